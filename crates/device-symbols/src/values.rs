@@ -5,7 +5,7 @@
 pub const LENGTH: usize = 256;
 
 /// The value that the host copies to `dev_data`: the note's value.
-#[expect(clippy::approx_constant, reason = "the note's value is no circle's")]
+#[expect(clippy::approx_constant, reason = "the value is the note's, not an approximation of pi")]
 pub const VALUE: f32 = 3.14;
 
 /// The value that the kernel `store` writes to `dev_data`.

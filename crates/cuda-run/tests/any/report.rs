@@ -78,8 +78,8 @@ fn a_finding_fails_the_run_only_if_checks_are_on() {
         .assert_exit(
             1,
             &[
-                "Checked (leak): 1 mistake.",
-                "usually: a missing call of cuMemFree",
+                "Checked (leak): 1 finding.",
+                "likely cause: a missing call of cuMemFree",
             ],
         );
     workspace
@@ -95,13 +95,13 @@ fn a_finding_fails_the_run_only_if_checks_are_on() {
         .assert_not_on_stderr(&["Checked"]);
     workspace
         .run(&["--check=mem"], "client::store_out_of_bounds")
-        .assert_exit(1, &["Checked (mem): 1 mistake.", "in kernel misses"]);
+        .assert_exit(1, &["Checked (mem): 1 finding.", "in kernel misses"]);
     // The environment variable has the same effect as the flag.
     let mut command = workspace.command(&[], "client::initialize_only");
     command.env("CUDA_SIM_CHECK", "leak");
     workspace
         .output_of(command)
-        .assert_exit(1, &["Checked (leak): 1 mistake."]);
+        .assert_exit(1, &["Checked (leak): 1 finding."]);
 }
 
 #[test]

@@ -19,12 +19,12 @@ pub fn check(chapter: &str, record: &Value) {
     let mut schemas = Schemas::new();
     for file in [COMMON, &schema_file] {
         let added = compiler.add_resource(&format!("{BASE}{file}"), read(file));
-        added.expect("its place is a URL");
+        added.expect("the schema's address is a URL");
     }
     let schema = compiler.compile(&format!("{BASE}{schema_file}"), &mut schemas);
     let schema = schema.unwrap_or_else(|error| panic!("docs/records/{schema_file}: {error:#}"));
     if let Err(error) = schemas.validate(record, schema) {
-        panic!("the record is not as docs/records/{schema_file} says:\n{error:#}\n{record:#}");
+        panic!("the record does not match docs/records/{schema_file}:\n{error:#}\n{record:#}");
     }
 }
 
