@@ -59,7 +59,7 @@ every_pattern! {
 }
 
 #[test]
-fn all_remainders_of_four() {
+fn all_remainders_of_four_are_added() {
     for sums in 1..=9 {
         results(&format!("--pattern pseudo_random --block 2 --sums {sums}"));
     }
@@ -240,7 +240,7 @@ ladders! {
 
 /// All remainders of four, the values of all four patterns, and blocks of each kind.
 #[test]
-fn all_remainders_on_the_ladder() {
+fn all_remainders_are_added_on_the_ladder() {
     for sums in 1..=9 {
         run_ladder(4, sums);
     }

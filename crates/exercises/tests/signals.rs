@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     }
     tests.extend([
         with_clang("SIGHUP is ignored under nohup", nohup),
-        with_clang("watch leaves no files or processes", left),
+        with_clang("watch leaves no files or processes", quits_on_q),
         with_clang("a killed worker yields ungraded", killed),
         with_clang("a check leaves no files or processes", leaves_nothing),
     ]);
@@ -82,8 +82,8 @@ fn assert_clean(program: &Program) {
     let folder = program.temporary_folder();
     // A killed process may take a moment to disappear.
     wait_for(|| processes_using(&folder).is_empty().then_some(()));
-    let left: Vec<_> = fs::read_dir(&folder).expect("a folder").flatten().collect();
-    assert!(left.is_empty(), "{left:?}");
+    let files: Vec<_> = fs::read_dir(&folder).expect("a folder").flatten().collect();
+    assert!(files.is_empty(), "{files:?}");
 }
 
 fn assert_terminated(program: &Program, child: Child, code: i32) {
@@ -176,7 +176,7 @@ fn nohup() -> Result<(), Failed> {
     Ok(())
 }
 
-fn left() -> Result<(), Failed> {
+fn quits_on_q() -> Result<(), Failed> {
     let program = Program::new().with_temporary_folder();
     program.write("01-first-thread.cu", endless_submission());
     let mut terminal = program.in_terminal("watch 01", 24, 80);

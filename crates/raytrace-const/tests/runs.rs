@@ -214,7 +214,7 @@ fn the_table_has_every_variant_and_modelled_times() {
 }
 
 #[test]
-fn the_record() {
+fn the_record_has_the_inputs_and_times() {
     let record = chapter().record("--width 40 --height 30 --spheres 5 --seed 9 --block 8x4");
     assert_eq!(record["chapter"], "raytrace-const");
     assert_eq!(record["gpu"]["time"], "modelled");

@@ -206,7 +206,7 @@ fn the_table_has_every_row_and_modelled_times() {
 }
 
 #[test]
-fn the_record() {
+fn the_record_has_the_inputs_and_speedups() {
     let record = chapter().record("--count 1000 --block 64 --seed 9 --repeat 3");
     assert_eq!(record["chapter"], "vector-add");
     assert_eq!(record["gpu"]["time"], "modelled");

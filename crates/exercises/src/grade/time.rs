@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_submissions_are_told_where_to_look() {
+    fn slow_submissions_get_advice() {
         let case = Case {
             size: vec![4096],
             seed: 1,

@@ -407,7 +407,7 @@ fn invalid_times_have_no_bar() {
 }
 
 #[test]
-fn an_empty_figure_says_so() {
+fn an_empty_figure_explains_that_nothing_is_shown() {
     let texts = texts(&svg(&figure(Clock::Modelled, 0)));
     assert_has(&texts, &["Nothing is shown: no variant was run."]);
     assert!(!texts.iter().any(|text| text == "Time by variant"));
