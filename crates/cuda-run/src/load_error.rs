@@ -90,10 +90,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_function_is_said_to_be_of_its_library() {
+    fn hints_name_the_library_of_a_function() {
         assert_eq!(
             hint("cublasSgemm_v2"),
-            "is of cuBLAS, which is not implemented by cuda-run's CUDA runtime"
+            "belongs to cuBLAS, which cuda-run does not provide"
         );
         assert!(hint("cudaGraphNew").starts_with("is not implemented"));
         assert!(hint("helper(int)").contains("-l"));

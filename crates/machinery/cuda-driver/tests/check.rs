@@ -95,7 +95,7 @@ fn checks_are_off_by_default() {
 #[test]
 fn environment_variable_enables_checks_and_prints_findings() {
     let (stdout, stderr) = run(&[("CUDA_SIM_CHECK", "all"), ("FORGET", "buffer")]);
-    assert!(stdout.contains("UnwrittenDevice"), "{stdout}");
+    assert!(stdout.contains("UninitializedDevice"), "{stdout}");
     assert!(
         stdout.contains("active_checks: mem,init,race,sync,leak,host"),
         "{stdout}"
@@ -124,7 +124,7 @@ fn memory_allocated_at_exit_is_a_leak() {
 fn checks_enabled_by_the_program_print_nothing() {
     let (stdout, stderr) = run(&[("CHECK_INSIDE", "init")]);
     assert!(
-        stdout.contains("found: [UnwrittenDevice, UnwrittenShared]"),
+        stdout.contains("found: [UninitializedDevice, UninitializedShared]"),
         "{stdout}"
     );
     assert!(stdout.contains("active_checks: init"), "{stdout}");

@@ -167,7 +167,7 @@ fn reading_a_result_before_its_copy_completes_is_reported() {
     let parts = [
         "the program reads byte 5000 of the 8192-byte allocation",
         "which a copy of 8192 bytes writes",
-        "likely cause: the program did not wait for the stream first",
+        "likely cause: the program did not wait for the stream",
     ];
     assert_finding(&faulty, FindingKind::HostAccessed, Severity::Error, &parts);
     let correct = findings_of(|program| {

@@ -176,7 +176,7 @@ fn link_errors_are_written_to_the_log() {
     let _context = OwnContext::new();
     let link = Link::new();
     assert_eq!(link.add(1, c"wrong", "nonsense"), INVALID_IMAGE);
-    assert!(link.log_text().contains("no PTX"), "{}", link.log_text());
+    assert!(link.log_text().contains("not PTX"), "{}", link.log_text());
     let link = Link::new();
     let wrong = format!("{HEADER}.visible .entry k( {{ ret; }}");
     assert_eq!(link.add(1, c"wrong", &wrong), INVALID_PTX);
