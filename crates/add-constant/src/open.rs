@@ -12,7 +12,7 @@ use crate::shape::FOUR;
 use crate::variant::Variant;
 
 /// Text under the table of the note's kernels.
-const EXPLANATION: &str = "\
+const FOOTER: &str = "\
     Compare `constant` with `global`: if all threads of a warp read the same value, constant \
     memory broadcasts\nit; if they read different values, the reads are serialized.\n\
     `vector` moves the same bytes in and out, 16 per thread: about the limit of the memory.";
@@ -48,7 +48,7 @@ impl Flags {
         chapter.finish(if self.variants().has_rungs() {
             ""
         } else {
-            EXPLANATION
+            FOOTER
         })
     }
 }

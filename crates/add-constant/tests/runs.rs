@@ -59,7 +59,7 @@ every_pattern! {
 }
 
 #[test]
-fn all_remainders_of_four() {
+fn all_remainders_of_four_are_added() {
     for sums in 1..=9 {
         results(&format!("--pattern pseudo_random --block 2 --sums {sums}"));
     }
@@ -169,8 +169,8 @@ fn constant_memory_has_one_request_per_distinct_address() {
 fn a_vector_is_one_access() {
     let results = results("pseudo_random 64 12800");
     for op in ["ld", "st"] {
-        let counted = |what: &str| {
-            let name = format!("l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum");
+        let counted = |metric: &str| {
+            let name = format!("l1tex__t_{metric}_pipe_lsu_mem_global_op_{op}.sum");
             results[2]["counters"][name].as_u64()
         };
         assert_eq!(counted("requests"), Some(100));
@@ -240,7 +240,7 @@ ladders! {
 
 /// All remainders of four, the values of all four patterns, and blocks of each kind.
 #[test]
-fn all_remainders_on_the_ladder() {
+fn all_remainders_are_added_on_the_ladder() {
     for sums in 1..=9 {
         run_ladder(4, sums);
     }

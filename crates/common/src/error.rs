@@ -48,7 +48,7 @@ pub fn explain(error: CudaError) -> String {
     let (name, meaning) = match error {
         CudaError::InvalidValue => (
             "CUDA_ERROR_INVALID_VALUE",
-            "a size, an address or a launch shape is outside what the device takes; \
+            "a size, an address or a launch shape exceeds the device's limits; \
              check the grid, the block and the lengths of copies",
         ),
         CudaError::OutOfMemory => (

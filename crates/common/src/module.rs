@@ -63,12 +63,12 @@ pub fn load(ptx: &str) -> Result<Module> {
 /// Fails if there is no variable with this name, or its size is not that of a `T`: then the `.cu` file and
 /// the Rust code differ, and the error names both sizes. (cust panics.)
 pub fn symbol<'a, T: DeviceCopy>(module: &'a Module, name: &CStr) -> Result<Symbol<'a, T>> {
-    let shown = name.to_string_lossy();
-    let missing = || format!("cannot find the variable {shown} in the kernel's module");
+    let variable = name.to_string_lossy();
+    let missing = || format!("cannot find the variable {variable} in the kernel's module");
     let (_, bytes) = symbol_address(module, name).with_context(missing)?;
     if bytes != size_of::<T>() {
         bail!(
-            "{shown} has {bytes} bytes in the .cu file and {} in the Rust code: \
+            "{variable} has {bytes} bytes in the .cu file and {} in the Rust code: \
              make both declare the same type and length",
             size_of::<T>()
         );

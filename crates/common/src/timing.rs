@@ -165,8 +165,8 @@ fn sampled(
         return summarise(&[launch(1)?], 1);
     }
     launch(1)?; // loads the kernel
-    let one = launch(1)?;
-    let launches = launches_for(one);
+    let first_sample = launch(1)?;
+    let launches = launches_for(first_sample);
     launch(launches)?; // warms up caches and clocks
     let samples = (0..repeat)
         .map(|_| launch(launches))
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_of_odd_and_even_numbers_of_samples() {
+    fn the_median_of_an_even_number_of_samples_is_the_mean_of_the_middle_two() {
         let odd = summarise(&[9.0, 1.0, 2.0], 1).unwrap();
         assert_eq!((odd.min_ms, odd.median_ms, odd.max_ms), (1.0, 2.0, 9.0));
         let even = summarise(&[4.0, 1.0, 2.0, 9.0], 1).unwrap();

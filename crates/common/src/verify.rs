@@ -14,20 +14,20 @@ use cust::memory::{DeviceBuffer, DeviceCopy};
 /// value, pixels opaque white.
 pub const POISON: u8 = 0xFF;
 
-/// Allocates GPU memory for `len` elements of a kernel's output and fills it with [`POISON`]; `what` names
+/// Allocates GPU memory for `len` elements of a kernel's output and fills it with [`POISON`]; `name` names
 /// the output in the error.
 ///
 /// # Errors
 ///
 /// Fails if the GPU does not have enough memory.
-pub fn output<T: DeviceCopy + Pod>(what: &str, len: usize) -> Result<DeviceBuffer<T>> {
+pub fn output<T: DeviceCopy + Pod>(name: &str, len: usize) -> Result<DeviceBuffer<T>> {
     let allocate = || -> CudaResult<DeviceBuffer<T>> {
         // SAFETY: `set_8` initializes all bytes before the buffer is returned.
         let mut results = unsafe { DeviceBuffer::uninitialized(len) }?;
         results.set_8(POISON)?;
         Ok(results)
     };
-    allocate().with_context(|| format!("cannot allocate {what} on the GPU"))
+    allocate().with_context(|| format!("cannot allocate {name} on the GPU"))
 }
 
 /// Maximum number of differing elements stored in a [`Comparison`].
@@ -144,11 +144,11 @@ impl<T: Debug> Comparison<T> {
         let first: Vec<String> = self
             .first
             .iter()
-            .map(|one| {
-                let element_name = element_name(one.index);
+            .map(|difference| {
+                let element_name = element_name(difference.index);
                 format!(
                     "{element_name} is {:?} and should be {:?}",
-                    one.actual, one.expected
+                    difference.actual, difference.expected
                 )
             })
             .collect();
@@ -244,7 +244,7 @@ mod tests {
         let indices: Vec<_> = comparison
             .first
             .iter()
-            .map(|element| element.index)
+            .map(|difference| difference.index)
             .collect();
         assert_eq!(indices, [2 * CHUNK + 7, 4999]);
         let both = vec![f32::NAN; 5000];

@@ -5,7 +5,7 @@ use common::{error, module};
 use cust::memory::CopyDestination;
 
 #[test]
-fn opening_and_loading() {
+fn the_simulator_opens_and_load_errors_are_described() {
     // SAFETY: this program has one test, so no other thread reads the environment now.
     unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
     let gpu = Gpu::open().unwrap();

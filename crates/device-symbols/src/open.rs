@@ -11,7 +11,7 @@ use crate::values::LENGTH;
 use crate::variable::Variable;
 
 /// Text under the tables.
-const EXPLANATION: &str = "\
+const FOOTER: &str = "\
     A symbol is a name with a device address; the host has no such variable.\n\
     `dev_pointer` holds an address, 8 bytes; the memory at that address is allocated and copied \
     separately.\nKernels can only read `const_data`; the host writes it between launches.";
@@ -56,17 +56,17 @@ impl Flags {
     ///
     /// Fails if a step's result is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        chapter.finish(EXPLANATION)
+        chapter.finish(FOOTER)
     }
 }
 
 /// Returns the bytes of the kernel's output, plus on the GPU the allocation that the pointer points to, and
 /// on the host the expected output.
 fn memory_footprint(flags: &Flags) -> Footprint {
-    let made = flags.count * size_of::<f32>() as u64;
+    let output_bytes = flags.count * size_of::<f32>() as u64;
     Footprint {
-        device: made + (LENGTH * size_of::<f32>()) as u64,
-        host: 2 * made,
+        device: output_bytes + (LENGTH * size_of::<f32>()) as u64,
+        host: 2 * output_bytes,
     }
 }
 

@@ -15,7 +15,7 @@ use crate::variable::Variable;
 
 /// The chapter's columns: the bytes that a copy moves; empty for a kernel.
 #[derive(Debug, Serialize)]
-pub struct Copied {
+pub struct CopyDetails {
     symbol: Option<String>,
     bytes: Option<u64>,
     offset: Option<u64>,
@@ -45,7 +45,7 @@ pub fn to_symbol<T: Pod>(
     });
     let verdict = check.verdict(|index| format!("byte {index} of {}", symbol.name()));
     let entry = Entry::new(step, measured, verdict);
-    chapter.add(entry.with(|_| Copied::new(symbol, values.len(), offset)));
+    chapter.add(entry.with(|_| CopyDetails::new(symbol, values.len(), offset)));
     Ok(())
 }
 
@@ -69,7 +69,7 @@ pub fn from_symbol<T: Pod + Debug + PartialEq>(
     let check = compare(&values, expected, |actual, expected| actual == expected);
     let verdict = check.verdict(|index| format!("element {index} from {}", symbol.name()));
     let entry = Entry::new(step, measured, verdict);
-    chapter.add(entry.with(|_| Copied::new(symbol, size_of_val(expected), offset)));
+    chapter.add(entry.with(|_| CopyDetails::new(symbol, size_of_val(expected), offset)));
     Ok(())
 }
 
@@ -81,7 +81,7 @@ pub fn launched(
     check: Comparison<f32>,
     element_name: fn(usize) -> String,
 ) -> Entry {
-    let nothing = Copied {
+    let nothing = CopyDetails {
         symbol: None,
         bytes: None,
         offset: None,
@@ -91,9 +91,9 @@ pub fn launched(
         .separate()
 }
 
-impl Copied {
+impl CopyDetails {
     fn new(symbol: &Variable, bytes: usize, offset: u64) -> Self {
-        Copied {
+        CopyDetails {
             symbol: Some(symbol.name().to_owned()),
             bytes: Some(bytes as u64),
             offset: Some(offset),
@@ -101,7 +101,7 @@ impl Copied {
     }
 }
 
-impl Details for Copied {
+impl Details for CopyDetails {
     fn columns(&self) -> &'static [&'static str] {
         &["symbol", "bytes", "offset"]
     }

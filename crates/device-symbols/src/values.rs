@@ -5,7 +5,10 @@
 pub const LENGTH: usize = 256;
 
 /// The value that the host copies to `dev_data`: the note's value.
-#[expect(clippy::approx_constant, reason = "the note's value is no circle's")]
+#[expect(
+    clippy::approx_constant,
+    reason = "the value is the note's, not an approximation of pi"
+)]
 pub const VALUE: f32 = 3.14;
 
 /// The value that the kernel `store` writes to `dev_data`.
@@ -25,8 +28,8 @@ pub fn pointed() -> [f32; LENGTH] {
 /// alike.
 pub fn combined(count: u64) -> Vec<f32> {
     let (constants, pointed) = (constants(), pointed());
-    let each: [f32; LENGTH] = std::array::from_fn(|i| constants[i].mul_add(VALUE, pointed[i]));
-    (0..count).map(|i| each[i as usize % LENGTH]).collect()
+    let sums: [f32; LENGTH] = std::array::from_fn(|i| constants[i].mul_add(VALUE, pointed[i]));
+    (0..count).map(|i| sums[i as usize % LENGTH]).collect()
 }
 
 /// Returns the values that `store` should write through `dev_pointer`.

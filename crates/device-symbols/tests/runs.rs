@@ -66,7 +66,7 @@ sizes! {
 }
 
 #[test]
-fn parts_of_every_variable() {
+fn parts_of_every_variable_are_copied() {
     for (symbol, bytes, offset) in [
         ("const_data", 1024, 0),
         ("const_data", 1, 1023),
@@ -131,7 +131,7 @@ fn the_tables_have_every_variable_and_step_with_modelled_times() {
 }
 
 #[test]
-fn record_has_the_inputs_and_final_symbols() {
+fn the_record_has_the_inputs_and_speedups() {
     let arguments = "--count 1000 --block 64 --symbol dev_data --offset 1 --bytes 2";
     let record = chapter().record(arguments);
     assert_eq!(record["chapter"], "device-symbols");

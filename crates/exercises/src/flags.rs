@@ -177,7 +177,7 @@ pub enum Command {
 
     #[command(about = tr(
         "Test exercises: start files and wrong submissions must be rejected at the expected step, \
-         solutions and right submissions must pass",
+         solutions and correct submissions must pass",
         "测试练习：初始文件和错误答案应在其注明的步骤未通过，参考答案和正确答案应通过"
     ))]
     Test {

@@ -55,8 +55,8 @@ fn arguments() -> impl Iterator<Item = String> {
 /// Returns the value of `--lang`; `None` if it is missing or invalid, which parsing the flags reports.
 fn lang_argument(arguments: impl Iterator<Item = String>) -> Option<Lang> {
     let mut arguments = arguments.skip_while(|argument| !argument.starts_with("--lang"));
-    let found = arguments.next()?;
-    let value = match found.split_once('=') {
+    let flag = arguments.next()?;
+    let value = match flag.split_once('=') {
         Some((_, value)) => value.to_owned(),
         None => arguments.next()?,
     };

@@ -61,9 +61,9 @@ fn wrap_with_indent(line: &str, width: usize, indent: &str) -> Vec<String> {
 /// Returns true if a line may break between these characters.
 fn is_break(before: char, after: char) -> bool {
     let is_chinese = |character: char| ('\u{2e80}'..).contains(&character);
-    let ends = "，。：；、）”》？！…";
-    let begins = "（“《";
-    if after == ' ' || ends.contains(after) || begins.contains(before) {
+    let closers = "，。：；、）”》？！…";
+    let openers = "（“《";
+    if after == ' ' || closers.contains(after) || openers.contains(before) {
         return false;
     }
     before == ' ' || is_chinese(before) || is_chinese(after)
@@ -105,13 +105,13 @@ fn join_numbers(line: &str) -> String {
 pub fn reflow(text: &str, width: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
-        let begins = line.is_empty()
+        let starts_block = line.is_empty()
             || line.starts_with(['#', '|'])
             || line.starts_with("- ")
             || line.starts_with("```")
             || line.starts_with("    ");
         match lines.last_mut() {
-            Some(last) if !begins && !last.is_empty() && !last.starts_with('#') => {
+            Some(last) if !starts_block && !last.is_empty() && !last.starts_with('#') => {
                 let line = line.trim_start();
                 let ends = last
                     .chars()

@@ -68,8 +68,8 @@ fn placeholders(help: &str) -> String {
 
 /// Formats an error in Chinese, followed by the usage.
 fn format_chinese(error: &Error) -> String {
-    let what = describe(error).unwrap_or_else(|| error.kind().to_string());
-    let mut message = format!("错误：{what}");
+    let problem = describe(error).unwrap_or_else(|| error.kind().to_string());
+    let mut message = format!("错误：{problem}");
     if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
         message += &format!("\n\n{}", placeholders(usage.to_string().trim_end()));
     }

@@ -248,12 +248,12 @@ fn equal_seeds_give_equal_records() {
         assert_eq!(run.code, 0, "{run:?}");
         serde_json::from_str::<Value>(&run.stdout).expect("one record")
     };
-    let one = record("7");
-    assert_eq!(one, record("7"));
-    assert_eq!(one["seed"], 7);
-    assert_eq!(one["passed"], true);
-    assert_eq!(one["targets"][0]["value"], 25_000.0);
-    assert_eq!(one["step"], Value::Null);
+    let first = record("7");
+    assert_eq!(first, record("7"));
+    assert_eq!(first["seed"], 7);
+    assert_eq!(first["passed"], true);
+    assert_eq!(first["targets"][0]["value"], 25_000.0);
+    assert_eq!(first["step"], Value::Null);
 }
 
 fn each_hint_command_shows_one_more_hint() {

@@ -147,7 +147,7 @@ fn ordinary() -> Result<(), Failed> {
 
 fn submissions_not_replaced() -> Result<(), Failed> {
     let program = class(&[("ann", "mine")]);
-    let answer = program.home().join("class/ann").join(FILE);
+    let submission = program.home().join("class/ann").join(FILE);
     for (flag, path) in [
         ("--out", "class/ann/01-first-thread.cu"),
         ("--csv", "class/ann/01-first-thread.cu"),
@@ -157,7 +157,7 @@ fn submissions_not_replaced() -> Result<(), Failed> {
         let run = program.run_line(&format!("{CHECK} {flag} {path}"));
         run.assert_error(&[flag, path, "class's folder"]);
     }
-    assert_eq!(fs::read_to_string(answer)?, "mine");
+    assert_eq!(fs::read_to_string(submission)?, "mine");
     assert_eq!(fs::read_dir(program.home().join("class"))?.count(), 1);
     Ok(())
 }
@@ -200,16 +200,16 @@ fn replaced_meanwhile() -> Result<(), Failed> {
     fs::write(at("class.csv"), "an older one")?;
     let child = start_grading(&program, "--out class.json --csv class.csv");
     std::os::unix::fs::symlink(at("mine"), at("class.json")).expect("a link");
-    fs::write(at("class.csv"), "somebody's".repeat(10_000)).expect("a file changed or read");
+    fs::write(at("class.csv"), "foreign\n".repeat(10_000)).expect("a writable folder");
     finish(child).assert_has(0, &["1 rejected"]);
     assert_eq!(fs::read_to_string(at("mine"))?, "mine");
     assert!(fs::symlink_metadata(at("class.json"))?.is_file());
-    let record: Value = serde_json::from_str(&fs::read_to_string(at("class.json"))?)
-        .expect("a file changed or read");
+    let record: Value =
+        serde_json::from_str(&fs::read_to_string(at("class.json"))?).expect("a record");
     assert_eq!(record["results"][0]["step"], "launch");
-    let table = fs::read_to_string(at("class.csv")).expect("a file changed or read");
+    let table = fs::read_to_string(at("class.csv")).expect("a readable file");
     assert!(
-        table.ends_with("missing\n") && !table.contains("somebody"),
+        table.ends_with("missing\n") && !table.contains("foreign"),
         "{table}"
     );
     Ok(())
@@ -223,13 +223,12 @@ fn replaced_meanwhile() -> Result<(), Failed> {
 fn printed() -> Result<(), Failed> {
     let program = class(&[("ann", &endless_submission())]);
     let child = start_grading(&program, "--out class.json --csv class.csv");
-    fs::create_dir(program.home().join("class.json")).expect("a file changed or read");
+    fs::create_dir(program.home().join("class.json")).expect("a writable folder");
     let run = finish(child);
     run.assert_has(2, &["printed", "class.json"]);
-    let record: Value = serde_json::from_str(&run.stdout).expect("a file changed or read");
+    let record: Value = serde_json::from_str(&run.stdout).expect("a record");
     assert_eq!(record["results"][0]["step"], "launch");
-    let table =
-        fs::read_to_string(program.home().join("class.csv")).expect("a file changed or read");
+    let table = fs::read_to_string(program.home().join("class.csv")).expect("a readable file");
     assert!(table.contains("ann,0,launch"), "{table}");
     Ok(())
 }
@@ -244,11 +243,11 @@ fn submissions_read_first() -> Result<(), Failed> {
     ]);
     let child = start_grading(&program, "--json");
     let class = program.home().join("class");
-    fs::remove_dir_all(class.join("bob")).expect("a file changed or read");
-    fs::write(class.join("eve").join(FILE), right).expect("a file changed or read");
-    fs::write(class.join("joe").join(FILE), "no kernel").expect("a file changed or read");
+    fs::remove_dir_all(class.join("bob")).expect("a writable folder");
+    fs::write(class.join("eve").join(FILE), right).expect("a writable folder");
+    fs::write(class.join("joe").join(FILE), "no kernel").expect("a writable folder");
     let run = finish(child);
-    let record: Value = serde_json::from_str(&run.stdout).expect("a file changed or read");
+    let record: Value = serde_json::from_str(&run.stdout).expect("a record");
     let step = |number: usize| {
         let result = &record["results"][number * EXERCISES.len()];
         result["step"].as_str().unwrap_or("passed")

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     let mut tests = Vec::new();
     for (signal, code) in SIGNALS {
         let missing = support::missing_clang().or_else(|| ignored_signal(signal));
-        let name = |what: &str| format!("SIG{signal} in {what}");
+        let name = |mode: &str| format!("SIG{signal} in {mode}");
         tests.extend([
             unless(missing, name("a check"), move || check(signal, code)),
             unless(missing, name("a check of Rust"), move || rust(signal, code)),
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     }
     tests.extend([
         with_clang("SIGHUP is ignored under nohup", nohup),
-        with_clang("watch leaves no files or processes", left),
+        with_clang("watch leaves no files or processes", quits_on_q),
         with_clang("a killed worker yields ungraded", killed),
         with_clang("a check leaves no files or processes", leaves_nothing),
     ]);
@@ -82,8 +82,8 @@ fn assert_clean(program: &Program) {
     let folder = program.temporary_folder();
     // A killed process may take a moment to disappear.
     wait_for(|| processes_using(&folder).is_empty().then_some(()));
-    let left: Vec<_> = fs::read_dir(&folder).expect("a folder").flatten().collect();
-    assert!(left.is_empty(), "{left:?}");
+    let files: Vec<_> = fs::read_dir(&folder).expect("a folder").flatten().collect();
+    assert!(files.is_empty(), "{files:?}");
 }
 
 fn assert_terminated(program: &Program, child: Child, code: i32) {
@@ -143,9 +143,9 @@ fn watch(signal: &str, code: i32) -> Result<(), Failed> {
     let mut terminal = program.in_terminal("watch 01", 24, 80);
     terminal.wait_for("running, size 1 ");
     send(signal, terminal.id());
-    let (assert_terminated, seen) = terminal.end();
-    assert_eq!(i32::try_from(assert_terminated)?, code, "{seen}");
-    assert!(seen.contains("\u{1b}[?1049l"), "{seen:?}");
+    let (assert_terminated, output) = terminal.end();
+    assert_eq!(i32::try_from(assert_terminated)?, code, "{output}");
+    assert!(output.contains("\u{1b}[?1049l"), "{output:?}");
     assert_clean(&program);
     Ok(())
 }
@@ -176,7 +176,7 @@ fn nohup() -> Result<(), Failed> {
     Ok(())
 }
 
-fn left() -> Result<(), Failed> {
+fn quits_on_q() -> Result<(), Failed> {
     let program = Program::new().with_temporary_folder();
     program.write("01-first-thread.cu", endless_submission());
     let mut terminal = program.in_terminal("watch 01", 24, 80);

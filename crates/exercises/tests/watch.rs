@@ -87,7 +87,7 @@ fn navigation() -> Result<(), Failed> {
     }
     terminal.wait_for(">   17-tiles");
     terminal.press(ENTER);
-    terminal.wait_for("# A product through tiles");
+    terminal.wait_for("# Tiled matrix multiplication");
     terminal.wait_for("✗ not passed");
     // The statement is longer than the window.
     terminal.press(" ");
@@ -100,7 +100,7 @@ fn navigation() -> Result<(), Failed> {
     terminal.press(DOWN);
     terminal.wait_for("more lines: ↓");
     terminal.press("s");
-    terminal.wait_for("# A product through tiles");
+    terminal.wait_for("# Tiled matrix multiplication");
     terminal.press("\u{1b}");
     terminal.wait_for("misses a target of the counters");
     terminal.press("q");

@@ -17,7 +17,7 @@ use crate::variant::{KernelConfig, VARIANTS};
 const MAX_SIZE: i64 = (1 << 29) - 128;
 
 /// Rows of A, columns of A and columns of B for `--variant ladder`, if no others are given.
-const OF_A_LADDER: [u32; 3] = [1920, 512, 2304];
+const LADDER_SIZES: [u32; 3] = [1920, 512, 2304];
 
 /// Shows how rows are padded in pitched memory, and multiplies two matrices there.
 #[derive(Debug, Parser)]
@@ -162,7 +162,7 @@ impl ProductFlags {
 
     /// Explains why the ladder uses larger matrices than the note; empty if the sizes were given.
     pub fn why_larger(&self) -> &'static str {
-        if [self.m, self.n, self.p] != OF_A_LADDER {
+        if [self.m, self.n, self.p] != LADDER_SIZES {
             return "";
         }
         "C has 1920x2304 elements, enough work for all streaming multiprocessors of a large GPU with \
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn the_ladder_has_larger_default_matrices() {
         let ladder = flags("--variant ladder").product;
-        assert_eq!([ladder.m, ladder.n, ladder.p], OF_A_LADDER);
+        assert_eq!([ladder.m, ladder.n, ladder.p], LADDER_SIZES);
         assert!(ladder.why_larger().contains("1920x2304"));
         let some = flags("--variant ladder --m 7").product;
         assert_eq!(some.to_string(), "7x512x2304");

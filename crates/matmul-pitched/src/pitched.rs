@@ -47,7 +47,7 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
     ///
     /// Fails where [`Self::new_2d`] does.
     pub fn new_3d(width: usize, height: usize, depth: usize) -> Result<Self> {
-        let what = || {
+        let description = || {
             let element = size_of::<T>();
             format!("cannot allocate {depth}x{height} rows of {width} elements of {element} bytes")
         };
@@ -58,9 +58,9 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
             padded.checked_mul(rows)
         });
         let (Some(rows), Some(row_bytes), Some(bytes)) = (rows, row_bytes, bytes) else {
-            return Err(anyhow!("the size in bytes overflows").context(what()));
+            return Err(anyhow!("the size in bytes overflows").context(description()));
         };
-        ensure!(bytes > 0, "{}: the size is zero bytes", what());
+        ensure!(bytes > 0, "{}: the size is zero bytes", description());
 
         // ANCHOR: allocate
         let (mut address, mut pitch) = (0, 0);
@@ -74,7 +74,7 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
                 access_bytes::<T>(),
             )
         };
-        check(status).with_context(what)?;
+        check(status).with_context(description)?;
         // ANCHOR_END: allocate
         Ok(PitchedBuffer {
             address: DevicePointer::from_raw(address),

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_by_hand() {
+    fn the_reference_equals_a_product_computed_by_hand() {
         let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let b = [7.0, 8.0, 9.0, 10.0, 11.0, 12.0];
         assert_eq!(product(&a, &b, 3, 2), [58.0, 64.0, 139.0, 154.0]);

@@ -13,8 +13,8 @@ fn fails(ptx: &str) {
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }
 
-/// Fails unless the table and an error that contains `how` report a wrong result.
-fn is_wrong(name: &str, how: &str) {
+/// Fails unless the table and an error that contains `message` report a wrong result.
+fn is_wrong(name: &str, message: &str) {
     let (tables, notes) = output_of(name);
     assert!(tables.contains("WRONG"), "{tables}");
     assert!(!tables.contains("correct"), "{tables}");
@@ -24,7 +24,7 @@ fn is_wrong(name: &str, how: &str) {
         error.starts_with("error: pitched: wrong result: "),
         "{error}"
     );
-    assert!(error.contains(how), "{error}");
+    assert!(error.contains(message), "{error}");
 }
 
 #[test]
@@ -46,8 +46,8 @@ fn no_store() {
 
 #[test]
 fn unwritten_elements_are_wrong() {
-    let how = "665 of 665 differ: row 0, column 0 is NaN and should be ";
-    is_wrong("no_store", how);
+    let message = "665 of 665 differ: row 0, column 0 is NaN and should be ";
+    is_wrong("no_store", message);
 }
 
 /// Threads beyond the edge of C store as well, as in the note's kernel.

@@ -185,9 +185,9 @@ ladders! {
 #[test]
 fn counters_improve_along_the_ladder() {
     let results = run_ladder("--m 64 --n 64 --p 128");
-    let counted = |variant: &str, what: &str| {
+    let counted = |variant: &str, metric: &str| {
         let at = LADDER.iter().position(|name| *name == variant).unwrap();
-        let name = format!("l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum");
+        let name = format!("l1tex__t_{metric}_pipe_lsu_mem_global_op_ld.sum");
         results[at]["counters"][name].as_u64().unwrap()
     };
     // 256 warps of two rows each, 64 products, two loads each: 2 sectors of A and 2 of B.

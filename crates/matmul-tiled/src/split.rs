@@ -31,7 +31,7 @@ pub struct Shape {
     /// Warps per scheduler that give half of peak throughput (a latency constant).
     half: f64,
     /// Cycles of a block before its first multiply-add and after its last.
-    around: f64,
+    overhead: f64,
 }
 
 /// Columns of a tile of A.
@@ -46,7 +46,7 @@ pub const SHAPES: [Shape; 3] = [
         shared_bytes: 37_632,
         speed: 0.768,
         half: 0.215,
-        around: 11_530.0,
+        overhead: 11_530.0,
     },
     Shape {
         kernel: "mat_mul_split_k_64x64",
@@ -55,7 +55,7 @@ pub const SHAPES: [Shape; 3] = [
         shared_bytes: 25_344,
         speed: 0.731,
         half: 0.416,
-        around: 6_070.0,
+        overhead: 6_070.0,
     },
     Shape {
         kernel: "mat_mul_split_k_32x64",
@@ -64,7 +64,7 @@ pub const SHAPES: [Shape; 3] = [
         shared_bytes: 25_600,
         speed: 0.484,
         half: 0.225,
-        around: 906.0,
+        overhead: 906.0,
     },
 ];
 
@@ -78,27 +78,27 @@ const fn tile(rows: u32, cols: u32, moves: Moves) -> Tile {
 }
 
 /// Cycles to add up parts: a constant, and per 64x64 elements of each part.
-const ADD_UP: f64 = 1_050.0;
-const ADD_UP_A_PART: f64 = 958.0;
+const REDUCTION_CYCLES: f64 = 1_050.0;
+const REDUCTION_CYCLES_PER_PART: f64 = 958.0;
 /// Equal shares: the fraction of the peak rate of multiply-adds they reach, and additional cycles: a
 /// constant, per step of a tile that blocks share, and per tile of a share.
 const SHARES_SPEED: f64 = 0.772;
-const SHARES_AROUND: f64 = 6_180.0;
-const SHARES_A_STEP: f64 = 304.0;
-const SHARES_A_TILE: f64 = 25_360.0;
+const SHARES_CYCLES: f64 = 6_180.0;
+const SHARES_CYCLES_PER_STEP: f64 = 304.0;
+const SHARES_CYCLES_PER_TILE: f64 = 25_360.0;
 /// Blocks with equal shares that are resident on a streaming multiprocessor.
-const SHARES_AT_ONCE: u32 = 2;
+const SHARES_PER_SM: u32 = 2;
 /// Fraction of the blocks after the first wave that share a scheduler while another one has none.
-const CROWDED: f64 = 0.25;
+const UNBALANCED_FRACTION: f64 = 0.25;
 /// Schedulers per streaming multiprocessor. A warp stays with one scheduler, which issues a warp's
 /// multiply-add per cycle.
 const SCHEDULERS: u64 = 4;
 const WARP: u32 = 32;
 /// Multiply-adds per cycle of a streaming multiprocessor.
-const A_CYCLE: f64 = 128.0;
+const MULTIPLY_ADDS_PER_CYCLE: f64 = 128.0;
 /// Maximum number of parts of a sum, and minimum number of steps of a part.
-const MOST_PARTS: u32 = 16;
-const FEWEST_STEPS: u64 = 4;
+const MAX_PARTS: u32 = 16;
+const MIN_STEPS: u64 = 4;
 
 /// A tile size and the number of parts of each tile's sum.
 #[derive(Clone, Copy, Debug)]
@@ -117,8 +117,8 @@ pub fn choose(
     let shapes = SHAPES.iter().zip(resident);
     let splits = shapes.flat_map(|(shape, resident)| {
         let steps = shape.tile.steps(product);
-        let sensible = move |parts: &u32| *parts == 1 || steps >= FEWEST_STEPS * u64::from(*parts);
-        let parts = (1..=MOST_PARTS).filter(sensible);
+        let sensible = move |parts: &u32| *parts == 1 || steps >= MIN_STEPS * u64::from(*parts);
+        let parts = (1..=MAX_PARTS).filter(sensible);
         parts.map(move |parts| (Split { shape, parts }, resident))
     });
     let timed = splits.map(|(split, resident)| {
@@ -136,14 +136,15 @@ pub fn choose(
 fn shares_cycles(product: &ProductFlags, multiprocessors: u32) -> Option<f64> {
     let tile = tile(128, 128, Moves::Ones);
     let tiles = tile.down(product) * tile.across(product);
-    let shares = u64::from(SHARES_AT_ONCE * multiprocessors);
+    let shares = u64::from(SHARES_PER_SM * multiprocessors);
     let steps = tile.steps(product);
-    let work = f64::from(SHARES_AT_ONCE * tile.rows * tile.cols * tile.depth) / A_CYCLE;
-    let of_a_share = (tiles * steps).div_ceil(shares) as f64;
-    let cycles = of_a_share * work / SHARES_SPEED
-        + SHARES_AROUND
-        + SHARES_A_STEP * steps as f64
-        + SHARES_A_TILE * of_a_share / steps as f64;
+    let work =
+        f64::from(SHARES_PER_SM * tile.rows * tile.cols * tile.depth) / MULTIPLY_ADDS_PER_CYCLE;
+    let steps_per_share = (tiles * steps).div_ceil(shares) as f64;
+    let cycles = steps_per_share * work / SHARES_SPEED
+        + SHARES_CYCLES
+        + SHARES_CYCLES_PER_STEP * steps as f64
+        + SHARES_CYCLES_PER_TILE * steps_per_share / steps as f64;
     (tiles >= shares).then_some(cycles)
 }
 
@@ -174,33 +175,40 @@ impl Split {
             threads,
             speed,
             half,
-            around,
+            overhead,
             ..
         } = self.shape;
-        let a_block = u64::from(threads / WARP);
+        let warps_per_block = u64::from(threads / WARP);
         let steps = tile.steps(product).div_ceil(self.parts.into());
         let elements = f64::from(tile.rows) * f64::from(tile.cols);
         let work = steps as f64 * elements * f64::from(tile.depth) / f64::from(*threads);
 
-        let evenly = |blocks: u64| (blocks * a_block).div_ceil(SCHEDULERS) as f64;
-        let full = evenly(resident.into());
+        let warps_per_scheduler =
+            |blocks: u64| (blocks * warps_per_block).div_ceil(SCHEDULERS) as f64;
+        let full = warps_per_scheduler(resident.into());
         // Cycles of a wave with this number of warps per scheduler.
-        let together = |warps: f64| {
-            let reached = |warps: f64| warps / (warps + half);
-            warps * work / (speed * reached(warps) / reached(full)) + around
+        let wave_cycles = |warps: f64| {
+            let throughput = |warps: f64| warps / (warps + half);
+            warps * work / (speed * throughput(warps) / throughput(full)) + overhead
         };
         // The blocks of the streaming multiprocessor that has the most.
         let blocks = self.blocks(product).div_ceil(multiprocessors.into());
         let (rounds, rest) = (blocks / u64::from(resident), blocks % u64::from(resident));
-        let mut cycles = rounds as f64 * together(full);
+        let mut cycles = rounds as f64 * wave_cycles(full);
         if rest > 0 {
             // Blocks that start later take the schedulers of blocks that have ended.
-            let crowded = full.min((rest * a_block.div_ceil(SCHEDULERS)) as f64) - evenly(rest);
-            let crowded = if rounds > 0 { CROWDED * crowded } else { 0.0 };
-            cycles += together(evenly(rest) + crowded);
+            let extra_warps = full.min((rest * warps_per_block.div_ceil(SCHEDULERS)) as f64)
+                - warps_per_scheduler(rest);
+            let extra_warps = if rounds > 0 {
+                UNBALANCED_FRACTION * extra_warps
+            } else {
+                0.0
+            };
+            cycles += wave_cycles(warps_per_scheduler(rest) + extra_warps);
         }
         if self.parts > 1 {
-            cycles += ADD_UP + ADD_UP_A_PART * f64::from(self.parts) * elements / 4096.0;
+            cycles += REDUCTION_CYCLES
+                + REDUCTION_CYCLES_PER_PART * f64::from(self.parts) * elements / 4096.0;
         }
         cycles
     }

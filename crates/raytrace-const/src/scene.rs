@@ -251,16 +251,16 @@ mod tests {
             assert!(
                 outlines[spheres.len()..]
                     .iter()
-                    .all(|one| one.radius2 == 0.0)
+                    .all(|spare| spare.radius2 == 0.0)
             );
 
             let scene = ConstantScene::new(&outlines, &surfaces);
-            let held = slots.min(ConstantScene::SPHERES);
-            assert_eq!(scene.outlines[..held], outlines[..held]);
-            assert_eq!(scene.surfaces[..held], surfaces[..held]);
+            let stored = slots.min(ConstantScene::SPHERES);
+            assert_eq!(scene.outlines[..stored], outlines[..stored]);
+            assert_eq!(scene.surfaces[..stored], surfaces[..stored]);
             assert_eq!(
-                scene.outlines[held..],
-                vec![Outline::default(); 2040 - held]
+                scene.outlines[stored..],
+                vec![Outline::default(); 2040 - stored]
             );
         }
     }

@@ -28,7 +28,7 @@ fn of_rays_and_of_point([left, top]: [i32; 2], [x, y]: [f32; 2]) -> (f32, f32) {
 #[test]
 fn no_ray_is_closer_than_the_nearest_point() {
     let mut random = Pcg32::seed_from_u64(1);
-    let (mut alike, mut closer) = (0, 0);
+    let (mut equal, mut closer) = (0, 0);
     // From pictures of a few pixels to pictures whose columns a float cannot distinguish.
     for bits in (3..30).cycle().take(1_000_000) {
         let mut coordinate = || (random.next_u32() >> (32 - bits)) as i32 - (1 << (bits - 1));
@@ -43,13 +43,13 @@ fn no_ray_is_closer_than_the_nearest_point() {
         let (rays, point) = of_rays_and_of_point(corner, centre);
         assert!(point <= rays, "{corner:?} {centre:?}: {point} {rays}");
         *if point == rays {
-            &mut alike
+            &mut equal
         } else {
             &mut closer
         } += 1;
     }
     // If the centre is outside in both dimensions, the closest point is on a ray.
-    assert!(alike > 100_000 && closer > 100_000, "{alike} {closer}");
+    assert!(equal > 100_000 && closer > 100_000, "{equal} {closer}");
 }
 
 /// Draws a white sphere in the back, and in front of it spheres that the ray through a pixel barely hits or

@@ -158,7 +158,7 @@ fn many_spheres_are_bound_by_unshared_instructions() {
     let record = chapter().record(&format!(
         "{variants} --width 512 --height 512 --spheres 2040"
     ));
-    let limit = |rung: usize, what: &str| record["results"][rung]["limit"][what].clone();
+    let limit = |rung: usize, metric: &str| record["results"][rung]["limit"][metric].clone();
     let names = [0, 1, 2].map(|rung| limit(rung, "name"));
     let pixels = "multiply-adds and comparisons";
     let patches = "nine instructions for sixteen pixels";
@@ -214,7 +214,7 @@ fn the_table_has_every_variant_and_modelled_times() {
 }
 
 #[test]
-fn record_has_the_inputs_and_verified_results() {
+fn the_record_has_the_inputs_and_times() {
     let record = chapter().record("--width 40 --height 30 --spheres 5 --seed 9 --block 8x4");
     assert_eq!(record["chapter"], "raytrace-const");
     assert_eq!(record["gpu"]["time"], "modelled");

@@ -11,7 +11,7 @@ use crate::{reference, wave};
 const UNIT: f64 = f32::EPSILON as f64 / 2.0;
 
 /// Factor for errors that [`Explained`] neglects: rounding errors of rounding errors.
-const ROOM: f64 = 1.001;
+const MARGIN: f64 = 1.001;
 
 /// The expected output of the kernels, and the derivative that it approximates.
 pub struct Expected {
@@ -96,7 +96,7 @@ pub fn judge(verdict: Verdict, error: f64) -> Verdict {
 /// Describes `error` in one sentence; `None` if it is explained. NaN is never explained.
 fn unexplained(error: f64) -> Option<String> {
     let explained = explained();
-    let max = ROOM * (explained.by_coefficients + explained.by_rounding);
+    let max = MARGIN * (explained.by_coefficients + explained.by_rounding);
     let is_explained = error <= max;
     (!is_explained).then(|| {
         format!(

@@ -14,11 +14,11 @@ use crate::scheme::{COEF, RADIUS};
 
 /// The additional fields of the record.
 #[derive(Debug, Serialize)]
-pub struct Beside {
+pub struct RecordFields {
     explained_error: Explained,
 }
 
-impl Extra for Beside {}
+impl Extra for RecordFields {}
 
 impl Flags {
     /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the memory's
@@ -33,7 +33,7 @@ impl Flags {
             launch::grid_1d(&chapter.gpu.device, self.size, block)?;
         }
         memory::require(&chapter.gpu, "this array", memory_footprint(self))?;
-        chapter.extra(Beside {
+        chapter.extra(RecordFields {
             explained_error: accuracy::explained(),
         });
         ladder::prepare(self, &chapter)?;

@@ -144,5 +144,6 @@ fn entry(
 ) -> Entry {
     let verdict = compare(sum, expected, within_ulps(0)).verdict(vectors::element_name);
     let bytes = 3 * vectors::bytes(flags.count);
-    Entry::new(variant.name, measured, verdict).with(|it| Bandwidth::new(bytes, &it.timing))
+    Entry::new(variant.name, measured, verdict)
+        .with(|measured| Bandwidth::new(bytes, &measured.timing))
 }

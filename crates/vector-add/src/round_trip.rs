@@ -367,17 +367,17 @@ mod tests {
         ] {
             let chunks: Vec<_> = chunks(count).collect();
             let all: Vec<_> = iter::once(0)
-                .chain(chunks.iter().map(|one| one.end))
+                .chain(chunks.iter().map(|chunk| chunk.end))
                 .collect();
             assert!(
                 chunks
                     .iter()
-                    .map(|one| one.start)
+                    .map(|chunk| chunk.start)
                     .eq(all[..chunks.len()].iter().copied())
             );
             assert_eq!(all.last(), Some(&count));
             assert!(
-                chunks.is_sorted_by(|one, next| one.len() >= next.len()),
+                chunks.is_sorted_by(|chunk, next| chunk.len() >= next.len()),
                 "{chunks:?}"
             );
         }

@@ -118,8 +118,8 @@ fn each_rung_is_closer_to_its_limit() {
 #[test]
 fn vectors_take_a_quarter_of_the_requests() {
     let results = run_ladder("--count 12800 --block 64", 12_800);
-    let counted = |index: usize, what: &str| {
-        let name = format!("l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum");
+    let counted = |index: usize, metric: &str| {
+        let name = format!("l1tex__t_{metric}_pipe_lsu_mem_global_op_ld.sum");
         results[index]["counters"][name].as_u64()
     };
     assert_eq!(
@@ -206,7 +206,7 @@ fn the_table_has_every_row_and_modelled_times() {
 }
 
 #[test]
-fn the_record() {
+fn the_record_has_the_inputs_and_speedups() {
     let record = chapter().record("--count 1000 --block 64 --seed 9 --repeat 3");
     assert_eq!(record["chapter"], "vector-add");
     assert_eq!(record["gpu"]["time"], "modelled");

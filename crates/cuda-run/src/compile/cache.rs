@@ -221,11 +221,8 @@ mod tests {
         fs::write(&source, "one").unwrap();
         assert!(cache.find("key").is_none());
         let stored = store(&cache, "key", &source, "made");
-        let found = cache.find("key").unwrap();
-        assert_eq!(
-            (&found.file, found.diagnostics.as_str()),
-            (&stored, "remark")
-        );
+        let hit = cache.find("key").unwrap();
+        assert_eq!((&hit.file, hit.diagnostics.as_str()), (&stored, "remark"));
         assert_eq!(fs::read_to_string(&stored).unwrap(), "made");
         fs::write(&source, "two").unwrap();
         assert!(cache.find("key").is_none());

@@ -59,13 +59,13 @@ pub enum TimeSource {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MarksFile {
-    #[serde(default = "one")]
+    #[serde(default = "default_points")]
     points: f64,
     total: Option<f64>,
     deadline: Option<Datetime>,
     #[serde(default)]
     by: TimeSource,
-    #[serde(default = "one")]
+    #[serde(default = "default_points")]
     late: f64,
     #[serde(default)]
     steps: BTreeMap<String, f64>,
@@ -82,7 +82,7 @@ struct ExerciseMarks {
     deadline: Option<Datetime>,
 }
 
-fn one() -> f64 {
+fn default_points() -> f64 {
     1.0
 }
 

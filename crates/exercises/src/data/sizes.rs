@@ -132,8 +132,8 @@ fn check_range(name: &str, from: &[u32], to: &[u32]) -> Result<()> {
     Ok(())
 }
 
-fn is_greater(one: &[u32], other: &[u32]) -> bool {
-    one != other && one.iter().zip(other).all(|(one, other)| one >= other)
+fn is_greater(first: &[u32], other: &[u32]) -> bool {
+    first != other && first.iter().zip(other).all(|(first, other)| first >= other)
 }
 
 /// Returns the default range beyond a size: from a sixteenth more per dimension to half as many elements more

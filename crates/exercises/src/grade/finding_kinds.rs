@@ -175,7 +175,7 @@ fn likely_cause_zh(kind: FindingKind) -> &'static str {
             "分块的边缘或光环（halo）没有加载，或者有线程跳过了写入"
         }
         FindingKind::UninitializedLocal => "线程自己的数组没有初始化，或者只初始化了一部分",
-        FindingKind::OtherArray => "下标大了一，或者用了另一个数组的大小",
+        FindingKind::OtherArray => "下标大了一，或者用了另一个数组的长度",
         FindingKind::ShuffleFromAbsentLane => {
             "偏移超出了掩码中的线程：请给洗牌指令指定 `width`，或者只在被读取的线程属于掩码时使用结果"
         }

@@ -160,15 +160,15 @@ mod tests {
     #[test]
     fn kernels_of_a_start_file_are_found() {
         let text = strip_comments(START);
-        let found: Vec<Kernel> = kernels(&text).collect();
-        assert_eq!(found.len(), 2);
-        assert_eq!(found[0].name, "fade");
+        let parsed: Vec<Kernel> = kernels(&text).collect();
+        assert_eq!(parsed.len(), 2);
+        assert_eq!(parsed[0].name, "fade");
         assert_eq!(
-            found[0].parameters,
+            parsed[0].parameters,
             ["float *samples", "float gain", "const Volume v"]
         );
-        assert_eq!((found[1].name, found[1].parameters.len()), ("none", 0));
-        let sizes: Vec<Option<u32>> = found[0]
+        assert_eq!((parsed[1].name, parsed[1].parameters.len()), ("none", 0));
+        let sizes: Vec<Option<u32>> = parsed[0]
             .parameters
             .iter()
             .map(|parameter| parameter_size(parameter))
@@ -206,15 +206,15 @@ mod tests {
         for exercise in EXERCISES.iter() {
             if let Side::Kernel(_) = exercise.side {
                 let text = strip_comments(exercise.start);
-                let found: Vec<Kernel> = kernels(&text).collect();
+                let parsed: Vec<Kernel> = kernels(&text).collect();
                 // Prediction exercises may have none.
                 let has_some = text.contains("__global__");
-                assert_eq!(!found.is_empty(), has_some, "{}", exercise.name);
+                assert_eq!(!parsed.is_empty(), has_some, "{}", exercise.name);
                 let named = |kernel: &Kernel| {
                     let is_name = |c: char| c.is_alphanumeric() || c == '_';
                     !kernel.parameters.is_empty() && kernel.name.chars().all(is_name)
                 };
-                assert!(found.iter().all(named), "{}: {found:?}", exercise.name);
+                assert!(parsed.iter().all(named), "{}: {parsed:?}", exercise.name);
             }
         }
     }

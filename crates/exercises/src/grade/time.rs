@@ -99,7 +99,7 @@ fn explain(timed: &Timed, clock: Clock, lang: Lang) -> String {
              warp or one block does all the work. `--counters` shows what your kernel does.",
             "结果正确。接下来看用时（由模拟器的模型得出）：\n\n{}\n\n许多线程同时工作时 GPU 才快；\
              如果全部工作由一个线程、一个线程束或一个线程块完成，GPU 大部分处于空闲。`--counters` \
-             会列出核函数做了什么。";
+             会列出核函数的访存行为。";
             times
         ),
     }
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_submissions_are_told_where_to_look() {
+    fn slow_submissions_get_advice() {
         let case = Case {
             size: vec![4096],
             seed: 1,

@@ -53,7 +53,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "a thread exits without waiting for its matrix multiplications: `wgmma.commit_group` and then `wgmma.wait_group` must come before their results are used",
-        "线程结束时没有等待自己的乘积：使用结果之前要先有 `wgmma.commit_group`，再有 `wgmma.wait_group`",
+        "线程结束前没有等待其矩阵乘法完成：使用结果之前要先有 `wgmma.commit_group`，再有 `wgmma.wait_group`",
     ),
     (
         "the threads of a warp pass different descriptors of one matrix",

@@ -84,7 +84,7 @@ fn note(space: Space, lang: Lang) -> String {
         Space::Constant => localize!(
             lang,
             "A row is a request; its coloured cells are the lanes that it serves.",
-            "一行是一次请求，行中有颜色的格子是它所满足的通道。"
+            "每行是一次请求；彩色的格子是该请求服务的通道。"
         ),
     }
 }

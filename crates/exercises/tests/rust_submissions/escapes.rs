@@ -105,7 +105,7 @@ pub const ATTEMPTS: &[Attempt] = &[
         assert_denied("one within a time", TcpStream::connect_timeout(&"127.0.0.1:PORT".parse().unwrap(), Duration::from_secs(1)));
         assert_denied("the newer protocol", TcpStream::connect("[::1]:PORT"));
         assert_denied("a port", TcpListener::bind("127.0.0.1:0"));
-        assert_denied("a message", UdpSocket::bind("0.0.0.0:0").and_then(|it| it.send_to(b"x", "127.0.0.1:PORT")));
+        assert_denied("a message", UdpSocket::bind("0.0.0.0:0").and_then(|socket| socket.send_to(b"x", "127.0.0.1:PORT")));
         assert_denied("a socket with a name", UnixStream::connect("/run/systemd/journal/stdout"));
         assert_denied("a nameless one", UnixDatagram::unbound());
         assert_denied("a pair", UnixStream::pair());

@@ -50,7 +50,7 @@ impl Chapter {
         let mut line = String::new();
         let notes = program.stderr.take().expect("its standard error is a pipe");
         let read = BufReader::new(notes).read_line(&mut line);
-        read.expect("cannot read standard error");
+        read.expect("the program prints the device line");
         assert!(line.starts_with("simulator: "), "{line}");
         // The program is most likely busy by now; the test passes either way.
         thread::sleep(Duration::from_millis(300));

@@ -14,17 +14,17 @@ const BASE: &str = "warpbook:/records/";
 
 /// Panics with all violations if `record` does not match the chapter's schema.
 pub fn check(chapter: &str, record: &Value) {
-    let own = format!("{chapter}.schema.json");
+    let schema_file = format!("{chapter}.schema.json");
     let mut compiler = Compiler::new();
     let mut schemas = Schemas::new();
-    for file in [COMMON, &own] {
+    for file in [COMMON, &schema_file] {
         let added = compiler.add_resource(&format!("{BASE}{file}"), read(file));
-        added.expect("its place is a URL");
+        added.expect("the schema's address is a URL");
     }
-    let schema = compiler.compile(&format!("{BASE}{own}"), &mut schemas);
-    let schema = schema.unwrap_or_else(|error| panic!("docs/records/{own}: {error:#}"));
+    let schema = compiler.compile(&format!("{BASE}{schema_file}"), &mut schemas);
+    let schema = schema.unwrap_or_else(|error| panic!("docs/records/{schema_file}: {error:#}"));
     if let Err(error) = schemas.validate(record, schema) {
-        panic!("the record is not as docs/records/{own} says:\n{error:#}\n{record:#}");
+        panic!("the record does not match docs/records/{schema_file}:\n{error:#}\n{record:#}");
     }
 }
 

@@ -14,7 +14,7 @@ pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     screen: Box<dyn Read + Send>,
     keyboard: Box<dyn Write + Send>,
-    seen: String,
+    output: String,
     _terminal: Box<dyn MasterPty + Send>,
 }
 
@@ -36,7 +36,7 @@ impl Chapter {
             child: child.expect("the program starts"),
             screen: master.try_clone_reader().expect("the terminal shows"),
             keyboard: master.take_writer().expect("the terminal types"),
-            seen: String::new(),
+            output: String::new(),
             _terminal: master,
         }
     }
@@ -63,7 +63,7 @@ impl Chapter {
         label: &str,
     ) -> (String, TempDir, Terminal) {
         let bar = format!("{label} [");
-        let mut seen = String::new();
+        let mut output = String::new();
         for times in [1, 4, 16, 64] {
             let arguments = long(times);
             let folder = tempfile::tempdir().expect("a temporary folder");
@@ -71,9 +71,9 @@ impl Chapter {
             if terminal.shows(&bar) {
                 return (arguments, folder, terminal);
             }
-            seen = terminal.end().1;
+            output = terminal.end().1;
         }
-        panic!("ended without '{bar}' each time; the last printed:\n{seen}");
+        panic!("ended without '{bar}' each time; the last printed:\n{output}");
     }
 }
 
@@ -82,13 +82,13 @@ impl Terminal {
     pub fn wait_for(&mut self, text: &str) {
         if !self.shows(text) {
             let status = self.child.wait().expect("the program ends");
-            panic!("ended ({status}) without '{text}':\n{}", self.seen);
+            panic!("ended ({status}) without '{text}':\n{}", self.output);
         }
     }
 
     /// Waits until the program has printed `text`; returns false if it ended before.
     fn shows(&mut self, text: &str) -> bool {
-        while !self.seen.contains(text) {
+        while !self.output.contains(text) {
             if !self.read() {
                 return false;
             }
@@ -107,7 +107,7 @@ impl Terminal {
     pub fn end(mut self) -> (u32, String) {
         while self.read() {}
         let status = self.child.wait().expect("the program ends");
-        (status.exit_code(), self.seen)
+        (status.exit_code(), self.output)
     }
 
     /// Reads more output; returns false if the program has ended.
@@ -115,7 +115,7 @@ impl Terminal {
         let mut bytes = [0; 4096];
         // After the program has ended, reading fails on Linux and returns nothing elsewhere.
         let length = self.screen.read(&mut bytes).unwrap_or(0);
-        self.seen
+        self.output
             .push_str(&String::from_utf8_lossy(&bytes[..length]));
         length > 0
     }

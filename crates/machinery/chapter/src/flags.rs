@@ -49,7 +49,7 @@ pub struct CommonFlags {
     )]
     pub check: Option<Checks>,
 
-    /// Draw times, requests and a roofline into NAME.svg and NAME.png
+    /// Plot times, memory requests and a roofline to NAME.svg and NAME.png
     #[arg(long, value_name = "NAME", value_parser = destination)]
     pub plot: Option<Destination>,
 }

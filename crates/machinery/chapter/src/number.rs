@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_in_groups_of_three() {
+    fn digits_are_grouped_in_threes() {
         let output = [0, 12, 999, 1000, 123_456, 12_345_678].map(grouped);
         let expected = ["0", "12", "999", "1 000", "123 456", "12 345 678"];
         assert_eq!(output, expected);

@@ -55,10 +55,10 @@ pub use support::{Support, support};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A limit could not be lowered.
-    #[error("cannot lower the limit on {what}: {error}")]
+    #[error("cannot lower the limit on {resource}: {error}")]
     Limit {
         /// The limited resource.
-        what: &'static str,
+        resource: &'static str,
         /// The system's error.
         error: std::io::Error,
     },

@@ -53,7 +53,7 @@ fn unsupported_functions_are_listed() {
         .collect();
     assert!(
         listed == unsupported,
-        "the list is to be\n{}",
+        "the list must be\n{}",
         list.join("\n")
     );
 }

@@ -31,8 +31,8 @@ fn child() {
     println!("name: {}", Device::get_device(0).unwrap().name().unwrap());
     println!("version: {}", cust::CudaApiVersion::get().unwrap().major());
     // SAFETY: null is a valid argument or is rejected by the driver.
-    let missing_function = unsafe { sys::cuDestroyExternalMemory(std::ptr::null_mut()) } as i32;
-    println!("cuDestroyExternalMemory: {missing_function}");
+    let unsupported = unsafe { sys::cuDestroyExternalMemory(std::ptr::null_mut()) } as i32;
+    println!("cuDestroyExternalMemory: {unsupported}");
 }
 
 /// Runs [`child`] with these environment variables and no other CUDA variables.
@@ -142,7 +142,7 @@ fn unknown_checks_are_rejected_with_a_list() {
 
 #[test]
 fn gpu_models_are_selected_by_any_of_their_names() {
-    for (name, answer) in [
+    for (name, device_name) in [
         ("rtx3090", "NVIDIA GeForce RTX 3090 (simulated)"),
         (
             "NVIDIA GeForce GTX 970",
@@ -154,7 +154,7 @@ fn gpu_models_are_selected_by_any_of_their_names() {
     ] {
         let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_DEVICE", name)];
         let (stdout, stderr) = run(&settings);
-        assert_has(&stdout, &format!("name: {answer}"));
+        assert_has(&stdout, &format!("name: {device_name}"));
         assert_eq!(
             warpbook_lines(&stderr).len(),
             1,
@@ -216,10 +216,10 @@ fn backend_matches_this_machine() {
         assert_has(&forced, "backend: Some(Gpu)");
     } else {
         assert_has(&stdout, "backend: Some(Simulator)");
-        let why = warpbook_lines(&stderr)[0];
+        let message = warpbook_lines(&stderr)[0];
         assert!(
-            why.contains("no NVIDIA GPU (") && why.contains("simulator"),
-            "{why}"
+            message.contains("no NVIDIA GPU (") && message.contains("simulator"),
+            "{message}"
         );
         assert_has(&forced, "backend: None");
         let lines = warpbook_lines(&forced_stderr);

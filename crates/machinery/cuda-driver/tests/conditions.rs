@@ -154,8 +154,8 @@ fn poison_fills_padding() -> Test {
     let (mut address, mut pitch, mut actual) = (0, 0, [0u32; 2]);
     // SAFETY: the outputs are writable, and the second row and its padding are part of the allocation.
     unsafe {
-        let made = sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 60, 2, 4);
-        assert_eq!(made, sys::CUresult::CUDA_SUCCESS);
+        let status = sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 60, 2, 4);
+        assert_eq!(status, sys::CUresult::CUDA_SUCCESS);
         let end = address + 2 * pitch as u64 - 8;
         let copied = sys::cuMemcpyDtoH_v2(actual.as_mut_ptr().cast(), end, 8);
         assert_eq!(copied, sys::CUresult::CUDA_SUCCESS);

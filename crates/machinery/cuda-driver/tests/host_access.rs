@@ -293,7 +293,7 @@ fn freeing_memory_in_use_is_reported() {
 /// Launches a graph that copies a byte of pageable memory, and changes the byte before or after the copy.
 fn findings_of_graph_launch(changes_early: bool) -> Vec<Finding> {
     findings_of(|program| {
-        let (mut graph, mut made, mut byte) = (null_mut(), null_mut(), 1_u8);
+        let (mut graph, mut graph_exec, mut byte) = (null_mut(), null_mut(), 1_u8);
         let from = &raw mut byte;
         // SAFETY: the byte lives until the stream is synchronized.
         unsafe {
@@ -305,9 +305,9 @@ fn findings_of_graph_launch(changes_early: bool) -> Vec<Finding> {
                 program.h_stream,
             ));
             ok(cu::cuStreamEndCapture(program.h_stream, &mut graph));
-            ok(cu::cuGraphInstantiateWithFlags(&mut made, graph, 0));
+            ok(cu::cuGraphInstantiateWithFlags(&mut graph_exec, graph, 0));
             from.write_volatile(2);
-            ok(cu::cuGraphLaunch(made, program.h_stream));
+            ok(cu::cuGraphLaunch(graph_exec, program.h_stream));
             if changes_early {
                 from.write_volatile(3);
             }

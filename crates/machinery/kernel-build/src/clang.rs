@@ -92,7 +92,7 @@ impl Clang {
         for program in CANDIDATES.map(OsStr::new) {
             match Self::try_program(program) {
                 Ok(clang) => return Ok(clang),
-                Err(Unusable::NoOutput(RunError::NotStarted(_))) => {}
+                Err(UnusableReason::NoOutput(RunError::NotStarted(_))) => {}
                 Err(reason) => unusable.push(format!("{}: {reason}", program.display())),
             }
         }
@@ -103,17 +103,17 @@ impl Clang {
         }
     }
 
-    fn try_program(program: &OsStr) -> Result<Self, Unusable> {
+    fn try_program(program: &OsStr) -> Result<Self, UnusableReason> {
         let query = |option| {
             let output = run(command(program).arg(option), String::new(), PROBE_LIMITS);
             output
                 .map(|output| output.stdout)
-                .map_err(Unusable::NoOutput)
+                .map_err(UnusableReason::NoOutput)
         };
         let text = query("--version")?;
-        let version = version(&text).ok_or(Unusable::NotClang)?;
+        let version = version(&text).ok_or(UnusableReason::NotClang)?;
         if !query("--print-targets")?.contains("nvptx64") {
-            return Err(Unusable::NoTarget(version));
+            return Err(UnusableReason::NoTarget(version));
         }
         let program = real_program(program, &text, &version);
         Ok(Self { program, version })
@@ -244,7 +244,7 @@ pub struct Compiled {
 
 /// The reason for which a program is not usable as clang.
 #[derive(Debug, thiserror::Error)]
-enum Unusable {
+enum UnusableReason {
     #[error("{0}")]
     NoOutput(RunError),
     #[error("not a clang compiler")]

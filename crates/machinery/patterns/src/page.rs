@@ -148,9 +148,9 @@ fn draw(
     warp_index: usize,
     language: Language,
 ) -> String {
-    let what = sentences::pattern(pattern, language);
+    let title = sentences::pattern(pattern, language);
     let result = sentences::result(pattern.space, &outcome.sums, language);
-    let mut svg = Svg::new(name, &what);
+    let mut svg = Svg::new(name, &title);
     let y = warp(&mut svg, 0.0, language) + 6.0;
     if let Some(read) = outcome.reads.get(warp_index) {
         match pattern.space {

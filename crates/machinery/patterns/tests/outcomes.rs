@@ -48,7 +48,7 @@ fn sectors_of_a_warps_load() {
 }
 
 #[test]
-fn wavefronts_of_shared_memory() {
+fn wavefronts_of_shared_memory_are_counted() {
     for (pattern, wavefronts, conflicts) in [
         ("", 1, 0),
         ("stride=2", 2, 1),
@@ -67,7 +67,7 @@ fn wavefronts_of_shared_memory() {
 }
 
 #[test]
-fn requests_of_constant_memory() {
+fn requests_of_constant_memory_are_counted() {
     for (pattern, requests) in [
         ("order=one", 1),
         ("", 32),

@@ -194,7 +194,9 @@ mod tests {
         writer.write(&Event::Faulted("one".to_owned()));
         writer.file.sync_all().unwrap();
         let events: Vec<Event> = read(&reader_file).collect();
-        assert!(matches!(&events[..], [Event::Started, Event::Faulted(what)] if what == "one"));
+        assert!(
+            matches!(&events[..], [Event::Started, Event::Faulted(message)] if message == "one")
+        );
         writer.write(&Event::Faulted("cut".to_owned()));
         let length = reader_file.metadata().unwrap().len();
         reader_file.set_len(length - 1).unwrap();

@@ -16,10 +16,10 @@ where
     F: FnOnce() -> Result<(), Failed> + Send + 'static,
 {
     Trial::ignorable_test(name, move || match Clang::find() {
-        Err(why) => {
+        Err(reason) => {
             let install = install_command();
             Ok(Completion::ignored_with(format!(
-                "needs clang: {why}; install it:  {install}"
+                "needs clang: {reason}; install it:  {install}"
             )))
         }
         Ok(_) => test().map(|()| Completion::Completed),

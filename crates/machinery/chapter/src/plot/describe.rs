@@ -14,8 +14,8 @@ pub fn title(figure: &Figure) -> String {
 pub fn description(figure: &Figure) -> Vec<String> {
     let time = |variant: &Variant| Some(variant.milliseconds);
     let count = |variant: &Variant| Some(requests(variant.tally.as_ref()?) as f64);
-    let times = ends(figure, ["Time", "Shortest time", "Longest time"], time);
-    let counts = ends(
+    let times = extremes(figure, ["Time", "Shortest time", "Longest time"], time);
+    let counts = extremes(
         figure,
         ["Requests", "Fewest requests", "Most requests"],
         count,
@@ -27,7 +27,7 @@ pub fn description(figure: &Figure) -> Vec<String> {
 
 /// Returns the variants with the smallest and the largest value, or the only variant that has a value, each
 /// with its label from `single`, `min` and `max`.
-fn ends<'a>(
+fn extremes<'a>(
     figure: &'a Figure,
     [single, min, max]: [&'a str; 3],
     value: impl Fn(&Variant) -> Option<f64>,
@@ -38,12 +38,13 @@ fn ends<'a>(
         .filter_map(|variant| Some((value(variant)?, variant)))
         .collect();
     values.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let ends = match values[..] {
+    let extremes = match values[..] {
         [] => vec![],
         [value] => vec![(single, value)],
         [first, .., last] => vec![(min, first), (max, last)],
     };
-    ends.into_iter()
+    extremes
+        .into_iter()
         .map(|(label, (value, variant))| (format!("{label}: {}", name(variant)), value))
 }
 

@@ -8,7 +8,7 @@ use ab_glyph::{Font as _, FontRef, Glyph, GlyphId, PxScale, ScaleFont as _, poin
 /// `sans-serif`, so text that fits in it fits there as well.
 static FONT: LazyLock<FontRef> = LazyLock::new(|| {
     FontRef::try_from_slice(include_bytes!("../../assets/dejavu/DejaVuSans.ttf"))
-        .expect("the embedded font is invalid")
+        .expect("the embedded font is valid")
 });
 
 /// Returns the width of a text in pixels at `size` pixels per em.
@@ -98,7 +98,7 @@ fn em(scale: PxScale) -> f32 {
 }
 
 fn units() -> f32 {
-    FONT.units_per_em().expect("the embedded font is invalid")
+    FONT.units_per_em().expect("the embedded font is valid")
 }
 
 #[cfg(test)]

@@ -114,11 +114,11 @@ fn draw<B: DrawingBackend>(
     times::draw(&mut sheet, figure)?;
     match Requests::new(figure) {
         Ok(requests) => requests.draw(&mut sheet)?,
-        Err(why) => sheet.note(why)?,
+        Err(reason) => sheet.note(reason)?,
     }
     match Roof::new(figure) {
         Ok(roof) => roof.draw(&mut sheet)?,
-        Err(why) => sheet.note(why)?,
+        Err(reason) => sheet.note(reason)?,
     }
     if shown < all {
         sheet.note(&format!("The first {shown} of {all} variants are shown."))?;

@@ -17,7 +17,7 @@ pub struct Raster<'a> {
 }
 
 /// A style whose lines are scaled with the bitmap.
-struct Thicker<'a, S>(&'a S);
+struct Scaled<'a, S>(&'a S);
 
 type Drawn<'a> = Result<(), DrawingErrorKind<<Raster<'a> as DrawingBackend>::ErrorType>>;
 
@@ -64,7 +64,7 @@ impl<'a> DrawingBackend for Raster<'a> {
         style: &S,
     ) -> Drawn<'a> {
         self.bitmap
-            .draw_line(finer(from), finer(to), &Thicker(style))
+            .draw_line(finer(from), finer(to), &Scaled(style))
     }
 
     fn draw_rect<S: BackendStyle>(
@@ -158,7 +158,7 @@ impl<'a> DrawingBackend for Raster<'a> {
     }
 }
 
-impl<S: BackendStyle> BackendStyle for Thicker<'_, S> {
+impl<S: BackendStyle> BackendStyle for Scaled<'_, S> {
     fn color(&self) -> BackendColor {
         self.0.color()
     }

@@ -126,8 +126,8 @@ fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
         // The height of the letters, whose baseline `dy` moves.
         assert_eq!(node.attribute("dy"), Some("0.5ex"));
         let left = x - before * width;
-        let place = [left, y - 0.5 * size, left + width, y + 0.45 * size];
-        (text, place)
+        let bounds = [left, y - 0.5 * size, left + width, y + 0.45 * size];
+        (text, bounds)
     });
     boxes.collect()
 }
@@ -241,9 +241,9 @@ fn pictures_can_be_put_into_the_book() {
         assert!(svg.lines().all(|line| !line.trim().is_empty()));
         assert!(svg.starts_with("<svg class=\"plot\" "));
         for node in Document::parse(&svg).unwrap().descendants() {
-            for what in ["fill", "stroke"] {
-                let colour = node.attribute(what).filter(|&colour| colour != "none");
-                colours.extend(colour.map(|colour| format!("svg.plot [{what}=\"{colour}\"]")));
+            for property in ["fill", "stroke"] {
+                let colour = node.attribute(property).filter(|&colour| colour != "none");
+                colours.extend(colour.map(|colour| format!("svg.plot [{property}=\"{colour}\"]")));
             }
         }
     }
@@ -407,7 +407,7 @@ fn invalid_times_have_no_bar() {
 }
 
 #[test]
-fn an_empty_figure_says_so() {
+fn an_empty_figure_explains_that_nothing_is_shown() {
     let texts = texts(&svg(&figure(Clock::Modelled, 0)));
     assert_has(&texts, &["Nothing is shown: no variant was run."]);
     assert!(!texts.iter().any(|text| text == "Time by variant"));

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_names_every_metric_that_nsight_compute_has() {
+    fn the_command_lists_every_metric_of_nsight_compute() {
         let command = command(Detail::Summary, "program --repeat 0");
         let names = command.strip_prefix("ncu --metrics ").unwrap();
         let names: Vec<&str> = names.split(' ').next().unwrap().split(',').collect();

@@ -28,7 +28,7 @@ const MAX_TO_STDERR: usize = 20;
 /// [`Checks::init`] covers only memory allocated after this call. Has no effect on a GPU.
 pub fn check(checks: Checks) {
     queue::wait(WaitTarget::All);
-    host_access::report_touches();
+    host_access::report_page_accesses();
     host_access::set_enabled(checks.host);
     *lock_mutex(&ACTIVE) = checks;
     if let Ok(mut driver) = lock_synchronized() {
@@ -45,7 +45,7 @@ pub fn active_checks() -> Checks {
 /// when its context was destroyed.
 pub fn take_findings() -> Vec<Finding> {
     queue::wait(WaitTarget::All);
-    host_access::report_touches();
+    host_access::report_page_accesses();
     std::mem::take(&mut lock_mutex(&PENDING))
 }
 
@@ -101,7 +101,7 @@ pub extern "C" fn at_exit() {
             return Ok(());
         }
         queue::wait(WaitTarget::All);
-        host_access::report_touches();
+        host_access::report_page_accesses();
         if let Some(mut driver) = try_lock() {
             let leaks = driver.take_leaks_at_exit();
             drop(driver);

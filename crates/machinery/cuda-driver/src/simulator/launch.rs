@@ -174,11 +174,11 @@ pub fn run(context: ContextId, stream: StreamId, kernel: &Kernel) -> Result<(), 
 
 /// Replaces mangled kernel names with source names.
 fn demangle_kernels(outcome: &mut LaunchOutcome) {
-    let place = outcome
+    let location = outcome
         .fault
         .as_mut()
         .and_then(|fault| fault.location.as_mut());
-    let in_fault = place.map(|place| &mut place.kernel);
+    let in_fault = location.map(|location| &mut location.kernel);
     let in_findings = outcome
         .findings
         .iter_mut()

@@ -63,7 +63,7 @@ static HINTS: Mutex<Vec<Hint>> = Mutex::new(Vec::new());
 /// Adds a hint, which supersedes earlier ones of the same kind in its range.
 fn add_hint(range: Range<u64>, advice: Advice) {
     let mut hints = lock_mutex(&HINTS);
-    let (superseded, mut kept): (Vec<_>, Vec<_>) = hints
+    let (superseded, mut remaining): (Vec<_>, Vec<_>) = hints
         .drain(..)
         .partition(|hint| advice.supersedes(hint.advice) && overlap(&hint.range, &range));
     for hint in superseded {
@@ -71,7 +71,7 @@ fn add_hint(range: Range<u64>, advice: Advice) {
             hint.range.start..range.start.min(hint.range.end),
             range.end.max(hint.range.start)..hint.range.end,
         ];
-        kept.extend(
+        remaining.extend(
             parts
                 .into_iter()
                 .filter(|part| !part.is_empty())
@@ -81,8 +81,8 @@ fn add_hint(range: Range<u64>, advice: Advice) {
                 }),
         );
     }
-    kept.push(Hint { range, advice });
-    *hints = kept;
+    remaining.push(Hint { range, advice });
+    *hints = remaining;
 }
 
 fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {

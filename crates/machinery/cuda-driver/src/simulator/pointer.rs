@@ -107,7 +107,7 @@ pub unsafe fn attributes(
         kind: AllocationKind::Managed,
         owner: 0,
     };
-    let found = find_allocation(address).ok();
+    let allocation = find_allocation(address).ok();
     for i in 0..count as usize {
         // SAFETY: both arrays have `count` elements, as `cuPointerGetAttributes` requires of its caller.
         let (attribute, out) = unsafe { (*attributes.add(i), *data.add(i)) };
@@ -120,8 +120,8 @@ pub unsafe fn attributes(
             DEVICE_ORDINAL => Value::Int(-2_i32 as c_uint),
             _ => value(attribute, 0, sample, None)?.zeroed(),
         };
-        let value =
-            found.and_then(|(allocation, owner)| value(attribute, address, allocation, owner).ok());
+        let value = allocation
+            .and_then(|(allocation, owner)| value(attribute, address, allocation, owner).ok());
         // SAFETY: `out` is not null and has room for a value of the attribute's type, as
         // `cuPointerGetAttributes` requires.
         unsafe { value.unwrap_or(zeroed).write(out) };

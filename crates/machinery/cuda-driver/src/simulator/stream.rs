@@ -37,8 +37,8 @@ pub unsafe fn destroy(stream: CUstream) -> CallResult {
     if raw::stream(stream) == Stream::PerThread {
         return Err(CudaError::InvalidHandle.into());
     }
-    let (found, context, stream) = lock_stream(stream)?;
-    drop(found);
+    let (driver, context, stream) = lock_stream(stream)?;
+    drop(driver);
     lock_synchronized()?.destroy_stream(context, stream)?;
     capture::forget_stream(stream);
     Ok(())

@@ -102,8 +102,8 @@ fn pitched_rows_are_copied_and_filled() {
     // SAFETY: all-zero bytes are valid for the structures once their memory types are set; the host arrays
     // are as large as the copies.
     unsafe {
-        let made = sys::cuMemAllocPitch_v2(&mut address, &mut pitch, WIDTH, HEIGHT, 4);
-        assert_eq!(made, succeeded);
+        let status = sys::cuMemAllocPitch_v2(&mut address, &mut pitch, WIDTH, HEIGHT, 4);
+        assert_eq!(status, succeeded);
         assert_eq!(pitch, 512);
 
         let mut copy = std::mem::MaybeUninit::<sys::CUDA_MEMCPY2D>::zeroed();
@@ -163,18 +163,18 @@ fn pointer_attributes_are_reported() {
     // address that the driver looks up.
     unsafe {
         use sys::CUpointer_attribute::*;
-        let ask =
+        let query =
             |to: *mut c_void, attribute| sys::cuPointerGetAttribute(to, attribute, start + 50);
         assert_eq!(
-            ask((&raw mut kind).cast(), CU_POINTER_ATTRIBUTE_MEMORY_TYPE),
+            query((&raw mut kind).cast(), CU_POINTER_ATTRIBUTE_MEMORY_TYPE),
             succeeded
         );
         assert_eq!(
-            ask((&raw mut size).cast(), CU_POINTER_ATTRIBUTE_RANGE_SIZE),
+            query((&raw mut size).cast(), CU_POINTER_ATTRIBUTE_RANGE_SIZE),
             succeeded
         );
         assert_eq!(
-            ask((&raw mut size).cast(), CU_POINTER_ATTRIBUTE_HOST_POINTER),
+            query((&raw mut size).cast(), CU_POINTER_ATTRIBUTE_HOST_POINTER),
             sys::CUresult::CUDA_ERROR_INVALID_VALUE
         );
         assert_eq!(

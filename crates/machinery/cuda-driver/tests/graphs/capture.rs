@@ -122,7 +122,7 @@ fn graph_branches_overlap_in_modelled_time() {
     let mut large = 0;
     // SAFETY: `large` is writable.
     ok(unsafe { cu::cuMemAlloc_v2(&mut large, 2 * bytes) });
-    let graph_of = |beside: bool| {
+    let graph_of = |parallel: bool| {
         let graph = graph();
         let (mut out, mut back) = (null_mut(), null_mut());
         let mut copy = read_back(large, words.as_ptr().cast_mut());
@@ -139,7 +139,7 @@ fn graph_branches_overlap_in_modelled_time() {
             ));
             (copy.srcMemoryType, copy.dstMemoryType) = (copy.dstMemoryType, copy.srcMemoryType);
             (copy.srcHost, copy.dstDevice) = (copy.dstHost, large + bytes as u64);
-            let count = usize::from(!beside);
+            let count = usize::from(!parallel);
             ok(cu::cuGraphAddMemcpyNode(
                 &mut back,
                 graph,
@@ -151,8 +151,11 @@ fn graph_branches_overlap_in_modelled_time() {
         }
         executable(graph)
     };
-    let (beside, behind) = (time(graph_of(true)), time(graph_of(false)));
-    assert!(behind > 1.9 * beside && beside > 0.0, "{beside} {behind}");
+    let (parallel, sequential) = (time(graph_of(true)), time(graph_of(false)));
+    assert!(
+        sequential > 1.9 * parallel && parallel > 0.0,
+        "{parallel} {sequential}"
+    );
     words.clear();
     let _ = simulator;
 }

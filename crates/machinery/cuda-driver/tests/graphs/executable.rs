@@ -65,10 +65,10 @@ fn flags_are_stored_and_unsupported_ones_rejected() {
         assert_eq!(flags, 9);
         ok(cu::cuGraphUpload(exec, null_mut()));
         // Device launch, the flag that excludes it, and an unknown flag.
-        for (flags, answer) in [(4, 801), (1 | 4, 1), (16, 1)] {
+        for (flags, expected) in [(4, 801), (1 | 4, 1), (16, 1)] {
             assert_eq!(
                 cu::cuGraphInstantiateWithFlags(&mut exec, graph, flags),
-                answer
+                expected
             );
         }
     }

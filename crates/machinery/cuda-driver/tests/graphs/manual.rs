@@ -221,18 +221,21 @@ fn kernel_and_memset_params_can_be_read_and_changed() {
     let graph = graph();
     let fill = simulator.fill_node(graph, &[], 3);
     let add = simulator.kernel_node(graph, &[fill], simulator.add, 4);
-    // SAFETY: `shown`, `old` and `memset` are writable; all-zero bytes are valid for the structures; `add`
+    // SAFETY: `params`, `old` and `memset` are writable; all-zero bytes are valid for the structures; `add`
     // and `fill` are handles or addresses that the driver looks up, never dereferences.
     unsafe {
-        let mut shown = std::mem::zeroed();
-        ok(cu::cuGraphKernelNodeGetParams_v2(add, &mut shown));
-        assert_eq!((shown.func, shown.block[0]), (simulator.add, WORDS as u32));
-        assert_eq!(*(*shown.kernel_params).cast::<u64>(), simulator.words);
-        assert_eq!(*(*shown.kernel_params.add(1)).cast::<u32>(), 4);
-        assert!(!shown.ctx.is_null());
+        let mut params = std::mem::zeroed();
+        ok(cu::cuGraphKernelNodeGetParams_v2(add, &mut params));
+        assert_eq!(
+            (params.func, params.block[0]),
+            (simulator.add, WORDS as u32)
+        );
+        assert_eq!(*(*params.kernel_params).cast::<u64>(), simulator.words);
+        assert_eq!(*(*params.kernel_params.add(1)).cast::<u32>(), 4);
+        assert!(!params.ctx.is_null());
         // The returned parameters can be passed back.
-        shown.func = simulator.times;
-        ok(cu::cuGraphKernelNodeSetParams_v2(add, &shown));
+        params.func = simulator.times;
+        ok(cu::cuGraphKernelNodeSetParams_v2(add, &params));
         let mut old: CUDA_KERNEL_NODE_PARAMS = std::mem::zeroed();
         ok(cu::cuGraphKernelNodeGetParams(add, &mut old));
         assert_eq!((old.func, old.gridDimX), (simulator.times, 1));
@@ -249,7 +252,7 @@ fn kernel_and_memset_params_can_be_read_and_changed() {
         run(executable(graph));
         assert_eq!(simulator.value(), 34);
         assert_eq!(cu::cuGraphMemsetNodeGetParams(add, &mut memset), 1);
-        assert_eq!(cu::cuGraphKernelNodeGetParams_v2(fill, &mut shown), 1);
+        assert_eq!(cu::cuGraphKernelNodeGetParams_v2(fill, &mut params), 1);
     }
 }
 
@@ -297,10 +300,10 @@ fn memcpy_host_and_event_params_can_be_read_and_changed() {
         );
         copy.dstHost = second.as_mut_ptr().cast();
         ok(cu::cuGraphMemcpyNodeSetParams(read, &copy));
-        let mut shown = counting_node(&mut others);
-        ok(cu::cuGraphHostNodeSetParams(host, &shown));
-        ok(cu::cuGraphHostNodeGetParams(host, &mut shown));
-        assert_eq!(shown.userData, (&raw mut others).cast());
+        let mut params = counting_node(&mut others);
+        ok(cu::cuGraphHostNodeSetParams(host, &params));
+        ok(cu::cuGraphHostNodeGetParams(host, &mut params));
+        assert_eq!(params.userData, (&raw mut others).cast());
         let mut actual = null_mut();
         ok(cu::cuGraphEventRecordNodeGetEvent(record, &mut actual));
         assert_eq!(actual, here);

@@ -23,9 +23,9 @@ fn alloc_node(graph: CUgraph, bytes: usize) -> (CUgraphNode, u64) {
             0,
             &mut params,
         ));
-        let mut shown: CUDA_MEM_ALLOC_NODE_PARAMS = std::mem::zeroed();
-        ok(cu::cuGraphMemAllocNodeGetParams(node, &mut shown));
-        assert_eq!((shown.bytesize, shown.dptr), (bytes, params.dptr));
+        let mut actual: CUDA_MEM_ALLOC_NODE_PARAMS = std::mem::zeroed();
+        ok(cu::cuGraphMemAllocNodeGetParams(node, &mut actual));
+        assert_eq!((actual.bytesize, actual.dptr), (bytes, params.dptr));
         (node, params.dptr)
     }
 }

@@ -238,7 +238,7 @@ fn concurrent_double_free_succeeds_once() {
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| frees().count())).collect();
         threads
             .into_iter()
-            .map(|it| it.join().expect("no panic"))
+            .map(|handle| handle.join().expect("no panic"))
             .sum()
     });
     assert_eq!(worked, 1);

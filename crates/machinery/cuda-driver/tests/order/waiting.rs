@@ -170,24 +170,24 @@ fn host_functions_do_not_block_other_streams() {
     let (context, other) = (context.addr(), other.addr());
     let (number, append) = (simulator.number.addr(), simulator.append.addr());
     let mut graph = null_mut();
-    let mut made = null_mut();
-    // SAFETY: `graph` and `made` are writable; the host function may be called with its argument; `h_stream`
+    let mut graph_exec = null_mut();
+    // SAFETY: `graph` and `graph_exec` are writable; the host function may be called with its argument; `h_stream`
     // and `wait` are handles or addresses that the driver looks up, never dereferences.
     unsafe {
         ok(cu::cuStreamBeginCapture_v2(h_stream, 2));
         ok(cu::cuLaunchHostFunc(h_stream, Some(wait), null_mut()));
         ok(cu::cuStreamEndCapture(h_stream, &mut graph));
-        ok(cu::cuGraphInstantiateWithFlags(&mut made, graph, 0));
+        ok(cu::cuGraphInstantiateWithFlags(&mut graph_exec, graph, 0));
     }
     for in_graph in [false, true] {
         GO_ON.store(false, Ordering::Release);
         simulator.set(0);
         thread::scope(|scope| {
-            // SAFETY: the host function may be called with its argument; `made`, `h_stream` and `wait` are
+            // SAFETY: the host function may be called with its argument; `graph_exec`, `h_stream` and `wait` are
             // handles or addresses that the driver looks up, never dereferences.
             ok(unsafe {
                 match in_graph {
-                    true => cu::cuGraphLaunch(made, h_stream),
+                    true => cu::cuGraphLaunch(graph_exec, h_stream),
                     false => cu::cuLaunchHostFunc(h_stream, Some(wait), null_mut()),
                 }
             });
@@ -231,11 +231,11 @@ fn queries_do_not_wait_for_host_functions() {
     }
     let simulator = Simulator::new();
     let (h_stream, recorded) = (stream(1), event());
-    for ask in [0, 1] {
+    for handle_kind in [0, 1] {
         // SAFETY: `recorded` and `h_stream` are handles or addresses that the driver looks up, never
         // dereferences.
         let queried = || unsafe {
-            match ask {
+            match handle_kind {
                 0 => cu::cuEventQuery(recorded),
                 _ => cu::cuStreamQuery(h_stream),
             }

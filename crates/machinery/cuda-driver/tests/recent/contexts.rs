@@ -71,10 +71,10 @@ fn contexts_report_id_flags_and_device() {
         let other = cuCtxGetExecAffinity(&mut affinity, 1);
         assert_eq!(other, UNSUPPORTED_AFFINITY);
         assert_eq!(cuCtxResetPersistingL2Cache(), 0);
-        let nobody = std::ptr::without_provenance_mut(7);
-        assert_eq!(cuCtxGetId(nobody, &mut ids[0]), INVALID_CONTEXT);
-        assert_eq!(cuCtxGetDevice_v2(&mut device, nobody), INVALID_CONTEXT);
-        assert_eq!(cuCtxSynchronize_v2(nobody), INVALID_CONTEXT);
+        let unknown = std::ptr::without_provenance_mut(7);
+        assert_eq!(cuCtxGetId(unknown, &mut ids[0]), INVALID_CONTEXT);
+        assert_eq!(cuCtxGetDevice_v2(&mut device, unknown), INVALID_CONTEXT);
+        assert_eq!(cuCtxSynchronize_v2(unknown), INVALID_CONTEXT);
     }
 }
 
@@ -126,8 +126,8 @@ fn a_single_device_has_no_peers() {
         let stream = null_mut();
         assert_eq!(cuMemcpyPeerAsync(to, second.0, from, first.0, 8, stream), 0);
         assert_eq!(read(to, 2), [1.0, 2.0]);
-        let nobody = cuMemcpyPeer(to, null_mut(), from, first.0, 8);
-        assert_eq!(nobody, INVALID_CONTEXT);
+        let status = cuMemcpyPeer(to, null_mut(), from, first.0, 8);
+        assert_eq!(status, INVALID_CONTEXT);
     }
 }
 
@@ -142,8 +142,8 @@ fn devices_are_found_by_pci_bus_id() {
         assert_eq!(cuDeviceGetPCIBusId(text.as_mut_ptr(), 32, 0), 0);
         assert_eq!(cuDeviceGetByPCIBusId(&mut device, text.as_ptr()), 0);
         assert_eq!(device, 0);
-        for known in [c"00:00.0", c"00:00"] {
-            assert_eq!(cuDeviceGetByPCIBusId(&mut device, known.as_ptr()), 0);
+        for bus_id in [c"00:00.0", c"00:00"] {
+            assert_eq!(cuDeviceGetByPCIBusId(&mut device, bus_id.as_ptr()), 0);
         }
         for other in [c"0000:01:00.0", c"", c"nonsense"] {
             assert_eq!(cuDeviceGetByPCIBusId(&mut device, other.as_ptr()), 101);

@@ -50,7 +50,7 @@ fn device_memory_has_all_attributes_except_host_pointers() {
     for (id, expected) in expected {
         assert_eq!(attribute(id, inside), expected, "attribute {id}");
     }
-    assert_eq!(attribute(2, 64), Err(INVALID_VALUE), "nobody's address");
+    assert_eq!(attribute(2, 64), Err(INVALID_VALUE), "unallocated address");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn several_attributes_can_be_queried_at_once() {
     let _context = OwnContext::new();
     let address = floats(&[0.0; 4]);
     let mut ids = [2, 4, 12, 9];
-    let ask = |address, ids: &mut [i32; 4]| {
+    let query = |address, ids: &mut [i32; 4]| {
         let (mut kind, mut host, mut size, mut device) = (7_u32, 7_u64, 7_u64, 7_i32);
         let mut data: [*mut c_void; 4] = [
             (&raw mut kind).cast(),
@@ -92,10 +92,10 @@ fn several_attributes_can_be_queried_at_once() {
             unsafe { cuPointerGetAttributes(4, ids.as_mut_ptr(), data.as_mut_ptr(), address) };
         (code, kind, host, size, device)
     };
-    assert_eq!(ask(address, &mut ids), (0, 2, 0, 16, 0));
-    assert_eq!(ask(64, &mut ids), (0, 0, 0, 0, -2), "nobody's address");
+    assert_eq!(query(address, &mut ids), (0, 2, 0, 16, 0));
+    assert_eq!(query(64, &mut ids), (0, 0, 0, 0, -2), "unallocated address");
     ids[0] = 99;
-    assert_eq!(ask(address, &mut ids).0, INVALID_VALUE);
+    assert_eq!(query(address, &mut ids).0, INVALID_VALUE);
     // SAFETY: the driver rejects null pointers and invalid arguments.
     let null_list = unsafe { cuPointerGetAttributes(1, null_mut(), null_mut(), address) };
     assert_eq!(null_list, INVALID_VALUE);

@@ -44,7 +44,11 @@ fn buffers_grow_in_place() {
             assert_eq!(cuMemMap(at, size, 0, *memory, 0), 0);
             assert_eq!(cuMemGetAccess(&mut flags, &DEVICE_0, at), 0);
             assert_eq!(flags, 0);
-            assert_eq!(cuMemsetD32_v2(at, 1, 1), INVALID_VALUE, "nobody may yet");
+            assert_eq!(
+                cuMemsetD32_v2(at, 1, 1),
+                INVALID_VALUE,
+                "no access granted yet"
+            );
             assert_eq!(cuMemSetAccess(at, size, &access(3), 1), 0);
             assert_eq!(cuMemGetAccess(&mut flags, &DEVICE_0, at + 5), 0);
             assert_eq!(flags, 3);

@@ -267,8 +267,8 @@ fn hash(case: &str) -> u64 {
         panic!("a case: {case}");
     };
     let mut size = [0; 3];
-    for (size, given) in size.iter_mut().zip(shape.split('x')) {
-        *size = given.parse().unwrap();
+    for (size, text) in size.iter_mut().zip(shape.split('x')) {
+        *size = text.parse().unwrap();
     }
     let dimensions = shape.split('x').count();
     let channels: u32 = channels.parse().unwrap();

@@ -30,7 +30,7 @@ fn destructors_of_ending_threads_have_a_current_context() {
         }
     }
     thread_local! {
-        static KEPT: RefCell<Option<AtEnd>> = const { RefCell::new(None) };
+        static VALUE: RefCell<Option<AtEnd>> = const { RefCell::new(None) };
     }
     let context = own_context();
     let (sender, receiver) = mpsc::channel();
@@ -44,9 +44,9 @@ fn destructors_of_ending_threads_have_a_current_context() {
             // The order of initialization determines the order of destruction.
             if first {
                 let value = begin();
-                KEPT.set(Some(value));
+                VALUE.set(Some(value));
             } else {
-                KEPT.with(|value| *value.borrow_mut() = Some(begin()));
+                VALUE.with(|value| *value.borrow_mut() = Some(begin()));
             }
         })
         .join()
@@ -71,7 +71,7 @@ fn callbacks_may_not_call_the_driver() {
     let stream = stream();
     let (sender, receiver) = mpsc::channel();
     let here = thread::current().id();
-    let ask = move || {
+    let callback = move || {
         let (mut address, mut count) = (0, 0);
         // SAFETY: `address` and `count` are writable.
         let codes = unsafe {
@@ -87,7 +87,7 @@ fn callbacks_may_not_call_the_driver() {
             .send((thread::current().id() != here, codes))
             .unwrap();
     };
-    stream.add_callback(Box::new(ask)).unwrap();
+    stream.add_callback(Box::new(callback)).unwrap();
     stream.synchronize().unwrap();
     let not_permitted = CUresult::CUDA_ERROR_NOT_PERMITTED;
     assert_eq!(receiver.recv().unwrap(), (true, [not_permitted; 5]));

@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(driver.memory_info(context).unwrap().0, free - 2 * SIZE);
         driver.map_memory(range, SIZE, first).unwrap();
         driver.map_memory(range + SIZE, SIZE, second).unwrap();
-        assert!(driver.allocation(range).is_err(), "nobody may reach it yet");
+        assert!(driver.allocation(range).is_err(), "no access granted yet");
         assert_eq!(driver.access(range, 0), Ok(false));
         driver.set_access(range, 2 * SIZE, 0, true).unwrap();
         assert_eq!(driver.access(range + SIZE, 0), Ok(true));

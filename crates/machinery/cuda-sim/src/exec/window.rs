@@ -59,7 +59,7 @@ impl Window {
 
 /// Maximum bytes of the windows that calls may open: enough for every warp of a block to be some hundred calls
 /// deep, and no more than a host can spare for each of its threads.
-pub const CALLED_BYTES: usize = 128 << 20;
+pub const MAX_CALL_BYTES: usize = 128 << 20;
 
 /// Maximum bytes of a warp's local memory that is reused. Larger memory goes back to the system, for which
 /// untouched memory costs nothing.
@@ -99,13 +99,13 @@ impl WindowPool {
         self.launch += 1;
     }
 
-    /// Returns true if one more call may open a window, that is, calls have not reached [`CALLED_BYTES`].
+    /// Returns true if one more call may open a window, that is, calls have not reached [`MAX_CALL_BYTES`].
     pub fn has_room(&self, function: usize) -> bool {
-        self.opened_by_calls < CALLED_BYTES || !self.free[function].is_empty()
+        self.opened_by_calls < MAX_CALL_BYTES || !self.free[function].is_empty()
     }
 
     /// Returns a window for a call of `function`.
-    pub fn take_called(&mut self, functions: &[Function], function: usize) -> Window {
+    pub fn take_for_call(&mut self, functions: &[Function], function: usize) -> Window {
         if self.free[function].is_empty() {
             self.opened_by_calls += functions[function].frame_bytes as usize;
         }

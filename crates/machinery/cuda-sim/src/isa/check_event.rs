@@ -172,7 +172,7 @@ impl CheckEvents {
     /// is a store (or, if `writes` is false, is not).
     pub fn first_device_access(&self, (numbers, writes): (u32, bool)) -> u32 {
         let mut sites = (0u32..).zip(&self.device);
-        let found = sites.find(|&(number, &address)| {
+        let site = sites.find(|&(number, &address)| {
             let stores = matches!(
                 self.at(address),
                 CheckEvent::Access(Access {
@@ -182,7 +182,7 @@ impl CheckEvents {
             );
             numbers >> (number % 32) & 1 == 1 && stores == writes
         });
-        found.map_or(u32::MAX, |(_, &address)| address)
+        site.map_or(u32::MAX, |(_, &address)| address)
     }
 
     /// Iterates over the events of all instructions, in code order.

@@ -3,16 +3,16 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Calls `each` for every bitmap word that covers some of the `bytes` bytes from `at` on, with the word's
+/// Calls `f` for every bitmap word that covers some of the `bytes` bytes from `at` on, with the word's
 /// index and the mask of the covered bits.
 #[inline(always)]
-fn words(at: u64, bytes: u64, mut each: impl FnMut(usize, u64)) {
+fn words(at: u64, bytes: u64, mut f: impl FnMut(usize, u64)) {
     let end = at + bytes;
     let mut from = at;
     while from < end {
         let to = end.min((from | 63) + 1);
         let bits = (u64::MAX >> (64 - (to - from))) << (from & 63);
-        each((from >> 6) as usize, bits);
+        f((from >> 6) as usize, bits);
         from = to;
     }
 }

@@ -30,7 +30,7 @@ impl Problem {
         };
         match self {
             Self::Expected(expectation) => format!("expected {expectation}, found {found}"),
-            Self::Refused(why) => format!("cannot read {found}: {why}"),
+            Self::Refused(reason) => format!("cannot read {found}: {reason}"),
         }
     }
 }

@@ -138,7 +138,7 @@ fn quoted(input: &mut &str) -> Lexed<()> {
 fn stray(source: &str, start: usize) -> ParseError {
     let rest = &source[start..];
     let line = rest.lines().next().unwrap_or_default();
-    let (found, why) = match rest.as_bytes() {
+    let (found, reason) = match rest.as_bytes() {
         [b'/', b'*', ..] => (line, "this comment is not closed"),
         [b'"', ..] => (line, "this string is not closed on its line"),
         _ => {
@@ -146,5 +146,5 @@ fn stray(source: &str, start: usize) -> ParseError {
             (&rest[..end], "no PTX token starts with this character")
         }
     };
-    ParseError::at(source, start, found, Problem::Refused(why))
+    ParseError::at(source, start, found, Problem::Refused(reason))
 }

@@ -55,8 +55,8 @@ impl<'s> Rejection<'s> {
     }
 
     /// Refuses the next token. The parser does not try other alternatives.
-    pub fn refuse<T>(input: &Tokens<'_, 's>, why: &'static str) -> Result<T, ErrMode<Self>> {
-        let reason = Reason::Refused(why);
+    pub fn refuse<T>(input: &Tokens<'_, 's>, message: &'static str) -> Result<T, ErrMode<Self>> {
+        let reason = Reason::Refused(message);
         Err(ErrMode::Cut(Self {
             remaining: input.eof_offset(),
             reason,
@@ -78,7 +78,7 @@ impl<'s> Rejection<'s> {
     pub fn locate(self, source: &str, tokens: &[Token<'_>]) -> ParseError {
         let token = &tokens[tokens.len() - self.remaining.clamp(1, tokens.len())];
         let problem = match self.reason {
-            Reason::Refused(why) => Problem::Refused(why),
+            Reason::Refused(message) => Problem::Refused(message),
             Reason::Expected { expectation, after } => {
                 let expectation = match expectation {
                     Expectation::Symbol(symbol) => format!("`{symbol}`"),

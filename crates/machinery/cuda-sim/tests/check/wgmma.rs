@@ -36,7 +36,7 @@ const BARRIER: &str = "fence.proxy.async; bar.sync 0;";
 const WAIT: &str = "wgmma.wait_group.sync.aligned 0;";
 
 /// Moves the mark for findings to the `wgmma`.
-fn at_the_product((findings, ptx): (Vec<Finding>, String)) -> (Vec<Finding>, String) {
+fn at_product((findings, ptx): (Vec<Finding>, String)) -> (Vec<Finding>, String) {
     (findings, ptx.replace("// product", "// here"))
 }
 
@@ -58,7 +58,7 @@ fn uninitialized_matrix_is_reported() {
         );
         let (first, count) = if fill.is_empty() { (0, 64) } else { (1, 32) };
         assert_single_finding(
-            at_the_product(unwritten),
+            at_product(unwritten),
             FindingKind::UninitializedShared,
             Error,
             first,

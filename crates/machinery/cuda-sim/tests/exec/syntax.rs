@@ -135,9 +135,9 @@ fn alias_calls_the_aliased_function() {
         st.param.b32 [x], %t; call (y), doubled, (x); ld.param.b32 %r1, [y]; }
         st.global.u32 [%mine], %r1;";
     assert_eq!(run(before, body, 33), expected_words(33, |t| 2 * t));
-    let before = ".func f() { ret; } .func g; .alias g, nobody;";
+    let before = ".func f() { ret; } .func g; .alias g, missing;";
     let error = crate::harness::load_error(&module_of(before, "")).to_string();
-    assert!(error.contains("`nobody` is not a function"), "{error}");
+    assert!(error.contains("`missing` is not a function"), "{error}");
 }
 
 #[test]

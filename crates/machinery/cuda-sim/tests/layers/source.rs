@@ -142,7 +142,7 @@ impl Source {
             for Mention { line, names, .. } in &file.mentions {
                 let defining_module = self.defining_module(names);
                 let pairs = module.iter().zip(&defining_module);
-                let common = pairs.take_while(|(own, other)| own == other).count();
+                let common = pairs.take_while(|(name, other)| name == other).count();
                 if common == module.len() || common == defining_module.len() {
                     // A dependency within a family.
                     continue;

@@ -51,7 +51,7 @@ fn of_total(total: Tally, parts: &[(Resource, f64)]) -> String {
 }
 
 #[test]
-fn distinct_constants_in_a_warp() {
+fn distinct_constants_in_a_warp_are_reported() {
     let lines = [(7, constant(1000)), (9, constant(32_000))];
     let message = of_lines(&lines, &[(Resource::ConstantCache, 0.9)]);
     let expected = "kernels/vector-add.cu:9: each warp reads 32 distinct constant addresses: 32 \
@@ -215,7 +215,7 @@ fn bank_conflicts_of_matrix_loads() {
 }
 
 #[test]
-fn local_memory() {
+fn local_memory_is_reported() {
     let tally = Tally::of([
         (AccessClass::LocalLoad, access(4000, 1000)),
         (AccessClass::LocalStore, access(4000, 1000)),
@@ -226,7 +226,7 @@ fn local_memory() {
 }
 
 #[test]
-fn divergent_branches() {
+fn divergent_branches_are_reported() {
     let tally = Tally {
         instructions: 1000,
         thread_instructions: 8000,
@@ -241,7 +241,7 @@ fn divergent_branches() {
 }
 
 #[test]
-fn partially_filled_warps() {
+fn partially_filled_warps_are_reported() {
     let mut launch = sample::launch(Tally::default(), &[(Resource::Issue, 1.0)]);
     launch.block = [7, 5, 1];
     let message = for_launch(&launch).unwrap();
@@ -250,7 +250,7 @@ fn partially_filled_warps() {
 }
 
 #[test]
-fn low_occupancy() {
+fn low_occupancy_is_reported() {
     let mut launch = sample::launch(Tally::default(), &[(Resource::Latency, 1.0)]);
     launch.time.occupancy.warps = 16;
     for (limit, change) in [

@@ -76,7 +76,7 @@ pub fn is_enabled() -> bool {
 pub fn accesses_of(op: &StreamOp) -> HostAccesses {
     let mut accesses = HostAccesses::default();
     if is_enabled() {
-        report_touches();
+        report_page_accesses();
         if let Ok(driver) = lock() {
             accesses::add_accesses(&driver, op, false, &mut accesses);
         }
@@ -99,7 +99,7 @@ pub fn begin_operation(item: u64) {
     if !is_enabled() {
         return;
     }
-    report_touches();
+    report_page_accesses();
     let mut state = lock_mutex(&STATE);
     state.running += 1;
     page_guard::unprotect();
@@ -166,12 +166,12 @@ pub fn report_free(address: u64) {
 }
 
 /// Reports the accesses since the last call.
-pub fn report_touches() {
+pub fn report_page_accesses() {
     if !is_enabled() {
         return;
     }
-    let touches = page_guard::take_touches();
-    if touches.is_empty() {
+    let page_accesses = page_guard::take_page_accesses();
+    if page_accesses.is_empty() {
         return;
     }
     let state = lock_mutex(&STATE);
@@ -182,14 +182,18 @@ pub fn report_touches() {
         .cloned()
         .collect();
     drop(state);
-    for touch in touches {
+    for page_access in page_accesses {
         let covers = |access: &&HostAccess| {
-            (access.start..access.end).contains(&touch.address)
-                && (touch.is_write || !access.read_only)
+            (access.start..access.end).contains(&page_access.address)
+                && (page_access.is_write || !access.read_only)
         };
         if let Some(access) = accesses.iter().find(covers) {
-            let verb = if touch.is_write { "writes" } else { "reads" };
-            let event = (verb, touch.address);
+            let verb = if page_access.is_write {
+                "writes"
+            } else {
+                "reads"
+            };
+            let event = (verb, page_access.address);
             report_finding(
                 FindingKind::HostAccessed,
                 access.severity,

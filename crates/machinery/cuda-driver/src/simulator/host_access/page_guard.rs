@@ -16,7 +16,7 @@ use crate::simulator::lock_mutex;
 
 /// An access to a protected page.
 #[derive(Debug)]
-pub struct Touch {
+pub struct PageAccess {
     pub address: u64,
     pub is_write: bool,
 }
@@ -26,7 +26,7 @@ const PAGE: u64 = 4096;
 
 /// Capacity of the table of protected ranges and of the table of recorded accesses.
 const RANGES: usize = 1024;
-const TOUCHES: usize = 64;
+const MAX_PAGE_ACCESSES: usize = 64;
 
 /// A range of protected pages; from 0 to 0 if unused.
 struct Range {
@@ -45,10 +45,11 @@ static GUARDED: [Range; RANGES] = [const {
 static COUNT: Mutex<usize> = Mutex::new(0);
 
 /// The addresses of recorded accesses.
-static ADDRESSES: [AtomicU64; TOUCHES] = [const { AtomicU64::new(0) }; TOUCHES];
+static ADDRESSES: [AtomicU64; MAX_PAGE_ACCESSES] = [const { AtomicU64::new(0) }; MAX_PAGE_ACCESSES];
 /// For each recorded access, true if it was a write.
-static WRITES: [AtomicBool; TOUCHES] = [const { AtomicBool::new(false) }; TOUCHES];
-static TOUCHED: AtomicUsize = AtomicUsize::new(0);
+static WRITES: [AtomicBool; MAX_PAGE_ACCESSES] =
+    [const { AtomicBool::new(false) }; MAX_PAGE_ACCESSES];
+static ACCESS_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// The signals for an access violation; which one is raised depends on the system.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
@@ -97,11 +98,13 @@ fn unprotect_all(count: &mut usize) {
 }
 
 /// Returns the accesses recorded since the last call.
-pub fn take_touches() -> Vec<Touch> {
-    let count = TOUCHED.swap(0, Ordering::AcqRel).min(TOUCHES);
+pub fn take_page_accesses() -> Vec<PageAccess> {
+    let count = ACCESS_COUNT
+        .swap(0, Ordering::AcqRel)
+        .min(MAX_PAGE_ACCESSES);
     let addresses = ADDRESSES[..count].iter().zip(&WRITES);
     addresses
-        .map(|(address, is_write)| Touch {
+        .map(|(address, is_write)| PageAccess {
             address: address.load(Ordering::Acquire),
             is_write: is_write.load(Ordering::Acquire),
         })
@@ -112,7 +115,7 @@ pub fn take_touches() -> Vec<Touch> {
 /// waits for all earlier operations, after which no page is protected.
 fn protect(start: u64, end: u64, protection: c_int) {
     let bytes = (end - start) as usize;
-    // SAFETY: the pages belong to a live allocation, see above; an access violation is handled by `touched`.
+    // SAFETY: the pages belong to a live allocation, see above; an access violation is handled by `on_access_violation`.
     unsafe { libc::mprotect(without_provenance_mut(start as usize), bytes, protection) };
 }
 
@@ -123,7 +126,7 @@ fn install() {
         // async-signal-safe: it takes no lock and does not allocate.
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
-            action.sa_sigaction = touched as *const () as usize;
+            action.sa_sigaction = on_access_violation as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
             let mut old: libc::sigaction = MaybeUninit::zeroed().assume_init();
             if libc::sigaction(signal, &action, &mut old) == 0 {
@@ -134,7 +137,7 @@ fn install() {
 }
 
 /// Handles an access violation. `catch_panic` does not allocate unless a panic occurs.
-extern "C" fn touched(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+extern "C" fn on_access_violation(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     catch_panic("the page-access handler", || {
         // SAFETY: with `SA_SIGINFO`, the system passes a valid `siginfo_t`.
         let address = unsafe { (*info).si_addr() }.addr() as u64;
@@ -156,8 +159,8 @@ fn is_guarded(address: u64) -> bool {
 
 /// Records an access, and unprotects its page.
 fn record(address: u64, context: *mut c_void) {
-    let slot = TOUCHED.fetch_add(1, Ordering::AcqRel);
-    if slot < TOUCHES {
+    let slot = ACCESS_COUNT.fetch_add(1, Ordering::AcqRel);
+    if slot < MAX_PAGE_ACCESSES {
         WRITES[slot].store(is_write(context), Ordering::Release);
         ADDRESSES[slot].store(address, Ordering::Release);
     }

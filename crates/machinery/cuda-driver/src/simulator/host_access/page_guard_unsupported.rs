@@ -3,7 +3,7 @@
 use super::HostAccess;
 
 /// An access to a protected page.
-pub struct Touch {
+pub struct PageAccess {
     pub address: u64,
     pub is_write: bool,
 }
@@ -15,6 +15,6 @@ pub fn guard<'a>(_: impl Iterator<Item = &'a HostAccess>) {}
 pub fn unprotect() {}
 
 /// Returns an empty list.
-pub fn take_touches() -> Vec<Touch> {
+pub fn take_page_accesses() -> Vec<PageAccess> {
     Vec::new()
 }

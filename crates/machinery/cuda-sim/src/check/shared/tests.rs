@@ -19,8 +19,8 @@ impl TestShadow {
             shadow.flush_reads(order);
         }
         if shadow.may_conflict(order, access, run, 4) {
-            let found = shadow.find_conflicts(order, access, run, 4).into_iter();
-            conflicts.extend(found.map(|c| (number, c.lane, c.other.0, c.other_wrote)));
+            let new_conflicts = shadow.find_conflicts(order, access, run, 4).into_iter();
+            conflicts.extend(new_conflicts.map(|c| (number, c.lane, c.other.0, c.other_wrote)));
         }
         shadow.record(order, access, run, 4);
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 pub use self::error::ModuleError;
 
-use self::compiler::made_by_nvidia;
+use self::compiler::is_from_nvidia;
 use super::function_attribute::FunctionSettings;
 use super::{ContextId, CudaError, Driver, FunctionId, ModuleId};
 use crate::exec::sm::Program;
@@ -39,7 +39,7 @@ pub fn check_source(ptx: &str) -> Result<(), ModuleError> {
     if !ptx.contains(".version") {
         return Err(ModuleError::NotPtx);
     }
-    if made_by_nvidia(ptx) {
+    if is_from_nvidia(ptx) {
         return Err(ModuleError::MadeByNvidia);
     }
     Ok(())

@@ -72,7 +72,7 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, paths: &[(u32, usize)]) -> Next {
     let caller = sm.block.warp().current;
     for &(lanes, number) in paths {
         let function = &program.functions[number];
-        let registers = sm.windows.take_called(&program.functions, number);
+        let registers = sm.windows.take_for_call(&program.functions, number);
         let warp = sm.block.warp_mut();
         let frame = warp.push_frame(registers, base);
         let id = warp.add(lanes, function.entry, function.end, caller, frame);

@@ -1,7 +1,7 @@
 //! Kinds of faults: actions of a kernel for which a GPU stops it.
 
 use crate::exec::time_limit::TimeLimit;
-use crate::exec::window::CALLED_BYTES;
+use crate::exec::window::MAX_CALL_BYTES;
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +88,7 @@ impl fmt::Display for FaultKind {
             FaultKind::CallsTooDeep => write!(
                 f,
                 "stack overflow: the registers of all active calls in the block exceed {} MB",
-                CALLED_BYTES >> 20
+                MAX_CALL_BYTES >> 20
             ),
             FaultKind::InvalidCall { address } => {
                 write!(
@@ -117,7 +117,7 @@ impl fmt::Display for FaultKind {
                 "incomplete warpgroup: the instruction requires the 128 threads of four warps whose first number is a multiple of four, \
                  but not all are present: launch blocks of a multiple of 128 threads, and let no thread exit before it",
             ),
-            FaultKind::Warpgroup(why) => write!(f, "wgmma: {why}"),
+            FaultKind::Warpgroup(reason) => write!(f, "wgmma: {reason}"),
             FaultKind::InvalidBarrier { barrier, count } => write!(
                 f,
                 "invalid barrier: number {barrier} (0 to 15 exist) for {count} threads (a multiple of 32)"
@@ -151,7 +151,7 @@ impl fmt::Display for FaultKind {
                 f,
                 "no texture or surface object has the handle {handle:#x}, or its memory was freed"
             ),
-            FaultKind::Mbarrier(why) => write!(f, "mbarrier: {why}"),
+            FaultKind::Mbarrier(reason) => write!(f, "mbarrier: {reason}"),
             FaultKind::Assert { message } => f.write_str(message),
         }
     }

@@ -297,14 +297,14 @@ macro_rules! wide {
 }
 wide!(u16: u32, i16: i32, u32: u64, i32: i64);
 
-trait High {
+trait HighHalf {
     /// Returns the upper half of the product.
     fn high_half(self, other: Self) -> Self;
 }
 
 macro_rules! high {
     ($($t:ty: $wide:ty),+) => {$(
-        impl High for $t {
+        impl HighHalf for $t {
             #[inline(always)]
             fn high_half(self, other: $t) -> $t {
                 (self as $wide * other as $wide >> <$t>::BITS) as $t

@@ -34,7 +34,7 @@ impl Caches {
     }
 
     /// Empties caches that were created for the same device. Returns false if their sizes differ from those
-    /// of an SM with this use of shared memory. All lines looked up must be below `MOST_LINES` of caches.
+    /// of an SM with this use of shared memory. All lines looked up must be below `MAX_LINES` of caches.
     pub fn empty(&mut self, device: &DeviceSpec, shared_bytes: u64) -> bool {
         let rates = &device.rates;
         let mut fit = true;

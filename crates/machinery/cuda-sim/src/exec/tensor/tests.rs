@@ -103,7 +103,7 @@ fn elements_are_located_as_in_the_isa_figures() {
 #[test]
 fn the_fast_path_equals_the_general_one() {
     let mut words = random(SHAPES.len() * 200 * 12 * LANES);
-    let mut word = || words.next().expect("as many as are asked for") as u32;
+    let mut word = || words.next().expect("enough random words") as u32;
     for shape in SHAPES {
         let mut fast = 0;
         for number in 0..200 {

@@ -111,9 +111,9 @@ impl<'a> FunctionLowering<'_, 'a> {
             None => {}
         }
         if let (true, Some((vector, element))) = (self.has_vectors, name.rsplit_once('.')) {
-            let found = self.find_vector(vector)?;
+            let elements = self.find_vector(vector)?;
             let index = element_index(element);
-            return Ok(found.and_then(|registers| registers.get(index?).copied()));
+            return Ok(elements.and_then(|registers| registers.get(index?).copied()));
         }
         let Some((prefix, number)) = numbered(name) else {
             return Ok(None);

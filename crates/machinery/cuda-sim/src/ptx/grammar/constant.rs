@@ -55,7 +55,7 @@ pub(super) fn unsigned<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, u32> {
             Err(_) => Rejection::refuse(&start, "the number does not fit into 32 bits"),
         },
         Ok(_) => Rejection::refuse(&start, "this must be an integer"),
-        Err(why) => Rejection::refuse(&start, why),
+        Err(message) => Rejection::refuse(&start, message),
     }
 }
 
@@ -118,7 +118,7 @@ fn binary<'s>(
         let right = binary(input, precedence + 1, levels)?;
         left = match apply(operator, left, right) {
             Ok(value) => value,
-            Err(why) => return Rejection::refuse(&operator_start, why),
+            Err(message) => return Rejection::refuse(&operator_start, message),
         };
     }
     Ok(left)
@@ -216,5 +216,5 @@ fn primary<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ConstantValue> {
     let Ok(text) = take::number(input) else {
         return Rejection::demand(input, "a number");
     };
-    literal(text).or_else(|why| Rejection::refuse(&start, why))
+    literal(text).or_else(|message| Rejection::refuse(&start, message))
 }

@@ -82,7 +82,7 @@ fn performance_directives_are_parsed() {
 }
 
 #[test]
-fn registers() {
+fn registers_are_parsed() {
     let parsed = body(".reg .b32 %r<10>, x; .reg .pred %p<4294967295>; .reg .f16x2 $y;");
     let register = |name, count, ty| Statement::Register {
         name,

@@ -66,7 +66,7 @@ fn names() {
 }
 
 #[test]
-fn immediates() {
+fn immediates_are_parsed() {
     let one = Operand::Immediate(Immediate::F32(0x3F80_0000));
     assert_eq!(
         operands("-5, 0xFFFF, 0f3F800000, (1+2)*3"),
@@ -77,7 +77,7 @@ fn immediates() {
 }
 
 #[test]
-fn addresses() {
+fn addresses_are_parsed() {
     let cases = [
         ("[a]", AddressBase::Name("a"), 0),
         ("[%rd1+8]", AddressBase::Name("%rd1"), 8),
@@ -112,7 +112,7 @@ fn texture_coordinates_are_parsed() {
 }
 
 #[test]
-fn vectors_and_pairs() {
+fn vectors_and_pairs_are_parsed() {
     assert_eq!(
         operands("{%r1, _, 5}"),
         [Operand::Vector(vec![name("%r1"), Operand::Sink, int(5)])]

@@ -24,7 +24,7 @@ fn long_quotes_are_truncated() {
 }
 
 #[test]
-fn module_header_errors() {
+fn module_header_errors_are_located() {
     let cases = [
         (
             "",
@@ -72,7 +72,7 @@ fn check(cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn module_scope_errors() {
+fn module_scope_errors_are_located() {
     check(&[
         (
             "ret;",
@@ -152,7 +152,7 @@ fn module_scope_errors() {
 }
 
 #[test]
-fn variable_errors() {
+fn variable_errors_are_located() {
     check(&[
         (
             ".tex .u32 t;",
@@ -211,7 +211,7 @@ fn variable_errors() {
 }
 
 #[test]
-fn initializer_errors() {
+fn initializer_errors_are_located() {
     check(&[
         (".global .u32 x = ;", "18: expected a value, found `;`"),
         (
@@ -313,7 +313,7 @@ fn initializer_errors() {
 }
 
 #[test]
-fn function_errors() {
+fn function_errors_are_located() {
     check(&[
         (".entry (k)", "8: expected a name, found `(`"),
         (
@@ -345,7 +345,7 @@ fn function_errors() {
 }
 
 #[test]
-fn statement_errors() {
+fn statement_errors_are_located() {
     check(&[
         (
             ".entry k() {",
@@ -395,7 +395,7 @@ fn statement_errors() {
 }
 
 #[test]
-fn instruction_errors() {
+fn instruction_errors_are_located() {
     check(&[
         (
             ".entry k() { add.s32 a, b, c }",

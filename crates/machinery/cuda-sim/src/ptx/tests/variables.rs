@@ -20,7 +20,7 @@ fn values(dims: &str, text: &str) -> Vec<i64> {
 }
 
 #[test]
-fn spaces_types_and_alignment() {
+fn spaces_types_and_alignment_are_parsed() {
     let spaces = [
         ("const", StateSpace::Const),
         ("global", StateSpace::Global),
@@ -100,7 +100,7 @@ fn omitted_first_dimension_is_inferred() {
 }
 
 #[test]
-fn literals() {
+fn literals_are_parsed() {
     let text = "{0, 017, 0x1F, 0XfU, 0b101, 12U, 18446744073709551615, -9223372036854775808}";
     assert_eq!(values("[8]", text), [0, 15, 31, 15, 5, 12, -1, i64::MIN]);
     let parsed = variable(
@@ -122,7 +122,7 @@ fn literals() {
 }
 
 #[test]
-fn constant_expressions() {
+fn constant_expressions_are_evaluated() {
     let cases = [
         ("(1+2)*3", 9),
         ("1+2*3", 7),
@@ -149,7 +149,7 @@ fn constant_expressions() {
 }
 
 #[test]
-fn addresses_of_symbols() {
+fn addresses_of_symbols_are_parsed() {
     let parsed = variable(".global .u64 x[5] = {y, y+4, y-4, generic(y), generic(y)+8};");
     let address = |addend, generic| Initializer::Address {
         symbol: "y",

@@ -146,7 +146,7 @@ pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
         shuffle,
     }) = sm.grid.program.listing.check_events.at(site)
     else {
-        unreachable!("only what brings lanes together is checked as such");
+        unreachable!("the instruction has a `WarpSync` event");
     };
     let lane = sm.mask.trailing_zeros() as usize & 31;
     // SAFETY: the member mask is a 32-bit row.

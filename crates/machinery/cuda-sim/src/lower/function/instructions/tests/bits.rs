@@ -15,18 +15,18 @@ fn bit(x: u64, n: u32) -> bool {
 fn bit_counts_match_loops() {
     for ty in [Type::B32, Type::B64] {
         let width = 8 * ty.bytes();
-        let one = |form: &str, f: &dyn Fn(u64) -> u64| {
+        let unary = |form: &str, f: &dyn Fn(u64) -> u64| {
             check(format!("{form}.{}", ty.modifier()), &singles(ty), |row| {
                 f(row[0])
             });
         };
-        one("popc", &|x| {
+        unary("popc", &|x| {
             (0..width).filter(|&n| bit(x, n)).count() as u64
         });
-        one("clz", &|x| {
+        unary("clz", &|x| {
             (0..width).rev().take_while(|&n| !bit(x, n)).count() as u64
         });
-        one("brev", &|x| {
+        unary("brev", &|x| {
             (0..width)
                 .filter(|&n| bit(x, n))
                 .map(|n| 1 << (width - 1 - n))

@@ -35,7 +35,7 @@ fn extended(value: i128, ty: Type, bytes: u32) -> u64 {
 }
 
 #[test]
-fn integers_through_registers_of_every_width() {
+fn integers_convert_through_registers_of_every_width() {
     for (to, from) in INTEGERS
         .into_iter()
         .flat_map(|to| INTEGERS.map(|from| (to, from)))
@@ -73,7 +73,7 @@ fn integers_through_registers_of_every_width() {
 }
 
 #[test]
-fn integers_to_floats() {
+fn integers_convert_to_floats() {
     fn bits<F: Float>(value: i128, round: Round) -> u64 {
         F::from_i128_r(value, round).value.to_bits() as u64
     }
@@ -127,7 +127,7 @@ fn flushed(bits: u64, ty: Type, ftz: bool) -> u64 {
 }
 
 #[test]
-fn floats_to_integers() {
+fn floats_convert_to_integers() {
     for (to, from) in INTEGERS
         .into_iter()
         .flat_map(|to| FLOATS.map(|from| (to, from)))
@@ -164,7 +164,7 @@ fn floats_to_integers() {
 }
 
 #[test]
-fn floats_to_narrower_floats() {
+fn floats_convert_to_narrower_floats() {
     let narrower = [
         (Type::F32, Type::F64),
         (Type::F16, Type::F64),

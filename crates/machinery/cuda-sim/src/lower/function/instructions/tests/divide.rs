@@ -27,7 +27,7 @@ fn approximate_division_loses_large_divisors() {
 }
 
 #[test]
-fn reciprocal_roots() {
+fn reciprocal_roots_are_approximated() {
     for (flags, ftz) in [("", false), (".ftz", true)] {
         check(
             format!("rsqrt.approx{flags}.f32"),

@@ -7,7 +7,7 @@ use rustc_apfloat::{Float, Round};
 
 const NAN: u64 = 0x7fff;
 
-fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
+fn check_all<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
     let soft = |x: u64| F::from_bits(u128::from(x));
     let smallest_normal = if ty == Type::F16 { 0x400 } else { 0x80 };
     let one = if ty == Type::F16 { 0x3c00 } else { 0x3f80 };
@@ -134,7 +134,7 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
 
 #[test]
 fn f16_matches_software_floats() {
-    each::<Half>(
+    check_all::<Half>(
         Type::F16,
         "f16x2",
         &[
@@ -149,7 +149,7 @@ fn f16_matches_software_floats() {
 
 #[test]
 fn bf16_matches_software_floats() {
-    each::<BFloat>(
+    check_all::<BFloat>(
         Type::BF16,
         "bf16x2",
         &[("", false, false, false), (".relu", false, false, true)],

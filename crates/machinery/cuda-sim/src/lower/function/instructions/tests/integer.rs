@@ -78,14 +78,14 @@ fn integer_arithmetic_matches() {
         ternary("sad", ty, |a, b, c| c + (a - b).abs());
     }
     for ty in [Type::S16, Type::S32, Type::S64] {
-        let one = |form: &str, f: fn(i128) -> i128| {
+        let unary = |form: &str, f: fn(i128) -> i128| {
             let text = format!("{form}.{}", ty.modifier());
             check(text, &singles(ty), |row| {
                 register(f(number(row[0], ty)), ty)
             });
         };
-        one("abs", i128::abs);
-        one("neg", |a| -a);
+        unary("abs", i128::abs);
+        unary("neg", |a| -a);
     }
 }
 

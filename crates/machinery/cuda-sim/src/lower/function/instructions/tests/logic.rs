@@ -9,7 +9,7 @@ use crate::ptx::ast::Type;
 fn bitwise_operations_match() {
     for ty in [Type::Pred, Type::B16, Type::B32, Type::B64] {
         let width = if ty == Type::Pred { 1 } else { 8 * ty.bytes() };
-        let each = |f: &dyn Fn(bool, bool) -> bool, a: u64, b: u64| -> u64 {
+        let bitwise = |f: &dyn Fn(bool, bool) -> bool, a: u64, b: u64| -> u64 {
             (0..width)
                 .filter(|n| f(a >> n & 1 == 1, b >> n & 1 == 1))
                 .map(|n| 1 << n)
@@ -17,15 +17,15 @@ fn bitwise_operations_match() {
         };
         let name = |form: &str| format!("{form}.{}", ty.modifier());
         check(name("and"), &pairs(ty, ty), |r| {
-            each(&|a, b| a && b, r[0], r[1])
+            bitwise(&|a, b| a && b, r[0], r[1])
         });
         check(name("or"), &pairs(ty, ty), |r| {
-            each(&|a, b| a || b, r[0], r[1])
+            bitwise(&|a, b| a || b, r[0], r[1])
         });
         check(name("xor"), &pairs(ty, ty), |r| {
-            each(&|a, b| a != b, r[0], r[1])
+            bitwise(&|a, b| a != b, r[0], r[1])
         });
-        check(name("not"), &singles(ty), |r| each(&|a, _| !a, r[0], 0));
+        check(name("not"), &singles(ty), |r| bitwise(&|a, _| !a, r[0], 0));
         if ty != Type::Pred {
             check(name("cnot"), &singles(ty), |r| u64::from(r[0] == 0));
         }
