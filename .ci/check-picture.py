@@ -14,14 +14,14 @@ import zlib
 def chunks(data):
     """Yields the chunks of a PNG as (name, content), after verifying their checksums."""
     if data[:8] != b"\x89PNG\r\n\x1a\n":
-        sys.exit("not a PNG")
+        sys.exit("error: not a PNG")
     at = 8
     while at < len(data):
         length, name = struct.unpack(">I4s", data[at : at + 8])
         content = data[at + 8 : at + 8 + length]
         (checksum,) = struct.unpack(">I", data[at + 8 + length : at + 12 + length])
         if zlib.crc32(name + content) != checksum:
-            sys.exit(f"chunk {name} is damaged")
+            sys.exit(f"error: the checksum of chunk {name} is wrong")
         yield name, content
         at += 12 + length
 
@@ -51,15 +51,15 @@ def main(file, width, height):
         parts = list(chunks(picture.read()))
     header = struct.unpack(">IIBBBBB", dict(parts)[b"IHDR"])
     if header[:2] != (width, height):
-        sys.exit(f"{file} is {header[0]} by {header[1]}, not {width} by {height}")
+        sys.exit(f"error: {file} is {header[0]} by {header[1]} pixels, expected {width} by {height}")
     if header[2] != 8 or header[3] not in (2, 6) or header[6] != 0:
-        sys.exit(f"{file} is a kind of PNG this check does not read: {header}")
+        sys.exit(f"error: {file} is of an unsupported kind of PNG: {header}")
     pixel = 3 if header[3] == 2 else 4
     rows = zlib.decompress(b"".join(content for name, content in parts if name == b"IDAT"))
     if len(rows) != height * (1 + width * pixel):
-        sys.exit(f"{file} has {len(rows)} bytes of pixels")
+        sys.exit(f"error: {file} has {len(rows)} bytes of pixels, which does not match its size")
     if is_one_colour(rows, width * pixel, pixel):
-        sys.exit(f"{file} has one colour only")
+        sys.exit(f"error: {file} has only one colour")
     print(f"{file}: {width} by {height}, more than one colour")
 
 

@@ -13,5 +13,5 @@ with socket.create_server(("127.0.0.1", 0)) as taken:
     done = subprocess.run(serve, capture_output=True, text=True, timeout=60)
 lines = done.stderr.splitlines()
 if done.returncode != 1 or len(lines) != 1 or f"port {port}" not in lines[0] or "--port" not in lines[0]:
-    sys.exit(f"on a port that is taken it ends with {done.returncode}:\n{done.stderr}")
-print("a port that is taken: said in a line")
+    sys.exit(f"error: with a port in use, scripts/book serve exits with {done.returncode} instead of one line of error:\n{done.stderr}")
+print("a port in use is reported in one line")

@@ -10,12 +10,12 @@ with open(sys.argv[1], encoding="utf-8") as file:
     record = json.load(file)
 
 if record["chapter"] != sys.argv[2]:
-    sys.exit(f"the record is another chapter's: {record['chapter']}")
+    sys.exit(f"error: the record is of the chapter {record['chapter']}, expected {sys.argv[2]}")
 if record["gpu"]["time"] not in ("measured", "modelled"):
-    sys.exit(f"the record does not say where times come from: {record['gpu']}")
+    sys.exit(f"error: the times are neither measured nor modelled: {record['gpu']}")
 if not record["results"]:
-    sys.exit("the record has no results")
+    sys.exit("error: the record has no results")
 for result in record["results"]:
     if result["verified"] is not True or not result["median_ms"] > 0:
-        sys.exit(f"not verified, or no time: {result}")
+        sys.exit(f"error: a result is not verified or has no time: {result}")
 print(f"{record['chapter']}: {len(record['results'])} results, verified")

@@ -10,8 +10,8 @@ import engine
 from engine import numpy
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
-numba = engine.needed("numba")
-cuda = engine.needed("numba.cuda")
+numba = engine.require("numba")
+cuda = engine.require("numba.cuda")
 
 float32 = numpy.float32
 

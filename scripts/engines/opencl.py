@@ -9,7 +9,7 @@ import warnings
 import engine
 from engine import numpy
 
-cl = engine.needed("pyopencl")
+cl = engine.require("pyopencl")
 
 
 def main():
@@ -17,15 +17,15 @@ def main():
         platforms = cl.get_platforms()
     except cl.Error:  # no platform at all
         platforms = []
-    found = [one for one in platforms if one.name == "Portable Computing Language"]
-    if not found:
-        engine.missing("no PoCL among OpenCL's platforms")
-    context = cl.Context(found[0].get_devices(cl.device_type.CPU)[:1])
+    pocl = [platform for platform in platforms if platform.name == "Portable Computing Language"]
+    if not pocl:
+        engine.missing("PoCL is not among the OpenCL platforms")
+    context = cl.Context(pocl[0].get_devices(cl.device_type.CPU)[:1])
     source = pathlib.Path(__file__).with_name("kernels.cl").read_text()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the compiler's warnings are irrelevant here
         program = cl.Program(context, source).build()
-    version = " ".join(found[0].version.split()[2:4])
+    version = " ".join(pocl[0].version.split()[2:4])
     engine.serve(version, lambda folder, work: Launch(context, program, folder, work))
 
 
@@ -33,8 +33,8 @@ class Launch:
     def __init__(self, context, program, folder, work):
         self.context, self.queue = context, cl.CommandQueue(context)
         self.kernel = cl.Kernel(program, work["kernel"])
-        self.local = work["block"]
-        self.everywhere = [blocks * threads for blocks, threads in zip(work["grid"], self.local)]
+        self.local_size = work["block"]
+        self.global_size = [blocks * threads for blocks, threads in zip(work["grid"], self.local_size)]
         # OpenCL kernels do not keep their buffers alive.
         self.arguments = [self.argument(folder, argument) for argument in work["arguments"]]
         self.kernel.set_args(*self.arguments)
@@ -55,7 +55,7 @@ class Launch:
         return cl.Buffer(self.context, flags, hostbuf=array)
 
     def run(self):
-        cl.enqueue_nd_range_kernel(self.queue, self.kernel, self.everywhere, self.local)
+        cl.enqueue_nd_range_kernel(self.queue, self.kernel, self.global_size, self.local_size)
         self.queue.finish()
 
     def output(self):

@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 if sys.version_info < (3, 11):
-    sys.exit("error: this takes Python 3.11 or newer")
+    sys.exit("error: Python 3.11 or newer is required")
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 

@@ -14,10 +14,10 @@ ABSENT = re.compile(
     r"|clusterlaunchcontrol|%cluster|multimem|tensormap|setmaxnreg"
 )
 # The oldest target that ptxas supports; modules for older ones are assembled for this one.
-LEAST = 75
+OLDEST_TARGET = 75
 
 # Files per command line.
-TOGETHER = 100
+FILES_PER_COMMAND = 100
 
 
 def main(doc):
@@ -34,31 +34,31 @@ def main(doc):
     for word in flags.folders:
         name, _, folder = word.partition("=")
         if not folder:
-            parser.error(f"{word} is not NAME=FOLDER")
+            parser.error(f"{word} is not of the form NAME=FOLDER")
         rows.append((name, count(pathlib.Path(folder), flags)))
     section = table(rows, version(flags.ptxas))
     if flags.into:
-        tables.insert({flags.into: {"accepted": section}}, False, "what is taken now")
+        tables.insert({flags.into: {"accepted": section}}, False, "the current table")
     else:
         print(section)
 
 
 def version(ptxas):
-    found = re.search(r"V(\d+\.\d+)", programs.output([ptxas, "--version"]))
-    return found[1] if found else "of an unknown version"
+    match = re.search(r"V(\d+\.\d+)", programs.output([ptxas, "--version"]))
+    return match[1] if match else "of an unknown version"
 
 
 def count(folder, flags):
     files = sorted(folder.glob("*.ptx"))
-    taken = [path for path in files if assembles(flags.ptxas, path)]
-    asked = [path for path in taken if not ABSENT.search(text(path))]
-    refused = {}
-    for start in range(0, len(asked), TOGETHER):
-        refused.update(refusals(asked[start : start + TOGETHER]))
+    assembled = [path for path in files if assembles(flags.ptxas, path)]
+    candidates = [path for path in assembled if not ABSENT.search(text(path))]
+    rejected = {}
+    for start in range(0, len(candidates), FILES_PER_COMMAND):
+        rejected.update(rejections(candidates[start : start + FILES_PER_COMMAND]))
     if flags.reasons:
-        for reason, number in collections.Counter(refused.values()).most_common():
+        for reason, number in collections.Counter(rejected.values()).most_common():
             print(f"{number:4} {reason}")
-    return len(files), len(taken), len(asked), len(asked) - len(refused)
+    return len(files), len(assembled), len(candidates), len(candidates) - len(rejected)
 
 
 def text(path):
@@ -67,30 +67,30 @@ def text(path):
 
 def assembles(ptxas, path):
     """Returns true if ptxas assembles a module."""
-    found = re.search(r"\.target\s+sm_(\d+)([af]?)", text(path))
-    target = max(int(found[1]), LEAST)
-    command = [ptxas, "-O0", f"-arch=sm_{target}{found[2]}", path, "-o", "/dev/null"]
+    match = re.search(r"\.target\s+sm_(\d+)([af]?)", text(path))
+    target = max(int(match[1]), OLDEST_TARGET)
+    command = [ptxas, "-O0", f"-arch=sm_{target}{match[2]}", path, "-o", "/dev/null"]
     return subprocess.run(command, capture_output=True).returncode == 0
 
 
-def refusals(paths):
+def rejections(paths):
     """Returns the simulator's error message for each module that it rejects."""
     command = ["cargo", "run", "--quiet", "--release", "-p", "differential", "--", "load", *paths]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    refused = {}
-    for line in told.splitlines():
-        path, _, said = line.partition(": ")
-        if said != "loads":
-            refused[path] = re.sub(r"line \d+(, column \d+)?: ", "", said)
-    return refused
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    rejected = {}
+    for line in output.splitlines():
+        path, _, message = line.partition(": ")
+        if message != "loads":
+            rejected[path] = re.sub(r"line \d+(, column \d+)?: ", "", message)
+    return rejected
 
 
 def table(rows, version):
     lines = [
-        f"| PTX | modules | taken by ptxas {version} | without wgmma, tcgen05, clusters | load here | |",
+        f"| PTX | modules | assembled by ptxas {version} | without wgmma, tcgen05, clusters | load here | |",
         "| --- | --: | --: | --: | --: | --: |",
     ]
-    for name, (files, taken, asked, loads) in rows:
-        share = 100 * loads / max(asked, 1)
-        lines.append(f"| {name} | {files} | {taken} | {asked} | {loads} | {share:.1f} % |")
+    for name, (files, assembled, candidates, loads) in rows:
+        share = 100 * loads / max(candidates, 1)
+        lines.append(f"| {name} | {files} | {assembled} | {candidates} | {loads} | {share:.1f} % |")
     return "\n".join(lines)

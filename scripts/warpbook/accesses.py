@@ -51,32 +51,32 @@ def measured(program, table, memory, cases):
     lines = programs.output(command).splitlines()
     start = next((n for n, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:
-        sys.exit("error: ncu counted nothing: may this user read the GPU's counters?")
+        sys.exit("error: ncu counted nothing: this user may lack the permission to read the GPU's counters")
     rows = [row for row in csv.DictReader(lines[start:]) if row["ID"].isdigit()]
     if len(rows) != len(cases):
         sys.exit(f"error: {memory}: ncu counted {len(rows)} launches of {len(cases)}")
-    answers = []
+    results = []
     for case, row in zip(cases, rows):
-        answer = [int(row[name].replace(",", "")) for name in names(memory, case.split()[1])]
-        answers.append(answer)
+        result = [int(row[name].replace(",", "")) for name in names(memory, case.split()[1])]
+        results.append(result)
     if memory == "constant":
         # Parameters are constants too. One address in all lanes is one request.
-        alone = {}
-        for case, answer in zip(cases, answers):
+        baseline = {}
+        for case, result in zip(cases, results):
             _, _, size, mask, *pattern = case.split()
             if mask == "ffffffff" and pattern == ["step", "0"]:
-                alone[size] = answer[0] - 1
-        for case, answer in zip(cases, answers):
+                baseline[size] = result[0] - 1
+        for case, result in zip(cases, results):
             size = case.split()[2]
-            if size not in alone:
-                lacking = f"constant load {size} ffffffff step 0"
-                sys.exit(f"error: the table has no case `{lacking}` to compare with")
-            answer[0] -= alone[size]
+            if size not in baseline:
+                missing = f"constant load {size} ffffffff step 0"
+                sys.exit(f"error: the table has no case `{missing}` to compare with")
+            result[0] -= baseline[size]
     elif memory != "copy":
         # Every launch has one additional wavefront.
-        for answer in answers:
-            answer[0] -= 1
-    return answers
+        for result in results:
+            result[0] -= 1
+    return results
 
 
 def main(doc):
@@ -86,36 +86,36 @@ def main(doc):
     try:
         lines = options.table.read_text().splitlines()
     except OSError as error:
-        sys.exit(f"error: {options.table} can not be read: {error.strerror}")
+        sys.exit(f"error: {options.table} cannot be read: {error.strerror}")
     cases = {memory: [] for memory in COUNTERS}
     for line in lines:
         if line and not line.startswith("#"):
             memory = line.split()[0]
             if memory not in cases:
-                sys.exit(f"error: {options.table}: no such memory: {line}")
+                sys.exit(f"error: {options.table}: unknown memory in the line {line}")
             cases[memory].append(line.split(" = ")[0])
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "accesses"
         source = ROOT / "scripts/accesses.cu"
         programs.output(["nvcc", "-O3", "-arch=native", str(source), "-o", str(program)])
-        answers = {}
+        results = {}
         for memory, listed in cases.items():
             if listed:
                 counted = measured(program, options.table.resolve(), memory, listed)
-                answers.update(zip(listed, counted))
+                results.update(zip(listed, counted))
     differ = 0
     for line in lines:
-        case, _, known = line.partition(" = ")
-        if case not in answers:
+        case, _, expected = line.partition(" = ")
+        if case not in results:
             if not options.check:
                 print(line)
             continue
-        counted = " ".join(map(str, answers[case]))
+        counted = " ".join(map(str, results[case]))
         if not options.check:
             print(f"{case} = {counted}")
-        elif counted != known:
+        elif counted != expected:
             differ += 1
-            print(f"{line}, here {counted}")
+            print(f"{line}, but here {counted}")
     if options.check:
-        print(f"{differ} of {len(answers)} cases differ")
+        print(f"{differ} of {len(results)} cases differ")
         sys.exit(1 if differ else 0)

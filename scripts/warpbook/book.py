@@ -97,8 +97,8 @@ def check_sources():
     moved, places_known = places.check(written(), ROOT)
     stale, made = whole.check(DOCS, ROOT)
     dead, links = github.check(shown_on_github(), ROOT)
-    dead += [*whole.unwhole(shown_on_github(), ROOT), *ways.on_github(DOCS, ROOT)]
-    wide = [f"{file.relative_to(ROOT)}: {one}" for file in whole.files(DOCS) for one in narrow.wide(file)]
+    dead += [*whole.links_to_includes(shown_on_github(), ROOT), *ways.on_github(DOCS, ROOT)]
+    wide = [f"{file.relative_to(ROOT)}: {error}" for file in whole.files(DOCS) for error in narrow.wide(file)]
     wrong = sources.check(DOCS, ROOT) + unknown + moved + terms.check(DOCS, ROOT) + comments.check(DOCS)
     report(wrong + (stale or dead + wide))
     print(f"{known} numbers have a source, {places_known} links point to the line they name.")
@@ -110,8 +110,8 @@ def check(programs):
     wrong, links = built.check(BOOK)
     wrong += ways.in_book(BOOK)
     long, minutes = reading.check(BOOK)
-    unlike, commands = console.check(DOCS, ROOT, programs.resolve(), write=False)
-    report(wrong + long + unlike + (["if the new output is correct, run scripts/book --update"] if unlike else []))
+    outdated, commands = console.check(DOCS, ROOT, programs.resolve(), write=False)
+    report(wrong + long + outdated + (["if the new output is correct, run scripts/book --update"] if outdated else []))
     print(f"{links} links resolve, {commands} commands print what the pages show.")
     print(f"The longest page takes {minutes:.1f} minutes to read.")
 
@@ -148,7 +148,7 @@ def written():
 def shown_on_github():
     """Returns the Markdown files that readers see on GitHub."""
     folders = [DOCS / "results", DOCS / "records", DOCS / whole.FOLDER, ROOT / "crates", ROOT / "kernels"]
-    return [*sorted(ROOT.glob("*.md")), *(file for one in folders for file in sorted(one.rglob("*.md")))]
+    return [*sorted(ROOT.glob("*.md")), *(file for folder in folders for file in sorted(folder.rglob("*.md")))]
 
 
 def whole_pages():
@@ -191,11 +191,11 @@ def installed():
 
 def serve(port, made):
     """Builds the book, and serves it on the loopback interface until interrupted."""
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         try:
-            address = held.enter_context(browser.served(BOOK, port))
+            address = stack.enter_context(browser.served(BOOK, port))
         except OSError as error:
-            sys.exit(f"error: port {port}: {error.strerror}; take another with --port")
+            sys.exit(f"error: port {port}: {error.strerror}; choose another with --port")
         simulator(made)
         build()
         print(f"{address}/ until you press Ctrl-C; reload after a change")
@@ -222,8 +222,8 @@ def stamps():
     return {file: file.stat().st_mtime for file in files if file.exists()}
 
 
-def run(command, **how):
-    return subprocess.run(list(map(str, command)), check=True, text=True, **how)
+def run(command, **options):
+    return subprocess.run(list(map(str, command)), check=True, text=True, **options)
 
 
 def shown(path):

@@ -8,12 +8,12 @@ from . import kernels
 
 
 class Names(unittest.TestCase):
-    def test_a_kernel_is_called_alike_by_all(self):
+    def test_all_spellings_of_a_kernel_have_one_name(self):
         for name in ["mv", "mv(int, float*)", "mv<32>", "void mv<float, (Kind)1>(float const*, int)"]:
             self.assertEqual(kernels.plain(name), "mv")
         self.assertEqual(kernels.plain("void tree::insert<unsigned int>(unsigned int*)"), "tree::insert")
 
-    def test_kernels_of_one_template_are_summed_up(self):
+    def test_kernels_of_one_template_are_summed(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "times"
             path.write_text("2 0.5 void scan<char>(char*)\n1 0.25 void scan<int>(int*)\n3 1.0 other\n")

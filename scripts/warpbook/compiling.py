@@ -1,4 +1,4 @@
-"""Compiling collections of CUDA programs with clang and our headers: scripts/programs-compile."""
+"""Compilation of collections of CUDA programs with clang and our headers: see scripts/programs-compile."""
 
 import argparse
 import concurrent.futures
@@ -13,10 +13,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "kernels/include"
 
-# What the newest PTX is that a clang knows for an architecture.
+# The newest PTX version that clang supports for an architecture.
 FEATURES = {"sm_52": "+ptx64", "sm_80": "+ptx70", "sm_86": "+ptx71", "sm_90": "+ptx80"}
 
-# Headers of ours: where one of these is not found, the fault is ours, not the collection's.
+# Headers that ours replace: if one of these is not found, the fault is ours, not the collection's.
 OURS = re.compile(
     r"^(cuda(_\w+)?\.h|cooperative_groups(/.*)?\.h|curand_kernel\.h|curand_\w+\.h|mma\.h|sm_\d+_\w+\.h"
     r"|(crt/)?(host|device|math|common|vector|texture|surface|driver)_\w+\.h|cuComplex\.h|builtin_types\.h"
@@ -26,7 +26,7 @@ OURS = re.compile(
 
 @dataclasses.dataclass
 class Program:
-    """A file to compile, and what its Makefile says."""
+    """A file to compile, and its flags from the Makefile."""
 
     file: Path
     flags: list
@@ -34,29 +34,29 @@ class Program:
 
 @dataclasses.dataclass
 class Result:
-    """What a compiler said of a program: nothing, or its first error."""
+    """The outcome of a compilation: the first error, or an empty string."""
 
     file: Path
     error: str
 
     @property
     def left_out(self):
-        """Why a program does not count, or nothing."""
+        """The reason for not counting a program, or `None`."""
         missing = re.search(r"'([^']+)' file not found", self.error)
         if missing and not OURS.match(missing.group(1)):
             return f"`{missing.group(1)}`"
         if "no template named 'texture'" in self.error:
-            return "texture references, which CUDA 12 has no more"
+            return "texture references, which CUDA 12 removed"
         return None
 
 
 def makefile_programs(folder):
-    """What `make -n` would compile in this folder."""
-    said = subprocess.run(
+    """Returns the programs that `make` would compile in this folder."""
+    output = subprocess.run(
         ["make", "-n", "-B", "-k"], cwd=folder, capture_output=True, text=True, timeout=60, check=False
     ).stdout
     programs = {}
-    for line in said.splitlines():
+    for line in output.splitlines():
         try:
             words = shlex.split(line, comments=True)
         except ValueError:
@@ -75,7 +75,7 @@ def makefile_programs(folder):
 
 
 def find(top):
-    """All programs below a folder."""
+    """Returns all programs below a folder."""
     files = sorted(top.rglob("*.cu"))
     included = set()
     for file in [*files, *top.rglob("*.cuh"), *top.rglob("*.h"), *top.rglob("*.hpp")]:
@@ -89,10 +89,10 @@ def find(top):
                 programs.setdefault(file, program)
     for file in files:
         file = file.resolve()
-        made = any(other.parent == file.parent for other in programs)
-        if file not in included and not made and file.is_file():
+        in_makefile = any(other.parent == file.parent for other in programs)
+        if file not in included and not in_makefile and file.is_file():
             programs[file] = Program(file, [])
-    # Headers that a collection keeps for all.
+    # Folders of headers for the whole collection.
     shared = [folder for name in ("common", "include", "utilities") for folder in top.rglob(name) if folder.is_dir()]
     shared = [folder for folder in shared if len(folder.relative_to(top).parts) <= 2]
     for program in programs.values():
@@ -101,7 +101,7 @@ def find(top):
 
 
 def compile_one(program, args):
-    """Compiles a program's device or host code, and keeps nothing but the first error."""
+    """Compiles a program's device or host code, and returns its first error."""
     command = [
         args.clang, "-x", "cuda", f"--cuda-{args.side}-only", "-nocudainc", "-nocudalib",
         f"--cuda-path={ROOT / 'kernels'}", f"--cuda-gpu-arch={args.arch}",
@@ -117,7 +117,7 @@ def compile_one(program, args):
             command, cwd=program.file.parent, capture_output=True, text=True, errors="replace", timeout=300, check=False
         )
     except subprocess.TimeoutExpired:
-        return Result(program.file, "clang takes longer than 5 minutes")
+        return Result(program.file, "clang exceeded 5 minutes")
     error = ""
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "error:" in line]
@@ -126,7 +126,7 @@ def compile_one(program, args):
 
 
 def reason(error):
-    """An error without what is particular to one file."""
+    """Returns an error without the parts that are specific to a file."""
     text = error.split("error: ", 1)[-1]
     return text if len(text) <= 110 else text[:107] + "..."
 
@@ -139,29 +139,29 @@ def main(doc):
     parser.add_argument("--arch", default="sm_86")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--flag", action="append", default=[], help="one more flag for clang")
+    parser.add_argument("--flag", action="append", default=[], help="additional flag for clang")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
 
     programs = find(args.folder.resolve())[:: args.every]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         results = list(pool.map(lambda program: compile_one(program, args), programs))
-    out = [result for result in results if result.left_out]
-    sound = [result for result in results if not result.left_out]
-    wrong = [result for result in sound if result.error]
-    for result in wrong:
+    left_out = [result for result in results if result.left_out]
+    counted = [result for result in results if not result.left_out]
+    failed = [result for result in counted if result.error]
+    for result in failed:
         print(f"{result.file.relative_to(args.folder.resolve())}: {result.error}")
     if args.list:
-        for result in sound:
+        for result in counted:
             if not result.error:
                 print(f"{result.file.relative_to(args.folder.resolve())}: compiles")
-    print(f"\n{len(results)} programs, {len(out)} left out, {len(sound)} counted")
-    if sound:
-        good = len(sound) - len(wrong)
-        print(f"{good} compile ({args.side}, {args.clang}, {args.arch}): {100 * good / len(sound):.1f} %")
+    print(f"\n{len(results)} programs, {len(left_out)} left out, {len(counted)} counted")
+    if counted:
+        good = len(counted) - len(failed)
+        print(f"{good} compile ({args.side}, {args.clang}, {args.arch}): {100 * good / len(counted):.1f} %")
     print("\n| programs | reason |\n|---|---|")
-    for text, count in Counter(reason(result.error) for result in wrong).most_common():
+    for text, count in Counter(reason(result.error) for result in failed).most_common():
         print(f"| {count} | {text} |")
-    print("\n| left out | a file that is not there, or another reason |\n|---|---|")
-    for text, count in Counter(result.left_out for result in out).most_common():
+    print("\n| left out | missing file, or another reason |\n|---|---|")
+    for text, count in Counter(result.left_out for result in left_out).most_common():
         print(f"| {count} | {text} |")

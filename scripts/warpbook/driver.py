@@ -1,4 +1,4 @@
-"""The driver's functions: those of the simulator's table, and those that NVIDIA's headers declare."""
+"""Comparison of the simulator's table of driver functions with NVIDIA's headers."""
 
 import re
 import sys
@@ -7,20 +7,20 @@ from pathlib import Path
 
 TABLE = Path(__file__).parents[2] / "crates/machinery/cuda-driver/src/functions/table"
 
-# A macro of cuda.h that gives a function its version, and `_ptsz` or `_ptds` where a program asks for it.
+# A macro of cuda.h that maps a function to a version, and to `_ptsz` or `_ptds` if a program requests that.
 MACRO = re.compile(r"^#\s*define\s+(cu[A-Z]\w+)\s+(?:__CUDA_API_(PT[DS][SZ])\()?(cu[A-Z]\w+)", re.M)
 DECLARED = re.compile(r"\bCUDAAPI\s+(cu[A-Z]\w+)\s*\(")
 TYPE = re.compile(r"\bPFN_(cu[A-Z][A-Za-z0-9]*)_v(\d+)(?:_(pt[ds][sz]))?\)")
 
 
 def table():
-    """The table's functions and the version of CUDA that each came with."""
+    """Returns the table's functions with the version of CUDA that introduced each."""
     text = "\n".join(path.read_text() for path in sorted(TABLE.glob("*.rs")))
     return {name: int(version) for version, name in re.findall(r"\b(\d{4,5}) (cu[A-Z]\w+)", text)}
 
 
 def exported(header):
-    """The names that a header's functions are linked by.
+    """Returns the names by which programs link a header's functions.
 
     >>> sorted(exported('''
     ... #define cuAdd cuAdd_v2
@@ -34,13 +34,13 @@ def exported(header):
     for name, own, linked in MACRO.findall(text):
         macros[name] |= {linked, f"{linked}_{own.lower()}"} if own else {linked}
     declared = DECLARED.findall(text)
-    # A name that a macro replaces is linked as well, in programs of before.
+    # Programs compiled against older headers link the replaced name as well.
     return set(declared).union(*(macros[name] for name in declared))
 
 
 def versions(typedefs):
-    """The version that each function came with, by the types of pointers to them: the second oldest form of
-    a function ends in `_v2`, and so on.
+    """Returns the version that introduced each function, from the typedefs of function pointers. The second oldest
+    form of a function ends in `_v2`, and so on.
 
     >>> versions("(CUDAAPI *PFN_cuAdd_v2000)( (CUDAAPI *PFN_cuAdd_v3020)( (CUDAAPI *PFN_cuAdd_v7000_ptds)(")
     {'cuAdd': 2000, 'cuAdd_v2': 3020, 'cuAdd_v2_ptds': 7000}
@@ -51,19 +51,19 @@ def versions(typedefs):
             own[name].add((int(version), stream))
         else:
             shared[name].add(int(version))
-    found = {}
+    result = {}
     for name, forms in shared.items():
         forms = sorted(forms)
         names = [name] + [f"{name}_v{number}" for number in range(2, len(forms) + 1)]
-        found |= dict(zip(names, forms))
+        result |= dict(zip(names, forms))
         for version, stream in sorted(own[name]):
             before = sum(form <= version for form in forms)
-            found.setdefault(f"{names[max(before, 1) - 1]}_{stream}", version)
-    return found
+            result.setdefault(f"{names[max(before, 1) - 1]}_{stream}", version)
+    return result
 
 
 def read(folders, pattern):
-    """All headers of these names, the newest release last."""
+    """Returns the text of all headers whose names match a pattern, the newest release last."""
     paths = sorted(path for folder in folders for path in Path(folder).rglob(pattern))
     return [path.read_text(errors="replace") for path in paths]
 
@@ -75,15 +75,15 @@ def main(usage):
     headers = [text for name in ("cuda.h", "cudaGL.h", "cudaEGL.h", "cudaVDPAU.h", "cudaProfiler.h")
                for text in read(folders, name)]
     if not headers:
-        sys.exit("no cuda.h in " + ", ".join(folders))
-    have = table()
-    wanted = set().union(*map(exported, headers))
-    came = versions("\n".join(read(folders, "cuda*Typedefs.h")))
-    lacking = sorted((wanted | set(came)) - set(have))
-    wrong = sorted(name for name in came if name in have and have[name] != came[name])
-    print(f"{len(have)} functions in the table, {len(wanted | set(came))} in the headers")
-    for name in lacking:
-        print(f"lacking: {name}" + (f", since {came[name]}" if name in came else ""))
+        sys.exit("error: no cuda.h in " + ", ".join(folders))
+    functions = table()
+    declared = set().union(*map(exported, headers))
+    introduced = versions("\n".join(read(folders, "cuda*Typedefs.h")))
+    missing = sorted((declared | set(introduced)) - set(functions))
+    wrong = sorted(name for name in introduced if name in functions and functions[name] != introduced[name])
+    print(f"{len(functions)} functions in the table, {len(declared | set(introduced))} in the headers")
+    for name in missing:
+        print(f"missing: {name}" + (f", since {introduced[name]}" if name in introduced else ""))
     for name in wrong:
-        print(f"{name}: since {came[name]}, not {have[name]}")
-    sys.exit(1 if lacking or wrong else 0)
+        print(f"{name}: since {introduced[name]}, not {functions[name]}")
+    sys.exit(1 if missing or wrong else 0)

@@ -1,4 +1,4 @@
-"""A command's flags: those that several commands have, and how its help is made."""
+"""Command-line flags shared by several commands, and the parser that prints a command's usage text."""
 
 import argparse
 import pathlib
@@ -13,20 +13,20 @@ SHARED = {
 
 
 def parser(doc, *shared):
-    """A parser whose help is a command's own text, with these of the shared flags."""
+    """Returns a parser whose help is the command's usage text, with the given shared flags."""
     first, *rest = doc.split("\n\n")
-    made = argparse.ArgumentParser(
+    result = argparse.ArgumentParser(
         description=first,
         epilog="\n\n".join(rest),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     for name in shared:
-        made.add_argument(name, **SHARED[name])
-    return made
+        result.add_argument(name, **SHARED[name])
+    return result
 
 
 def parse(parser):
-    """The flags. What --check compares has to be kept somewhere."""
+    """Parses the command line. Exits with an error if --check lacks the files to compare."""
     flags = parser.parse_args()
     needed = {"source": "--from FILE", "into": "--into FILE"}
     needed = {flag: name for flag, name in needed.items() if flag in flags}

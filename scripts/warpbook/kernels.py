@@ -1,4 +1,4 @@
-"""What a program's kernels did: counted by cuda-run, or timed by what scripts/timing has."""
+"""Totals per kernel of a program: counted by cuda-run, or timed by scripts/timing."""
 
 import json
 
@@ -6,30 +6,29 @@ THREADS, WARPS = "smsp__thread_inst_executed.sum", "smsp__inst_executed.sum"
 
 
 def counted(path):
-    """How often each kernel was launched, and the instructions of its threads and of its warps, as cuda-run wrote
-    them."""
-    found = {}
+    """Reads cuda-run's record. Returns each kernel's number of launches, thread instructions and warp instructions."""
+    totals = {}
     for kernel in json.loads(path.read_text(encoding="utf-8"))["kernels"]:
         counters = kernel["counters"]
-        add(found, kernel["kernel"], kernel["launches"], counters[THREADS], counters[WARPS])
-    return found
+        add(totals, kernel["kernel"], kernel["launches"], counters[THREADS], counters[WARPS])
+    return totals
 
 
 def timed(path):
-    """How often each kernel was launched, and the seconds of all its launches, as scripts/timing wrote them."""
-    found = {}
+    """Reads the file of scripts/timing. Returns each kernel's number of launches and the seconds of all of them."""
+    totals = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         launches, seconds, name = line.split(" ", 2)
-        add(found, name, int(launches), float(seconds))
-    return found
+        add(totals, name, int(launches), float(seconds))
+    return totals
 
 
-def add(found, name, *numbers):
-    """Kernels of one template count as one."""
-    before = found.get(plain(name), [0] * len(numbers))
-    found[plain(name)] = [old + new for old, new in zip(before, numbers)]
+def add(totals, name, *numbers):
+    """Adds numbers to a kernel's totals. Instances of one template count as one kernel."""
+    before = totals.get(plain(name), [0] * len(numbers))
+    totals[plain(name)] = [old + new for old, new in zip(before, numbers)]
 
 
 def plain(name):
-    """A kernel's name without what it returns, its template's arguments and its own."""
+    """Returns a kernel's name without return type, template arguments and parameters."""
     return name.split("(")[0].split("<")[0].removeprefix("void ")

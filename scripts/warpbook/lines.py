@@ -1,4 +1,4 @@
-"""Lines of Rust without its tests: see scripts/lines."""
+"""Lines of Rust code without tests: see scripts/lines."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ from .chapters import CHAPTERS
 A_SCREEN = 90
 ONE_SITTING = 1000
 
-# A module of tests: declared, its file elsewhere, or written out, to the brace at the line's beginning.
+# A module of tests: a declaration with a file elsewhere, or an inline module up to the brace in the first column.
 TESTS = re.compile(
     r"^#\[cfg\(test\)\]\n(?:#\[[^\n]*\]\n)*(?:mod \w+;\n|mod \w+ \{\n(?:.*\n)*?\}\n)", re.MULTILINE
 )
@@ -19,21 +19,21 @@ def main(doc):
     flags.parser(doc).parse_args()
     counted = [(f"crates/{name}/src/main.rs", A_SCREEN) for name in CHAPTERS]
     counted.append(("crates/common/src", ONE_SITTING))
-    rows = [[path, sum(map(lines, files(ROOT / path))), most] for path, most in counted]
+    rows = [[path, sum(map(lines, files(ROOT / path))), limit] for path, limit in counted]
     print(tables.table(["", "lines", "at most"], rows))
-    long = [path for path, count, most in rows if count > most]
+    long = [path for path, count, limit in rows if count > limit]
     if long:
-        sys.exit(f"error: too long for a reader: {', '.join(long)}")
+        sys.exit(f"error: too many lines: {', '.join(long)}; the table shows the limits")
 
 
 def files(path):
-    """A file, or those of Rust below a folder that are no tests."""
+    """Returns the file itself, or a folder's Rust files without tests."""
     if path.is_file():
         return [path]
-    found = sorted(path.rglob("*.rs"))
-    return [one for one in found if not {"tests", "tests.rs"} & set(one.relative_to(path).parts)]
+    paths = sorted(path.rglob("*.rs"))
+    return [file for file in paths if not {"tests", "tests.rs"} & set(file.relative_to(path).parts)]
 
 
 def lines(file):
-    """How many lines a file has without its tests."""
+    """Returns the number of lines of a file without its tests."""
     return len(TESTS.sub("", file.read_text(encoding="utf-8")).splitlines())

@@ -1,4 +1,4 @@
-"""What is known of the machine that something is measured on."""
+"""Descriptions of the machine on which something is measured."""
 
 import datetime
 import os
@@ -13,21 +13,21 @@ def today():
     return datetime.date.today().isoformat()
 
 
-def gpu(*asked):
-    """What nvidia-smi says of the first GPU."""
-    query = f"--query-gpu={','.join(asked)}"
-    told = programs.output(["nvidia-smi", query, "--format=csv,noheader"])
-    return told.splitlines()[0].split(", ")
+def gpu(*properties):
+    """Returns properties of the first GPU, as nvidia-smi reports them."""
+    query = f"--query-gpu={','.join(properties)}"
+    output = programs.output(["nvidia-smi", query, "--format=csv,noheader"])
+    return output.splitlines()[0].split(", ")
 
 
 def version(tool):
-    """The version of one of the CUDA toolkit's tools."""
-    found = re.search(r"(?:Version |V)(\d\S*)", programs.output([tool, "--version"]))
-    return found[1] if found else "unknown"
+    """Returns the version of one of the CUDA toolkit's tools."""
+    match = re.search(r"(?:Version |V)(\d\S*)", programs.output([tool, "--version"]))
+    return match[1] if match else "unknown"
 
 
 def here(engines):
-    """What is needed to make sense of times on this machine; `engines` are the names of those that were timed."""
+    """Returns a record of this machine for timings. `engines` are the names of the engines that were timed."""
     return {
         "date": today(),
         "cpu": cpu(),
@@ -38,21 +38,21 @@ def here(engines):
 
 
 def line(record):
-    """The same in a page."""
+    """Returns a sentence that describes a record of `here`."""
     engines = "".join(f", {engine}" for engine in record["engines"])
     return f"Measured {record['date']}: {record['cpu']}, {record['cores']} cores; Rust {record['rust']}{engines}."
 
 
 def cpu():
-    """Its name, and which of the wide instructions it has, where Linux tells."""
+    """Returns the CPU's name and its wide vector extensions, as far as Linux reports them."""
     try:
         info = pathlib.Path("/proc/cpuinfo").read_text()
     except OSError:
         return platform.processor() or platform.machine()
-    known = dict(re.findall(r"^([^\t\n]+?)\s*: (.*)$", info, re.MULTILINE))
+    properties = dict(re.findall(r"^([^\t\n]+?)\s*: (.*)$", info, re.MULTILINE))
     wide = {"avx2": "AVX2", "avx512f": "AVX-512"}
-    parts = [known.get("model name", platform.machine())]
-    if "cpu family" in known:
-        parts.append(f"family {known['cpu family']} model {known['model']}")
-    parts += [wide[flag] for flag in known.get("flags", "").split() if flag in wide]
+    parts = [properties.get("model name", platform.machine())]
+    if "cpu family" in properties:
+        parts.append(f"family {properties['cpu family']} model {properties['model']}")
+    parts += [wide[flag] for flag in properties.get("flags", "").split() if flag in wide]
     return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""A chapter to start from: see scripts/new-chapter."""
+"""Creates a new chapter from the template: see scripts/new-chapter."""
 
 import re
 import sys
@@ -8,10 +8,10 @@ from .chapters import CHAPTERS, LIST
 
 TEMPLATE = ROOT / "scripts" / "chapter-template"
 
-# What the template calls its chapter.
+# The chapter's name in the template.
 PLACEHOLDER = "new-chapter"
 
-# A folder of crates/ is a member of the workspace by the hyphen in its name.
+# The workspace includes the folders of crates/ whose name has a hyphen.
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 
 
@@ -19,40 +19,40 @@ def main(doc):
     parser = flags.parser(doc)
     parser.add_argument("name", metavar="NAME")
     name = parser.parse_args().name
-    refuse(parser, name)
-    made = files(name)
-    there = [path for path in made if path.exists()]
-    if there:
-        sys.exit(f"error: {there[0].relative_to(ROOT)} is there already; choose another name, or remove it")
+    validate(parser, name)
+    created = files(name)
+    existing = [path for path in created if path.exists()]
+    if existing:
+        sys.exit(f"error: {existing[0].relative_to(ROOT)} exists already; choose another name, or remove it")
     changed = {LIST: listed(name)} | {summary: contents(summary, name) for summary in summaries()}
-    for path, text in (made | changed).items():
+    for path, text in (created | changed).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    # Names of another length and letter break lines and sort imports otherwise.
+    # The name's length and spelling affect line breaks and the order of imports.
     manifest = ["--manifest-path", str(ROOT / "Cargo.toml")]
     programs.output(["cargo", "fmt", *manifest, "-p", name])
-    for path in made:
-        print(f"made     {path.relative_to(ROOT)}")
+    for path in created:
+        print(f"created  {path.relative_to(ROOT)}")
     for path in changed:
         print(f"changed  {path.relative_to(ROOT)}")
     print(f"\nscripts/ptx --write              compiles its kernel\ncargo run -p {name}")
 
 
-def refuse(parser, name):
-    """Ends with an error where a chapter cannot have this name."""
+def validate(parser, name):
+    """Exits with an error if a chapter cannot have this name."""
     if not NAME.fullmatch(name):
         parser.error(
-            f"'{name}' is no name for a chapter: small letters, digits and hyphens, and one hyphen at least, "
-            "as scan-shared"
+            f"'{name}' is not a valid chapter name: use lowercase letters, digits and at least one hyphen, "
+            "for example scan-shared"
         )
     crates = ROOT / "crates"
     if (crates / name).exists() or (crates / "machinery" / name).exists():
-        parser.error(f"there is a crate {name} already")
+        parser.error(f"the crate {name} exists already; choose another name")
 
 
 def files(name):
-    """The new files and their texts."""
-    places = {
+    """Returns the new files with their texts."""
+    targets = {
         "kernel.cu": f"kernels/{name}.cu",
         "schema.json": f"docs/records/{name}.schema.json",
         "docs/en.md": f"docs/en/{name}.md",
@@ -62,33 +62,33 @@ def files(name):
     for path in sorted(crate.rglob("*")):
         if path.is_file():
             inside = path.relative_to(crate).as_posix()
-            places[f"crate/{inside}"] = f"crates/{name}/{inside}"
-    return {ROOT / place: text(TEMPLATE / source, name) for source, place in places.items()}
+            targets[f"crate/{inside}"] = f"crates/{name}/{inside}"
+    return {ROOT / target: text(TEMPLATE / source, name) for source, target in targets.items()}
 
 
 def text(path, name):
-    """A file of the template, with the chapter's name in it in each way it is written."""
+    """Returns a template file with the chapter's name in each of its spellings."""
     text = path.read_text(encoding="utf-8")
-    for written in (str, lambda name: name.replace("-", "_"), lambda name: name.replace("-", "_").upper()):
-        text = text.replace(written(PLACEHOLDER), written(name))
+    for spelling in (str, lambda name: name.replace("-", "_"), lambda name: name.replace("-", "_").upper()):
+        text = text.replace(spelling(PLACEHOLDER), spelling(name))
     return text
 
 
 def listed(name):
-    """chapters.toml with the chapter at its end."""
+    """Returns chapters.toml with the chapter appended."""
     return LIST.read_text(encoding="utf-8") + text(TEMPLATE / "entry.toml", name)
 
 
 def summaries():
-    """The book's contents, in both languages."""
+    """Returns the files with the book's contents in both languages."""
     return [ROOT / "docs" / language / "SUMMARY.md" for language in ("en", "zh")]
 
 
 def contents(summary, name):
-    """The book's contents with the chapter's page behind the last chapter's."""
+    """Returns the book's contents with the new chapter after the last one."""
     page = summary.with_name(f"{name}.md")
     title = text(TEMPLATE / "docs" / f"{summary.parent.name}.md", name).splitlines()[0].removeprefix("# ")
     lines = summary.read_text(encoding="utf-8").splitlines(keepends=True)
-    last = max(i for i, line in enumerate(lines) if any(f"({known}.md)" in line for known in CHAPTERS))
+    last = max(i for i, line in enumerate(lines) if any(f"({chapter}.md)" in line for chapter in CHAPTERS))
     lines.insert(last + 1, f"- [{title}]({page.name})\n")
     return "".join(lines)

@@ -1,4 +1,4 @@
-"""The notes' programs by two compilers: see scripts/note-programs."""
+"""The notes' programs compiled by cuda-run and by nvcc: see scripts/note-programs."""
 
 import pathlib
 import shlex
@@ -13,7 +13,7 @@ from .counters import ncu
 NOTES = ROOT / "kernels/notes"
 METRIC = "gpu__time_duration.sum"
 RUNS = 3
-# As they stand, most of these kernels take less time than a launch's own spread. So they are timed with more to do.
+# At their original size, most of these kernels take less time than a launch varies, so they are timed at larger ones.
 LARGER = {
     "add-constant": ("count = 128000", "count = 12800000"),
     "device-symbols": ("count = 1000", "count = 30000"),
@@ -31,7 +31,7 @@ def main(doc):
     records.save(flags.save, lines)
     part = {"notes": page(*lines)}
     if flags.into:
-        tables.insert({flags.into: part}, flags.check, "those of the runs")
+        tables.insert({flags.into: part}, flags.check, "the table of the records")
     else:
         tables.show(part)
 
@@ -43,14 +43,14 @@ def parse(doc):
 
 
 def measure(others):
-    """What is known of the machine, then a record for each kernel of each program."""
+    """Returns the machine, then a record per kernel of each program."""
     name, driver = machine.gpu("name", "driver_version")
     about = {"gpu": name, "driver": driver, "date": machine.today(), "nvcc": machine.version("nvcc")}
     return [about, *(record for name in LARGER for record in compared(others, name))]
 
 
 def compared(others, name):
-    """The kernels of a program, each with its median times in µs."""
+    """Returns a record per kernel of a program, with its median times in µs."""
     with tempfile.TemporaryDirectory() as folder:
         source = larger(name, pathlib.Path(folder))
         programs.output(["nvcc", "-O3", "-arch=native", "-std=c++17", source, "-o", source.parent / "nvcc"])
@@ -66,26 +66,26 @@ def compared(others, name):
 
 
 def larger(name, folder):
-    """The program with more to do, in this folder with what it includes."""
+    """Writes the program at its larger size into a folder, with the files it includes, and returns its path."""
     shutil.copytree(NOTES, folder, dirs_exist_ok=True)
     source = folder / f"{name}.cu"
     text = source.read_text(encoding="utf-8")
-    as_it_stands, more = LARGER[name]
-    if text.count(as_it_stands) != 1:
-        sys.exit(f"error: {name} does not say its size as {as_it_stands}")
-    source.write_text(text.replace(as_it_stands, more), encoding="utf-8")
+    original, replacement = LARGER[name]
+    if text.count(original) != 1:
+        sys.exit(f"error: {name} does not contain its size as {original}: update LARGER")
+    source.write_text(text.replace(original, replacement), encoding="utf-8")
     return source
 
 
 def cuda_runs(others):
-    """The commands that stand for cuda-run: those given, or as cargo builds it."""
+    """Returns the commands to use as cuda-run: the given ones, or the one that cargo builds."""
     if others:
         return [[program.resolve()] for program in others]
     return [["cargo", "run", "--quiet", "--locked", "--manifest-path", ROOT / "Cargo.toml", "-p", "cuda-run", "--"]]
 
 
 def launches(commands):
-    """The kernel's name, the program's and the time in µs of each launch of some commands."""
+    """Yields the kernel's name, the program's name and the time in µs of each launch of the commands."""
     options = ["--target-processes", "all", "--metrics", METRIC, "--clock-control", "none"]
     options += ["--csv", "--print-units", "base", "--page", "raw"]
     lines = "; ".join(shlex.join(map(str, command)) for command in commands)
@@ -95,18 +95,19 @@ def launches(commands):
 
 
 def bare(kernel):
-    """A kernel's name, however a compiler spells its type."""
+    """Returns a kernel's name with the template arguments spelled as in the source."""
     return kernel.removeprefix("void ").replace("(bool)1", "true").replace("(bool)0", "false")
 
 
 def page(about, *kernels):
-    """A row a kernel, with each program's time as often as nvcc's."""
+    """Returns the page: the machine, and a row per kernel with each compiler's time and its ratio to nvcc's."""
     compilers = [key for key in kernels[0] if key not in ("program", "size", "kernel", "nvcc")]
-    header = ["program", "size", "kernel", "by nvcc, µs", *(f"by {one}, µs" for one in compilers), "ratio"]
+    header = ["program", "size", "kernel", "by nvcc, µs", *(f"by {compiler}, µs" for compiler in compilers), "ratio"]
     rows = [
-        [f"`{one['program']}`", f"`{one['size']}`", f"`{one['kernel']}`", *(f"{one[by]:.2f}" for by in ["nvcc", *compilers])]
-        + [", ".join(f"{one[by] / one['nvcc']:.3f}" for by in compilers)]
-        for one in kernels
+        [*(f"`{record[key]}`" for key in ("program", "size", "kernel"))]
+        + [f"{record[by]:.2f}" for by in ["nvcc", *compilers]]
+        + [", ".join(f"{record[by] / record['nvcc']:.3f}" for by in compilers)]
+        for record in kernels
     ]
-    told = f"{about['gpu']}, driver {about['driver']}, {about['date']}; nvcc {about['nvcc']}."
-    return f"{told}\n\n{tables.table(header, rows)}"
+    description = f"{about['gpu']}, driver {about['driver']}, {about['date']}; nvcc {about['nvcc']}."
+    return f"{description}\n\n{tables.table(header, rows)}"

@@ -1,4 +1,4 @@
-"""What the notes published beside what the simulator models, for docs/results: see scripts/notes."""
+"""Figures published in the notes compared with modelled ones, for docs/results: see scripts/notes."""
 
 import sys
 
@@ -6,14 +6,14 @@ from . import ROOT, flags as shared, programs, records, tables
 
 PUBLISHED = ROOT / "docs/results/notes.jsonl"
 
-# A model that is farther off than this, either way, is counted as wrong.
+# A modelled figure that is off by a larger factor counts as wrong.
 FACTOR = 2
 
 
 def main(doc):
     published = records.read(PUBLISHED)
     flags = parse(doc, unique(published, "gpu"))
-    figures = [one for one in published if flags.only in (None, one["gpu"])]
+    figures = [figure for figure in published if flags.only in (None, figure["gpu"])]
     runs = {}
     for figure in figures:
         figure["ran"] = arguments(flags, figure)
@@ -24,7 +24,7 @@ def main(doc):
     sections = {gpu: section(gpu, figures) for gpu in unique(figures, "gpu")}
     sections["summary"] = summary(figures)
     if flags.into:
-        tables.insert({flags.into: sections}, flags.check, "what the model says now")
+        tables.insert({flags.into: sections}, flags.check, "the model's current figures")
     else:
         tables.show(sections)
 
@@ -35,23 +35,23 @@ def parse(doc, gpus):
     parser.add_argument("--only", metavar="GPU", choices=gpus)
     flags = shared.parse(parser)
     if flags.only and flags.into:
-        parser.error("--into wants all GPUs: the summary is of all")
+        parser.error("--into needs all GPUs, because the summary covers all of them: leave out --only")
     return flags
 
 
 def arguments(flags, figure):
-    """The note's own inputs, or smaller ones where those take minutes."""
+    """Returns the note's own inputs, or smaller ones if those take minutes."""
     return figure["arguments"] if flags.full else figure.get("smaller", figure["arguments"])
 
 
 def run(flags, gpu, chapter, words):
-    """One record of a chapter's program on the simulator, modelling `gpu`."""
+    """Returns the record of a chapter's program on the simulator, modelling `gpu`."""
     settings = {"CUDA_BACKEND": "sim", "CUDA_SIM_DEVICE": gpu}
     return programs.record(flags.programs, chapter, words, gpu, **settings)
 
 
 def compare(figure, record):
-    """Puts the model's value beside the published one."""
+    """Adds the modelled value to a published figure."""
     figure["name"] = record["gpu"]["name"]
     milliseconds = time(figure, record, figure["variant"])
     if "published_ms" in figure:
@@ -62,19 +62,20 @@ def compare(figure, record):
 
 
 def time(figure, record, variant):
-    wanted = {"variant": variant, **figure.get("select", {})}
-    found = [
+    """Returns a variant's time in milliseconds. Exits with an error unless one verified result matches."""
+    selection = {"variant": variant, **figure.get("select", {})}
+    matches = [
         result
         for result in record["results"]
-        if all(result.get(key) == value for key, value in wanted.items())
+        if all(result.get(key) == value for key, value in selection.items())
     ]
-    if len(found) != 1 or not found[0]["verified"]:
-        sys.exit(f"error: {figure['chapter']} has {len(found)} right results for {wanted}, not one")
-    return found[0]["median_ms"]
+    if len(matches) != 1 or not matches[0]["verified"]:
+        sys.exit(f"error: {figure['chapter']}: {len(matches)} results match {selection}; expected one correct result")
+    return matches[0]["median_ms"]
 
 
 def section(gpu, figures):
-    """A GPU's figures: the commands, then their table."""
+    """Returns a GPU's figures: the commands, then their table."""
     figures = [figure for figure in figures if figure["gpu"] == gpu]
     parts = [f"{figures[0]['name']}; {figures[0]['note']}."]
     for words in unique(figures, "ran"):
@@ -90,8 +91,8 @@ def section(gpu, figures):
     for figure in figures:
         order = "as published" if agrees(figure, figures) else f"**{disorder(figure, figures)}**"
         values = [number(figure["published"]), number(figure["modelled"])]
-        off = f"{ratio(figure):.2f}" if close(figure) else f"**{ratio(figure):.2f}**"
-        rows.append([figure["comparison"], figure["variant"], *values, off, order])
+        deviation = f"{ratio(figure):.2f}" if close(figure) else f"**{ratio(figure):.2f}**"
+        rows.append([figure["comparison"], figure["variant"], *values, deviation, order])
     parts.append(tables.table(header, rows))
     if any(figure["ran"] != figure["arguments"] for figure in figures):
         note = figures[0]["arguments"]
@@ -100,16 +101,16 @@ def section(gpu, figures):
 
 
 def agrees(figure, figures):
-    """Whether the model puts the variants of a comparison in the published order."""
+    """Returns true if the model ranks the variants of a comparison in the published order."""
     if "against" in figure:
         return (figure["modelled"] > 1) == (figure["published"] > 1)
     fastest_first = sorted(compared(figure, figures), key=lambda other: other["published"])
     modelled = [other["modelled"] for other in fastest_first]
-    return all(one < next for one, next in zip(modelled, modelled[1:]))
+    return all(faster < slower for faster, slower in zip(modelled, modelled[1:]))
 
 
 def disorder(figure, figures):
-    """How the model's order is another."""
+    """Describes how the modelled order differs."""
     shown = {number(other["modelled"]) for other in compared(figure, figures)}
     return "no difference" if len(shown) == 1 and "against" not in figure else "not as published"
 
@@ -141,5 +142,5 @@ def unique(figures, key):
 
 
 def number(value):
-    """Four digits, as a table shows them."""
+    """Formats a number with four significant digits for a table."""
     return format(value, "#.4g")

@@ -1,4 +1,4 @@
-"""Programs that scripts run: the chapters', and others'."""
+"""Execution of chapters and other programs."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from . import ROOT
 
 
 def chapter(programs, name):
-    """The words that start a chapter's program: one in a folder, or as cargo builds it."""
+    """Returns the command that starts a chapter's program: from a folder, or through cargo."""
     if programs:
         return [str(programs.resolve() / name)]
     manifest = ["--manifest-path", str(ROOT / "Cargo.toml")]
@@ -19,15 +19,14 @@ def chapter(programs, name):
 
 
 def record(programs, name, flags, where, **settings):
-    """What a chapter's program prints with --json. `where` it runs is said, for who waits."""
+    """Returns the record that a chapter's program prints with --json. `where` is shown as progress."""
     print(" ".join(filter(None, [name, flags, f"({where})"])), file=sys.stderr)
     words = [*chapter(programs, name), *shlex.split(flags), "--json"]
     return json.loads(output(words, **settings))
 
 
 def output(words, cwd=None, **settings):
-    """What a program prints, run in a folder of its own, where none is given: a picture may be left
-    there."""
+    """Returns a program's output. By default, it runs in a temporary folder, because it may leave a picture there."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             done = subprocess.run(
@@ -39,13 +38,13 @@ def output(words, cwd=None, **settings):
                 encoding="utf-8",
             )
         except OSError as error:
-            sys.exit(f"error: {words[0]} does not run: {error}")
+            sys.exit(f"error: cannot run {words[0]}: {error}")
     if done.returncode != 0:
-        sys.exit(f"{done.stdout}{done.stderr}error: this failed: {shlex.join(map(str, words))}")
+        sys.exit(f"{done.stdout}{done.stderr}error: command failed: {shlex.join(map(str, words))}")
     return done.stdout
 
 
 def environment(**settings):
-    """The environment with these variables; without those that are None."""
-    kept = {name: value for name, value in os.environ.items() if name not in settings}
-    return kept | {name: value for name, value in settings.items() if value is not None}
+    """Returns the environment with the given variables set, and those that are `None` removed."""
+    others = {name: value for name, value in os.environ.items() if name not in settings}
+    return others | {name: value for name, value in settings.items() if value is not None}

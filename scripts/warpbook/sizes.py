@@ -1,10 +1,10 @@
-"""The product at many sizes, beside cuBLAS: see scripts/sizes."""
+"""Matrix multiplication at many sizes, compared with cuBLAS: see scripts/sizes."""
 
 from . import flags as shared, programs, records, tables
 from .chapters import runs
 from .results import measure, pages
 
-# Each limit, and the rungs that are compared with it.
+# Each limit, and the rungs to compare with it.
 RUNGS = {"cuBLAS, fp32": ["split k"], "cuBLAS, TF32": ["tensor cores", "warpgroups"]}
 
 
@@ -12,33 +12,33 @@ def main(doc):
     parser = shared.parser(doc, "--programs", "--save", "--from", "--into", "--check")
     flags = shared.parse(parser)
     if flags.source and (flags.programs or flags.save):
-        parser.error("--from prints kept records: it measures nothing")
+        parser.error("--from prints recorded results and measures nothing: --programs and --save do not apply")
     lines = records.read(flags.source) if flags.source else measured(flags)
     records.save(flags.save, lines)
     part = f"{pages.describe(lines[0])}\n\n{table(lines[1:])}"
     if flags.into:
-        tables.insert({flags.into: {"sizes": part}}, flags.check, "those of the records")
+        tables.insert({flags.into: {"sizes": part}}, flags.check, "the table of the records")
     else:
         print(part)
 
 
 def measured(flags):
-    """The machine, and a record for each size."""
+    """Returns the machine and a record per size."""
     lines = [measure.this_machine()]
     rungs = ",".join(rung.replace(" ", "-") for rungs in RUNGS.values() for rung in rungs)
     for chapter, sizes in runs("sizes"):
         arguments = f"--variant {rungs} {sizes}"
         lines.append(programs.record(flags.programs, chapter, arguments, "gpu", CUDA_BACKEND="gpu"))
-        records.save(flags.save, lines)  # the rest may take minutes, and fail
+        records.save(flags.save, lines)  # save early: the remaining runs may take minutes, and fail
     return lines
 
 
 def table(lines):
-    """A row a size: cuBLAS's time, and each rung's with its part of cuBLAS's speed."""
+    """Returns a table with a row per size: cuBLAS's time, and each rung's time and share of cuBLAS's speed."""
     header = ["M×N×P"]
     for limit, rungs in RUNGS.items():
         header += [f"{limit}, ms"]
-        header += [cell for rung in rungs for cell in (f"`{rung}`, ms", "of it")]
+        header += [cell for rung in rungs for cell in (f"`{rung}`, ms", "share")]
     return tables.table(header, [row(record) for record in lines])
 
 
@@ -50,7 +50,7 @@ def row(record):
     for limit, rungs in RUNGS.items():
         cells.append(pages.number(limits[limit]))
         for rung in rungs:
-            pages.right(record, results[rung])
+            pages.require_verified(record, results[rung])
             time = results[rung]["median_ms"]
             cells += [pages.number(time), f"{100 * limits[limit] / time:.0f} %"]
     return cells

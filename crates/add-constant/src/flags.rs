@@ -1,4 +1,4 @@
-//! The chapter's flags, and the note's three arguments.
+//! The chapter's command-line flags, and the note's three arguments.
 
 use chapter::flags::CommonFlags;
 use chapter::ladder::{self, Choice, Selection};

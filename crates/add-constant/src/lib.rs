@@ -1,4 +1,4 @@
-//! Modules of the chapter in `main.rs`: the access patterns, the reference, and the ladder.
+//! The modules that the chapter's program, `main.rs`, uses: the access patterns, the reference and the ladder.
 
 pub mod addition;
 pub mod flags;

@@ -12,7 +12,7 @@ use crate::shape::FOUR;
 use crate::variant::Variant;
 
 /// Text under the table of the note's kernels.
-const FOOTER: &str = "\
+const EXPLANATION: &str = "\
     Compare `constant` with `global`: if all threads of a warp read the same value, constant \
     memory broadcasts\nit; if they read different values, the reads are serialized.\n\
     `vector` moves the same bytes in and out, 16 per thread: about the limit of the memory.";
@@ -31,7 +31,7 @@ impl Flags {
         }
         for variant in self.variants() {
             if variant.runs_on(&chapter.gpu.info) {
-                takes(variant, self.block())?;
+                check_block_size(variant, self.block())?;
             }
         }
         memory::require(&chapter.gpu, "these sums", memory_footprint(self))?;
@@ -48,13 +48,13 @@ impl Flags {
         chapter.finish(if self.variants().has_rungs() {
             ""
         } else {
-            FOOTER
+            EXPLANATION
         })
     }
 }
 
 /// Refuses block sizes for which the four additions of a rung's thread would span two blocks.
-fn takes(variant: &Variant, block: u32) -> Result<()> {
+fn check_block_size(variant: &Variant, block: u32) -> Result<()> {
     ensure!(
         variant.is_from_note() || block.is_multiple_of(FOUR),
         "{} needs multiples of four additions per block: --block {block} is not a multiple of four; \
@@ -85,12 +85,20 @@ mod tests {
     #[test]
     fn the_notes_kernels_take_any_block_and_vectors_multiples_of_four() {
         for variant in VARIANTS {
-            assert!(takes(variant, 1024).is_ok() && takes(variant, 4).is_ok());
+            assert!(
+                check_block_size(variant, 1024).is_ok() && check_block_size(variant, 4).is_ok()
+            );
             let name = variant.name;
-            assert_eq!(takes(variant, 7).is_ok(), variant.is_from_note(), "{name}");
+            assert_eq!(
+                check_block_size(variant, 7).is_ok(),
+                variant.is_from_note(),
+                "{name}"
+            );
         }
         let shared = VARIANTS.iter().find(|variant| variant.name == "shared");
-        let message = takes(shared.unwrap(), 6).unwrap_err().to_string();
+        let message = check_block_size(shared.unwrap(), 6)
+            .unwrap_err()
+            .to_string();
         assert!(
             message.starts_with("shared needs multiples of four"),
             "{message}"

@@ -1,4 +1,4 @@
-//! The chapter with incorrect kernels, each in its own process.
+//! Tests that run the chapter with incorrect kernels, each in its own process, and expect them to be detected.
 
 use add_constant::variant::VARIANTS;
 use chapter::ladder::Choice;

@@ -1,4 +1,4 @@
-//! Loading PTX and locating its variables, with the reason if either fails.
+//! Loading of PTX modules and lookup of their variables, with errors that state the cause.
 
 use std::ffi::{CStr, CString, c_void};
 use std::{mem, ptr};
@@ -23,7 +23,7 @@ const _: () = assert!(align_of::<Module>() == align_of::<sys::CUmodule>());
 /// # Errors
 ///
 /// Fails if the PTX does not compile or does not fit the GPU. cust drops the driver's log and maps errors it
-/// does not know to `UnknownError`; this error has the driver's error name and the log.
+/// does not define to `UnknownError`; this error has the driver's error name and the log.
 pub fn load(ptx: &str) -> Result<Module> {
     let text = CString::new(ptx).context("the PTX contains a zero byte")?;
     let mut log = vec![0_u8; LOG_BYTES];
@@ -38,7 +38,7 @@ pub fn load(ptx: &str) -> Result<Module> {
     ];
     let mut module = ptr::null_mut();
     // SAFETY: `text` is NUL-terminated PTX; `options` and `values` have two entries each, and the log buffer
-    // is as long as the second value says. All of them outlive the call.
+    // has the length in the second value. All of them outlive the call.
     let status = unsafe {
         sys::cuModuleLoadDataEx(
             &mut module,

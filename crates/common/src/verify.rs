@@ -244,7 +244,7 @@ mod tests {
         let indices: Vec<_> = comparison
             .first
             .iter()
-            .map(|difference| difference.index)
+            .map(|element| element.index)
             .collect();
         assert_eq!(indices, [2 * CHUNK + 7, 4999]);
         let both = vec![f32::NAN; 5000];

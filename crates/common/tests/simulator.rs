@@ -37,9 +37,9 @@ fn the_simulator_opens_and_load_errors_are_described() {
     let loaded = module::load(&ptx).unwrap();
     let mut table = module::symbol::<[f32; 16]>(&loaded, c"table").unwrap();
     table.copy_from(&[1.5; 16]).unwrap();
-    let mut back = [0.0; 16];
-    table.copy_to(&mut back).unwrap();
-    assert_eq!(back, [1.5; 16]);
+    let mut read_back = [0.0; 16];
+    table.copy_to(&mut read_back).unwrap();
+    assert_eq!(read_back, [1.5; 16]);
     let message = module::symbol::<[f32; 20]>(&loaded, c"table").unwrap_err();
     let message = message.to_string();
     for part in ["table has 64 bytes", "and 80 in the Rust code"] {

@@ -1,5 +1,5 @@
-//! Compiles a CUDA program with clang and runs it on the GPU or the simulator, or runs any existing program
-//! that loads the CUDA driver on the simulator.
+//! Compiles a CUDA program with clang and runs it on the GPU or the simulator. Also runs an existing program
+//! that loads the CUDA driver library, on the simulator.
 //!
 //!     cargo run -p cuda-run -- program.cu -- its arguments
 //!     cargo run -p cuda-run -- -- any-program its arguments

@@ -1,4 +1,4 @@
-//! Modules of the chapter in `main.rs`: verified copies to and from the variables of a module.
+//! The modules that the chapter's program, `main.rs`, uses: verified copies to and from a module's variables.
 
 pub mod flags;
 pub mod open;

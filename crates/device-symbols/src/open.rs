@@ -11,7 +11,7 @@ use crate::values::LENGTH;
 use crate::variable::Variable;
 
 /// Text under the tables.
-const FOOTER: &str = "\
+const EXPLANATION: &str = "\
     A symbol is a name with a device address; the host has no such variable.\n\
     `dev_pointer` holds an address, 8 bytes; the memory at that address is allocated and copied \
     separately.\nKernels can only read `const_data`; the host writes it between launches.";
@@ -56,7 +56,7 @@ impl Flags {
     ///
     /// Fails if a step's result is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        chapter.finish(FOOTER)
+        chapter.finish(EXPLANATION)
     }
 }
 

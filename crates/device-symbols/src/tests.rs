@@ -1,5 +1,5 @@
-//! The chapter with incorrect modules. Each runs in its own process, as an ignored test of this program, so
-//! that its output can be read.
+//! Tests that run the chapter with incorrect modules and expect them to be detected. Each runs in its own
+//! process, as an ignored test of this program, so that its output can be read.
 
 use chapter_test::{output_of, rows};
 

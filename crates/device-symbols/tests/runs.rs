@@ -1,9 +1,9 @@
-//! Runs of the program on the simulator.
+//! Tests that run the real program on the simulator and check its tables, records and exit status.
 
 use chapter_test::Chapter;
 use serde_json::{Value, json};
 
-/// Returns the steps with the bytes that each copies: symbol, bytes, offset.
+/// Returns the expected steps, each with the symbol, the number of bytes and the offset that it copies.
 fn steps() -> Vec<Value> {
     vec![
         json!(["to const_data", "const_data", 1024, 0]),
@@ -22,14 +22,15 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_device-symbols"))
 }
 
-/// Runs the program and fails unless every step is correct. The last two steps copy the part.
-fn copies(arguments: &str, symbol: &str, bytes: u64, offset: u64) {
+/// Runs the program and fails unless every step is correct. The last two steps copy `bytes` bytes of `symbol`
+/// at `offset`.
+fn check_copies(arguments: &str, symbol: &str, bytes: u64, offset: u64) {
     let record = chapter().record(arguments);
     let results = record["results"].as_array().unwrap();
     let mut expected = steps();
-    for way in ["to", "from"] {
+    for direction in ["to", "from"] {
         expected.push(json!([
-            format!("{way} {symbol}, part"),
+            format!("{direction} {symbol}, part"),
             symbol,
             bytes,
             offset
@@ -47,10 +48,10 @@ fn copies(arguments: &str, symbol: &str, bytes: u64, offset: u64) {
     }
 }
 
-/// Defines one test per count and block.
+/// Defines one test per combination of `--count` and `--block`.
 macro_rules! sizes {
     ($($test:ident: $arguments:literal;)*) => {
-        $(#[test] fn $test() { copies($arguments, "const_data", 256, 512) })*
+        $(#[test] fn $test() { check_copies($arguments, "const_data", 256, 512) })*
     };
 }
 
@@ -76,7 +77,7 @@ fn parts_of_every_variable_are_copied() {
         ("dev_pointer", 3, 5),
     ] {
         let part = format!("--count 40 --symbol {symbol} --bytes {bytes} --offset {offset}");
-        copies(&part, symbol, bytes, offset);
+        check_copies(&part, symbol, bytes, offset);
     }
 }
 
@@ -87,7 +88,7 @@ fn the_default_part_is_a_quarter_from_the_middle() {
         ("dev_data", 1, 2),
         ("dev_pointer", 2, 4),
     ] {
-        copies(
+        check_copies(
             &format!("--count 40 --symbol {symbol}"),
             symbol,
             bytes,
@@ -130,7 +131,7 @@ fn the_tables_have_every_variable_and_step_with_modelled_times() {
 }
 
 #[test]
-fn the_record_has_the_inputs_and_speedups() {
+fn record_has_the_inputs_and_final_symbols() {
     let arguments = "--count 1000 --block 64 --symbol dev_data --offset 1 --bytes 2";
     let record = chapter().record(arguments);
     assert_eq!(record["chapter"], "device-symbols");

@@ -32,9 +32,9 @@ pub struct Exercise {
 pub enum Side {
     /// The kernel, in a `.cu` file; the course provides the host side.
     Kernel(&'static dyn Host),
-    /// The host side, in a `.rs` file; the exercise's `main.rs` is compiled around it and answers requests.
+    /// The host side, in a `.rs` file; the exercise's `main.rs` is compiled around it and replies to requests.
     Host {
-        /// The grader's side, which sends requests and knows the expected replies.
+        /// The grader's side, which sends requests and has the expected replies.
         grader: &'static dyn HostExercise,
         /// The contents of `main.rs`.
         main: &'static str,

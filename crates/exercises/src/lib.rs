@@ -18,7 +18,7 @@
 //! | [`text`], [`links`] | layout of text in a terminal; links in it |
 //! | [`lang`], [`error`] | English and Chinese; error messages |
 //!
-//! Exercises are data in `kernels/exercises`; the README there says how to write one.
+//! Exercises are data in `kernels/exercises`; the README there describes how to write one.
 
 // The crate cust calls the CUDA driver's functions, which `cuda_driver` defines.
 extern crate cuda_driver as _;

@@ -1,4 +1,4 @@
-//! Printing.
+//! Printing to standard output and standard error.
 //!
 //! `println!` panics on a closed pipe or a full disk; these functions return an error. Text from students is
 //! escaped, so that it cannot control the terminal: see [`visible`].

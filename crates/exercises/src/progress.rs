@@ -1,4 +1,4 @@
-//! A student's progress.
+//! A student's progress: the exercises passed and the hints shown, stored in a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

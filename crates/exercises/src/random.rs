@@ -1,4 +1,4 @@
-//! Unpredictable random numbers.
+//! Unpredictable random numbers, for seeds of inputs and for tokens that submissions must not guess.
 
 use std::hash::{BuildHasher, RandomState};
 

@@ -1,4 +1,4 @@
-//! Reports of results for the student.
+//! Reports of a submission's result for the student, as text.
 
 use chapter::number::grouped;
 
@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::record::Record;
 use crate::text::{columns, fit, pad_left, pad_right, reflow, wrapped};
 
-/// Formats a result in one line: `✗ 02-tail  does not run through, size_text size 31`.
+/// Formats a result in one line: `✗ 02-tail  does not run through, at size 31`.
 pub fn summary(record: &Record, lang: Lang) -> String {
     let Some(failed) = record.step else {
         return format!("✓ {}", record.exercise);

@@ -1,6 +1,5 @@
 //! A class: grading in one run and in shards gives the same result, and a bad submission affects only itself.
-/// Returns a program whose folder has a class with these students, each with a submission to the first
-/// exercise.
+
 mod support;
 
 use std::fs;
@@ -25,7 +24,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// A program whose folder has a class of these students, each with an answer to the first exercise.
+/// Returns a program whose folder has a class with these students, each with a submission to the first
+/// exercise.
 fn class(students: &[(&str, &str)]) -> Program {
     let program = Program::new();
     for (student, text) in students {

@@ -216,7 +216,7 @@ fn invalid_courses() -> Result<(), Failed> {
             "exercise.toml",
             "count = \"n\"",
             "count = \"m\"",
-            &["line 20", "no number m"],
+            &["line 20", "undefined number m"],
         ),
         (
             "exercise.toml",

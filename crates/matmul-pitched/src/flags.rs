@@ -1,4 +1,4 @@
-//! The chapter's flags.
+//! The chapter's command-line flags.
 
 use std::fmt;
 

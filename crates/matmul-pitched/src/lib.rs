@@ -1,5 +1,5 @@
-//! Modules of the chapter in `main.rs`: pitched memory, the matrices and the reference. The chapter
-//! `matmul-tiled` computes the same product and reuses them.
+//! The modules that the chapter's program, `main.rs`, uses: pitched memory, the matrices and the reference. The
+//! chapter `matmul-tiled` computes the same product and reuses them.
 
 pub mod flags;
 pub mod ladder;

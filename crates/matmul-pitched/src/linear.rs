@@ -19,7 +19,7 @@ impl Linear {
     /// first two.
     ///
     /// # Errors
-    /// Fails if CUDA reports an error. CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn new(a: &[f32], b: &[f32], n: usize, p: usize) -> Result<Self> {
         let copied = |elements| {
             DeviceBuffer::from_slice(elements)

@@ -9,7 +9,7 @@ use crate::pitches::{self};
 use crate::{ladder, variant};
 
 /// Text under the tables.
-const FOOTER: &str = "\
+const EXPLANATION: &str = "\
     A row takes `pitch` bytes of memory, however narrow it is: the bytes beyond its width are \
     padding, which\naligns the next row.\n\
     Each thread reads a row of A and a column of B on its own; `matmul-tiled` shows the benefit \
@@ -40,7 +40,7 @@ impl Flags {
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         let words = match self.variants().has_rungs() {
             true => self.product.why_larger(), // in addition to the rungs' ideas
-            false => FOOTER,
+            false => EXPLANATION,
         };
         chapter.finish(words)
     }

@@ -1,4 +1,4 @@
-//! The pitches of rows: code 4.2 of the note on memory.
+//! The table of row pitches that the driver chooses for several widths: code 4.2 of the note on memory.
 
 use chapter::report::Extra;
 use chapter::report::table::{or_dash, table};
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::pitched::PitchedBuffer;
 
-/// The note's 15 rows per slice and 3 slices.
+// The note's sizes: rows per slice, and slices.
 pub const HEIGHT: usize = 15;
 pub const DEPTH: usize = 3;
 
@@ -19,7 +19,7 @@ pub struct Pitches {
     pitches: Vec<Pitch>,
 }
 
-/// An allocation. The JSON record has the same fields.
+/// A row of the table: one allocation. The JSON record has the same fields.
 #[derive(Debug, Serialize)]
 struct Pitch {
     /// The kind: `pitched 2D` (the note's `cudaMallocPitch`) or `pitched 3D` (`cudaMalloc3D`).
@@ -81,15 +81,15 @@ impl Extra for Pitches {
             "ysize",
             "padding, bytes",
         ];
-        let or_none = |size: Option<usize>| or_dash(size.map(|size| size.to_string()));
+        let dash_if_none = |size: Option<usize>| or_dash(size.map(|size| size.to_string()));
         let rows = self.pitches.iter().map(|pitch| {
             vec![
                 pitch.allocation.to_owned(),
                 pitch.floats.to_string(),
                 pitch.width_bytes.to_string(),
                 pitch.pitch_bytes.to_string(),
-                or_none(pitch.xsize),
-                or_none(pitch.ysize),
+                dash_if_none(pitch.xsize),
+                dash_if_none(pitch.ysize),
                 pitch.wasted_bytes.to_string(),
             ]
         });

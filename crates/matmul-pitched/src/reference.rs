@@ -8,10 +8,10 @@
 use chapter::parallel::filled;
 
 /// Rows of C per task.
-const BAND: usize = 64;
+const ROWS_PER_TASK: usize = 64;
 /// Rows and columns of a panel of B: 128 KB.
-const DEEP: usize = 64;
-const WIDE: usize = 512;
+const PANEL_DEPTH: usize = 64;
+const PANEL_WIDTH: usize = 512;
 
 /// Returns C = A·B in row-major order: `a` has rows of `n` elements, and `b` has `n` rows of `p`.
 ///
@@ -22,13 +22,13 @@ pub fn product(a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<f32> {
     assert!(n > 0 && a.len().is_multiple_of(n), "A has no such rows");
     assert!(p > 0 && b.len() == n * p, "B has no such rows");
     let m = a.len() / n;
-    filled("CPU reference", m * p, BAND * p, |first, c| {
+    filled("CPU reference", m * p, ROWS_PER_TASK * p, |first, c| {
         let a = &a[first / p * n..];
-        for top in (0..n).step_by(DEEP) {
-            for left in (0..p).step_by(WIDE) {
+        for top in (0..n).step_by(PANEL_DEPTH) {
+            for left in (0..p).step_by(PANEL_WIDTH) {
                 for (c, a) in c.chunks_mut(p).zip(a.chunks(n)) {
-                    let c = &mut c[left..p.min(left + WIDE)];
-                    let a = &a[top..n.min(top + DEEP)];
+                    let c = &mut c[left..p.min(left + PANEL_WIDTH)];
+                    let a = &a[top..n.min(top + PANEL_DEPTH)];
                     add_products(c, a, &b[top * p + left..], p);
                 }
             }

@@ -44,9 +44,9 @@ fn rows_survive_a_round_trip() {
         let mut buffer = PitchedBuffer::<f32>::new_3d(width, height, depth).unwrap();
         let sent = numbers(width * height * depth);
         buffer.copy_2d_from(&sent, width).unwrap();
-        let mut back = vec![-1.0; sent.len()];
-        buffer.copy_3d_to(&mut back, width).unwrap();
-        assert_eq!(back, sent, "{width}x{height}x{depth}");
+        let mut read_back = vec![-1.0; sent.len()];
+        buffer.copy_3d_to(&mut read_back, width).unwrap();
+        assert_eq!(read_back, sent, "{width}x{height}x{depth}");
     }
 }
 
@@ -72,9 +72,11 @@ fn elements_may_have_any_size() {
     ) -> usize {
         let mut buffer = PitchedBuffer::<T>::new_2d(elements.len() / 2, 2).unwrap();
         buffer.copy_2d_from(elements, elements.len() / 2).unwrap();
-        let mut back = vec![elements[0]; elements.len()];
-        buffer.copy_3d_to(&mut back, elements.len() / 2).unwrap();
-        assert!(back == elements);
+        let mut read_back = vec![elements[0]; elements.len()];
+        buffer
+            .copy_3d_to(&mut read_back, elements.len() / 2)
+            .unwrap();
+        assert!(read_back == elements);
         buffer.pitch()
     }
     assert_eq!(pitch_of(&[1_u8, 2, 3, 4, 5, 6]), 512);
@@ -175,9 +177,9 @@ fn every_element_is_filled() {
     let _gpu = simulator();
     let mut buffer = PitchedBuffer::<u8>::new_3d(600, 3, 2).unwrap();
     buffer.set_8(7).unwrap();
-    let mut back = vec![0; 600 * 3 * 2];
-    buffer.copy_3d_to(&mut back, 600).unwrap();
-    assert!(back.iter().all(|&byte| byte == 7));
+    let mut read_back = vec![0; 600 * 3 * 2];
+    buffer.copy_3d_to(&mut read_back, 600).unwrap();
+    assert!(read_back.iter().all(|&byte| byte == 7));
 }
 
 #[test]

@@ -114,8 +114,8 @@ pub fn run(
         let exactly =
             |expected: &[f32]| compare(&host_c, expected, within_ulps(0)).verdict(element_name);
         let verdict = match (variant.tf32, plan.split) {
-            (Some(of_a), _) => {
-                let expected = tf32::product(host_a, host_b, n, p, of_a);
+            (Some(rounding), _) => {
+                let expected = tf32::product(host_a, host_b, n, p, rounding);
                 tf32::compare(&host_c, &expected).verdict(element_name)
             }
             (None, Some(split)) if split.parts > 1 => exactly(&split.product(host_a, host_b, n, p)),

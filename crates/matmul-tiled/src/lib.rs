@@ -1,4 +1,5 @@
-//! Modules of the chapter in `main.rs`. Matrices, pitched memory and the reference come from `matmul-pitched`.
+//! The modules that the chapter's program, `main.rs`, uses. Matrices, pitched memory and the reference come
+//! from `matmul-pitched`.
 
 pub mod accesses;
 pub mod cublas;

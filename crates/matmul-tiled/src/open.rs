@@ -7,7 +7,7 @@ use crate::flags::Flags;
 use crate::{ladder, plan};
 
 /// Text under the table.
-const FOOTER: &str = "\
+const EXPLANATION: &str = "\
     Every thread of `pitched` loads a row of A and a column of B: 2MPN loads and MP stores. The \
     threads of a tile share\ntheir loads, so the number of loads is divided by the width of the \
     tile. The times decrease less, because shared\nmemory is now read as often as global memory \
@@ -45,7 +45,7 @@ impl Flags {
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         let words = match self.variants().has_rungs() {
             true => self.product.why_larger(), // in addition to the rungs' ideas
-            false => FOOTER,
+            false => EXPLANATION,
         };
         chapter.finish(words)
     }

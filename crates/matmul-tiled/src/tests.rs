@@ -1,5 +1,5 @@
-//! The chapter with incorrect kernels. Each runs in its own process, as an ignored test of this program, so
-//! that its output can be read.
+//! Tests that run the chapter with incorrect kernels and expect them to be detected. Each runs in its own
+//! process, as an ignored test of this program, so that its output can be read.
 
 use chapter::ladder::{self, Choice};
 use chapter_test::{output_of, row};

@@ -23,16 +23,16 @@ const PANEL_DEPTH: usize = 64;
 /// Columns of B that are used for many rows of A before the next ones are loaded.
 const PANEL_WIDTH: usize = 256;
 /// Rows of C per task.
-const BAND: usize = 32;
+const ROWS_PER_TASK: usize = 32;
 
 /// Relative error of an `mma`, as a fraction of its largest term.
 const MMA_ERROR: f64 = 6.0 / (1 << 23) as f64;
 
-/// The treatment of the bits of A that TF32 lacks. Those of B are always rounded.
+/// The conversion of the elements of A to TF32. Those of B are always rounded to nearest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TreatmentOfA {
+pub enum Tf32Rounding {
     /// Rounded to nearest.
-    Rounded,
+    Nearest,
     /// Truncated.
     Truncated,
 }
@@ -44,7 +44,7 @@ pub struct Element {
     /// The product of the rounded factors, exact within double precision.
     pub sum: f64,
     /// The largest possible error of a tensor core's sum.
-    pub off: f64,
+    pub error_bound: f64,
 }
 
 // SAFETY: both fields are `f64`, for which zero bytes are valid.
@@ -54,9 +54,9 @@ unsafe impl Pod for Element {}
 
 impl fmt::Debug for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.off {
+        match self.error_bound {
             0.0 => write!(f, "{}", self.sum),
-            off => write!(f, "{} ± {off:.1e}", self.sum),
+            error_bound => write!(f, "{} ± {error_bound:.1e}", self.sum),
         }
     }
 }
@@ -65,28 +65,32 @@ impl fmt::Debug for Element {
 pub fn compare(actual: &[f32], expected: &[Element]) -> Comparison<Element> {
     let exact = |&actual: &f32| Element {
         sum: actual.into(),
-        off: 0.0,
+        error_bound: 0.0,
     };
     let actual: Vec<_> = actual.iter().map(exact).collect();
     verify::compare(&actual, expected, |actual, expected| {
-        (actual.sum - expected.sum).abs() <= expected.off
+        (actual.sum - expected.sum).abs() <= expected.error_bound
     })
 }
 
 /// The fraction bits of a float that TF32 lacks.
-const CUT: u32 = 0x1FFF;
+const DROPPED_BITS: u32 = 0x1FFF;
 
 /// Rounds `x` to TF32 like `cvt.rna`: to the nearest float whose last 13 bits are zero, ties away from zero.
 pub fn rounded(x: f32) -> f32 {
-    let half = if x.is_finite() { CUT / 2 + 1 } else { 0 };
-    f32::from_bits((x.to_bits() + half) & !CUT)
+    let half = if x.is_finite() {
+        DROPPED_BITS / 2 + 1
+    } else {
+        0
+    };
+    f32::from_bits((x.to_bits() + half) & !DROPPED_BITS)
 }
 
-impl TreatmentOfA {
+impl Tf32Rounding {
     fn in_tf32(self, x: f32) -> f32 {
         match self {
-            TreatmentOfA::Rounded => rounded(x),
-            TreatmentOfA::Truncated => f32::from_bits(x.to_bits() & !CUT),
+            Tf32Rounding::Nearest => rounded(x),
+            Tf32Rounding::Truncated => f32::from_bits(x.to_bits() & !DROPPED_BITS),
         }
     }
 }
@@ -97,54 +101,60 @@ impl TreatmentOfA {
 /// # Panics
 ///
 /// Panics if `a` and `b` do not have such rows, or have no elements.
-pub fn product(a: &[f32], b: &[f32], n: usize, p: usize, of_a: TreatmentOfA) -> Vec<Element> {
+pub fn product(a: &[f32], b: &[f32], n: usize, p: usize, rounding: Tf32Rounding) -> Vec<Element> {
     assert!(n > 0 && a.len().is_multiple_of(n), "A has no such rows");
     assert!(p > 0 && b.len() == n * p, "B has no such rows");
     let m = a.len() / n;
-    let a: Vec<_> = a.iter().map(|&x| of_a.in_tf32(x)).collect();
+    let a: Vec<_> = a.iter().map(|&x| rounding.in_tf32(x)).collect();
     let b: Vec<_> = b.iter().map(|&x| rounded(x)).collect();
-    let columns = column_lengths(&b, p);
-    filled("CPU reference in TF32", m * p, BAND * p, |first, c| {
-        let a = &a[first / p * n..];
-        for (panel, columns) in columns.chunks(p).enumerate() {
-            let (top, bottom) = (panel * PANEL_DEPTH, n.min((panel + 1) * PANEL_DEPTH));
-            for left in (0..p).step_by(PANEL_WIDTH) {
-                let right = p.min(left + PANEL_WIDTH);
-                for (c, a) in c.chunks_mut(p).zip(a.chunks(n)) {
-                    let a = &a[top..bottom];
-                    let c = &mut c[left..right];
-                    bound(c, length(a.iter()), &columns[left..right], a.len());
-                    add_products(c, a, &b[top * p + left..], p);
+    let columns = column_norms(&b, p);
+    filled(
+        "CPU reference in TF32",
+        m * p,
+        ROWS_PER_TASK * p,
+        |first, c| {
+            let a = &a[first / p * n..];
+            for (panel, columns) in columns.chunks(p).enumerate() {
+                let (top, bottom) = (panel * PANEL_DEPTH, n.min((panel + 1) * PANEL_DEPTH));
+                for left in (0..p).step_by(PANEL_WIDTH) {
+                    let right = p.min(left + PANEL_WIDTH);
+                    for (c, a) in c.chunks_mut(p).zip(a.chunks(n)) {
+                        let a = &a[top..bottom];
+                        let c = &mut c[left..right];
+                        bound(c, norm(a.iter()), &columns[left..right], a.len());
+                        add_products(c, a, &b[top * p + left..], p);
+                    }
                 }
             }
-        }
-    })
+        },
+    )
 }
 
 /// Returns the norms of the columns of B, panel by panel.
-fn column_lengths(b: &[f32], p: usize) -> Vec<f64> {
+fn column_norms(b: &[f32], p: usize) -> Vec<f64> {
     let panels = b.len().div_ceil(PANEL_DEPTH * p);
-    filled("lengths of columns", panels * p, p, |first, lengths| {
+    filled("lengths of columns", panels * p, p, |first, norms| {
         let panel = &b[first * PANEL_DEPTH..b.len().min((first + p) * PANEL_DEPTH)];
-        for (column, norm) in lengths.iter_mut().enumerate() {
-            *norm = length(panel[column..].iter().step_by(p));
+        for (column, column_norm) in norms.iter_mut().enumerate() {
+            *column_norm = norm(panel[column..].iter().step_by(p));
         }
     })
 }
 
 /// Returns the Euclidean norm of a vector.
-fn length<'a>(elements: impl Iterator<Item = &'a f32>) -> f64 {
+fn norm<'a>(elements: impl Iterator<Item = &'a f32>) -> f64 {
     elements.map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Increases the error bounds of elements in a row of C by the error of a panel `deep` products deep, with
+/// Increases the error bounds of elements in a row of C by the error of a panel `depth` products deep, with
 /// the norms of its row of A and of its columns of B.
-fn bound(c: &mut [Element], row: f64, columns: &[f64], deep: usize) {
-    let steps = deep.div_ceil(PRODUCTS_PER_MMA) as f64;
+fn bound(c: &mut [Element], row: f64, columns: &[f64], depth: usize) {
+    let steps = depth.div_ceil(PRODUCTS_PER_MMA) as f64;
     for (element, column) in c.iter_mut().zip(columns) {
         // The precision of subnormal numbers is absolute.
-        let largest = element.sum.abs() + element.off + row * column + f64::from(f32::MIN_POSITIVE);
-        element.off += steps * MMA_ERROR * largest;
+        let largest =
+            element.sum.abs() + element.error_bound + row * column + f64::from(f32::MIN_POSITIVE);
+        element.error_bound += steps * MMA_ERROR * largest;
     }
 }
 
@@ -226,7 +236,7 @@ mod tests {
     fn every_size_is_the_plain_product_of_rounded_factors() {
         for (a, b, n, p) in factors_of_all_sizes() {
             let expected = plain(&a, &b, n, p);
-            let actual = product(&a, &b, n, p, TreatmentOfA::Rounded);
+            let actual = product(&a, &b, n, p, Tf32Rounding::Nearest);
             assert_eq!(actual.len(), expected.len());
             for (element, expected) in actual.iter().zip(expected) {
                 approx::assert_abs_diff_eq!(element.sum, expected, epsilon = 1e-12);
@@ -245,14 +255,14 @@ mod tests {
             let largest = terms.iter().fold(0.0, |max: f64, term| max.max(term.abs()));
             if largest > 0.0 {
                 let unit = largest.log2().floor().exp2() / f64::from(1 << 25);
-                let truncated: f64 = terms.iter().map(|term| (term / unit).trunc() * unit).sum();
+                let sum_of_terms: f64 = terms.iter().map(|term| (term / unit).trunc() * unit).sum();
                 // Truncates to 24 bits.
-                let near = truncated as f32;
-                let beyond = f64::from(near).abs() > truncated.abs();
+                let nearest = sum_of_terms as f32;
+                let beyond = f64::from(nearest).abs() > sum_of_terms.abs();
                 sum = if beyond {
-                    f32::from_bits(near.to_bits() - 1)
+                    f32::from_bits(nearest.to_bits() - 1)
                 } else {
-                    near
+                    nearest
                 };
             }
         }
@@ -262,14 +272,14 @@ mod tests {
     #[test]
     fn tensor_core_results_are_within_bounds() {
         for (a, b, n, p) in factors_of_all_sizes() {
-            let expected = product(&a, &b, n, p, TreatmentOfA::Rounded);
+            let expected = product(&a, &b, n, p, Tf32Rounding::Nearest);
             let elements = 0..expected.len();
             let actual: Vec<f32> = elements
                 .map(|element| by_tensor_cores(&a, &b, n, p, element))
                 .collect();
             assert!(compare(&actual, &expected).is_match());
             for wrong in [3e-4 * (n as f32).sqrt(), f32::INFINITY, f32::NAN] {
-                let actual: Vec<f32> = actual.iter().map(|right| right + wrong).collect();
+                let actual: Vec<f32> = actual.iter().map(|correct| correct + wrong).collect();
                 assert_eq!(compare(&actual, &expected).differing, expected.len());
             }
         }
@@ -278,40 +288,42 @@ mod tests {
     #[test]
     fn truncated_bits_of_a_change_the_result() {
         let (a, b, n, p) = factors_of_all_sizes().last().unwrap();
-        let cut: Vec<_> = a
+        let truncated: Vec<_> = a
             .iter()
-            .map(|&x| f32::from_bits(x.to_bits() & !CUT))
+            .map(|&x| f32::from_bits(x.to_bits() & !DROPPED_BITS))
             .collect();
-        let actual = product(&a, &b, n, p, TreatmentOfA::Truncated);
-        assert_eq!(actual, product(&cut, &b, n, p, TreatmentOfA::Rounded));
-        let rounded = product(&a, &b, n, p, TreatmentOfA::Rounded);
-        let both = actual.iter().zip(&rounded);
-        let different = both.filter(|(cut, rounded)| (cut.sum - rounded.sum).abs() > cut.off);
-        assert!(different.count() > actual.len() / 2);
+        let actual = product(&a, &b, n, p, Tf32Rounding::Truncated);
+        assert_eq!(actual, product(&truncated, &b, n, p, Tf32Rounding::Nearest));
+        let rounded = product(&a, &b, n, p, Tf32Rounding::Nearest);
+        let pairs = actual.iter().zip(&rounded);
+        let differing = pairs.filter(|(truncated, rounded)| {
+            (truncated.sum - rounded.sum).abs() > truncated.error_bound
+        });
+        assert!(differing.count() > actual.len() / 2);
     }
 
     #[test]
     fn unrounded_factors_differ() {
         let (a, b, n, p) = factors_of_all_sizes().last().unwrap();
         let exact = matmul_pitched::reference::product(&a, &b, n, p);
-        let differing = compare(&exact, &product(&a, &b, n, p, TreatmentOfA::Rounded)).differing;
+        let differing = compare(&exact, &product(&a, &b, n, p, Tf32Rounding::Nearest)).differing;
         assert!(differing > exact.len() / 2, "{differing}");
     }
 
     #[test]
     fn an_identity_is_exact_to_the_last_bits() {
         let identity = [1.0, 0.0, 0.0, 1.0];
-        let expected = product(&identity, &identity, 2, 2, TreatmentOfA::Rounded);
+        let expected = product(&identity, &identity, 2, 2, Tf32Rounding::Nearest);
         assert!(compare(&identity, &expected).is_match());
-        assert!(expected.iter().all(|element| element.off < 2e-6));
-        let off = compare(&[1.00001, 0.0, 0.0, 1.0], &expected).verdict(|i| i.to_string());
+        assert!(expected.iter().all(|element| element.error_bound < 2e-6));
+        let verdict = compare(&[1.00001, 0.0, 0.0, 1.0], &expected).verdict(|i| i.to_string());
         let description = "1 of 4 differ: 0 is 1.0000100135803223 and should be 1 ± 7.2e-7";
-        assert_eq!(off.wrong.unwrap(), description);
+        assert_eq!(verdict.wrong.unwrap(), description);
     }
 
     #[test]
     #[should_panic(expected = "B has no such rows")]
     fn mismatched_matrices_panic() {
-        product(&[1.0; 6], &[1.0; 5], 3, 2, TreatmentOfA::Rounded);
+        product(&[1.0; 6], &[1.0; 5], 3, 2, Tf32Rounding::Nearest);
     }
 }

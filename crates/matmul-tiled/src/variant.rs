@@ -5,7 +5,7 @@ use common::gpu::Capability;
 use common::launch::Block;
 
 use crate::split::SHAPES;
-use crate::tf32::TreatmentOfA;
+use crate::tf32::Tf32Rounding;
 use crate::tile::{Moves, Tile};
 
 /// A row of the table of kernels.
@@ -25,9 +25,9 @@ pub struct KernelConfig {
     pub shared_bytes: u32,
     /// The distribution of the work among blocks.
     pub work: Work,
-    /// The treatment of its factors in TF32 (see [`crate::tf32`]), if it uses tensor cores: then its result
+    /// The conversion of its factors to TF32 (see [`crate::tf32`]), if it uses tensor cores: then its result
     /// differs from that of the other kernels.
-    pub tf32: Option<TreatmentOfA>,
+    pub tf32: Option<Tf32Rounding>,
 }
 
 /// The distribution of the work among blocks.
@@ -205,7 +205,7 @@ pub const VARIANTS: &[Variant] = &[
         "A warp multiplies 16x8 by 8x8 elements at once, with factors rounded to TF32.",
         KernelConfig {
             shared_bytes: 190_464,
-            tf32: Some(TreatmentOfA::Rounded),
+            tf32: Some(Tf32Rounding::Nearest),
             ..KernelConfig::rung(
                 include_str!(env!("MATMUL_LADDER_9_TENSOR_CORES_SM_80_PTX")),
                 Tile {
@@ -225,7 +225,7 @@ pub const VARIANTS: &[Variant] = &[
         "Four warps multiply 64x8 by 8x256 elements at once, one factor from shared memory.",
         KernelConfig {
             shared_bytes: 200_704,
-            tf32: Some(TreatmentOfA::Truncated),
+            tf32: Some(Tf32Rounding::Truncated),
             ..KernelConfig::rung(
                 include_str!(env!("MATMUL_LADDER_10_WARPGROUPS_SM_90A_PTX")),
                 Tile {

@@ -1,4 +1,4 @@
-//! Modules of the chapter in `main.rs`: the scene, the picture, the reference and the ladder.
+//! The modules that the chapter's program, `main.rs`, uses: scene, picture, reference and ladder.
 
 pub mod flags;
 pub mod ladder;

@@ -10,7 +10,7 @@ use crate::picture::{self, Pixel};
 use crate::scene::{ConstantBank, ConstantScene, GROUP, Outline, Sphere, Surface};
 
 /// Text under the table, before the picture's name.
-const FOOTER: &str = "\
+const EXPLANATION: &str = "\
     All threads of a warp read the same sphere at the same time, which constant memory broadcasts.\n\
     The benefit depends on the loop: compare `constant`, which computes each address, with \
     `unrolled`, where\naddresses are known at compile time.";
@@ -45,7 +45,7 @@ impl Flags {
     /// Fails if a picture is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         let out = self.out.display();
-        chapter.print(&format!("{FOOTER}\nThe picture: {out}"))?;
+        chapter.print(&format!("{EXPLANATION}\nThe picture: {out}"))?;
         let shown = || format!("{out} shows a wrong picture");
         chapter.verdict().with_context(shown)
     }

@@ -1,4 +1,4 @@
-//! Runs of the program on the simulator.
+//! Tests that run the real program on the simulator and check its tables, records and exit status.
 
 use chapter_test::{Chapter, row};
 use clap::Parser;
@@ -214,7 +214,7 @@ fn the_table_has_every_variant_and_modelled_times() {
 }
 
 #[test]
-fn the_record_has_the_inputs_and_times() {
+fn record_has_the_inputs_and_verified_results() {
     let record = chapter().record("--width 40 --height 30 --spheres 5 --seed 9 --block 8x4");
     assert_eq!(record["chapter"], "raytrace-const");
     assert_eq!(record["gpu"]["time"], "modelled");

@@ -1,4 +1,4 @@
-//! Modules of the chapter in `main.rs`: the wave, its derivative, the reference and the ladder.
+//! The modules that the chapter's program, `main.rs`, uses: the wave, its derivative, reference and ladder.
 
 pub mod accuracy;
 pub mod flags;

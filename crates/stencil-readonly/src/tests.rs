@@ -1,4 +1,4 @@
-//! The chapter with incorrect kernels, each in its own process.
+//! Tests that run the chapter with incorrect kernels, each in its own process, and expect them to be detected.
 
 use chapter::ladder::Choice;
 use chapter_test::{output_of, row};

@@ -95,15 +95,15 @@ fn round_trips(
     (a, b): (&[f32], &[f32]),
     expected: &[f32],
 ) -> Result<()> {
-    let ways = flags
+    let modes = flags
         .variants()
         .into_iter()
         .filter_map(|variant| match variant.config {
-            Work::RoundTrip(way) => Some((variant, way)),
+            Work::RoundTrip(mode) => Some((variant, mode)),
             _ => None,
         });
-    let mut ways = ways.peekable();
-    let Some((variant, _)) = ways.peek() else {
+    let mut modes = modes.peekable();
+    let Some((variant, _)) = modes.peek() else {
         return Ok(());
     };
     let stream = &chapter.gpu.stream;
@@ -124,12 +124,12 @@ fn round_trips(
             timing: link.timing,
         });
     }
-    for (variant, way) in ways {
+    for (variant, mode) in modes {
         trip.poison()?;
         let label = format!("the {} sum", variant.name);
-        let measured = chapter.sample(&label, |times| trip.time(way, times, &events))?;
+        let measured = chapter.sample(&label, |times| trip.time(mode, times, &events))?;
         let whole = measured.without_launch();
-        chapter.add(entry(flags, variant, whole, trip.sum(way), expected).separate());
+        chapter.add(entry(flags, variant, whole, trip.sum(mode), expected).separate());
     }
     trip.free()
 }

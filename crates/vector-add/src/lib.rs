@@ -1,4 +1,5 @@
-//! Modules of the chapter in `main.rs`: the vectors, and the measurements other than the note's kernel.
+//! The modules that the chapter's program, `main.rs`, uses: the vectors, and the measurements other than the
+//! note's kernel.
 
 pub mod bandwidth;
 pub mod copies;

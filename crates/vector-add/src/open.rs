@@ -10,7 +10,7 @@ use crate::variant::VARIANTS;
 use crate::{ladder, vectors};
 
 /// Text under the table of copies.
-const FOOTER: &str = "\
+const EXPLANATION: &str = "\
     `add` and `device to device` move their bytes within the GPU's memory; copies to and from the \
     host move them\nover the link between GPU and host: compare GB/s. With `default` the driver infers \
     the direction from the addresses;\nwith `pinned` the GPU copies the bytes directly and the host \
@@ -43,7 +43,7 @@ impl Flags {
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         chapter.finish(match self.variants().has_rungs() {
             true => "",
-            false => FOOTER,
+            false => EXPLANATION,
         })
     }
 }

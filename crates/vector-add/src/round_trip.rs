@@ -34,9 +34,9 @@ const MIN_CHUNK: usize = 1 << 18;
 /// Number of operands: the rows `a` and `b`.
 const ROWS: usize = 2;
 
-/// The memory of the vectors on the host, and the way they are copied.
+/// The kind of host memory of the vectors, and the way in which they are copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum CopyMode {
     /// Pageable: in a `Vec`, which the driver copies through its own pinned memory.
     Pageable,
     /// Pinned: the GPU copies it directly; all steps are serialized.
@@ -131,10 +131,10 @@ impl<'a> RoundTrip<'a> {
     }
 
     /// Returns the sum that was copied back.
-    pub fn sum(&self, way: Way) -> &[f32] {
-        match way {
-            Way::Pageable => &self.pageable.c,
-            Way::Pinned | Way::Overlapped => &self.pinned.sum,
+    pub fn sum(&self, mode: CopyMode) -> &[f32] {
+        match mode {
+            CopyMode::Pageable => &self.pageable.c,
+            CopyMode::Pinned | CopyMode::Overlapped => &self.pinned.sum,
         }
     }
 
@@ -144,27 +144,27 @@ impl<'a> RoundTrip<'a> {
     /// # Errors
     ///
     /// Fails if CUDA reports an error. Both streams are idle on return in any case.
-    pub fn time(&mut self, way: Way, times: u32, events: &Events) -> Result<f32> {
+    pub fn time(&mut self, mode: CopyMode, times: u32, events: &Events) -> Result<f32> {
         let count = self.pageable.a.len();
         // ANCHOR: ways
         self.timed(times, events, |trip| {
-            let [there, back] = trip.streams;
-            if way != Way::Overlapped {
+            let [to_device, to_host] = trip.streams;
+            if mode != CopyMode::Overlapped {
                 // SAFETY: `timed` synchronizes both streams before it returns.
                 return unsafe {
-                    trip.copy_there(way, 0..count, there)?;
-                    trip.add_and_copy_back(way, 0..count, there)
+                    trip.copy_operands(mode, 0..count, to_device)?;
+                    trip.add_and_copy_sum(mode, 0..count, to_device)
                 };
             }
             for part in chunks(count) {
                 // SAFETY: `timed` synchronizes both streams, and the parts are disjoint.
                 unsafe {
-                    trip.copy_there(way, part.clone(), there)?;
-                    follow(back, there)?;
-                    trip.add_and_copy_back(way, part, back)?;
+                    trip.copy_operands(mode, part.clone(), to_device)?;
+                    follow(to_host, to_device)?;
+                    trip.add_and_copy_sum(mode, part, to_host)?;
                 }
             }
-            follow(there, back)
+            follow(to_device, to_host)
         })
         // ANCHOR_END: ways
     }
@@ -177,15 +177,17 @@ impl<'a> RoundTrip<'a> {
     /// Fails where [`RoundTrip::time`] does.
     pub fn time_link(&mut self, times: u32, events: &Events) -> Result<f32> {
         self.timed(times, events, |trip| {
-            let [there, back] = trip.streams;
-            follow(back, there)?;
+            let [to_device, to_host] = trip.streams;
+            follow(to_host, to_device)?;
             let (pinned, device) = (&mut trip.pinned, &mut trip.device);
             // SAFETY: `timed` synchronizes both streams, and no buffer takes part in both copies.
             unsafe {
-                device.operands.async_copy_from(&pinned.operands, there)?;
-                device.sum.async_copy_to(&mut pinned.sum, back)?;
+                device
+                    .operands
+                    .async_copy_from(&pinned.operands, to_device)?;
+                device.sum.async_copy_to(&mut pinned.sum, to_host)?;
             }
-            follow(there, back)
+            follow(to_device, to_host)
         })
     }
 
@@ -218,9 +220,9 @@ impl<'a> RoundTrip<'a> {
     /// # Safety
     ///
     /// The vectors must not be used or freed before `stream` is done.
-    unsafe fn add_and_copy_back(
+    unsafe fn add_and_copy_sum(
         &mut self,
-        way: Way,
+        mode: CopyMode,
         part: Range<usize>,
         stream: &Stream,
     ) -> Result<()> {
@@ -230,9 +232,9 @@ impl<'a> RoundTrip<'a> {
         let add = &self.add;
         // The device accepts the grid for the whole vector, which is at least as large.
         let blocks = part.len().div_ceil(self.block as usize) as u32;
-        let back = match way {
-            Way::Pageable => &mut self.pageable.c[part.clone()],
-            Way::Pinned | Way::Overlapped => &mut self.pinned.sum[part.clone()],
+        let to_host = match mode {
+            CopyMode::Pageable => &mut self.pageable.c[part.clone()],
+            CopyMode::Pinned | CopyMode::Overlapped => &mut self.pinned.sum[part.clone()],
         };
         // SAFETY: the caller keeps the vectors untouched until the stream is done. The arguments
         // match the parameters of `add` in the .cu file, and all three have as many elements as the
@@ -241,7 +243,7 @@ impl<'a> RoundTrip<'a> {
             launch!(add<<<blocks, self.block, 0, stream>>>(
                 a.as_device_ptr(), b.as_device_ptr(), sum.as_device_ptr(), part.len() as u64
             ))?;
-            sum.async_copy_to(back, stream)?;
+            sum.async_copy_to(to_host, stream)?;
         }
         Ok(())
     }
@@ -252,19 +254,26 @@ impl<'a> RoundTrip<'a> {
     /// # Safety
     ///
     /// The vectors must not be used or freed before `stream` is done.
-    unsafe fn copy_there(&mut self, way: Way, part: Range<usize>, stream: &Stream) -> Result<()> {
+    unsafe fn copy_operands(
+        &mut self,
+        mode: CopyMode,
+        part: Range<usize>,
+        stream: &Stream,
+    ) -> Result<()> {
         let second = self.second_row(&part);
         let operands = &self.pinned.operands;
-        let (a, b) = match way {
-            Way::Pageable => (
+        let (a, b) = match mode {
+            CopyMode::Pageable => (
                 &self.pageable.a[part.clone()],
                 &self.pageable.b[part.clone()],
             ),
-            Way::Overlapped if self.pitch() <= self.max_pitch => {
+            CopyMode::Overlapped if self.pitch() <= self.max_pitch => {
                 // SAFETY: the caller keeps the vectors untouched until the stream is done.
                 return unsafe { self.copy_both(part, stream) };
             }
-            Way::Pinned | Way::Overlapped => (&operands[part.clone()], &operands[second.clone()]),
+            CopyMode::Pinned | CopyMode::Overlapped => {
+                (&operands[part.clone()], &operands[second.clone()])
+            }
         };
         let mut device_a = self.device.operands.index(part);
         let mut device_b = self.device.operands.index(second);
@@ -376,11 +385,11 @@ mod tests {
         assert_eq!(chunks(0).count(), 0);
     }
 
-    /// All ways compute the sum, for any number of runs, and overlapped chunks are faster than
+    /// All copy modes compute the sum, for any number of runs, and overlapped chunks are faster than
     /// whole vectors.
     #[test]
     #[ignore = "another test runs it in a process of its own"]
-    fn every_way() {
+    fn every_copy_mode() {
         let gpu = Gpu::open().unwrap();
         let other = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
         let events = timing::events(&gpu.stream).unwrap();
@@ -392,23 +401,23 @@ mod tests {
         let add = module.get_function("add").unwrap();
         let pitch = 4 * a.len();
         let mut trip = RoundTrip::new(add, 128, pitch, [&gpu.stream, &other], &a, &b).unwrap();
-        let once = |trip: &mut RoundTrip, way| {
+        let once = |trip: &mut RoundTrip, mode| {
             let milliseconds = [1, 2].map(|times| {
                 trip.poison().unwrap();
-                assert!(trip.sum(way).iter().all(|element| element.is_nan()));
-                let milliseconds = trip.time(way, times, &events).unwrap();
-                assert_eq!(trip.sum(way), sum, "{way:?}");
+                assert!(trip.sum(mode).iter().all(|element| element.is_nan()));
+                let milliseconds = trip.time(mode, times, &events).unwrap();
+                assert_eq!(trip.sum(mode), sum, "{mode:?}");
                 milliseconds
             });
-            assert!(milliseconds[1] > 1.9 * milliseconds[0], "{way:?}");
+            assert!(milliseconds[1] > 1.9 * milliseconds[0], "{mode:?}");
             milliseconds[0]
         };
-        let pageable = once(&mut trip, Way::Pageable);
-        let pinned = once(&mut trip, Way::Pinned);
-        let overlapped = once(&mut trip, Way::Overlapped);
+        let pageable = once(&mut trip, CopyMode::Pageable);
+        let pinned = once(&mut trip, CopyMode::Pinned);
+        let overlapped = once(&mut trip, CopyMode::Overlapped);
         // Rows that are too long for one copy are copied one after the other.
         trip.max_pitch = pitch - 1;
-        let in_rows = once(&mut trip, Way::Overlapped);
+        let in_rows = once(&mut trip, CopyMode::Overlapped);
         assert!(in_rows > overlapped, "{in_rows} {overlapped}");
         let link = trip.time_link(1, &events).unwrap();
         assert!(pageable > 2.0 * pinned, "{pageable} {pinned}");
@@ -418,8 +427,8 @@ mod tests {
     }
 
     #[test]
-    fn every_way_computes_the_sum() {
+    fn every_copy_mode_computes_the_sum() {
         let folder = tempfile::tempdir().unwrap();
-        chapter_test::run_child("round_trip::tests::every_way", folder.path());
+        chapter_test::run_child("round_trip::tests::every_copy_mode", folder.path());
     }
 }

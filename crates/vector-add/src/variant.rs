@@ -2,7 +2,7 @@
 
 use chapter::ladder;
 
-use crate::round_trip::Way;
+use crate::round_trip::CopyMode;
 
 /// A row of the table of variants.
 pub type Variant = ladder::Variant<Work>;
@@ -20,7 +20,7 @@ pub enum Work {
         ptx: &'static str,
     },
     /// The copies to the GPU, the note's kernel, and the copy of the sum back.
-    RoundTrip(Way),
+    RoundTrip(CopyMode),
 }
 
 /// All variants, from the note's kernel upwards.
@@ -44,18 +44,18 @@ pub const VARIANTS: &[Variant] = &[
         "pageable",
         "add",
         "the note's complete addition: copy the vectors, kernel, copy the sum back",
-        Work::RoundTrip(Way::Pageable),
+        Work::RoundTrip(CopyMode::Pageable),
     ),
     Variant::rung(
         "pinned",
         "add",
         "the same from pinned memory, which the GPU copies directly",
-        Work::RoundTrip(Way::Pinned),
+        Work::RoundTrip(CopyMode::Pinned),
     ),
     Variant::rung(
         "overlapped",
         "add",
         "the same in chunks: one is copied back while the next is copied to the GPU",
-        Work::RoundTrip(Way::Overlapped),
+        Work::RoundTrip(CopyMode::Overlapped),
     ),
 ];

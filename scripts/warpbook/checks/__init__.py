@@ -37,12 +37,12 @@ def main(doc):
     if wrong:
         sys.exit("\n".join(["error: the simulator's checks missed a bug or reported a correct twin:", *wrong]))
     if flags.into:
-        tables.insert({flags.into: parts}, flags.check, "those of the checks")
+        tables.insert({flags.into: parts}, flags.check, "the tables of the checks")
 
 
 def parse(doc):
     parser = shared.parser(doc, "--programs", "--save", "--from", "--into", "--check")
-    logs = {"type": pathlib.Path, "metavar": "FOLDER", "help": "keep what each run printed"}
+    logs = {"type": pathlib.Path, "metavar": "FOLDER", "help": "save the output of each run here"}
     parser.add_argument("--logs", **logs)
     parser.add_argument("--only", metavar="CASE,…")
     parser.add_argument("--jobs", type=int, metavar="N", default=os.cpu_count())

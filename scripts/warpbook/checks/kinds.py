@@ -17,12 +17,12 @@ FOR = {
     "leak": "memcheck",
 }
 KINDS = {
-    "mem": "accesses outside what was allocated, or not aligned",
-    "init": "reads of what nobody wrote",
-    "race": "accesses in no order",
-    "sync": "barriers, and others of several threads, to which not all come",
-    "leak": "memory that nobody frees",
-    "host": "memory of the host's that it uses while work in a stream does",
+    "mem": "accesses out of bounds or misaligned",
+    "init": "reads of uninitialized memory",
+    "race": "data races",
+    "sync": "barriers and warp-wide instructions that not all threads reach",
+    "leak": "memory leaks",
+    "host": "host memory used by the host while a stream uses it",
 }
 
 # Bugs of the host program: their reports name no line of a kernel.

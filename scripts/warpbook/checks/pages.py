@@ -8,39 +8,39 @@ from .verdicts import gpu_sees, names_it, on_gpu, sees, simulated
 def sections(machine, cases, reports):
     parts = {"machine": describe(machine, cases, reports), "kinds": kinds(cases, reports)}
     for kind in KINDS:
-        parts[kind] = mistakes([case for case in cases if case["kind"] == kind], reports)
+        parts[kind] = bugs([case for case in cases if case["kind"] == kind], reports)
     parts["unwatched"] = unwatched([case for case in cases if case["kind"] == "mem"], reports)
     return parts
 
 
 def describe(machine, cases, reports):
-    watched = [case for case in cases if case["kind"] in FOR]
-    beside = [case for case in cases if case["kind"] not in FOR]
-    found = sum(sees(case, reports[case["name"], False]) for case in watched)
-    alone = sum(sees(case, reports[case["name"], False]) for case in beside)
-    theirs = sum(gpu_sees(case, reports[case["name"], False]) for case in watched)
-    spoken = [record for records in reports.values() for record in records if record["twin"]]
-    ours = sum(bool(r["findings"]) for r in spoken if r["tool"] == "simulator")
-    twins = {r["case"] for r in spoken if r["tool"] != "simulator" and r["findings"]}
+    with_tool = [case for case in cases if case["kind"] in FOR]
+    without_tool = [case for case in cases if case["kind"] not in FOR]
+    found_by_simulator = sum(sees(case, reports[case["name"], False]) for case in with_tool)
+    found_without_tool = sum(sees(case, reports[case["name"], False]) for case in without_tool)
+    found_by_gpu = sum(gpu_sees(case, reports[case["name"], False]) for case in with_tool)
+    twin_records = [record for records in reports.values() for record in records if record["twin"]]
+    ours = sum(bool(r["findings"]) for r in twin_records if r["tool"] == "simulator")
+    twins = {r["case"] for r in twin_records if r["tool"] != "simulator" and r["findings"]}
     return (
         f"{machine['gpu']}, driver {machine['driver']}, compute-sanitizer "
-        f"{machine['compute_sanitizer']}, {machine['date']}: {len(watched)} mistakes and as many "
-        f"correct twins. The simulator finds {found} of the mistakes, compute-sanitizer {theirs}. "
+        f"{machine['compute_sanitizer']}, {machine['date']}: {len(with_tool)} bugs and as many "
+        f"correct twins. The simulator finds {found_by_simulator} of the bugs, compute-sanitizer {found_by_gpu}. "
         f"The simulator reports {ours or 'none'} of the twins, compute-sanitizer "
-        f"{len(twins) or 'none'}. For {len(beside)} more compute-sanitizer has no tool; the "
-        f"simulator finds {alone}."
+        f"{len(twins) or 'none'}. compute-sanitizer has no tool for {len(without_tool)} more, of which the "
+        f"simulator finds {found_without_tool}."
     )
 
 
 def kinds(cases, reports):
     rows = []
     for kind, meaning in KINDS.items():
-        these = [case for case in cases if case["kind"] == kind]
-        ours = sum(sees(case, reports[case["name"], False]) for case in these)
-        theirs = sum(gpu_sees(case, reports[case["name"], False]) for case in these)
-        gpu = f"{theirs} ({FOR[kind]})" if kind in FOR else "– (no tool)"
-        rows.append([f"{kind}: {meaning}", len(these), ours, gpu])
-    return table(["kind", "mistakes", "the simulator finds", "compute-sanitizer finds"], rows)
+        of_kind = [case for case in cases if case["kind"] == kind]
+        ours = sum(sees(case, reports[case["name"], False]) for case in of_kind)
+        found_by_gpu = sum(gpu_sees(case, reports[case["name"], False]) for case in of_kind)
+        gpu = f"{found_by_gpu} ({FOR[kind]})" if kind in FOR else "– (no tool)"
+        rows.append([f"{kind}: {meaning}", len(of_kind), ours, gpu])
+    return table(["kind", "bugs", "found by the simulator", "found by compute-sanitizer"], rows)
 
 
 def unwatched(cases, reports):
@@ -52,37 +52,37 @@ def unwatched(cases, reports):
         if record["tool"] == "synccheck" and record["exit"] != 0
     ]
     return (
-        f"By itself, under a tool that looks for other things (synccheck), the GPU ended "
+        f"Without a tool for memory bugs (under synccheck), the GPU ended "
         f"{len(stopped)} of these {len(cases)} kernels with an error: {', '.join(stopped)}. The "
-        f"other {len(cases) - len(stopped)} ran to their end as if nothing were wrong."
+        f"other {len(cases) - len(stopped)} ran to the end without an error."
     )
 
 
-def mistakes(cases, reports):
+def bugs(cases, reports):
     rows = []
     for case in cases:
         records = reports[case["name"], False]
         link = f"[{case['name']}](../../{case['file']})"
         marked = sorted(case["lines"] + case["with"]) if case["kind"] not in OF_HOST else "–"
-        ours = cell(simulated(records)["findings"], case, lambda one: one["check"])
-        theirs = cell(on_gpu(records, case), case, lambda one: one["tool"])
+        ours = cell(simulated(records)["findings"], case, lambda finding: finding["check"])
+        theirs = cell(on_gpu(records, case), case, lambda finding: finding["tool"])
         rows.append([link, ", ".join(map(str, marked)), ours, theirs])
-    return table(["mistake", "lines", "the simulator", "compute-sanitizer"], rows)
+    return table(["bug", "lines", "simulator", "compute-sanitizer"], rows)
 
 
-def cell(found, case, source):
+def cell(findings, case, source):
     """Formats the reports that name marked lines; equal reports are merged, with the lines of all."""
-    alike = {}
-    for one in found:
-        if names_it(case, one) or one["title"] == "Stack overflow":
-            title = one["title"]
-            if one.get("what") and case["kind"] == "mem":
-                title += f", {one['what']}"
-            head = source(one), one["severity"], title
-            lines, count = alike.get(head, (set(), 0))
-            alike[head] = lines | set(one["lines"]), count + one["count"]
+    merged = {}
+    for finding in findings:
+        if names_it(case, finding) or finding["title"] == "Stack overflow":
+            title = finding["title"]
+            if finding.get("what") and case["kind"] == "mem":
+                title += f", {finding['what']}"
+            head = source(finding), finding["severity"], title
+            lines, count = merged.get(head, (set(), 0))
+            merged[head] = lines | set(finding["lines"]), count + finding["count"]
     texts = []
-    for (where, severity, title), (lines, count) in alike.items():
+    for (where, severity, title), (lines, count) in merged.items():
         at = ", ".join(map(str, sorted(lines)))
         at = f", line{'s' if len(lines) > 1 else ''} {at}" if lines else ""
         warns = " warns" if severity == "warning" else ""

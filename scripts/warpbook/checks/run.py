@@ -5,7 +5,7 @@ import subprocess
 from .. import TARGET, programs
 
 # Seconds after which a run is stopped and counts as endless.
-PATIENCE = 60
+TIME_LIMIT = 60
 
 
 def program(flags):
@@ -25,7 +25,7 @@ def watched(flags, tool, case, twin, backend):
             stderr=subprocess.STDOUT,
             text=True,
             env=programs.environment(**settings),
-            timeout=PATIENCE,
+            timeout=TIME_LIMIT,
         )
         return done.stdout, done.returncode
     except subprocess.TimeoutExpired as late:

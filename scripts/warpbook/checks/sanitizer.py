@@ -16,19 +16,19 @@ def gpu_side(flags, cases):
     cases = [case for case in cases if case["kind"] in FOR]
     if not flags.source:
         return this_machine(), measure(flags, cases)
-    there, *found = records.read(flags.source)
+    recorded_on, *results = records.read(flags.source)
     if flags.only:
         here = this_machine()
-        if {**here, "date": there["date"]} != there:
-            sys.exit(f"error: {flags.source} is of another machine than this; run all cases")
-        kept = [record for record in found if record["case"] not in flags.only]
-        found = kept + measure(flags, [case for case in cases if case["name"] in flags.only])
+        if {**here, "date": recorded_on["date"]} != recorded_on:
+            sys.exit(f"error: {flags.source} was recorded on another machine; run all cases")
+        others = [record for record in results if record["case"] not in flags.only]
+        results = others + measure(flags, [case for case in cases if case["name"] in flags.only])
     order = {case["name"]: number for number, case in enumerate(cases)}
-    lacking = sorted(order.keys() - {record["case"] for record in found})
-    if lacking:
-        sys.exit(f"error: {flags.source} lacks {', '.join(lacking)}")
-    found = [record for record in found if record["case"] in order]
-    return there, sorted(found, key=lambda record: order[record["case"]])
+    missing = sorted(order.keys() - {record["case"] for record in results})
+    if missing:
+        sys.exit(f"error: {flags.source} lacks the cases {', '.join(missing)}: record them with --only")
+    results = [record for record in results if record["case"] in order]
+    return recorded_on, sorted(results, key=lambda record: order[record["case"]])
 
 
 def this_machine():
@@ -51,19 +51,19 @@ def measure(flags, cases):
 def sanitize(flags, case, twin, tool):
     """Runs one case under one tool and returns its findings."""
     command = ["compute-sanitizer", "--tool", tool, *TOOLS[tool], "--show-backtrace", "no"]
-    said, ended = watched(flags, command + ["--print-limit", "10000"], case, twin, "gpu")
+    output, status = watched(flags, command + ["--print-limit", "10000"], case, twin, "gpu")
     if flags.logs:
         flags.logs.mkdir(exist_ok=True)
         name = f"{case['name']}{'.right' if twin else ''}.{tool}"
-        (flags.logs / name).write_text(f"{said}\nexit {ended}\n")
-    if ended is not None and "SUMMARY" not in said:
-        lines = said.strip().splitlines()
-        sys.exit(f"error: {tool} of {case['name']} failed: {lines[-1] if lines else ended}")
-    found = sanitized(said, ended)
-    return {"case": case["name"], "twin": twin, "tool": tool, "exit": ended, "findings": found}
+        (flags.logs / name).write_text(f"{output}\nexit {status}\n")
+    if status is not None and "SUMMARY" not in output:
+        lines = output.strip().splitlines()
+        sys.exit(f"error: {tool} of {case['name']} failed: {lines[-1] if lines else status}")
+    reports = sanitized(output, status)
+    return {"case": case["name"], "twin": twin, "tool": tool, "exit": status, "findings": reports}
 
 
-def sanitized(said, ended):
+def sanitized(output, status):
     """Returns compute-sanitizer's reports by severity, title and lines, with the number of occurrences.
 
     An error destroys the context, which therefore frees nothing: leaks after an error are ignored. Races are
@@ -73,14 +73,14 @@ def sanitized(said, ended):
     severity, title, lines = None, None, []
 
     def close():
-        if title and not (title.startswith("Leaked") and ended):
+        if title and not (title.startswith("Leaked") and status):
             counts[severity, title, tuple(lines)] += 1
 
-    for line in said.splitlines():
-        found = re.match(r"========= (\S.*)", line)
-        if found:
+    for line in output.splitlines():
+        start = re.match(r"========= (\S.*)", line)
+        if start:
             close()
-            severity, title = first_line(found[1])
+            severity, title = first_line(start[1])
             lines = []
         if line.startswith("========="):
             lines += [int(number) for number in re.findall(r"\.cu:(\d+)", line)]
@@ -91,15 +91,15 @@ def sanitized(said, ended):
 def first_line(text):
     """Returns severity and title of a report, without the parts that vary between runs. The title is `None` if
     the line is not a report or repeats another one."""
-    found = re.match(r"(?:(Error|Warning): )?(.*)", text)
-    severity, title = (found[1] or "Error").lower(), found[2]
-    known = re.match(
+    start = re.match(r"(?:(Error|Warning): )?(.*)", text)
+    severity, title = (start[1] or "Error").lower(), start[2]
+    match = re.match(
         r"(?:\(Warp Level Programming\) )?(?:Potential )?"
         r"(Invalid .* bytes|Stack overflow|Illegal instruction|Leaked .* bytes"
         r"|Uninitialized .* bytes|... hazard|Barrier error detected\. [^.]*)",
         title,
     )
-    title = known[1].replace("Barrier error detected. ", "") if known else None
+    title = match[1].replace("Barrier error detected. ", "") if match else None
     return severity, title
 
 

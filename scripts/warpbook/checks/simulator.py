@@ -17,21 +17,21 @@ FAULTS = {
 
 def simulate(flags, case, twin):
     """Runs one case on the simulator and returns its findings."""
-    said, ended = watched(flags, [], case, twin, "sim")
-    found, last = [], None
-    for line in said.splitlines():
+    output, status = watched(flags, [], case, twin, "sim")
+    reports, last = [], None
+    for line in output.splitlines():
         first = re.match(r"warpbook: (.*)", line)
-        place = re.match(r"  (?:reads |writes |block .*(?:reads|writes) )?at \S+\.cu:(\d+)", line)
+        position = re.match(r"  (?:reads |writes |block .*(?:reads|writes) )?at \S+\.cu:(\d+)", line)
         if first:
             last = simulated_line(first[1])
-            found += [last] if last else []
-        elif last and place:
-            last["lines"].append(int(place[1]))
+            reports += [last] if last else []
+        elif last and position:
+            last["lines"].append(int(position[1]))
         elif not line.startswith("  "):
             last = None
         elif last and last["lines"] and not last["what"] and not line.startswith("  usually"):
             last["what"] = re.sub(r" (?:at )?0x\w+", "", line.strip())
-    return {"case": case["name"], "twin": twin, "tool": "simulator", "exit": ended, "findings": found}
+    return {"case": case["name"], "twin": twin, "tool": "simulator", "exit": status, "findings": reports}
 
 
 def simulated_line(text):
@@ -45,5 +45,5 @@ def simulated_line(text):
         if not check or check[2] not in KINDS:
             return None
         severity, kind, title, count = check.groups()
-    found = {"severity": severity, "check": kind, "title": title, "lines": [], "what": ""}
-    return {**found, "count": int(count or 1)}
+    finding = {"severity": severity, "check": kind, "title": title, "lines": [], "what": ""}
+    return {**finding, "count": int(count or 1)}

@@ -21,31 +21,31 @@ def on_gpu(records, case):
     if case["kind"] not in FOR:
         return []
     tools = {FOR[case["kind"]], "memcheck"}
-    found = [
+    reports = [
         {**finding, "tool": record["tool"]}
         for record in records
         if record["tool"] in tools
         for finding in record["findings"]
     ]
-    return sorted(found, key=lambda finding: finding["tool"] == "memcheck")
+    return sorted(reports, key=lambda finding: finding["tool"] == "memcheck")
 
 
 def sees(case, records):
     """Returns true if the simulator reports the bug as the correct kind."""
-    found = simulated(records)["findings"]
-    return any(one["check"] == case["kind"] and names_it(case, one) for one in found)
+    reports = simulated(records)["findings"]
+    return any(finding["check"] == case["kind"] and names_it(case, finding) for finding in reports)
 
 
 def gpu_sees(case, records):
     """Returns true if compute-sanitizer reports the bug. For a stack overflow it names a function's first line."""
-    found = on_gpu(records, case)
-    return any(names_it(case, one) or one["title"] == "Stack overflow" for one in found)
+    reports = on_gpu(records, case)
+    return any(names_it(case, finding) or finding["title"] == "Stack overflow" for finding in reports)
 
 
-def missed(cases, said):
+def missed(cases, reports):
     for case in cases:
         name = case["name"]
-        if not sees(case, said[name, False]):
-            yield f"  {name}: {case['file']}:{case['lines'][0]} was not found"
-        if simulated(said[name, True])["findings"]:
-            yield f"  {name}: there is a report of its twin"
+        if not sees(case, reports[name, False]):
+            yield f"  {name}: {case['file']}:{case['lines'][0]}: the simulator does not find the bug"
+        if simulated(reports[name, True])["findings"]:
+            yield f"  {name}: the simulator reports its correct twin"

@@ -16,19 +16,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 def main(doc):
     flags = parse(doc)
     if flags.source:
-        found = read(flags.source)
+        records = read(flags.source)
     else:
-        found = run(flags)
-    parts = pages.parts(sorted(found, key=place))
+        records = run(flags)
+    parts = pages.parts(sorted(records, key=identity))
     if flags.into:
-        tables.insert({flags.into: parts}, flags.check, "those of the runs")
+        tables.insert({flags.into: parts}, flags.check, "the tables of the runs")
     else:
         tables.show(parts)
-    unknown = [f"{one['client']}: {test['test']}: {test['why']}" for one in found for test in unexpected(one)]
+    unknown = [f"{record['client']}: {test['test']}: {test['why']}" for record in records for test in unexpected(record)]
     if flags.ci and unknown:
-        sys.exit("these tests fail that are not known to:\n" + "\n".join(unknown))
-    if flags.ci and (well := list(mended(found))):
-        sys.exit("these tests are known to fail, and did not: take them out of catalogue.py\n" + "\n".join(well))
+        sys.exit("error: these tests fail unexpectedly:\n" + "\n".join(unknown))
+    if flags.ci and (passing := list(fixed(records))):
+        head = "error: these tests are listed as failing but passed; remove them from catalogue.py:"
+        sys.exit("\n".join([head, *passing]))
 
 
 def parse(doc):
@@ -45,8 +46,9 @@ def parse(doc):
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--continue", dest="go_on", action="store_true")
-    parser.add_argument("--program", type=pathlib.Path, metavar="CUDA-RUN", help="a cuda-run that was built before")
-    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "target/clients", help="where clients are")
+    parser.add_argument("--program", type=pathlib.Path, metavar="CUDA-RUN", help="prebuilt cuda-run to use")
+    folder = {"type": pathlib.Path, "default": ROOT / "target/clients"}
+    parser.add_argument("--folder", **folder, help="folder in which to install the clients")
     parser.add_argument(
         "--sources",
         action="append",
@@ -55,11 +57,11 @@ def parse(doc):
         metavar="CLIENT=FOLDER",
         help="the repository of a client whose package has no tests",
     )
-    parser.add_argument("--python", default="/usr/bin/python3", help="one that has torch")
+    parser.add_argument("--python", default="/usr/bin/python3", help="a Python that has torch")
     flags = parser.parse_args()
     flags.sources = dict(flags.sources)
     if unknown := {*flags.clients, *flags.sources} - set(names):
-        parser.error(f"no client is called {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+        parser.error(f"unknown client {', '.join(sorted(unknown))}; the clients are {', '.join(names)}")
     return flags
 
 
@@ -67,7 +69,7 @@ def named(text):
     """Parses CLIENT=FOLDER."""
     name, equals, folder = text.partition("=")
     if not equals:
-        raise argparse.ArgumentTypeError(f"{text} is not CLIENT=FOLDER")
+        raise argparse.ArgumentTypeError(f"{text} is not of the form CLIENT=FOLDER")
     return name, pathlib.Path(folder)
 
 
@@ -75,51 +77,51 @@ def run(flags):
     """Runs the selected suites and returns a record per suite."""
     flags.program = (flags.program or built()).resolve()
     flags.folder = flags.folder.resolve()
-    found = []
+    records = []
     for client in catalogue.CLIENTS:
         suites = [suite for suite in client.suites if suite.ci or not flags.ci]
         if not suites or (flags.clients and client.name not in flags.clients):
             continue
         try:
             folder = client.install(flags)
-        except Missing as why:
-            left_out(flags, client.name, why)
+        except Missing as reason:
+            left_out(flags, client.name, reason)
             continue
         for suite in suites:
             record = {"client": client.name, "version": client.version, "suite": suite.name}
             try:
                 record |= suite.run(flags, folder)
-            except Missing as why:
-                left_out(flags, f"{client.name} {suite.name}", why)
+            except Missing as reason:
+                left_out(flags, f"{client.name} {suite.name}", reason)
                 continue
             record["failed"] = [
-                one | {"known": suite.known.get(suite.key(one["test"]), "")} for one in record["failed"]
+                test | {"known": suite.known.get(suite.key(test["test"]), "")} for test in record["failed"]
             ]
             print(f"{client.name} {suite.name}: {len(record['failed'])} failed, {record['passed']} passed", flush=True)
-            found.append(record)
+            records.append(record)
             if flags.save:
                 # Save after each suite: a later one may be interrupted.
-                kept = [one for one in read(flags.save) if place(one) != place(record)]
-                save(flags.save, [*kept, record])
-    return found
+                others = [other for other in read(flags.save) if identity(other) != identity(record)]
+                save(flags.save, [*others, record])
+    return records
 
 
-def left_out(flags, what, why):
+def left_out(flags, name, reason):
     if flags.ci:
-        sys.exit(f"{what}: {why}")
-    print(f"{what}: left out: {why}", flush=True)
+        sys.exit(f"error: {name}: {reason}")
+    print(f"{name}: left out: {reason}", flush=True)
 
 
 def built():
     """Builds cuda-run, and the library next to it; returns its path."""
     command = ["cargo", "build", "--quiet", "-p", "cuda-run", "--message-format=json"]
-    said = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
-    messages = map(json.loads, said.splitlines())
-    programs = [one["executable"] for one in messages if one.get("executable")]
+    output = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    messages = map(json.loads, output.splitlines())
+    programs = [record["executable"] for record in messages if record.get("executable")]
     return pathlib.Path(programs[-1])
 
 
-def place(record):
+def identity(record):
     return record["client"], record["suite"]
 
 
@@ -127,15 +129,15 @@ def unexpected(record):
     return [test for test in record["failed"] if not test["known"] and not test.get("on CPU")]
 
 
-def mended(found):
+def fixed(records):
     """Yields the tests that are listed as failing, belong to a suite that ran, and passed."""
-    failed = {(*place(one), test["test"]) for one in found for test in one["failed"]}
-    ran = {place(one) for one in found}
+    failed = {(*identity(record), test["test"]) for record in records for test in record["failed"]}
+    ran = {identity(record) for record in records}
     for client in catalogue.CLIENTS:
         for suite in client.suites:
             where = (client.name, suite.name)
             if where in ran:
-                failing = {suite.key(test) for *of, test in failed if tuple(of) == where}
+                failing = {suite.key(test) for *suite_identity, test in failed if tuple(suite_identity) == where}
                 yield from (f"{client.name}: {test}" for test in suite.known if test not in failing)
 
 
@@ -145,6 +147,6 @@ def read(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def save(path, found):
-    lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in sorted(found, key=place))
+def save(path, records):
+    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in sorted(records, key=identity))
     path.write_text("".join(lines), encoding="utf-8")

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from . import crates, halide, mojo, packages, triton
 
-TIMES = "compares times, which are the host's here"
+TIMES = "compares times, which depend on the host in the simulator"
 NOT_A_NUMBER = (
-    "tinygrad 0.12.0 compares with `setp.ne`, which is false where a number is none: the same on a GPU; 0.13.0 has "
+    "tinygrad 0.12.0 compares with `setp.ne`, which is false for NaN, on a GPU too; 0.13.0 uses "
     "`setp.neu`"
 )
 

@@ -68,18 +68,18 @@ class Suite:
         environment = os.environ | {"CUDA_PATH": str(toolkit), "CUDA_LIBRARY_PATH": str(toolkit)}
         # Not a member of this workspace: build into a separate target folder.
         environment["CARGO_TARGET_DIR"] = str(folder / "target")
-        said = subprocess.run(
+        built = subprocess.run(
             command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False
         )
-        if said.returncode:
-            raise SystemExit(said.stderr)
-        programs = [json.loads(line).get("executable") for line in said.stdout.splitlines()]
-        program = [one for one in programs if one][-1]
+        if built.returncode:
+            raise SystemExit(built.stderr)
+        programs = [json.loads(line).get("executable") for line in built.stdout.splitlines()]
+        program = [program for program in programs if program][-1]
         # One test at a time: the tests share a context, and waiting for a context while another thread
         # captures one of its streams is an error, on a GPU too.
         words = ["--test-threads=1", *([self.only] if self.only else [])]
         words += [word for test in self.left_out for word in ("--skip", test)]
-        begun = time.monotonic()
+        start = time.monotonic()
         ended = subprocess.run(
             [flags.program, "--quiet", "--time-limit", "600", "--", program, *words],
             cwd=folder,
@@ -92,7 +92,7 @@ class Suite:
         )
         return {
             "command": f"cuda-run -- cargo test --lib{self.words()}",
-            "seconds": round(time.monotonic() - begun),
+            "seconds": round(time.monotonic() - start),
             "left out": self.left_out,
             **read(ended.stdout, ended.stderr, ended.returncode),
         }
@@ -106,9 +106,9 @@ class Suite:
         """Creates a fake CUDA toolkit, a header and a link to our library, for crates that build only with one."""
         toolkit = folder.parent / "toolkit"
         library = next(
-            place / "libwarpbook_cuda.so"
-            for place in (flags.program.parent / "deps", flags.program.parent)
-            if (place / "libwarpbook_cuda.so").exists()
+            folder / "libwarpbook_cuda.so"
+            for folder in (flags.program.parent / "deps", flags.program.parent)
+            if (folder / "libwarpbook_cuda.so").exists()
         )
         for part in ("include", "lib64"):
             (toolkit / part).mkdir(parents=True, exist_ok=True)
@@ -119,21 +119,21 @@ class Suite:
         return toolkit
 
 
-def read(said, errors, status):
+def read(output, errors, status):
     """Parses the output of Rust's test runner."""
-    verdicts = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", said, re.MULTILINE)
+    verdicts = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", output, re.MULTILINE)
     failed = [test for test, verdict in verdicts if verdict == "FAILED"]
     if not verdicts or (status and not failed):
-        raise SystemExit(f"the tests did not come to their end:\n{said}\n{errors}")
+        raise SystemExit(f"error: the tests did not finish:\n{output}\n{errors}")
     return {
         "passed": sum(verdict == "ok" for _, verdict in verdicts),
         "skipped": sum(verdict == "ignored" for _, verdict in verdicts),
-        "failed": [{"test": test, "why": reason(said, test)} for test in failed],
+        "failed": [{"test": test, "why": reason(output, test)} for test in failed],
     }
 
 
-def reason(said, test):
+def reason(output, test):
     """Returns the panic message of a failed test."""
-    own = re.search(rf"---- {re.escape(test)} stdout ----\n(.*?)(?=\n---- |\nfailures:|\Z)", said, re.DOTALL)
+    own = re.search(rf"---- {re.escape(test)} stdout ----\n(.*?)(?=\n---- |\nfailures:|\Z)", output, re.DOTALL)
     panic = re.search(r"panicked at [^\n]*:\n([^\n]+)", own.group(1) if own else "")
     return panic.group(1).strip() if panic else ""

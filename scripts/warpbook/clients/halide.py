@@ -44,7 +44,7 @@ def install(flags):
     """Installs the package into its own virtual environment."""
     programs.sources(flags, "Halide", REPOSITORY, f"v{VERSION}", "test/correctness")
     if not shutil.which("g++"):
-        raise Missing("its tests are in C++, and there is no g++")
+        raise Missing("its tests are in C++, but g++ is not installed: apt-get install g++")
 
     def make(folder):
         quietly([flags.python, "-m", "venv", "environment"], folder)
@@ -76,8 +76,8 @@ class Suite:
         return test
 
     def run(self, flags, folder):
-        found = programs.sources(flags, "Halide", REPOSITORY, f"v{VERSION}", "test/correctness")
-        texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in sorted(found.glob("*.cpp"))}
+        sources = programs.sources(flags, "Halide", REPOSITORY, f"v{VERSION}", "test/correctness")
+        texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in sorted(sources.glob("*.cpp"))}
         tests = [path for path, text in texts.items() if ON_GPU.search(text) and path.stem not in LEFT_OUT]
         (folder / "tests").mkdir(exist_ok=True)
         with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:

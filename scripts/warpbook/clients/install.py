@@ -14,7 +14,7 @@ def quietly(command, folder, **more):
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **more
     )
     if ended.returncode:
-        raise SystemExit(f"{' '.join(map(str, command))}:\n{ended.stdout}")
+        raise SystemExit(f"error: command failed: {' '.join(map(str, command))}:\n{ended.stdout}")
     return ended.stdout
 
 

@@ -1,4 +1,4 @@
-"""Mojo, from PyPI, and the solutions of its GPU puzzles, from their repository."""
+"""Mojo from PyPI, and the solutions of its GPU puzzles from their repository."""
 
 import dataclasses
 import re
@@ -8,11 +8,11 @@ from .install import once, quietly
 
 VERSION = "1.0.0"
 REPOSITORY = "https://github.com/modular/mojo-gpu-puzzles"
-# Of the branch `stable`: "Pin lockfiles to Mojo 1.0.0, MAX 26.5.0". On its branch `main` two puzzles' solutions do not
-# compile with it.
+# From the branch `stable`: "Pin lockfiles to Mojo 1.0.0, MAX 26.5.0". Two solutions on the branch `main` do not
+# compile with this version.
 COMMIT = "154d01ef"
 
-# Without what else they would bring: puzzles in Python alone need MAX's own engine.
+# The packages without their dependencies: only the puzzles in Python need MAX's engine.
 PACKAGES = [
     f"mojo=={VERSION}",
     f"mojo-compiler=={VERSION}",
@@ -24,19 +24,19 @@ PACKAGES = [
 CLUSTERS = "clusters of blocks are not simulated"
 LEFT_OUT = {f"p34 --{part}": CLUSTERS for part in ("advanced", "coordination", "reduction")}
 
-# How a solution asks which of its parts is run.
+# The comparison by which a solution selects the part to run.
 FLAG = re.compile(r'(?:argv\(\)\[1\]|test_type) == "(--[^"]+)"')
 
 
 def install(flags):
-    """Brings the packages into an environment of their own."""
+    """Installs the packages into their own virtual environment."""
     programs.sources(flags, "Mojo", REPOSITORY, COMMIT, "solutions")
 
     def make(folder):
         quietly([flags.python, "-m", "venv", "environment"], folder)
         pip = [folder / "environment/bin/python", "-m", "pip", "--quiet"]
         quietly([*pip, "install", "--no-deps", *PACKAGES], folder)
-        # NVIDIA's assembler as a library, which Mojo takes where it is told of no other.
+        # NVIDIA's assembler as a library, which Mojo uses by default.
         for library in folder.glob("environment/lib/python*/site-packages/modular/lib/libNVPTX.so"):
             library.unlink()
 
@@ -53,24 +53,24 @@ class Suite:
 
     @staticmethod
     def key(test):
-        """What `known` has for a test."""
+        """Returns the key of a test in `known`."""
         return test
 
     def run(self, flags, folder):
-        found = programs.sources(flags, "Mojo", REPOSITORY, COMMIT, "solutions")
+        solutions = programs.sources(flags, "Mojo", REPOSITORY, COMMIT, "solutions")
         mojo = folder / "environment/bin/mojo"
         environment = {"MODULAR_CACHE_DIR": str(folder / "cache")}
         runs = [
             programs.Program(name, [mojo, test.name, *words], test.parent, environment)
-            for test in sorted(found.glob("p*/*.mojo"))
+            for test in sorted(solutions.glob("p*/*.mojo"))
             for name, words in parts(test)
             if name not in LEFT_OUT
         ]
-        came = programs.run(flags, runs, None, folder)
-        return {"command": "cuda-run -- mojo SOLUTION", "left out": LEFT_OUT, **came}
+        outcomes = programs.run(flags, runs, None, folder)
+        return {"command": "cuda-run -- mojo SOLUTION", "left out": LEFT_OUT, **outcomes}
 
 
 def parts(test):
-    """The names and flags of what is run of a solution."""
-    found = sorted({flag for flag in FLAG.findall(test.read_text(encoding="utf-8")) if not flag.startswith("--demo")})
-    return [(f"{test.stem} {flag}", [flag]) for flag in found] or [(test.stem, [])]
+    """Returns a name and flags for each part of a solution to run."""
+    names = sorted({flag for flag in FLAG.findall(test.read_text(encoding="utf-8")) if not flag.startswith("--demo")})
+    return [(f"{test.stem} {flag}", [flag]) for flag in names] or [(test.stem, [])]

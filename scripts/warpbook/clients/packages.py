@@ -1,4 +1,4 @@
-"""Clients from PyPI, and their tests."""
+"""Clients from PyPI with their tests."""
 
 import dataclasses
 import os
@@ -10,21 +10,21 @@ from . import programs
 from .install import Missing, once, quietly
 from .python import PYTEST, environment, imports, pytest
 
-# What the tests are run with.
+# The packages for running the tests.
 TOOLS = [*PYTEST, "hypothesis==6.140.0"]
 
-# Where the system has none.
+# Used if the system has no numpy.
 NUMPY = "numpy==1.26.4"
 
-# tinygrad's back end for CUDA, which makes PTX itself.
+# tinygrad's back end for CUDA that generates PTX itself.
 SETTINGS = {"CUDA": "1", "CUDA_PTX": "1"}
 
 
 def installed(name, version):
-    """What brings the package into an environment of its own, and its source with the tests beside it."""
+    """Returns a function that installs the package into its own virtual environment, next to its source with tests."""
 
     def install(flags):
-        # torch is the system's, which is made for the CPU alone: PyPI's brings NVIDIA's libraries.
+        # Use the system's torch, which is built for the CPU: PyPI's installs NVIDIA's libraries.
         with_torch = imports(flags.python, "torch")
 
         def make(folder):
@@ -42,24 +42,24 @@ def installed(name, version):
 
 @dataclasses.dataclass
 class Suite:
-    """Files of tests, as pytest runs them."""
+    """Test files for pytest."""
 
     name: str
     ci: bool
     files: list
     known: dict
-    torch: bool = True  # whether the tests compare with it
-    devices: int = 1  # GPUs that the simulated machine has
-    repository: tuple = ()  # of which and at what commit, where the package lacks what the tests include
+    torch: bool = True  # true if the tests compare results with torch
+    devices: int = 1  # GPUs of the simulated machine
+    repository: tuple = ()  # name, URL and commit, if the package lacks files that the tests import
 
     @staticmethod
     def key(test):
-        """What `known` has for a test."""
+        """Returns the key of a test in `known`."""
         return test.rpartition("::")[2]
 
     def run(self, flags, folder):
         if self.torch and not imports(folder / "environment/bin/python", "torch"):
-            raise Missing(f"{flags.python} has no torch, with which its tests compare: apt-get install python3-torch")
+            raise Missing(f"{flags.python} has no torch, which its tests need: apt-get install python3-torch")
         if self.repository:
             source = programs.sources(flags, *self.repository, "test")
         else:
@@ -69,30 +69,30 @@ class Suite:
         devices = ["--devices", str(self.devices)] if self.devices > 1 else []
         command = [flags.program, "--quiet", *devices, "--", python]
         report = folder / "report.xml"
-        seconds, came = pytest(command, source.parent, SETTINGS | always(), flags.jobs, report, tests)
-        too = failing_on_cpu(flags, python, source.parent, [one["test"] for one in came["failed"]])
-        for one in came["failed"]:
-            one["on CPU"] = one["test"] in too
+        seconds, outcomes = pytest(command, source.parent, SETTINGS | common_settings(), flags.jobs, report, tests)
+        on_cpu = failing_on_cpu(flags, python, source.parent, [test["test"] for test in outcomes["failed"]])
+        for test in outcomes["failed"]:
+            test["on CPU"] = test["test"] in on_cpu
         settings = " ".join(f"{name}={value}" for name, value in SETTINGS.items())
         command = " ".join([settings, "cuda-run", *devices, "-- python -m pytest", *tests])
-        return {"command": command, "seconds": seconds, "left out": {}, **came}
+        return {"command": command, "seconds": seconds, "left out": {}, **outcomes}
 
 
-def always():
-    """What it keeps is kept for this run alone; and where there is a clang, its own back end for the CPU finds it."""
+def common_settings():
+    """Returns settings that disable the persistent cache and, if clang is available, let the CPU back end find it."""
     clang = next((f"clang{end}" for end in ("", "-14", "-19") if on_path(f"clang{end}")), None)
     return {"CACHELEVEL": "0"} | ({"CC": clang} if clang else {})
 
 
 def failing_on_cpu(flags, python, folder, tests):
-    """Those of the tests that fail on the client's own back end for the CPU, too."""
-    # What failed may be no test: a file that is not read, or a process that crashed.
+    """Returns the tests that also fail on the client's own CPU back end."""
+    # An entry may not be a test, but a file that cannot be read or a crashed process.
     tests = [test for test in tests if (folder / test.partition("::")[0]).is_file()]
     if not tests:
         return set()
-    settings = {"CPU": "1"} | always()
-    _, came = pytest([python], folder, settings, flags.jobs, folder / "cpu.xml", tests)
-    return {one["test"] for one in came["failed"]}
+    settings = {"CPU": "1"} | common_settings()
+    _, outcomes = pytest([python], folder, settings, flags.jobs, folder / "cpu.xml", tests)
+    return {test["test"] for test in outcomes["failed"]}
 
 
 def on_path(program):

@@ -5,40 +5,40 @@ import re
 from .. import tables
 
 
-def parts(found):
-    """Of the records of all runs, the parts of the page."""
-    return {"clients": summary(found), "failures": failures(found), "left out": left_out(found)}
+def parts(records):
+    """Returns the parts of the page from the records of all runs."""
+    return {"clients": summary(records), "failures": failures(records), "left out": left_out(records)}
 
 
 def summary(found):
-    header = ["client", "version", "tests", "passed", "failed", "of these on its CPU back end too", "skipped by itself"]
+    header = ["client", "version", "tests", "passed", "failed", "also on its CPU back end", "skipped by itself"]
     header += ["seconds", "command"]
     rows = []
-    for one in found:
-        too = sum(test.get("on CPU", False) for test in one["failed"])
-        row = [one["client"], one["version"], one["suite"], one["passed"], len(one["failed"]) or "", too or ""]
-        rows.append([*row, one["skipped"] or "", one["seconds"], f"`{one['command']}`"])
+    for record in found:
+        on_cpu = sum(test.get("on CPU", False) for test in record["failed"])
+        row = [record["client"], record["version"], record["suite"], record["passed"], len(record["failed"]) or "", on_cpu or ""]
+        rows.append([*row, record["skipped"] or "", record["seconds"], f"`{record['command']}`"])
     return tables.table(header, rows)
 
 
 def failures(found):
     rows = [
-        [one["client"], f"`{test['test']}`", cause(test), escaped(test["why"])]
-        for one in found
-        for test in one["failed"]
+        [record["client"], f"`{test['test']}`", cause(test), escaped(test["why"])]
+        for record in found
+        for test in record["failed"]
     ]
-    return tables.table(["client", "test", "why", "what it says"], rows)
+    return tables.table(["client", "test", "reason", "message"], rows)
 
 
 def cause(test):
     if test.get("on CPU"):
-        return "fails on the client's own CPU back end too"
-    return test["known"] or "not known yet"
+        return "also fails on the client's own CPU back end"
+    return test["known"] or "not yet known"
 
 
 def left_out(found):
-    rows = [[one["client"], f"`{test}`", why] for one in found for test, why in one["left out"].items()]
-    return tables.table(["client", "test", "why"], rows)
+    rows = [[record["client"], f"`{test}`", why] for record in found for test, why in record["left out"].items()]
+    return tables.table(["client", "test", "reason"], rows)
 
 
 def escaped(text):

@@ -1,4 +1,4 @@
-"""Clients whose tests are programs: each is run by itself, and is right where it ends with status 0."""
+"""Clients whose tests are programs: each runs separately and passes if it exits with status 0."""
 
 import concurrent.futures
 import dataclasses
@@ -10,14 +10,13 @@ import time
 
 from .install import Missing
 
-# What one program may take. Most take seconds, the longest of Halide's ten minutes; a machine that does something else
-# beside is slow.
+# The time limit of a program. Most take seconds, the longest of Halide's ten minutes, and more on a busy machine.
 SECONDS = 1800
 
 
 @dataclasses.dataclass
 class Program:
-    """A test: a name, what is run, where, and what the environment has for it."""
+    """A test: its name, command, folder and environment variables."""
 
     name: str
     command: list
@@ -26,58 +25,63 @@ class Program:
 
 
 def sources(flags, client, repository, commit, inside):
-    """The folder of the client's repository that has its tests, which the registry's package has not."""
+    """Returns the folder with the tests in a clone of the client's repository, since the package lacks them."""
     folder = flags.sources.get(client)
     if not folder:
         raise Missing(
-            f"its tests are in its repository: git clone {repository}, git checkout {commit}, --sources {client}=FOLDER"
+            f"its tests are in its repository: git clone {repository}, git checkout {commit}, then pass "
+            f"--sources {client}=FOLDER"
         )
     folder = folder.resolve() / inside
     if not folder.is_dir():
-        raise SystemExit(f"{client}: there is no {folder}")
+        raise SystemExit(f"error: {client}: there is no {folder}")
     return folder
 
 
 def run(flags, programs, skips, folder):
-    """Runs them, `flags.jobs` at a time. `skips`: what a program says that leaves itself out.
+    """Runs the programs, `flags.jobs` at a time. A program that prints `skips` skipped itself.
 
-    What came of each is told and kept in `folder` at once: all of them may take more than an hour.
+    Prints each outcome and saves it in `folder` immediately, since all programs together may take more than an hour.
     """
-    kept = folder / "came.jsonl"
+    saved = folder / "came.jsonl"
     if not flags.go_on:
-        kept.unlink(missing_ok=True)
-    came = {one["test"]: one for one in map(json.loads, kept.read_text().splitlines())} if kept.exists() else {}
-    before = max((one["at"] for one in came.values()), default=0)
-    begun = time.monotonic() - before
+        saved.unlink(missing_ok=True)
+    lines = saved.read_text().splitlines() if saved.exists() else []
+    outcomes = {outcome["test"]: outcome for outcome in map(json.loads, lines)}
+    before = max((outcome["at"] for outcome in outcomes.values()), default=0)
+    start = time.monotonic() - before
 
-    def one(program):
-        status, said, seconds = ended(flags, program)
-        outcome = "failed" if status else "skipped" if skips and skips in said else "passed"
-        why = reason(status, said) if status else ""
-        at = round(time.monotonic() - begun)
+    def run_one(program):
+        status, output, seconds = ended(flags, program)
+        outcome = "failed" if status else "skipped" if skips and skips in output else "passed"
+        why = reason(status, output) if status else ""
+        at = round(time.monotonic() - start)
         return {"test": program.name, "outcome": outcome, "why": why, "seconds": seconds, "at": at}
 
-    with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool, kept.open("a", encoding="utf-8") as file:
-        left = [pool.submit(one, program) for program in programs if program.name not in came]
-        for ready in concurrent.futures.as_completed(left):
-            found = ready.result()
-            came[found["test"]] = found
-            print(json.dumps(found), file=file, flush=True)
-            print(f"{found['test']}: {found['outcome']}, {found['seconds']} s {found['why']}".rstrip(), flush=True)
-    these = [came[program.name] for program in programs]
+    with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool, saved.open("a", encoding="utf-8") as file:
+        pending = [pool.submit(run_one, program) for program in programs if program.name not in outcomes]
+        for future in concurrent.futures.as_completed(pending):
+            outcome = future.result()
+            outcomes[outcome["test"]] = outcome
+            print(json.dumps(outcome), file=file, flush=True)
+            summary = f"{outcome['test']}: {outcome['outcome']}, {outcome['seconds']} s {outcome['why']}"
+            print(summary.rstrip(), flush=True)
+    selected = [outcomes[program.name] for program in programs]
+    failed = [outcome for outcome in selected if outcome["outcome"] == "failed"]
     return {
-        "passed": sum(one["outcome"] == "passed" for one in these),
-        "skipped": sum(one["outcome"] == "skipped" for one in these),
-        "failed": [{"test": one["test"], "why": one["why"]} for one in these if one["outcome"] == "failed"],
-        "seconds": round(time.monotonic() - begun),
+        "passed": sum(outcome["outcome"] == "passed" for outcome in selected),
+        "skipped": sum(outcome["outcome"] == "skipped" for outcome in selected),
+        "failed": [{"test": outcome["test"], "why": outcome["why"]} for outcome in failed],
+        "seconds": round(time.monotonic() - start),
     }
 
 
 def ended(flags, program):
+    """Runs a program and returns its exit status, its output and its elapsed seconds."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA", "HL_", "MODULAR"))}
     command = [flags.program, "--quiet", "--time-limit", str(SECONDS), "--", *program.command]
     program.folder.mkdir(parents=True, exist_ok=True)
-    begun = time.monotonic()
+    start = time.monotonic()
     ended = subprocess.run(
         command,
         cwd=program.folder,
@@ -89,11 +93,11 @@ def ended(flags, program):
         errors="replace",
         check=False,
     )
-    return ended.returncode, ended.stdout, round(time.monotonic() - begun)
+    return ended.returncode, ended.stdout, round(time.monotonic() - start)
 
 
-def reason(status, said):
-    """What it said last, or how it ended."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    wrong = [line for line in lines if "rror" in line]
-    return ((wrong or lines)[-1] if lines else f"status {status}")[:200]
+def reason(status, output):
+    """Returns the last line with an error, the last line, or the exit status."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if "rror" in line]
+    return ((errors or lines)[-1] if lines else f"status {status}")[:200]

@@ -1,4 +1,4 @@
-"""How fast the simulator is with kernels of public collections: see scripts/collections."""
+"""Speed of the simulator with kernels of public collections: see scripts/collections."""
 
 import pathlib
 import sys
@@ -13,7 +13,7 @@ def main(doc):
     records.save(flags.save, lines)
     parts = {"collections": pages.part(lines)}
     if flags.into:
-        tables.insert({flags.into: parts}, flags.check, "that of the records")
+        tables.insert({flags.into: parts}, flags.check, "the table of the records")
     else:
         tables.show(parts)
 
@@ -25,20 +25,20 @@ def parse(doc):
     parser.add_argument("--repeat", metavar="TIMES", type=int, default=3)
     flags = shared.parse(parser)
     if flags.source and (flags.collections or flags.save or flags.only):
-        parser.error("--from prints kept records: it measures nothing, and takes --into alone")
+        parser.error("--from prints recorded results and measures nothing: it allows only --into")
     if not flags.source and not flags.collections:
-        parser.error("a collection is wanted: NAME=FOLDER")
+        parser.error("name a collection as NAME=FOLDER, or read records with --from FILE")
     if flags.into and flags.only:
-        parser.error("--into wants everything: the table's date is one")
+        parser.error("--into needs all measurements, because the table has one date: leave out --only")
     if flags.repeat < 1:
-        parser.error("--repeat wants to be at least 1")
+        parser.error("--repeat must be at least 1")
     flags.collections = dict(flags.collections)
     return flags
 
 
 def clone(text):
-    """A collection's name and its folder."""
+    """Parses a collection's name and folder."""
     name, equals, folder = text.partition("=")
     if not equals or not pathlib.Path(folder).is_dir():
-        sys.exit(f"error: {text} is no NAME=FOLDER")
+        sys.exit(f"error: expected NAME=FOLDER with an existing folder, got {text}")
     return name, pathlib.Path(folder).resolve()

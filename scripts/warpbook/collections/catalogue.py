@@ -1,4 +1,4 @@
-"""The kernels that are timed: scripts/collections.toml."""
+"""The kernels to time, listed in scripts/collections.toml."""
 
 import dataclasses
 import tomllib
@@ -10,7 +10,7 @@ LIST = ROOT / "scripts" / "collections.toml"
 
 @dataclasses.dataclass
 class OpenCl:
-    """The same program in OpenCL: the folder where it is compiled and run, and its kernels by those in CUDA."""
+    """An OpenCL version of the program: its folder, its commands, and its kernels by their names in CUDA."""
 
     folder: str
     compile: str
@@ -20,7 +20,7 @@ class OpenCl:
 
 @dataclasses.dataclass
 class Program:
-    """A program's folder in its collection, its flags and arguments, and its kernels, each with what it is like."""
+    """A program's folder in its collection, its flags and arguments, and its kernels with their kinds."""
 
     collection: str
     folder: str
@@ -34,7 +34,7 @@ class Program:
             self.opencl = OpenCl(**self.opencl)
 
     def title(self):
-        """What it is called in a table: its folder without what all of the collection have."""
+        """Returns the name for a table: the folder without the prefix and suffix that its collection shares."""
         return self.folder.removeprefix("src/").removesuffix("-cuda").removeprefix("CUDA/").removeprefix("cuda/")
 
 

@@ -1,4 +1,4 @@
-"""Runs the programs on the simulator and on PoCL, and keeps what their kernels took."""
+"""Runs the programs on the simulator and on PoCL, and records their kernels' times."""
 
 import pathlib
 import re
@@ -14,36 +14,36 @@ from . import catalogue
 
 TIMING = ROOT / "scripts" / "timing"
 CUDA_RUN = TARGET / "release" / "cuda-run"
-# A run of a program, everything counted, takes less than this of the processor's time.
+# The limit of processor time for a run with all counters.
 SECONDS = 60
 SIMULATOR = {"CUDA_BACKEND": "sim", "CUDA_SIM_TIME_LIMIT": "none"}
-# What is counted of a launch, beside everything.
+# Settings for the counters of a launch, besides all of them.
 COUNTED = {"nothing": {"CUDA_SIM_SAMPLE": "none"}, "sample": {}}
-# A core alone, as the processor time of the simulator's threads is.
+# One core, comparable to the processor time of the simulator's threads.
 POCL = {"POCL_MAX_PTHREAD_COUNT": "1", "POCL_AFFINITY": "1"}
 
 
 def measure(flags):
-    """The machine, then a record a kernel."""
-    chosen = [one for one in catalogue.programs() if flags.only in one.title()]
-    missing = {one.collection for one in chosen} - set(flags.collections)
+    """Returns the machine, then a record per kernel."""
+    chosen = [listed for listed in catalogue.programs() if flags.only in listed.title()]
+    missing = {listed.collection for listed in chosen} - set(flags.collections)
     if missing:
-        sys.exit(f"error: these collections are wanted, too: {', '.join(sorted(missing))}")
+        sys.exit(f"error: missing collections: {', '.join(sorted(missing))}; add each as NAME=FOLDER")
     build = ["cargo", "build", "--quiet", "--locked", "--release", "-p", "cuda-run"]
     subprocess.run(build, cwd=ROOT, check=True)
-    found = []
+    records = []
     with tempfile.TemporaryDirectory() as scratch:
         pocl = Pocl(pathlib.Path(scratch))
-        for one in chosen:
-            print(one.collection, one.title(), file=sys.stderr)
-            found += program(one, flags.collections[one.collection], pocl, flags.repeat)
+        for listed in chosen:
+            print(listed.collection, listed.title(), file=sys.stderr)
+            records += program(listed, flags.collections[listed.collection], pocl, flags.repeat)
     commits = {name: commit(folder) for name, folder in flags.collections.items()}
-    return [machine.here([pocl.name] if pocl.name else []) | {"commits": commits}, *found]
+    return [machine.here([pocl.name] if pocl.name else []) | {"commits": commits}, *records]
 
 
-def program(one, top, pocl, repeat):
-    """A record for each of its kernels that are to be timed."""
-    simulator, opencl = Simulator(one, top), one.opencl and pocl.program(one.opencl, top)
+def program(listed, top, pocl, repeat):
+    """Yields a record for each of the program's kernels to time."""
+    simulator, opencl = Simulator(listed, top), listed.opencl and pocl.program(listed.opencl, top)
     counted, everything = simulator.count()
     samples = {"everything": [everything]}
     for _ in range(repeat):
@@ -51,19 +51,19 @@ def program(one, top, pocl, repeat):
             samples.setdefault(name, []).append(simulator.time(settings))
         if opencl:
             samples.setdefault("pocl", []).append(opencl())
-    for name, kind in one.kernels.items():
-        launches, threads, warps = of(counted, name, one.folder)
+    for name, kind in listed.kernels.items():
+        launches, threads, warps = numbers_of(counted, name, listed.folder)
         seconds = {}
-        for how, turns in samples.items():
-            there = one.opencl.kernels[name] if how == "pocl" else name
-            folder = one.opencl.folder if how == "pocl" else one.folder
-            seconds[how] = [of(turn, there, folder)[1] for turn in turns]
+        for engine, turns in samples.items():
+            kernel = listed.opencl.kernels[name] if engine == "pocl" else name
+            folder = listed.opencl.folder if engine == "pocl" else listed.folder
+            seconds[engine] = [numbers_of(turn, kernel, folder)[1] for turn in turns]
         yield {
-            "collection": one.collection,
-            "program": one.title(),
+            "collection": listed.collection,
+            "program": listed.title(),
             "kernel": name,
             "kind": kind,
-            "run": " ".join(filter(None, [one.flags, one.run])),
+            "run": " ".join(filter(None, [listed.flags, listed.run])),
             "launches": launches,
             "thread_instructions": threads,
             "warp_instructions": warps,
@@ -71,28 +71,28 @@ def program(one, top, pocl, repeat):
         }
 
 
-def of(found, name, folder):
-    """A kernel's numbers, where it was launched."""
-    if name not in found:
-        sys.exit(f"error: {folder} launches no {name}, but {', '.join(found)}")
-    return found[name]
+def numbers_of(launched, name, folder):
+    """Returns a kernel's numbers. Exits with an error if it was not launched."""
+    if name not in launched:
+        sys.exit(f"error: {folder} does not launch {name}; it launches {', '.join(launched)}")
+    return launched[name]
 
 
 class Simulator:
-    """A program on the simulator, compiled with what times its kernels."""
+    """A program on the simulator, compiled with code that times its kernels."""
 
-    def __init__(self, one, top):
-        self.folder = top / one.folder
-        # What its Makefile says of it. Folders of Rodinia's begin with cuda/, for one.
-        made = collection.read(one.collection, top, self.folder)
-        if not made:
-            sys.exit(f"error: {self.folder} has no program")
+    def __init__(self, listed, top):
+        self.folder = top / listed.folder
+        # The flags and files come from its Makefile.
+        makefile = collection.read(listed.collection, top, self.folder)
+        if not makefile:
+            sys.exit(f"error: {self.folder} has no Makefile that compiles a CUDA program")
         timing = ["-Xlinker", "--wrap=cudaLaunchKernel", TIMING / "cuda.cpp"]
-        self.compiled = ["-w", *made.flags, *shlex.split(one.flags), *timing, *made.files]
-        self.arguments = shlex.split(one.run)
+        self.compiled = ["-w", *makefile.flags, *shlex.split(listed.flags), *timing, *makefile.files]
+        self.arguments = shlex.split(listed.run)
 
     def count(self):
-        """What its kernels did, and their times with everything counted."""
+        """Returns the kernels' counters, and their times with all counters enabled."""
         with tempfile.TemporaryDirectory() as folder:
             record = pathlib.Path(folder) / "record.json"
             times = self.run([f"--json={record}"], {})
@@ -107,7 +107,7 @@ class Simulator:
 
 
 class Pocl:
-    """PoCL, if it is there."""
+    """PoCL, if it is installed."""
 
     def __init__(self, scratch):
         self.scratch = scratch
@@ -116,10 +116,10 @@ class Pocl:
         done = subprocess.run(compiled, capture_output=True, text=True)
         self.name = version() if done.returncode == 0 else None
         if not self.name:
-            print(f"PoCL is left out: {verdict.first_error(done.stderr) or 'it is not there'}", file=sys.stderr)
+            print(f"PoCL is left out: {verdict.first_error(done.stderr) or 'it is not installed'}", file=sys.stderr)
 
     def program(self, opencl, top):
-        """What runs the program and gives its kernels' times; nothing where there is no PoCL."""
+        """Returns a function that runs the program and returns its kernels' times, or `None` without PoCL."""
         if not self.name:
             return None
         folder, binary = top / opencl.folder, self.scratch / "program"
@@ -132,27 +132,28 @@ class Pocl:
 
 
 def times_of(command, folder, settings):
-    """How long the kernels of a program took that runs as it should."""
+    """Runs a program and returns its kernels' times. Exits with an error if it fails."""
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch) / "times"
         done, _ = runs.start(command, folder, SECONDS, settings | {"KERNEL_TIMES": str(path)})
         if done is None:
-            sys.exit(f"error: this takes too long: {shlex.join(map(str, command))}")
-        said = verdict.judged(done, None)
-        if "why" in said or not path.exists():
-            sys.exit(f"{done.stderr}error: {said['result']}: {shlex.join(map(str, command))}: {said.get('why', '')}")
+            sys.exit(f"error: exceeded {SECONDS} s of processor time: {shlex.join(map(str, command))}")
+        outcome = verdict.judged(done, None)
+        if "why" in outcome or not path.exists():
+            message = f"{outcome['result']}: {shlex.join(map(str, command))}: {outcome.get('why', '')}"
+            sys.exit(f"{done.stderr}error: {message}")
         return kernels.timed(path)
 
 
 def version():
-    """PoCL's, as clinfo has it; nothing where it is not there."""
+    """Returns PoCL's version according to clinfo, or `None` if it is not installed."""
     if not shutil.which("clinfo"):
         return None
-    found = re.search(r"CL_PLATFORM_VERSION.*(PoCL \S+)", programs.output(["clinfo", "--raw"]))
-    return found and found[1]
+    match = re.search(r"CL_PLATFORM_VERSION.*(PoCL \S+)", programs.output(["clinfo", "--raw"]))
+    return match and match[1]
 
 
 def commit(folder):
-    """The commit that a folder is a clone at."""
+    """Returns the commit that a clone has checked out, or `None`."""
     done = subprocess.run(["git", "-C", folder, "rev-parse", "HEAD"], capture_output=True, text=True)
     return done.stdout.strip()[:12] or None

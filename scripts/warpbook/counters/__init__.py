@@ -1,4 +1,4 @@
-"""The simulator's counters beside a GPU's, for docs/results: see scripts/counters."""
+"""The simulator's counters compared with a GPU's, for docs/results: see scripts/counters."""
 
 import sys
 
@@ -22,9 +22,9 @@ def main(doc):
         tables.show(parts)
     wrong = [line for record in runs for line in differences(record)]
     if wrong:
-        sys.exit("\n".join(["error: simulator and GPU count differently:", *wrong]))
+        sys.exit("\n".join(["error: the simulator and the GPU count differently:", *wrong]))
     if flags.into:
-        tables.insert({flags.into: parts}, flags.check, "those of the counters")
+        tables.insert({flags.into: parts}, flags.check, "the tables of the counters")
 
 
 def parse(doc):
@@ -33,7 +33,7 @@ def parse(doc):
     parser.add_argument("--only", metavar="CHAPTER", choices=sorted(CHAPTERS))
     flags = shared.parse(parser)
     if flags.only and (flags.into or flags.source):
-        parser.error("--only is for a GPU, and without --into: the page has all chapters")
+        parser.error("--only needs a GPU and excludes --into, because the page covers all chapters")
     if flags.all and not flags.source:
-        parser.error("--all goes with --from FILE: without it, everything runs")
+        parser.error("--all needs --from FILE: without it, all chapters run anyway")
     return flags

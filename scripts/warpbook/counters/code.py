@@ -1,20 +1,20 @@
-"""What the machine code tells of a launch's accesses."""
+"""Memory accesses of a launch, derived from its machine code (SASS) and execution counts."""
 
 import re
 import sys
 
-# Where the machine code has the `__constant__` variables of a program.
+# The constant bank of a program's `__constant__` variables in machine code.
 OWN_BANK = "0x3"
 
 
 class Access:
-    """One instruction of the machine code that accesses memory, and how often it ran."""
+    """An instruction of the machine code that accesses memory, with its execution counts."""
 
     def __init__(self, row):
-        self.text, self.executed, self.threads, self.turns = row
-        self.guarded = self.text.startswith("@")
-        # The assembler puts such loads between a store to shared memory and an asynchronous copy.
-        self.never = self.text.startswith("@!PT ")
+        self.text, self.executed, self.threads, self.wavefronts = row
+        self.is_predicated = self.text.startswith("@")
+        # The assembler inserts such loads between a store to shared memory and an asynchronous copy.
+        self.is_never_executed = self.text.startswith("@!PT ")
         self.opcode = re.sub(r"^@\S+ +", "", self.text).split()[0]
         unit = self.opcode.split(".")[0]
         self.unit = {"LD": "LDG", "ST": "STG"}.get(unit, unit)  # generic: global in every chapter
@@ -22,37 +22,37 @@ class Access:
         self.bytes = int(width[1] or width[2]) // 8 if width else 4
 
     def bank(self):
-        """The constant bank that is read, and whether the address is in a register."""
+        """Returns the constant bank that is read and true if a register holds the address."""
         bank, address = re.search(r"c\[(\w+)\]\[([^]]*)\]", self.text).groups()
         return bank, bool(re.search(r"R\d", address))
 
     def warps(self):
-        """How many warps had a lane that took part."""
-        least, most = self.bounds()
-        if least != most:
-            sys.exit(f"error: {least} to {most} warps took part in {self.text}: ncu does not say")
-        return least
+        """Returns the number of warps with at least one active lane. Exits with an error if it is ambiguous."""
+        low, high = self.bounds()
+        if low != high:
+            sys.exit(f"error: {low} to {high} warps were active in {self.text}: ncu does not report how many")
+        return low
 
     def bounds(self):
-        """Of how many warps a lane took part, at least and at most."""
-        if not self.guarded:
+        """Returns the minimum and maximum number of warps with an active lane."""
+        if not self.is_predicated:
             return self.executed, self.executed
         if self.unit in ("LDS", "STS") and self.bytes <= 4:
-            return self.turns, self.turns  # one for each warp
+            return self.wavefronts, self.wavefronts  # one per warp
         return -(-self.threads // 32), min(self.threads, self.executed)
 
 
 def accesses_of(launch, unit):
-    return [one for one in map(Access, launch["instructions"]) if one.unit == unit]
+    return [access for access in map(Access, launch["instructions"]) if access.unit == unit]
 
 
 def instructions(launch, unit):
-    return [one for one in accesses_of(launch, unit) if not one.never]
+    return [access for access in accesses_of(launch, unit) if not access.is_never_executed]
 
 
 def fixed_constants(launch):
-    """Constant requests that the program did not make: at addresses that the machine code has, and
-    of the compiler's own tables."""
+    """Returns the number of constant requests that are not the program's: at addresses encoded in the machine
+    code, and to the compiler's own tables."""
     fixed = tables = 0
     for load in instructions(launch, "LDC"):
         bank, in_register = load.bank()
@@ -64,18 +64,18 @@ def fixed_constants(launch):
 
 
 def program_constants(launch, total, ours):
-    """Of so many constant requests those that the program made. Where ncu does not say how many there were
-    that it did not make, they are taken to be as many as the simulator's figure asks for."""
-    least = most = 0
+    """Returns the program's share of `total` constant requests. If ncu does not report the number of other
+    requests, returns the possible number closest to the simulator's count, `ours`."""
+    low = high = 0
     for load in instructions(launch, "LDC"):
         bank, in_register = load.bank()
         if not in_register or bank != OWN_BANK:
             few, many = load.bounds()
-            # Of the compiler's own tables lanes may want different entries.
-            least, most = least + few, most + (load.threads if in_register else many)
-    return min(max(ours, total - most), total - least)
+            # Lanes may read different entries of the compiler's own tables.
+            low, high = low + few, high + (load.threads if in_register else many)
+    return min(max(ours, total - high), total - low)
 
 
 def idle(launch, unit):
-    """How often a warp executed one of these without a lane that took part."""
-    return sum(one.executed - one.warps() for one in instructions(launch, unit))
+    """Returns how often a warp executed such an instruction without an active lane."""
+    return sum(access.executed - access.warps() for access in instructions(launch, unit))

@@ -1,4 +1,4 @@
-"""Counters by Nsight Compute's names, and which of them have to be equal."""
+"""Counters by Nsight Compute's names, and those of them that must be equal."""
 
 REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
@@ -27,7 +27,7 @@ OCCUPANCY = "sm__maximum_warps_per_active_cycle_pct"
 
 PRODUCTS = INSTRUCTIONS.format("pipe_tensor_op_hmma")
 
-# The counters that must be equal, by the names that the simulator has for them.
+# The counters that must be equal, by their names in the tables.
 EQUAL = {
     "load requests": REQUESTS.format("ld"),
     "sectors loaded": SECTORS.format("ld"),
@@ -45,9 +45,9 @@ EQUAL = {
     "products of matrices": PRODUCTS,
 }
 
-# Nsight Compute has some twice: as the hardware's units count them, and as instructions that it
-# adds to the machine code do. Those have no noise, and what is a load to the hardware they have
-# apart: loads, asynchronous copies (LDGSTS) and loads of matrices (LDSM).
+# Nsight Compute offers some counters twice: as counted by the hardware's units, and as counted by instructions
+# that it adds to the machine code. The latter have no noise, and they separate what is a load to the hardware:
+# loads, asynchronous copies (LDGSTS) and matrix loads (LDSM).
 SASS_SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{}.sum"
 SASS_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 EXACT = {
@@ -60,8 +60,8 @@ EXACT = {
     ]
 }
 
-# What Nsight Compute is asked for beside the names that the simulator has counters for.
-BESIDE = [
+# Metrics to request from Nsight Compute in addition to the names for which the simulator has counters.
+ADDITIONAL = [
     *(twin for twins in EXACT.values() for twin in twins), REGISTERS, OCCUPANCY, CONSTANT_MISSES,
     *(LIMITS.format(limit) for limit in LIMITED),
 ]  # fmt: skip

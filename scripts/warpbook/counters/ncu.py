@@ -1,4 +1,4 @@
-"""What ncu prints: the counters of each launch, and its machine code."""
+"""Parser of ncu's output: the counters of each launch and its machine code."""
 
 import csv
 import re
@@ -6,14 +6,14 @@ import sys
 
 
 def raw_page(text, names):
-    """The launches of a raw page, each with the values of `names`."""
+    """Returns the launches of a raw page, each with the values of `names`."""
     head, _units, *rows = table_of(text, "ID")
     launches = []
     for row in rows:
         cells = dict(zip(head, row))
         missing = [name for name in names if not re.fullmatch(r"-?[\d.,]+", cells.get(name, ""))]
         if missing:
-            sys.exit(f"error: this GPU's ncu has no figure for {', '.join(missing)}")
+            sys.exit(f"error: ncu reports no value on this GPU for {', '.join(missing)}")
         launches.append(
             {
                 "kernel": cells["Kernel Name"].split("(")[0],
@@ -26,9 +26,8 @@ def raw_page(text, names):
     return launches
 
 
-# Of each instruction that accesses memory, and of HFMA2.MMA: how often warps executed it, and
-# threads that its guard let act; and the turns of shared memory that it would have taken without
-# bank conflicts.
+# Values per memory instruction, and per HFMA2.MMA: the number of executions by warps and by threads whose guard
+# predicate was true, and the wavefronts of shared memory that it would have taken without bank conflicts.
 LISTED = [
     "Instructions Executed",
     "Predicated-On Thread Instructions Executed",
@@ -38,7 +37,7 @@ LISTED_CODE = re.compile(r"(?:@!?U?P[T\d]+ +)?(?:LD[CSGL]?|ST[SGL]?|ATOM[SG]?|RE
 
 
 def source_page(text):
-    """Launch by launch the kernel's name and the instructions of it that are kept."""
+    """Returns the kernel's name and its recorded instructions for each launch."""
     listings = []
     for part in text.split('"Kernel Name",')[1:]:
         name, rest = part.split("\n", 1)
@@ -59,11 +58,11 @@ def accesses(head, rows):
 
 
 def table_of(text, first):
-    """The rows of a CSV table whose header begins with `first`, without what is around it."""
+    """Returns the rows of the CSV table whose header begins with `first`, without the text around it."""
     lines = text.splitlines()
     start = next((n for n, line in enumerate(lines) if line.startswith(f'"{first}",')), None)
     if start is None:
-        sys.exit(f"error: ncu printed no table with a column {first}:\n{text}")
+        sys.exit(f"error: ncu printed no table with a column {first}; its output:\n{text}")
     rows = list(csv.reader(lines[start:]))
     return [row for row in rows if len(row) == len(rows[0])]
 

@@ -1,4 +1,4 @@
-"""The tables of counters."""
+"""The tables of counters for docs/results/counters-h200.md."""
 
 import collections
 import re
@@ -51,15 +51,15 @@ def equal(launches):
 
 def constants(launches):
     header = [
-        "counted by the GPU", "at addresses in the code", "of a `switch`", "left",
+        "counted by the GPU", "at addresses in the code", "of a `switch`", "remaining",
         "on the simulator",
     ]  # fmt: skip
 
     def cells(launch):
         total, ours = launch["gpu"][CONSTANT], launch["counters"][CONSTANT]
         fixed, tables = fixed_constants(launch)
-        left = total - fixed - tables
-        return [*map(number, (total, fixed, tables, left, ours))] if left or ours else None
+        remaining = total - fixed - tables
+        return [*map(number, (total, fixed, tables, remaining, ours))] if remaining or ours else None
 
     return launch_table(header, launches, cells)
 
@@ -68,37 +68,37 @@ def guarded_stores(launches):
     name = SHARED.format("st")
 
     def cells(launch):
-        executed, off, ours = launch["gpu"][name], idle(launch, "STS"), launch["counters"][name]
-        return [*map(number, (executed, ours, executed - off))] if off else None
+        executed, inactive, ours = launch["gpu"][name], idle(launch, "STS"), launch["counters"][name]
+        return [*map(number, (executed, ours, executed - inactive))] if inactive else None
 
-    header = ["issued on the GPU", "on the simulator", "with a thread that stores"]
+    header = ["issued on the GPU", "on the simulator", "with an active thread"]
     return launch_table(header, launches, cells)
 
 
 def noise(launches):
-    """Where the hardware's units count something else than instructions do."""
+    """Returns the launches in which the hardware's units count differently from instructions."""
     kinds = [kind for kind, name in EQUAL.items() if name in EXACT]
     conflicts = [CONFLICTS.format(kind) for kind in ("ld", "st")]
 
     def cells(launch):
         row = []
         for name in EXACT:
-            counted, without = launch["gpu"][name], exact(launch, name)
-            off = counted - without
-            row += [number(counted), percent(off / without, "+.2f")] if off else ["", ""]
+            counted, precise = launch["gpu"][name], exact(launch, name)
+            excess = counted - precise
+            row += [number(counted), percent(excess / precise, "+.2f")] if excess else ["", ""]
         sides = launch["counters"], launch["gpu"]
-        found = [sum(side[name] for name in conflicts) for side in sides]
-        row += map(number, found) if any(found) else ["", ""]
+        totals = [sum(side[name] for name in conflicts) for side in sides]
+        row += map(number, totals) if any(totals) else ["", ""]
         return row
 
-    header = [cell for kind in kinds for cell in (kind, "more by")]
+    header = [cell for kind in kinds for cell in (kind, "excess")]
     return launch_table([*header, "conflicts, simulator", "GPU"], launches, cells)
 
 
 def caches(launches):
     header = [
         "L1 hits, simulator", "GPU", "L2 sectors read, simulator", "GPU",
-        "of them missed, simulator", "GPU", "constant misses, simulator", "GPU",
+        "L2 misses, simulator", "GPU", "constant misses, simulator", "GPU",
     ]  # fmt: skip
 
     def cells(launch):
@@ -117,7 +117,7 @@ def caches(launches):
 
 def flow(launches):
     header = [
-        "PTX instructions of a warp", "machine instructions", "branches in PTX", "in machine code",
+        "PTX instructions per warp", "machine instructions", "branches in PTX", "in machine code",
         "divergent, simulator", "GPU",
     ]  # fmt: skip
 
@@ -129,10 +129,10 @@ def flow(launches):
 
 
 def occupancy(launches):
-    """Of grids that fill the GPU: a multiprocessor cannot hold more of them than there are."""
+    """Returns the occupancy of grids that fill the GPU. Smaller grids limit the resident blocks themselves."""
     header = [
-        "registers", "blocks a multiprocessor, simulator", "GPU", "limited by, simulator", "GPU",
-        "warps of the most, simulator", "GPU",
+        "registers", "blocks per SM, simulator", "GPU", "limited by, simulator", "GPU",
+        "occupancy, simulator", "GPU",
     ]  # fmt: skip
 
     def cells(launch):
@@ -156,7 +156,7 @@ def occupancy(launches):
 
 
 def wide(launches):
-    """The loads that the assembler has made one of several: kernel by kernel, from its listing."""
+    """Returns the loads that the assembler merged from several, per kernel, from its listing."""
     rows = []
     for kernel, launch in {launch["kernel"]: launch for _, launch in launches}.items():
         for unit, space in (("LDS", "shared"), ("LDC", "const"), ("LDG", "global")):
@@ -164,33 +164,33 @@ def wide(launches):
                 load for load in instructions(launch, unit)
                 if unit != "LDC" or load.bank() == (OWN_BANK, True)
             ]  # fmt: skip
-            apart = ptx_loads(kernel, space)
-            merged = [load for load in machine if load.bytes not in apart]
-            # A loop that the assembler has unrolled has other numbers of them.
-            if not merged or sum(load.bytes for load in machine) != sum(apart):
+            separate = ptx_loads(kernel, space)
+            merged = [load for load in machine if load.bytes not in separate]
+            # The counts differ in a loop that the assembler has unrolled.
+            if not merged or sum(load.bytes for load in machine) != sum(separate):
                 continue
             kinds = collections.Counter(load.opcode for load in merged)
-            told = ", ".join(f"{count} `{opcode}`" for opcode, count in kinds.items())
-            rows.append([f"`{kernel}`", space, number(len(apart)), number(len(machine)), told])
-    header = ["kernel", "memory", "loads in PTX", "in machine code", "of them wide"]
+            opcodes = ", ".join(f"{count} `{opcode}`" for opcode, count in kinds.items())
+            rows.append([f"`{kernel}`", space, number(len(separate)), number(len(machine)), opcodes])
+    header = ["kernel", "memory", "loads in PTX", "in machine code", "wide loads"]
     return table(header, rows)
 
 
 def ptx_loads(kernel, space):
-    """The bytes a thread loads by each of a kernel's instructions; of constant memory only those
-    whose address is in a register."""
+    """Returns the bytes that a thread loads with each of a kernel's load instructions. Constant loads count only
+    if a register holds the address."""
     address = "%" if space == "const" else ""
     for path in sorted((ROOT / "kernels/ptx").rglob("*.ptx")):
         body = re.search(rf"\.entry {kernel}\(.*?\n}}", path.read_text(), re.DOTALL)
         if body:
             load = rf"\bld(?:\.{space})?(?:\.nc)?(?:\.v(\d))?\.[a-z](\d+)\s[^;]*\[{address}"
-            found = re.findall(load, body[0])
-            return [int(count or 1) * int(bits) // 8 for count, bits in found]
+            loads = re.findall(load, body[0])
+            return [int(count or 1) * int(bits) // 8 for count, bits in loads]
     sys.exit(f"error: no PTX in kernels/ptx has the kernel {kernel}")
 
 
 def launch_table(header, launches, cells):
-    """A row for each launch; `cells` gives None for one that has no place in the table."""
+    """Returns a table with a row per launch. `cells` returns `None` for launches to omit; empty columns are dropped."""
     rows, last = [], None
     for record, launch in launches:
         row = cells(launch)
@@ -200,12 +200,12 @@ def launch_table(header, launches, cells):
         rows.append([run, launch["label"], size(launch), *row])
         last = record
     header = ["run", "variant", "blocks × threads", *header]
-    told = [n for n in range(len(header)) if any(row[n] for row in rows)]
-    return table([header[n] for n in told], [[row[n] for n in told] for row in rows])
+    columns = [n for n in range(len(header)) if any(row[n] for row in rows)]
+    return table([header[n] for n in columns], [[row[n] for n in columns] for row in rows])
 
 
 def same(ours, theirs):
-    """One number where both are it; both, the simulator's first, where they differ."""
+    """Returns one number if both are equal, and otherwise both, the simulator's first."""
     if ours == theirs:
         return number(ours) if ours else ""
     return f"**{number(ours)} / {number(theirs)}**"

@@ -1,4 +1,4 @@
-"""Launches that nobody chose, counted on the simulator and on a GPU: see scripts/held-out."""
+"""Randomly drawn launches, counted on the simulator and on a GPU: see scripts/held-out."""
 
 import json
 import pathlib
@@ -10,7 +10,7 @@ from . import kernels, measure
 from .compare import unexplained
 from .pages import sections
 
-# The launches that docs/results has.
+# The launches in docs/results.
 SEED, COUNT = 2, 100
 
 
@@ -39,9 +39,9 @@ def main(doc):
     if not flags.into:
         tables.show(parts)
     if wrong:
-        sys.exit("\n".join(["error: simulator and GPU count differently:", *wrong]))
+        sys.exit("\n".join(["error: the simulator and the GPU count differently:", *wrong]))
     if flags.into:
-        tables.insert({flags.into: parts}, flags.check, "those of the launches")
+        tables.insert({flags.into: parts}, flags.check, "the tables of the launches")
 
 
 def parse(doc):

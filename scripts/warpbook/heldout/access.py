@@ -1,4 +1,4 @@
-"""Kernels that read and write memory in many patterns."""
+"""Kernels that read and write memory in many access patterns."""
 
 from .launch import TYPES, Buffer, Launch, Number
 
@@ -6,15 +6,15 @@ INDEX = "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
 
 
 def shape(draw):
-    """Blocks and threads; the last warp is not always full."""
-    return draw.between(2, 12), draw.one(32, 64, 96, 128, 100, 192, 256)
+    """Draws a number of blocks and of threads per block. The last warp is not always full."""
+    return draw.between(2, 12), draw.choice(32, 64, 96, 128, 100, 192, 256)
 
 
 def strides(draw):
-    """Every thread an element, so many apart, from an offset on."""
-    of, (grid, block) = draw.one("u8", "u16", "u32", "u64", "f32", "f64"), shape(draw)
-    step, offset = draw.one(1, 2, 3, 4, 5, 7, 8, 16, 17, 32, 33), draw.below(9)
-    back = draw.one(1, 1, 2, 3)
+    """One element per thread, with a stride and an offset."""
+    of, (grid, block) = draw.choice("u8", "u16", "u32", "u64", "f32", "f64"), shape(draw)
+    step, offset = draw.choice(1, 2, 3, 4, 5, 7, 8, 16, 17, 32, 33), draw.below(9)
+    back = draw.choice(1, 1, 2, 3)
     threads = grid * block
     body = f"{INDEX}    out[i * {back}] = in[i * {step} + {offset}] + ({TYPES[of]})1;\n"
     buffers = [
@@ -25,11 +25,11 @@ def strides(draw):
 
 
 def scattered(draw):
-    """Elements at drawn places, read or written."""
-    of, (grid, block) = draw.one("u8", "u16", "u32", "f32", "f64"), shape(draw)
-    threads, reach = grid * block, draw.one(16, 64, 500, 4000)
-    write = draw.one(False, True)
-    # Two threads that write to one place write the same.
+    """Elements at random indices, read or written."""
+    of, (grid, block) = draw.choice("u8", "u16", "u32", "f32", "f64"), shape(draw)
+    threads, reach = grid * block, draw.choice(16, 64, 500, 4000)
+    write = draw.choice(False, True)
+        # Threads that write to the same element write the same value.
     line = f"out[at[i]] = ({TYPES[of]})at[i];" if write else "out[i] = in[at[i]];"
     buffers = [Buffer("at", "u32", threads, reach, draw.seed())]
     if not write:
@@ -41,11 +41,11 @@ def scattered(draw):
 
 
 def structures(draw):
-    """Structures of some words: all of them read, or a few, and written whole."""
-    words, (grid, block) = draw.one(2, 3, 4, 5, 6, 7, 8, 12, 16), shape(draw)
-    aligned = draw.one(4, 8, 16) if words % 4 == 0 else draw.one(4, 8) if words % 2 == 0 else 4
-    read = draw.one("all", "all", "some")
-    whole = draw.one(False, True)
+    """Structures of several words: read whole or in part, and written whole or not."""
+    words, (grid, block) = draw.choice(2, 3, 4, 5, 6, 7, 8, 12, 16), shape(draw)
+    aligned = draw.choice(4, 8, 16) if words % 4 == 0 else draw.choice(4, 8) if words % 2 == 0 else 4
+    read = draw.choice("all", "all", "some")
+    whole = draw.choice(False, True)
     fields = ", ".join(f"f{n}" for n in range(words))
     before = f"struct __align__({aligned}) S{words}_{aligned} {{ float {fields}; }};\n"
     name = f"S{words}_{aligned}"
@@ -64,8 +64,8 @@ def structures(draw):
 
 
 def vectors(draw):
-    """Vectors of some elements, in and out."""
-    vector, of, lanes, add = draw.one(
+    """Vectors of several elements, read and written."""
+    vector, of, lanes, add = draw.choice(
         ("uchar4", "u8", 4, "v.x += v.w; v.y ^= v.z;"),
         ("float2", "f32", 2, "v.x += v.y;"),
         ("float4", "f32", 4, "v.x += v.w; v.y += v.z;"),
@@ -74,7 +74,7 @@ def vectors(draw):
         ("ushort4", "u16", 4, "v.x += v.w;"),
         ("int2", "u32", 2, "v.x -= v.y;"),
     )
-    step, (grid, block) = draw.one(1, 1, 2, 3, 4), shape(draw)
+    step, (grid, block) = draw.choice(1, 1, 2, 3, 4), shape(draw)
     count = grid * block * step * lanes
     body = f"{INDEX}    {vector} v = in[i * {step}];\n    {add}\n    out[i * {step}] = v;\n"
     buffers = [
@@ -85,10 +85,10 @@ def vectors(draw):
 
 
 def transposes(draw):
-    """A matrix transposed: directly, or by a tile of shared memory with or without padding."""
-    tile, tiles = draw.one(8, 16, 32), draw.between(2, 5)
-    n, way, pad = tile * tiles, draw.one("direct", "tile"), draw.one(0, 1, 2)
-    rows = draw.one(tile, tile // 2)
+    """A matrix transposed directly, or through a tile of shared memory with or without padding."""
+    tile, tiles = draw.choice(8, 16, 32), draw.between(2, 5)
+    n, way, pad = tile * tiles, draw.choice("direct", "tile"), draw.choice(0, 1, 2)
+    rows = draw.choice(tile, tile // 2)
     steps = tile // rows
     body = f"""    int x = blockIdx.x * {tile} + threadIdx.x, y = blockIdx.y * {tile} + threadIdx.y;
 """
@@ -108,20 +108,20 @@ def transposes(draw):
 
 
 def constants(draw):
-    """A table in constant memory, asked for at places that differ in many ways."""
-    (grid, block), size = shape(draw), draw.one(32, 64, 256, 1024)
-    of = draw.one("int", "int", "float", "short", "double")
-    place = draw.one(
+    """A table in constant memory, read at indices with many patterns."""
+    (grid, block), size = shape(draw), draw.choice(32, 64, 256, 1024)
+    of = draw.choice("int", "int", "float", "short", "double")
+    index = draw.choice(
         "threadIdx.x", "blockIdx.x", "threadIdx.x / 32", "threadIdx.x / 4", "threadIdx.x * 3",
         "at[i]",
     )  # fmt: skip
-    rounds = draw.one(1, 1, 4)
+    rounds = draw.choice(1, 1, 4)
     values = ", ".join(str((n * 37 + 11) % 101) for n in range(size))
     name = f"table_{of}_{size}_{draw.below(10000)}"
     before = f"__constant__ {of} {name}[{size}] = {{{values}}};\n"
     body = f"""{INDEX}    {of} sum = 0;
     #pragma nounroll
-    for (int k = 0; k < n; k++) sum += {name}[(({place}) + k * 5) % {size}];
+    for (int k = 0; k < n; k++) sum += {name}[(({index}) + k * 5) % {size}];
     out[i] = sum;
 """
     buffers = [
@@ -130,14 +130,14 @@ def constants(draw):
                grid * block, type=of),
         Number("n", rounds),
     ]  # fmt: skip
-    return Launch(f"constant {of}[{size}] at {place} × {rounds}", buffers, body, grid, block, before)
+    return Launch(f"constant {of}[{size}] at {index} × {rounds}", buffers, body, grid, block, before)
 
 
 def local_arrays(draw):
-    """Arrays of a thread's own, at places that nobody knows beforehand."""
-    (grid, block), size = shape(draw), draw.one(4, 8, 12, 20)
-    of = draw.one("u32", "f32", "u16", "u64", "u8")
-    kind = draw.one("counts", "reversed", "sorted")
+    """Per-thread local arrays with indices known only at run time."""
+    (grid, block), size = shape(draw), draw.choice(4, 8, 12, 20)
+    of = draw.choice("u32", "f32", "u16", "u64", "u8")
+    kind = draw.choice("counts", "reversed", "sorted")
     type, threads = TYPES[of], grid * block
     fill = f"""{INDEX}    {type} a[{size}];
     for (int k = 0; k < {size}; k++) a[k] = {'0' if kind == 'counts' else f'in[k * {threads} + i]'};

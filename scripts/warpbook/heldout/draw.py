@@ -1,4 +1,4 @@
-"""Choices that a seed decides, the same with every Python."""
+"""Seeded random choices that are the same with every version of Python."""
 
 import random
 
@@ -8,13 +8,13 @@ class Draw:
         self.numbers = random.Random("/".join(map(str, seed)))
 
     def below(self, end):
-        # Of all methods only random() is promised to stay as it is.
+        # Python guarantees only that random() keeps its sequence.
         return int(self.numbers.random() * end)
 
     def between(self, first, last):
         return first + self.below(last - first + 1)
 
-    def one(self, *choices):
+    def choice(self, *choices):
         return choices[self.below(len(choices))]
 
     def seed(self):

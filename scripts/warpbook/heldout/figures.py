@@ -1,4 +1,4 @@
-"""The figures that are compared, by Nsight Compute's names."""
+"""The counters to compare, by short names and Nsight Compute's names."""
 
 from ..counters.names import CONFLICTS, DIVERGENT, EQUAL, EXACT, HITS, REQUESTS, SECTORS
 
@@ -27,5 +27,5 @@ FIGURES = {
     "L1 hits": HITS,
 }
 
-# What Nsight Compute is asked for.
-ASKED = [*FIGURES.values(), *(twin for twins in EXACT.values() for twin in twins)]
+# The metrics to request from Nsight Compute.
+METRICS = [*FIGURES.values(), *(twin for twins in EXACT.values() for twin in twins)]

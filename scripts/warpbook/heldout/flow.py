@@ -1,13 +1,13 @@
-"""Kernels whose threads go different ways."""
+"""Kernels with divergent control flow."""
 
 from .access import INDEX, shape
 from .launch import Buffer, Launch, Number
 
 
 def loops(draw):
-    """Loops that threads leave at different times."""
-    (grid, block), most = shape(draw), draw.one(5, 12, 30)
-    kind = draw.one("counted", "collatz", "until", "nested")
+    """Loops that threads leave after different numbers of iterations."""
+    (grid, block), limit = shape(draw), draw.choice(5, 12, 30)
+    kind = draw.choice("counted", "collatz", "until", "nested")
     body = {
         "counted": f"""{INDEX}    int sum = 0;
     #pragma nounroll
@@ -22,7 +22,7 @@ def loops(draw):
     out[i] = steps;
 """,
         "until": f"""{INDEX}    unsigned k = i, steps = 0;
-    while (in[k] % 4 != 0 && steps < {most}) {{
+    while (in[k] % 4 != 0 && steps < {limit}) {{
         k = (k * 5 + in[k]) % {grid * block};
         steps++;
     }}
@@ -38,16 +38,16 @@ def loops(draw):
 """,
     }[kind]
     buffers = [
-        Buffer("in", "u32", grid * block, most, draw.seed()),
+        Buffer("in", "u32", grid * block, limit, draw.seed()),
         Buffer("out", "u32", grid * block),
     ]
-    return Launch(f"loop, {kind}, most {most}", buffers, body, grid, block)
+    return Launch(f"loop, {kind}, limit {limit}", buffers, body, grid, block)
 
 
 def branches(draw):
-    """Branches on drawn values: short and long ones, switches, early ends."""
-    (grid, block), kinds = shape(draw), draw.one(2, 4, 8)
-    kind = draw.one("short", "long", "switch", "end", "chain")
+    """Branches on random values: short and long branches, switches, early returns."""
+    (grid, block), kinds = shape(draw), draw.choice(2, 4, 8)
+    kind = draw.choice("short", "long", "switch", "end", "chain")
     threads = grid * block
     long = "".join(f"        v = v * {2 * n + 3} + (v >> {n % 7 + 1});\n" for n in range(30))
     cases = "".join(
@@ -76,9 +76,9 @@ def branches(draw):
 
 
 def sorts(draw):
-    """A block's elements sorted, by pairs that change places in shared memory."""
-    block, grid = draw.one(32, 64, 128), draw.between(1, 5)
-    kind = draw.one("bitonic", "odd and even")
+    """A block's elements sorted by exchanging pairs in shared memory."""
+    block, grid = draw.choice(32, 64, 128), draw.between(1, 5)
+    kind = draw.choice("bitonic", "odd and even")
     head = f"""    int t = threadIdx.x, i = blockIdx.x * {block} + t;
     __shared__ unsigned s[{block}];
     s[t] = in[i];
@@ -113,9 +113,9 @@ def sorts(draw):
 
 
 def queues(draw):
-    """Elements that are chosen are counted and given places: by votes, or each by an atomic."""
-    (grid, block), kind = shape(draw), draw.one("votes", "atomics")
-    block, share = -(-block // 32) * 32, draw.one(2, 3, 10)
+    """Selected elements are counted and assigned slots, by warp votes or with an atomic per element."""
+    (grid, block), kind = shape(draw), draw.choice("votes", "atomics")
+    block, share = -(-block // 32) * 32, draw.choice(2, 3, 10)
     if kind == "votes":
         body = f"""{INDEX}    bool chosen = in[i] % {share} == 0;
     unsigned votes = __ballot_sync(0xffffffffu, chosen);

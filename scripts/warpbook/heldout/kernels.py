@@ -1,4 +1,4 @@
-"""The launches: drawn from families by a seed, written down and compiled."""
+"""The launches: drawn from families by a seed, written to files and compiled."""
 
 import json
 
@@ -8,7 +8,7 @@ from .draw import Draw
 
 FAMILIES = [*access.FAMILIES, *together.FAMILIES, *flow.FAMILIES]
 
-# As the chapters' kernels are compiled, for GPUs that have all that these kernels use.
+# The flags for the chapters' kernels, for GPUs that support all instructions that these kernels use.
 CLANG = [
     "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-nostdlibinc",
     "--target=x86_64-unknown-linux-gnu", "--cuda-path=kernels", "-Ikernels", "-Wall",
@@ -18,7 +18,7 @@ CLANG = [
 
 
 def drawn(seed, count):
-    """So many launches, of each family in turn, no two with the same name."""
+    """Draws `count` launches with different names, from each family in turn."""
     launches = {}
     turn = 0
     while len(launches) < count:
@@ -30,7 +30,7 @@ def drawn(seed, count):
 
 
 def write(folder, clang, seed, count):
-    """Puts the launches' sources, their PTX and the plan into a folder; the plan's path."""
+    """Writes the launches' sources, PTX and plan into a folder, and returns the plan's path."""
     families = {}
     for family, launch in drawn(seed, count):
         families.setdefault(family, []).append(launch)

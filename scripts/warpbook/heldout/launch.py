@@ -1,4 +1,4 @@
-"""A kernel's source and the launch of it, as the program `launches` takes it."""
+"""Kernel sources and their launches, in the format of the program `launches`."""
 
 SIZES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "f32": 4, "f64": 8}
 TYPES = {
@@ -8,7 +8,7 @@ TYPES = {
 
 
 class Launch:
-    """`body` stands in a kernel with these parameters; `before` before the kernel."""
+    """A kernel with the given parameters and body. `before` precedes the kernel in the source."""
 
     def __init__(self, label, parameters, body, grid, block, before=""):
         self.label, self.before, self.body = label, before, body
@@ -31,7 +31,7 @@ class Launch:
 
 
 class Buffer:
-    """A parameter: so many elements, drawn below a limit; zeros without one."""
+    """A buffer parameter with `count` random elements below `below`, or zeros if `below` is 0."""
 
     def __init__(self, name, of, count, below=0, seed=0, type=None, const=None):
         self.name, self.of, self.count, self.below, self.seed = name, of, count, below, seed
@@ -42,12 +42,11 @@ class Buffer:
         return f"{'const ' if self.const else ''}{self.type} *{self.name}"
 
     def argument(self):
-        told = {"count": self.count, "of": self.of, "below": self.below, "seed": self.seed}
-        return {"buffer": told}
+        return {"buffer": {"count": self.count, "of": self.of, "below": self.below, "seed": self.seed}}
 
 
 class Number:
-    """A parameter: an int."""
+    """An int parameter."""
 
     def __init__(self, name, value):
         self.name, self.value = name, value

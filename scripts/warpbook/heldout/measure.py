@@ -1,13 +1,13 @@
-"""Runs the launches: on the simulator, and on the GPU under Nsight Compute."""
+"""Runs the launches on the simulator, and on the GPU under Nsight Compute."""
 
 import json
 import sys
 import tempfile
 
 from .. import ROOT, programs
-from ..counters.measure import this_machine  # noqa: F401, for who measures
+from ..counters.measure import this_machine  # noqa: F401, part of this interface
 from ..counters.ncu import raw_page, source_page
-from .figures import ASKED
+from .figures import METRICS
 
 
 def program(flags):
@@ -27,40 +27,40 @@ def simulated(flags, plan):
 
 
 def on_gpu(flags, plan):
-    """What became of each launch, what Nsight Compute counted, and its machine code."""
+    """Returns each launch's results, Nsight Compute's counters and the machine code."""
     words = [*program(flags), str(plan.resolve())]
-    done = outcomes(programs.output(words, CUDA_BACKEND="gpu"))
+    executed = outcomes(programs.output(words, CUDA_BACKEND="gpu"))
     with tempfile.TemporaryDirectory() as folder:
         report = f"{folder}/report.ncu-rep"
-        asked = ["--metrics", ",".join(ASKED), "--section", "SourceCounters"]
+        metrics = ["--metrics", ",".join(METRICS), "--section", "SourceCounters"]
         options = ["--clock-control", "none", "--target-processes", "all", "--export", report]
-        programs.output(["ncu", *asked, *options, *words], CUDA_BACKEND="gpu")
+        programs.output(["ncu", *metrics, *options, *words], CUDA_BACKEND="gpu")
         page = ["ncu", "--import", report, "--csv", "--print-units", "base", "--page"]
-        counted = raw_page(programs.output([*page, "raw"]), ASKED)
+        profiled = raw_page(programs.output([*page, "raw"]), METRICS)
         listings = source_page(programs.output([*page, "source", "--print-source", "sass"]))
-    kernels = [[one["kernel"] for one in done], [one["kernel"] for one in counted]]
+    kernels = [[launch["kernel"] for launch in executed], [launch["kernel"] for launch in profiled]]
     if kernels[0] != kernels[1] or kernels[0] != [kernel for kernel, _ in listings]:
-        sys.exit("error: ncu lists other kernels than it ran")
+        sys.exit("error: ncu lists other kernels than it profiled")
     return [
         {
-            "kernel": one["kernel"],
-            "results": one["results"],
+            "kernel": launch["kernel"],
+            "results": launch["results"],
             "gpu": twin["gpu"],
             "instructions": instructions,
         }
-        for one, twin, (_, instructions) in zip(done, counted, listings)
+        for launch, twin, (_, instructions) in zip(executed, profiled, listings)
     ]
 
 
 def paired(plan, ours, theirs):
-    """Launch by launch, what the plan, the simulator and the GPU have of it."""
+    """Merges the plan's, the simulator's and the GPU's data launch by launch. Exits with an error if they differ."""
     if not len(plan) == len(ours) == len(theirs):
-        sys.exit(f"error: {len(plan)} launches here, {len(theirs)} on the GPU")
+        sys.exit(f"error: {len(plan)} launches here, but {len(theirs)} on the GPU: record them again with --save")
     launches = []
     for planned, here, there in zip(plan, ours, theirs):
         if planned["kernel"] != there["kernel"]:
-            sys.exit(f"error: the GPU ran {there['kernel']}, and not {planned['kernel']}")
+            sys.exit(f"error: the GPU ran {there['kernel']} instead of {planned['kernel']}: record again with --save")
         if here["results"] != there["results"]:
-            sys.exit(f"error: {planned['label']}: simulator and GPU have other results")
+            sys.exit(f"error: {planned['label']}: the simulator's results differ from the GPU's")
         launches.append({**planned, **there, "counters": here["counters"]})
     return launches

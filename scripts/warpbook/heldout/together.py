@@ -1,4 +1,4 @@
-"""Kernels whose threads work together: on shared memory, by atomics, by shuffles."""
+"""Kernels whose threads cooperate through shared memory, atomics and shuffles."""
 
 from .access import INDEX, shape
 from .launch import TYPES, Buffer, Launch
@@ -7,10 +7,10 @@ FULL = "0xffffffffu"
 
 
 def histograms(draw):
-    """Counts of drawn values, in shared memory first or in device memory at once."""
-    (grid, block), bins = shape(draw), draw.one(8, 32, 64, 200, 256)
-    values, of = draw.one(bins, max(bins // 8, 1)), draw.one("u32", "u32", "f32")
-    each, where = draw.between(1, 4), draw.one("shared", "shared", "global")
+    """Histograms of random values, accumulated in shared memory first or directly in device memory."""
+    (grid, block), bins = shape(draw), draw.choice(8, 32, 64, 200, 256)
+    values, of = draw.choice(bins, max(bins // 8, 1)), draw.choice("u32", "u32", "f32")
+    each, where = draw.between(1, 4), draw.choice("shared", "shared", "global")
     type, one = TYPES[of], "1.0f" if of == "f32" else "1u"
     count = grid * block * each
     loop = f"for (int k = 0; k < {each}; k++)"
@@ -30,10 +30,10 @@ def histograms(draw):
 
 
 def scans(draw):
-    """Sums up to each element of a block."""
-    block, grid = draw.one(64, 128, 256), draw.between(1, 6)
-    way = draw.one("steps", "tree", "tree", "padded tree", "shuffles")
-    of = draw.one("u32", "f32")
+    """Prefix sums of a block's elements."""
+    block, grid = draw.choice(64, 128, 256), draw.between(1, 6)
+    way = draw.choice("steps", "tree", "tree", "padded tree", "shuffles")
+    of = draw.choice("u32", "f32")
     type = TYPES[of]
     head = f"    int t = threadIdx.x, i = blockIdx.x * {block} + t;\n"
     if way == "steps":
@@ -63,7 +63,7 @@ def scans(draw):
     else:
         pad = " + (n) / 32" if way == "padded tree" else ""
         before = f"#undef AT\n#define AT(n) ((n){pad})\n"
-        # Every thread has two elements, as in the usual tree.
+        # Each thread has two elements, as in the usual tree.
         mine = f"blockIdx.x * {2 * block} + 2 * t"
         body = f"""    int t = threadIdx.x, apart = 1;
     __shared__ {type} s[{2 * block + block // 16}];
@@ -101,10 +101,10 @@ def scans(draw):
 
 
 def reductions(draw):
-    """A block's sum, several ways; the sums of blocks meet by an atomic."""
-    block, grid = draw.one(64, 128, 256), draw.between(2, 8)
-    way = draw.one("neighbours", "halves", "shuffles", "atomics")
-    of = draw.one("u32", "f32")
+    """A block's sum, computed in several ways. Atomics combine the blocks' sums."""
+    block, grid = draw.choice(64, 128, 256), draw.between(2, 8)
+    way = draw.choice("neighbours", "halves", "shuffles", "atomics")
+    of = draw.choice("u32", "f32")
     type = TYPES[of]
     head = f"    int t = threadIdx.x, i = blockIdx.x * {block} + t;\n"
     if way == "shuffles":
@@ -137,7 +137,7 @@ def reductions(draw):
     return Launch(f"sum by {way} of {block}, {type}", buffers, head + work, grid, block)
 
 
-# Of each operation its call, and for which types there is one.
+# The call of each operation, and the types for which it exists.
 OPERATIONS = {
     "add": ("atomicAdd({at}, {v})", ["u32", "u64", "f32"]),
     "min": ("atomicMin({at}, {v})", ["u32", "u64"]),
@@ -160,32 +160,32 @@ def global_atomics(draw):
 
 
 def atomics(draw, where):
-    """Atomics of all kinds, on as many places as threads or on few."""
-    (grid, block), name = shape(draw), draw.one(*OPERATIONS)
+    """Atomics of all kinds, on as many addresses as there are threads or on few."""
+    (grid, block), name = shape(draw), draw.choice(*OPERATIONS)
     block = max(block, 64)
     call, types = OPERATIONS[name]
-    of = draw.one(*types)
-    places = draw.one(1, 2, 7, 32, 64)
-    spread = draw.one("t % {}", "t / 4 % {}", "in[i] % {}").format(places)
-    # What an exchange leaves depends on who comes last: all give the same.
+    of = draw.choice(*types)
+    count = draw.choice(1, 2, 7, 32, 64)
+    spread = draw.choice("t % {}", "t / 4 % {}", "in[i] % {}").format(count)
+    # The result of an exchange depends on the order of the threads, so all threads write the same value.
     value = "7" if name in ("exchange", "swap") else "in[i] + 1"
-    used = draw.one(False, True) and name not in ("exchange", "swap", "increment")
+    used = draw.choice(False, True) and name not in ("exchange", "swap", "increment")
     type = TYPES[of]
     target = "s" if where == "shared" else "out"
     act = call.format(at=f"&{target}[{spread}]", v=f"({type})({value})", type=type)
     body = f"    int t = threadIdx.x, i = blockIdx.x * {block} + t;\n"
     if where == "shared":
-        body += f"""    __shared__ {type} s[{places}];
-    if (t < {places}) s[t] = 0;
+        body += f"""    __shared__ {type} s[{count}];
+    if (t < {count}) s[t] = 0;
     __syncthreads();
 """
-    # The old value is used, and nothing is left that depends on the order.
+    # The old value is used, but the result does not depend on the order.
     body += f"    if ({act} == ({type})12345) other[i] = 1;\n" if used else f"    {act};\n"
     if where == "shared":
-        body += f"    __syncthreads();\n    if (t < {places}) out[blockIdx.x * {places} + t] = s[t];\n"
+        body += f"    __syncthreads();\n    if (t < {count}) out[blockIdx.x * {count} + t] = s[t];\n"
     buffers = [
         Buffer("in", "u32", grid * block, 50, draw.seed()),
-        Buffer("out", of, places * grid),
+        Buffer("out", of, count * grid),
         Buffer("other", "u32", grid * block),
     ]
     label = f"atomic {name}, {type}, {where}, {spread}" + (", old value used" if used else "")
@@ -193,9 +193,9 @@ def atomics(draw, where):
 
 
 def tiles(draw):
-    """A stencil or a product by tiles of shared memory, whose rows are read in some order."""
-    tile, tiles = draw.one(8, 16), draw.between(2, 4)
-    n, kind = tile * tiles, draw.one("product", "stencil")
+    """A stencil or a matrix product with tiles of shared memory whose rows are read in some order."""
+    tile, tiles = draw.choice(8, 16), draw.between(2, 4)
+    n, kind = tile * tiles, draw.choice("product", "stencil")
     if kind == "product":
         body = f"""    int x = threadIdx.x, y = threadIdx.y;
     int column = blockIdx.x * {tile} + x, row = blockIdx.y * {tile} + y;

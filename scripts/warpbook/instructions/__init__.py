@@ -1,4 +1,4 @@
-"""What a GPU makes of single PTX instructions, for the simulator's tests: see scripts/instructions."""
+"""Results of single PTX instructions on a GPU, for the simulator's tests: see scripts/instructions."""
 
 import argparse
 import pathlib
@@ -12,7 +12,7 @@ def main(doc):
         description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
-    parser.add_argument("--ptx", action="store_true", help="print the PTX alone")
+    parser.add_argument("--ptx", action="store_true", help="print only the PTX")
     flags = parser.parse_args()
     snippets = [*carries.snippets(), *packed.snippets(), *atomics.snippets()]
     snippets += flushed.snippets()
@@ -21,7 +21,7 @@ def main(doc):
     elif flags.folder:
         record(snippets, flags.folder)
     else:
-        parser.error("a folder is wanted, or --ptx")
+        parser.error("name a folder for the record, or use --ptx")
 
 
 def record(snippets, folder):
@@ -30,9 +30,9 @@ def record(snippets, folder):
     name, driver = machine.gpu("name", "driver_version")
     lines = [
         f"# {name}, driver {driver}, {machine.today()}: scripts/instructions.",
-        "# A line that begins with `: ` is PTX, from the words x0 … x5 to the words y0 … y4; each line",
-        "# below it has x0 … and, behind the equals sign, y0 …",
+        "# A line that begins with `: ` is PTX with inputs in the words x0 … x5 and outputs in the words y0 … y4;",
+        "# each line below it has the inputs x0 … and, after the equals sign, the outputs y0 …",
     ]
-    lines += device.answers(snippets)
+    lines += device.recorded(snippets)
     short = name.lower().split()[-1]
     (folder / f"instructions-{short}.txt").write_text("\n".join(lines) + "\n")

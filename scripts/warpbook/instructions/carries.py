@@ -1,15 +1,15 @@
-"""Pairs of instructions of which the first writes the carry and the second reads it."""
+"""Pairs of instructions, of which the first writes the carry flag and the second reads it."""
 
 import random
 
 from .template import Snippet
 
 FIRST = ["add.cc", "sub.cc", "mad.lo.cc", "mad.hi.cc"]
-# The first of a pair may have read a carry itself.
+# The first instruction of a pair may itself read the carry flag.
 FIRST_IN_CHAIN = ["addc.cc", "subc.cc", "madc.lo.cc", "madc.hi.cc"]
-SECOND = [name for one in FIRST_IN_CHAIN for name in (one, one.removesuffix(".cc"))]
+SECOND = [name for first in FIRST_IN_CHAIN for name in (first, first.removesuffix(".cc"))]
 
-# A sum that carries, one that does not, differences with and without a borrow, and what is drawn.
+# Sums with and without a carry, and differences with and without a borrow.
 EDGES = [
     (0xFFFFFFFF, 0xFFFFFFFF, 1, 0, 0, 0),
     (0, 0, 0, 0, 0, 0x80000000),
@@ -29,7 +29,7 @@ def snippets():
 
 
 def chain(ty, first, second):
-    """The results of both in %y0 … %y3, the carry after them in %y4."""
+    """Returns code with the results of both instructions in %y0 … %y3 and the final carry in %y4."""
     wide = ty.endswith("64")
     begin = "add.cc.u32 %t0, %x5, %x5; " if first in FIRST_IN_CHAIN else ""
     if wide:

@@ -1,29 +1,29 @@
-"""Runs snippets on the first GPU, through NVIDIA's driver alone."""
+"""Execution of snippets on the first GPU, using only NVIDIA's driver."""
 
 import array
 import ctypes
 
 from . import template
 
-# Modules of this size are assembled in a blink, and an error says which snippet it is about.
-TOGETHER = 64
+# Modules of this size assemble quickly, and an assembler error identifies the snippet.
+SNIPPETS_PER_MODULE = 64
 
 
-def answers(snippets):
-    """The lines of the record: each snippet, and its rows with what the GPU answers."""
+def recorded(snippets):
+    """Yields the lines of the record: each snippet, and its rows with the GPU's results."""
     driver = Driver()
-    for start in range(0, len(snippets), TOGETHER):
-        part = snippets[start : start + TOGETHER]
+    for start in range(0, len(snippets), SNIPPETS_PER_MODULE):
+        part = snippets[start : start + SNIPPETS_PER_MODULE]
         module = driver.load(template.module(part))
         for number, snippet in enumerate(part):
-            found = driver.run(module, f"k{number}", snippet.rows)
+            results = driver.run(module, f"k{number}", snippet.rows)
             yield f": {snippet.code}"
-            for row, answer in zip(snippet.rows, found):
-                yield f"{words(row)} = {words(answer)}"
+            for row, result in zip(snippet.rows, results):
+                yield f"{words(row)} = {words(result)}"
 
 
 def words(row):
-    """As hexadecimal numbers, without the zeros at the end."""
+    """Formats a row as hexadecimal numbers, without trailing zeros."""
     row = list(row)
     while len(row) > 1 and row[-1] == 0:
         row.pop()
@@ -41,7 +41,7 @@ class Driver:
     def call(self, name, *arguments):
         code = getattr(self.cuda, name)(*arguments)
         if code:
-            raise SystemExit(f"{name} fails with code {code}")
+            raise SystemExit(f"error: {name} failed with code {code}")
 
     def load(self, ptx):
         module = ctypes.c_void_p()
@@ -51,18 +51,18 @@ class Driver:
     def run(self, module, name, rows):
         function = ctypes.c_void_p()
         self.call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
-        given = array.array("I", [word for row in rows for word in row])
-        left = array.array("I", [0] * (template.ANSWERS * len(rows)))
-        buffers = [self.buffer(given), self.buffer(left)]
-        pointers = (ctypes.c_void_p * 2)(*[ctypes.addressof(one) for one in buffers])
+        operands = array.array("I", [word for row in rows for word in row])
+        results = array.array("I", [0] * (template.RESULTS * len(rows)))
+        buffers = [self.buffer(operands), self.buffer(results)]
+        pointers = (ctypes.c_void_p * 2)(*[ctypes.addressof(buffer) for buffer in buffers])
         grid, block = (1, 1, 1), (len(rows), 1, 1)
         self.call("cuLaunchKernel", function, *grid, *block, 0, None, pointers, None)
         self.call("cuCtxSynchronize")
-        size = ctypes.c_size_t(4 * len(left))
-        self.call("cuMemcpyDtoH_v2", ctypes.c_void_p(left.buffer_info()[0]), buffers[1], size)
+        size = ctypes.c_size_t(4 * len(results))
+        self.call("cuMemcpyDtoH_v2", ctypes.c_void_p(results.buffer_info()[0]), buffers[1], size)
         for buffer in buffers:
             self.call("cuMemFree_v2", buffer)
-        return [left[n : n + template.ANSWERS] for n in range(0, len(left), template.ANSWERS)]
+        return [results[n : n + template.RESULTS] for n in range(0, len(results), template.RESULTS)]
 
     def buffer(self, words):
         address, size = ctypes.c_uint64(), ctypes.c_size_t(4 * len(words))

@@ -1,4 +1,4 @@
-"""`.ftz` of results that are next to the least normal number, or become it by rounding."""
+"""`.ftz` of results next to the smallest normal number, or rounded to it."""
 
 import itertools
 import struct
@@ -6,11 +6,11 @@ import struct
 from .template import Snippet
 
 MODES = ("rn", "rz", "rm", "rp")
-LEAST = 2.0**-126
+SMALLEST_NORMAL = 2.0**-126
 
 
 def snippets():
-    """Products, quotients, sums of products and conversions."""
+    """Yields products, quotients, fused multiply-adds and conversions."""
     for code, operands in instructions():
         for start in range(0, len(operands), 32):
             yield Snippet(code, operands[start : start + 32])
@@ -27,8 +27,8 @@ def instructions():
 
 
 def rows(operation):
-    """Factors, or a number and what divides it; their results are around ±2^-126."""
-    found = []
+    """Returns factors, or dividends and divisors, with results around ±2^-126."""
+    operands = []
     for sign, step in itertools.product((1, -1), (0, 1, 100, 1448, 2000)):
         for off in (-2, -1, 0, 1):
             if operation == "mul":
@@ -36,33 +36,33 @@ def rows(operation):
                 pair = (2.0**-6 * (1 - (2 * step + off) * 2.0**-24), 2.0**-120 * (1 + step * 2.0**-23))
             else:
                 pair = (2.0**-96 * (1 + step * 2.0**-23), 2.0**30 * (1 + (step - off) * 2.0**-23))
-            found.append([word(sign * pair[0]), word(pair[1]), 0])
-    # The greatest numbers of a reciprocal that is not subnormal, and the least that is.
-    found += [[word(1.0), 0x7E800000 + n, 0] for n in range(-2, 4)]
-    return found
+            operands.append([word(sign * pair[0]), word(pair[1]), 0])
+    # The largest numbers whose reciprocal is normal, and the smallest whose reciprocal is subnormal.
+    operands += [[word(1.0), 0x7E800000 + n, 0] for n in range(-2, 4)]
+    return operands
 
 
 def sums():
-    """Products and what is added to them: ±2^-126, but for so little that it takes more than 53 bits to say."""
-    found = []
-    for sign, much, little in itertools.product((1, -1), (-148, -150, -151, -152, -175), (0, 1, 3)):
-        factor = -sign * 2.0 ** (much // 2) * (1 + little * 2.0**-23)
-        other = 2.0 ** (much - much // 2) * (1 + little * 2.0**-23)
-        found.append([word(factor), word(other), word(sign * LEAST)])
-    return found
+    """Returns factors and addends whose sum differs from ±2^-126 so little that it needs more than 53 bits."""
+    operands = []
+    for sign, exponent, step in itertools.product((1, -1), (-148, -150, -151, -152, -175), (0, 1, 3)):
+        factor = -sign * 2.0 ** (exponent // 2) * (1 + step * 2.0**-23)
+        other = 2.0 ** (exponent - exponent // 2) * (1 + step * 2.0**-23)
+        operands.append([word(factor), word(other), word(sign * SMALLEST_NORMAL)])
+    return operands
 
 
 def doubles():
-    """Numbers of double precision around ±2^-126."""
-    found = []
+    """Returns double-precision numbers around ±2^-126."""
+    operands = []
     for sign, bits in itertools.product((1, -1), (23, 24, 25, 26, 27, 40)):
         for around in (-1, 0, 1):
-            number = sign * LEAST * (1 - 2.0**-bits + around * 2.0**-52)
+            number = sign * SMALLEST_NORMAL * (1 - 2.0**-bits + around * 2.0**-52)
             low, high = struct.unpack("<2I", struct.pack("<d", number))
-            found.append([low, high, 0])
-    return found
+            operands.append([low, high, 0])
+    return operands
 
 
 def word(number):
-    """The bits of the number of single precision that is nearest."""
+    """Returns the bits of the nearest single-precision number."""
     return struct.unpack("<I", struct.pack("<f", number))[0]

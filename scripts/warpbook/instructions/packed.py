@@ -1,10 +1,10 @@
-"""Instructions on two values in one register, and what packs several into one."""
+"""Instructions on two packed values in one register, and instructions that pack values."""
 
 import random
 
 from .template import Snippet
 
-# Zeros, ones, the least and the greatest normal and subnormal numbers, infinities, NaNs.
+# Zeros, ones, the smallest and largest normal and subnormal numbers, infinities, NaNs.
 F16 = [0, 0x8000, 0x3C00, 0xBC00, 1, 0x83FF, 0x0400, 0x7BFF, 0x7C00, 0xFC00, 0x7E00, 0xFC01]
 BF16 = [0, 0x8000, 0x3F80, 0xBF80, 1, 0x807F, 0x0080, 0x7F7F, 0x7F80, 0xFF80, 0x7FC0, 0xFF81]
 INT16 = [0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF, 0x1234, 0xFEDC]
@@ -25,7 +25,7 @@ def snippets():
 
 
 def pairs(draw, values, count=16):
-    """Rows of two registers with two values each, and a bit for a predicate."""
+    """Returns rows of two registers with two values each, and a bit for a predicate."""
     two = lambda: draw.choice(values) << 16 | draw.choice(values)
     return [(two(), two(), draw.getrandbits(1)) for _ in range(count)]
 
@@ -58,7 +58,7 @@ def comparisons(draw):
 
 
 def narrow(draw):
-    """`set` into 16 bits, and `set` of halves."""
+    """Yields `set` instructions with 16-bit results or half-precision operands."""
     halves = "mov.b32 {%h0, %h1}, %x0; mov.b32 {%h2, %h3}, %x1; "
     end = "mov.b32 %y0, {%h4, %h4};"
     for ty, values in (("f16", F16), ("bf16", BF16)):
@@ -74,12 +74,12 @@ def narrow(draw):
             a, b = {"16": ("%h0", "%h2"), "32": ("%x0", "%x2")}.get(ty[1:], ("%a0", "%a1"))
             relation = "eq" if ty[0] == "b" else "lt"
             rows = [[draw.choice(INT32) for _ in range(4)] for _ in range(6)]
-            rows += [[one, one, one, one] for one in (0, 1, 0x80000000)]
+            rows += [[value] * 4 for value in (0, 1, 0x80000000)]
             yield Snippet(f"{halves}set.{relation}.{to}.{ty} %h4, {a}, {b}; {end}", rows)
 
 
 def packs(draw):
-    values = INT32 + [-one & 0xFFFFFFFF for one in INT32]
+    values = INT32 + [-value & 0xFFFFFFFF for value in INT32]
     row = lambda: [draw.choice(values), draw.choice(values), draw.getrandbits(32)]
     for to in ("s16", "u16"):
         yield Snippet(f"cvt.pack.sat.{to}.s32 %y0, %x0, %x1;", [row() for _ in range(32)])

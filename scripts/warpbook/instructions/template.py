@@ -1,9 +1,9 @@
-"""The kernel around a snippet of PTX: a thread a row of operands."""
+"""The kernel around a PTX snippet, with one thread per row of operands."""
 
 from dataclasses import dataclass
 
-WORDS = 6  # that a row of operands has
-ANSWERS = 5  # that a row of answers has
+WORDS = 6  # per row of operands
+RESULTS = 5  # words per row of results
 
 HEAD = """.version 8.0
 .target sm_90
@@ -36,7 +36,7 @@ KERNEL = """.visible .entry k{number}(.param .u64 rows, .param .u64 answers) {{
 
 @dataclass
 class Snippet:
-    """PTX on one line that writes %y0 … %y4, and rows of the words that %x0 … %x5 hold."""
+    """A line of PTX that writes %y0 … %y4, and rows of operands for %x0 … %x5."""
 
     code: str
     rows: list
@@ -47,11 +47,11 @@ class Snippet:
 
 
 def module(snippets):
-    return HEAD + "".join(kernel(number, one.code) for number, one in enumerate(snippets))
+    return HEAD + "".join(kernel(number, snippet.code) for number, snippet in enumerate(snippets))
 
 
 def kernel(number, code):
     loads = [f"  ld.global.u32 %x{n}, [%row+{4 * n}];" for n in range(WORDS)]
-    loads += [f"  mov.u32 %y{n}, 0;" for n in range(ANSWERS)]
-    stores = [f"  st.global.u32 [%answer+{4 * n}], %y{n};" for n in range(ANSWERS)]
+    loads += [f"  mov.u32 %y{n}, 0;" for n in range(RESULTS)]
+    stores = [f"  st.global.u32 [%answer+{4 * n}], %y{n};" for n in range(RESULTS)]
     return KERNEL.format(number=number, code=code, loads="\n".join(loads), stores="\n".join(stores))

@@ -1,1 +1,1 @@
-"""The device mathematics: the polynomials it is made of, and the values it is measured against."""
+"""The device mathematics: its polynomials, and reference values to test it."""

@@ -1,16 +1,16 @@
-"""Fits a polynomial to a function: through its values at Chebyshev's points, where the largest error is
-within a small factor of the smallest that is possible."""
+"""Polynomial approximation by interpolation at Chebyshev nodes, where the maximum error is within a small factor
+of the minimum."""
 
 import struct
 
 from mpmath import cos, mp, mpf, pi
 
-# Bits that the polynomial is right to before its coefficients are rounded: what the format has, and some more.
+# Accuracy of a polynomial in bits before its coefficients are rounded: the format's precision and a few more.
 BITS = {"float": 28, "double": 57}
 
 
 def interpolate(f, a, b, count):
-    """Coefficients in (u - centre) of the polynomial with `count` coefficients through f at Chebyshev's points."""
+    """Returns `count` coefficients in (u - centre) of the polynomial that interpolates f at Chebyshev nodes."""
     centre, half = (a + b) / 2, (b - a) / 2
     angles = [(2 * k + 1) * pi / (2 * count) for k in range(count)]
     values = [f(centre + half * cos(angle)) for angle in angles]
@@ -18,7 +18,7 @@ def interpolate(f, a, b, count):
         2 * sum(v * cos(j * angle) for v, angle in zip(values, angles)) / count for j in range(count)
     ]
     series[0] /= 2
-    # From Chebyshev's polynomials to powers of the scaled argument.
+    # Convert from Chebyshev polynomials to powers of the scaled argument.
     before, now = [mpf(1)], [mpf(0), mpf(1)]
     powers = [mpf(0)] * count
     for j, weight in enumerate(series):
@@ -41,7 +41,7 @@ def horner(coefficients, x):
 
 
 def shifted(coefficients, by):
-    """The same polynomial in u + by."""
+    """Returns the coefficients of the same polynomial in u + by."""
     result = list(coefficients)
     for k in range(len(result)):
         for j in range(len(result) - 2, k - 1, -1):
@@ -50,28 +50,28 @@ def shifted(coefficients, by):
 
 
 def fit(f, a, b, kind, about=None):
-    """The shortest polynomial in (u - about) that is right to the format's bits, over a <= u <= b."""
+    """Returns the shortest polynomial in (u - about) that is accurate to the format's bits on a <= u <= b."""
     a, b = mpf(a), mpf(b)
     about = mpf(0) if about is None else mpf(about)
     goal = mpf(2) ** -BITS[kind]
     points = [a + (b - a) * (mpf(k) + mpf("0.37")) / 41 for k in range(41)]
-    wanted = [f(u) for u in points]
+    expected = [f(u) for u in points]
     low, high = 2, 64
     while low < high:
         count = (low + high) // 2
-        found = interpolate(f, a, b, count)
+        candidate = interpolate(f, a, b, count)
         middle = (a + b) / 2
-        worst = max(abs(horner(found, u - middle) / v - 1) for u, v in zip(points, wanted))
+        worst = max(abs(horner(candidate, u - middle) / v - 1) for u, v in zip(points, expected))
         if worst <= goal:
             high = count
         else:
             low = count + 1
-    found = interpolate(f, a, b, low)
-    return shifted(found, about - (a + b) / 2)
+    best = interpolate(f, a, b, low)
+    return shifted(best, about - (a + b) / 2)
 
 
 def literal(value, kind):
-    """The nearest number of the format, as C++ writes it, with as few digits as give it back."""
+    """Returns the nearest number of the format as a C++ literal with the fewest digits that round-trip."""
     nearest = float(value)
     if kind == "double":
         return repr(nearest)

@@ -1,18 +1,18 @@
-"""The functions that are fitted: each as smooth over its range as it can be made."""
+"""The functions to approximate, each transformed to be as smooth as possible on its interval."""
 
 from mpmath import (
-    besseli, besselj, bessely, cos, e, erf, erfc, exp, expm1, findroot, gamma, inf, log, log1p, loggamma,
+    besseli, besselj, bessely, cos, erf, erfc, exp, expm1, findroot, gamma, log, log1p, loggamma,
     mp, mpf, pi, sin, sinh, sqrt, tan, tanh, asin, atan, euler,
 )
 
 
 def even(f, limit):
-    """f as a function of its argument's square. Where it is 0/0, its limit."""
+    """Returns f as a function of its argument's square, with `limit` as the value at 0."""
     return lambda z: limit if z == 0 else f(sqrt(z))
 
 
 def accurately(f):
-    """f with twice the digits: it subtracts numbers that are nearly equal."""
+    """Returns f computed with three times the digits, because it subtracts nearly equal numbers."""
 
     def careful(u):
         with mp.workdps(3 * mp.dps):
@@ -30,7 +30,7 @@ def pow_tail(s):
 
 
 def inverse_erfc(y):
-    """The x whose erfc is y."""
+    """Returns the x with erfc(x) = y."""
     if y > mpf("0.1"):
         return findroot(lambda x: erfc(x) - y, (1 - y) * sqrt(pi) / 2)
     guess = sqrt(-log(y * sqrt(pi) * sqrt(-log(y))))
@@ -38,14 +38,14 @@ def inverse_erfc(y):
 
 
 def inverse_erf_over(w):
-    """erfinv(x) / x, where w = -log((1 - x)(1 + x))."""
+    """Returns erfinv(x) / x for w = -log((1 - x)(1 + x))."""
     x = sqrt(-expm1(-w))
     y = exp(-w) / (1 + x)  # 1 - x
     return inverse_erfc(y) / x
 
 
 def scaled_erfc(t):
-    """(1 + 2x) exp(x²) erfc(x), where t = (x - 4) / (x + 4)."""
+    """Returns (1 + 2x) exp(x²) erfc(x) for t = (x - 4) / (x + 4)."""
     if t == 1:
         return 2 / sqrt(pi)
     x = 4 * (1 + t) / (1 - t)
@@ -75,11 +75,11 @@ def stirling_factor(u):
 
 
 def cylinder(kind, order):
-    """J or Y of an order."""
+    """Returns the Bessel function J or Y of an order."""
     return lambda x: (besselj if kind == "j" else bessely)(order, x)
 
 
-# Where they are zero, below 10.
+# Approximate zeros of the Bessel functions below 10.
 ZEROS = {
     ("j", 0): [2.4, 5.5, 8.7],
     ("j", 1): [3.8, 7.0],
@@ -93,10 +93,10 @@ def zero(kind, order, k):
 
 
 def around_zero(kind, order, k):
-    """The function divided by the distance from its zero, as a function of that distance."""
-    place = zero(kind, order, k)
+    """Returns the function divided by the distance from its zero, as a function of that distance."""
+    root = zero(kind, order, k)
     f = cylinder(kind, order)
-    return lambda t: f(place + t) / t
+    return lambda t: f(root + t) / t
 
 
 def y0_rest(x):
@@ -108,8 +108,8 @@ def y1_rest(x):
 
 
 def wave(order, part):
-    """What the waves far from 0 are made of: J = sqrt(2/(πx)) (P cos χ - Q sin χ), χ = x - π/4 - order π/2,
-    as functions of 64/x²; Q times x."""
+    """Returns P, or Q times x, of the asymptotic expansion J = sqrt(2/(πx)) (P cos χ - Q sin χ) with
+    χ = x - π/4 - order π/2, as a function of 64/x²."""
 
     def f(u):
         if u == 0:
@@ -126,7 +126,7 @@ def wave(order, part):
 
 
 def growing(order):
-    """I over how it grows, exp(x)/sqrt(x), as a function of 8/x."""
+    """Returns the Bessel function I divided by its growth, exp(x)/sqrt(x), as a function of 8/x."""
 
     def f(u):
         if u == 0:
@@ -138,7 +138,7 @@ def growing(order):
 
 
 def bessel(kind, order, name):
-    """The pieces of J or Y below 8: name, function, from, to, about."""
+    """Returns the pieces of J or Y below 8, each as name, function, start, end and expansion point."""
     pieces = []
     if kind == "j" and order == 0:
         pieces.append((f"{name}_start", even(lambda x: besselj(0, x), mpf(1)), 0, mpf("2.89"), None))
@@ -151,13 +151,13 @@ def bessel(kind, order, name):
         limit = (2 * euler - 1 - 2 * log(2)) / (2 * pi)
         pieces.append((f"{name}_start", even(y1_rest, limit), 0, mpf("1.44"), None))
     for index, (start, end, which) in enumerate(PIECES[kind, order]):
-        place = zero(kind, order, which)
-        about = round(float((mpf(start) + mpf(end)) / 2 - place), 1)
-        pieces.append((f"{name}_{index}", around_zero(kind, order, which), mpf(start) - place, mpf(end) - place, about))
+        root = zero(kind, order, which)
+        about = round(float((mpf(start) + mpf(end)) / 2 - root), 1)
+        pieces.append((f"{name}_{index}", around_zero(kind, order, which), mpf(start) - root, mpf(end) - root, about))
     return pieces
 
 
-# From where to where, and around which zero.
+# Start and end of each piece, and the index of the zero around which it is expanded.
 PIECES = {
     ("j", 0): [("1.7", "4", 0), ("4", "7.1", 1), ("7.1", "8", 2)],
     ("j", 1): [("2.3", "5.4", 0), ("5.4", "8", 1)],
@@ -167,7 +167,7 @@ PIECES = {
 
 
 def families():
-    """For each file its polynomials: name, what it is, function, from, to, about which point."""
+    """Returns each file's polynomials: name, description, function, start, end and expansion point."""
     half_log2 = log(2) / 2 + mpf("0.001")
     eighth = (pi / 4 + mpf("0.001")) ** 2
     return {
@@ -233,5 +233,5 @@ def families():
     }
 
 
-# 1/sqrt(w) of the smallest double that there is.
+# 1/sqrt(w) for the smallest positive double.
 FAR = mpf("0.0366")

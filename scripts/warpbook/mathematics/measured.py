@@ -1,4 +1,4 @@
-"""The functions that are measured: where, and what they are. Special cases are those of the CUDA Math API."""
+"""The functions to test, with their domains and exact values. Special cases follow the CUDA Math API."""
 
 import math
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from mpmath import inf, mp, mpf, nan
 
 from .functions import inverse_erfc
 
-# For the constants below, too.
+# Also needed for the constants below.
 mp.dps = 60
 
 
@@ -17,34 +17,34 @@ mp.dps = 60
 class Function:
     name: str
     of: Callable
-    # For each argument from where to where; whole numbers where both ends are.
+    # Start and end of each argument's range; integer arguments if both are integers.
     ranges: list
-    # What it is of arguments that are special: a function that answers None where they are not.
+    # The value for special arguments; a function that returns None for ordinary ones.
     special: Callable = None
     extra: list = field(default_factory=list)
-    # It is not asked of numbers larger than this.
-    most: float = math.inf
+    # The largest magnitude of the special arguments in the test values.
+    limit: float = math.inf
 
     @property
     def arity(self):
         return len(self.ranges[0])
 
     @property
-    def whole(self):
+    def has_integers(self):
         return any(isinstance(end, int) for r in self.ranges[0] for end in r)
 
     def at(self, *x):
         if self.special is not None:
-            answer = self.special(*x)
-            if answer is not None:
-                return answer
+            value = self.special(*x)
+            if value is not None:
+                return value
         if any(map(math.isnan, x)):
             return math.nan
         return self.of(*map(mpf, x))
 
 
 def cases(at_zero=None, at_inf=None, at_minus_inf=None, domain=None, ends=None):
-    """Special cases of a function of one argument. `at_zero` "same" is the argument itself."""
+    """Returns the special cases of a function of one argument. `at_zero` "same" means the argument itself."""
 
     def special(x):
         if math.isnan(x):
@@ -90,7 +90,7 @@ def phi(x):
 def erfcx(x):
     if x > 1000:
         with mp.workdps(80):
-            # The asymptotic series, of which four terms are enough there.
+            # The asymptotic series, which needs few terms here.
             z = 1 / (2 * x * x)
             return (1 - z + 3 * z**2 - 15 * z**3 + 105 * z**4 - 945 * z**5 + 10395 * z**6) / (x * m.sqrt(m.pi))
     if x < -30:
@@ -100,7 +100,7 @@ def erfcx(x):
 
 def erfinv(x):
     with mp.workdps(90):
-        # Near 1 by the complement, which the argument gives exactly.
+        # Near 1, use the complement, which is exact for the argument.
         a = abs(x)
         value = inverse_erfc(1 - a) if a > mpf("0.9") else m.erfinv(a)
         return value if x > 0 else -value
@@ -192,7 +192,7 @@ def length(inverse):
 
 def lengths(name, count):
     near, far = [(-9.0, 9.0)] * count, [ALL] * count
-    # Of both numbers as large as can be, and so small that their squares vanish.
+    # Also arguments so large that their squares overflow and so small that they underflow.
     small = [(-1e-300, 1e-300)] * count
     return [
         Function(name.format(""), None, [near, far, small], length(False)),
@@ -287,7 +287,7 @@ FUNCTIONS = [
           ("y", 0, [(0.8935769662791675,), (3.957678419314858,), (7.086051060301773,)]),
           ("y", 1, [(2.197141326031017,), (5.429681040794135,), (2.5,)]),
       )),
-    *(Function(f"{k}{n}_far", cylinder((k, n)), [[(8.0, 100.0)], [(8.0, 1e6)]], most=0.0) for k in "jy" for n in (0, 1)),
+    *(Function(f"{k}{n}_far", cylinder((k, n)), [[(8.0, 100.0)], [(8.0, 1e6)]], limit=0.0) for k in "jy" for n in (0, 1)),
     Function("cyl_bessel_i0", bessel_i(0), [[(-712.0, 712.0)], [(-9.0, 9.0)]], cases(1.0, INF, INF)),
     Function("cyl_bessel_i1", bessel_i(1), [[(-712.0, 712.0)], [(-9.0, 9.0)]], cases("same", INF, -INF)),
     Function("jn", cylinder(("j", None)), [[(2, 128), (0.1, 300.0)], [(2, 12), (0.1, 30.0)], [(128, 128), (1.0, 1000.0)]]),

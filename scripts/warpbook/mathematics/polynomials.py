@@ -1,4 +1,4 @@
-"""Makes the headers with the polynomials, and says whether those there are what would be made."""
+"""Generates the headers with the polynomials, or checks that they are up to date."""
 
 import argparse
 import pathlib
@@ -21,7 +21,7 @@ namespace __cuda_math {
 
 
 def definition(name, kind, about, coefficients):
-    """The function that computes it."""
+    """Returns the C++ function that evaluates the polynomial."""
     suffix = "f" if kind == "float" else ""
     x = "x" if about is None else f"x - {literal(about, kind)}"
     lines, line = [], f"    return horner({x}"
@@ -38,11 +38,11 @@ def definition(name, kind, about, coefficients):
 
 def header(family):
     parts = [HEAD]
-    for name, what, f, a, b, about in family:
-        comment = f"// {what}; {float(a):.4g} to {float(b):.4g}\n"
-        found = {kind: fit(f, a, b, kind, about) for kind in ("float", "double")}
-        parts.append(comment + "".join(definition(name, kind, about, c) for kind, c in found.items()))
-        print(name, {kind: len(c) for kind, c in found.items()}, file=sys.stderr)
+    for name, description, f, a, b, about in family:
+        comment = f"// {description}; {float(a):.4g} to {float(b):.4g}\n"
+        fits = {kind: fit(f, a, b, kind, about) for kind in ("float", "double")}
+        parts.append(comment + "".join(definition(name, kind, about, c) for kind, c in fits.items()))
+        print(name, {kind: len(c) for kind, c in fits.items()}, file=sys.stderr)
     return "\n".join(parts) + "\n} // namespace __cuda_math\n"
 
 
@@ -50,7 +50,7 @@ def main(doc):
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--only", help="the one family to make")
+    parser.add_argument("--only", help="name of the only family to generate")
     arguments = parser.parse_args()
     stale = []
     for name, family in functions.families().items():
@@ -63,4 +63,4 @@ def main(doc):
         elif not file.is_file() or file.read_text() != text:
             stale.append(file.name)
     if stale:
-        sys.exit("not what is made today: " + ", ".join(stale) + "; scripts/polynomials --write makes them")
+        sys.exit("error: out of date: " + ", ".join(stale) + "; run scripts/polynomials --write to regenerate")

@@ -1,4 +1,4 @@
-"""Arguments of each function and the doubles nearest to its values there."""
+"""Arguments of each function with the doubles nearest to the exact values."""
 
 import argparse
 import math
@@ -7,7 +7,7 @@ import random
 import struct
 import sys
 
-from mpmath import inf, isinf, isnan, mp, mpf, nan, nint
+from mpmath import isinf, isnan, mp, mpf, nint
 
 from .measured import FUNCTIONS
 
@@ -17,7 +17,7 @@ HEAD = """# Arguments and values as the bits of doubles, in hexadecimal, under e
 # scripts/mathematics-values --write makes this file.
 """
 
-# What every function is asked, beside points of its range.
+# Arguments with which every function is tested, in addition to points of its ranges.
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 5e-324, -5e-324, 2.2250738585072014e-308,
            -2.2250738585072014e-308, 1.7976931348623157e308, -1.7976931348623157e308, 0.5, -0.5, 1e-30]
 
@@ -31,7 +31,7 @@ def from_bits(n):
 
 
 def nearest(value):
-    """The double nearest to it, the even one of two."""
+    """Returns the nearest double, rounding ties to even."""
     if isinstance(value, float):
         return value
     if isnan(value):
@@ -51,7 +51,7 @@ def nearest(value):
 
 
 def draw(rng, low, high):
-    """A number of a range: of all sizes, or evenly."""
+    """Draws a number from a range, uniformly or with its magnitude distributed over all exponents."""
     if rng.random() < 0.5:
         return rng.uniform(low, high)
     if low > 0:
@@ -63,25 +63,25 @@ def draw(rng, low, high):
     return value if low <= value <= high else abs(value) if abs(value) <= high else -abs(value)
 
 
-def made(points):
+def table(points):
     lines = [HEAD]
     for function in FUNCTIONS:
         rng = random.Random(function.name)
-        asked = []
+        cases = []
         if function.arity == 1:
-            asked += [(x,) for x in SPECIAL if function.most > 0 and not function.most < abs(x) < math.inf]
-        elif function.arity == 2 and not function.whole:
+            cases += [(x,) for x in SPECIAL if function.limit > 0 and not function.limit < abs(x) < math.inf]
+        elif function.arity == 2 and not function.has_integers:
             few = SPECIAL[:7] + [2.0, -3.0, 0.5]
-            asked += [(x, y) for x in few for y in few]
-        asked += [tuple(map(float, p)) for p in function.extra]
+            cases += [(x, y) for x in few for y in few]
+        cases += [tuple(map(float, p)) for p in function.extra]
         for k in range(points):
             ranges = function.ranges[k % len(function.ranges)]
-            asked.append(tuple(
+            cases.append(tuple(
                 float(rng.randint(*r)) if all(isinstance(end, int) for end in r) else draw(rng, *r)
                 for r in ranges
             ))
         lines.append(f"{function.name} {function.arity}\n")
-        for arguments in asked:
+        for arguments in cases:
             value = nearest(function.at(*arguments))
             lines.append(" ".join(f"{bits(x):016x}" for x in (*arguments, value)) + "\n")
     return "".join(lines)
@@ -94,14 +94,14 @@ def main(doc):
     parser.add_argument("--to", type=pathlib.Path)
     parser.add_argument("--points", type=int, default=30)
     arguments = parser.parse_args()
-    text = made(arguments.points)
+    text = table(arguments.points)
     if arguments.to:
         arguments.to.write_text(text)
     elif arguments.write:
         FILE.parent.mkdir(exist_ok=True)
         FILE.write_text(text)
     elif FILE.read_text() != text:
-        sys.exit(f"{FILE.name} is not what is made today; scripts/mathematics-values --write makes it")
+        sys.exit(f"error: {FILE.name} is out of date; run scripts/mathematics-values --write to regenerate it")
 
 
 mp.dps = 60

@@ -1,1 +1,1 @@
-"""What is looked at in the book's pages: as they are written, as they are built, in a browser."""
+"""Checks and generators of the book's pages: their sources, the built book, and its rendering in a browser."""

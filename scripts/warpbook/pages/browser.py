@@ -1,8 +1,8 @@
-"""The built book in Chromium: each page, as wide as a phone and as a desktop, light and dark.
+"""Layout checks of the built book in Chromium: each page at the width of a phone and a desktop, light and dark.
 
-A page must not be wider than the window, nor log an error, nor ask for what is not there. Nothing but
-code scrolls sideways, tables are within the column, and a figure fits the window. Text in figures must stand out from what is behind it and be large enough to read, and the switch between
-the languages must arrive at the same heading of the page's twin. mdBook's own words must be
+A page must not be wider than the window, log an error, or request a missing file. Only code may scroll sideways,
+tables fit the column, and figures fit the window. Text in figures must have enough contrast and size to be
+readable. The language switch must lead to the same heading of the translated page. mdBook's own labels must be
 Chinese on a Chinese page.
 """
 
@@ -24,23 +24,23 @@ LOOK, WORDS = (
     (pathlib.Path(__file__).parent / name).read_text(encoding="utf-8")
     for name in ("look.js", "words.js")
 )
-# What is wrong with the page of a source file.
+# Problems of the page of a source file.
 SOURCE = """() => document.documentElement.scrollWidth > innerWidth ? ['wider than the window'] : []"""
 
 
 def check(chromium, book):
-    """What is wrong on the pages, a sentence each, and how many pages there are."""
+    """Returns a sentence per problem on the pages, and the number of pages."""
     pages = sorted(file.relative_to(book / "en").as_posix() for file in (book / "en").rglob("*.html"))
     pages = [page for page in pages if page not in ("toc.html", "index.html")]
     sources = sorted(file.relative_to(book).as_posix() for file in (book / code.FOLDER).rglob("*.html"))
     with served(book) as address, concurrent.futures.ThreadPoolExecutor() as pool:
-        at = functools.partial(visit, chromium, address, pages, sources)
-        wrong = [one for found in pool.map(at, SIZES) for one in found]
+        visit_all = functools.partial(visit, chromium, address, pages, sources)
+        wrong = [problem for problems in pool.map(visit_all, SIZES) for problem in problems]
     return wrong, 2 * len(pages) + len(sources)
 
 
 def visit(chromium, address, pages, sources, size):
-    """All pages, and the sources that they lead to, in a window of one size."""
+    """Visits all pages and the linked sources in a window of one size, and returns the problems."""
     from playwright.sync_api import sync_playwright
 
     wrong = []
@@ -54,25 +54,26 @@ def visit(chromium, address, pages, sources, size):
         problems = listen(tab)
         for page in pages:
             tab.goto(f"{address}/en/{page}")
-            found = [*looks(tab), *switch(tab, "zh", page), *looks(tab), *copies(tab)]
-            found += switch(tab, "en", page)
-            wrong += [f"{page}, {width} px: {what}" for what in [*found, *drain(problems)]]
+            errors = [*layout_problems(tab), *switch(tab, "zh", page), *layout_problems(tab), *copies(tab)]
+            errors += switch(tab, "en", page)
+            wrong += [f"{page}, {width} px: {problem}" for problem in [*errors, *drain(problems)]]
         for page in sources:
             tab.goto(f"{address}/{page}")
-            wrong += [f"{page}, {width} px: {what}" for what in [*tab.evaluate(SOURCE), *drain(problems)]]
+            errors = [*tab.evaluate(SOURCE), *drain(problems)]
+            wrong += [f"{page}, {width} px: {problem}" for problem in errors]
         browser.close()
     return wrong
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Says nothing of each request."""
+    """A request handler without a log."""
 
     def log_message(self, *_):
         pass
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Says nothing of a browser that leaves a page before it is there."""
+    """A server that ignores browsers leaving a page before it is loaded."""
 
     def handle_error(self, request, client_address):
         if not isinstance(sys.exc_info()[1], ConnectionError):
@@ -81,7 +82,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 @contextlib.contextmanager
 def served(book, port=0):
-    """The book on a port of this machine, for this machine alone; its address."""
+    """Serves the book on a local port and yields its address."""
     handler = functools.partial(Quiet, directory=book)
     server = Server(("127.0.0.1", port), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -92,33 +93,34 @@ def served(book, port=0):
 
 
 def listen(tab):
-    """What goes wrong in a tab, from now on."""
+    """Returns a list to which the tab's errors are added as they occur."""
     problems = []
-    tab.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
+    tab.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     tab.on("pageerror", lambda error: problems.append(str(error)))
-    tab.on("requestfailed", lambda asked: problems.append(f"{asked.url}: {asked.failure}"))
+    tab.on("requestfailed", lambda request: problems.append(f"{request.url}: {request.failure}"))
     return problems
 
 
+    """Returns and clears the problems."""
 def drain(problems):
-    # A page that is left before all is there gives up the rest: that is no failure.
-    found = [one for one in problems if "ERR_ABORTED" not in one]
+    # Leaving a page cancels its pending requests, which is no error.
+    remaining = [problem for problem in problems if "ERR_ABORTED" not in problem]
     problems.clear()
-    return found
+    return remaining
 
 
-def looks(tab):
-    """What is wrong with how a page looks."""
+def layout_problems(tab):
+    """Yields the problems of a page's layout."""
     language = tab.evaluate("document.documentElement.lang")
     for theme in THEMES:
         tab.evaluate("theme => document.getElementById(`mdbook-theme-${theme}`).click()", theme)
-        yield from (f"{language}, {theme}: {what}" for what in tab.evaluate(LOOK))
+        yield from (f"{language}, {theme}: {problem}" for problem in tab.evaluate(LOOK))
     if language != "en":
         yield from tab.evaluate(WORDS)
 
 
 def copies(tab):
-    """What is wrong with what a button says that has copied."""
+    """Yields the problems of the label that a copy button shows after copying."""
     button = tab.locator("main .clip-button").first
     if button.count():
         button.evaluate("button => button.click()")
@@ -126,31 +128,31 @@ def copies(tab):
         yield from tab.evaluate(WORDS)
 
 
-def switch(tab, there, page):
-    """Goes over to the other language, from the last heading of the page."""
-    ids = "[...document.querySelectorAll('main :is(h1, h2, h3, h4, h5, h6)[id]')].map(one => one.id)"
-    left = tab.evaluate(ids)
-    tab.evaluate("id => { location.hash = id; }", left[-1])
-    # Not the mouse's click: on a phone it would first scroll to where the menu bar is.
+def switch(tab, target, page):
+    """Switches to the other language at the last heading of the page, and yields the problems."""
+    ids = "[...document.querySelectorAll('main :is(h1, h2, h3, h4, h5, h6)[id]')].map(heading => heading.id)"
+    before = tab.evaluate(ids)
+    tab.evaluate("id => { location.hash = id; }", before[-1])
+    # Click by script: on a phone, the mouse's click would first scroll to the menu bar.
     with tab.expect_navigation():
         tab.evaluate("document.querySelector('.right-buttons .language').click()")
-    found = tab.evaluate(ids)
-    path, _, place = tab.url.partition("#")
-    if not path.endswith(f"/{there}/{page}"):
-        yield f"the switch to {there} leads to {path}"
-    elif len(left) != len(found):
-        yield f"{len(left)} headings, and {len(found)} in {there}"
-    elif len(left) > 1 and urllib.parse.unquote(place) != found[-1]:
-        yield f"the switch from #{left[-1]} leads to #{urllib.parse.unquote(place)}"
+    after = tab.evaluate(ids)
+    path, _, anchor = tab.url.partition("#")
+    if not path.endswith(f"/{target}/{page}"):
+        yield f"the switch to {target} leads to {path}"
+    elif len(before) != len(after):
+        yield f"{len(before)} headings, but {len(after)} in {target}"
+    elif len(before) > 1 and urllib.parse.unquote(anchor) != after[-1]:
+        yield f"the switch from #{before[-1]} leads to #{urllib.parse.unquote(anchor)}"
 
 
 def entry(browser, address):
-    """The page before the book sends everybody to their own language."""
+    """Checks that the start page redirects to the reader's language, and yields the problems."""
     for locale, tree in [("zh-CN", "zh"), ("en-GB", "en"), ("fr-FR", "en")]:
         context = browser.new_context(locale=locale)
         tab = context.new_page()
         problems = listen(tab)
         tab.goto(f"{address}/index.html")
         tab.wait_for_url(re.compile(rf"/{tree}/index\.html$"))
-        yield from (f"index.html: {one}" for one in drain(problems))
+        yield from (f"index.html: {problem}" for problem in drain(problems))
         context.close()

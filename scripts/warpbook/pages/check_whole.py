@@ -1,4 +1,4 @@
-"""The whole pages, in small: `python3 -m unittest warpbook.pages.check_whole`, in scripts/."""
+"""Tests of the generated pages and their checks: `python3 -m unittest warpbook.pages.check_whole`, in scripts/."""
 
 import pathlib
 import tempfile
@@ -26,7 +26,7 @@ class Whole(unittest.TestCase):
         return file
 
     def book(self):
-        """A book of two pages in each language."""
+        """Writes a book of two pages in each language."""
         self.put("kernels/add.cu", "int head;\n// ANCHOR: add\n// Adds.\nint add;\n// ANCHOR_END: add\n")
         self.put("docs/figures/pitch.en.svg", '<svg>\n<title id="t">Rows</title>\n</svg>\n')
         self.put("docs/figures/pitch.zh.svg", '<svg>\n<title id="t">行</title>\n</svg>\n')
@@ -41,7 +41,7 @@ class Whole(unittest.TestCase):
             self.put(f"docs/{tree}/two.md", "# Two\n\n## A *b*\n")
         return self.root / "docs"
 
-    def test_a_page_is_whole(self):
+    def test_a_whole_page_contains_its_includes(self):
         docs = self.book()
         whole.write(docs, self.root)
         page = (docs / "pages/en/one.md").read_text(encoding="utf-8")
@@ -55,18 +55,18 @@ class Whole(unittest.TestCase):
         self.assertEqual(whole.check(docs, self.root), ([], 6))
         self.assertEqual(github.check(whole.files(docs), self.root)[0], [])
 
-    def test_drift_is_found(self):
+    def test_outdated_pages_are_reported(self):
         docs = self.book()
         whole.write(docs, self.root)
         self.put("kernels/add.cu", "// ANCHOR: add\nint sum;\n// ANCHOR_END: add\n")
         self.put("docs/pages/en/left.md", "# Left\n")
         wrong, _ = whole.check(docs, self.root)
         self.assertEqual(len(wrong), 4)
-        self.assertTrue(any("left.md is made of no page" in one for one in wrong))
+        self.assertTrue(any("left.md is not generated from any page" in error for error in wrong))
         whole.write(docs, self.root)
         self.assertEqual(whole.check(docs, self.root)[0], [])
 
-    def test_dead_links_and_holes_are_found(self):
+    def test_broken_links_and_includes_are_reported(self):
         self.put("two.md", "# Two\n\n## A `b`, c\n\n## A `b`, c\n")
         self.put("code.rs", "one\ntwo\n")
         for link in ("two.md", "two.md#a-b-c", "two.md#a-b-c-1", "code.rs#L2", "https://example.org/x#y"):
@@ -78,22 +78,22 @@ class Whole(unittest.TestCase):
         page = self.put("page.md", "{{#include x}}\n")
         self.assertEqual(len(github.check([page], self.root)[0]), 1)
 
-    def test_links_to_pages_with_holes_are_found(self):
+    def test_links_to_pages_with_includes_are_reported(self):
         self.put("docs/en/one.md", "# One\n")
         page = self.put("README.md", "[x](docs/en/one.md) [y](docs/pages/en/one.md) [z](docs/results/h.md)\n")
-        self.assertEqual(len(list(whole.unwhole([page], self.root))), 1)
+        self.assertEqual(len(list(whole.links_to_includes([page], self.root))), 1)
 
-    def test_discarded_terms_are_found(self):
+    def test_discarded_terms_are_reported(self):
         for name in ("README.md", "README.zh-CN.md", "docs/zh/glossary.md"):
             self.put(name, "拷贝\n" if name.endswith("glossary.md") else "# Warpbook\n")
-        places = ["docs/zh/one.md", "kernels/exercises/1/statement.zh.md", "kernels/exercises/1/exercise.toml"]
-        places.append("crates/exercises/src/a/b.rs")
-        for text, found in (("延迟\n", 0), ("\n时延\n", len(places))):
-            for place in places:
-                self.put(place, text)
-            self.assertEqual(len(terms.check(self.root / "docs", self.root)), found)
+        paths = ["docs/zh/one.md", "kernels/exercises/1/statement.zh.md", "kernels/exercises/1/exercise.toml"]
+        paths.append("crates/exercises/src/a/b.rs")
+        for text, expected in (("延迟\n", 0), ("\n时延\n", len(paths))):
+            for path in paths:
+                self.put(path, text)
+            self.assertEqual(len(terms.check(self.root / "docs", self.root)), expected)
 
-    def test_names_of_headings(self):
+    def test_headings_have_githubs_anchors(self):
         for heading, name in (
             ("What a *real* GPU says", "what-a-real-gpu-says"),
             ("`vector-add`: code 4.1", "vector-add-code-41"),
@@ -103,7 +103,7 @@ class Whole(unittest.TestCase):
         ):
             self.assertEqual(github.anchor(heading), name)
 
-    def test_parts_of_files(self):
+    def test_includes_select_lines_of_files(self):
         file = self.put("a.rs", "1\n2\n3\n4\n")
         self.assertEqual(markdown.part(file, ""), "1\n2\n3\n4")
         self.assertEqual(markdown.part(file, "2:3"), "2\n3")
@@ -112,31 +112,31 @@ class Whole(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
-    def test_five_columns_are_left(self):
+    def test_wide_tables_are_narrowed_to_five_columns(self):
         text = narrow.narrowed(RUNS, "matmul-pitched", "en")
         self.assertIn("| pitched | 3749 | 0.05244 | 1.00 | 0.04826 |", text)
         self.assertIn("(../results/h200.md#matmul-pitched)", text)
         self.assertIn("| 变体 | GFLOP/s | 实测，毫秒 | 速度，pitched = 1 | 模型估算，毫秒 |", narrow.narrowed(RUNS, "x", "zh"))
 
-    def test_others_stay(self):
+    def test_other_tables_are_unchanged(self):
         for text in ("| a | b |\n|---|---|\n", f"```\n{RUNS}```\n", "| a | b | c | d | e | f |\n|-|-|-|-|-|-|\n"):
             self.assertEqual(narrow.narrowed(text, "x", "en"), text)
 
 
 class Comments(unittest.TestCase):
-    def test_what_is_not_known_is_left_out(self):
+    def test_comments_without_a_translation_are_left_out(self):
         code = '// Nobody knows this.\nint a; // nor this\nf("// no comment");\n\n// 中文\nint b;\n'
         self.assertEqual(comments.listing(code), 'int a;\nf("// no comment");\n\n// 中文\nint b;\n')
 
-    def test_what_is_known_is_in_chinese(self):
-        english, chinese = next((e, c) for e, c in comments.known().items() if len(e) < 60)
+    def test_comments_with_a_translation_are_chinese(self):
+        english, chinese = next((e, c) for e, c in comments.translations().items() if len(e) < 60)
         page = f"```rust\n    // {english}\n    f();\n```\n"
         self.assertEqual(comments.translated(page, "zh"), f"```rust\n    // {chinese}\n    f();\n```\n")
         self.assertEqual(comments.translated(page, "en"), page)
 
 
 class Ways(unittest.TestCase):
-    def test_a_missing_way_is_told(self):
+    def test_a_missing_link_is_reported(self):
         links = [
             "../kernels/x.cu#L5", "../crates/{0}/src/main.rs#L7", "{0}.md#what-the-counters-say",
         ]  # fmt: skip
@@ -144,9 +144,9 @@ class Ways(unittest.TestCase):
         pages = {name: [f"listings.md#{name}-code"] for name in ways.CHAPTERS}
         self.assertEqual(list(ways.missing(sections, pages)), [])
         first = next(iter(ways.CHAPTERS))
-        for place in range(len(links)):
-            less = {**sections, f"{first}-code": [link.format(first) for link in links if link != links[place]]}
-            self.assertEqual(len(list(ways.missing(less, pages))), 1, links[place])
+        for index in range(len(links)):
+            less = {**sections, f"{first}-code": [link.format(first) for link in links if link != links[index]]}
+            self.assertEqual(len(list(ways.missing(less, pages))), 1, links[index])
         self.assertEqual(len(list(ways.missing(sections, {**pages, first: []}))), 1)
         self.assertEqual(len(list(ways.missing({}, pages))), len(ways.CHAPTERS))
 
@@ -166,7 +166,7 @@ class Parts(unittest.TestCase):
         drawn = dict(parts.split(svg))
         self.assertEqual(list(drawn), ["times", "requests-1", "requests-2", "roofline"])
         for words in ("name", "Time", *(f"variant {n}" for n in range(12)), "Roofline"):
-            self.assertEqual(sum(f">\n{words}\n<" in one for one in drawn.values()), 1, words)
+            self.assertEqual(sum(f">\n{words}\n<" in part for part in drawn.values()), 1, words)
 
 
 if __name__ == "__main__":

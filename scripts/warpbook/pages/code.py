@@ -1,6 +1,6 @@
-"""Source files in the built book: a page each, with its lines numbered, so that links to a line arrive.
+"""Source files in the built book: one page per file with numbered lines, so that links can lead to a line.
 
-Only those to which a page leads are there, in target/book/sources.
+target/book/sources contains only the files to which a page links.
 """
 
 import html
@@ -14,7 +14,7 @@ LINK = re.compile(rf'href="(?:\.\./)+{FOLDER}/([^"#]+)\.html')
 
 
 def write(book, docs, root):
-    """Makes the page of each file that a page of the built book leads to."""
+    """Writes the page of each source file to which a page of the built book links."""
     template = string.Template((docs / "theme" / "source.html").read_text(encoding="utf-8"))
     pages = [file for tree in ("en", "zh") for file in (book / tree).rglob("*.html")]
     for path in sorted({path for file in pages for path in LINK.findall(file.read_text(encoding="utf-8"))}):

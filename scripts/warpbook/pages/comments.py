@@ -1,8 +1,7 @@
-"""Comments of the listings in Chinese, on Chinese pages.
+"""Chinese comments in the listings on Chinese pages.
 
-The code is the same in both languages, and its comments are English. docs/zh/comments.toml has each
-in Chinese; one that it has not is left out of the Chinese page, where the text beside the listing
-says what there is to say.
+The code is the same in both languages, and its comments are English. docs/zh/comments.toml has their Chinese
+translations. A comment without a translation is left out of the Chinese page, whose text explains the listing.
 """
 
 import functools
@@ -25,45 +24,45 @@ WIDTH = 44  # Chinese characters in a line of a comment
 
 
 def translated(text, language):
-    """A page's text, its listings with Chinese comments where the page is Chinese."""
+    """Returns a page's text, with Chinese comments in its listings if the page is Chinese."""
     if language != "zh":
         return text
     return BLOCK.sub(lambda block: block["open"] + listing(block["code"]), text)
 
 
 def listing(code):
-    """A listing with its comments in Chinese, or without them."""
+    """Returns a listing with its comments in Chinese, or without those that have no translation."""
     lines = []
     for kind, part in parts(code.splitlines()):
         lines += whole(part) if kind else [behind(part)]
-    # What was left out leaves no two empty lines, and none at the top.
-    kept = [line for n, line in enumerate(lines) if line.strip() or (n and lines[n - 1].strip())]
-    return "".join(f"{line}\n" for line in kept)
+    # Removing a comment must not leave two empty lines in a row, or one at the top.
+    tidy = [line for n, line in enumerate(lines) if line.strip() or (n and lines[n - 1].strip())]
+    return "".join(f"{line}\n" for line in tidy)
 
 
 def parts(lines):
-    """The lines of a listing one by one, and those of one comment together."""
+    """Yields false and a line of code, or true and the lines of a comment, in order."""
     comment = []
     for line in [*lines, None]:
-        found = line is not None and LINE.fullmatch(line)
-        if comment and not (found and same(found, comment[0])):
+        match = line is not None and LINE.fullmatch(line)
+        if comment and not (match and is_same_kind(match, comment[0])):
             yield True, comment
             comment = []
-        if found:
-            comment.append(found)
+        if match:
+            comment.append(match)
         elif line is not None:
             yield False, line
 
 
-def same(one, other):
-    return (one["before"], one["slashes"]) == (other["before"], other["slashes"])
+def is_same_kind(a, b):
+    return (a["before"], a["slashes"]) == (b["before"], b["slashes"])
 
 
 def whole(comment):
-    """The lines of a comment that has lines of its own, paragraph by paragraph."""
+    """Returns the translated lines of a comment on lines of its own, paragraph by paragraph."""
     first, lines = comment[0], []
     for paragraph in paragraphs(comment):
-        chinese = found(paragraph)
+        chinese = translation(paragraph)
         if chinese:
             lines += [f"{first['before']}{first['slashes']}"] if lines else []
             lines += [f"{first['before']}{first['slashes']} {line}" for line in wrapped(chinese)]
@@ -71,35 +70,35 @@ def whole(comment):
 
 
 def paragraphs(comment):
-    texts = [one["text"] or "" for one in comment]
+    texts = [line["text"] or "" for line in comment]
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", "\n".join(texts)) if part.strip()]
 
 
 def behind(line):
-    """A line of code, its comment in Chinese or left out."""
+    """Returns a line of code with its trailing comment in Chinese or left out."""
     comment = BEHIND.fullmatch(line)
     if not comment or comment["code"].count('"') % 2:
         return line
-    chinese = found(comment["text"])
+    chinese = translation(comment["text"])
     return comment["code"] + (f"{comment['space']}// {chinese}" if chinese else "")
 
 
-def found(english):
-    return english if HAN.search(english) else known().get(english)
+def translation(english):
+    return english if HAN.search(english) else translations().get(english)
 
 
 @functools.cache
-def known():
+def translations():
     return tomllib.loads(FILE.read_text(encoding="utf-8"))["comments"]
 
 
 def wrapped(text):
-    """Lines of about the same width; a word or a number in other letters stays whole."""
+    """Returns lines of about the same width. Words and numbers in Latin letters are not broken."""
     pieces = re.findall(r"[A-Za-z0-9_\[\](){}<>*/+=.,:;&'\"`-]+|\s+|.", text)
     lines, line = [], ""
     for piece in pieces:
-        # No line begins with a mark that ends something.
-        if len(line) + sum(bool(HAN.match(one)) for one in line) + len(piece) > 2 * WIDTH and piece not in "，。；：、）”":
+        # A closing punctuation mark must not begin a line.
+        if len(line) + sum(bool(HAN.match(char)) for char in line) + len(piece) > 2 * WIDTH and piece not in "，。；：、）”":
             lines.append(line.strip())
             line = ""
         line += piece
@@ -107,28 +106,31 @@ def wrapped(text):
 
 
 def check(docs):
-    """Comments in comments.toml that no listing of a Chinese page has any more, a sentence each."""
-    there = shown(docs)
-    return [f"{FILE.name}: no listing has {one!r}: scripts/book --pages removes it" for one in known() if one not in there]
+    """Returns a sentence per comment in comments.toml that no listing of a Chinese page contains."""
+    present = shown(docs)
+    unused = (english for english in translations() if english not in present)
+    return [f"{FILE.name}: no listing has {english!r}: scripts/book --pages removes it" for english in unused]
 
 
 def prune(docs):
-    """Removes such comments, each on a line of its own; the comments that are not in Chinese yet."""
-    there, text = shown(docs), FILE.read_text(encoding="utf-8")
-    for one in known():
-        if one not in there:
-            text = text.replace(f"{json.dumps(one, ensure_ascii=False)} = {json.dumps(known()[one], ensure_ascii=False)}\n", "")
+    """Removes unused translations, each on a line of its own, and returns the comments without a translation."""
+    present, text = shown(docs), FILE.read_text(encoding="utf-8")
+    for english, chinese in translations().items():
+        if english not in present:
+            entry = f"{json.dumps(english, ensure_ascii=False)} = {json.dumps(chinese, ensure_ascii=False)}\n"
+            text = text.replace(entry, "")
     FILE.write_text(text, encoding="utf-8")
-    return [one for one in there if not found(one)]
+    return [english for english in present if not translation(english)]
 
 
 def shown(docs):
-    """The comments of the listings of all Chinese pages, in their order."""
-    return list(dict.fromkeys(one for file in sorted((docs / "zh").glob("*.md")) for one in comments(file)))
+    """Returns the comments of the listings of all Chinese pages, in order."""
+    pages = sorted((docs / "zh").glob("*.md"))
+    return list(dict.fromkeys(comment for page in pages for comment in comments(page)))
 
 
 def comments(page):
-    """The comments of a page's listings, as comments.toml names them."""
+    """Yields the comments of a page's listings, as comments.toml names them."""
     text = page.read_text(encoding="utf-8")
     for block in BLOCK.finditer(markdown.included(text, page.parent)):
         for kind, part in parts(block["code"].splitlines()):

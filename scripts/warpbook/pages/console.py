@@ -1,13 +1,12 @@
-"""Commands shown in the book: run, and what they print compared with what the page says.
+"""Commands shown in the book: runs them and compares their output with the page.
 
-A fenced block with `console` has commands, each after `$ `, and below each what it prints. A line
-`…` stands for lines left out. `<!-- before: COMMAND -->` in a page is run too, and shown to
-nobody: what a reader does in an editor, for one. `<!-- save: FILE -->` puts the next block into a
-file, for such a command to run it. All commands of a page run one after the other in a folder of
-its own that looks like a checkout, so that what one leaves behind the next finds.
+A fenced block with `console` has commands, each after `$ `, and below each its output. A line `…` stands for
+omitted lines. `<!-- before: COMMAND -->` is run as well but not shown, for example in place of a reader's step in
+an editor. `<!-- save: FILE -->` writes the next block into a file for a later command. All commands of a page run
+in order in one folder that looks like a checkout, so that later commands see the files of earlier ones.
 
-`cargo run -p NAME -- …` runs the program as it was built: nothing is compiled or fetched. What
-differs from run to run and from machine to machine is masked on both sides before comparing.
+`cargo run -p NAME -- …` runs the prebuilt program: nothing is compiled or downloaded. Output that differs between
+runs or machines is masked on both sides before comparing.
 """
 
 import concurrent.futures
@@ -23,22 +22,22 @@ import tempfile
 
 from . import markdown
 
-# What is masked. Everything else has to be the same to the letter.
+# Masks of variable output. Everything else must be the same to the letter.
 MASKS = [
     (re.compile(r"\bclang \d+(\.\d+)+"), "clang VERSION"),
-    # Drawn anew each time unless a command gives it.
+    # Random unless a command sets it.
     (re.compile(r"\bseed \d+"), "seed NUMBER"),
     (re.compile(r"种子 \d+"), "种子 NUMBER"),
     # The host's time and memory.
     (re.compile(r"\b\d+(\.\d+)? (s|ms|µs) on the host"), "TIME on the host"),
 ]
-# A command that leaves nothing behind, and prints the same every time.
+# A command that leaves no files behind and prints the same output every time.
 CHAPTER = re.compile(r"cargo run -p (?!exercises)[\w-]+( -- (?!.*--log )[\w ,=./-]*)?")
 HOME = "/home/you/warpbook"
 ELIDED = "…"
 SECONDS = 120
 
-# In place of cargo: runs what was built. Of the course, the answers are in the page's folder.
+# A substitute for cargo that runs prebuilt programs. The course keeps its submissions in the page's folder.
 CARGO = """\
 #!/bin/sh
 name=
@@ -62,7 +61,7 @@ exec "$PROGRAMS/$name" "$@"
 
 @dataclasses.dataclass
 class Shown:
-    """A command on a page, the line after it, and what the page says it prints: None if hidden."""
+    """A command on a page, the number of the next line, and its shown output, or `None` if the command is hidden."""
 
     command: str
     first: int
@@ -70,9 +69,9 @@ class Shown:
 
 
 def check(docs, root, programs, write):
-    """What is wrong with what the pages show, a sentence each, and how many commands there are.
+    """Returns a sentence per difference between the pages and the commands' output, and the number of commands.
 
-    With `write`, what the commands print is put into the pages, and only what could not be is said.
+    With `write`, updates the pages, and returns only the differences that it could not resolve.
     """
     driver_is_absent()
     names = sorted({file.name for tree in ("en", "zh") for file in (docs / tree).glob("*.md")})
@@ -80,31 +79,31 @@ def check(docs, root, programs, write):
     twins.append([root / "README.md", root / "README.zh-CN.md"])
 
     def both(files):
-        known = {}
-        return [page(file, root, environment, write, known) for file in files if file.exists()]
+        outputs = {}
+        return [page(file, root, environment, write, outputs) for file in files if file.exists()]
 
     with tempfile.TemporaryDirectory(prefix="book-") as tools:
         environment = surroundings(pathlib.Path(tools), programs)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            done = [one for pages in pool.map(both, twins) for one in pages]
-    return [what for wrong, _ in done for what in wrong], sum(count for _, count in done)
+            done = [result for pages in pool.map(both, twins) for result in pages]
+    return [error for wrong, _ in done for error in wrong], sum(count for _, count in done)
 
 
 def driver_is_absent():
-    """The pages show what the simulator prints, where there is no GPU."""
+    """Exits with an error on a machine with NVIDIA's driver, because the pages show the simulator's output."""
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError:
         return
-    sys.exit("error: this machine has NVIDIA's driver; the book shows what comes without one")
+    sys.exit("error: this machine has NVIDIA's driver, but the book shows output without it: use another machine")
 
 
-def page(file, root, environment, write, known):
-    """One page: what is wrong, and how many of its commands are shown.
+def page(file, root, environment, write, outputs):
+    """Returns the differences on one page and the number of its shown commands.
 
-    `known` has what a chapter's program printed on the page's twin: it prints that again.
+    `outputs` caches the output of chapter programs, which is the same on the page's translation.
     """
-    named = file.relative_to(root)
+    path = file.relative_to(root)
     lines = file.read_text(encoding="utf-8").split("\n")
     steps = list(commands(lines))
     wrong, changes = [], []
@@ -115,18 +114,18 @@ def page(file, root, environment, write, known):
         scratch = pathlib.Path(scratch).resolve()
         here = checkout(scratch, root)
         for step in steps:
-            if step.command not in known or not CHAPTER.fullmatch(step.command):
-                known[step.command] = run(step.command, here, environment)
-            printed, code = known[step.command]
+            if step.command not in outputs or not CHAPTER.fullmatch(step.command):
+                outputs[step.command] = run(step.command, here, environment)
+            printed, code = outputs[step.command]
             if code in (126, 127) or (step.printed is None and code):
-                wrong.append(f"{named}:{step.first}: {step.command}: " + " ".join(printed))
+                wrong.append(f"{path}:{step.first}: {step.command}: " + " ".join(printed))
             elif step.printed is not None and not fits(step.printed, printed):
                 new = write and refreshed(step.printed, printed)
                 if new:
                     changes.append((step, new))
                 else:
-                    what = unlike(step.printed, printed)
-                    wrong.append(f"{named}:{step.first}: {step.command}\n{what}")
+                    difference = diff(step.printed, printed)
+                    wrong.append(f"{path}:{step.first}: {step.command}\n{difference}")
     for step, new in reversed(changes):
         lines[step.first : step.first + len(step.printed)] = new
     if changes:
@@ -135,14 +134,14 @@ def page(file, root, environment, write, known):
 
 
 def commands(lines):
-    """The commands of a page in their order, shown or not."""
+    """Returns the commands of a page in order, shown or not."""
     steps, blocks = [], markdown.blocks(lines)
     for number, line in enumerate(lines):
         hidden = re.fullmatch(r"<!-- (before|save): (.*) -->", line)
         if hidden and hidden[1] == "before":
             steps.append(Shown(hidden[2], number + 1, None))
         elif hidden:
-            text = "\n".join(next(one.lines for one in blocks if one.first > number))
+            text = "\n".join(next(block.lines for block in blocks if block.first > number))
             steps.append(Shown(f"cat >{hidden[2]} <<'END'\n{text}\nEND", number + 1, None))
     for block in blocks:
         if block.language != "console":
@@ -153,7 +152,7 @@ def commands(lines):
                 steps.append(Shown(line[2:], number + 1, []))
                 last = steps[-1]
             elif offset == 0:
-                raise SystemExit(f"error: a console block begins with {line!r}, not with a command")
+                raise SystemExit(f"error: a console block must begin with a command after `$ `, not with {line!r}")
             elif last.command.endswith("\\") and not last.printed:
                 last.command = last.command[:-1] + line.strip()
                 last.first += 1
@@ -163,7 +162,7 @@ def commands(lines):
 
 
 def checkout(scratch, root):
-    """A folder like a checkout."""
+    """Creates a folder that looks like a checkout."""
     here = scratch / "warpbook"
     here.mkdir()
     for name in ("kernels", "crates", "docs", "scripts", "Cargo.toml", "README.md"):
@@ -172,25 +171,25 @@ def checkout(scratch, root):
 
 
 def surroundings(tools, programs):
-    """What commands find around them: a cargo that only runs what is there, no settings of ours.
+    """Returns the environment of the commands: a cargo that only runs prebuilt programs, and no CUDA settings.
 
-    It is written before the first of them starts. Later, the start of another at that moment may
-    hold it open, and then it cannot be run.
+    The substitute for cargo is written before any command starts. Otherwise, a process started at that moment
+    could inherit the open file, which then cannot be executed.
     """
     cargo = tools / "cargo"
     cargo.write_text(CARGO)
     cargo.chmod(0o755)
-    kept = {
+    variables = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("CUDA_", "RUST", "LC_", "LANG", "COLUMNS"))
     }
-    search = f"{tools}{os.pathsep}{kept['PATH']}"
-    return {**kept, "PATH": search, "LANG": "C.UTF-8", "PROGRAMS": str(programs)}
+    search = f"{tools}{os.pathsep}{variables['PATH']}"
+    return {**variables, "PATH": search, "LANG": "C.UTF-8", "PROGRAMS": str(programs)}
 
 
 def run(command, here, environment):
-    """The lines that a command prints, and its exit code."""
+    """Returns the lines that a command prints and its exit code."""
     try:
         done = subprocess.run(
             ["bash", "-c", command],
@@ -204,7 +203,7 @@ def run(command, here, environment):
             encoding="utf-8",
         )
     except subprocess.TimeoutExpired:
-        return [f"takes longer than {SECONDS} s"], 127
+        return [f"exceeded the limit of {SECONDS} s"], 127
     text = done.stdout.replace(str(here), HOME).rstrip("\n")
     return [line.rstrip() for line in text.split("\n")] if text else [], done.returncode
 
@@ -216,7 +215,7 @@ def masked(lines):
 
 
 def parts(shown):
-    """What is shown, in the pieces that `…` separates."""
+    """Returns the pieces of the shown lines between `…`."""
     pieces = [[]]
     for line in shown:
         if line == ELIDED:
@@ -227,7 +226,7 @@ def parts(shown):
 
 
 def fits(shown, printed):
-    """Whether what is shown is what was printed, but for what is left out and masked."""
+    """Returns true if the shown lines match the output, apart from omitted and masked parts."""
     first, *rest = parts(masked(shown))
     printed = masked(printed)
     if not rest:
@@ -246,7 +245,7 @@ def fits(shown, printed):
 
 
 def refreshed(shown, printed):
-    """What to show now: the same pieces of what is printed. None: one of them is not there."""
+    """Returns the shown pieces with the current output, or `None` if a piece cannot be found in it."""
     first, *rest = parts(shown)
     if not rest:
         return printed
@@ -262,7 +261,7 @@ def refreshed(shown, printed):
     return new if fits(new, printed) else None
 
 
-def unlike(shown, printed):
-    """How the two differ, in the form of `diff`."""
+def diff(shown, printed):
+    """Returns the differences in unified diff format."""
     lines = difflib.unified_diff(shown, printed, "shown", "printed", n=1, lineterm="")
     return "\n".join(f"    {line}" for line in lines)

@@ -1,18 +1,18 @@
-"""The interactive page in Chromium: patterns are chosen, and its answers are the simulator's own.
+"""Tests of the interactive page in Chromium: its results must equal the simulator's.
 
-The page runs the simulator as WebAssembly, from files alone, without a server; what it says is
-compared with what the same simulator says as a program (`patterns ask --json`). The page is used
-as a reader uses it: by its form, by keyboard, in both languages, on a phone and on a desktop.
+The page runs the simulator as WebAssembly, from files, without a server. Its results are compared with those of
+the same simulator as a native program (`patterns ask --json`). The tests use the page as a reader does: with its
+form and the keyboard, in both languages, on a phone and on a desktop.
 """
 
 import json
 import subprocess
 
-from .browser import SIZES, drain, listen, looks
+from .browser import SIZES, drain, layout_problems, listen
 
 LANGUAGES = ["en", "zh"]
 
-# What to set, one after the other: the fields' names and their new values.
+# The fields to set, one step after the other, with their new values.
 STEPS = [
     {"stride": "2"},
     {"stride": "32"},
@@ -23,7 +23,7 @@ STEPS = [
     {"pitch": "132"},
     {"space": "constant", "order": "rows"},
     {"order": "one"},
-    # What is wrong is said, and what is right is shown again afterwards.
+    # An invalid input shows a message, and the next valid input shows results again.
     {"space": "global", "order": "columns", "pitch": "130"},
     {"x": "0"},
     {"x": "32", "pitch": "512", "order": "random"},
@@ -44,7 +44,7 @@ SHOWN = """() => {
 
 
 def check(chromium, book, program):
-    """What is wrong with the page, a sentence each, and how many answers were compared."""
+    """Returns a sentence per problem with the page, and the number of compared results."""
     from playwright.sync_api import sync_playwright
 
     wrong, answers = [], 0
@@ -55,16 +55,16 @@ def check(chromium, book, program):
                 tab = browser.new_page(viewport={"width": width, "height": height})
                 problems = listen(tab)
                 tab.goto((book / language / "patterns.html").resolve().as_uri())
-                found = [*explore(tab, language, program), *drain(problems)]
+                errors = [*explore(tab, language, program), *drain(problems)]
                 answers += len(STEPS) + 1
-                wrong += [f"patterns, {language}, {width} px: {one}" for one in found]
+                wrong += [f"patterns, {language}, {width} px: {problem}" for problem in errors]
                 tab.close()
         browser.close()
     return wrong, answers
 
 
 def explore(tab, language, program):
-    """Goes through the steps; yields what is wrong."""
+    """Performs the steps and yields the problems."""
     tab.wait_for_function("document.getElementById('patterns').dataset.query", timeout=60_000)
     yield from compare(tab, language, program)
     for step in STEPS:
@@ -73,40 +73,40 @@ def explore(tab, language, program):
             if name in ("space", "order", "element"):
                 field.select_option(value)
             else:
-                # As by keyboard: over what was there.
+                # Type with the keyboard over the previous value.
                 field.focus()
                 tab.keyboard.press("Control+A")
                 tab.keyboard.type(value)
         yield from compare(tab, language, program)
-        yield from looks(tab)
+        yield from layout_problems(tab)
     if tab.evaluate("document.querySelectorAll('#patterns :is(input, select):not([id])').length"):
         yield "a field has no label"
-    # An example sets all fields, by keyboard alone.
+    # Selecting an example sets all fields.
     tab.locator("#pattern-example").select_option("stride=2")
     yield from compare(tab, language, program)
 
 
 def compare(tab, language, program):
-    """The page's answer beside the program's."""
-    wanted = tab.evaluate(
+    """Compares the page's results with the program's, and yields the differences."""
+    query = tab.evaluate(
         "() => { const f = document.querySelector('#patterns form').elements; "
         "return ['space', 'order', 'element', 'pitch', 'stride', 'offset', 'warp']"
         ".map(n => `${n}=${f[n].value}`).join('&') + `&block=${f.x.value}x${f.y.value}`; }"
     )
-    answered = "wanted => document.getElementById('patterns').dataset.query === wanted"
-    tab.wait_for_function(answered, arg=wanted, timeout=60_000)
+    is_current = "query => document.getElementById('patterns').dataset.query === query"
+    tab.wait_for_function(is_current, arg=query, timeout=60_000)
     shown = tab.evaluate(SHOWN)
-    asked = [program, "ask", "--json", f"lang={language}", *wanted.split("&")]
-    native = json.loads(subprocess.run(asked, check=True, text=True, capture_output=True).stdout)
+    command = [program, "ask", "--json", f"lang={language}", *query.split("&")]
+    native = json.loads(subprocess.run(command, check=True, text=True, capture_output=True).stdout)
     if shown["wide"]:
-        yield f"{wanted}: wider than the window"
+        yield f"{query}: wider than the window"
     if "problem" in native:
         if shown["said"] != native["problem"] or shown["drawn"]:
-            yield f"{wanted}: says {shown['said']!r} and not {native['problem']!r}"
+            yield f"{query}: shows {shown['said']!r}, expected {native['problem']!r}"
         return
     if json.loads(shown["sums"] or "{}") != native["sums"]:
-        yield f"{wanted}: {shown['sums']} and not {native['sums']}"
-    if shown["counters"] != [[one["name"], one["value"]] for one in native["counters"]]:
-        yield f"{wanted}: counters {shown['counters']} and not {native['counters']}"
+        yield f"{query}: {shown['sums']}, expected {native['sums']}"
+    if shown["counters"] != [[counter["name"], counter["value"]] for counter in native["counters"]]:
+        yield f"{query}: counters {shown['counters']}, expected {native['counters']}"
     if native["result"] not in shown["said"] or shown["drawn"] != 1:
-        yield f"{wanted}: says {shown['said']!r}, with {shown['drawn']} drawings"
+        yield f"{query}: shows {shown['said']!r}, with {shown['drawn']} drawings"

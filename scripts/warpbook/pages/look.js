@@ -1,10 +1,10 @@
-// Runs in a page of the book; returns what is wrong with how it looks now, a sentence each.
+// Runs in a page of the book. Returns a sentence per problem of its current layout.
 () => {
     const wrong = [];
     const named = one => `<${one.tagName.toLowerCase()}${one.id ? ` id="${one.id}"` : ''}> ` +
         `"${(one.textContent || '').trim().replace(/\s+/g, ' ').slice(0, 40)}"`;
 
-    // Nothing is wider than the window, but for code, which scrolls by itself.
+    // Nothing may be wider than the window, except code, which scrolls separately.
     const content = document.getElementById('mdbook-content');
     const root = document.documentElement;
     if (content.scrollWidth > content.clientWidth || root.scrollWidth > root.clientWidth) {
@@ -16,10 +16,10 @@
     }
     for (const one of content.querySelectorAll('main :not(pre, pre *, svg *)')) {
         if (one.scrollWidth > one.clientWidth + 1 && !['visible', 'clip'].includes(getComputedStyle(one).overflowX)) {
-            wrong.push(`${named(one)} scrolls sideways, and only code does`);
+            wrong.push(`${named(one)} scrolls sideways, but only code may`);
         }
     }
-    // A table is within the column, and none of its cells has shrunk to a few letters a line.
+    // A table must fit the column, and its cells must not shrink to a few letters per line.
     for (const table of document.querySelectorAll('main table')) {
         const right = table.parentElement.getBoundingClientRect().right;
         for (const cell of table.querySelectorAll('td, th')) {
@@ -36,7 +36,7 @@
     }
     for (const one of document.querySelectorAll('main em')) {
         if (getComputedStyle(one).textEmphasisStyle !== 'none') {
-            wrong.push(`${named(one)} has dots`);
+            wrong.push(`${named(one)} has emphasis dots`);
         }
     }
     const bar = document.getElementById('mdbook-menu-bar').getBoundingClientRect();
@@ -48,14 +48,14 @@
     }
     for (const image of document.querySelectorAll('main img')) {
         if (!image.alt.trim()) {
-            wrong.push(`${image.src} has no text for those who do not see it`);
+            wrong.push(`${image.src} has no alternative text`);
         }
         if (image.complete && !image.naturalWidth) {
-            wrong.push(`${image.src} is no picture`);
+            wrong.push(`${image.src} is not a valid picture`);
         }
     }
 
-    // Colours as red, green, blue and opacity, from 0 to 1. A canvas knows all ways to write one.
+    // Parses colours to red, green, blue and opacity, from 0 to 1, with a canvas, which accepts every notation.
     const pen = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
     const colour = text => {
         pen.clearRect(0, 0, 1, 1);
@@ -84,9 +84,9 @@
         if (style.fill === 'none' || style.visibility !== 'visible' || style.display === 'none') {
             return [0, 0, 0, 0];
         }
-        const found = colour(style.fill);
-        found[3] *= Number(style.fillOpacity) * opacity(one);
-        return found;
+        const result = colour(style.fill);
+        result[3] *= Number(style.fillOpacity) * opacity(one);
+        return result;
     };
     const page = one => {
         let behind = [1, 1, 1];
@@ -98,18 +98,18 @@
         return behind;
     };
 
-    // Figures: a title and a description, and text that can be read.
+    // Figures must have a title, a description, and readable text.
     for (const figure of document.querySelectorAll('main svg[role="img"]')) {
-        const told = (figure.getAttribute('aria-labelledby') || '').split(/\s+/)
+        const labels = (figure.getAttribute('aria-labelledby') || '').split(/\s+/)
             .map(id => document.getElementById(id)?.textContent.trim());
-        if (told.length < 2 || told.some(text => !text)) {
+        if (labels.length < 2 || labels.some(text => !text)) {
             wrong.push(`${named(figure)} lacks a title or a description`);
         }
         if (figure.getBoundingClientRect().width < 100) {
-            wrong.push(`${named(figure)} is not to be seen`);
+            wrong.push(`${named(figure)} is not visible`);
             continue;
         }
-        // But for what a reader of the interactive page chooses.
+        // A reader may choose larger figures on the interactive page.
         if (figure.getBoundingClientRect().height > innerHeight && !figure.closest('#patterns')) {
             wrong.push(`${named(figure)} is higher than the window`);
         }
@@ -118,14 +118,14 @@
         const boxes = new Map(shapes.map(one => [one, one.getBoundingClientRect()]));
         const background = page(figure);
         const faults = new Map();
-        shapes.forEach((text, place) => {
+        shapes.forEach((text, index) => {
             if (text.tagName !== 'text' || !text.textContent.trim()) {
                 return;
             }
             const box = boxes.get(text);
             const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
             let behind = background;
-            for (const shape of shapes.slice(0, place)) {
+            for (const shape of shapes.slice(0, index)) {
                 const around = boxes.get(shape);
                 if (shape.tagName !== 'text' && around.left <= x && x <= around.right &&
                     around.top <= y && y <= around.bottom) {
@@ -133,12 +133,12 @@
                 }
             }
             const size = parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a;
-            const stands = contrast(over(fill(text), behind), behind);
+            const ratio = contrast(over(fill(text), behind), behind);
             if (size < 10.95) {
                 faults.set('small', `${named(text)} is ${size.toFixed(1)} px high`);
             }
-            if (stands < 4.5) {
-                faults.set('pale', `${named(text)} stands out ${stands.toFixed(1)} to 1, and 4.5 is needed`);
+            if (ratio < 4.5) {
+                faults.set('pale', `${named(text)} has a contrast of ${ratio.toFixed(1)} to 1; required: at least 4.5`);
             }
             if (box.left < figure.getBoundingClientRect().left - 1 ||
                 box.right > figure.getBoundingClientRect().right + 1) {

@@ -1,4 +1,4 @@
-"""What is looked at in a page's Markdown: headings, fenced blocks, includes, notes to the checker."""
+"""Parser of the parts of a page's Markdown that the checks need: headings, fenced blocks, includes."""
 
 import dataclasses
 import re
@@ -11,7 +11,7 @@ INCLUDE = re.compile(r"\{\{#(?:rustdoc_)?include ([^}:]+)(?::([^}]+))?\}\}")
 
 @dataclasses.dataclass
 class Block:
-    """A fenced block: the lines between its fences, and the place of the first in the file."""
+    """A fenced block: its language, the index of its first line in the file, and the lines between its fences."""
 
     language: str
     first: int
@@ -19,58 +19,58 @@ class Block:
 
 
 def blocks(lines):
-    """The fenced blocks of a page, in their order."""
-    found, open_by = [], None
+    """Returns the fenced blocks of a page, in order."""
+    result, open_by = [], None
     for number, line in enumerate(lines):
         fence = FENCE.match(line)
         if open_by and line.strip() == open_by:
             open_by = None
         elif open_by:
-            found[-1].lines.append(line)
+            result[-1].lines.append(line)
         elif fence:
             open_by = fence["fence"]
-            found.append(Block(fence["language"], number + 1, []))
-    return found
+            result.append(Block(fence["language"], number + 1, []))
+    return result
 
 
 def headings(lines):
-    """The level and the text of each heading."""
+    """Returns the level and the text of each heading."""
     inside = {
         number
         for block in blocks(lines)
         for number in range(block.first - 1, block.first + len(block.lines) + 1)
     }
-    found = []
+    result = []
     for number, line in enumerate(lines):
         heading = HEADING.match(line)
         if heading and number not in inside:
-            found.append((len(heading[1]), heading[2]))
-    return found
+            result.append((len(heading[1]), heading[2]))
+    return result
 
 
 def includes(text):
-    """The path and the anchor (or lines, or None) of each include."""
+    """Returns the path and the anchor (or line numbers, or `None`) of each include."""
     return INCLUDE.findall(text)
 
 
 def included(text, folder):
-    """A page's text, what it includes in place, as mdBook does it. `folder` is the page's."""
+    """Returns a page's text with its includes replaced, as mdBook does. `folder` is the page's folder."""
     return INCLUDE.sub(lambda include: part(folder / include[1], include[2]), text)
 
 
-def part(file, place):
-    """The lines of a file that an include names: by their numbers, between two marks, or all."""
+def part(file, selection):
+    """Returns the lines of a file that an include selects: by line numbers, by an anchor, or all."""
     lines = file.read_text(encoding="utf-8").splitlines()
-    if not place:
+    if not selection:
         return "\n".join(lines)
-    if re.fullmatch(r"[\d:]+", place):
-        first, colon, last = place.partition(":")
+    if re.fullmatch(r"[\d:]+", selection):
+        first, colon, last = selection.partition(":")
         return "\n".join(lines[int(first or 1) - 1 : int(last or len(lines)) if colon else int(first)])
-    found, inside = [], False
+    selected, inside = [], False
     for line in lines:
         mark = ANCHOR.search(line)
-        if mark and mark[2] == place:
+        if mark and mark[2] == selection:
             inside = not mark[1]
         elif inside and not mark:
-            found.append(line)
-    return "\n".join(found)
+            selected.append(line)
+    return "\n".join(selected)

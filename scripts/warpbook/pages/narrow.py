@@ -1,16 +1,16 @@
-"""Tables of runs as a page shows them: five columns at most, which fit; the appendix has all.
+"""Tables of runs as the pages show them: at most five columns, which fit the page.
 
-docs/results has tables of up to eleven columns, and the pages of the chapters include them. Of such
-a table a page gets the columns of the first row of COLUMNS that it has, and below it a link to where
-the rest is. On Chinese pages its headings are Chinese; the appendix is English.
+docs/results has tables of up to eleven columns, and the chapters' pages include them. A page shows the columns of
+the first row of COLUMNS that the table has, and below it a link to the complete table. Chinese pages have Chinese
+column heads; the appendix is English.
 """
 
 import re
 
 from ..chapters import CHAPTERS
 
-MOST = 5
-# A column by its name, or by what stands in it before a comma.
+MAX_COLUMNS = 5
+# A column is identified by its head, or by the head's part before a comma.
 COLUMNS = [
     ["variant", "symbol", "bytes", "measured, ms", "modelled, ms"],
     ["variant", "sums", "pattern", "measured, ms", "speed"],
@@ -21,9 +21,9 @@ COLUMNS = [
     ["variant", "measured, ms", "speed", "modelled, ms", "bound by"],
     ["allocation", "floats", "width bytes", "pitch bytes", "wasted bytes"],
     ["kernel", "thread instructions, M", "nothing 1", "sample 1", "everything 1"],
-    ["chapter", "with little to do", "ms", "by default, s"],
+    ["chapter", "minimal arguments", "ms", "default arguments, s"],
 ]
-# The headings of docs/results in Chinese; what is not here stays as it is. {} is a variant.
+# The column heads of docs/results in Chinese; others are not translated.
 CHINESE = {
     "variant": "变体",
     "rung": "阶梯",
@@ -36,7 +36,7 @@ CHINESE = {
     "measured, ms": "实测，毫秒",
     "modelled, ms": "模型估算，毫秒",
     "modelled / measured": "模型估算 ÷ 实测",
-    "of the limit": "与极限之比",
+    "share of limit": "达到极限的比例",
     "bound by": "受限于",
     "allocation": "分配",
     "floats": "浮点数",
@@ -46,12 +46,12 @@ CHINESE = {
     "kernel": "核函数",
     "thread instructions, M": "线程指令，百万",
     "chapter": "章",
-    "with little to do": "工作很少时",
+    "minimal arguments": "最小规模",
     "ms": "毫秒",
-    "by default, s": "默认规模，秒",
+    "default arguments, s": "默认规模，秒",
 }
-# What binds a kernel, and a limit among the rungs.
-SAID = {
+# Values of cells in Chinese: the resource that bounds a kernel, and a limit among the rungs.
+CELLS = {
     "device memory": "设备内存",
     "L1 cache and shared memory": "L1 缓存和共享内存",
     "L2 cache": "L2 缓存",
@@ -63,39 +63,39 @@ SAID = {
     "*limit*": "*极限*",
 }
 SPEED = re.compile(r"speed, (.*) = 1")
-# What a table's link leads to, by its first column; other tables are of runs.
+# The target of a table's link, by the table's first column; other tables contain runs.
 APPENDIX = {"kernel": "simulator.md", "chapter": "simulator.md"}
 WORDS = {"en": "[All columns]({link})", "zh": "[全部列]({link})"}
-# A table, and no line of a block of code: there a line before it says what runs.
+# A table. Lines of code blocks are excluded with FENCED, because they show a program's output.
 TABLE = re.compile(r"(?:^\|.*\|[ ]*\n)+", re.MULTILINE)
 FENCED = re.compile(r"^(```+|~~~+)[^\n]*\n(?:.*\n)*?\1[ ]*$", re.MULTILINE)
 
 
 def narrowed(text, page, language):
-    """A page's text with narrow tables; `page` is its name, by which its chapter is known."""
+    """Returns a page's text with narrow tables. `page` is its name, from which its chapter follows."""
     inside = [block.span() for block in FENCED.finditer(text)]
 
-    def one(table):
+    def replacement(table):
         if any(first <= table.start() < last for first, last in inside):
             return table[0]
         return narrow(table[0], page, language)
 
-    return TABLE.sub(one, text)
+    return TABLE.sub(replacement, text)
 
 
 def narrow(table, page, language):
-    """A table with the columns that are kept, and where the others are; all of it, where they are few."""
+    """Returns a table with the selected columns and a link to the complete one, or the whole table if it fits."""
     rows = [cells(row) for row in table.splitlines()]
-    kept = columns(rows[0])
-    wide = len(rows[0]) > MOST and kept
+    selected = columns(rows[0])
+    is_wide = len(rows[0]) > MAX_COLUMNS and selected
     head = rows[0]
     if language == "zh":
-        rows[0] = [chinese(one) for one in head]
+        rows[0] = [chinese(column) for column in head]
     if rows[0] != head:
-        rows[2:] = [[SAID.get(cell, cell) for cell in row] for row in rows[2:]]
-    if not wide:
+        rows[2:] = [[CELLS.get(cell, cell) for cell in row] for row in rows[2:]]
+    if not is_wide:
         return table if rows[0] == head else "".join(f"{written(row)}\n" for row in rows)
-    lines = [written([row[place] for place in kept]) for row in rows]
+    lines = [written([row[index] for index in selected]) for row in rows]
     chapter = [f"#{name}" for name in CHAPTERS if name in page]
     link = "../results/" + APPENDIX.get(head[0], "".join(["h200.md", *chapter[:1]]))
     return "\n".join([*lines, "", WORDS[language].format(link=link), ""])
@@ -106,36 +106,36 @@ def written(row):
 
 
 def chinese(head):
-    """A heading in Chinese, where it is known."""
+    """Returns a column head in Chinese if a translation exists."""
     return CHINESE.get(head) or SPEED.sub(r"速度，\1 = 1", head)
 
 
 def columns(head):
-    """The places of the columns to keep; None where no row of COLUMNS has them."""
+    """Returns the indices of the columns to show, or `None` if no row of COLUMNS applies."""
     for row in COLUMNS:
-        found = [place for name in row for place, one in enumerate(head) if called(one, name)]
-        if len(found) == len(row):
-            return found
+        indices = [index for name in row for index, column in enumerate(head) if is_called(column, name)]
+        if len(indices) == len(row):
+            return indices
     return None
 
 
-def called(head, name):
+def is_called(head, name):
     return head == name or head.startswith(f"{name}, ")
 
 
 def cells(row):
-    """The cells of a row; a bar in code is none."""
+    """Returns the cells of a row. An escaped bar does not separate cells."""
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
 
 
 def wide(file):
-    """The tables of a page that are too wide for it, a sentence each."""
+    """Yields an error per table of a page that is too wide."""
     text = file.read_text(encoding="utf-8")
     inside = [block.span() for block in FENCED.finditer(text)]
     for table in TABLE.finditer(text):
         head = cells(table[0].splitlines()[0])
-        if len(head) > MOST and not any(first <= table.start() < last for first, last in inside):
+        if len(head) > MAX_COLUMNS and not any(first <= table.start() < last for first, last in inside):
             yield (
-                f"the table of {head[0] or head[1]} has {len(head)} columns, and {MOST} fit: "
-                "say which of them in scripts/warpbook/pages/narrow.py"
+                f"the table of {head[0] or head[1]} has {len(head)} columns, but only {MAX_COLUMNS} fit: "
+                "list the columns to show in scripts/warpbook/pages/narrow.py"
             )

@@ -1,12 +1,12 @@
-"""A plot of a chapter's program in parts, each a drawing of its own that fits a screen.
+"""A plot of a chapter's program split into parts, each a drawing that fits a screen.
 
-`--plot` draws all charts one below the other. A part is a chart: its times, with what is said at the
-top, its requests, its roofline. A chart that is too high is cut between two variants.
+`--plot` draws all charts one below the other. Each part is one chart: the times with the summary at the top, the
+requests, or the roofline. A chart that is too high is split between two variants.
 """
 
 import re
 
-HIGHEST = 700  # of a part, where the whole is 408 wide
+MAX_HEIGHT = 700  # of a part, where the plot is 408 wide
 NAMES = ["times", "requests", "roofline"]
 OPENING = re.compile(
     r'<svg class="plot".*?aria-labelledby="(?P<id>[\w-]+)-title.*?width="(?P<width>\d+)".*?>\n'
@@ -14,20 +14,20 @@ OPENING = re.compile(
     re.DOTALL,
 )
 ELEMENT = re.compile(r"<text.*?</text>\n|<\w+[^>]*/>\n", re.DOTALL)
-PLACE = re.compile(r' (?:y|cy|points)="(?:[\d.]+,)?([\d.]+)')
+POSITION = re.compile(r' (?:y|cy|points)="(?:[\d.]+,)?([\d.]+)')
 HEADING = re.compile(r'<text x="10"[^>]*font-size="15[^>]*>\s*([^<]*?)\s*</text>')
-# What a variant's bars begin with: its name, or before it that of its launch.
+# The first text of a variant's bars: its name, or before it the name of its launch.
 VARIANT = re.compile(r'<text x="10"[^>]*fill="#212121"')
 FAINT = re.compile(r'<text x="10"[^>]*fill="#5F5F5F"')
 ABOVE, BELOW = 14, 12
 
 
 def split(svg):
-    """The name and the text of each part."""
+    """Yields the name and the SVG text of each part."""
     opening = OPENING.match(svg)
     elements = [element for element in ELEMENT.findall(svg[opening.end() :])]
     charts = [n for n, element in enumerate(elements) if HEADING.match(element)]
-    said = opening["desc"].split("\n")
+    description = opening["desc"].split("\n")
     for number, first in enumerate(charts):
         last = charts[number + 1] if number + 1 < len(charts) else len(elements)
         heading = HEADING.match(elements[first])[1]
@@ -35,47 +35,47 @@ def split(svg):
         for piece, part in enumerate(pieces, 1):
             inside = elements[:first] + part if not number and piece == 1 else part
             name = NAMES[number] + (f"-{piece}" if len(pieces) > 1 else "")
-            described = [said[:2], said[2:]][number] if number < 2 else texts(part)
+            described = [description[:2], description[2:]][number] if number < 2 else texts(part)
             colon = ": " if heading.isascii() else "："
             title = opening["title"] + colon + heading + (f" {piece}/{len(pieces)}" if len(pieces) > 1 else "")
             yield name, drawing(opening, name, title, "\n".join(described), inside)
 
 
 def cut(chart):
-    """A chart in pieces of HIGHEST at most, as alike as may be, each beginning with a variant."""
-    top, bottom = place(chart[0]), max(map(place, chart))
-    if bottom - top + ABOVE + BELOW <= HIGHEST:
+    """Splits a chart into pieces of at most MAX_HEIGHT and similar size, each beginning with a variant."""
+    top, bottom = position(chart[0]), max(map(position, chart))
+    if bottom - top + ABOVE + BELOW <= MAX_HEIGHT:
         return [chart]
     starts = [n for n, element in enumerate(chart) if VARIANT.match(element) and n]
-    # The name of the launch stands right before that of its first variant.
+    # The name of the launch directly precedes the name of its first variant.
     starts = [n - 1 if FAINT.match(chart[n - 1]) else n for n in starts]
     for count in range(2, len(starts) + 2):
-        wanted = [top + (bottom - top) * part / count for part in range(1, count)]
-        cuts = sorted({min(starts, key=lambda n: abs(place(chart[n]) - want)) for want in wanted})
+        targets = [top + (bottom - top) * part / count for part in range(1, count)]
+        cuts = sorted({min(starts, key=lambda n: abs(position(chart[n]) - target)) for target in targets})
         pieces = [chart[a:b] for a, b in zip([0, *cuts], [*cuts, len(chart)])]
-        if all(place(piece[-1]) - place(piece[0]) + ABOVE + BELOW <= HIGHEST for piece in pieces):
+        if all(position(piece[-1]) - position(piece[0]) + ABOVE + BELOW <= MAX_HEIGHT for piece in pieces):
             break
     return pieces
 
 
-def place(element):
-    """How far down an element begins."""
-    return float(PLACE.search(element)[1])
+def position(element):
+    """Returns the vertical position of an element."""
+    return float(POSITION.search(element)[1])
 
 
 def texts(elements):
-    """What stands in a part, in its order."""
-    found = [re.search(r">\s*([^<]*?)\s*<", element) for element in elements if element.startswith("<text")]
-    return [text[1] for text in found if not re.fullmatch(r"[\d.]+ ?\w?", text[1])]
+    """Returns the texts of a part, in order, without numbers."""
+    matches = [re.search(r">\s*([^<]*?)\s*<", element) for element in elements if element.startswith("<text")]
+    return [text[1] for text in matches if not re.fullmatch(r"[\d.]+ ?\w?", text[1])]
 
 
 def drawing(opening, name, title, described, elements):
-    top = 0 if '"18' in elements[0] else int(min(map(place, elements)) - ABOVE)
-    height = int(max(map(place, elements)) + BELOW) - top
-    named, width = f"{opening['id']}-{name}", opening["width"]
+    top = 0 if '"18' in elements[0] else int(min(map(position, elements)) - ABOVE)
+    height = int(max(map(position, elements)) + BELOW) - top
+    id, width = f"{opening['id']}-{name}", opening["width"]
     return (
-        f'<svg class="plot" role="img" aria-labelledby="{named}-title {named}-desc" width="{width}" '
+        f'<svg class="plot" role="img" aria-labelledby="{id}-title {id}-desc" width="{width}" '
         f'height="{height}" viewBox="0 {top} {width} {height}" xmlns="http://www.w3.org/2000/svg">\n'
-        f'<title id="{named}-title">{title}</title>\n<desc id="{named}-desc">{described}</desc>\n'
+        f'<title id="{id}-title">{title}</title>\n<desc id="{id}-desc">{described}</desc>\n'
         f'<rect y="{top}" width="{width}" height="{height}" fill="#FFFFFF"/>\n{"".join(elements)}</svg>\n'
     )

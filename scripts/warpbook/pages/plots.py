@@ -1,9 +1,8 @@
-"""Draws the book's plots, docs/figures/plots: what `--plot` of the chapters' programs draws on the
-simulator, in parts that fit a screen (parts.py), and the same with its words in Chinese.
-scripts/figures calls it.
+"""Draws the book's plots in docs/figures/plots: the `--plot` output of the chapters' programs on the simulator,
+split into parts that fit a screen (parts.py), in English and in Chinese. Used by scripts/figures.
 
-A text is left as it is where it is a number with or without a unit, or a name that is in the run's
-JSON record, like a variant's. All others are in PHRASES here, line by line as they are drawn.
+A text is not translated if it is a number with or without a unit, or a name in the run's JSON record, for example
+a variant's. All others are translated line by line with PHRASES.
 """
 
 import argparse
@@ -23,7 +22,7 @@ from ..chapters import CHAPTERS
 HERE = "scripts/warpbook/pages/plots.py"
 FOLDER = ROOT / "docs" / "figures" / "plots"
 
-# The first that fits is taken; {} is anything that is a text itself.
+# The first matching phrase applies; {} matches any text that can itself be translated.
 PHRASES = {
     "modelled, {}: not a measurement": "{} 的模型估算时间，不是实测",
     "Shortest time: {}": "时间最短：{}",
@@ -66,13 +65,13 @@ TEXTS = re.compile(r"(?<=>)[^<>]+(?=</(?:text|title|desc)>)")
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--programs", type=pathlib.Path, required=True, metavar="FOLDER")
-    parser.add_argument("--check", action="store_true", help="only say whether those there are so")
+    parser.add_argument("--check", action="store_true", help="only check that the plots are up to date")
     flags = parser.parse_args()
     files = plots(flags.programs.resolve())
-    there = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.svg")}
-    stale = sorted(name for name in {*files, *there} if files.get(name) != there.get(name))
+    existing = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.svg")}
+    stale = sorted(name for name in {*files, *existing} if files.get(name) != existing.get(name))
     if flags.check and stale:
-        sys.exit(f"error: not what is drawn today: {', '.join(stale)}; scripts/figures draws them")
+        sys.exit(f"error: out of date: {', '.join(stale)}; run scripts/figures to draw them")
     FOLDER.mkdir(exist_ok=True)
     for name in stale:
         if name in files:
@@ -83,23 +82,23 @@ def main():
 
 
 def plots(programs):
-    """Every plot in both languages: the file's name, and what is in it."""
+    """Returns the plots in both languages: each file's name and text."""
     files, used = {}, set()
     for name, chapter in CHAPTERS.items():
         svg, names = drawn(programs / name, chapter.plot.split())
         try:
             words = TEXTS.sub(lambda text: chinese(text[0], names, used), svg)
         except KeyError as unknown:
-            sys.exit(f"error: {name}: no Chinese for {unknown}: add it to {HERE}")
+            sys.exit(f"error: {name}: no Chinese translation of {unknown}: add it to PHRASES in {HERE}")
         for language, whole in (("en", svg), ("zh", words)):
             files |= {f"{name}-{part}.{language}.svg": text for part, text in parts.split(whole)}
     if unused := PHRASES.keys() - used:
-        sys.exit(f"error: {HERE}: no plot has {sorted(unused)}: remove it")
+        sys.exit(f"error: {HERE}: no plot contains {sorted(unused)}: remove these phrases")
     return files
 
 
 def drawn(program, arguments):
-    """A program's plot, and all names in its record."""
+    """Returns a program's plot and all strings in its record."""
     with tempfile.TemporaryDirectory(prefix="plot-") as folder:
         name = f"plot-{program.name}"
         done = subprocess.run(
@@ -117,7 +116,7 @@ def drawn(program, arguments):
 
 
 def strings(record):
-    """Every text in a record."""
+    """Yields every string in a record."""
     if isinstance(record, str):
         yield record
     elif isinstance(record, (dict, list)):
@@ -126,7 +125,7 @@ def strings(record):
 
 
 def chinese(text, names, used):
-    """The lines of an element's text in Chinese; `used` gets the phrases that were needed."""
+    """Translates the lines of an element's text into Chinese, and adds the phrases used to `used`."""
     lines = [html.unescape(line) for line in text.split("\n")]
     return "\n".join(html.escape(translated(line, names, used), quote=False) for line in lines)
 
@@ -146,4 +145,4 @@ if __name__ == "__main__":
     try:
         main()
     except FileNotFoundError as error:
-        sys.exit(f"error: {error.filename} is not there: cargo build --workspace makes the programs")
+        sys.exit(f"error: {error.filename} not found: build the programs with cargo build --workspace")

@@ -1,19 +1,19 @@
-"""The text of a page without its code: paragraphs, and the figures in them."""
+"""The text of a page without its code: paragraphs and the figures in them."""
 
 import dataclasses
 import re
 
 from . import markdown
 
-# Not a part of a name, a date, a path, a power or a size like 16×16.
+# A number that is not part of a name, a date, a path, a power or a size like 16×16.
 NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.,^/#×-])"
     r"(?:\d{1,3}(?:[ ,]\d{3})+|\d+)(?:\.\d+)?(?:e-?\d+)?"
     r"(?![A-Za-z0-9_^×]|[.,-]\d)"
 )
-# What makes a claim of a small whole number.
+# Text after a small integer that makes it a claim.
 UNIT = re.compile(r"\s?(%|times\b|cycles\b|ns\b|µs\b|ms\b|[GT]B/s|[GT]FLOP/s|of (the )?\d)")
-# Versions, sections of the notes, names of GPUs, years.
+# Text before a version, a section of the notes, the name of a GPU, or a year.
 NAMED = re.compile(
     r"((Python|Rust\]?,?|CUDA|PCIe|nvcc|capability|code|sections?|version|RTX|GTX)"
     r"( \d[\d.]*,?( and| or)?)*|such as|since) $"
@@ -23,13 +23,13 @@ SCALES = {"million": 1e6, "M": 1e6, "万": 1e4}
 
 MARK = re.compile(r"<!-- (from|measured|tested|given) (.*?) -->")
 GENERATED = re.compile(r"<!-- (?!end )[\w-]+ -->")
-# Links keep their text.
+# Markup that is removed; links keep their text.
 MARKUP = re.compile(r"<!--.*?-->|`[^`]*`|(?<=\])\([^)]*\)|https?://\S+")
 
 
 @dataclasses.dataclass
 class Figure:
-    """A number: how it is written, without separators, and the text on either side."""
+    """A number as written, without separators, and the text on either side."""
 
     written: str
     before: str
@@ -41,7 +41,7 @@ class Figure:
         return round(float(self.written) * (SCALES[scale[1]] if scale else 1), 9)
 
     def claims(self):
-        """Whether a page has to be able to say where it comes from. Powers of two are sizes."""
+        """Returns true if the page must be able to name the figure's source. Powers of two are sizes."""
         if NAMED.search(self.before):
             return False
         if not self.written.isdecimal() or UNIT.match(self.after):
@@ -52,7 +52,7 @@ class Figure:
 
 @dataclasses.dataclass
 class Paragraph:
-    """Lines with no empty one between, a list or a table too: where they begin, and their marks."""
+    """Consecutive non-empty lines, which may be a list or a table: the first line's number, the text, and its marks."""
 
     first: int
     text: str
@@ -60,33 +60,33 @@ class Paragraph:
 
 
 def paragraphs(lines):
-    """The paragraphs of a page: no code, nothing generated, nothing included."""
-    left_out = generated(lines) | code(lines)
-    found, first = [], None
+    """Returns the paragraphs of a page, without code, generated text and includes."""
+    excluded = generated(lines) | code(lines)
+    result, first = [], None
     for number, line in enumerate([*lines, ""]):
-        if number in left_out or not line.strip() or markdown.INCLUDE.search(line):
+        if number in excluded or not line.strip() or markdown.INCLUDE.search(line):
             if first is not None:
                 text = " ".join(lines[first:number])
-                found.append(Paragraph(first + 1, MARKUP.sub("", text), MARK.findall(text)))
+                result.append(Paragraph(first + 1, MARKUP.sub("", text), MARK.findall(text)))
             first = None
         elif first is None:
             first = number
-    return found
+    return result
 
 
 def sections(lines):
-    """The figures of each section, each with the line in which its paragraph begins."""
+    """Returns the figures of each section, each with the line in which its paragraph begins."""
     inside = code(lines)
     starts = [n for n, line in enumerate(lines) if n not in inside and markdown.HEADING.match(line)]
-    found = [[] for _ in range(len(starts) + 1)]
+    result = [[] for _ in range(len(starts) + 1)]
     for paragraph in paragraphs(lines):
-        place = sum(start < paragraph.first for start in starts)
-        found[place] += [(paragraph.first, figure) for figure in figures(paragraph.text)]
-    return found
+        section = sum(start < paragraph.first for start in starts)
+        result[section] += [(paragraph.first, figure) for figure in figures(paragraph.text)]
+    return result
 
 
 def code(lines):
-    """The places of the lines of code, fences included."""
+    """Returns the indices of the lines of code, fences included."""
     return {
         number
         for block in markdown.blocks(lines)
@@ -95,16 +95,16 @@ def code(lines):
 
 
 def generated(lines):
-    """The places of the lines that a script writes, between <!-- NAME --> and <!-- end -->."""
-    found, inside = set(), False
+    """Returns the indices of the lines that a script writes, between <!-- NAME --> and <!-- end -->."""
+    numbers, inside = set(), False
     for number, line in enumerate(lines):
         if line == "<!-- end -->":
             inside = False
         elif inside:
-            found.add(number)
+            numbers.add(number)
         elif GENERATED.fullmatch(line):
             inside = True
-    return found
+    return numbers
 
 
 def figures(text):
@@ -115,5 +115,5 @@ def figures(text):
 
 
 def plain(figure):
-    """A figure without what separates its thousands."""
+    """Returns a figure without thousands separators."""
     return re.sub(r"[ ,]", "", figure)

@@ -1,8 +1,8 @@
-"""The search in Chromium: what is looked for is found, marked, and gone to.
+"""Tests of the book's search in Chromium: results are listed, marked, and lead to their pages.
 
-In both languages, on a phone and on a desktop, from the book's files alone; and the Chinese one
-also in a page that is opened at a search, from a server. The page that is wanted must be among the
-first three.
+The tests run in both languages, on a phone and on a desktop, from the book's files. The Chinese search is also
+tested on a page that a server delivers with a search in its address. The expected page must be among the first
+three results.
 """
 
 import concurrent.futures
@@ -10,10 +10,10 @@ import functools
 import time
 import urllib.parse
 
-from .browser import SIZES, drain, listen, looks, served
+from .browser import SIZES, drain, layout_problems, listen, served
 
-# What is looked for, the page that it must lead to, and what is marked there. The first is what
-# the book has only in parts.
+# A query, the page it must lead to, and the text to be marked there. The book contains the first query only in
+# parts.
 PARTS = ("矩阵乘法分块", "matmul-tiled.html", "矩阵")
 QUERIES = {
     "en": [
@@ -38,7 +38,7 @@ NOTHING = {
 }
 HEADER = "document.getElementById('mdbook-searchresults-header').textContent"
 LISTED = "[...document.querySelectorAll('#mdbook-searchresults a')].map(one => one.href)"
-# What a page that is opened at its search may meet.
+# Circumstances of a page with a search in its address.
 KINDS = {
     "opened at a search": {},
     "opened at a search, the index first": {"slow": True},
@@ -47,15 +47,15 @@ KINDS = {
 
 
 def check(chromium, book):
-    """What is wrong with the search, a sentence each, and how many searches were made."""
+    """Returns a sentence per problem with the search, and the number of searches."""
     with served(book) as address, concurrent.futures.ThreadPoolExecutor() as pool:
-        at = functools.partial(visit, chromium, book, address)
-        wrong = [one for found in pool.map(at, SIZES) for one in found]
-    return wrong, len(SIZES) * (sum(len(one) + 1 for one in QUERIES.values()) + len(KINDS))
+        visit_all = functools.partial(visit, chromium, book, address)
+        wrong = [problem for problems in pool.map(visit_all, SIZES) for problem in problems]
+    return wrong, len(SIZES) * (sum(len(queries) + 1 for queries in QUERIES.values()) + len(KINDS))
 
 
 def visit(chromium, book, address, size):
-    """All searches in a window of one size."""
+    """Performs all searches in a window of one size, and returns the problems."""
     from playwright.sync_api import sync_playwright
 
     wrong = []
@@ -66,90 +66,90 @@ def visit(chromium, book, address, size):
             tab = context.new_page()
             problems = listen(tab)
             page = (book / language / "introduction.html").resolve().as_uri()
-            found = [*use(tab, page, language, queries), *drain(problems)]
-            wrong += [f"search, {language}, {size[0]} px: {one}" for one in found]
-        for kind, how in KINDS.items():
-            found = opened(context.new_page(), address, **how)
-            wrong += [f"search, {kind}, {size[0]} px: {one}" for one in found]
+            errors = [*use(tab, page, language, queries), *drain(problems)]
+            wrong += [f"search, {language}, {size[0]} px: {problem}" for problem in errors]
+        for kind, options in KINDS.items():
+            errors = opened(context.new_page(), address, **options)
+            wrong += [f"search, {kind}, {size[0]} px: {problem}" for problem in errors]
         browser.close()
     return wrong
 
 
 def use(tab, page, language, queries):
-    """Searches as a reader does; yields what is wrong."""
+    """Searches as a reader does, and yields the problems."""
     tab.goto(page)
     box = tab.locator("#mdbook-searchbar")
     tab.keyboard.press("/")
     if not box.is_visible():
-        yield "its key does not open it"
+        yield "the key / does not open the search"
     tab.keyboard.press("Escape")
     if box.is_visible():
-        yield "Escape does not close it"
-    for query, wanted, marked in queries:
+        yield "Escape does not close the search"
+    for query, expected, marked in queries:
         tab.goto(page)
         tab.click("#mdbook-search-toggle")
-        yield from ask(tab, language, query)
-        yield from arrive(tab, query, wanted, marked)
-    # How the list looks, and how it looks when it is empty.
+        yield from enter(tab, language, query)
+        yield from arrive(tab, query, expected, marked)
+    # Check the layout of the list, with results and empty.
     tab.goto(page)
     tab.keyboard.press("/")
-    yield from ask(tab, language, queries[0][0])
-    yield from looks(tab)
+    yield from enter(tab, language, queries[0][0])
+    yield from layout_problems(tab)
     tab.locator("#mdbook-searchbar").fill("")
-    query, said = NOTHING[language]
-    yield from ask(tab, language, query)
-    yield from looks(tab)
-    if tab.evaluate(HEADER) != said:
-        yield f"{query}: says {tab.evaluate(HEADER)!r} and not {said!r}"
+    query, message = NOTHING[language]
+    yield from enter(tab, language, query)
+    yield from layout_problems(tab)
+    if tab.evaluate(HEADER) != message:
+        yield f"{query}: shows {tab.evaluate(HEADER)!r}, expected {message!r}"
 
 
-def ask(tab, language, query):
-    """Puts a query into the box, and waits for the answer; yields that there is none."""
+def enter(tab, language, query):
+    """Enters a query and waits for the results. Yields a problem if there are none."""
     if language == "zh":
-        tab.keyboard.insert_text(query)  # as an input method does: without keys
+        tab.keyboard.insert_text(query)  # as an input method does, without key events
     else:
         tab.keyboard.type(query)
-    yield from answer(tab, query)
+    yield from await_results(tab, query)
 
 
-def answer(tab, query):
-    """Waits for the answer to a query; yields that there is none."""
+def await_results(tab, query):
+    """Waits for the results of a query. Yields a problem if there are none."""
     from playwright.sync_api import TimeoutError
 
     try:
         tab.wait_for_function(f"query => {HEADER}.includes(query)", arg=query)
     except TimeoutError:
-        yield f"{query}: no answer"
+        yield f"{query}: no results"
 
 
-def arrive(tab, query, wanted, marked):
-    """Goes to the page that is wanted; yields what is wrong."""
+def arrive(tab, query, expected, marked):
+    """Goes to the expected page, and yields the problems."""
     first = tab.evaluate(LISTED)[:3]
-    pages = [urllib.parse.urlsplit(one).path.rpartition("/")[2] for one in first]
-    if wanted not in pages:
-        yield f"{query}: {wanted} is not among the first, {', '.join(pages) or 'which are none'}"
+    pages = [urllib.parse.urlsplit(link).path.rpartition("/")[2] for link in first]
+    if expected not in pages:
+        yield f"{query}: {expected} is not among the first results: {', '.join(pages) or 'there are none'}"
         return
-    place = pages.index(wanted)
+    index = pages.index(expected)
     if not tab.locator("#mdbook-searchresults .teaser em").count():
         yield f"{query}: nothing is marked in the list"
     with tab.expect_navigation():
-        tab.locator("#mdbook-searchresults a").nth(place).click()
-    if tab.url.partition("?")[0].rpartition("/")[2] != wanted:
+        tab.locator("#mdbook-searchresults a").nth(index).click()
+    if tab.url.partition("?")[0].rpartition("/")[2] != expected:
         yield f"{query}: leads to {tab.url}"
     marks = tab.locator("main mark").all_inner_texts()
     if marked not in marks:
-        yield f"{query}: {wanted} has marked {sorted(set(marks))}"
+        yield f"{query}: {expected} has marked {sorted(set(marks))}"
 
 
 def opened(tab, address, slow=False, script=""):
-    """A Chinese page opened at a search, in one kind of browser; yields what is wrong."""
-    query, wanted, marked = PARTS
+    """Opens a Chinese page with a search in its address, in one kind of browser, and yields the problems."""
+    query, expected, marked = PARTS
     if slow:
         tab.route("**/theme/search-*.js", late)
     tab.add_init_script(script)
     tab.goto(f"{address}/zh/introduction.html?search={urllib.parse.quote(query)}")
-    yield from answer(tab, query)
-    yield from arrive(tab, query, wanted, marked)
+    yield from await_results(tab, query)
+    yield from arrive(tab, query, expected, marked)
 
 
 def late(route):

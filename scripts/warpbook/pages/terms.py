@@ -59,25 +59,25 @@ def check(docs, root):
         pages += sorted(statements.glob(f"*/statement.{language}.md"))
         for page in pages:
             if page.name != "glossary.md":
-                wrong += [f"{page.relative_to(root)}:{what}" for what in discarded(page, words)]
+                wrong += [f"{page.relative_to(root)}:{error}" for error in discarded(page, words)]
     # The course's Chinese text. Its English text is not checked, because it is mixed with code.
     course = [*sorted(statements.glob("*/exercise.toml")), *sorted((root / "crates/exercises/src").rglob("*.rs"))]
     for file in course:
-        wrong += [f"{file.relative_to(root)}:{what}" for what in discarded_lines(file, DISCARDED["zh"])]
+        wrong += [f"{file.relative_to(root)}:{error}" for error in discarded_lines(file, DISCARDED["zh"])]
     return wrong
 
 
 def discarded(page, words):
     """Yields the discarded words of a page, each with the first line of its paragraph."""
     for paragraph in prose.paragraphs(page.read_text(encoding="utf-8").split("\n")):
-        for word, kept in words.items():
+        for word, term in words.items():
             if found := re.search(word, paragraph.text, re.IGNORECASE):
-                yield f"{paragraph.first}: {found[0]}: use {kept}"
+                yield f"{paragraph.first}: {found[0]}: use {term}"
 
 
 def discarded_lines(file, words):
     """Yields the discarded words of a file that is not a page, each with its line."""
     for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
-        for word, kept in words.items():
+        for word, term in words.items():
             if found := re.search(word, line):
-                yield f"{number}: {found[0]}: use {kept}"
+                yield f"{number}: {found[0]}: use {term}"

@@ -1,8 +1,8 @@
-"""The ways of a reader who has a note open: from each of its listings one click to the kernel, one to the
-host's lines, one to the counters; and one click from a chapter's page to its listings.
+"""Navigation for a reader who has a note open: one click from each of its listings to the kernel, to the host code
+and to the counters, and one click from a chapter's page to its listings.
 
-In both languages, on GitHub (docs/pages) and in the built book. That a link arrives is looked at by
-github.py and built.py; here, that it is there.
+The links must exist in both languages, on GitHub (docs/pages) and in the built book. github.py and built.py check
+that their targets exist.
 """
 
 import html.parser
@@ -15,13 +15,13 @@ from ..chapters import CHAPTERS
 LISTINGS = "listings"
 WAYS = {
     "kernel": r"(?:.*/)?kernels/(?!notes/)[\w./-]+\.cu(\.html)?#L\d+",
-    "lines of the host": r"(?:.*/)?crates/{chapter}/src/[\w/]+\.rs(\.html)?#L\d+",
+    "host code": r"(?:.*/)?crates/{chapter}/src/[\w/]+\.rs(\.html)?#L\d+",
     "counters": r"{chapter}\.(md|html)#(what-the-counters-say|计数器说了什么)",
 }
 
 
 def on_github(docs, root):
-    """The ways that are missing on GitHub, a sentence each."""
+    """Yields the links that are missing on GitHub."""
     for language, readme in (("en", "README.md"), ("zh", "README.zh-CN.md")):
         folder = docs / "pages" / language
         listings = folder / f"{LISTINGS}.md"
@@ -29,37 +29,37 @@ def on_github(docs, root):
         if first not in github.links((root / readme).read_text(encoding="utf-8")):
             yield f"{readme}: no link to {first}"
         pages = {name: list(github.links((folder / f"{name}.md").read_text(encoding="utf-8"))) for name in CHAPTERS}
-        found = missing(of_markdown(listings), pages)
-        yield from (f"{first}: {what}" for what in found)
+        errors = missing(of_markdown(listings), pages)
+        yield from (f"{first}: {error}" for error in errors)
 
 
 def in_book(book):
-    """The ways that are missing in the built book, a sentence each."""
+    """Yields the links that are missing in the built book."""
     for language in ("en", "zh"):
         listings = book / language / f"{LISTINGS}.html"
         pages = {name: sum(of_html(book / language / f"{name}.html").values(), []) for name in CHAPTERS}
-        found = missing(of_html(listings), pages)
-        yield from (f"{listings.relative_to(book)}: {what}" for what in found)
+        errors = missing(of_html(listings), pages)
+        yield from (f"{listings.relative_to(book)}: {error}" for error in errors)
 
 
 def missing(sections, pages):
-    """What the page of listings lacks, by its sections and their links; and the chapters' pages by theirs."""
+    """Yields the links that the page of listings lacks, given the links of its sections and of the chapters' pages."""
     for chapter in CHAPTERS:
-        name = next((one for one in sections if one.startswith(chapter)), None)
+        name = next((section for section in sections if section.startswith(chapter)), None)
         if name is None:
             yield f"{chapter} has no section"
             continue
-        for what, pattern in WAYS.items():
-            way = re.compile(pattern.format(chapter=chapter))
-            if not any(way.fullmatch(link) for link in sections[name]):
-                yield f"{name}: no link to {'its' if what == 'counters' else 'a line of its'} {what}"
+        for target, pattern in WAYS.items():
+            link_pattern = re.compile(pattern.format(chapter=chapter))
+            if not any(link_pattern.fullmatch(link) for link in sections[name]):
+                yield f"{name}: no link to {'its' if target == 'counters' else 'a line of its'} {target}"
         back = re.compile(rf"(?:.*/)?{LISTINGS}\.(md|html)#{re.escape(name)}")
         if not any(back.fullmatch(link) for link in pages[chapter]):
             yield f"{name}: no link to it on the page of {chapter}"
 
 
 def of_markdown(file):
-    """The links of each section of a page, by the name that its heading has in an address."""
+    """Returns the links of each section of a Markdown page, by the section's anchor."""
     sections, inside = {}, []
     for line in file.read_text(encoding="utf-8").split("\n"):
         heading = markdown.HEADING.match(line)
@@ -70,20 +70,22 @@ def of_markdown(file):
 
 
 def of_html(file):
-    """The same of a page of the built book."""
+    """Returns the links of each section of a page in the built book, by the section's anchor."""
     page = Sections()
     page.feed(file.read_text(encoding="utf-8"))
-    return page.found
+    return page.sections
 
 
 class Sections(html.parser.HTMLParser):
+    """Parser that collects the links of each section."""
+
     def __init__(self):
         super().__init__()
-        self.found = {"": []}
+        self.sections = {"": []}
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
         if tag == "h2" and attributes.get("id"):
-            self.found[attributes["id"]] = []
+            self.sections[attributes["id"]] = []
         if tag == "a" and attributes.get("href"):
-            list(self.found.values())[-1].append(urllib.parse.unquote(attributes["href"]))
+            list(self.sections.values())[-1].append(urllib.parse.unquote(attributes["href"]))

@@ -1,10 +1,9 @@
-"""The whole pages, docs/pages: the book's pages as GitHub shows them, with all that they include.
+"""The whole pages in docs/pages: the book's pages for GitHub, with all their includes.
 
-A page of docs/en or docs/zh includes code, tables and drawings, which mdBook puts in their places
-and GitHub does not. So each has a whole one here, made from it: code and tables are in it, drawings
-are pictures, and its links lead to other whole pages and to what is in the repository.
-scripts/book --pages makes them all, and the pages of SUMMARY.md are all there are. The appendix has
-no others: docs/results is whole.
+A page of docs/en or docs/zh includes code, tables and drawings, which mdBook inserts and GitHub does not. So
+docs/pages has a generated version of each page, which contains the code and tables, shows drawings as pictures,
+and links to other whole pages and to files of the repository. scripts/book --pages generates all of them from the
+pages of SUMMARY.md. The appendix needs none, because docs/results has no includes.
 """
 
 import os
@@ -36,34 +35,34 @@ WORDS = {
 FIGURE = re.compile(r"^\{\{#include ([^}:]+\.svg)\}\}$", re.MULTILINE)
 TITLE = re.compile(r"<title[^>]*>([^<]*)</title>")
 PART = re.compile(r"^( *)(?:- )?\[([^\]]+)\]\(([^)]+)\)|^# (.+)", re.MULTILINE)
-# What takes a script is not there; in its place is what a comment behind it says.
+# An element that needs a script is replaced by the text of the comment that follows it.
 SCRIPT = re.compile(r'^<div id="\w+"[^>]*></div>\n<noscript>.*</noscript>\n\n(?=<!-- on GitHub: )', re.MULTILINE)
 INSTEAD = re.compile(r"^<!-- on GitHub: (.*) -->$", re.MULTILINE)
 
 
 def check(docs, root):
-    """Which whole pages are not what they would be made of today, a sentence each; how many there are."""
+    """Returns a sentence per whole page that is out of date, and the number of whole pages."""
     made, folder = pages(docs, root), docs / FOLDER
-    there = {file for file in folder.rglob("*") if file.is_file()}
-    stale = [file for file, text in made.items() if file not in there or file.read_text(encoding="utf-8") != text]
-    wrong = [f"{file.relative_to(root)} is not what it would be made of now" for file in stale]
-    wrong += [f"{file.relative_to(root)} is made of no page" for file in sorted(there - made.keys())]
-    return wrong + (["scripts/book --pages makes them"] if wrong else []), len(made)
+    existing = {file for file in folder.rglob("*") if file.is_file()}
+    stale = [file for file, text in made.items() if file not in existing or file.read_text(encoding="utf-8") != text]
+    wrong = [f"{file.relative_to(root)} is out of date" for file in stale]
+    wrong += [f"{file.relative_to(root)} is not generated from any page" for file in sorted(existing - made.keys())]
+    return wrong + (["run scripts/book --pages to regenerate them"] if wrong else []), len(made)
 
 
-def unwhole(files, root):
-    """Links of Markdown files that lead to a page with holes, a sentence each."""
+def links_to_includes(files, root):
+    """Yields an error per link of a Markdown file to a page whose includes GitHub does not show."""
     for file in files:
         for target in github.links(file.read_text(encoding="utf-8")):
             if github.ELSEWHERE.match(target) or (root / "docs" / FOLDER) in file.parents:
                 continue
-            there = os.path.relpath(os.path.normpath(file.parent / target.partition("#")[0]), root)
-            if place(there.replace(os.sep, "/")) != there:
-                yield f"{file.relative_to(root)}: {target} has holes on GitHub: {place(there)} is whole"
+            path = os.path.relpath(os.path.normpath(file.parent / target.partition("#")[0]), root)
+            if on_github(path.replace(os.sep, "/")) != path:
+                yield f"{file.relative_to(root)}: {target} lacks its includes on GitHub: link to {on_github(path)}"
 
 
 def write(docs, root):
-    """Makes all whole pages, and removes what is none any more; which files changed."""
+    """Writes all whole pages, removes obsolete ones, and returns the changed files."""
     made, folder, changed = pages(docs, root), docs / FOLDER, []
     for file in {file for file in folder.rglob("*") if file.is_file()} - made.keys():
         file.unlink()
@@ -77,7 +76,7 @@ def write(docs, root):
 
 
 def pages(docs, root):
-    """Every whole page, by its file: what is to be in it."""
+    """Returns the text of every whole page, by its file."""
     made = {}
     for language in LANGUAGES:
         tree, folder = docs / language, docs / FOLDER / language
@@ -91,18 +90,18 @@ def pages(docs, root):
 
 
 def files(docs):
-    """The whole pages that are there."""
+    """Returns the existing whole pages."""
     return sorted((docs / FOLDER).rglob("*.md"))
 
 
 def contents(tree):
-    """What SUMMARY.md lists, in its order: how far in it stands, its title and page; of a part no page."""
+    """Returns the entries of SUMMARY.md in order, each as indentation, title and page; a part has no page."""
     text = (tree / "SUMMARY.md").read_text(encoding="utf-8").partition("\n")[2]
     return [(part[1], part[2] or part[4], part[3]) for part in PART.finditer(text)]
 
 
 def listing(parts, language):
-    """The page of all pages."""
+    """Returns the page that lists all pages."""
     words = WORDS[language]
     source = f"docs/{language}/SUMMARY.md"
     lines = [head(language, source, f"../../{language}/SUMMARY.md", "README.md", first=True)]
@@ -117,13 +116,13 @@ def listing(parts, language):
 
 def head(language, source, link, name, first=False):
     words = WORDS[language]
-    way = [] if first else [f"[{words['all']}](README.md)"]
-    way += [words["other"].format(name=name), words["made"].format(source=source, link=link)]
-    return f"<!-- Made by scripts/book --pages from {source}: edit that one. -->\n\n{' · '.join(way)}\n"
+    links = [] if first else [f"[{words['all']}](README.md)"]
+    links += [words["other"].format(name=name), words["made"].format(source=source, link=link)]
+    return f"<!-- Made by scripts/book --pages from {source}: edit that one. -->\n\n{' · '.join(links)}\n"
 
 
 def whole(source, language, around, root):
-    """A page with all that it includes."""
+    """Returns a page with its includes replaced."""
     docs = source.parents[1]
     text = FIGURE.sub(pictured(source), source.read_text(encoding="utf-8"))
     text = re.sub(r"^```rust,\w+$", "```rust", text, flags=re.MULTILINE)
@@ -135,56 +134,56 @@ def whole(source, language, around, root):
     named = source.relative_to(root).as_posix()
     top = head(language, named, posixpath.relpath(named, here), source.name)
     before, after = around
-    way = [f"← [{title}]({name})" for title, name in before] + [f"[{title}]({name}) →" for title, name in after]
-    return "\n".join([top, text, "", "---", "", " · ".join(way), ""])
+    links = [f"← [{title}]({name})" for title, name in before] + [f"[{title}]({name}) →" for title, name in after]
+    return "\n".join([top, text, "", "---", "", " · ".join(links), ""])
 
 
 def pictured(source):
-    """In place of a drawing's own text, a picture of it."""
+    """Returns a substitution that replaces a drawing's include by a picture."""
 
-    def one(include):
+    def picture(include):
         file = source.parent / include[1]
         title = TITLE.search(file.read_text(encoding="utf-8"))
         return f"![{title[1]}]({include[1]})"
 
-    return one
+    return picture
 
 
 def without_comments(text):
-    """A page without what is said in it to scripts; at most one empty line between paragraphs."""
+    """Returns a page without comments for scripts, and with at most one empty line between paragraphs."""
     lines = text.split("\n")
     code = {
         number
         for block in markdown.blocks(lines)
         for number in range(block.first, block.first + len(block.lines))
     }
-    kept = []
+    result = []
     for number, line in enumerate(lines):
         if number in code:
-            kept.append(line)
+            result.append(line)
         elif re.fullmatch(r"<!--.*-->", line):
             continue
-        elif line.strip() or (kept and kept[-1].strip()):
-            kept.append(line.rstrip())
-    return "\n".join(kept)
+        elif line.strip() or (result and result[-1].strip()):
+            result.append(line.rstrip())
+    return "\n".join(result)
 
 
 def relinked(text, source, here, docs, root):
-    """A page's text with its links as they are from where the whole page is."""
+    """Returns a page's text with its links relative to the whole page."""
 
-    def one(piece):
+    def adapted(piece):
         target = piece["target"]
         if target is None or github.ELSEWHERE.match(target) or target.startswith("#"):
             return piece[0]
         path, hash, anchor = target.partition("#")
         there = pathlib.Path(os.path.normpath(source.parent / path)).relative_to(root).as_posix()
-        return f"{piece['mark']}[{piece['text']}]({posixpath.relpath(place(there), here)}{hash}{anchor})"
+        return f"{piece['mark']}[{piece['text']}]({posixpath.relpath(on_github(there), here)}{hash}{anchor})"
 
-    return github.PIECES.sub(one, text)
+    return github.PIECES.sub(adapted, text)
 
 
-def place(path):
-    """Where a reader on GitHub finds a file of the repository: of a page, the whole one."""
+def on_github(path):
+    """Returns the path that a reader on GitHub needs: of a page the whole one, of other files the same."""
     page = re.fullmatch(r"docs/(en|zh)/(.+\.md)", path)
     if not page:
         return path

@@ -1,4 +1,4 @@
-"""Public collections of CUDA programs, run as they stand: see scripts/public-programs."""
+"""Public collections of CUDA programs, run unchanged: see scripts/public-programs."""
 
 import argparse
 import concurrent.futures
@@ -12,17 +12,17 @@ from . import collection, pages, runs
 
 def main(doc):
     flags = parse(doc)
-    found = [one for path in flags.source for one in read(path)] if flags.source else run(flags)
+    records = [record for path in flags.source for record in read(path)] if flags.source else run(flags)
     if flags.nvcc:
         return
-    parts = pages.parts(sorted(found, key=place))
+    parts = pages.parts(sorted(records, key=identity))
     if flags.into:
-        tables.insert({flags.into: parts}, flags.check, "those of the runs")
+        tables.insert({flags.into: parts}, flags.check, "the tables of the runs")
     else:
         tables.show(parts)
 
 
-def place(record):
+def identity(record):
     return record["collection"], record["program"]
 
 
@@ -38,15 +38,15 @@ def parse(doc):
     parser.add_argument("--into", type=pathlib.Path, metavar="PAGE")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--only", metavar="NAME", default="")
-    parser.add_argument("--seconds", type=float, default=60, help="of the processor's time a program")
+    parser.add_argument("--seconds", type=float, default=60, help="limit of processor time per program")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--program", metavar="CUDA-RUN", help="a cuda-run that was built elsewhere")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--nvcc", action="store_true")
-    where.add_argument("--gpu", action="store_true")
+    parser.add_argument("--program", metavar="CUDA-RUN", help="prebuilt cuda-run to use")
+    backend = parser.add_mutually_exclusive_group()
+    backend.add_argument("--nvcc", action="store_true")
+    backend.add_argument("--gpu", action="store_true")
     flags = parser.parse_args()
     if not flags.collections and not flags.source:
-        parser.error("a collection is wanted: NAME=FOLDER")
+        parser.error("name a collection as NAME=FOLDER, or read records with --from FILE")
     return flags
 
 
@@ -55,31 +55,34 @@ def read(path):
 
 
 def run(flags):
-    """All programs' results; those that are recorded already are not run again."""
-    how = compiler(flags)
+    """Returns the records of all programs. Programs with a recorded result are not run again."""
+    toolchain = compiler(flags)
     programs = [
         program
         for words in flags.collections
         for program in collection.programs(*words.split("=", 1))
         if flags.only in program.name
     ]
-    # Those that are not run come first, at once. The others come in no order of the collection's, so that what
-    # is recorded is at any time a sample of it.
+    # Programs that cannot run come first, since they take no time. The others are ordered by a hash, so that the
+    # recorded ones are a random sample of the collection at any time.
     programs.sort(key=lambda program: (not program.needs(), hashlib.sha256(program.name.encode()).digest()))
-    beside = {place(one): one for one in read(flags.beside)}
-    found = {place(one): one for one in read(flags.save if flags.save and flags.save.exists() else None)}
+    reference = {identity(record): record for record in read(flags.beside)}
+    saved = flags.save if flags.save and flags.save.exists() else None
+    records = {identity(record): record for record in read(saved)}
     for program in programs:
-        found.setdefault(program.key, program.record("not run", on=how.on))
-    waiting = [program for program in programs if flags.only or to_run(found[program.key], how.seconds)]
+        records.setdefault(program.key, program.record("not run", on=toolchain.on))
+    pending = [program for program in programs if flags.only or must_run(records[program.key], toolchain.seconds)]
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
-        for one in pool.map(lambda program: runs.result(how, program, beside), waiting):
-            print(f"{one['collection']} {one['program']}: {one['result']} {one.get('why', '')}", flush=True)
-            # What is chosen is no sample.
-            chosen = {"chosen": True} if flags.only and found[place(one)]["result"] == "not run" else {}
-            found[place(one)] = one | {"on": how.on} | chosen
+        for record in pool.map(lambda program: runs.result(toolchain, program, reference), pending):
+            outcome = f"{record['result']} {record.get('why', '')}"
+            print(f"{record['collection']} {record['program']}: {outcome}", flush=True)
+            # A program selected with --only does not belong to the random sample.
+            key = identity(record)
+            chosen = {"chosen": True} if flags.only and records[key]["result"] == "not run" else {}
+            records[key] = record | {"on": toolchain.on} | chosen
             if flags.save:
-                save(flags.save, found)
-    return list(found.values())
+                save(flags.save, records)
+    return list(records.values())
 
 
 def compiler(flags):
@@ -90,13 +93,13 @@ def compiler(flags):
     return runs.CudaRun(flags.seconds, flags.program)
 
 
-def to_run(record, seconds):
-    """Whether a program waits to be run: for the first time, for the sample, or with more time than it had."""
+def must_run(record, seconds):
+    """Returns true if a program has no result yet, none for the sample, or exceeded a lower time limit."""
     if record["result"] == "not run" or record.get("chosen"):
         return True
     return record["result"] == runs.TOO_LONG and record["seconds"] < seconds
 
 
-def save(path, found):
-    lines = (json.dumps(found[key], ensure_ascii=False) + "\n" for key in sorted(found))
+def save(path, records):
+    lines = (json.dumps(records[key], ensure_ascii=False) + "\n" for key in sorted(records))
     path.write_text("".join(lines), encoding="utf-8")

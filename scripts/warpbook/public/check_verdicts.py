@@ -1,11 +1,11 @@
-"""What is taken for a verdict and what is not: `python3 -m unittest warpbook.public.check_verdicts`, in scripts/."""
+"""Tests of the verdicts on programs' output: `python3 -m unittest warpbook.public.check_verdicts`, in scripts/."""
 
 import subprocess
 import unittest
 
 from . import sizes, verdict
 
-RIGHT = (
+CORRECT = (
     "PASS",
     "Test assert completed, returned OK",
     "Verification: 0 errors",
@@ -35,7 +35,7 @@ WRONG = (
     "Verification checksum: 12 (WARNING - INVALID CHECKSUM!)",
     "error at i=3  length=12",
 )
-NOTHING = (
+NO_VERDICT = (
     "",
     "Average kernel execution time: 12 (us)",
     "Total device execution time: 16.17 s",
@@ -48,28 +48,28 @@ NOTHING = (
 
 
 class Verdicts(unittest.TestCase):
-    def test_what_a_program_says(self):
-        for said, texts in (("right", RIGHT), ("wrong", WRONG), (None, NOTHING)):
+    def test_output_yields_the_verdict_it_states(self):
+        for expected, texts in (("correct", CORRECT), ("wrong", WRONG), (None, NO_VERDICT)):
             for text in texts:
-                self.assertEqual(verdict.verdict(text)[0], said, text)
+                self.assertEqual(verdict.verdict(text)[0], expected, text)
 
 
 class Endings(unittest.TestCase):
     def result(self, out, err="", status=0, expected=None):
         return verdict.judged(subprocess.CompletedProcess([], status, out, err), expected)["result"]
 
-    def test_a_fault_that_the_program_does_not_look_for(self):
+    def test_a_kernel_fault_is_an_error_even_if_the_program_ignores_it(self):
         note = "warpbook: no NVIDIA GPU (libcuda.so.1 not found); running on the built-in simulator"
         fault = "warpbook: illegal address: read of 4 bytes"
         self.assertEqual(self.result("time: 3 s", note), verdict.SILENT)
         self.assertEqual(self.result("time: 3 s", fault), "ends with an error")
-        self.assertEqual(self.result("Device assert failed as expected\nOK", fault), verdict.RIGHT_BY_ITSELF)
+        self.assertEqual(self.result("Device assert failed as expected\nOK", fault), verdict.CORRECT_BY_ITSELF)
 
-    def test_how_it_ends(self):
+    def test_exit_status_and_compile_errors_are_reported(self):
         self.assertEqual(self.result("PASS", status=1), "ends with an error")
         self.assertEqual(self.result("", "error: main.cu does not compile", 1), "does not compile")
 
-    def test_what_is_said_of_an_error_is_the_programs_own(self):
+    def test_the_reason_for_an_error_is_the_programs_own_message(self):
         simulator = "simulator: models an NVIDIA H200\n{}\nThe program launched no kernel."
         gpu = (
             "GPU: NVIDIA H200\n{}\n--profile times kernels on this GPU. So does Nsight Systems, which comes with "
@@ -88,7 +88,7 @@ class Endings(unittest.TestCase):
                 done = subprocess.CompletedProcess([], 1, out, summary.format(err))
                 self.assertEqual(verdict.judged(done, None)["why"], why)
 
-    def test_numbers_are_those_of_a_gpu(self):
+    def test_output_is_compared_with_the_numbers_of_a_gpu(self):
         expected = verdict.numbers("time: 3 s\nsum 12 at 0.25001")
         self.assertEqual(expected, ["12", "0.25001"])
         for out, result in (
@@ -101,7 +101,7 @@ class Endings(unittest.TestCase):
 
 
 class Sizes(unittest.TestCase):
-    def test_repetitions_are_named_by_the_usage_and_last_otherwise(self):
+    def test_repetitions_are_named_by_the_usage_or_come_last(self):
         usage = 'printf("Usage: %s <repeat> <number of points>\\n", argv[0]);'
         self.assertEqual(sizes.smaller(["100", "65536"], usage)[0], ["1", "128"])
         usage = "Usage: %s <compute iterations> <repeat>\\n"
@@ -109,11 +109,11 @@ class Sizes(unittest.TestCase):
         self.assertEqual(sizes.smaller(["65536", "100"], "")[0], ["128", "1"])
         self.assertEqual(sizes.smaller(["-n", "65536", "-repeat", "100"], "")[0], ["-n", "128", "-repeat", "1"])
 
-    def test_a_check_that_can_be_asked_for_is(self):
+    def test_optional_verification_is_enabled(self):
         usage = "Usage: %s <#samples> <verify> <repeat>\\n"
         self.assertEqual(sizes.smaller(["65536", "0", "100"], usage)[0], ["128", "1", "1"])
 
-    def test_small_numbers_stay(self):
+    def test_small_numbers_are_unchanged(self):
         self.assertEqual(sizes.smaller(["3", "64", "100"], ""), [["3", "64", "1"]])
         self.assertEqual(sizes.smaller(["input.txt"], ""), [])
 

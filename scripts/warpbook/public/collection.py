@@ -1,4 +1,4 @@
-"""What a collection's programs are: their files, flags and arguments, as their Makefiles have them."""
+"""Programs of a collection with their files, flags and arguments, taken from their Makefiles."""
 
 import dataclasses
 import functools
@@ -7,7 +7,7 @@ import re
 import shlex
 import subprocess
 
-# Headers of libraries that are no part of the CUDA runtime.
+# Headers of libraries that do not belong to the CUDA runtime.
 LIBRARIES = {
     "cuBLAS": r"cublas",
     "cuDNN": r"cudnn",
@@ -31,7 +31,7 @@ LIBRARIES = {
     "TBB": r"tbb/",
 }
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c", ".C")
-# What tells that a program's data is to be had elsewhere.
+# Paths of input data, which may have to be downloaded separately.
 DATA = re.compile(r"\.\./data/|(^|/)data/|\.\./\.\./data/")
 
 
@@ -52,28 +52,28 @@ class Program:
         return {"collection": self.collection, "program": self.name, "result": result} | more
 
     def needs(self):
-        """What it needs that is not there, or nothing."""
+        """Returns the library or data file that the program needs and that is missing, or `None`."""
         missing = self.missing()
         return self.library() or (missing and f"data: {pathlib.Path(missing).name}")
 
     def sources(self):
-        """All files of code in its folder."""
+        """Returns all source files in the program's folder."""
         suffixes = (*SOURCES, ".h", ".hpp", ".cuh")
         return [path for path in sorted(self.folder.rglob("*")) if path.suffix in suffixes and path.is_file()]
 
     @functools.cached_property
     def text(self):
-        """All its code."""
+        """The text of all source files."""
         return "\n".join(path.read_text(errors="replace") for path in self.sources())
 
     def included(self):
-        """What its code includes, that of other folders' code which it includes by their names as well."""
+        """Returns the include lines of the program's code and the text of files that it includes from other folders."""
         lines = [line for line in self.text.splitlines() if line.lstrip().startswith("#") and "include" in line]
         others = [self.folder / name for line in lines for name in re.findall(r'"(\.\./[^"]+)"', line)]
         return "\n".join([*lines, *(path.read_text(errors="replace") for path in others if path.is_file())])
 
     def library(self):
-        """The library that it needs, or nothing."""
+        """Returns the library that the program needs, or `None`."""
         included = self.included()
         for library, header in LIBRARIES.items():
             if re.search(rf'[<"]({header})', included):
@@ -81,15 +81,15 @@ class Program:
         return None
 
     def missing(self):
-        """A file of data that its arguments name and the collection lacks, or nothing."""
-        return lacking(self.folder, self.arguments)
+        """Returns a data file that the arguments name and the collection lacks, or `None`."""
+        return missing_data(self.folder, self.arguments)
 
 
 def programs(name, folder):
-    """The programs of a collection, by their names."""
+    """Yields the programs of a collection in the order of their folders."""
     top = pathlib.Path(folder).resolve()
     for makefile in sorted(path for path in top.rglob("[Mm]akefile") if path.is_file()):
-        # The same programs for other compilers.
+        # Ports of the same programs to other compilers.
         if any(part.endswith(("-hip", "-sycl", "-omp")) for part in makefile.parent.parts):
             continue
         program = read(name, top, makefile.parent)
@@ -97,23 +97,24 @@ def programs(name, folder):
             yield program
 
 
+    """Returns the program that a folder's Makefile builds and runs, or `None` if it compiles no CUDA source."""
 def read(collection, top, folder):
-    said = dry_run(folder, "run")
-    if not any(compiles(split(line)) for line in said.splitlines()):
-        said = dry_run(folder)
-    commands = started(said) or started(written(folder))
-    # One whose data is there, if any is.
-    command = next((words for words in commands if not lacking(folder, words)), (commands or [[]])[0])
-    lines = [words for line in said.splitlines() if compiles(words := split(line))]
-    # Of several programs the one that is run.
+    output = dry_run(folder, "run")
+    if not any(compiles(split(line)) for line in output.splitlines()):
+        output = dry_run(folder)
+    commands = started(output) or started(run_script(folder))
+    # Prefer a command whose data is present.
+    command = next((words for words in commands if not missing_data(folder, words)), (commands or [[]])[0])
+    lines = [words for line in output.splitlines() if compiles(words := split(line))]
+    # If the Makefile links several programs, take the one that is run.
     linked = [words for words in lines if "-c" not in words and named(folder, words)]
     if len(linked) > 1:
-        wanted = pathlib.Path(command[0]).name if command else ""
-        lines = [words for words in linked if output(words) == wanted] or linked[:1]
+        target = pathlib.Path(command[0]).name if command else ""
+        lines = [words for words in linked if output_name(words) == target] or linked[:1]
     files = list(dict.fromkeys(name for words in lines for name in named(folder, words)))
     if not any(name.endswith(".cu") for name in files):
         return None
-    flags = list(dict.fromkeys(flag for words in lines for flag in kept(words)))
+    flags = list(dict.fromkeys(flag for words in lines for flag in source_flags(words)))
     name = str(folder.relative_to(top)).removesuffix("-cuda")
     return Program(collection, name, folder, files, flags, command[1:])
 
@@ -124,37 +125,37 @@ def compiles(words):
 
 
 def named(folder, words):
-    """The files of code in a compiler's command."""
+    """Returns the source files in a compiler command."""
     return [word for word in words if word.endswith(SOURCES) and (folder / word).is_file()]
 
 
-def output(words):
+def output_name(words):
     return next((pathlib.Path(after).name for word, after in zip(words, words[1:]) if word == "-o"), "")
 
 
-def written(folder):
-    """How a program is run, where a file beside it or above says so."""
+def run_script(folder):
+    """Returns the text of the file `run` in the folder or its parent, which shows how to run the program."""
     files = [path for path in (folder / "run", folder.parent / "run") if path.is_file()]
     return files[0].read_text(errors="replace") if files else ""
 
 
 def started(text):
-    """The commands that start a program of the folder's own."""
-    found = []
+    """Returns the commands that start a program of the folder."""
+    commands = []
     for line in text.splitlines():
         words = split(line)
         if words and re.match(r"\./|[\w/]+_cuda$|.*\.(out|exe)$", words[0]):
-            found.append(words[: words.index(">")] if ">" in words else words)
-    return found
+            commands.append(words[: words.index(">")] if ">" in words else words)
+    return commands
 
 
-def lacking(folder, words):
-    """A file of data among the words that is not there, or nothing."""
+def missing_data(folder, words):
+    """Returns a data file among the words that does not exist, or `None`."""
     return next((word for word in words if DATA.search(word) and not (folder / word).exists()), None)
 
 
 def dry_run(folder, *targets):
-    """What make would do, with a compiler that stands for NVIDIA's."""
+    """Returns the commands that make would run, with `nvcc` as the compiler."""
     command = ["make", "-n", "-B", "-k", *targets, "CC=nvcc", "NVCC=nvcc", "LAUNCHER=", "VERIFY=yes"]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=60)
@@ -170,16 +171,16 @@ def split(line):
         return []
 
 
-def kept(words):
-    """What of a compiler's flags the sources need."""
+def source_flags(words):
+    """Returns the compiler flags that the sources need."""
     flags = []
-    for place, word in enumerate(words):
-        if word in ("-I", "-D") and place + 1 < len(words):
-            flags.append(word + words[place + 1])
+    for index, word in enumerate(words):
+        if word in ("-I", "-D") and index + 1 < len(words):
+            flags.append(word + words[index + 1])
         elif re.match(r"-[ID].|-std=|--std=|-use_fast_math|--use_fast_math|-l(m|pthread|gomp)$", word):
             flags.append(word.replace("--", "-", 1) if word.startswith("--std") else word)
         elif word in ("-dc", "-rdc=true", "--rdc=true"):
-            # -dc makes an object of each file; here they are compiled and linked at once.
+            # -dc compiles each file to an object; here all files are compiled and linked at once.
             flags.append("-rdc=true")
         elif word in ("-fopenmp", "-fopenmp=libgomp"):
             flags.append("-Xcompiler=-fopenmp")

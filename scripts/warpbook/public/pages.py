@@ -7,106 +7,115 @@ from .. import tables
 from . import runs, verdict
 
 FAILED = ("says that it is wrong", "ends with an error", runs.TOO_LONG, verdict.UNCOMPILED)
-NOT_ASKED = ("left out", "not run")
+NOT_RUN = ("left out", "not run")
+
+# Names for the tables of results that the records spell differently.
+SHOWN = {"says that it is wrong": "reports a wrong result"}
 
 
-def parts(found):
-    """Of the records of all runs, wherever they were, the parts of the page."""
-    on_gpu = [one for one in found if one.get("on") == "GPU"]
-    found = [one for one in found if one.get("on") != "GPU"]
+def parts(records):
+    """Returns the parts of the page from the records of all runs."""
+    on_gpu = [record for record in records if record.get("on") == "GPU"]
+    records = [record for record in records if record.get("on") != "GPU"]
     return {
         "GPU": beside_nvcc(on_gpu),
-        "GPU alone": failures([one for one in failing(on_gpu) if not also_by_nvcc(one)]),
-        "GPU too": failures([one for one in failing(on_gpu) if also_by_nvcc(one)]),
-        "collections": summary([sampled(one) for one in found]),
-        "failures": failures(found, dated=True),
-        "silent": silent(found),
-        "left out": left_out(found),
+        "GPU alone": failures([record for record in failing(on_gpu) if not also_by_nvcc(record)]),
+        "GPU too": failures([record for record in failing(on_gpu) if also_by_nvcc(record)]),
+        "collections": summary([sampled(record) for record in records]),
+        "failures": failures(records, dated=True),
+        "silent": silent(records),
+        "left out": left_out(records),
     }
 
 
 def sampled(record):
-    """A record as the sample has it: what somebody chose to run is none of it."""
+    """Returns a record as it counts for the sample, which excludes programs that were selected by hand."""
     return record | {"result": "not run"} if record.get("chosen") else record
 
 
-def summary(found):
-    """A row a collection."""
+def summary(records):
+    """Returns a table with a row per collection."""
     rows = []
-    for name in dict.fromkeys(one["collection"] for one in found):
-        own = [one for one in found if one["collection"] == name]
-        counts = collections.Counter(one["result"] for one in own)
-        asked = len(own) - sum(counts[kind] for kind in NOT_ASKED)
-        right = [one for one in own if one["result"] in verdict.GOOD]
-        at_own = sum(one["size"] == "own" for one in right)
-        speak = asked - counts[verdict.SILENT]
-        row = [name, len(own), *(counts[kind] or "" for kind in NOT_ASKED), asked]
-        row += [at_own or "", len(right) - at_own or "", *(counts[kind] or "" for kind in FAILED)]
-        rows.append([*row, counts[verdict.SILENT] or "", share(len(right), speak), share(len(right), asked)])
-    header = ["collection", "programs", *NOT_ASKED, "run", "right, own size", "right, smaller", *FAILED]
-    header += ["say nothing", "right of those that do not keep silent", "right of all run"]
+    for name in dict.fromkeys(record["collection"] for record in records):
+        own = [record for record in records if record["collection"] == name]
+        counts = collections.Counter(record["result"] for record in own)
+        run = len(own) - sum(counts[kind] for kind in NOT_RUN)
+        correct = [record for record in own if record["result"] in verdict.GOOD]
+        own_size = sum(record["size"] == "own" for record in correct)
+        conclusive = run - counts[verdict.SILENT]
+        row = [name, len(own), *(counts[kind] or "" for kind in NOT_RUN), run]
+        row += [own_size or "", len(correct) - own_size or "", *(counts[kind] or "" for kind in FAILED)]
+        shares = share(len(correct), conclusive), share(len(correct), run)
+        rows.append([*row, counts[verdict.SILENT] or "", *shares])
+    header = ["collection", "programs", *NOT_RUN, "run", "correct, own size", "correct, smaller"]
+    header += [*map(shown, FAILED), "no verdict", "correct of those with a verdict", "correct of all run"]
     return tables.table(header, rows)
 
 
-def beside_nvcc(found):
-    """A row a collection: what cuda-run's programs do on a GPU, and how far nvcc's do the same."""
+def beside_nvcc(records):
+    """Returns a row per collection: results of cuda-run's programs on a GPU, and how many fail with nvcc as well."""
     rows = []
-    for name in dict.fromkeys(one["collection"] for one in found):
-        own = [one for one in found if one["collection"] == name]
-        counts = collections.Counter(one["result"] for one in own)
-        ended = [one for one in own if one["result"] not in (*NOT_ASKED, runs.TOO_LONG)]
-        right = sum(one["result"] in verdict.GOOD for one in own)
+    for name in dict.fromkeys(record["collection"] for record in records):
+        own = [record for record in records if record["collection"] == name]
+        counts = collections.Counter(record["result"] for record in own)
+        ended = [record for record in own if record["result"] not in (*NOT_RUN, runs.TOO_LONG)]
+        correct = sum(record["result"] in verdict.GOOD for record in own)
         failed = failing(own)
-        too = sum(also_by_nvcc(one) for one in failed)
-        row = [name, len(own), *(counts[kind] or "" for kind in (*NOT_ASKED, runs.TOO_LONG)), len(ended)]
-        row += [share(len(ended) - counts[verdict.UNCOMPILED], len(ended)), right]
-        row += [len(failed) - too or "", too or "", counts[verdict.SILENT] or ""]
-        rows.append([*row, share(right, right + len(failed)), share(right, right + len(failed) - too)])
-    header = ["collection", "programs", *NOT_ASKED, runs.TOO_LONG, "ended", "of these compile", "right"]
-    header += ["fail with cuda-run alone", "fail with nvcc, too", "say nothing", "right of those that speak"]
+        also = sum(also_by_nvcc(record) for record in failed)
+        row = [name, len(own), *(counts[kind] or "" for kind in (*NOT_RUN, runs.TOO_LONG)), len(ended)]
+        row += [share(len(ended) - counts[verdict.UNCOMPILED], len(ended)), correct]
+        row += [len(failed) - also or "", also or "", counts[verdict.SILENT] or ""]
+        rows.append([*row, share(correct, correct + len(failed)), share(correct, correct + len(failed) - also)])
+    header = ["collection", "programs", *NOT_RUN, runs.TOO_LONG, "ended", "of these compile", "correct"]
+    header += ["fail with cuda-run only", "fail with nvcc as well", "no verdict", "correct of those with a verdict"]
     header += ["of those that do not fail with nvcc"]
     return tables.table(header, rows)
 
 
-def failing(found):
-    """Those that came to an end, and not a good one."""
-    return [one for one in found if one["result"] in FAILED and one["result"] != runs.TOO_LONG]
+def failing(records):
+    """Returns the records of programs that ended with a failure."""
+    return [record for record in records if record["result"] in FAILED and record["result"] != runs.TOO_LONG]
 
 
 def also_by_nvcc(record):
-    """Whether the program fails as nvcc compiles it, too."""
+    """Returns true if the program also fails when nvcc compiles it."""
     return record.get("nvcc") in FAILED
+
+
+def shown(result):
+    """Returns the name of a result in the tables."""
+    return SHOWN.get(result, result)
 
 
 def share(part, whole):
     return f"{100 * part / whole:.0f} %" if whole else ""
 
 
-def failures(found, dated=False):
-    """A row a program; `dated` says of each when it was run."""
+def failures(records, dated=False):
+    """Returns a table with a row per failed program. `dated` adds the date of the run."""
     rows = []
-    for one in found:
-        if one["result"] in FAILED:
-            row = [one["collection"], f"`{one['program']}`", one["result"]]
-            row += [escaped(one.get("with", "")), escaped(one.get("why", ""))]
-            rows.append(row + [one["date"]] if dated else row)
-    header = ["collection", "program", "", "with", "what it says"]
+    for record in records:
+        if record["result"] in FAILED:
+            row = [record["collection"], f"`{record['program']}`", shown(record["result"])]
+            row += [escaped(record.get("with", "")), escaped(record.get("why", ""))]
+            rows.append(row + [record["date"]] if dated else row)
+    header = ["collection", "program", "result", "with", "message"]
     return tables.table(header + ["run on"] if dated else header, rows)
 
 
-def silent(found):
-    """Names, a line a collection."""
+def silent(records):
+    """Returns a table of the programs without a verdict, with a row per collection."""
     rows = []
-    for name in dict.fromkeys(one["collection"] for one in found):
-        names = [f"`{one['program']}`" for one in found if (one["collection"], one["result"]) == (name, verdict.SILENT)]
+    for name in dict.fromkeys(record["collection"] for record in records):
+        names = [f"`{record['program']}`" for record in records if (record["collection"], record["result"]) == (name, verdict.SILENT)]
         rows.append([name, ", ".join(names)])
     return tables.table(["collection", "programs"], rows)
 
 
-def left_out(found):
-    """How many need what."""
-    missing = [one for one in found if one["result"] == "left out"]
-    counts = collections.Counter((one["collection"], need(one)) for one in missing)
+def left_out(records):
+    """Returns a table that counts the programs left out by their missing requirement."""
+    missing = [record for record in records if record["result"] == "left out"]
+    counts = collections.Counter((record["collection"], need(record)) for record in missing)
     ordered = sorted(counts.items(), key=lambda item: (item[0][0], -item[1], item[0]))
     rows = [[name, why, count] for (name, why), count in ordered]
     return tables.table(["collection", "needs", "programs"], rows)

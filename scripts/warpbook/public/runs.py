@@ -1,4 +1,4 @@
-"""Compiling and running a program, with cuda-run or with nvcc, and what came of it."""
+"""Compilation and execution of programs with cuda-run or nvcc, and the outcomes."""
 
 import datetime
 import os
@@ -15,7 +15,7 @@ TOO_LONG = "takes too long"
 
 
 class CudaRun:
-    """With cuda-run, on the simulator."""
+    """cuda-run on the simulator."""
 
     on = "simulator"
 
@@ -33,8 +33,8 @@ class CudaRun:
 
 
 class CudaRunOnGpu(CudaRun):
-    """With cuda-run, on a GPU: at the program's own size, or at the largest that ends in time. nvcc's program tells
-    what need not be tried."""
+    """cuda-run on a GPU, at the program's own size or the largest one within the time limit. nvcc's record shows
+    which sizes need not be tried."""
 
     on = "GPU"
 
@@ -49,15 +49,15 @@ class CudaRunOnGpu(CudaRun):
             done, _ = self.run(program, attempt, self.seconds)
             if done is None:
                 continue
-            found = verdict.judged(done, expected(on_gpu, program, attempt))
-            # A size that nobody has thought of may be none: what goes wrong then says nothing.
-            if not (attempt.guessed and "why" in found):
-                return {"size": attempt.size, "with": str(attempt)} | found
+            outcome = verdict.judged(done, expected(on_gpu, program, attempt))
+            # A guessed size may be invalid, so that an error with it is no evidence.
+            if not (attempt.guessed and "why" in outcome):
+                return {"size": attempt.size, "with": str(attempt)} | outcome
         return {"result": TOO_LONG, "size": "own", "with": str(own), "seconds": self.seconds}
 
 
 class Nvcc:
-    """With nvcc, on a GPU: what others are held against, at each size that they are tried at."""
+    """nvcc on a GPU: the reference for the others, at each size that they are tried at."""
 
     on = "nvcc"
 
@@ -65,7 +65,7 @@ class Nvcc:
         self.seconds = seconds
 
     def result(self, program, _, folder):
-        printed, found = {}, {}
+        printed, outcome = {}, {}
         compiled = {}
         for attempt in sizes.attempts(program):
             flags = tuple(attempt.flags)
@@ -78,77 +78,77 @@ class Nvcc:
                 compiled[flags] = target
             done, _ = start([target, *attempt.arguments], program.folder, self.seconds)
             if done is None:
-                found = {"result": TOO_LONG, "seconds": self.seconds}
+                outcome = {"result": TOO_LONG, "seconds": self.seconds}
                 break
-            found = verdict.judged(done, None)
+            outcome = verdict.judged(done, None)
             if done.returncode == 0:
                 printed[str(attempt)] = verdict.numbers(done.stdout)
-        return found | {"printed": printed}
+        return outcome | {"printed": printed}
 
 
 def expected(on_gpu, program, attempt):
-    """The numbers that the program printed on a GPU with the same flags and arguments; nothing where none of them
-    was computed: they are its arguments, or stand in its source."""
+    """Returns the numbers that the program printed on a GPU with the same flags and arguments. Returns `None` if
+    none was computed: all of them are arguments or literals of the source."""
     printed = on_gpu.get("printed", {}).get(str(attempt), [])
-    given = {*attempt.arguments, *verdict.NUMBER.findall(program.text)}
-    return printed if set(printed) - given else None
+    constants = {*attempt.arguments, *verdict.NUMBER.findall(program.text)}
+    return printed if set(printed) - constants else None
 
 
 def built():
-    """cuda-run as cargo builds it."""
+    """Builds cuda-run with cargo and returns its command."""
     subprocess.run(["cargo", "build", "--quiet", "--locked", "-p", "cuda-run"], cwd=ROOT, check=True)
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     return [target / "debug/cuda-run"]
 
 
-def result(how, program, beside):
-    """What became of a program, as a record."""
+def result(toolchain, program, reference):
+    """Runs a program and returns its record."""
     needs = program.needs()
     if needs:
         return program.record("left out", why=needs)
-    on_gpu = beside.get(program.key, {})
+    on_gpu = reference.get(program.key, {})
     with tempfile.TemporaryDirectory() as folder:
-        record = program.record("") | how.result(program, on_gpu, pathlib.Path(folder))
+        record = program.record("") | toolchain.result(program, on_gpu, pathlib.Path(folder))
     if on_gpu:
         record["nvcc"] = on_gpu["result"]
     record["date"] = datetime.date.today().isoformat()
-    for told in ("why", "said"):
-        if told in record:
-            record[told] = record[told].replace(str(program.folder), ".")
-    # A file that only its own message tells of: what it wrote lies there.
+    for key in ("why", "said"):
+        if key in record:
+            record[key] = record[key].replace(str(program.folder), ".")
+    # A file argument that the error message names: input data that does not exist.
     unnamed = (word for word in program.arguments if "." in word and not (program.folder / word).exists())
-    lacking = next((word for word in unnamed if word in record.get("why", "")), None)
-    return program.record("left out", why=f"data: {lacking}") if lacking else record
+    missing = next((word for word in unnamed if word in record.get("why", "")), None)
+    return program.record("left out", why=f"data: {missing}") if missing else record
 
 
-def largest(how, program, on_gpu, folder):
-    """What came of the largest size that the time allows, beginning with the smallest."""
-    left = how.seconds
-    best, said = None, ""
+def largest(toolchain, program, on_gpu, folder):
+    """Returns the outcome at the largest size within the time limit, after trying sizes from the smallest on."""
+    remaining = toolchain.seconds
+    best, message = None, ""
     for attempt in sizes.attempts(program):
-        # The next is mostly eight times as long.
-        if best and (left < how.seconds * 2 / 3 or best["result"] not in (*verdict.GOOD, verdict.SILENT)):
+        # The next size usually takes eight times as long.
+        if best and (remaining < toolchain.seconds * 2 / 3 or best["result"] not in (*verdict.GOOD, verdict.SILENT)):
             break
-        done, spent = how.run(program, attempt, left)
+        done, spent = toolchain.run(program, attempt, remaining)
         if done is None:
             break
-        left = max(left - spent, 1)
-        found = verdict.judged(done, expected(on_gpu, program, attempt))
-        if found["result"] == verdict.UNCOMPILED:
-            return found
-        # A size that nobody has thought of may be none: what goes wrong then says nothing.
-        if attempt.guessed and "why" in found:
-            said = said or f"with {attempt}: {found['why']}"
+        remaining = max(remaining - spent, 1)
+        outcome = verdict.judged(done, expected(on_gpu, program, attempt))
+        if outcome["result"] == verdict.UNCOMPILED:
+            return outcome
+        # A guessed size may be invalid, so that an error with it is no evidence.
+        if attempt.guessed and "why" in outcome:
+            message = message or f"with {attempt}: {outcome['why']}"
         else:
-            best = {"size": attempt.size, "with": str(attempt)} | found
+            best = {"size": attempt.size, "with": str(attempt)} | outcome
     own = " ".join(program.arguments)
-    return best or {"result": TOO_LONG, "size": "own", "with": own, "why": said, "seconds": how.seconds}
+    return best or {"result": TOO_LONG, "size": "own", "with": own, "why": message, "seconds": toolchain.seconds}
 
 
 def start(command, folder, seconds, settings=None):
-    """What a command did, or None where it took too long; and the processor's time that it took.
+    """Runs a command and returns its result, or `None` if it exceeded the limit, and the processor time it took.
 
-    The limit is one of the processor's time, so that it is the same on a machine with other work.
+    The limit is processor time, so that other load on the machine does not affect it.
     """
     settings = {**os.environ, "OMP_NUM_THREADS": "2", **(settings or {})}
     limited = ["sh", "-c", f'ulimit -t {max(round(seconds), 1)}; exec "$@"', "sh", *map(str, command)]
@@ -162,7 +162,7 @@ def start(command, folder, seconds, settings=None):
             stderr=err,
             start_new_session=True,
         )
-        # One that sleeps or waits for ever takes no time of the processor's, and others may keep it busy.
+    # Processor time does not limit a process that sleeps or waits forever; other processes may also slow it down.
         waiting = threading.Timer(10 * seconds + 60, os.killpg, (process.pid, signal.SIGKILL))
         waiting.start()
         _, status, usage = os.wait4(process.pid, 0)

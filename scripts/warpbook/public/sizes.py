@@ -1,22 +1,22 @@
-"""With which flags and arguments a program is tried: as it is, and smaller."""
+"""Flags and arguments with which a program is tried: its own, and smaller sizes."""
 
 import dataclasses
 import re
 
-# Sizes that PolyBench's programs have names for, the smallest first.
+# Macros that select sizes in PolyBench's programs, the smallest first.
 NAMED = ("MINI_DATASET", "SMALL_DATASET")
 REPEATS = re.compile(r"repeat|iter|loop|times|trials|runs|passes", re.I)
 CHECKS = re.compile(r"verif|check", re.I)
 USAGE = re.compile(r"usage:?[^\"\n]*?((?:[<\[][^<>\[\]]+[>\]]\s*)+)", re.I)
 DIVISORS = (512, 64, 8)
-# What is a block's edge, a filter's width or a number of channels more often than a size.
-LEAST = 64
+# Numbers up to this are more often a block's edge, a filter's width or a number of channels than a size.
+MIN_SIZE = 64
 
 
 @dataclasses.dataclass
 class Attempt:
-    """How a program is compiled and run: flags beside its own, and its arguments; whether those are its own size,
-    and whether nobody but us has thought of them."""
+    """Additional compiler flags and the arguments of one run. `size` is "own" for the program's own size; `guessed`
+    marks arguments that neither the program nor its Makefile contains."""
 
     flags: list
     arguments: list
@@ -28,7 +28,7 @@ class Attempt:
 
 
 def attempts(program):
-    """From the smallest to the program's own size."""
+    """Returns the attempts from the smallest size to the program's own."""
     own = Attempt([], program.arguments, "own")
     text = program.text
     named = [Attempt([f"-D{name}"], program.arguments) for name in NAMED if name in text]
@@ -37,41 +37,42 @@ def attempts(program):
 
 
 def smaller(arguments, text):
-    """Arguments with one repetition, its results checked, and sizes divided, from the smallest on."""
-    numbers = [place for place, word in enumerate(arguments) if re.fullmatch(r"(--?[\w-]+=)?\d+", word)]
+    """Returns arguments with one repetition, verification enabled and sizes divided, from the smallest on."""
+    numbers = [index for index, word in enumerate(arguments) if re.fullmatch(r"(--?[\w-]+=)?\d+", word)]
     names = meanings(arguments, text)
-    ones = {*repetitions(arguments, numbers, names), *(at for at, name in enumerate(names) if CHECKS.search(name))}
-    found = []
+    checks = (index for index, name in enumerate(names) if CHECKS.search(name))
+    ones = {*repetitions(arguments, numbers, names), *checks}
+    variants = []
     for divisor in (*DIVISORS, 1):
         words = [*arguments]
-        for place in numbers:
-            name, number = re.fullmatch(r"(.*?)(\d+)", words[place]).groups()
-            words[place] = name + str(1 if place in ones else divided(int(number), divisor))
-        if words != arguments and words not in found:
-            found.append(words)
-    return found
+        for index in numbers:
+            name, number = re.fullmatch(r"(.*?)(\d+)", words[index]).groups()
+            words[index] = name + str(1 if index in ones else divided(int(number), divisor))
+        if words != arguments and words not in variants:
+            variants.append(words)
+    return variants
 
 
 def meanings(arguments, text):
-    """What the program's line of usage calls its arguments, or nothing."""
+    """Returns the names of the arguments in the program's usage line, or an empty list."""
     lists = [re.findall(r"[<\[]([^<>\[\]]+)", usage) for usage in USAGE.findall(text)]
     return next((names for names in lists if len(names) == len(arguments)), [])
 
 
 def repetitions(arguments, numbers, names):
-    """Which of a program's arguments say how often it repeats: those that are called so, else its last number."""
+    """Returns the indices of arguments that are repetition counts, by name if known, or else the last number."""
     if names:
-        repeats = [place for place in numbers if "repeat" in names[place].lower()]
-        return repeats or [place for place in numbers if REPEATS.search(names[place])]
-    options = [place for place in numbers if place and REPEATS.search(arguments[place - 1] + arguments[place])]
+        repeats = [index for index in numbers if "repeat" in names[index].lower()]
+        return repeats or [index for index in numbers if REPEATS.search(names[index])]
+    options = [index for index in numbers if index and REPEATS.search(arguments[index - 1] + arguments[index])]
     positional = not any(word.startswith("-") for word in arguments)
     return options or (numbers[-1:] if positional else [])
 
 
 def divided(number, divisor):
-    """A smaller size: a power of two where it is no multiple of the divisor."""
-    if number <= LEAST or divisor == 1:
+    """Returns a smaller size: the quotient, or a power of two if the number is not a multiple of the divisor."""
+    if number <= MIN_SIZE or divisor == 1:
         return number
-    if number % divisor == 0 and number // divisor >= LEAST:
+    if number % divisor == 0 and number // divisor >= MIN_SIZE:
         return number // divisor
-    return max(LEAST, 1 << (max(number // divisor, 1).bit_length() - 1))
+    return max(MIN_SIZE, 1 << (max(number // divisor, 1).bit_length() - 1))

@@ -1,4 +1,4 @@
-"""Measured and modelled times of every chapter, for docs/results: see scripts/results."""
+"""Measured and modelled times of all chapters, for docs/results: see scripts/results."""
 
 from .. import ROOT, flags as shared, records, tables
 from ..chapters import CHAPTERS
@@ -21,15 +21,15 @@ def main(doc):
     if flags.into:
         files = {flags.into: pages.page(machine, runs)}
         for chapter in pages.chapters(runs) if flags.readmes else []:
-            part = pages.excerpt(chapter, machine, runs)
-            files[ROOT / "crates" / chapter / "README.md"] = {"ladder": part}
-        tables.insert(files, flags.check, "those of the records")
+            excerpt = pages.excerpt(chapter, machine, runs)
+            files[ROOT / "crates" / chapter / "README.md"] = {"ladder": excerpt}
+        tables.insert(files, flags.check, "the tables of the records")
     else:
         print(pages.describe(machine))
         for chapter in pages.chapters(runs):
             print(f"\n## `{chapter}`\n\n{pages.section(chapter, runs)}")
-        if pages.judged(runs):
-            print(f"\n## How good the model is\n\n{pages.goodness(runs)}")
+        if pages.is_judged(runs):
+            print(f"\n## Accuracy of the model\n\n{pages.accuracy(runs)}")
 
 
 def parse(doc):
@@ -46,19 +46,19 @@ def parse(doc):
     judging = flags.judge or flags.remodel
     running = flags.only or flags.save or flags.programs
     if judging and (flags.into or not flags.source):
-        parser.error("--judge and --remodel need --from FILE, and print no tables")
+        parser.error("--judge and --remodel need --from FILE and print no tables")
     if flags.source and (flags.no_model or flags.nvcc):
-        parser.error("--from prints kept records: it measures nothing")
+        parser.error("--from prints recorded results and measures nothing: --no-model and --nvcc do not apply")
     if flags.source and running and not (flags.model or flags.remodel):
-        parser.error("--from prints kept records: without --model or --remodel it runs nothing")
+        parser.error("--from prints recorded results: --only, --save and --programs need --model or --remodel")
     if flags.model and not flags.source:
-        parser.error("--model needs --from FILE, to whose records it adds")
+        parser.error("--model needs --from FILE, whose records it completes")
     if flags.ladder and (flags.nvcc or flags.judge):
-        parser.error("--ladder goes without --nvcc and --judge, which are about the notes' kernels")
+        parser.error("--ladder excludes --nvcc and --judge, which concern the notes' kernels")
     if flags.ladder and flags.only and not CHAPTERS[flags.only].ladder:
         parser.error(f"{flags.only} has no ladder")
     if flags.readmes and not (flags.ladder and flags.into):
         parser.error("--readmes needs --ladder and --into FILE")
     if flags.only and flags.into:
-        parser.error("--into wants all chapters: their date is one")
+        parser.error("--into needs all chapters, because the page has one date: leave out --only")
     return flags

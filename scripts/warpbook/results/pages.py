@@ -1,4 +1,4 @@
-"""The tables of times, and the pages that they stand in."""
+"""The tables of times for the pages in docs/results and the chapters' READMEs."""
 
 import itertools
 import re
@@ -7,17 +7,17 @@ import sys
 from ..tables import table
 from . import verdict
 
-# What only the simulator counts; a GPU takes a profiler.
+# Values that only the simulator counts; on a GPU they need a profiler.
 COUNTED = {"accesses_counted"}
 
-# What every result has (docs/records/record.schema.json); the rest is a chapter's own.
+# Fields of every result (docs/records/record.schema.json); other fields are specific to a chapter.
 COMMON = {
     "variant", "median_ms", "min_ms", "max_ms", "samples", "launches_per_sample",
     "speedup", "limit", "verified", "differing", "launch", "counters", "model",
 }  # fmt: skip
 
-# What tells a ladder's rungs apart beside their names, where it differs.
-APART = ["sums", "pattern", "block"]
+# Fields besides the name that distinguish a ladder's rungs. A column is shown if its values differ.
+DISTINGUISHING = ["sums", "pattern", "block"]
 
 
 def chapters(records):
@@ -25,22 +25,22 @@ def chapters(records):
 
 
 def page(machine, records):
-    """What stands between which markers."""
+    """Returns the page's generated parts by the names of their markers."""
     parts = {chapter: section(chapter, records) for chapter in chapters(records)}
-    parts["machine"] = " ".join([describe(machine), *later(records)])
-    if judged(records):
-        parts["model"] = goodness(records)
+    parts["machine"] = " ".join([describe(machine), *remeasured(records)])
+    if is_judged(records):
+        parts["model"] = accuracy(records)
     return parts
 
 
 def describe(machine):
-    parts = [f"driver {machine['driver']}", f"at most {machine['clock']}"]
-    known = ", ".join(parts) if "driver" in machine else "driver unknown"
-    return f"Measured {machine['date']}, {known}."
+    parts = [f"driver {machine['driver']}", f"maximum clock {machine['clock']}"]
+    details = ", ".join(parts) if "driver" in machine else "driver unknown"
+    return f"Measured {machine['date']}, {details}."
 
 
-def later(records):
-    """Which chapters were measured again, on what day: their records have a date of their own."""
+def remeasured(records):
+    """Returns a sentence per later date for chapters that were measured again: their records have their own date."""
     days = {}
     for record in records:
         if "date" in record:
@@ -49,115 +49,115 @@ def later(records):
 
 
 def section(chapter, records, anchored=True):
-    """A chapter's runs: the command, then its table; anchored, the book's pages may include one."""
+    """Returns a chapter's runs, each as its command and table. With `anchored`, the book's pages can include each."""
     parts = []
     for record in records:
         if record["measured"]["chapter"] != chapter:
             continue
         arguments = f" -- {record['arguments']}" if record["arguments"] else ""
-        climbs = "limits" in record["measured"]
-        run = [f"`cargo run -p {chapter}{arguments}`", ladder(record) if climbs else results(record)]
+        is_ladder = "limits" in record["measured"]
+        run = [f"`cargo run -p {chapter}{arguments}`", ladder(record) if is_ladder else results(record)]
         if anchored:
             name = f"{chapter}-{re.sub('[ -]+', '-', record['arguments'].strip(' -')) or 'default'}"
             run = [f"<!-- ANCHOR: {name} -->", *run, f"<!-- ANCHOR_END: {name} -->"]
-        parts += run if climbs else [*run, *tables(record["measured"])]
+        parts += run if is_ladder else [*run, *tables(record["measured"])]
     return "\n\n".join(parts)
 
 
 def excerpt(chapter, machine, records):
-    """What a chapter's README has of its ladder."""
+    """Returns the ladder tables for a chapter's README."""
     gpu = records[0]["measured"]["gpu"]["name"]
-    own = next(record for record in records if record["measured"]["chapter"] == chapter)
-    machine = machine | {"date": own.get("date", machine["date"])}
+    first = next(record for record in records if record["measured"]["chapter"] == chapter)
+    machine = machine | {"date": first.get("date", machine["date"])}
     page = f"[all ladders](../../docs/results/ladder-h200.md#{chapter})"
-    return f"{gpu}. {describe(machine)} What the columns say: {page}.\n\n{section(chapter, records, anchored=False)}"
+    return f"{gpu}. {describe(machine)} Explanation of the columns: {page}.\n\n{section(chapter, records, anchored=False)}"
 
 
 def results(record):
     measured = record["measured"]
     modelled = record.get("modelled", {"results": [None] * len(measured["results"])})
-    own = [key for key in measured["results"][0] if key not in COMMON]
-    counted = [key for key in own if key in COUNTED and modelled["results"][0] is not None]
+    extra = [key for key in measured["results"][0] if key not in COMMON]
+    counted = [key for key in extra if key in COUNTED and modelled["results"][0] is not None]
     speed = f"speed, {measured['baseline']} = 1"
-    header = ["variant", *map(words, own), "measured, ms", "fastest–slowest", speed]
+    header = ["variant", *map(words, extra), "measured, ms", "fastest–slowest", speed]
     header += ["modelled, ms"] * ("modelled" in record)
-    header += ["modelled / measured", "bound by"] * verdict.twinned(record)
+    header += ["modelled / measured", "bound by"] * verdict.is_modelled(record)
     header += ["by nvcc, ms"] * ("nvcc" in record)
     rows = []
-    for one, twin in zip(measured["results"], modelled["results"]):
-        right(measured, one)
-        spread = f"{number(one['min_ms'])}–{number(one['max_ms'])}"
-        times = [number(one["median_ms"]), spread, number(one["speedup"], ".2f")]
-        own_cells = [number((twin if key in counted else one)[key]) for key in own]
-        row = [one["variant"], *own_cells, *times]
+    for result, twin in zip(measured["results"], modelled["results"]):
+        require_verified(measured, result)
+        spread = f"{number(result['min_ms'])}–{number(result['max_ms'])}"
+        times = [number(result["median_ms"]), spread, number(result["speedup"], ".2f")]
+        extra_cells = [number((twin if key in counted else result)[key]) for key in extra]
+        row = [result["variant"], *extra_cells, *times]
         if "modelled" in record:
             row.append(number(twin["median_ms"]))
-        if verdict.twinned(record):
-            ratio = twin["median_ms"] / one["median_ms"]
+        if verdict.is_modelled(record):
+            ratio = twin["median_ms"] / result["median_ms"]
             row += [number(ratio, ".2f"), number(verdict.bound_by(twin))]
         if "nvcc" in record:
-            row.append(number(same_kernel(record["nvcc"], one)))
+            row.append(number(nvcc_time(record["nvcc"], result)))
         rows.append(row)
     return table(header, rows)
 
 
 def ladder(record):
-    """A table of the rungs, and of each limit above those that it is the limit of."""
-    measured, twinned = record["measured"], verdict.twinned(record)
-    twins = dict(limits_and_rungs(record["modelled"])) if twinned else {}
-    apart = [key for key in APART if len({one.get(key) for one in measured["results"]}) > 1]
-    header = ["rung", *apart, "measured, ms", "of the limit"] + ["modelled / measured"] * twinned
+    """Returns a table of the rungs, with each limit above the rungs to which it applies."""
+    measured, has_model = record["measured"], verdict.is_modelled(record)
+    twins = dict(limits_and_rungs(record["modelled"])) if has_model else {}
+    distinguishing = [key for key in DISTINGUISHING if len({result.get(key) for result in measured["results"]}) > 1]
+    header = ["rung", *distinguishing, "measured, ms", "share of limit"] + ["modelled / measured"] * has_model
     rows = []
-    for key, one in limits_and_rungs(measured):
-        share = one["limit"]["share"] if "limit" in one else None
-        percent = "*limit*" if "results_before" in one else number(share, ".0%").replace("%", " %")
-        row = [key[0], *(number(one.get(way)) for way in apart), number(one["median_ms"]), percent]
-        if twinned:
-            ratio = twins[key]["median_ms"] / one["median_ms"] if key in twins else None
+    for key, result in limits_and_rungs(measured):
+        share = result["limit"]["share"] if "limit" in result else None
+        percent = "*limit*" if "results_before" in result else number(share, ".0%").replace("%", " %")
+        row = [key[0], *(number(result.get(field)) for field in distinguishing), number(result["median_ms"]), percent]
+        if has_model:
+            ratio = twins[key]["median_ms"] / result["median_ms"] if key in twins else None
             row.append(number(ratio, ".2f"))
         rows.append(row)
     return table(header, rows)
 
 
 def limits_and_rungs(record):
-    """In their order, each with what it is known by."""
-    for before, one in enumerate(record["results"]):
+    """Yields the limits and rungs in table order, each with a key that identifies it."""
+    for before, result in enumerate(record["results"]):
         for limit in record["limits"]:
             if limit["results_before"] == before:
                 yield (f"*{limit['name']}*", before), limit
-        right(record, one)
-        yield (one["variant"], before), one
+        require_verified(record, result)
+        yield (result["variant"], before), result
 
 
-def right(record, result):
-    """Ends with an error where a result is wrong: it has no place in a table."""
+def require_verified(record, result):
+    """Exits with an error if a result is wrong, because its time is meaningless."""
     if not result["verified"]:
-        sys.exit(f"error: {record['chapter']}: {result['variant']} is wrong")
+        sys.exit(f"error: {record['chapter']}: {result['variant']} computes a wrong result")
 
 
-def judged(records):
-    """Whether the model is judged by these: by the notes' kernels, on the GPU that it models."""
-    return all(verdict.twinned(one) and "limits" not in one["measured"] for one in records)
+def is_judged(records):
+    """Returns true if the records are for judging the model: the notes' kernels on the GPU that it models."""
+    return all(verdict.is_modelled(result) and "limits" not in result["measured"] for result in records)
 
 
-def goodness(records):
-    """The ratios of modelled to measured times, and where a ranking is wrong."""
+def accuracy(records):
+    """Returns the ratios of modelled to measured times and the rankings that the model gets wrong."""
     runs = list(verdict.ratios(records))
     spans = [[f"`{name}`", *map(span, kinds)] for name, kinds in runs]
     for_all = [itertools.chain(*filter(None, kind)) for kind in zip(*(kinds for _, kinds in runs))]
     spans.append(["all", *(span(verdict.extremes(list(kind))) for kind in for_all)])
     header = ["run", "kernels of 20 µs and more", "shorter kernels", "copies"]
     rankings = verdict.rankings(records)
-    wrong = [ranking for ranking in rankings if not ranking.is_right]
-    right = len(rankings) - len(wrong)
+    wrong = [ranking for ranking in rankings if not ranking.is_correct]
+    correct = len(rankings) - len(wrong)
     parts = [
-        "The smallest and the largest of modelled / measured:",
+        "Smallest and largest ratio of modelled to measured time:",
         table(header, spans),
-        f"Of {len(rankings)} questions which of two kernels is faster, the model answers {right} "
-        f"as the GPU does{', but not these:' if wrong else '.'}",
+        f"Of {len(rankings)} pairs of kernels, the model ranks {correct} by speed as the GPU does"
+        f"{', but not these:' if wrong else '.'}",
     ]
     if wrong:
-        header = ["run", "one", "other", "measured, ms", "modelled, ms"]
+        header = ["run", "first", "second", "measured, ms", "modelled, ms"]
         parts.append(table(header, map(disagreement, wrong)))
     return "\n\n".join(parts)
 
@@ -167,7 +167,7 @@ def span(extremes):
 
 
 def disagreement(ranking):
-    """A row: the run, two kernels, and how their times compare, measured and modelled."""
+    """Returns a row: the run, two kernels, and the comparison of their times, measured and modelled."""
     signs = {-1: "<", 0: "≈", 1: ">"}
     first, second = ranking[:2]
 
@@ -179,8 +179,8 @@ def disagreement(ranking):
     return [verdict.command(first), str(first), str(second), *times]
 
 
-def same_kernel(lines, result):
-    """The milliseconds of the line that names what `result` names; None where there is none."""
+def nvcc_time(lines, result):
+    """Returns the milliseconds of the line whose fields match `result`, or `None` if there is none."""
     for line in lines:
         if all(result.get(key) == value for key, value in line.items() if key != "ms"):
             return line["ms"]
@@ -188,7 +188,7 @@ def same_kernel(lines, result):
 
 
 def tables(record):
-    """What else a record has: lists of objects."""
+    """Yields a title and a table for each further list of objects in a record."""
     for key, value in record.items():
         if key != "results" and isinstance(value, list) and value:
             yield f"{words(key).capitalize()}:"
@@ -203,7 +203,7 @@ def words(key):
 
 
 def number(value, form="#.4g"):
-    """Four digits, as a table shows them."""
+    """Formats a number for a table, with four significant digits by default."""
     if value is None:
         return "–"
     if not isinstance(value, float):

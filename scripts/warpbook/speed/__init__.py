@@ -1,4 +1,4 @@
-"""How fast the simulator is, for docs/results: see scripts/speed."""
+"""Speed of the simulator, for docs/results: see scripts/speed."""
 
 from .. import flags as shared, records, tables
 from . import measure
@@ -12,10 +12,10 @@ def main(doc):
     else:
         lines = measure.measure_checks(flags) if flags.checks else measure.measure(flags)
     records.save(flags.save, lines)
-    wanted = CHECK_TABLES if flags.checks else TABLES
-    parts = {name: make(lines) for name, make in wanted.items()}
+    selected = CHECK_TABLES if flags.checks else TABLES
+    parts = {name: make(lines) for name, make in selected.items()}
     if flags.into:
-        tables.insert({flags.into: parts}, flags.check, "those of the records")
+        tables.insert({flags.into: parts}, flags.check, "the tables of the records")
     else:
         print("\n\n".join(filter(None, parts.values())))
 
@@ -28,11 +28,11 @@ def parse(doc):
     parser.add_argument("--repeat", metavar="TIMES", type=int, default=7)
     flags = shared.parse(parser)
     if flags.source and (flags.save or flags.only or flags.quick):
-        parser.error("--from prints kept records: it measures nothing, and takes --into alone")
+        parser.error("--from prints recorded results and measures nothing: it allows only --into and --checks")
     if flags.into and (flags.only or flags.quick):
-        parser.error("--into wants everything: the tables' date is one")
+        parser.error("--into needs all measurements, because the page has one date: leave out --only and --quick")
     if flags.repeat < 1:
-        parser.error("--repeat wants to be at least 1")
+        parser.error("--repeat must be at least 1")
     if flags.quick:
         flags.repeat = 1
     return flags

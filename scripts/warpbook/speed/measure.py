@@ -1,4 +1,4 @@
-"""Times the simulator, other engines, and the chapters' programs."""
+"""Measurements of the simulator, other engines, and the chapters' programs."""
 
 import os
 import resource
@@ -12,10 +12,10 @@ from ..chapters import CHAPTERS
 from .engine import Engines
 from .modes import MODES, PROFILES
 
-# The machine does something else where its load is higher before anything is timed.
+# A load above this before anything is timed means that the machine is busy.
 IDLE = 0.5
 
-# Whose cost is shown at 4 and 16 times the work.
+# Kernels whose cost is measured at 4 and 16 times the work.
 LINEAR = [
     "raytrace_global",
     "mat_mul_tiled_16",
@@ -25,7 +25,7 @@ LINEAR = [
 
 
 def measure(flags):
-    """The machine, then a record a work, a larger work and a chapter."""
+    """Returns the machine, then a record per kernel, per larger size and per chapter."""
     warn_if_busy()
     with tempfile.TemporaryDirectory() as folder:
         built = {profile: build(profile) for profile in PROFILES}
@@ -36,7 +36,7 @@ def measure(flags):
             for name in filter(LINEAR.__contains__, names):
                 records += [linear(flags, engines, name, scale) for scale in (1, 4, 16)]
         others = [*engines.pocl.values(), engines.numba]
-        here = machine.here(list(dict.fromkeys(one.name for one in others if one)))
+        here = machine.here(list(dict.fromkeys(engine.name for engine in others if engine)))
         engines.end()
     if not flags.quick:
         records += [chapter(flags, built, name) for name in CHAPTERS if flags.only in name]
@@ -44,7 +44,7 @@ def measure(flags):
 
 
 def measure_checks(flags):
-    """The machine, then a record a chapter."""
+    """Returns the machine, then a record per chapter with the cost of the checks."""
     warn_if_busy()
     folder = build("release")
     names = [name for name in CHAPTERS if flags.only in name]
@@ -53,27 +53,27 @@ def measure_checks(flags):
 
 def warn_if_busy():
     if hasattr(os, "getloadavg") and os.getloadavg()[0] > IDLE:
-        print("something else is running: times will be too long", file=sys.stderr)
+        print("warning: the machine is busy, times will be too long", file=sys.stderr)
 
 
 def build(profile):
-    """Where the programs are that cargo has built: all at once, so that nothing is built twice."""
+    """Builds all programs at once, so that nothing is built twice, and returns their folder."""
     packages = [word for name in ["sim-bench", *CHAPTERS] for word in ("-p", name)]
-    what = ["--bins", *packages]
-    cargo = ["cargo", "build", "--quiet", "--locked", "--profile", profile, *what]
+    targets = ["--bins", *packages]
+    cargo = ["cargo", "build", "--quiet", "--locked", "--profile", profile, *targets]
     try:
         subprocess.run(cargo, cwd=ROOT, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        sys.exit(f"error: cannot build what is timed: {error}")
+        sys.exit(f"error: cannot build the programs to time: {error}")
     return TARGET / ("debug" if profile == "dev" else profile)
 
 
 def work(flags, engines, name):
-    """A record: samples in seconds, by engine."""
+    """Returns a kernel's record: samples in seconds, by engine."""
     print(name, file=sys.stderr)
     record = {"work": name}
     samples = record["seconds"] = {}
-    if engines.numba:  # first, because slow: nothing else is at this scale
+    if engines.numba:  # first and at a smaller scale, because it is slow
         record["scaled"] = engines.release.ask(f"load tiny {name}")
         engines.release.ask("write")
         engines.numba.ask("load")
@@ -97,7 +97,7 @@ def work(flags, engines, name):
 
 
 def linear(flags, engines, name, scale):
-    """A record of `scale` times the work, on two threads."""
+    """Returns a record of `scale` times the work, on two threads."""
     print(f"{name}, {scale} times", file=sys.stderr)
     record = {"linear": name, "scale": scale, **engines.release.ask(f"load {scale} {name}")}
     runs = range(flags.repeat)
@@ -106,7 +106,7 @@ def linear(flags, engines, name, scale):
 
 
 def chapter(flags, folders, name):
-    """A record of a chapter's program, from its start to its end."""
+    """Returns a record of a chapter's program, timed from start to end."""
     print(name, file=sys.stderr)
     record = {"chapter": name, "tiny": {profile: [] for profile in PROFILES}}
     for _ in range(2 * flags.repeat):
@@ -118,20 +118,20 @@ def chapter(flags, folders, name):
 
 
 def checked(flags, path):
-    """A record of a chapter's program by default, in turns without checks and with all."""
+    """Returns a record of a chapter's program with default arguments, alternately without checks and with all."""
     print(path.name, file=sys.stderr)
     record = {"checked": path.name, "seconds": {}}
     for _ in range(flags.repeat):
         for turn, arguments in ("without", ""), ("with", "--check"):
-            taken = program(path, arguments)
-            for what, seconds in zip(("elapsed", "cpu"), taken):
-                record["seconds"].setdefault(f"{what} {turn}", []).append(seconds)
+            durations = program(path, arguments)
+            for clock, seconds in zip(("elapsed", "cpu"), durations):
+                record["seconds"].setdefault(f"{clock} {turn}", []).append(seconds)
     return record
 
 
 def program(path, arguments):
-    """Seconds from start to end, and those that all threads ran."""
-    with tempfile.TemporaryDirectory() as folder:  # for the picture
+    """Runs a program and returns the elapsed seconds and the processor time of all its threads."""
+    with tempfile.TemporaryDirectory() as folder:  # for the picture that one chapter writes
         start, before = time.perf_counter(), children()
         done = subprocess.run(
             [path, *arguments.split()],
@@ -140,14 +140,14 @@ def program(path, arguments):
             capture_output=True,
             text=True,
         )
-        taken = time.perf_counter() - start, children() - before
+        durations = time.perf_counter() - start, children() - before
     if done.returncode != 0:
         sys.stderr.write(done.stderr)
-        sys.exit(f"error: {path.name} {arguments} failed; what it said is above")
-    return taken
+        sys.exit(f"error: {path.name} {arguments} failed; see its output above")
+    return durations
 
 
 def children():
-    """Seconds that programs which have ended ran."""
+    """Returns the processor time of all child processes that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime

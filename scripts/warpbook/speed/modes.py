@@ -1,6 +1,6 @@
-"""In how many ways the simulator is timed."""
+"""The configurations in which the simulator is timed."""
 
-# What is counted of a launch: nothing; what every launch counts for its modelled time; all of it.
+# The counters of a launch: none, those of the sample for its modelled time, or all.
 COUNTED = ["nothing", "sample", "everything"]
 THREADS = [1, 2]
 MODES = [f"{counted} {threads}" for counted in COUNTED for threads in THREADS]

@@ -1,4 +1,4 @@
-"""The tables of how fast the simulator is."""
+"""The tables of the simulator's speed."""
 
 import statistics
 
@@ -12,45 +12,45 @@ def machine_line(lines):
 
 
 def times(lines):
-    """The simulator alone, in milliseconds."""
+    """Returns the simulator's times in milliseconds."""
     header = ["kernel", "size", "thread instructions, M", *MODES, "dev", "baseline"]
     rows = []
-    for one in named(lines, "work"):
-        taken = [milliseconds(one, turn) for turn in [*MODES, "dev", "baseline"]]
-        rows.append([one["work"], one["size"], millions(one), *taken])
+    for record in named(lines, "work"):
+        durations = [milliseconds(record, engine) for engine in [*MODES, "dev", "baseline"]]
+        rows.append([record["work"], record["size"], millions(record), *durations])
     return table(header, rows)
 
 
 def rates(lines):
-    """Billions of thread instructions a second and core, and what a second core is worth."""
+    """Returns billions of thread instructions per second and core, and the speedup from a second core."""
     header = ["kernel", *MODES, *(f"{counted} 1 ÷ {counted} 2" for counted in COUNTED)]
     rows = []
-    for one in named(lines, "work"):
-        row = [one["work"]]
+    for record in named(lines, "work"):
+        row = [record["work"]]
         for mode in MODES:
             threads = int(mode.split()[1])
-            rate = one["thread_instructions"] / seconds(one, mode) / threads
+            rate = record["thread_instructions"] / seconds(record, mode) / threads
             row.append(number(rate / 1e9, ".2f"))
         for counted in COUNTED:
-            gain = seconds(one, f"{counted} 1") / seconds(one, f"{counted} 2")
+            gain = seconds(record, f"{counted} 1") / seconds(record, f"{counted} 2")
             row.append(number(gain, ".2f"))
         rows.append(row)
     return table(header, rows)
 
 
-def beside(lines):
-    """The simulator and the others, in milliseconds; Numba in seconds."""
+def comparison(lines):
+    """Returns the times of the simulator and the other engines in milliseconds, and of Numba in seconds."""
     header = ["kernel", "nothing 2", "everything 2", "plain Rust 1", "PoCL 1", "PoCL 2"]
     header += ["nothing 2 ÷ PoCL 2", "Numba, s", "scaled from"]
     rows = []
-    for one in named(lines, "work"):
-        turns = ["nothing 2", "everything 2", "plain", "pocl 1", "pocl 2"]
-        row = [one["work"], *(milliseconds(one, turn) for turn in turns)]
-        pocl, numba = seconds(one, "pocl 2"), seconds(one, "numba")
-        row.append(number(pocl and seconds(one, "nothing 2") / pocl, ".2f"))
+    for record in named(lines, "work"):
+        engines = ["nothing 2", "everything 2", "plain", "pocl 1", "pocl 2"]
+        row = [record["work"], *(milliseconds(record, engine) for engine in engines)]
+        pocl, numba = seconds(record, "pocl 2"), seconds(record, "numba")
+        row.append(number(pocl and seconds(record, "nothing 2") / pocl, ".2f"))
         if numba:
-            scale = one["thread_instructions"] / one["scaled"]["thread_instructions"]
-            row += [number(numba * scale), one["scaled"]["size"]]
+            scale = record["thread_instructions"] / record["scaled"]["thread_instructions"]
+            row += [number(numba * scale), record["scaled"]["size"]]
         else:
             row += [number(None)] * 2
         rows.append(row)
@@ -58,42 +58,42 @@ def beside(lines):
 
 
 def larger(lines):
-    """One, four and sixteen times the work."""
-    header = ["kernel", "size", "thread instructions, M", "ms", "ms a thousand M"]
+    """Returns the cost of one, four and sixteen times the work."""
+    header = ["kernel", "size", "thread instructions, M", "ms", "ms per thousand M"]
     rows = []
-    for one in named(lines, "linear"):
-        taken = statistics.median(one["seconds"])
-        cost = taken / one["thread_instructions"] * 1e12
+    for record in named(lines, "linear"):
+        duration = statistics.median(record["seconds"])
+        cost = duration / record["thread_instructions"] * 1e12
         rows.append(
-            [one["linear"], one["size"], millions(one), number(taken * 1e3), number(cost)]
+            [record["linear"], record["size"], millions(record), number(duration * 1e3), number(cost)]
         )
     return table(header, rows)
 
 
 def chapters(lines):
-    """The programs, from start to end."""
-    header = ["chapter", "with little to do", "ms", "`--release`, ms", "by default, s"]
+    """Returns the times of the chapters' programs from start to end."""
+    header = ["chapter", "minimal arguments", "ms", "`--release`, ms", "default arguments, s"]
     rows = []
-    for one in named(lines, "chapter"):
-        name = one["chapter"]
-        profiles = [one["tiny"][profile] for profile in ("dev", "release")]
+    for record in named(lines, "chapter"):
+        name = record["chapter"]
+        profiles = [record["tiny"][profile] for profile in ("dev", "release")]
         tiny = [number(statistics.median(samples) * 1e3) for samples in profiles]
-        least = CHAPTERS[name].least
-        arguments = f"`{least}`" if least else "as it is"
-        rows.append([f"`{name}`", arguments, *tiny, number(statistics.median(one["default"]))])
+        minimal = CHAPTERS[name].least
+        arguments = f"`{minimal}`" if minimal else "none"
+        rows.append([f"`{name}`", arguments, *tiny, number(statistics.median(record["default"]))])
     return table(header, rows)
 
 
 def costs(lines):
-    """What checks cost: seconds with all of them and without, and how many times as many."""
+    """Returns the cost of the checks: seconds with all of them and without, and the ratio."""
     header = ["chapter"]
-    for what in "CPU s", "s from start to end":
-        header += [what, "with `--check`", "times"]
+    for clock in "CPU s", "elapsed s":
+        header += [clock, "with `--check`", "ratio"]
     rows = []
-    for one in named(lines, "checked"):
-        row = [f"`{one['checked']}`"]
-        for what in "cpu", "elapsed":
-            without, with_checks = (seconds(one, f"{what} {turn}") for turn in ("without", "with"))
+    for record in named(lines, "checked"):
+        row = [f"`{record['checked']}`"]
+        for clock in "cpu", "elapsed":
+            without, with_checks = (seconds(record, f"{clock} {engine}") for engine in ("without", "with"))
             row += [number(without), number(with_checks), number(with_checks / without, ".1f")]
         rows.append(row)
     return table(header, rows)
@@ -104,7 +104,7 @@ TABLES = {
     "machine": machine_line,
     "times": times,
     "rates": rates,
-    "beside": beside,
+    "beside": comparison,
     "larger": larger,
     "chapters": chapters,
 }
@@ -114,23 +114,23 @@ def named(lines, kind):
     return [line for line in lines[1:] if kind in line]
 
 
-def seconds(one, turn):
-    """The median, None where nobody was asked."""
-    samples = one["seconds"].get(turn)
+def seconds(record, engine):
+    """Returns the median, or `None` if the engine was not measured."""
+    samples = record["seconds"].get(engine)
     return samples and statistics.median(samples)
 
 
-def milliseconds(one, turn):
-    taken = seconds(one, turn)
-    return number(taken and taken * 1e3)
+def milliseconds(record, engine):
+    duration = seconds(record, engine)
+    return number(duration and duration * 1e3)
 
 
-def millions(one):
-    return f"{one['thread_instructions'] / 1e6:.1f}"
+def millions(record):
+    return f"{record['thread_instructions'] / 1e6:.1f}"
 
 
 def number(value, form="#.3g"):
-    """Three digits, as a table shows them."""
+    """Formats a number for a table, with three significant digits by default."""
     if value is None:
         return "–"
     return f"{value:.0f}" if form == "#.3g" and abs(value) >= 100 else format(value, form)

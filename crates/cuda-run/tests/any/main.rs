@@ -4,8 +4,8 @@
 
 mod assembler;
 mod client;
-mod ends;
 mod environment;
+mod exits;
 mod nvml;
 mod processes;
 mod report;

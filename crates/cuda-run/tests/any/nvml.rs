@@ -1,4 +1,5 @@
-//! The stand-in for NVML, which programs load by its name.
+//! Tests of the replacement for NVIDIA's management library (NVML), which programs load as
+//! `libnvidia-ml.so.1`.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::path::Path;
@@ -47,11 +48,11 @@ impl Nvml {
         device: Handle,
         capacity: c_uint,
     ) -> Result<String, Code> {
-        let mut device_text = [0 as c_char; 96];
+        let mut buffer = [0 as c_char; 96];
         // SAFETY: callers pass a capacity of at most 96 bytes, the size of the buffer.
-        match unsafe { self.get::<Text>(name)(device, device_text.as_mut_ptr(), capacity) } {
+        match unsafe { self.get::<Text>(name)(device, buffer.as_mut_ptr(), capacity) } {
             // SAFETY: the function has written a NUL-terminated string.
-            SUCCESS => Ok(unsafe { CStr::from_ptr(device_text.as_ptr()) }
+            SUCCESS => Ok(unsafe { CStr::from_ptr(buffer.as_ptr()) }
                 .to_str()
                 .unwrap()
                 .to_owned()),

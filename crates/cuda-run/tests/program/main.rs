@@ -1,7 +1,7 @@
 //! Programs compiled and run by the real binary.
 
 mod compiles;
-mod ends;
+mod exits;
 mod kernels;
 mod notes;
 mod plan;
@@ -77,12 +77,12 @@ fn main() -> ExitCode {
             ),
             with_clang(
                 "exit, _exit and return set the exit status",
-                ends::exit_statuses,
+                exits::exit_statuses,
             ),
-            with_clang("a program that crashes has a report", ends::crashes),
-            with_clang("the time limit stops an endless program", ends::time_limit),
-            with_clang("a program may fork", ends::forks),
-            with_clang("concurrent runs do not interfere", ends::two_at_once),
+            with_clang("a program that crashes has a report", exits::crashes),
+            with_clang("the time limit stops an endless program", exits::time_limit),
+            with_clang("a program may fork", exits::forks),
+            with_clang("concurrent runs do not interfere", exits::two_at_once),
             with_clang(
                 "several files are linked to one program",
                 compiles::several_files,
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
                 "identical launches are counted",
                 report::identical_launches_are_counted,
             ),
-            with_clang("a closed pipe ends the program", ends::closed_pipe),
+            with_clang("a closed pipe ends the program", exits::closed_pipe),
             with_clang(
                 "the headers that the notes' listings include exist",
                 notes::listing_headers,
@@ -139,7 +139,7 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     tests.push(with_clang(
         "Ctrl-C stops a program, which has a report",
-        ends::interrupted,
+        exits::interrupted,
     ));
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }

@@ -1,4 +1,5 @@
-//! A shard: one of several parts of a class that are graded separately.
+//! A shard: one of several parts of a class of students. Shards are graded separately, for example on several
+//! machines.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Submission times.
+//! Submission times, from the files or from git.
 
 use std::fs;
 use std::path::Path;

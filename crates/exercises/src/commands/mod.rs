@@ -24,7 +24,7 @@ use crate::lang::{Lang, tr};
 use crate::worker;
 use crate::workspace::{Workspace, display_path};
 
-/// The command line to show when a message tells the user to run this program again.
+/// The command line that messages show when the user should run this program again.
 pub const PROGRAM: Program = Program;
 
 /// [`PROGRAM`], which displays as the command line plus `--course`, if one was given.

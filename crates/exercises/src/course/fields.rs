@@ -5,7 +5,8 @@ use cust::prelude::*;
 
 use crate::host::{Bench, Case, Host, Output};
 
-/// The kinetic energy of particles, whose fields are stored where the student's `bucket` says.
+/// The kinetic energy of particles, whose fields are stored at the positions that the student's function
+/// `bucket` returns.
 pub struct Fields;
 
 const FIELDS: usize = 8;

@@ -122,7 +122,7 @@ fn compare_parameters(copy: &Copy2d, part: &Part, pitch: usize) -> Result<Vec<Ou
             "The parameters of your copy. Pitches and the width are in bytes, the height in rows; \
              the width covers only the data to copy, without the padding of a row.",
             "你的复制操作的参数。pitch 和 width 以字节为单位，height 是行数；width \
-             只算要复制的数据，不包括行末的填充。",
+             只算要复制的数据，不包括行末的补齐。",
         ))
     };
     pairs.into_iter().map(output).collect()

@@ -1,4 +1,4 @@
-//! Targets of the counters.
+//! Targets: limits that an exercise sets on the counters of a submission.
 
 use anyhow::{Result, ensure};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Texts in English and Chinese.
+//! Texts of an exercise, each in English and Chinese.
 
 use std::collections::BTreeMap;
 

@@ -142,7 +142,7 @@ fn elements<T: Pod>(bytes: &[u8]) -> Vec<T> {
     elements
 }
 
-/// Allocates an output, filled as the description says or with the poison pattern that shows unwritten
+/// Allocates an output, filled as described or with the poison pattern that shows unwritten
 /// elements.
 fn allocate_output(buffer: &Buffer, output: &OutputBuffer) -> Result<DeviceBuffer<u8>> {
     let bytes = match output.is_filled {

@@ -1,3 +1,5 @@
+//! Tests of the built-in exercises that are described in `exercise.toml`.
+
 use super::*;
 use crate::course::BUILT_IN;
 use crate::exercise::Side;

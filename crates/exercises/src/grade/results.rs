@@ -142,7 +142,7 @@ fn describe_padding_writes(rows: &str, shape: &[usize], wrong: &[bool], lang: La
         "{} words of 4 bytes behind the end of row {} of `{}` were overwritten{}. The padding \
          behind a row must not be written: a thread whose column is not below the width must not \
          write.",
-        "`{2}` 第 {1} 行的行末之后有 {0} 个字（每个 4 字节）被改写{3}。行末之后的填充不能写入：\
+        "`{2}` 第 {1} 行的行末之后有 {0} 个字（每个 4 字节）被改写{3}。行末之后的补齐不能写入：\
          列号不小于宽度的线程不得写入。";
         words, row, rows, other_rows
     )

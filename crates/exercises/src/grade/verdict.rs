@@ -1,4 +1,4 @@
-//! The verdict on a submission.
+//! The verdict on a submission: whether it passed, where it failed, its counters and its time.
 
 use serde::{Deserialize, Serialize};
 

@@ -124,7 +124,7 @@ fn passed((code, record): (i32, Value)) -> Result<(), Failed> {
     }
 }
 
-/// Tests that unusual file names do not affect compilation, and that messages show the right line.
+/// Tests that unusual file names do not affect compilation, and that messages show the correct line.
 fn odd_names() -> Result<(), Failed> {
     let mut names = vec![
         "with blanks.cu",
@@ -226,7 +226,7 @@ fn hangs() -> Result<(), Failed> {
     let start = Instant::now();
     let run = program.run(&["check", "01", "--file", file.to_str().ok_or("UTF-8")?]);
     assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.stderr.contains("did not end within 20 s"), "{run:?}");
+    assert!(run.stderr.contains("did not exit within 20 s"), "{run:?}");
     assert!(
         start.elapsed().as_secs_f64() < 23.5,
         "{:?}",

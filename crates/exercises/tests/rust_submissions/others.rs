@@ -70,7 +70,7 @@ fn class() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A student's process cannot pass by timing the host: it knows only how long requesting a launch takes.
+/// A student's process cannot pass by timing the host: it can only measure how long requesting a launch takes.
 fn events() -> Result<(), Failed> {
     let sandbox = Sandbox::new();
     let text = "use answers::cust::{error::CudaResult, stream::Stream};\n\

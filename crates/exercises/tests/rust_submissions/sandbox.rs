@@ -94,18 +94,18 @@ type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// Returns all files in a folder, except the student's own, which the course creates.
 fn files(folder: &Path) -> Files {
-    let mut contents = Files::new();
+    let mut file_contents = Files::new();
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();
         if path.ends_with("answers") {
             continue;
         }
         if path.is_dir() {
-            contents.extend(files(&path));
+            file_contents.extend(files(&path));
         }
-        contents.insert(path.clone(), fs::read(&path).unwrap_or_default());
+        file_contents.insert(path.clone(), fs::read(&path).unwrap_or_default());
     }
-    contents
+    file_contents
 }
 
 /// Returns the course's library, which contains the solutions.

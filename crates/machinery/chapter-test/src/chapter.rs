@@ -1,4 +1,4 @@
-//! Runs of a chapter's program.
+//! Runs of a chapter's program: its output, its exit status and its JSON record.
 
 use std::ffi::OsString;
 use std::fs;

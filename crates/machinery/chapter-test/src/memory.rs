@@ -1,10 +1,10 @@
-//! The host's memory.
+//! The host's available memory, from which tests choose inputs that are too large.
 
 use std::fs;
 
 /// Returns the bytes of available memory as reported by Linux.
 pub fn available_memory() -> u64 {
-    let memory = fs::read_to_string("/proc/meminfo").expect("Linux says what is free");
+    let memory = fs::read_to_string("/proc/meminfo").expect("cannot read /proc/meminfo");
     let line = memory
         .lines()
         .find_map(|line| line.strip_prefix("MemAvailable:"));

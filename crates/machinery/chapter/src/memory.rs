@@ -22,7 +22,7 @@ pub struct Footprint {
 ///
 /// # Errors
 ///
-/// Fails if it does not fit; the message says how much `purpose` needs and how much is free.
+/// Fails if it does not fit; the message states how much `purpose` needs and how much is free.
 pub fn require(gpu: &Gpu, purpose: &str, footprint: Footprint) -> Result<()> {
     let (free, _total) = mem_get_info()?;
     require_fits(purpose, footprint.device, free as u64, "GPU memory")?;

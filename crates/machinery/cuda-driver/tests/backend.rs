@@ -31,8 +31,8 @@ fn child() {
     println!("name: {}", Device::get_device(0).unwrap().name().unwrap());
     println!("version: {}", cust::CudaApiVersion::get().unwrap().major());
     // SAFETY: null is a valid argument or is rejected by the driver.
-    let unsupported = unsafe { sys::cuDestroyExternalMemory(std::ptr::null_mut()) } as i32;
-    println!("cuDestroyExternalMemory: {unsupported}");
+    let missing_function = unsafe { sys::cuDestroyExternalMemory(std::ptr::null_mut()) } as i32;
+    println!("cuDestroyExternalMemory: {missing_function}");
 }
 
 /// Runs [`child`] with these environment variables and no other CUDA variables.

@@ -35,7 +35,7 @@ fn unified_addresses_determine_the_copy_direction() {
     let mut unified = UnifiedBuffer::new(&0u8, 2 * BYTES).unwrap();
     let device = DeviceBuffer::from_slice(&[0u8; 2 * BYTES]).unwrap();
     // Two addresses in each kind of memory.
-    let places = [
+    let addresses = [
         pageable.each_mut().map(|part| part.as_mut_ptr() as u64),
         [locked.as_mut_ptr() as u64; 2],
         [unified.as_mut_ptr() as u64; 2],
@@ -50,8 +50,8 @@ fn unified_addresses_determine_the_copy_direction() {
         [first, second]
     });
     let source = pattern(BYTES);
-    for from in places {
-        for to in places {
+    for from in addresses {
+        for to in addresses {
             for asynchronous in [false, true] {
                 let mut result = vec![0xee; BYTES];
                 let (sent, got) = (source.as_ptr() as u64, result.as_mut_ptr() as u64);
@@ -233,16 +233,16 @@ fn boxes_round_trip_through_device_memory() {
 
             // To the device, so that its row 2 is row 1 of the copy back.
             bytes.fill(0xee);
-            let there = Side {
+            let written = Side {
                 address: on_device.address + 2,
                 ..on_device
             };
-            run(&two_d(named(there), named(sent), [33, 5]));
-            let back = Side {
-                address: there.address + pitch as u64 - 2,
+            run(&two_d(named(written), named(sent), [33, 5]));
+            let shifted = Side {
+                address: written.address + pitch as u64 - 2,
                 ..on_device
             };
-            run(&two_d(result, named(back), [33, 5]));
+            run(&two_d(result, named(shifted), [33, 5]));
             assert_eq!(bytes, expected(33, 5, 1, result));
 
             // In three dimensions: slice 1 on the device is slice 0 of the copy to it.
@@ -264,16 +264,16 @@ fn boxes_round_trip_through_device_memory() {
 
             bytes.fill(0xee);
             let slice = (pitch * on_device.rows) as u64;
-            let there = Side {
+            let written = Side {
                 address: on_device.address + slice,
                 ..on_device
             };
-            run(&three_d(named(there), named(sent), [33, 5, 2]));
-            let back = Side {
-                address: there.address - slice + pitch as u64 - 2,
+            run(&three_d(named(written), named(sent), [33, 5, 2]));
+            let shifted = Side {
+                address: written.address - slice + pitch as u64 - 2,
                 ..on_device
             };
-            run(&three_d(result, named(back), [33, 5, 2]));
+            run(&three_d(result, named(shifted), [33, 5, 2]));
             assert_eq!(bytes, expected(33, 5, 2, result));
         }
     }

@@ -120,11 +120,11 @@ fn allocate_word(value: u32) -> CUdeviceptr {
 
 /// Returns the number at an address.
 fn read_word(address: CUdeviceptr) -> u32 {
-    let mut read_word = 0_u32;
-    // SAFETY: `read_word` is writable; `address` is a device address that the driver looks up.
-    let code = unsafe { cuMemcpyDtoH_v2((&raw mut read_word).cast(), address, 4) };
+    let mut word = 0_u32;
+    // SAFETY: `word` is writable; `address` is a device address that the driver looks up.
+    let code = unsafe { cuMemcpyDtoH_v2((&raw mut word).cast(), address, 4) };
     assert_eq!(code, 0);
-    read_word
+    word
 }
 
 /// Returns the device of an address.

@@ -1,4 +1,5 @@
-//! Kernel launches.
+//! Kernel launches: `cudaLaunchKernel`, its cooperative and extended variants, and the older
+//! `cudaConfigureCall` with `cudaLaunch`.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_int, c_uint, c_void};

@@ -1,4 +1,4 @@
-//! Copies of contiguous bytes.
+//! Copies of contiguous bytes (`cudaMemcpy`, `cudaMemcpyAsync`, `cudaMemcpyPeer`).
 
 use std::ffi::{c_int, c_void};
 

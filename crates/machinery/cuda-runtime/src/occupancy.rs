@@ -1,4 +1,4 @@
-//! Occupancy queries.
+//! Occupancy queries: resident blocks per SM, and the dynamic shared memory that remains for a block.
 
 use std::ffi::{c_int, c_uint, c_void};
 

@@ -1,4 +1,5 @@
-//! The instruction forms in a PTX text, as the coverage table counts them.
+//! Extraction of instruction forms (mnemonics with modifiers) from PTX text, for the table of the forms that
+//! the random kernels cover.
 
 use std::collections::BTreeSet;
 

@@ -300,9 +300,9 @@ fn stdout(output: Output) -> String {
 
 /// Parses the version in the output of `clang --version`.
 fn version(text: &str) -> Option<String> {
-    let output_options = text.split_once("clang version ")?.1;
-    let end = output_options.find(|c: char| c != '.' && !c.is_ascii_digit());
-    let version = &output_options[..end.unwrap_or(output_options.len())];
+    let rest = text.split_once("clang version ")?.1;
+    let end = rest.find(|c: char| c != '.' && !c.is_ascii_digit());
+    let version = &rest[..end.unwrap_or(rest.len())];
     (!version.is_empty()).then(|| version.to_owned())
 }
 

@@ -1,4 +1,4 @@
-//! Optimization levels.
+//! The optimization levels at which clang compiles a kernel.
 
 /// The amount of optimization that clang applies to a kernel, without effect on its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

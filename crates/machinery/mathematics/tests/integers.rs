@@ -185,30 +185,30 @@ fn test_words() -> Vec<u32> {
         40,
     ];
     let mut random = Pcg64Mcg::new(7);
-    let mut test_words: Vec<u32> = Vec::new();
+    let mut words: Vec<u32> = Vec::new();
     for a in edge_words {
         for b in edge_words {
-            test_words.extend([a, b, random.next_u32() % 70]);
+            words.extend([a, b, random.next_u32() % 70]);
         }
     }
     for _ in 0..3000 {
         let word = random.next_u32();
-        test_words.extend([word, random.next_u32(), random.next_u32() % 64]);
-        test_words.extend([
+        words.extend([word, random.next_u32(), random.next_u32() % 64]);
+        words.extend([
             word,
             word ^ 1 << (random.next_u32() % 32),
             random.next_u32(),
         ]);
         let mut float = || (0.01 * (random.next_u32() % 100_000) as f32 - 500.0).to_bits();
-        test_words.extend([float(), float(), float()]);
+        words.extend([float(), float(), float()]);
     }
-    test_words
+    words
 }
 
 fn check(device: &mut Device, name: &str, is_float: bool, reference: impl Fn([u32; 3]) -> u32) {
-    let test_words = test_words();
-    let results = device.evaluate(name, &test_words, 3).expect("runs");
-    for (x, result) in test_words.chunks(3).zip(results) {
+    let words = test_words();
+    let results = device.evaluate(name, &words, 3).expect("runs");
+    for (x, result) in words.chunks(3).zip(results) {
         let x = [x[0], x[1], x[2]];
         let expected = reference(x);
         let nan = is_float && f(result).is_nan() && f(expected).is_nan();

@@ -107,8 +107,8 @@ impl Machine {
             checks: Checks::NONE,
             conditions: Conditions::DEFAULT,
         };
-        let done = launch(&self.program, &self.global, &self.device, &work);
-        let Report { trace, profile, .. } = done.map_err(Box::new)?;
+        let outcome = launch(&self.program, &self.global, &self.device, &work);
+        let Report { trace, profile, .. } = outcome.map_err(Box::new)?;
         Ok(Trace {
             accesses: trace,
             tally: profile.unwrap_or_default().total,

@@ -1,4 +1,4 @@
-//! The JSON record.
+//! The JSON record of a program's run, with the same content as the report.
 
 use chapter::flags::Detail;
 use chapter::{check, profile};

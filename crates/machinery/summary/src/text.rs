@@ -34,7 +34,7 @@ pub struct TextOptions {
 /// The order of the kernels in the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Order of first launches, which the program's author knows.
+    /// Order of first launches, in which the program's author expects the kernels.
     FirstLaunch,
     /// Descending time; only the slowest kernels are listed.
     Time,

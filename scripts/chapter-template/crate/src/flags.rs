@@ -1,4 +1,4 @@
-//! The chapter's flags.
+//! The chapter's command-line flags.
 
 use chapter::flags::CommonFlags;
 use clap::{Parser, value_parser};

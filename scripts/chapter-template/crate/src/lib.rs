@@ -1,4 +1,4 @@
-//! Modules of the chapter in `main.rs`.
+//! The modules that the chapter's program, `main.rs`, uses.
 
 pub mod flags;
 pub mod open;

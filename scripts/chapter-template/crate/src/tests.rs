@@ -1,4 +1,4 @@
-//! The chapter with an incorrect kernel, in its own process.
+//! A test that runs the chapter with an incorrect kernel, in its own process.
 
 use super::*;
 

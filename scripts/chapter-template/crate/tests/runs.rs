@@ -1,4 +1,4 @@
-//! Runs of the program on the simulator.
+//! Tests that run the real program on the simulator and check its tables, records and exit status.
 
 use chapter_test::{Chapter, row};
 

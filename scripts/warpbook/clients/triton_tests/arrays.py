@@ -1,4 +1,4 @@
-"""Arrays on the GPU for Triton's kernels, by the driver alone: Triton asks an array for its address and its type."""
+"""Arrays on the GPU for Triton's kernels, through the driver alone: Triton needs only an array's address and type."""
 
 import ctypes
 
@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 
 CUDA = ctypes.CDLL("libcuda.so.1")
-# Initialises the driver, and makes a context.
+# Initializes the driver and creates a context.
 TARGET = triton.runtime.driver.active.get_current_target()
 
 TYPES = {
@@ -23,7 +23,7 @@ def call(function, *arguments):
 
 
 class Array:
-    """A copy of a numpy array. `dtype` is Triton's, where numpy has none of the kind, such as bfloat16."""
+    """A copy of a numpy array. `dtype` is Triton's name of types that numpy lacks, such as bfloat16."""
 
     def __init__(self, values, dtype=None):
         values = numpy.ascontiguousarray(values)
@@ -44,12 +44,12 @@ class Array:
         return values
 
     def __del__(self):
-        # What a context with an error leaves behind is nobody's any more.
+        # The memory of a context with an error cannot be freed.
         CUDA.cuMemFree_v2(self.address)
 
 
 def poisoned(shape, dtype):
-    """What a kernel is to write: filled with bytes that are no result."""
+    """An output buffer, filled with bytes that are not a result."""
     count = int(numpy.prod(shape))
     values = numpy.frombuffer(b"\xa5" * (count * numpy.dtype(dtype).itemsize), dtype)
     if numpy.dtype(dtype) == bool:
@@ -58,7 +58,7 @@ def poisoned(shape, dtype):
 
 
 def brain_floats(values):
-    """float32 as the upper halves of bfloat16, rounded to the nearest."""
+    """Returns float32 values rounded to bfloat16, the upper halves of their bits."""
     bits = numpy.asarray(values, numpy.float32).view(numpy.uint32)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(numpy.uint16)
 

@@ -1,4 +1,4 @@
-"""The operations of Triton's language, by type and by shape. Results are compared with numpy's."""
+"""Tests of the operations of Triton's language by type and shape. Results are compared with numpy's."""
 
 import hashlib
 import importlib.util
@@ -19,18 +19,18 @@ WHOLE = SIGNED + UNSIGNED
 FLOATS = ["float16", "float32", "float64"]
 
 
-def some(shape, dtype, most=None):
-    """Numbers of a type: all that there are, or those up to `most`."""
+def some(shape, dtype, limit=None):
+    """Returns random numbers of a type, integers from the whole range or up to `limit` in magnitude."""
     dtype = numpy.dtype(dtype)
     if dtype.kind == "f":
         return (RANDOM.standard_normal(shape) * 4).astype(dtype)
     limits = numpy.iinfo(dtype)
-    low, high = (limits.min, limits.max) if most is None else (max(limits.min, -most), min(limits.max, most))
+    low, high = (limits.min, limits.max) if limit is None else (max(limits.min, -limit), min(limits.max, limit))
     return RANDOM.integers(low, high, shape, dtype, endpoint=True)
 
 
 def compiled(text, name="kernel"):
-    """A kernel from its text: Triton reads a kernel's source from a file."""
+    """Writes a kernel's text to a file, from which Triton reads it, and returns the kernel."""
     folder = pathlib.Path(tempfile.gettempdir()) / "triton-kernels"
     folder.mkdir(exist_ok=True)
     text = f"import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n{text}"
@@ -54,7 +54,7 @@ def kernel(x, y, out, N: tl.constexpr):
 
 
 def truncated(a, b):
-    """C's division."""
+    """Returns the quotient as in C, truncated towards zero."""
     quotient = numpy.abs(a.astype(object)) // numpy.abs(b.astype(object))
     return (numpy.sign(a.astype(object)) * numpy.sign(b.astype(object)) * quotient).astype(a.dtype)
 
@@ -94,7 +94,7 @@ def test_binary(expression, dtype):
 def test_bits(expression, dtype):
     x, y = some(512, dtype), some(512, dtype)
     y[y == 0] = 1
-    y[(y.astype(object) == -1)] = 3  # the least number by -1 has no quotient
+    y[(y.astype(object) == -1)] = 3  # the smallest number divided by -1 overflows
     out = poisoned(512, dtype)
     of_two(expression)[(1,)](Array(x), Array(y), out, N=512)
     assert (out.numpy() == BITS[expression](x, y)).all()
@@ -113,7 +113,7 @@ def test_shifts(expression, dtype):
 @pytest.mark.parametrize("expression", ["a / b", "tl.div_rn(a, b)", "tl.fma(a, b, a)", "tl.abs(a)", "-a", "a % b"])
 def test_floats(expression, dtype):
     if expression.startswith("tl.div_rn") and dtype != "float32":
-        pytest.skip("for float32 alone")
+        pytest.skip("only for float32")
     x, y = some(512, dtype), some(512, dtype)
     out = poisoned(512, dtype)
     of_two(expression)[(1,)](Array(x), Array(y), out, N=512)
@@ -157,7 +157,7 @@ OF_TWO = {
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", [*OF_ONE, *OF_TWO])
 def test_mathematics(name, dtype):
-    """By functions of this project's own, that are linked in libdevice's place."""
+    """Checks this project's functions that replace libdevice."""
     x, y = (abs(some(512, dtype)) + numpy.dtype(dtype).type(1.01) for _ in range(2))
     out = poisoned(512, dtype)
     of_two(f"{name}(a, b)" if name in OF_TWO else f"{name}(a)")[(1,)](Array(x), Array(y), out, N=512)
@@ -191,7 +191,7 @@ def test_narrow_casts(to):
     if to == "bfloat16":
         assert (out.numpy() == from_brain_floats(brain_floats(x))).all()
     else:
-        # Two bits behind the point.
+        # Two fractional bits.
         numpy.testing.assert_allclose(out.numpy(), x, rtol=0.125, atol=1e-4)
 
 
@@ -221,7 +221,7 @@ def reducing(x, out, M: tl.constexpr, N: tl.constexpr, AXIS: tl.constexpr, HOW: 
 )
 def test_reduce(how, dtype, shape, axis, warps):
     if how == "xor" and dtype.startswith("float"):
-        pytest.skip("whole numbers alone")
+        pytest.skip("only for integers")
     x = some(shape, dtype, 1000)
     summed = numpy.dtype(dtype)
     if how == "sum" and summed.kind in "iu" and summed.itemsize < 4:
@@ -279,7 +279,7 @@ def test_scan(how, dtype, shape, axis, warps, reverse):
 def product(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, HOW: tl.constexpr, KIND: tl.constexpr):
     i, j, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
     x = tl.load(a + i[:, None] * K + k[None, :])
-    # B lies by columns.
+    # B is stored by columns.
     y = tl.trans(tl.load(b + j[:, None] * K + k[None, :]))
     tl.store(c + i[:, None] * N + j[None, :], tl.dot(x, y, input_precision=HOW, out_dtype=KIND))
 
@@ -317,11 +317,11 @@ ATOMS = {
 @pytest.mark.parametrize("places", [1, 7, 256])
 def test_atomics(dtype, how, places):
     if dtype.startswith("float") and how in ("and", "or", "xor") or dtype == "float16" and how != "add":
-        pytest.skip("there is none")
+        pytest.skip("not defined")
     n = 1000
     x, begin = some(n, dtype, 1000), some(places, dtype, 1000)
     if dtype.startswith("float"):
-        x, begin = (numpy.round(one) for one in (x, begin))  # so that the order does not matter
+        x, begin = (numpy.round(array) for array in (x, begin))  # so that the order does not matter
     out = Array(begin)
     kernel = compiled(f"""
 @triton.jit

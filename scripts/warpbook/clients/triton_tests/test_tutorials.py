@@ -1,5 +1,5 @@
-"""What Triton's tutorials are about, in kernels of our own: add, softmax, matmul, dropout, layer norm, attention,
-grouped products. Results are compared with numpy's."""
+"""Kernels for the subjects of Triton's tutorials: add, softmax, matrix multiplication, dropout, layer norm, attention,
+grouped matrix multiplication. Results are compared with numpy's."""
 
 import numpy
 import pytest
@@ -61,7 +61,7 @@ def matmul(
     a, b, c, M, N, K, a_row, a_column, b_row, b_column,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, LEAKY: tl.constexpr,
 ):  # fmt: skip
-    # Blocks of a few rows one after another, so that what they read of B is still in the cache.
+    # Order blocks in groups of a few rows, so that the columns of B that they read are still in the cache.
     program, columns = tl.program_id(0), tl.cdiv(N, BN)
     group = program // (GROUP * columns)
     height = min(tl.cdiv(M, BM) - group * GROUP, GROUP)
@@ -112,7 +112,7 @@ def dropout(x, out, n, p, seed, BLOCK: tl.constexpr):
 
 
 def philox(seed, counter):
-    """The first word of Philox 4x32-10 (Salmon and others, 2011)."""
+    """Returns the first word of Philox 4x32-10 (Salmon et al., 2011)."""
     words = [counter.astype(numpy.uint64)] + [numpy.zeros_like(counter, numpy.uint64)] * 3
     key = [seed & 0xFFFFFFFF, seed >> 32]
     for _ in range(10):
@@ -160,7 +160,7 @@ def layer_norm(x, out, weight, bias, means, inverses, n, epsilon, BLOCK: tl.cons
 
 @triton.jit
 def layer_norm_back(dx, dy, dw, db, x, weight, means, inverses, locks, n, GROUP: tl.constexpr, BLOCK: tl.constexpr):
-    # Rows of a group are summed into one: a lock each, and a flag that says whether anyone was there before.
+    # Sum the rows of a group into one, with a lock each and a flag that is set by the first block.
     row = tl.program_id(0)
     at = tl.arange(0, BLOCK)
     inside = at < n
@@ -223,7 +223,7 @@ def attention(q, k, v, out, n, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.
     largest = tl.full([BM], -float("inf"), dtype=tl.float32)
     weights = tl.zeros([BM], dtype=tl.float32)
     total = tl.zeros([BM, D], dtype=tl.float32)
-    # Base 2, which the hardware has.
+    # The hardware computes exponentials to base 2.
     scale *= 1.44269504
     for step in range(0, begin + BM if CAUSAL else n, BN):
         j = step + tl.arange(0, BN)

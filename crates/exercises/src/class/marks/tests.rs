@@ -1,3 +1,5 @@
+//! Tests of points, deadlines, and errors in the teacher's marks file.
+
 use super::super::record::sample;
 use super::*;
 

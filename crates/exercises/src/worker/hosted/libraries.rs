@@ -108,7 +108,7 @@ fn hash(name: &str) -> Option<&str> {
 
 /// Finds all hashes in a library. The compiler writes the hash of every dependency into it.
 fn hashes(library: &[u8]) -> HashSet<&str> {
-    let mut found = HashSet::new();
+    let mut hashes = HashSet::new();
     let mut digits = None;
     for (at, byte) in library.iter().enumerate() {
         digits = match (byte, digits) {
@@ -119,10 +119,10 @@ fn hashes(library: &[u8]) -> HashSet<&str> {
         if digits == Some(DIGITS)
             && let Ok(hash) = str::from_utf8(&library[at + 1 - DIGITS..=at])
         {
-            found.insert(hash);
+            hashes.insert(hash);
         }
     }
-    found
+    hashes
 }
 
 #[cfg(test)]
@@ -132,10 +132,10 @@ mod tests {
     #[test]
     fn hashes_of_libraries_are_found_anywhere() {
         let library = b"\0-0123456789abcdef\xff-aaaaaaaaaaaaaaaa-bbbbbbbbbbbbbbbb-0123-xyz";
-        let mut found: Vec<_> = hashes(library).into_iter().collect();
-        found.sort_unstable();
+        let mut hashes: Vec<_> = hashes(library).into_iter().collect();
+        hashes.sort_unstable();
         assert_eq!(
-            found,
+            hashes,
             ["0123456789abcdef", "aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"]
         );
         assert_eq!(

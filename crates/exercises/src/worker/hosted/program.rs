@@ -28,7 +28,7 @@ const CHANNEL_CAPACITY: usize = 16;
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Environment variables passed to the program for the simulator or the GPU, in addition to those that every
-/// program needs. needs.
+/// program needs.
 const VARIABLES: [&str; 4] = [
     "CUDA_BACKEND",
     "CUDA_SIM_DEVICE",

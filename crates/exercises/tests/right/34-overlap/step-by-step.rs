@@ -1,4 +1,4 @@
-//! Chunks are copied to the device, processed, and copied back.
+//! Issues the steps of three chunks in turn, each for a different engine.
 
 use answers::overlap::Device;
 

@@ -1,5 +1,6 @@
-// Rejected at: right Says: 5 of the 600 elements of `blocks(n, 128)` are wrong Adds one block in any case: if
-// the count is a multiple of the block size, the last block has no work.
+// Rejected at: right
+// Says: 5 of the 600 elements of `blocks(n, 128)` are wrong
+// Adds one block in any case: if the count is a multiple of the block size, the last block has no work.
 
 /// Returns the number of blocks of `block` threads that cover `count` elements with one thread each.
 pub fn blocks(count: u32, block: u32) -> u32 {

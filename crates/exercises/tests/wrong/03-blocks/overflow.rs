@@ -1,5 +1,6 @@
-// Rejected at: launch Says: panicked: attempt to add with overflow The sum of a large count and a block size
-// does not fit into 32 bits.
+// Rejected at: launch
+// Says: panicked: attempt to add with overflow
+// The sum of a large count and a block size does not fit into 32 bits.
 
 /// Returns the number of blocks of `block` threads that cover `count` elements with one thread each.
 pub fn blocks(count: u32, block: u32) -> u32 {

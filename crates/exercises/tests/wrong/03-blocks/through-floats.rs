@@ -1,5 +1,6 @@
-// Rejected at: right Says: 256 of the 600 elements of `blocks(4294967295 - n, 128)` are wrong A float has a
-// 24-bit significand: large counts are rounded before the division.
+// Rejected at: right
+// Says: 256 of the 600 elements of `blocks(4294967295 - n, 128)` are wrong
+// A float has a 24-bit significand: large counts are rounded before the division.
 
 /// Returns the number of blocks of `block` threads that cover `count` elements with one thread each.
 pub fn blocks(count: u32, block: u32) -> u32 {

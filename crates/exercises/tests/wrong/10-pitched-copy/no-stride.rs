@@ -1,5 +1,6 @@
-// Rejected at: right Says: Element [1][0] of the copy is [0][ Treats the part's rows as adjacent, although
-// they are a row of the whole matrix apart.
+// Rejected at: right
+// Says: Element [1][0] of the copy is [0][
+// Treats the part's rows as adjacent, although they are a row of the whole matrix apart.
 
 use answers::pitched_copy::{Copy2d, Part};
 

@@ -1,5 +1,6 @@
-// Rejected at: right Says: The parameters of your copy Copies the padding too, which the matrix on the host
-// does not have.
+// Rejected at: right
+// Says: The parameters of your copy
+// Copies the padding too, which the matrix on the host does not have.
 
 use answers::pitched_copy::{Copy2d, Part};
 

@@ -1,5 +1,6 @@
-// Rejected at: right Says: of the copy is not an element of the matrix The pitches are in bytes but the width
-// is in floats, so a quarter of each row is copied.
+// Rejected at: right
+// Says: of the copy is not an element of the matrix
+// The pitches are in bytes but the width is in floats, so a quarter of each row is copied.
 
 use answers::pitched_copy::{Copy2d, Part};
 

@@ -1,5 +1,5 @@
-// Rejected at: right Says: The number of kernel launches: one warm-up launch, because the first launch takes
-// much
+// Rejected at: right
+// Says: The number of kernel launches: one warm-up launch, because the first launch takes much
 //! Includes the first launch, which takes much longer, in the samples.
 
 use answers::cust::error::CudaResult;

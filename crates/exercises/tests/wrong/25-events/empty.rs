@@ -1,4 +1,5 @@
-// Rejected at: right Says: This is shorter than any launch: the launch must be between the two events
+// Rejected at: right
+// Says: This is shorter than any launch: the launch must be between the two events
 //! Records both events before the launch, so that nothing is between them.
 
 use answers::cust::error::CudaResult;

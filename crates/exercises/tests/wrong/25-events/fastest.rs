@@ -1,4 +1,5 @@
-// Rejected at: right Says: Your time is about the shortest sample
+// Rejected at: right
+// Says: Your time is about the shortest sample
 //! Returns the fastest sample, a launch that had less work than usual.
 
 use answers::cust::error::CudaResult;

@@ -1,4 +1,5 @@
-// Rejected at: right Says: Your time is about the shortest sample
+// Rejected at: right
+// Says: Your time is about the shortest sample
 //! Measures nothing and returns a time that was correct once.
 
 use answers::cust::error::CudaResult;

@@ -1,4 +1,5 @@
-// Rejected at: right Says: Your time is about the shortest sample
+// Rejected at: right
+// Says: Your time is about the shortest sample
 //! Returns only the last sample.
 
 use answers::cust::error::CudaResult;

@@ -1,4 +1,5 @@
-// Rejected at: right Says: Your time is about the mean of the samples
+// Rejected at: right
+// Says: Your time is about the mean of the samples
 //! Returns the mean of all launches, to which the few delayed ones contribute as much as all others together.
 
 use answers::cust::error::CudaResult;

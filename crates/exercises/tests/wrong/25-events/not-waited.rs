@@ -1,4 +1,5 @@
-// Rejected at: launch Says: has not reached it yet
+// Rejected at: launch
+// Says: has not reached it yet
 //! Queries the time between two events before the second one has happened.
 
 use answers::cust::error::CudaResult;

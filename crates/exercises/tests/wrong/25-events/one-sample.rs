@@ -1,5 +1,5 @@
-// Rejected at: right Says: The number of kernel launches: one warm-up launch, because the first launch takes
-// much
+// Rejected at: right
+// Says: The number of kernel launches: one warm-up launch, because the first launch takes much
 //! Takes one sample instead of the requested number.
 
 use answers::cust::error::CudaResult;

@@ -1,4 +1,5 @@
-// Rejected at: right Says: Your time is about the longest sample
+// Rejected at: right
+// Says: Your time is about the longest sample
 //! Returns the slowest sample, a launch that was delayed.
 
 use answers::cust::error::CudaResult;

@@ -1,5 +1,6 @@
-// Rejected at: right Says: The number of chunks that your function has waited for when it returns
-//! Chunks are copied to the device, processed, and copied back.
+// Rejected at: right
+// Says: The number of chunks that your function has waited for when it returns
+//! Returns without waiting for the streams.
 
 use answers::overlap::Device;
 

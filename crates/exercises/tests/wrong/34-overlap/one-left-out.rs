@@ -1,6 +1,6 @@
-// Rejected at: right Says: For each chunk: the number of its steps (copy to the device, kernel, copy back)
-// that ran
-//! Chunks are copied to the device, processed, and copied back.
+// Rejected at: right
+// Says: For each chunk: the number of its steps (copy to the device, kernel, copy back) that ran
+//! Leaves out the first chunk.
 
 use answers::overlap::Device;
 

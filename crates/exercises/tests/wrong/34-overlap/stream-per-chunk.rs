@@ -1,5 +1,6 @@
-// Rejected at: right Says: The number of streams that you use
-//! Chunks are copied to the device, processed, and copied back.
+// Rejected at: right
+// Says: The number of streams that you use
+//! Creates a stream for each chunk.
 
 use answers::overlap::Device;
 

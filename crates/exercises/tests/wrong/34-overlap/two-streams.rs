@@ -1,5 +1,6 @@
-// Rejected at: right Says: The time at which everything is done, if each step takes 10 microseconds
-//! Chunks are copied to the device, processed, and copied back.
+// Rejected at: right
+// Says: The time at which everything is done, if each step takes 10 microseconds
+//! Uses two streams, so that at most two of the three kinds of steps overlap.
 
 use answers::overlap::Device;
 

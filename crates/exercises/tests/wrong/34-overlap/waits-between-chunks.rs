@@ -1,5 +1,6 @@
-// Rejected at: right Says: The time at which everything is done, if each step takes 10 microseconds
-//! Chunks are copied to the device, processed, and copied back.
+// Rejected at: right
+// Says: The time at which everything is done, if each step takes 10 microseconds
+//! Waits for each chunk before the next one, so that nothing overlaps.
 
 use answers::overlap::Device;
 

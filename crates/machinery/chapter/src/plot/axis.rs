@@ -77,7 +77,7 @@ impl Axis {
         }
     }
 
-    /// Returns the suffix of the axis name that says that the axis is logarithmic, or an empty string.
+    /// Returns the suffix of the axis name that marks a logarithmic axis, or an empty string.
     pub fn scale(&self) -> &'static str {
         if self.logarithmic { ", log scale" } else { "" }
     }

@@ -36,7 +36,7 @@ pub struct Figure {
     /// The GPU, and whether the times are measured or modelled.
     pub gpu: GpuInfo,
     /// The variants from top to bottom; those of one group are adjacent. If there are more than
-    /// [`Figure::MAX_VARIANTS`], the first are shown and the picture says so.
+    /// [`Figure::MAX_VARIANTS`], only the first are shown, with a note in the picture.
     pub variants: Vec<Variant>,
 }
 

@@ -8,7 +8,7 @@ use std::{env, fs};
 ///
 /// # Errors
 ///
-/// Returns a sentence that says where the file was searched.
+/// Returns a sentence that lists the places where the file was searched.
 pub fn lines(file: &str) -> Result<Vec<String>, String> {
     let current = env::current_dir().unwrap_or_default();
     let mut folders: Vec<&Path> = current.ancestors().collect();

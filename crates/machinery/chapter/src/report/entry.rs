@@ -1,4 +1,4 @@
-//! A row of a chapter's table.
+//! Entries: the rows of a chapter's table of results.
 
 use std::any::Any;
 

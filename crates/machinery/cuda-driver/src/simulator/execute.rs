@@ -87,13 +87,13 @@ impl SendHostFunction {
 }
 
 fn call_host_function(function: HostFunction) -> Result<(), CudaError> {
-    let call_host_function = SendHostFunction(function);
+    let function = SendHostFunction(function);
     callback::run(move || {
         // SAFETY: `cuLaunchHostFunc` and `cuStreamAddCallback` require that the function may be called once
         // with this argument on a thread of the driver. The driver is not locked, so other threads can
         // proceed.
         unsafe {
-            match call_host_function.take() {
+            match function.take() {
                 HostFunction::Plain { function, data } => {
                     if let Some(function) = function {
                         function(data);

@@ -1,4 +1,4 @@
-//! Memory allocation.
+//! Allocation of device, managed and page-locked host memory.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};

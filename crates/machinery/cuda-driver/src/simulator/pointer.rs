@@ -1,4 +1,4 @@
-//! Pointer attributes.
+//! Pointer attributes (`cuPointerGetAttribute` and related functions).
 
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};

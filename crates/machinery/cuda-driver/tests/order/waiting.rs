@@ -131,7 +131,8 @@ fn host_functions_run_in_order_with_the_driver_unlocked() {
             let number = number.cast::<u64>();
             number.write_volatile(number.read_volatile() * 10 + 2);
         }
-        // A host function may not call the driver. SAFETY: `cuCtxSynchronize` takes no pointers.
+        // A host function may not call the driver.
+        // SAFETY: `cuCtxSynchronize` takes no pointers.
         assert_eq!(unsafe { cu::cuCtxSynchronize() }, 800);
         // Reading the simulator's records does not wait for the host function itself.
         let _ = cuda_driver::last_launch();

@@ -251,15 +251,15 @@ fn kernel_and_function_properties_are_reported() {
         }
     }
     let expected = [(0, 8), (8, 8), (16, 4)];
-    for (i, expected) in expected.into_iter().enumerate() {
+    for (i, layout) in expected.into_iter().enumerate() {
         let (mut offset, mut size) = (0, 0);
         // SAFETY: `offset` and `size` are writable; kernel and function handles are looked up, never
         // dereferenced.
         unsafe {
             assert_eq!(cuKernelGetParamInfo(saxpy, i, &mut offset, &mut size), 0);
-            assert_eq!((offset, size), expected);
+            assert_eq!((offset, size), layout);
             assert_eq!(cuFuncGetParamInfo(function, i, &mut offset, &mut size), 0);
-            assert_eq!((offset, size), expected);
+            assert_eq!((offset, size), layout);
             assert_eq!(cuFuncGetParamInfo(function, i, &mut offset, null_mut()), 0);
         }
     }

@@ -59,7 +59,7 @@ fn threads_share_a_context_module_and_streams() {
     assert_eq!(counter.as_host_vec().unwrap(), [total]);
 }
 
-/// A stream, event, module or buffer knows its context: operations on it run there, whatever context is
+/// A stream, event, module or buffer belongs to a context: operations on it run there, whatever context is
 /// current, if any.
 #[test]
 fn objects_are_used_in_their_own_context() {
@@ -181,12 +181,12 @@ fn kernels_access_memory_of_other_contexts() {
     let module = Module::from_ptx(PTX, &[]).unwrap();
     let count = module.get_function("count").unwrap();
     let stream = stream();
-    let places = [
+    let addresses = [
         device.as_device_ptr().as_raw(),
         locked.as_mut_ptr() as u64,
         managed.as_ptr() as u64,
     ];
-    for address in places {
+    for address in addresses {
         // SAFETY: the parameter matches the kernel's signature: the address of a word.
         unsafe { launch!(count<<<2, 32, 0, stream>>>(address)) }.unwrap();
     }

@@ -1,4 +1,4 @@
-//! Devices, versions and settings.
+//! Lines of the runtime API's function table: devices, versions and settings.
 
 use std::ffi::{c_char, c_int, c_uint};
 

@@ -1,4 +1,4 @@
-//! Graphs and stream capture.
+//! Lines of the runtime API's function table: graphs and stream capture.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 

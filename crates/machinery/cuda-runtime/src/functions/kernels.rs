@@ -1,4 +1,4 @@
-//! Kernel launches and kernel attributes.
+//! Lines of the runtime API's function table: kernel launches and kernel attributes.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

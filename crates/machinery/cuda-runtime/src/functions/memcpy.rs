@@ -1,4 +1,4 @@
-//! Copies.
+//! Lines of the runtime API's function table: copies.
 
 use std::ffi::{c_int, c_void};
 

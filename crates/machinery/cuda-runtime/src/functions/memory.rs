@@ -1,4 +1,4 @@
-//! Allocation, fills, arrays, textures and surfaces.
+//! Lines of the runtime API's function table: allocation, fills, arrays, textures and surfaces.
 
 use std::ffi::{c_int, c_uint, c_void};
 

@@ -1,4 +1,5 @@
-//! Functions that do not return a `cudaError_t`, that access the last error, or that compilers call.
+//! Exported functions that do not fit the table: they do not return a `cudaError_t`, access the last error, or
+//! are called by compilers.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

@@ -1,4 +1,4 @@
-//! Streams and events.
+//! Lines of the runtime API's function table: streams and events.
 
 use std::ffi::{c_int, c_uint, c_void};
 

@@ -1,4 +1,4 @@
-//! Stream capture.
+//! Stream capture into graphs (`cudaStreamBeginCapture` and related functions).
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 

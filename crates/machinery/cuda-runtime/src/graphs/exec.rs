@@ -1,4 +1,4 @@
-//! Executable graphs.
+//! Executable graphs: instantiation, launch, update and destruction.
 
 use std::ffi::{c_uint, c_ulonglong};
 

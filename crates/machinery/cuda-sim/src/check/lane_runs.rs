@@ -1,7 +1,7 @@
 //! Decomposition of a warp's addresses into runs of adjacent lanes with uniform or contiguous addresses.
 
 use crate::lanes::LANES;
-use crate::lanes::quarters::{LANES_OF_QUARTER, quarters};
+use crate::lanes::quarters::{LANES_PER_QUARTER, quarters};
 
 /// A run of adjacent lanes of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,10 +117,10 @@ fn quarter_steps(row: &[u64; LANES], bytes: u64) -> Option<(u32, u32)> {
         // The first two lanes already rule out most other patterns.
         return None;
     }
-    const WITHIN: u32 = (1 << LANES_OF_QUARTER) - 2;
+    const WITHIN: u32 = (1 << LANES_PER_QUARTER) - 2;
     let (mut repeats, mut follows) = (0, 0);
     for (nth, quarter) in quarters(row, 0, bytes)?.into_iter().enumerate() {
-        let first = nth * LANES_OF_QUARTER;
+        let first = nth * LANES_PER_QUARTER;
         let contiguous = u32::from(quarter.contiguous).wrapping_neg();
         repeats |= (WITHIN & !contiguous) << first;
         follows |= (WITHIN & contiguous) << first;
@@ -179,7 +179,7 @@ mod tests {
             let (second, third) = (case / 16 % starts.len(), case / 16 / starts.len());
             let starts_at = [100, 100 + starts[second], 100 + starts[third], 132];
             let row = std::array::from_fn(|lane| {
-                let (quarter, nth) = (lane / LANES_OF_QUARTER, lane % LANES_OF_QUARTER);
+                let (quarter, nth) = (lane / LANES_PER_QUARTER, lane % LANES_PER_QUARTER);
                 starts_at[quarter] + (case as u64 >> quarter & 1) * 4 * nth as u64
             });
             assert_eq!(quarter_steps(&row, 4), Some(lane_steps(&row, 4)), "{row:?}");

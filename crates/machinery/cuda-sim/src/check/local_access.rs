@@ -23,7 +23,7 @@ impl Checker {
             let (warp, at) = (current.warp, at.of(lane));
             // A read is fine if any of its bytes are initialized: structures with padding are copied as a
             // whole.
-            if current.reads && !shadow.local.has_some(warp, lane, at, bytes) {
+            if current.reads && !shadow.local.is_any_written(warp, lane, at, bytes) {
                 let deferred = DeferredRead {
                     site: current.site,
                     thread: current.thread(lane),

@@ -4,14 +4,14 @@
 use super::accessor::Accessor;
 use super::lane_runs::{Addresses, LaneRun, LaneRuns};
 
-use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
+use crate::lanes::quarters::{LANES_PER_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES};
 
 /// The capacity of the log.
 const MAX_READS: usize = 1 << 12;
 
 /// The number of quarters of a warp.
-const QUARTERS: usize = LANES / LANES_OF_QUARTER;
+const QUARTERS: usize = LANES / LANES_PER_QUARTER;
 
 /// A warp's read.
 pub struct Read {
@@ -91,8 +91,8 @@ impl Read {
             }
             ReadAddresses::Quarters(quarters) => {
                 let row = &std::array::from_fn(|lane| {
-                    let (start, contiguous) = quarters[lane / LANES_OF_QUARTER];
-                    let nth = (lane % LANES_OF_QUARTER) as u64;
+                    let (start, contiguous) = quarters[lane / LANES_PER_QUARTER];
+                    let nth = (lane % LANES_PER_QUARTER) as u64;
                     u64::from(start) + if contiguous { nth * bytes } else { 0 }
                 });
                 LaneRuns::new(Addresses { row, offset: 0 }, FULL, bytes)
@@ -162,7 +162,7 @@ mod tests {
         for rows in [[0, 32, 64, 96], [0, 64, 128, 192], [64, 64, 0, 32]] {
             for bytes in [0, 4] {
                 let row = &std::array::from_fn(|lane| {
-                    rows[lane / LANES_OF_QUARTER] + (lane % LANES_OF_QUARTER) as u64 * bytes
+                    rows[lane / LANES_PER_QUARTER] + (lane % LANES_PER_QUARTER) as u64 * bytes
                 });
                 let at = Addresses { row, offset: 1024 };
                 let expected: Vec<_> = LaneRuns::new(at, FULL, 4).map(|run| (run, 4)).collect();

@@ -1,4 +1,4 @@
-//! The selection of checks.
+//! The names of the checks, and the selection of those that a launch performs.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Copy durations.
+//! The duration of copies: a latency plus the time per byte.
 
 /// The duration of copies between two kinds of memory: a constant latency plus a term proportional to the size.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -72,8 +72,8 @@ const RATES: Rates = Rates {
     integer_lanes: 64.0,
     special_lanes: 16.0,
     double_lanes: 64.0,
-    // rates.cu, "arithmetic", mma: 1.64 to 1.69 cycles with at least 8 warps for all of these; with half the
-    // depth, 1.11 to 1.14.
+    // rates.cu, "arithmetic", mma: 1.64 to 1.69 cycles with at least 8 warps for all of these; with half of
+    // k, 1.11 to 1.14.
     tensor_cycles: 1.68,
     // 1024 tf32 multiply-adds per cycle, the tensor cores' peak (NVIDIA H100 white paper): one m16n8k8.
     warpgroup_cycles: 1.0,

@@ -82,8 +82,8 @@ impl AsyncCopies {
         all: bool,
     ) -> impl Iterator<Item = (usize, u32, usize)> {
         self.started.iter().flat_map(move |copy| {
-            let completed_by = copy.completed_by(&self.closed, lanes, pending, all);
-            active(completed_by).map(|lane| (lane, copy.to[lane], copy.bytes))
+            let completed = copy.completed_by(&self.closed, lanes, pending, all);
+            active(completed).map(|lane| (lane, copy.to[lane], copy.bytes))
         })
     }
 }

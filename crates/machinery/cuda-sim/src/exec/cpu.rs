@@ -16,9 +16,9 @@ pub enum Cpu {
 }
 
 impl Cpu {
-    /// Returns true if lane loops use wide registers; only those loops exist for gangs too. The baseline
-    /// loops of x86-64 process lanes one by one, because almost every CPU has AVX2 and each version takes
-    /// time to compile.
+    /// Returns true if lane loops use vector registers. Gang handlers exist only for such loops. The baseline
+    /// loops of x86-64 process one lane at a time, because almost every CPU has AVX2 and a second vectorized
+    /// version would take time to compile.
     pub fn is_wide(self) -> bool {
         self == Cpu::Avx2 || cfg!(not(target_arch = "x86_64"))
     }

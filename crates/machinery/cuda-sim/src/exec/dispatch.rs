@@ -45,8 +45,8 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResu
     let grid = grid.clone();
     pool.spawn_broadcast(move |_| run_and_send(&grid, resident, &sender));
     // The iterator ends when every sender is dropped.
-    let done: thread::Result<Vec<WorkerResult>> = receiver.into_iter().collect();
-    done.unwrap_or_else(|panic| resume_unwind(panic))
+    let results: thread::Result<Vec<WorkerResult>> = receiver.into_iter().collect();
+    results.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// Calls [`run_blocks`] on this thread, which wakes other workers if the launch takes long.
@@ -63,12 +63,12 @@ fn run_on_caller(grid: &Arc<Grid>) -> Vec<WorkerResult> {
         }
     };
     *grid.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
-    let mut done = vec![run_or_abandon(grid, resident, true)];
+    let mut results = vec![run_or_abandon(grid, resident, true)];
     // Drop the unused waker, whose sender would otherwise keep the channel open.
     drop(grid.take_waker());
-    done.extend(receiver);
-    let done: thread::Result<Vec<WorkerResult>> = done.into_iter().collect();
-    done.unwrap_or_else(|panic| resume_unwind(panic))
+    results.extend(receiver);
+    let results: thread::Result<Vec<WorkerResult>> = results.into_iter().collect();
+    results.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn run_and_send(grid: &Arc<Grid>, resident: usize, sender: &Sender<thread::Result<WorkerResult>>) {
@@ -82,12 +82,12 @@ fn run_or_abandon(
     resident: usize,
     can_wake_workers: bool,
 ) -> thread::Result<WorkerResult> {
-    let done = catch_unwind(AssertUnwindSafe(|| {
+    let result = catch_unwind(AssertUnwindSafe(|| {
         run_blocks(grid, resident, can_wake_workers)
     }));
-    if done.is_err() {
+    if result.is_err() {
         // Other workers may wait for the block that was running.
         grid.abandon();
     }
-    done
+    result
 }

@@ -237,7 +237,7 @@ pub unsafe fn change(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`init`].
 pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: operand 1 is the address row, operand 2 a row of the width that `arg0` says.
+    // SAFETY: operand 1 is the address row, operand 2 a row of the width in `arg0`.
     let (words, odd) = unsafe {
         let odd = match inst.arg0 {
             1 => sm.row::<u32>(inst, 2).map(|parity| parity & 1 == 1),

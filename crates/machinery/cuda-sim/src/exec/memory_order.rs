@@ -1,8 +1,8 @@
 //! Memory operations with ordering: `volatile`, `relaxed`, `acquire` and `release` loads and stores, and
 //! fences.
 //!
-//! Blocks run on different host threads. An ordered access to device memory is therefore a host atomic, for
-//! each element by itself, so that the order a kernel establishes also holds on the host. All other accesses
+//! Blocks run on different host threads. An ordered access to device memory is therefore one host atomic
+//! per element, so that the order a kernel establishes also holds on the host. All other accesses
 //! are plain. Lanes are processed in order. Source: PTX ISA sections 8.3 (ordering), 9.7.9 (`ld`, `st`) and
 //! 9.7.13 (`membar`, `fence`).
 

@@ -51,7 +51,7 @@ pub fn run(
     let serial = kernel.ordered
         || grid.schedule_seed.is_some()
         || checks.is_some_and(|checks| checks.is_serial());
-    let done = if serial || grid.progress.blocks == 1 {
+    let results = if serial || grid.progress.blocks == 1 {
         vec![run_blocks(&grid, grid.resident, false)]
     } else {
         dispatch::run_all(launch.threads, &grid)
@@ -60,7 +60,7 @@ pub fn run(
     let mut all: Option<LaunchCounts> = None;
     let (mut printed, mut trace) = (Vec::new(), None::<Box<Trace>>);
     let mut findings = check::FindingSet::default();
-    for part in done {
+    for part in results {
         match &mut all {
             Some(counted) => counted.add(&part.counted),
             None => all = Some(part.counted),

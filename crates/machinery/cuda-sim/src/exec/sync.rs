@@ -350,7 +350,7 @@ pub unsafe fn vote(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// The requirements of [`warp_sync`].
 pub unsafe fn find_match(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: operands 0 and 3 are 32-bit rows, 1 a predicate, 2 a row as wide as `arg1` says.
+    // SAFETY: operands 0 and 3 are 32-bit rows, 1 a predicate, 2 a row of the width in `arg1`.
     unsafe {
         converge_groups(sm, inst, 3, |sm, members| {
             let values: [u64; LANES] = if inst.arg1 == 0 {

@@ -1,4 +1,4 @@
-//! Time limits of launches.
+//! Time limits of launches, and the state with which each host thread polls the clock.
 
 use std::time::{Duration, Instant};
 

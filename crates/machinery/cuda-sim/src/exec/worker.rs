@@ -102,7 +102,7 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
             queue.push_paused(block);
         }
     }
-    let done = WorkerResult {
+    let result = WorkerResult {
         counted,
         printed: std::mem::take(&mut sm.printed),
         trace: sm.trace.take(),
@@ -117,5 +117,5 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
             cached.block = spare.pop();
         });
     }
-    done
+    result
 }

@@ -1,4 +1,4 @@
-//! Kernel descriptions.
+//! The properties of a kernel that launches need: parameters, memory sizes, registers and launch bounds.
 
 /// A kernel's properties, as the driver reports and uses them.
 #[derive(Debug, Clone, Default)]

@@ -1,4 +1,4 @@
-//! The machine code of atomics.
+//! The machine instructions that an assembler generates for an atomic.
 
 /// The machine code that an assembler generates for an atomic. Meaningless for other accesses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

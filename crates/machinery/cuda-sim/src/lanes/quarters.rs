@@ -6,7 +6,7 @@
 use super::LANES;
 
 /// The number of lanes of a quarter warp.
-pub const LANES_OF_QUARTER: usize = LANES / 4;
+pub const LANES_PER_QUARTER: usize = LANES / 4;
 
 /// The access pattern of a quarter warp.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ pub fn quarters(addresses: &[u64; LANES], offset: u64, size: u64) -> Option<[Qua
         contiguous: false,
     }; 4];
     let mut mismatch = 0;
-    let lanes = addresses.chunks_exact(LANES_OF_QUARTER);
+    let lanes = addresses.chunks_exact(LANES_PER_QUARTER);
     for (quarter, lanes) in quarters.iter_mut().zip(lanes) {
         let start = lanes[0];
         // The second lane decides between the two patterns.
@@ -56,7 +56,7 @@ pub enum WarpPattern {
 pub fn warp_pattern(quarters: &[Quarter; 4], size: u64) -> WarpPattern {
     let first = quarters[0];
     let step = if first.contiguous {
-        size * LANES_OF_QUARTER as u64
+        size * LANES_PER_QUARTER as u64
     } else {
         0
     };

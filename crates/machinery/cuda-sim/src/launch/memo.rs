@@ -65,7 +65,7 @@ pub fn modelled_time(program: &Program, kernel: usize, launch: &FinishedLaunch) 
         memos.insert(0, memo);
         time
     };
-    // During thread shutdown the memo is gone.
+    // When the thread exits, the memos are already destroyed.
     MEMOS
         .try_with(look_up)
         .unwrap_or_else(|_| estimate_time(launch))

@@ -1,4 +1,4 @@
-//! Errors of module loading.
+//! The reasons why a module cannot be loaded.
 
 use crate::ptx::ParseError;
 

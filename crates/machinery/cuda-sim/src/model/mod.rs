@@ -19,7 +19,7 @@
 //! with the measured exponent `OVERLAP`.
 //!
 //! The rates were measured on an NVIDIA H200 with `scripts/rates.cu` (`docs/results/rates-h200.txt`), or come
-//! from NVIDIA's white papers and from Jia et al. 2018 where a constant says so.
+//! from NVIDIA's white papers and from Jia et al. 2018 where the comment of a constant cites it.
 //! `docs/results/ladder-h200.md` compares modelled with measured times.
 
 mod latency;

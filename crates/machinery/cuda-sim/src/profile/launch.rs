@@ -1,4 +1,4 @@
-//! The profile of one launch.
+//! The profile of one launch: its counters, in all and per source line.
 
 use serde::{Deserialize, Serialize};
 

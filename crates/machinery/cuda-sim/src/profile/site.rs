@@ -1,4 +1,4 @@
-//! The counts of a single instruction.
+//! The counts of a single instruction, one of the sites that the profiler distinguishes.
 
 use super::traffic::{GlobalTraffic, RepeatedAccess};
 

@@ -1,4 +1,4 @@
-//! Sums of counts over instructions.
+//! Tallies: the counts of a kernel or of a source line, summed over its instructions.
 
 use crate::isa::{AccessClass, AccessSet, Direction};
 use serde::{Deserialize, Serialize};
@@ -6,10 +6,9 @@ use std::ops::{Index, IndexMut};
 
 /// The counts of a kernel or of one source line.
 ///
-/// Everything is counted per warp, as hardware does. A *request* is one warp's load or store; a *sector* is
-/// 32 bytes; a
-/// *wavefront* is one pass through the L1 cache's data stage. Adjacent loads that NVIDIA's assembler merges into one wide
-/// load are one request here as well (see `lower/analysis/vectorizer.rs`).
+/// Everything is counted per warp, as hardware does. A *request* is one warp's load or store; a *sector* is 32
+/// bytes; a *wavefront* is one pass through the L1 cache's data stage. Adjacent loads that NVIDIA's assembler
+/// merges into one wide load are one request here as well (see `lower/analysis/vectorizer.rs`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// PTX instructions, per warp that reached them.

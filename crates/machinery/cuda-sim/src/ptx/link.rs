@@ -113,25 +113,20 @@ impl<'a> LinkUnit<'a> {
     /// Returns true if a name is local to this module.
     fn is_local(&self, name: &str) -> bool {
         self.names()
-            .any(|global_name| global_name.name == name && global_name.linkage == Linkage::Internal)
+            .any(|symbol| symbol.name == name && symbol.linkage == Linkage::Internal)
     }
 
     /// Returns the module-local names that also occur in another module.
     fn clashes(&self, units: &[LinkUnit]) -> HashSet<&'a str> {
         let local_names = self
             .names()
-            .filter(|global_name| global_name.linkage == Linkage::Internal);
+            .filter(|symbol| symbol.linkage == Linkage::Internal);
         let others = units.iter().filter(|other| !std::ptr::eq(*other, self));
         let others: HashSet<&str> = others
-            .flat_map(|other| {
-                other
-                    .names()
-                    .map(|global_name| global_name.name)
-                    .collect::<Vec<_>>()
-            })
+            .flat_map(|other| other.names().map(|symbol| symbol.name).collect::<Vec<_>>())
             .collect();
         local_names
-            .map(|global_name| global_name.name)
+            .map(|symbol| symbol.name)
             .filter(|name| others.contains(name))
             .collect()
     }
@@ -172,10 +167,7 @@ impl<'a> LinkUnit<'a> {
             .iter()
             .filter(|token| token.kind == TokenKind::Word);
         words
-            .find(|token| {
-                self.names()
-                    .any(|global_name| global_name.name == token.text)
-            })
+            .find(|token| self.names().any(|symbol| symbol.name == token.text))
             .map(|token| token.text)
     }
 
@@ -219,16 +211,16 @@ fn definitions<'a>(units: &[LinkUnit<'a>]) -> Result<HashMap<&'a str, usize>, Li
     let mut strong: HashMap<&str, usize> = HashMap::new();
     let mut weak: HashMap<&str, usize> = HashMap::new();
     for (number, unit) in units.iter().enumerate() {
-        for global_name in unit.names().filter(|global_name| global_name.is_defined) {
-            match global_name.linkage {
+        for symbol in unit.names().filter(|symbol| symbol.is_defined) {
+            match symbol.linkage {
                 Linkage::Internal => {}
                 Linkage::Weak | Linkage::Common | Linkage::Extern => {
-                    weak.entry(global_name.name).or_insert(number);
+                    weak.entry(symbol.name).or_insert(number);
                 }
                 Linkage::Visible => {
-                    if let Some(first) = strong.insert(global_name.name, number) {
+                    if let Some(first) = strong.insert(symbol.name, number) {
                         return Err(LinkError::DuplicateDefinition {
-                            name: global_name.name.to_owned(),
+                            name: symbol.name.to_owned(),
                             first: units[first].name.to_owned(),
                             second: unit.name.to_owned(),
                         });
@@ -240,14 +232,11 @@ fn definitions<'a>(units: &[LinkUnit<'a>]) -> Result<HashMap<&'a str, usize>, Li
     weak.extend(strong);
     let declared = |unit: &'_ LinkUnit<'a>| unit.names().collect::<Vec<_>>();
     for unit in units {
-        for global_name in declared(unit) {
-            if global_name.is_variable
-                && !global_name.is_defined
-                && !weak.contains_key(global_name.name)
-            {
+        for symbol in declared(unit) {
+            if symbol.is_variable && !symbol.is_defined && !weak.contains_key(symbol.name) {
                 return Err(LinkError::Undefined {
                     module: unit.name.to_owned(),
-                    name: global_name.name.to_owned(),
+                    name: symbol.name.to_owned(),
                 });
             }
         }

@@ -1,4 +1,4 @@
-//! Failures of grammar rules.
+//! Rejections: the reason why a grammar rule does not match, from which syntax errors are made.
 
 use winnow::ModalResult;
 use winnow::error::{AddContext, ErrMode, ParserError};

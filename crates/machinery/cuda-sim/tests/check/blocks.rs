@@ -1,4 +1,5 @@
-//! Accesses to device memory by several blocks, and the operations that order them.
+//! Tests of race detection between blocks: unordered accesses to device memory, and the fences, atomics and
+//! locks that order accesses.
 
 use crate::harness::module_of;
 use crate::race::kinds_and_severities;
@@ -42,7 +43,7 @@ fn unordered_accesses_by_several_blocks_are_reported() {
     let in_place = "ld.global.u32 %r2, [%at+4]; // there
         st.global.u32 [%at], %r2; // here";
     for threads in [1, 2, 5] {
-        // Lanes of a warp do it too.
+        // The lanes of a warp race with each other too, so other kinds of findings are ignored.
         let result = check_grid(in_place, 40, threads);
         let result = only_kind(result, FindingKind::InterBlockRace);
         let other_line = line_of(&result.1, "// there");

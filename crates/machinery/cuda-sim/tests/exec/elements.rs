@@ -39,7 +39,7 @@ fn array_element_is_address_for_mov_and_memory_otherwise() {
 }
 
 #[test]
-fn other_indices_are_rejected() {
+fn invalid_array_indices_are_rejected() {
     let before = ".global .u32 one; .global .u32 square[2][2];";
     for (body, expected) in [
         ("ld.global.u32 %r1, one[0];", "not a one-dimensional array"),

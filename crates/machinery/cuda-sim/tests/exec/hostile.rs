@@ -1,5 +1,5 @@
-//! Hostile modules, whose cost must be bounded by the length of their text. Work that grows with the square of
-//! the length would take so long here that a test would not end.
+//! Hostile modules: the time and memory that they cost to load must be bounded by the length of their text. The
+//! texts are so long that a test would not finish if the work grew with the square of the length.
 
 use crate::harness::{Machine, kernel_of, load_error, module_of};
 use crate::params;
@@ -280,8 +280,8 @@ fn long_names_give_short_messages() {
     );
 }
 
-/// The registers of active calls take memory too, and a function with a large array makes the
-/// stack so large that many calls fit.
+/// The registers of active calls take memory too: a function with a large array makes the stack so large that
+/// many calls fit.
 #[test]
 fn recursion_with_many_registers_overflows() {
     let definitions = repeated_lines(250, "mov.u32 %q#, %clock;");
@@ -299,35 +299,41 @@ fn recursion_with_many_registers_overflows() {
     assert!(fault.to_string().starts_with("stack overflow"), "{fault}");
 }
 
-/// The name of a construct, and a function that generates a text with very many of it.
+/// The name of a construct, and a function that generates a text that repeats it very often.
 type Shape = (&'static str, fn() -> String);
+
+/// The number of repetitions in a shape. Larger than [`COUNT`]: shapes are only measured.
+const SHAPE_COUNT: usize = 100_000;
 
 const SHAPES: [Shape; 9] = [
     ("a kernel of 1 000 000 instructions", || {
-        kernel(&repeated_lines(10 * COUNT, "add.u32 %r1, %r1, %r2;"))
+        kernel(&repeated_lines(10 * SHAPE_COUNT, "add.u32 %r1, %r1, %r2;"))
     }),
-    ("100 000 labels that nothing goes to", || {
-        kernel(&repeated_lines(COUNT, "L#:"))
+    ("100 000 labels without a branch to them", || {
+        kernel(&repeated_lines(SHAPE_COUNT, "L#:"))
     }),
     ("16 000 branches, and a loop around them", || {
         let branches = repeated_lines(16_000, "@%p1 bra L#; add.u32 %r1, %r1, 1; L#:");
         kernel(&format!("A: {branches} @%p2 bra A;"))
     }),
     ("100 000 kernels", || {
-        format!("{HEAD}{}", repeated_lines(COUNT, ".entry k#() { ret; }"))
+        format!(
+            "{HEAD}{}",
+            repeated_lines(SHAPE_COUNT, ".entry k#() { ret; }")
+        )
     }),
-    ("100 000 functions, each calling the one before", || {
-        let chain = repeated_lines(COUNT, ".func f#() { call f~; ret; }");
-        let last = COUNT - 1;
+    ("100 000 functions, each calling the previous one", || {
+        let chain = repeated_lines(SHAPE_COUNT, ".func f#() { call f~; ret; }");
+        let last = SHAPE_COUNT - 1;
         format!("{HEAD}{chain}.entry k() {{ call f{last}; ret; }}")
     }),
     ("100 000 global variables", || {
-        format!("{HEAD}{}", repeated_lines(COUNT, ".global .b32 g#;"))
+        format!("{HEAD}{}", repeated_lines(SHAPE_COUNT, ".global .b32 g#;"))
     }),
     ("an array of 1 000 000 initial values", || {
         format!(
             "{HEAD}.global .u8 x[] = {{ {}1 }};",
-            "1, ".repeat(10 * COUNT)
+            "1, ".repeat(10 * SHAPE_COUNT)
         )
     }),
     ("a name of 10 MB", || {
@@ -338,10 +344,10 @@ const SHAPES: [Shape; 9] = [
     }),
 ];
 
-/// Runs in the child process of the test below: loads one of the shapes and prints its cost.
+/// Loads one of the shapes and prints its cost. [`costs`] runs this test in a process per shape.
 #[test]
-#[ignore = "the test after it runs it in a process of its own"]
-fn cost_of_one() {
+#[ignore = "run by hostile::costs in a process of its own"]
+fn cost_of_shape() {
     let shape = std::env::var("SHAPE").expect("SHAPE is not set");
     let (name, text) = SHAPES
         .iter()
@@ -375,7 +381,7 @@ fn memory(field: &str) -> u64 {
 
 /// Prints the table of `docs/results/robustness.md`: megabytes of text, of memory, and their ratio.
 #[test]
-#[ignore = "measures: cargo test -p cuda-sim --test exec -- --ignored --exact --nocapture hostile::costs"]
+#[ignore = "measures: cargo test -p sim-tests --test exec -- --ignored --exact --nocapture hostile::costs"]
 fn costs() {
     let program = std::env::current_exe().expect("cannot find the test program");
     for (name, _) in SHAPES {
@@ -383,7 +389,7 @@ fn costs() {
             .args([
                 "--ignored",
                 "--exact",
-                "hostile::cost_of_one",
+                "hostile::cost_of_shape",
                 "--nocapture",
             ])
             .env("SHAPE", name)

@@ -1,11 +1,11 @@
-//! Rejected forms of texture and surface instructions. The tests of `cuda-driver`, which has arrays and
-//! objects, cover the others.
+//! Texture and surface instructions that are rejected or fault. Supported forms need CUDA arrays and texture
+//! objects, so the tests of `cuda-driver` cover them.
 
 use crate::harness::{load_error, module_of, words};
 use cuda_sim::exec::FaultKind;
 
 #[test]
-fn other_forms_are_rejected() {
+fn invalid_and_unsupported_forms_are_rejected() {
     let four = "{%r1, %r2, %r3, %r4}";
     for (instruction, expected) in [
         (

@@ -269,7 +269,7 @@ fn async_copies_arrive_at_a_barrier() {
 }
 
 #[test]
-fn other_forms_are_rejected() {
+fn invalid_and_unsupported_forms_are_rejected() {
     for (instruction, expected) in [
         ("mbarrier.arrive.shared.b32 %d3, [bar];", "is not simulated"),
         (

@@ -35,7 +35,7 @@ impl Generator<'_> {
         })
     }
 
-    /// Generates a loop of up to seven iterations, as a register's value says. Some loops have a `break`.
+    /// Generates a loop of up to seven iterations; a register holds their number. Some loops have a `break`.
     pub fn loop_statement(&mut self, context: &Context) -> Option<Node> {
         if context.depth >= 3 || context.loops >= 2 {
             return None;

@@ -1,3 +1,5 @@
+//! Tests of resolved plans: buffers, arguments, comparisons, tolerances, and the lines that errors name.
+
 use super::*;
 use crate::comment;
 use crate::verify::verify;

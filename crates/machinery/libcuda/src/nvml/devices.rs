@@ -136,11 +136,11 @@ pub unsafe fn read_text<'a>(text: *const c_char) -> Result<&'a str, Error> {
 
 /// Returns a NUL-terminated C array with a text, truncated to the array's size.
 pub fn c_array<const N: usize>(text: &str) -> [c_char; N] {
-    let mut c_array = [0; N];
-    for (out, byte) in c_array.iter_mut().zip(text.bytes().take(N - 1)) {
+    let mut array = [0; N];
+    for (out, byte) in array.iter_mut().zip(text.bytes().take(N - 1)) {
         *out = byte as c_char;
     }
-    c_array
+    array
 }
 
 /// Returns the frequency in MHz of the clock with this `nvmlClockType_t`.

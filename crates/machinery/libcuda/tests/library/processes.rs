@@ -73,8 +73,8 @@ fn calls_at_exit() {
     unsafe extern "C" {
         fn exit(status: i32) -> !;
     }
-    // Exits in this thread, whose thread-local variables still exist. SAFETY: the other threads of the test
-    // program only wait.
+    // Exits in this thread, whose thread-local variables still exist.
+    // SAFETY: the other threads of the test program only wait.
     unsafe { exit(0) };
 }
 
@@ -291,7 +291,8 @@ mod unix {
         };
         assert_eq!(ended, 702, "as one whose time is up");
         assert_eq!(HANDLED.load(std::sync::atomic::Ordering::SeqCst), 2);
-        // The program's own handler is restored. SAFETY: the signal has a handler.
+        // The program's own handler is restored.
+        // SAFETY: the signal has a handler.
         unsafe { libc::raise(libc::SIGINT) };
         assert_eq!(HANDLED.load(std::sync::atomic::Ordering::SeqCst), 3);
         assert_eq!(cuda.compute_sevens(), [7.0; 100], "in another context");

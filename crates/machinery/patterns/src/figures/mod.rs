@@ -43,7 +43,7 @@ const FIGURES: &[(&str, Draw)] = &[
     ("ladder-shares", ladder::time::stream_k),
     ("ladder-mma", ladder::mma::mma),
     ("ladder-swapped", ladder::rows::swapped),
-    ("ladder-kept", ladder::kept::kept),
+    ("ladder-kept", ladder::register_reuse::register_reuse),
     ("ladder-scattered", ladder::scattered::scattered),
     ("ladder-pixels", ladder::parts::pixels),
     ("ladder-outlines", ladder::spheres::outlines),

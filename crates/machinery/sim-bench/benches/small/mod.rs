@@ -122,7 +122,7 @@ fn final_registers(strategy: impl FnOnce(&mut Machine)) -> Vec<f32> {
 }
 
 pub fn bench(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("ways");
+    let mut group = criterion.benchmark_group("dispatch");
     group.throughput(Throughput::Elements((INSTRUCTIONS * WARPS * LANES) as u64));
     let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
     let avx512 = avx2 && is_x86_feature_detected!("avx512vl");

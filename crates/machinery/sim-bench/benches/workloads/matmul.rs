@@ -23,8 +23,9 @@ pub enum Kernel {
 pub struct Matmul {
     kernel: Kernel,
     flags: ProductFlags,
-    /// A and B without padding. A and B with padded rows.
+    /// A and B without padding.
     packed: [Vec<f32>; 2],
+    /// A and B with padded rows.
     padded: [Vec<f32>; 2],
 }
 

@@ -1,4 +1,4 @@
-//! Stream capture.
+//! Rows of the driver API's function table: stream capture.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 

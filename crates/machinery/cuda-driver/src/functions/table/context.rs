@@ -1,4 +1,4 @@
-//! Context management.
+//! Rows of the driver API's function table: context management.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 

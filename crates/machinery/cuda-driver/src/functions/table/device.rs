@@ -1,4 +1,4 @@
-//! Initialization, error handling and device management.
+//! Rows of the driver API's function table: initialization, error handling and device management.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 

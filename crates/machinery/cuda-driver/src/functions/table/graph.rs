@@ -1,4 +1,4 @@
-//! Graphs: nodes, their parameters, and dependencies.
+//! Rows of the driver API's function table: graphs, with their nodes, node parameters and dependencies.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 

@@ -1,4 +1,4 @@
-//! Executable graphs, and the objects and memory that graphs own.
+//! Rows of the driver API's function table: executable graphs, and the objects and memory that graphs own.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 

@@ -1,4 +1,4 @@
-//! Arrays, textures and surfaces.
+//! Rows of the driver API's function table: arrays, textures and surfaces.
 
 use cust_raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,

@@ -1,4 +1,5 @@
-//! Interoperability with graphics and other external interfaces; logs, core dumps and checkpoints.
+//! Rows of the driver API's function table: interoperability with graphics and other external interfaces;
+//! logs, core dumps and checkpoints.
 
 use cust_raw::{
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC, CUDA_EXTERNAL_MEMORY_HANDLE_DESC, CUdeviceptr,

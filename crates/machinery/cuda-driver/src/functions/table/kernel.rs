@@ -1,4 +1,4 @@
-//! Execution control: launches, attributes, occupancy, the profiler.
+//! Rows of the driver API's function table: execution control (launches, attributes, occupancy, the profiler).
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

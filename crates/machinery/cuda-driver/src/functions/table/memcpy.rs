@@ -1,4 +1,4 @@
-//! Memory copies.
+//! Rows of the driver API's function table: memory copies.
 
 use std::ffi::c_void;
 

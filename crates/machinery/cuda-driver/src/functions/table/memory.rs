@@ -1,4 +1,4 @@
-//! Memory allocation and pointer attributes.
+//! Rows of the driver API's function table: memory allocation and pointer attributes.
 
 use std::ffi::{c_int, c_uint, c_void};
 

@@ -1,4 +1,4 @@
-//! Memory fills.
+//! Rows of the driver API's function table: memory fills.
 
 use std::ffi::{c_uchar, c_uint, c_ushort};
 

@@ -1,4 +1,4 @@
-//! Modules, linking, libraries and their kernels.
+//! Rows of the driver API's function table: modules, linking, libraries and their kernels.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

@@ -1,4 +1,4 @@
-//! Memory pools.
+//! Rows of the driver API's function table: memory pools.
 
 use std::ffi::{c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! Streams and events.
+//! Rows of the driver API's function table: streams and events.
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 

@@ -1,4 +1,4 @@
-//! Virtual memory management and interprocess memory.
+//! Rows of the driver API's function table: virtual memory management and interprocess memory.
 
 use std::ffi::{c_int, c_ulonglong, c_void};
 

@@ -47,9 +47,9 @@ impl RecentAccesses {
             };
             return false;
         }
-        let contains_or_insert = words & !entry.words == 0 && entry.sites & site != 0;
+        let is_contained = words & !entry.words == 0 && entry.sites & site != 0;
         entry.words |= words;
         entry.sites |= site;
-        contains_or_insert
+        is_contained
     }
 }

@@ -5,7 +5,7 @@ use crate::check::accessor::{Accessor, SITE_BITS};
 use crate::check::happens_before::HappensBefore;
 use crate::check::lane_runs::{Addresses, LaneRun};
 use crate::check::read_log::Read;
-use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter, quarters};
+use crate::lanes::quarters::{LANES_PER_QUARTER, Quarter, quarters};
 use std::ops::Range;
 
 impl SharedShadow {
@@ -49,7 +49,7 @@ impl SharedShadow {
         let mut valid = true;
         for Quarter { start, contiguous } in quarters {
             let span = if contiguous {
-                bytes * LANES_OF_QUARTER as u64
+                bytes * LANES_PER_QUARTER as u64
             } else {
                 bytes
             };

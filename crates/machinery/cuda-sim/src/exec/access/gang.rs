@@ -9,7 +9,7 @@ use crate::exec::lanewise::{GangView, View};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::state_space::SpaceAccess;
 use crate::lanes::LANES;
-use crate::lanes::quarters::LANES_OF_QUARTER;
+use crate::lanes::quarters::LANES_PER_QUARTER;
 
 /// Returns the key of the cached access pattern of the running gang's access. Instructions with the same
 /// addresses share an entry, except in profiled blocks, where entries also hold counters.
@@ -94,14 +94,14 @@ pub unsafe fn run_gang_load<S: SpaceAccess, M: Element, const N: usize>(
                     for (quarter, (start, contiguous)) in pattern.of_warp(member).enumerate() {
                         let host = host.add(start).cast::<M>();
                         let values = if contiguous {
-                            load_lanes::<M, N, LANES_OF_QUARTER>(host)
+                            load_lanes::<M, N, LANES_PER_QUARTER>(host)
                         } else {
                             let value = |part| host.add(part).read_unaligned().widen();
-                            std::array::from_fn(|part| [value(part); LANES_OF_QUARTER])
+                            std::array::from_fn(|part| [value(part); LANES_PER_QUARTER])
                         };
                         for (part, values) in values.into_iter().enumerate() {
                             let row = frame.add(inst.operands[part] as usize);
-                            *row.cast::<[M::Row; LANES_OF_QUARTER]>().add(quarter) = values;
+                            *row.cast::<[M::Row; LANES_PER_QUARTER]>().add(quarter) = values;
                         }
                     }
                 }
@@ -170,10 +170,10 @@ pub unsafe fn run_gang_store<S: SpaceAccess, M: Element, const N: usize>(
                         continue;
                     }
                     for (quarter, (start, _)) in pattern.of_warp(member).enumerate() {
-                        store_lanes::<M, N, LANES_OF_QUARTER>(
+                        store_lanes::<M, N, LANES_PER_QUARTER>(
                             host.add(start).cast(),
                             rows,
-                            quarter * LANES_OF_QUARTER,
+                            quarter * LANES_PER_QUARTER,
                         );
                     }
                 }

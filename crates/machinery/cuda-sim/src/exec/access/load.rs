@@ -6,7 +6,7 @@ use super::translate::{record_fault, translate};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
 use crate::exec::state_space::SpaceAccess;
-use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
+use crate::lanes::quarters::{LANES_PER_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 
 /// Returns the address row of a load of `N` elements, which follows the destinations.
@@ -56,7 +56,8 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
             let bytes = (last - first + 1) as u64 * size;
             let host = match translate::<S>(sm, first, start, bytes, size, false) {
                 Ok(host) => host.cast::<M>(),
-                // Some lane faults; the scalar loop finds out which. SAFETY: the destinations are rows.
+                // Some lane faults; the scalar loop finds out which.
+                // SAFETY: the destinations are rows.
                 Err(_) => return unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) },
             };
             if sm.mask == FULL {
@@ -86,11 +87,12 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
                 let bytes = if contiguous { size * 8 } else { size };
                 let host = match translate::<S>(sm, 0, start, bytes, size, false) {
                     Ok(host) => host.cast::<M>(),
-                    // Some lane faults; the scalar loop finds out which. SAFETY: the destinations are rows.
+                    // Some lane faults; the scalar loop finds out which.
+                    // SAFETY: the destinations are rows.
                     Err(_) => return unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) },
                 };
                 for (part, row) in values.iter_mut().enumerate() {
-                    let row = &mut row[quarter * LANES_OF_QUARTER..][..LANES_OF_QUARTER];
+                    let row = &mut row[quarter * LANES_PER_QUARTER..][..LANES_PER_QUARTER];
                     // SAFETY: `translate` checked the elements of one lane, or of all eight lanes of a
                     // contiguous quarter.
                     unsafe {

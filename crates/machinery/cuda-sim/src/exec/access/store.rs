@@ -6,7 +6,7 @@ use super::translate::{record_fault, translate};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
 use crate::exec::state_space::SpaceAccess;
-use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
+use crate::lanes::quarters::{LANES_PER_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 
 /// The registers read by a store of `N` elements: the address row and the value rows.
@@ -55,16 +55,16 @@ pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
             LanePattern::Quarters(quarters)
                 if quarters.iter().all(|quarter| quarter.contiguous) =>
             {
-                let bytes = size * LANES_OF_QUARTER as u64;
+                let bytes = size * LANES_PER_QUARTER as u64;
                 let hosts = quarters.map(|Quarter { start, .. }| {
                     translate::<S>(sm, 0, start, bytes, size, true)
                         .map_or(std::ptr::null_mut(), |at| at)
                 });
                 if hosts.iter().all(|host| !host.is_null()) {
                     for (quarter, host) in hosts.into_iter().enumerate() {
-                        let first = quarter * LANES_OF_QUARTER;
+                        let first = quarter * LANES_PER_QUARTER;
                         // SAFETY: `translate` checked the elements of the quarter's eight lanes.
-                        unsafe { store_lanes::<M, N, LANES_OF_QUARTER>(host.cast(), rows, first) };
+                        unsafe { store_lanes::<M, N, LANES_PER_QUARTER>(host.cast(), rows, first) };
                     }
                     S::count(sm, true, 1, sm.mask.count_ones().into());
                     return true;

@@ -15,10 +15,10 @@ pub use cache::{AccessPatterns, PatternKey};
 
 use super::gang_state::MAX_WARPS;
 use crate::lanes::LANES;
-use crate::lanes::quarters::{LANES_OF_QUARTER, quarters};
+use crate::lanes::quarters::{LANES_PER_QUARTER, quarters};
 use std::rc::Rc;
 
-const QUARTERS: usize = LANES / LANES_OF_QUARTER;
+const QUARTERS: usize = LANES / LANES_PER_QUARTER;
 
 /// Bytes per cache line and per word.
 const LINE: u64 = 128;
@@ -42,7 +42,7 @@ pub struct AccessPattern {
     /// For each of these quarters, all ones if it is contiguous, zero if it is uniform.
     contiguous: [[u64; QUARTERS]; MAX_WARPS],
     /// Bytes from the first lane of a contiguous quarter to each of its lanes.
-    steps: [u64; LANES_OF_QUARTER],
+    steps: [u64; LANES_PER_QUARTER],
     /// True if every quarter is contiguous.
     all_contiguous: bool,
     /// True if all 32 lanes of each warp are contiguous.
@@ -131,11 +131,11 @@ impl AccessPattern {
                 pattern.starts[pattern.warps][n] = start;
                 pattern.contiguous[pattern.warps][n] = u64::from(quarter.contiguous).wrapping_neg();
                 pattern.all_contiguous &= quarter.contiguous;
-                let follows = (n * LANES_OF_QUARTER) as u64 * size;
+                let follows = (n * LANES_PER_QUARTER) as u64 * size;
                 let first = pattern.starts[pattern.warps][0];
                 pattern.consecutive &= quarter.contiguous && start == first.wrapping_add(follows);
                 let lanes = if quarter.contiguous {
-                    LANES_OF_QUARTER
+                    LANES_PER_QUARTER
                 } else {
                     1
                 };
@@ -164,31 +164,31 @@ impl AccessPattern {
     #[inline(always)]
     fn matches<'a>(&self, rows: impl Fn(usize) -> &'a [u64; LANES]) -> bool {
         let origin = rows(0)[0];
-        let mut mismatch = [0; LANES_OF_QUARTER];
+        let mut mismatch = [0; LANES_PER_QUARTER];
         if let Some(offsets) = &self.shared_offsets {
             for member in 0..self.warps.min(MAX_WARPS) {
                 let (row, start) = (rows(member), origin.wrapping_add(self.starts[member][0]));
                 for quarter in 0..QUARTERS {
-                    for lane in 0..LANES_OF_QUARTER {
-                        let n = quarter * LANES_OF_QUARTER + lane;
+                    for lane in 0..LANES_PER_QUARTER {
+                        let n = quarter * LANES_PER_QUARTER + lane;
                         mismatch[lane] |= row[n] ^ start.wrapping_add(offsets[n]);
                     }
                 }
             }
-            return mismatch == [0; LANES_OF_QUARTER];
+            return mismatch == [0; LANES_PER_QUARTER];
         }
         for member in 0..self.warps.min(MAX_WARPS) {
             let row = rows(member);
             for quarter in 0..QUARTERS {
                 let start = origin.wrapping_add(self.starts[member][quarter]);
                 let contiguous = self.contiguous[member][quarter];
-                for lane in 0..LANES_OF_QUARTER {
+                for lane in 0..LANES_PER_QUARTER {
                     let expected = start.wrapping_add(self.steps[lane] & contiguous);
-                    mismatch[lane] |= row[quarter * LANES_OF_QUARTER + lane] ^ expected;
+                    mismatch[lane] |= row[quarter * LANES_PER_QUARTER + lane] ^ expected;
                 }
             }
         }
-        mismatch == [0; LANES_OF_QUARTER]
+        mismatch == [0; LANES_PER_QUARTER]
     }
 
     /// Returns the traffic of an access with the given origin. On first use for a position within a line, `add`
@@ -226,7 +226,7 @@ impl AccessPattern {
     /// Returns the offsets of a warp's lanes.
     fn lane_offsets(&self, member: usize) -> [u64; LANES] {
         std::array::from_fn(|lane| {
-            let (quarter, lane) = (lane / LANES_OF_QUARTER, lane % LANES_OF_QUARTER);
+            let (quarter, lane) = (lane / LANES_PER_QUARTER, lane % LANES_PER_QUARTER);
             let step = self.steps[lane] & self.contiguous[member][quarter];
             self.starts[member][quarter].wrapping_add(step)
         })

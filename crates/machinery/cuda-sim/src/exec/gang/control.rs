@@ -5,8 +5,8 @@ use crate::exec::sm::{CodePair, Inst, Next, Sm};
 use crate::exec::warp::NO_INDEX;
 use crate::lanes::FULL;
 
-/// Enters a basic block, as [`crate::exec::control::enter`] does for one warp. The first instruction of every
-/// block.
+/// Enters a basic block, as [`crate::exec::control::enter`] does for one warp. Every basic block starts with
+/// this instruction.
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`], with a gang running. All handlers in this file share them.
@@ -57,7 +57,7 @@ fn end_lanes(sm: &mut Sm, member: usize, lanes: u32) {
     }
 }
 
-/// The path of a branch that only ends the thread, if there is one. The immediate of a gang's branch.
+/// The path of a branch that only ends the thread, if there is one. A gang's branch has it as its immediate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitPath {
     Neither,
@@ -122,13 +122,13 @@ unsafe fn branch_on(sm: &mut Sm, inst: &Inst, flip: u32) -> Next {
 /// instruction. Lanes on an exit path end at once; otherwise the gang diverges.
 fn diverge_or_exit(sm: &mut Sm, inst: &Inst, mut taken: [u32; MAX_WARPS]) -> Next {
     let here = sm.address_of(inst);
-    // If only part of a profiled warp ends, the warp runs alone, because its splits are counted in its own
-    // order.
-    let in_part = taken
+    // When only some lanes of a warp exit, the warp is split. The profiler counts the splits of a warp in the
+    // order in which the warp runs alone, so the gang disbands if it is profiled.
+    let splits_a_warp = taken
         .iter()
         .zip(sm.gang.masks)
         .any(|(&taken, mask)| taken != 0 && taken != mask);
-    let (end, next) = if in_part && sm.profiler.is_some() {
+    let (end, next) = if splits_a_warp && sm.profiler.is_some() {
         sm.gang.stopped = StopReason::Diverged;
         return sm.disband(inst.arg1, |_| here);
     } else if inst.imm == ExitPath::Taken as u64 {

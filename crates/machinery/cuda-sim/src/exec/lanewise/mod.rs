@@ -126,8 +126,8 @@ impl GangView {
     #[inline(always)]
     fn address(self, inst: &Inst, n: usize) -> *mut u8 {
         // An indexed load, because the compiler would otherwise make a separate loop over the gang's warps
-        // for each combination of uniform operands. SAFETY: the gang has not changed since `of`, so the pair
-        // of frames is still valid.
+        // for each combination of uniform operands.
+        // SAFETY: the gang has not changed since `of`, so the pair of frames is still valid.
         let frame = unsafe { (*self.0)[usize::from(inst.uniform >> n & 1)] };
         frame.wrapping_add(inst.operands[n] as usize)
     }
@@ -172,8 +172,8 @@ impl Sm {
     /// Returns the row of operand `n`.
     ///
     /// # Safety
-    /// Operand `n` of `inst` must be a row of `T`'s width in the current frame, and no other reference to
-    /// that row may be used while this one is written through.
+    /// Operand `n` of `inst` must be a row of `T`'s width in the current frame, and the row must not be written
+    /// while the returned reference is in use.
     #[inline(always)]
     pub unsafe fn row<'a, T: Lane>(&self, inst: &Inst, n: usize) -> &'a [T; LANES] {
         // SAFETY: the lowering gives every operand a row of its type's width inside the frame.

@@ -56,7 +56,7 @@ impl Launch<'_> {
     /// Returns the extent to which the launch is counted line by line.
     pub fn profile_mode(&self) -> ProfileMode {
         match self.conditions.shuffle {
-            // Cache contents under a random schedule say nothing about a GPU.
+            // Cache contents under a random schedule do not resemble those of a GPU.
             Some(_) => ProfileMode::Off,
             None => self.profile,
         }

@@ -1,4 +1,4 @@
-//! Executable programs.
+//! Executable programs: the code of a loaded module, and the tables that the interpreter needs to run it.
 
 use super::{CountedSites, Handler, Inst};
 use crate::exec::function::{CallSite, Function};

@@ -381,7 +381,7 @@ impl FunctionLowering<'_, '_> {
     }
 }
 
-/// Returns the sanitizer event of a kernel's branch. `exit_path` tells which side only ends the thread.
+/// Returns the sanitizer event of a kernel's branch. `exit_path` is the side that only ends the thread.
 fn exit_event(exit_path: u64, unless: bool) -> CheckEvent {
     let taken = exit_path == ExitPath::Taken as u64;
     match taken || exit_path == ExitPath::NotTaken as u64 {

@@ -220,7 +220,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Records the access to the barrier for the sanitizer: an atomic, so that concurrent use is not a data
-    /// race. The profiler is_noinc loads and stores only, so `access` stays empty.
+    /// race. The profiler counts loads and stores only, so `access` stays empty.
     fn record_mbarrier_access(&mut self, offset: i64, address: usize, ordered: Option<Ordered>) {
         self.last().imm = offset as u64;
         self.last().sync_event = CheckEvent::Access(Access {

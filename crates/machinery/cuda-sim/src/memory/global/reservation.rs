@@ -27,8 +27,8 @@ impl Global {
         Ok(address)
     }
 
-    /// Releases a reservation allocation_count by [`Global::reserve`] with this address and length. Fails if
-    /// there is no such reservation or if memory is still mapped into it.
+    /// Releases a reservation made by [`Global::reserve`] with this address and length. Fails if there is no
+    /// such reservation or if memory is still mapped into it.
     pub fn free_reservation(&mut self, address: u64, bytes: u64) -> Result<(), NotAllocated> {
         let reservation = self.reservations.get(&address);
         let is_reserved = reservation.is_some_and(|reservation| reservation.size == bytes);
@@ -117,7 +117,7 @@ impl Global {
         Ok(())
     }
 
-    /// Removes the mapping allocation_count by [`Global::map_reserved`] at `address`.
+    /// Removes the mapping made by [`Global::map_reserved`] at `address`.
     pub fn unmap_reserved(&mut self, address: u64) -> Result<(), NotAllocated> {
         self.remove(address, |kind| kind == AllocationKind::Mapped)
     }

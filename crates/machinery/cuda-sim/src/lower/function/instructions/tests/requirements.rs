@@ -1,4 +1,5 @@
-//! Tests of the instructions' requirements against their pages in the PTX ISA.
+//! Tests of the PTX version and compute capability that each instruction requires, against its page in the PTX
+//! ISA.
 
 use crate::lower::function::instructions::entry::{Requirements, ptx};
 use crate::lower::function::instructions::{Lowering, TABLE, find, required_capability};
@@ -148,7 +149,7 @@ fn the_longest_matching_name_is_found() {
     }
     for entry in &TABLE {
         let (mnemonic, modifiers) = parts(entry.name);
-        let entry_name = find(mnemonic, &modifiers).map(|entry_name| entry_name.name);
+        let entry_name = find(mnemonic, &modifiers).map(|entry| entry.name);
         assert_eq!(entry_name, Some(entry.name));
         // An entry that refuses older targets must be simulated.
         assert!(!(entry.refuses_older && matches!(entry.lowering, Lowering::NotSimulated)));

@@ -69,7 +69,7 @@ fn thread(ptx: &str, kernel: &str, grid: u64, block: u64) -> Result<Thread> {
     })
 }
 
-pub fn kept(language: Language) -> Result<String> {
+pub fn register_reuse(language: Language) -> Result<String> {
     let title = language.pick(
         "The sums that a thread computes, and its loads, on the first two rungs",
         "前两级优化中，一个线程计算的和及其加载次数",
