@@ -20,9 +20,9 @@ pub fn lower(rules: &Rules) -> Result<(), Error> {
     if let Some(memory) = rules.memory.filter(|_| cfg!(not(target_vendor = "apple"))) {
         lowered.push((Resource::AS, "memory", memory));
     }
-    for (resource, what, maximum) in lowered {
-        let failed = |error| Error::Limit { what, error };
-        let (_, hard) = resource.get().map_err(failed)?;
+    for (limit, resource, maximum) in lowered {
+        let failed = |error| Error::Limit { resource, error };
+        let (_, hard) = limit.get().map_err(failed)?;
         // At the soft CPU limit the process gets a signal of its own; at the hard limit it is just
         // killed.
         let hard_limit = maximum.saturating_add(u64::from(limit == Resource::CPU));
