@@ -299,13 +299,13 @@ static double seconds()
 }
 
 // Name of the only kernel to time; null for all of them.
-static const char *wanted;
+static const char *selected_kernel;
 
 // Times `launch` after one warm-up launch.
 template <class Launch>
 static void time_it(const char *name, int count, Launch launch)
 {
-    if (wanted && strcmp(name, wanted) != 0)
+    if (selected_kernel && strcmp(name, selected_kernel) != 0)
         return;
     launch();
     cudaDeviceSynchronize();
@@ -319,7 +319,7 @@ static void time_it(const char *name, int count, Launch launch)
 int main(int argc, char **argv)
 {
     int count = argc > 1 ? atoi(argv[1]) : 3;
-    wanted = argc > 2 ? argv[2] : nullptr;
+    selected_kernel = argc > 2 ? argv[2] : nullptr;
     const int n = 1 << 20;
     word *values, *out, *counts, *host = (word *)malloc(n * sizeof(word));
     if (cudaMalloc(&values, n * sizeof(word)) || cudaMalloc(&out, n * sizeof(word)) || cudaMalloc(&counts, 4096))

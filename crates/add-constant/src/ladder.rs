@@ -163,7 +163,10 @@ mod tests {
     #[ignore = "another test runs it in a process of its own"]
     fn missing_remainder() {
         let ptx = VECTOR_PTX.replacen(", 3;", ", 0;", 1);
-        assert_ne!(ptx, VECTOR_PTX, "the kernel no longer has what is changed");
+        assert_ne!(
+            ptx, VECTOR_PTX,
+            "the kernel no longer contains the text to replace"
+        );
         let flags = Flags::parse_from(["add-constant", "--sums", "18"]);
         let run = || {
             let chapter = flags.open()?;

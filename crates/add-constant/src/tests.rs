@@ -8,7 +8,10 @@ use super::*;
 
 /// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str, arguments: &str) {
-    assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
+    assert_ne!(
+        ptx, PTX,
+        "the kernels no longer contain the text to replace"
+    );
     let words = arguments.split_whitespace();
     let flags = Flags::parse_from(["add-constant"].into_iter().chain(words));
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
@@ -57,7 +60,7 @@ fn another_table() {
             wrong.config.ptx = row.ptx.replace(", 1357", ", 1359").leak();
             assert_ne!(
                 wrong.ptx, row.ptx,
-                "the rung no longer has what is changed here"
+                "the rung no longer contains the text to replace"
             );
             Choice::One(Box::leak(Box::new(wrong)))
         }

@@ -7,7 +7,10 @@ use super::*;
 
 /// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str) {
-    assert_ne!(ptx, PTX, "the module no longer has what is changed here");
+    assert_ne!(
+        ptx, PTX,
+        "the module no longer contains the text to replace"
+    );
     let flags = Flags::parse_from(["device-symbols", "--count", "1000", "--block", "96"]);
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }

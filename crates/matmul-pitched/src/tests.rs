@@ -8,7 +8,10 @@ use super::*;
 /// Runs the chapter like `main`, but with `ptx` and sizes that are not multiples of a block, and fails unless
 /// the chapter fails.
 fn fails(ptx: &str) {
-    assert_ne!(ptx, PTX, "the kernel no longer has what is changed here");
+    assert_ne!(
+        ptx, PTX,
+        "the kernel no longer contains the text to replace"
+    );
     let flags = Flags::parse_from(["matmul-pitched", "--m", "19", "--n", "21", "--p", "35"]);
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }

@@ -29,7 +29,7 @@ fn fails_at(sizes: [u32; 3], variants: &str, wrong: impl Fn(&str) -> String) {
     assert!(
         all.into_iter()
             .any(|(right, changed)| right.ptx != changed.ptx),
-        "the kernels no longer have what is changed here"
+        "the kernels no longer contain the text to replace"
     );
     flags.variant = changed.iter().map(Choice::One).collect();
     assert_eq!(common::error::exit(run(&flags)), ExitCode::FAILURE);

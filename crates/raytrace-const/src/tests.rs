@@ -9,7 +9,10 @@ use super::*;
 
 /// Runs the chapter like `main`, but with `ptx`, in the current folder, and fails unless the chapter fails.
 fn fails(ptx: &str) {
-    assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
+    assert_ne!(
+        ptx, PTX,
+        "the kernels no longer contain the text to replace"
+    );
     let flags = Flags::parse_from(["raytrace-const", "--width", "40", "--height", "30"]);
     let result = run(&flags, ptx);
     assert_eq!(common::error::exit(result), ExitCode::FAILURE);
@@ -26,7 +29,7 @@ fn rung_fails(name: &str, change: impl Fn(&str) -> String) {
             wrong.config.ptx = change(row.ptx).leak();
             assert_ne!(
                 wrong.ptx, row.ptx,
-                "the rung no longer has what is changed here"
+                "the rung no longer contains the text to replace"
             );
             Choice::One(Box::leak(Box::new(wrong)))
         }

@@ -8,7 +8,10 @@ use super::*;
 
 /// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str) {
-    assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
+    assert_ne!(
+        ptx, PTX,
+        "the kernels no longer contain the text to replace"
+    );
     let words = "stencil-readonly --size 1000 --block 100";
     let flags = Flags::parse_from(words.split(' '));
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);

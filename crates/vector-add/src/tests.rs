@@ -9,7 +9,10 @@ use super::*;
 
 /// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str) {
-    assert_ne!(ptx, PTX, "the kernel no longer has what is changed here");
+    assert_ne!(
+        ptx, PTX,
+        "the kernel no longer contains the text to replace"
+    );
     let flags = Flags::parse_from(["vector-add", "--count", "100", "--block", "32"]);
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }
@@ -59,7 +62,10 @@ fn missing_remainder() {
     let rows = VARIANTS.iter().map(|row| match row.config {
         Work::Kernel { width, ptx } => {
             let wrong = ptx.replacen(", 3;", ", 0;", 1);
-            assert_ne!(wrong, ptx, "the rung no longer has what is changed here");
+            assert_ne!(
+                wrong, ptx,
+                "the rung no longer contains the text to replace"
+            );
             let mut row = *row;
             let ptx = wrong.leak();
             row.config = Work::Kernel { width, ptx };

@@ -16,7 +16,7 @@ def compared(launch):
     for name in EQUAL.values():
         ours = launch["counters"].get(name, 0)
         if not ours and name not in launch["gpu"]:
-            continue  # ncu was not asked for it, and the value is 0 on the simulator
+            continue  # ncu did not measure it, and the value is 0 on the simulator
         theirs = exact(launch, name) if name in EXACT else launch["gpu"].get(name, 0)
         if name == CONSTANT:
             theirs = program_constants(launch, theirs, ours)

@@ -233,7 +233,10 @@ fn hangs() -> Result<(), Failed> {
         start.elapsed()
     );
     std::thread::sleep(std::time::Duration::from_secs(5));
-    assert!(!later.exists(), "what the script started is still there");
+    assert!(
+        !later.exists(),
+        "a process that the script started is still running"
+    );
     Ok(())
 }
 

@@ -92,7 +92,7 @@ impl Arch {
     pub fn from_sm(sm: Option<u32>) -> Result<Self, Error> {
         match sm {
             None => Ok(Self::OLDEST),
-            Some(sm) => Self::from_kernel_name(&format!("answer.sm_{sm}")),
+            Some(sm) => Self::from_kernel_name(&format!("kernel.sm_{sm}")),
         }
     }
 

@@ -6,7 +6,10 @@ use super::*;
 #[ignore = "another test runs it in a process of its own"]
 fn a_sum_instead_of_a_product() {
     let wrong = PTX.replace("mul.f32", "add.f32");
-    assert_ne!(wrong, PTX, "the kernel no longer has what is changed here");
+    assert_ne!(
+        wrong, PTX,
+        "the kernel no longer contains the text to replace"
+    );
     let flags = Flags::parse_from(["new-chapter", "--count", "100"]);
     assert_eq!(common::error::exit(run(&flags, &wrong)), ExitCode::FAILURE);
 }

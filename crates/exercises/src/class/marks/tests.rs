@@ -42,23 +42,23 @@ const DAY: i64 = 86_400;
 #[test]
 fn points_are_scaled_and_reduced_when_late() {
     use Outcome::{Missing, Passed, Rejected, Ungraded};
-    let passed_name = "01-first-thread";
-    assert_eq!(points(passed_name, Passed, None, DUE), Some(2.0));
+    let exercise = "01-first-thread";
+    assert_eq!(points(exercise, Passed, None, DUE), Some(2.0));
     assert_eq!(points("06-fields", Passed, None, DUE + 7 * DAY), Some(6.0));
-    assert_eq!(points(passed_name, Passed, None, DUE + 1), Some(1.5));
-    assert_eq!(points(passed_name, Passed, None, DUE + DAY), Some(1.5));
-    assert_eq!(points(passed_name, Passed, None, DUE + DAY + 1), Some(1.0));
-    assert_eq!(points(passed_name, Passed, None, DUE + 90 * DAY), Some(0.0));
+    assert_eq!(points(exercise, Passed, None, DUE + 1), Some(1.5));
+    assert_eq!(points(exercise, Passed, None, DUE + DAY), Some(1.5));
+    assert_eq!(points(exercise, Passed, None, DUE + DAY + 1), Some(1.0));
+    assert_eq!(points(exercise, Passed, None, DUE + 90 * DAY), Some(0.0));
     assert_eq!(
-        points(passed_name, Rejected, Some(Step::Counters), DUE),
+        points(exercise, Rejected, Some(Step::Counters), DUE),
         Some(1.0)
     );
     assert_eq!(
-        points(passed_name, Rejected, Some(Step::Right), DUE),
+        points(exercise, Rejected, Some(Step::Right), DUE),
         Some(0.0)
     );
-    assert_eq!(points(passed_name, Missing, None, DUE), Some(0.0));
-    assert_eq!(points(passed_name, Ungraded, None, DUE), None);
+    assert_eq!(points(exercise, Missing, None, DUE), Some(0.0));
+    assert_eq!(points(exercise, Ungraded, None, DUE), None);
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn devices_are_found_by_pci_bus_id() {
             assert_eq!(cuDeviceGetByPCIBusId(&mut device, other.as_ptr()), 101);
         }
         assert_eq!(cuDeviceGetPCIBusId(text.as_mut_ptr(), 5, 0), 0);
-        assert_eq!(text[..5], [48, 48, 48, 48, 0], "what there is room for");
+        assert_eq!(text[..5], [48, 48, 48, 48, 0], "a truncated string");
         assert_eq!(cuDeviceGetPCIBusId(text.as_mut_ptr(), 0, 0), INVALID_VALUE);
         assert_eq!(cuDeviceGetProperties(&mut properties, 0), 0);
         assert_eq!(properties.0[0], 1024);

@@ -150,7 +150,7 @@ fn launch_attributes_are_applied_ignored_or_rejected() {
         NOT_SUPPORTED
     );
     assert_eq!(launch(saxpy, x, y, &[attribute(99, [0; 3])]), INVALID_VALUE);
-    assert_eq!(read(y, 3), [2.0; 3], "what is refused does not run");
+    assert_eq!(read(y, 3), [2.0; 3], "rejected launches do not run");
     // SAFETY: the parameters match the kernel's signature; the driver rejects null pointers and invalid
     // arguments.
     let null_config = unsafe { cuLaunchKernelEx(null(), saxpy, null_mut(), null_mut()) };

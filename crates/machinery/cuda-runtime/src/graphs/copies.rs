@@ -79,10 +79,10 @@ fn set_driver_copy_in(exec: CUgraphExec, node: CUgraphNode, copy: &CUDA_MEMCPY3D
 /// Defines the three functions that add and change memcpy nodes of one kind, given an expression for the copy.
 macro_rules! memcpy_nodes {
     ($(
-        $what:literal $add:ident $set:ident $set_in:ident
+        $operands:literal $add:ident $set:ident $set_in:ident
         ($($argument:ident: $type:ty),*) $driver_copy:expr;
     )*) => {$(
-        #[doc = concat!("Adds a node that copies ", $what, ".")]
+        #[doc = concat!("Adds a node that copies ", $operands, ".")]
         #[allow(clippy::too_many_arguments, reason = "the parameters are those of the C API")]
         pub unsafe fn $add(
             to: *mut CUgraphNode,
@@ -96,13 +96,13 @@ macro_rules! memcpy_nodes {
             unsafe { add_driver_copy(to, graph, after, count, &copy) }
         }
 
-        #[doc = concat!("Makes a node copy ", $what, ".")]
+        #[doc = concat!("Makes a node copy ", $operands, ".")]
         pub unsafe fn $set(node: CUgraphNode, $($argument: $type),*) -> Result {
             let copy = $driver_copy;
             set_driver_copy(node, &copy)
         }
 
-        #[doc = concat!("Makes a node of an executable graph copy ", $what, ".")]
+        #[doc = concat!("Makes a node of an executable graph copy ", $operands, ".")]
         pub unsafe fn $set_in(
             exec: CUgraphExec,
             node: CUgraphNode,

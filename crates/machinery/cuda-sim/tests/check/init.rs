@@ -93,7 +93,7 @@ fn atomics_on_uninitialized_memory_are_reported() {
     assert_eq!(findings[0].kind, FindingKind::UninitializedDevice);
     assert_eq!(
         findings[0].count, 64,
-        "what is added to is as undefined as before"
+        "an addition leaves memory uninitialized"
     );
     assert_no_findings(read_from(count, 128, 4));
     assert_no_findings(read_from("atom.global.exch.b32 %r1, [%mine], 1;", 128, 0));

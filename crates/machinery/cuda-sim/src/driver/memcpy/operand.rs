@@ -142,11 +142,11 @@ impl Extent {
     }
 }
 
-/// Returns `given`, or `needed` if `given` is 0. Returns `None` if `given` is less than `needed`.
-fn or_minimum(given: u64, needed: u64) -> Option<u64> {
-    match given {
+/// Returns `size`, or `needed` if `size` is 0. Returns `None` if `size` is nonzero and less than `needed`.
+fn or_minimum(size: u64, needed: u64) -> Option<u64> {
+    match size {
         0 => Some(needed),
-        given if given >= needed => Some(given),
+        size if size >= needed => Some(size),
         _ => None,
     }
 }
