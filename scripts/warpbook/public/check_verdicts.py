@@ -70,12 +70,12 @@ class Endings(unittest.TestCase):
         self.assertEqual(self.result("", "error: main.cu does not compile", 1), "does not compile")
 
     def test_the_reason_for_an_error_is_the_programs_own_message(self):
-        simulator = "simulator: models an NVIDIA H200\n{}\nThe program launched no kernel."
+        simulator = "simulator: models an NVIDIA H200\n{}\nThe program did not launch any kernels."
         gpu = (
-            "GPU: NVIDIA H200\n{}\n--profile times kernels on this GPU. So does Nsight Systems, which comes with "
-            "the CUDA toolkit:\n\nnsys profile --stats=true cuda-run main.cu"
+            "GPU: NVIDIA H200\n{}\nUse --profile to time the kernels on this GPU, or Nsight Systems from the CUDA "
+            "Toolkit:\n\nnsys profile --stats=true cuda-run main.cu"
         )
-        ended = "the program was ended by signal 6 (SIGABRT, it gave up itself)"
+        ended = "the program was killed by signal 6 (SIGABRT: it called abort)"
         for summary in (simulator, gpu):
             for out, err, why in (
                 ("Loading\nunable to read a.dat", "", "unable to read a.dat"),

@@ -94,8 +94,8 @@ def verdict(printed):
 
 def is_summary(line):
     """Returns true if the line is cuda-run's own and reports no error."""
-    summary = ("simulator:", "GPU:", "| ", "|-", "These times are a model's", "The program launched no kernel")
-    summary += ("--profile times kernels on this GPU.", "nsys profile", "No launch of the program came to its end.")
+    summary = ("simulator:", "GPU:", "| ", "|-", "These times are modelled", "The program did not launch any kernels")
+    summary += ("Use --profile to time the kernels on this GPU", "nsys profile", "No kernel launch completed.")
     return line.startswith(summary) or re.match(r"warpbook: no NVIDIA GPU", line)
 
 
