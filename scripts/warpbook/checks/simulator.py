@@ -29,7 +29,7 @@ def simulate(flags, case, twin):
             last["lines"].append(int(position[1]))
         elif not line.startswith("  "):
             last = None
-        elif last and last["lines"] and not last["what"] and not line.startswith("  usually"):
+        elif last and last["lines"] and not last["what"] and not line.startswith("  likely cause"):
             last["what"] = re.sub(r" (?:at )?0x\w+", "", line.strip())
     return {"case": case["name"], "twin": twin, "tool": "simulator", "exit": status, "findings": reports}
 
