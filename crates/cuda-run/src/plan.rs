@@ -191,8 +191,8 @@ impl Storage {
         match self {
             _ if bytes.is_empty() => {}
             Storage::Allocated(memory) => memory.copy_to(&mut bytes).with_context(context)?,
-            // SAFETY: `global` has checked that the variable has at least `bytes.len()` bytes.
             Storage::Variable(address) => {
+                // SAFETY: `global` has checked that the variable has at least `bytes.len()` bytes.
                 unsafe { module::copy_from_device(&mut bytes, *address) }.with_context(context)?
             }
         }

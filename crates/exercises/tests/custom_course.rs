@@ -222,7 +222,7 @@ fn invalid_courses() -> Result<(), Failed> {
             "exercise.toml",
             "type = \"float\"",
             "type = \"flaot\"",
-            &["line 19", "no type flaot"],
+            &["line 19", "unknown type flaot"],
         ),
         (
             "exercise.toml",

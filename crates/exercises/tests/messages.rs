@@ -351,7 +351,7 @@ fn after() -> Result<(), Failed> {
         (
             "en",
             [
-                "The solution turns the tile",
+                "The solution transposes the tile",
                 "yours",
                 "solution",
                 "time, ms",

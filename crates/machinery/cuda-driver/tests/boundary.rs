@@ -67,7 +67,7 @@ fn c_functions_catch_panics() {
         ("macros.rs", "missing", "not_in_library(stringify!($name))"),
         ("macros.rs", "simulated", "catch_panic(stringify!($name), "),
         // The handler of access violations at protected pages.
-        ("page_guard.rs", "touched", "catch_panic("),
+        ("page_guard.rs", "on_access_violation", "catch_panic("),
     ];
     let functions = c_functions();
     assert_eq!(functions.len(), expected.len(), "{functions:#?}");

@@ -56,7 +56,7 @@ impl Copy3D {
         run_synchronously(
             || {
                 // SAFETY: the program guarantees the copy's contract: both ends are valid for its extent.
-                check(unsafe { cu::cuMemcpy3D_v2(&self.to_driver()) })
+                check(unsafe { cu::cuMemcpy3D_v2(&self.driver_params()) })
             },
             |stream| self.start(stream),
         )
@@ -70,7 +70,7 @@ impl Copy3D {
         }
         // SAFETY: the program guarantees the copy's contract: both ends stay valid for its extent until the
         // stream has completed it.
-        check(unsafe { cu::cuMemcpy3DAsync_v2(&self.to_driver(), driver_stream(stream)) })
+        check(unsafe { cu::cuMemcpy3DAsync_v2(&self.driver_params(), driver_stream(stream)) })
     }
 
     fn is_empty(&self) -> bool {
@@ -78,7 +78,7 @@ impl Copy3D {
     }
 
     /// Converts the copy to the driver's structure.
-    pub fn to_driver(&self) -> CUDA_MEMCPY3D {
+    pub fn driver_params(&self) -> CUDA_MEMCPY3D {
         let (from_host, to_host) = match self.kind {
             CopyKind::HostToHost => (true, true),
             CopyKind::HostToDevice => (true, false),

@@ -200,7 +200,7 @@ fn link_errors_are_written_to_the_log() {
         assert_eq!(link.add(1, name, &format!("{HEADER}{CALLEE}")), 0);
     }
     assert_eq!(link.complete(), Err(INVALID_IMAGE));
-    assert_eq!(link.log_text(), "`more` is defined in one and in two");
+    assert_eq!(link.log_text(), "`more` is defined in both one and two");
 }
 
 /// Returns a fat binary with these entries: kind, GPU, true if compressed, content.

@@ -17,7 +17,7 @@ use crate::types::{Extent, Memcpy3D, PitchedPtr, Pos};
 
 /// Converts a copy to the driver's structure.
 pub fn to_driver_copy(params: &Memcpy3D) -> Result<CUDA_MEMCPY3D> {
-    Ok(memcpy_3d::from_params(params)?.to_driver())
+    Ok(memcpy_3d::from_params(params)?.driver_params())
 }
 
 /// Describes a copy of contiguous bytes in the driver's structure.
@@ -43,7 +43,7 @@ fn linear_copy(
         layers: 1,
         kind: CopyKind::new(kind)?,
     };
-    Ok(copy.to_driver())
+    Ok(copy.driver_params())
 }
 
 /// Adds a memcpy node.

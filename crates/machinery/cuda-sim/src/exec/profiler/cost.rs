@@ -61,7 +61,7 @@ impl AccessCost {
 
     /// Computes the cost of an atomic on shared memory that loops over loads and compare-and-swaps, each of
     /// which changes the value.
-    pub fn from_cas_loop(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
+    pub fn cas_loop_cost(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
         self.cas_loop = traffic::cas_loop(at, mask, transfer.bytes, transfer.update);
     }
 

@@ -210,7 +210,7 @@ impl Profiler {
         mask: u32,
         transfer: Transfer,
     ) {
-        let compute = |at: &_, cost: &mut AccessCost| cost.from_cas_loop(at, mask, transfer);
+        let compute = |at: &_, cost: &mut AccessCost| cost.cas_loop_cost(at, mask, transfer);
         let cas_loop = self.shapes[slot]
             .get_or_compute(at, mask, compute)
             .0
