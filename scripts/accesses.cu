@@ -1,5 +1,5 @@
 // One warp's access per launch, to be counted by a profiler: which addresses cost how many
-// sectors and wavefronts. crates/machinery/cuda-sim/src/profile/traffic/h200.txt has the
+// sectors and wavefronts. crates/machinery/simulator/cuda-sim/src/profile/traffic/h200.txt has the
 // cases and an H200's counts. To measure them on this machine's GPU, run
 //
 //   scripts/accesses

@@ -1,9 +1,9 @@
 // Prints the results of NVIDIA's headers that this project's headers must reproduce: see scripts/header-values.
 
 #if defined(RANDOM)
-#include "../crates/machinery/cuda-sim/tests/headers/random_numbers.cu"
+#include "../crates/machinery/simulator/cuda-sim/tests/headers/random_numbers.cu"
 #else
-#include "../crates/machinery/cuda-sim/tests/headers/narrow_functions.cu"
+#include "../crates/machinery/simulator/cuda-sim/tests/headers/narrow_functions.cu"
 #endif
 #include <cstdio>
 #include <vector>

@@ -1,5 +1,5 @@
 // Results of this GPU's tensor cores for random matrices: for each form of `mma` and each kind of numbers a hash
-// of the bits of all results. crates/machinery/cuda-sim/tests/exec/products-h200.txt and, for 8-bit elements,
+// of the bits of all results. crates/machinery/simulator/cuda-sim/tests/exec/products-h200.txt and, for 8-bit elements,
 // products-of-bytes-h200.txt are the output of an H200, and the simulator's sums are compared with them.
 //
 //   nvcc -O3 -arch=native scripts/products.cu -o products && ./products

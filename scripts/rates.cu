@@ -1,5 +1,5 @@
 // Measures one GPU's cost of each operation that the time model counts: the rates and
-// latencies that `crates/machinery/cuda-sim/src/model` has for an NVIDIA H200.
+// latencies that `crates/machinery/simulator/cuda-sim/src/model` has for an NVIDIA H200.
 //
 //   nvcc -O3 -arch=native scripts/rates.cu -o rates && ./rates
 //

@@ -1,6 +1,6 @@
 """Records the results of this GPU's texture units: for each case, a hash of all results' bits.
 
-crates/machinery/cuda-driver/tests/textures/h200.txt is the output of an H200; the simulator's texture units
+crates/machinery/driver/cuda-driver/tests/textures/h200.txt is the output of an H200; the simulator's texture units
 are compared with it. scripts/layers.cu covers layered textures and cube maps. Needs CuPy:
 
     python3 scripts/textures.py

@@ -7,7 +7,7 @@ import tempfile
 
 from . import ROOT, flags as shared, programs
 
-TABLE = ROOT / "crates/machinery/cuda-sim/src/profile/traffic/h200.txt"
+TABLE = ROOT / "crates/machinery/simulator/cuda-sim/src/profile/traffic/h200.txt"
 
 # Counters by memory and operation, in the table's order.
 GLOBAL = "pipe_lsu_mem_global_op_"

@@ -5,7 +5,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-TABLE = Path(__file__).parents[2] / "crates/machinery/cuda-driver/src/functions/table"
+TABLE = Path(__file__).parents[2] / "crates/machinery/driver/cuda-driver/src/functions/table"
 
 # A macro of cuda.h that maps a function to a version, and to `_ptsz` or `_ptds` if a program requests that.
 MACRO = re.compile(r"^#\s*define\s+(cu[A-Z]\w+)\s+(?:__CUDA_API_(PT[DS][SZ])\()?(cu[A-Z]\w+)", re.M)

@@ -99,9 +99,9 @@ def openings(found):
 
 
 def crate(path):
-    """The crate's name, from a path like crates/NAME/… or crates/machinery/NAME/…."""
+    """The crate's name, from a path like crates/NAME/… or crates/machinery/GROUP/NAME/…."""
     parts = path.split("/")
-    return parts[2] if parts[1] == "machinery" else parts[1]
+    return parts[3] if parts[1] == "machinery" else parts[1]
 
 
 def phrases(found):

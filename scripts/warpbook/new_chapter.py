@@ -46,7 +46,7 @@ def validate(parser, name):
             "for example scan-shared"
         )
     crates = ROOT / "crates"
-    if (crates / name).exists() or (crates / "machinery" / name).exists():
+    if (crates / name).exists() or any((crates / "machinery").glob(f"*/{name}")):
         parser.error(f"the crate {name} exists already; choose another name")
 
 

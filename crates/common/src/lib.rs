@@ -9,7 +9,7 @@
 //! | [`timing`] | timing with events: number of launches, median of the samples |
 //! | [`verify`] | comparison of a result with its reference |
 //!
-//! Output of a chapter's results is in `crates/machinery/chapter`.
+//! Output of a chapter's results is in `crates/machinery/book/chapter`.
 
 // cust calls functions of the CUDA driver, which this crate defines (NVIDIA's driver or the simulator behind
 // them), so it must be linked although no item of it may be named.

@@ -12,7 +12,7 @@ from mpmath import isinf, isnan, mp, mpf, nint
 from .measured import FUNCTIONS
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-FILE = ROOT / "crates/machinery/mathematics/values/double.txt"
+FILE = ROOT / "crates/machinery/testing/mathematics/values/double.txt"
 HEAD = """# Arguments and values as the bits of doubles, in hexadecimal, under each function's name.
 # scripts/mathematics-values --write makes this file.
 """

@@ -10,7 +10,7 @@ contain the same figures (sources.py). Only this check reads the marks. A mark i
         scripts write there. `FIGURE =` precedes a rounded figure, or one computed from several quotations.
     <!-- measured 0.071, 0.065: NVIDIA H200, driver 580.159.04, 2026-11-21: by what -->
         Measured figures that no file contains. `all` stands for a whole paragraph or table.
-    <!-- tested 591, 4449: crates/machinery/differential/tests/coverage.rs -->
+    <!-- tested 591, 4449: crates/machinery/testing/differential/tests/coverage.rs -->
         That test fails if the page contains other figures.
     <!-- given 5.2, 7.0 -->
         Figures that are not measured: a size, a version, a value that a note published.
@@ -200,7 +200,7 @@ def tables(records):
 
 
 def milliseconds(ms):
-    """Formats milliseconds as crates/machinery/chapter/src/number.rs does."""
+    """Formats milliseconds as crates/machinery/book/chapter/src/number.rs does."""
     return f"{ms:.{5 if ms < 0.1 else 4}f}"
 
 
