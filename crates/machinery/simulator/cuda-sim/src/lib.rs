@@ -44,7 +44,7 @@
 //!   the active mask for one handler call; handlers write active lanes only. The lowering branches around the
 //!   few guarded instructions that cannot be predicated in this way.
 //! * **Divergence.** At a branch whose predicate differs between the active lanes, the warp is divided into
-//!   *splits* (`exec/warp.rs`). A split is an active mask and a program counter: an entry of a SIMT stack, or a
+//!   *splits* (`exec/warp`). A split is an active mask and a program counter: an entry of a SIMT stack, or a
 //!   warp split in the terms of dynamic warp subdivision.
 //!
 //! The *reconvergence point* of a branch is its immediate post-dominator, the first block through which all
@@ -57,7 +57,7 @@
 //! On a SIMT stack only the top entry can run, so a lane that spins on a lock held by a lane of the same warp
 //! deadlocks. Here, every split that is not waiting is in the warp's ready queue and runs in its turn, as
 //! with the independent thread scheduling of GPUs since Volta. A split that only polls memory
-//! (`exec/spin.rs`) yields early, and lanes that wait at a reconvergence point are released if the lanes they
+//! (`exec/schedule`) yields early, and lanes that wait at a reconvergence point are released if the lanes they
 //! wait for poll for something that the waiting lanes must do. Lanes that arrive at a `.sync` instruction
 //! wait for the other lanes of its member mask.
 //!

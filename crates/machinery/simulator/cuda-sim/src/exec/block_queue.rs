@@ -1,8 +1,8 @@
 //! The order in which a host thread runs blocks.
 
-use super::block::Block;
-use super::random_schedule::{Depth, RandomSchedule};
+use super::schedule::random_schedule::{Depth, RandomSchedule};
 use super::sm::Grid;
+use super::sm::block::Block;
 use std::collections::VecDeque;
 
 /// Maximum number of sleeping blocks among which the one with the lightest sleep is woken.

@@ -4,8 +4,8 @@
 //! (`vprintf`).
 
 use super::fault::FaultKind;
+use super::memory::state_space::{GenericSpace, SpaceAccess};
 use super::sm::{Inst, Next, Sm};
-use super::state_space::{GenericSpace, SpaceAccess};
 use crate::lanes::{LANES, active};
 
 /// Maximum length in bytes of a string that a kernel passes.

@@ -1,10 +1,10 @@
 //! A per-thread cache of launch state for short launches. Without it, a launch of an empty kernel would take
 //! several times as long. Cached state never affects results or counters.
 
-use super::block::Block;
-use super::sample::SpareCaches;
+use super::profiler::sample::SpareCaches;
+use super::schedule::time_limit::{BLOCK_START_COST, SHORT_LAUNCH};
+use super::sm::block::Block;
 use super::sm::{Grid, Program, ProgramId, ReusableParts};
-use super::time_limit::{BLOCK_START_COST, SHORT_LAUNCH};
 use crate::profile::collect::LaunchCounts;
 use std::cell::RefCell;
 

@@ -1,8 +1,8 @@
 //! Execution of a launch, one SM per host thread.
 
 use super::fault::{Diagnosis, Fault, Sizes};
+use super::profiler::trace::{self, Trace, Traced};
 use super::sm::{Grid, Launch, Program};
-use super::trace::{self, Trace, Traced};
 use super::worker::run_blocks;
 use super::{dispatch, launch_cache};
 use crate::check::{self, Finding};

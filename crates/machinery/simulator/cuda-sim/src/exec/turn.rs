@@ -1,9 +1,9 @@
 //! A block's turn on an SM: its warps run until they wait, end or have used up their turns.
 
-use super::gang_state;
 use super::instrument::{random_schedule, sanitizing};
 use super::profiler::Profiler;
 use super::sm::{CodePair, Sm};
+use super::warp::gang_state;
 use super::warp::{QUANTUM, Turn};
 use crate::memory::footprint::EPOCHS;
 use crate::profile::collect::{LaunchCounts, LaunchPart};

@@ -1,12 +1,12 @@
 //! The work of one host thread in a launch.
 
-use super::block::Block;
 use super::block_queue::{BlockQueue, NextBlock};
 use super::instrument::sanitizing;
 use super::launch_cache;
+use super::profiler::trace::Trace;
+use super::schedule::time_limit::{SHORT_LAUNCH, WakeTime};
+use super::sm::block::Block;
 use super::sm::{Grid, Sm};
-use super::time_limit::{SHORT_LAUNCH, WakeTime};
-use super::trace::Trace;
 use crate::check::FindingSet;
 use crate::profile::collect::{LaunchCounts, LaunchPart};
 use std::sync::Arc;

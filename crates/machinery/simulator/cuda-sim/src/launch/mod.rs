@@ -8,9 +8,9 @@ pub use record::LaunchRecord;
 
 use crate::check::Finding;
 use crate::device::DeviceSpec;
+use crate::exec::profiler::trace::Traced;
 use crate::exec::run::{self, Outcome};
 use crate::exec::sm::Program;
-use crate::exec::trace::Traced;
 use crate::exec::{Fault, ProfileMode, launch_cache};
 use crate::memory::global::Global;
 use crate::model::{self, Modelled};

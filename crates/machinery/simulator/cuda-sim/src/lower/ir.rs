@@ -2,7 +2,7 @@
 //! addresses.
 
 use super::register::Register;
-use crate::exec::random_schedule::YieldPoint;
+use crate::exec::schedule::random_schedule::YieldPoint;
 use crate::exec::sm::Handlers;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::isa::sites::SiteKind;

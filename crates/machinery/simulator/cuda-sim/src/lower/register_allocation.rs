@@ -7,7 +7,7 @@ use super::ir::IrInst;
 use super::limits;
 use super::liveness::{Interval, intervals};
 use super::register::{RegisterClass, RegisterInfo};
-use crate::exec::function::{Literal, UniformRows};
+use crate::exec::warp::function::{Literal, UniformRows};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

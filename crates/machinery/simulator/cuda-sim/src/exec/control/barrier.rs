@@ -1,7 +1,7 @@
 //! Block-wide barriers: `bar.sync`, `bar.arrive`, `bar.red`. Source: PTX ISA section 9.7.13.1.
 
-use crate::exec::block::{Arrival, BARRIERS, Reduction, ReductionOp};
 use crate::exec::fault::FaultKind;
+use crate::exec::sm::block::{Arrival, BARRIERS, Reduction, ReductionOp};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::warp::{SplitState, Turn};
 use crate::lanes::{FULL, LANES};

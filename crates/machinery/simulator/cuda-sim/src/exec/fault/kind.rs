@@ -1,7 +1,7 @@
 //! Kinds of faults: actions of a kernel for which a GPU stops it.
 
-use crate::exec::time_limit::TimeLimit;
-use crate::exec::window::MAX_CALL_BYTES;
+use crate::exec::schedule::time_limit::TimeLimit;
+use crate::exec::warp::window::MAX_CALL_BYTES;
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq)]

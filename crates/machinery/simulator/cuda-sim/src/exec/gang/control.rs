@@ -1,8 +1,8 @@
 //! Control flow of a gang: basic-block entries, branches, barriers and thread exit.
 
-use crate::exec::gang_state::{MAX_WARPS, StopReason};
 use crate::exec::sm::{CodePair, Inst, Next, Sm};
 use crate::exec::warp::NO_INDEX;
+use crate::exec::warp::gang_state::{MAX_WARPS, StopReason};
 use crate::lanes::FULL;
 
 /// Enters a basic block, as [`crate::exec::control::enter`] does for one warp. Every basic block starts with

@@ -1,8 +1,8 @@
 //! Access to the single warps of the running gang, and its disbanding.
 
-use crate::exec::gang_state::{Gang, StopReason};
 use crate::exec::lanewise::Lane;
 use crate::exec::sm::{Inst, Next, Sm};
+use crate::exec::warp::gang_state::{Gang, StopReason};
 use crate::exec::warp::{NO_INDEX, SplitState};
 use crate::lanes::LANES;
 

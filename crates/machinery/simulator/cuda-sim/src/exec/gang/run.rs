@@ -1,7 +1,7 @@
 //! Execution of a group of warps: as a gang while they are converged, otherwise one by one.
 
-use crate::exec::gang_state::{Gang, StopReason};
 use crate::exec::sm::Sm;
+use crate::exec::warp::gang_state::{Gang, StopReason};
 use crate::exec::warp::{NO_INDEX, Turn};
 use std::ops::Range;
 

@@ -10,9 +10,9 @@
 //! that writes. Sometimes it runs ahead instead, past many accesses, and overtakes warps that it should have
 //! waited for. The lanes of a warp stay in lockstep.
 
-use crate::exec::block::Block;
 use crate::exec::instrument::sanitizing;
-use crate::exec::random_schedule::{Depth, Sleep, YieldPoint};
+use crate::exec::schedule::random_schedule::{Depth, Sleep, YieldPoint};
+use crate::exec::sm::block::Block;
 use crate::exec::sm::{Handler, Inst, Next, Program, Sm};
 use crate::exec::warp::{NO_INDEX, SplitState, Warp};
 

@@ -14,8 +14,8 @@ mod values;
 pub use predicates::*;
 pub use values::*;
 
-use super::gang_state::Gang;
 use super::sm::{Inst, Sm};
+use super::warp::gang_state::Gang;
 use crate::lanes::LANES;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::active;

@@ -1,8 +1,8 @@
 //! Cache accesses of a gang's warps that are deferred until each warp's position in the order.
 
+use super::access_pattern::GangTraffic;
 use super::caches::{CacheKind, CacheLookup};
-use crate::exec::access_pattern::GangTraffic;
-use crate::exec::gang_state::MAX_WARPS;
+use crate::exec::warp::gang_state::MAX_WARPS;
 use std::rc::Rc;
 
 /// Cache accesses that the warps of a gang have made but that have not reached the caches. A gang's warps run

@@ -1,12 +1,12 @@
 //! Counting of the running block's accesses.
 
+use super::access_pattern::GangTraffic;
 use super::caches::{CONSTANT_LINE, CacheKind, CacheLookup, Caches, LINE, look_up};
 use super::cost::{AccessCost, Transfer};
 use super::deferred::DeferredAccesses;
-use crate::exec::access_pattern::GangTraffic;
+use super::trace::{Cost, RawAccess, Trace};
 use crate::exec::cpu::Cpu;
-use crate::exec::gang_state::MAX_WARPS;
-use crate::exec::trace::{Cost, RawAccess, Trace};
+use crate::exec::warp::gang_state::MAX_WARPS;
 use crate::lanes::LANES;
 use crate::profile::shape::ShapeCache;
 use crate::profile::site::SiteCounts;

@@ -1,7 +1,7 @@
 //! The executable form of a program: a flat array of decoded instructions.
 
 use super::Sm;
-use crate::exec::gang_state::GangScope;
+use crate::exec::warp::gang_state::GangScope;
 
 /// A function that executes one instruction for a warp or a gang and returns the next instruction.
 ///

@@ -1,16 +1,16 @@
 //! The state of a launch that all SMs share.
 
 use super::Program;
+use super::heap::Heap;
 use crate::check::{self, Checks};
 use crate::device::DeviceSpec;
 use crate::exec::Conditions;
 use crate::exec::fault::Fault;
-use crate::exec::heap::Heap;
 use crate::exec::image::Images;
 use crate::exec::profiler::LINE;
-use crate::exec::progress::{CachePadded, LaunchProgress, Watch};
-use crate::exec::sample::{ProfileMode, Sample};
-use crate::exec::time_limit::{TimeLimit, Timing};
+use crate::exec::profiler::sample::{ProfileMode, Sample};
+use crate::exec::schedule::progress::{CachePadded, LaunchProgress, Watch};
+use crate::exec::schedule::time_limit::{TimeLimit, Timing};
 use crate::isa::Dims;
 use crate::memory::global::Global;
 use crate::memory::region::{Region, Regions};

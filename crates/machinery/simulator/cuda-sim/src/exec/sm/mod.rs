@@ -1,15 +1,20 @@
 //! A streaming multiprocessor (SM): runs the warps of one block at a time, one instruction for 32 lanes at
 //! once.
 
+pub mod block;
 mod code;
+mod deadlock;
 mod grid;
+pub mod heap;
 mod program;
 mod reusable_parts;
 mod sites;
 mod splits;
 #[cfg(test)]
-mod test_support;
+pub mod test_support;
+mod thread_idx;
 mod turn;
+mod watchdog;
 
 pub use code::{Handler, Handlers, Inst, Next};
 pub use grid::{Grid, Launch};
@@ -18,24 +23,24 @@ pub use program::{Code, Program};
 pub use reusable_parts::ReusableParts;
 pub use sites::{CountedSite, CountedSites};
 
-use super::access_pattern::AccessPatterns;
-use super::block::Block;
 use super::fault::{Fault, FaultKind, FaultLocation};
-use super::gang_state::Gang;
+use super::profiler::access_pattern::AccessPatterns;
+use super::profiler::trace::Trace;
 use super::profiler::{AccessCost, DeferredAccesses, Profiler};
-use super::random_schedule::RandomSchedule;
-use super::thread_idx::ThreadIndices;
-use super::time_limit::Watchdog;
-use super::trace::Trace;
+use super::schedule::random_schedule::RandomSchedule;
+use super::schedule::time_limit::Watchdog;
+use super::warp::gang_state::Gang;
+use super::warp::window::{LocalPool, WindowPool};
 use super::warp::{NO_INDEX, Turn};
-use super::window::{LocalPool, WindowPool};
 use crate::check::Checker;
 use crate::lanes::{FULL, LANES, expand};
 use crate::memory::region::{Region, Regions};
 use crate::profile::Counts;
 use crate::profile::shape::ShapeCache;
+use block::Block;
 use std::ops::Range;
 use std::sync::Arc;
+use thread_idx::ThreadIndices;
 
 /// Number of recently accessed allocations that are cached.
 pub const RECENT_REGIONS: usize = 16;

@@ -1,8 +1,8 @@
 //! Executable programs: the code of a loaded module, and the tables that the interpreter needs to run it.
 
 use super::{CountedSites, Handler, Inst};
-use crate::exec::function::{CallSite, Function};
-use crate::exec::random_schedule::YieldPoint;
+use crate::exec::schedule::random_schedule::YieldPoint;
+use crate::exec::warp::function::{CallSite, Function};
 use crate::isa::Listing;
 use std::collections::HashMap;
 use std::sync::OnceLock;

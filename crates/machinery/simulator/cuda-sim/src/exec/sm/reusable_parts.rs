@@ -1,11 +1,11 @@
 //! The parts of an SM that one launch can hand to the next.
 
 use super::Grid;
-use crate::exec::access_pattern::AccessPatterns;
-use crate::exec::block::Block;
+use super::block::Block;
+use super::thread_idx::ThreadIndices;
+use crate::exec::profiler::access_pattern::AccessPatterns;
 use crate::exec::profiler::{AccessCost, DeferredAccesses};
-use crate::exec::thread_idx::ThreadIndices;
-use crate::exec::window::{LocalPool, WindowPool};
+use crate::exec::warp::window::{LocalPool, WindowPool};
 use crate::profile::Counts;
 use crate::profile::shape::ShapeCache;
 

@@ -1,11 +1,11 @@
-//! An SM without a launch, for tests of single instructions.
+//! Support for tests of single instructions: an SM without a launch, and pseudorandom operands.
 
 use super::{Grid, Launch, Program, Sm};
 use crate::check::Checks;
 use crate::device::DeviceSpec;
 use crate::exec::Conditions;
-use crate::exec::function::Function;
-use crate::exec::sample::ProfileMode;
+use crate::exec::profiler::sample::ProfileMode;
+use crate::exec::warp::function::Function;
 use crate::isa::Kernel;
 use crate::memory::global::Global;
 use std::sync::{Arc, OnceLock};
@@ -43,4 +43,16 @@ impl Sm {
         sm.block.reset(0, [0; 3], 32, (0, 0));
         sm
     }
+}
+
+/// Returns the first `n` numbers of a fixed pseudorandom sequence.
+pub fn random(n: usize) -> impl Iterator<Item = u64> {
+    let mut state = 0x853c_49e6_748f_ea9bu64;
+    std::iter::repeat_with(move || {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        state ^ state >> 29
+    })
+    .take(n)
 }

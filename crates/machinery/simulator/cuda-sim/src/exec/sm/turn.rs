@@ -1,7 +1,7 @@
 //! The running warp's turn: its start, its progress, and its early end if the warp only waits for others.
 
 use super::{Inst, Sm};
-use crate::exec::spin::Probe;
+use crate::exec::schedule::spin::Probe;
 use crate::exec::warp::Turn;
 
 impl Sm {

@@ -2,7 +2,7 @@
 //! an H200 in `tests/exec/mma.rs`.)
 
 use super::*;
-use crate::exec::random::random;
+use crate::exec::sm::test_support::random;
 
 /// Fills the elements of a matrix with `value`, called with the element's index in its lane and the lane.
 fn filled(

@@ -9,14 +9,14 @@
 use super::descriptor::{CHUNK, CHUNKS, Descriptor};
 use super::fast_path::Left;
 use super::{Multiplicand, ProductShape, Registers, SHAPES, product_with};
-use crate::exec::access::translate;
 use crate::exec::cpu::Cpu;
 use crate::exec::fault::FaultKind;
+use crate::exec::memory::access::translate;
+use crate::exec::memory::state_space::{SharedSpace, SpaceAccess as _};
 use crate::exec::sm::{Handler, Inst, Next, Sm};
-use crate::exec::state_space::{SharedSpace, SpaceAccess as _};
 use crate::exec::sync::converge;
 use crate::exec::warp::Warp;
-use crate::exec::wgmma_groups::WgmmaGroups;
+use crate::exec::warp::wgmma_groups::WgmmaGroups;
 use crate::lanes::{FULL, LANES};
 use std::ops::Range;
 

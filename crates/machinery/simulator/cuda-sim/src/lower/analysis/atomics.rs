@@ -5,7 +5,7 @@
 //! 9.0.
 
 use super::uniformity;
-use crate::exec::atomic::Atomic;
+use crate::exec::memory::atomic::Atomic;
 use crate::isa::{AccessKind, AtomicMethod, Memory, Update};
 use crate::lower::cfg::Cfg;
 use crate::lower::ir::IrInst;

@@ -1,7 +1,7 @@
 //! Spin-loop analysis: finds volatile loads and atomics that may poll for another thread's store, and
 //! exchanges whose result is unused, which are plain stores.
 
-use crate::exec::atomic::Atomic;
+use crate::exec::memory::atomic::Atomic;
 use crate::isa::AccessKind;
 use crate::lower::cfg::Cfg;
 use crate::lower::ir::IrInst;

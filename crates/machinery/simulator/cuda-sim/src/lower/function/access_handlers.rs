@@ -1,10 +1,10 @@
 //! Selection of load and store handlers by element type and vector length.
 
-use crate::exec::access::{Element, load, load_constant_operand, load_param, store};
 use crate::exec::cpu::Cpu;
-use crate::exec::memory_order::HostAtomic;
+use crate::exec::memory::access::{Element, load, load_constant_operand, load_param, store};
+use crate::exec::memory::memory_order::HostAtomic;
+use crate::exec::memory::{memory_order, state_space};
 use crate::exec::sm::Handlers;
-use crate::exec::{memory_order, state_space};
 use crate::ptx::ast::Type;
 
 /// Returns the element size of a type in bytes and whether loads sign-extend it.

@@ -2,9 +2,9 @@
 
 use super::names::Named;
 use super::{FunctionLowering, special_registers};
-use crate::exec::access::local_address;
-use crate::exec::address;
 use crate::exec::lanewise::{map1, test1};
+use crate::exec::memory::access::local_address;
+use crate::exec::memory::address;
 use crate::exec::ops::Form;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;

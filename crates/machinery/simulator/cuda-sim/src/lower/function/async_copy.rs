@@ -3,8 +3,8 @@
 use super::FunctionLowering;
 use super::cache_policy::CACHE_HINT;
 use super::load_store::{AccessSpace, ResolvedAddress};
-use crate::exec::async_copy;
-use crate::exec::async_copy::SourceBytes;
+use crate::exec::memory::async_copy;
+use crate::exec::memory::async_copy::SourceBytes;
 use crate::exec::sm::Handler;
 use crate::isa::check_event::CopyGroupOp;
 use crate::isa::{Access, AccessKind, Class, Memory, Update};

@@ -5,9 +5,9 @@ use super::load_store::{
     AccessSpace, CACHE_AND_ORDER_MODIFIERS, ResolvedAddress, counted_memory, is_release,
 };
 use super::operands::{display_name, form_of};
-use crate::exec::atomic::{Atomic, atomic16, atomic32, atomic64};
+use crate::exec::memory::atomic::{Atomic, atomic16, atomic32, atomic64};
+use crate::exec::memory::state_space;
 use crate::exec::sm::Handler;
-use crate::exec::state_space;
 use crate::isa::{Access, AccessKind, Class, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::ptx::ast::{Instruction, Type};

@@ -8,7 +8,7 @@
 use super::FunctionLowering;
 use super::names::Named;
 use super::signature::{Formal, Signature};
-use crate::exec::function::CallSite;
+use crate::exec::warp::function::CallSite;
 use crate::exec::{control, device_runtime};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
@@ -75,7 +75,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             self.calls_pointers = true;
             let pointer_row = self.temporary(Type::U64);
             self.push_with_handlers(
-                crate::exec::address::add_imm(self.cpu),
+                crate::exec::memory::address::add_imm(self.cpu),
                 Class::Integer,
                 &[pointer_row],
                 &[pointer],

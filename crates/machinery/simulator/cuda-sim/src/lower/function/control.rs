@@ -3,9 +3,10 @@
 use super::FunctionLowering;
 use super::operands::form_of;
 use crate::exec::control::BarrierKind;
+use crate::exec::memory::memory_order;
 use crate::exec::sm::{Handler, Handlers};
 use crate::exec::tensor::warpgroup;
-use crate::exec::{control, gang, memory_order};
+use crate::exec::{control, gang};
 use crate::isa::Class;
 use crate::isa::check_event::{Aligned, CheckEvent, FenceScope, WarpSync};
 use crate::lower::error::LoadError;

@@ -2,11 +2,11 @@
 
 use super::FunctionLowering;
 use crate::exec::control;
-use crate::exec::function::Function;
 use crate::exec::gang::{self, ExitPath};
-use crate::exec::gang_state::GangScope;
 use crate::exec::sm::Inst;
 use crate::exec::warp::NO_INDEX;
+use crate::exec::warp::function::Function;
+use crate::exec::warp::gang_state::GangScope;
 use crate::isa::check_event::{CheckEvent, ExitBranch, SharedArray};
 use crate::isa::listing::{BlockInfo, LineInfo};
 use crate::isa::sites::{Site, SiteKind};

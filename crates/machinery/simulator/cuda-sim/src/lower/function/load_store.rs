@@ -8,7 +8,7 @@ use super::cache_policy::CACHE_HINT;
 use super::names::Named;
 use super::operands::{display_name, form_of, register_class};
 use crate::exec::lanewise::map1;
-use crate::exec::state_space;
+use crate::exec::memory::state_space;
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;

@@ -3,11 +3,11 @@
 use super::FunctionLowering;
 use super::load_store::{AccessSpace, ResolvedAddress};
 use super::operands::{display_name, form_of};
-use crate::exec::atomic::Atomic;
 use crate::exec::lanewise::map1;
-use crate::exec::mbarrier::{self, Change};
+use crate::exec::memory::atomic::Atomic;
+use crate::exec::memory::mbarrier::{self, Change};
+use crate::exec::memory::{address, async_copy};
 use crate::exec::sm::Handler;
-use crate::exec::{address, async_copy};
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;

@@ -1,7 +1,7 @@
 //! Counting of atomics on shared memory that a GPU implements as loops of loads and compare-and-swaps.
 
 use super::{access, profiler};
-use crate::exec::atomic::Atomic;
+use crate::exec::memory::atomic::Atomic;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 use crate::profile::traffic::{CasLoop, first_lane_per_bank};

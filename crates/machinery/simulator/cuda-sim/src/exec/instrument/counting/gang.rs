@@ -1,10 +1,10 @@
 //! Counting handlers for gangs, which count all warps at once where possible.
 
 use super::{counting_handler, offset_by, profiler, site_of};
-use crate::exec::access::pattern_key;
-use crate::exec::access_pattern::{GangTraffic, TRAFFIC_ORIGIN};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{GangView, View as _};
+use crate::exec::memory::access::pattern_key;
+use crate::exec::profiler::access_pattern::{GangTraffic, TRAFFIC_ORIGIN};
 use crate::exec::profiler::{AccessCost, LINE, Profiler, Transfer};
 use crate::exec::sm::{CountedSite, Handler, Inst, Next, Sm};
 use crate::isa::Memory;

@@ -7,8 +7,8 @@
 mod cas_loops;
 mod gang;
 
-use crate::exec::async_copy;
 use crate::exec::cpu::Cpu;
+use crate::exec::memory::async_copy;
 use crate::exec::profiler::{Profiler, Transfer};
 use crate::exec::sm::{Code, CountedSite, Handler, Inst, Next, Sm};
 use crate::isa::sites::SiteKind;

@@ -1,7 +1,7 @@
 //! Tests of bit-field instructions against loops over single bits, as in the PTX ISA's pseudocode.
 
 use super::harness::{check, pairs, singles};
-use crate::exec::random::random;
+use crate::exec::sm::test_support::random;
 use crate::ptx::ast::Type;
 
 const AMOUNTS: [u64; 12] = [0, 1, 5, 16, 31, 32, 33, 63, 64, 65, 255, 256 + 3];

@@ -2,7 +2,7 @@
 
 use super::harness::{TestForm, check, check_all, edges, pairs, triples};
 use super::integer::number;
-use crate::exec::random::random;
+use crate::exec::sm::test_support::random;
 use crate::ptx::ast::Type;
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 

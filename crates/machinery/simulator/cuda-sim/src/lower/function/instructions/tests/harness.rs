@@ -3,7 +3,7 @@
 
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::{Form, FormError, Op};
-use crate::exec::random::random;
+use crate::exec::sm::test_support::random;
 use crate::exec::sm::{Inst, Sm};
 use crate::lanes::{FULL, LANES};
 use crate::lower::function::instructions::{Lowering, find};
@@ -133,7 +133,7 @@ fn execute_warp_inst(
         arg1: 0,
         imm,
         uniform: 0,
-        gang_scope: crate::exec::gang_state::GangScope::Warps,
+        gang_scope: crate::exec::warp::gang_state::GangScope::Warps,
         reuse_distance: 0,
     };
     // SAFETY: each operand is the offset of a row of `ROW` bytes inside `frame`, which is wide enough for any

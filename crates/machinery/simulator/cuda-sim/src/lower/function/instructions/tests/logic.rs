@@ -2,7 +2,7 @@
 
 use super::harness::{TestForm, check, edges, pairs, singles, triples};
 use super::integer::{number, register};
-use crate::exec::random::random;
+use crate::exec::sm::test_support::random;
 use crate::ptx::ast::Type;
 
 #[test]

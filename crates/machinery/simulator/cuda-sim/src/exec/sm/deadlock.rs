@@ -1,9 +1,9 @@
 //! Blocks in which no thread can make progress: releases lanes that wait at matching `.sync` instructions in
 //! different places; otherwise reports a deadlock.
 
-use super::fault::{Fault, FaultKind, FaultLocation};
-use super::sm::Sm;
-use super::warp::{Split, SplitState};
+use super::Sm;
+use crate::exec::fault::{Fault, FaultKind, FaultLocation};
+use crate::exec::warp::{Split, SplitState};
 
 impl Sm {
     /// Releases lanes that wait at different but matching `.sync` instructions once all lanes of their mask
@@ -12,7 +12,7 @@ impl Sm {
     /// By the PTX ISA (`shfl.sync` and related instructions), a lane waits until the others have executed the
     /// instruction with the same qualifiers and the same mask, which need not be the same instruction in the
     /// code.
-    pub(super) fn release_matching_syncs(&mut self) -> bool {
+    pub fn release_matching_syncs(&mut self) -> bool {
         let code = &self.grid.program.code.plain;
         let same_sync = |first: &Split, other: &Split| {
             let (a, b) = (&code[first.pc as usize], &code[other.pc as usize]);
@@ -46,7 +46,7 @@ impl Sm {
     }
 
     /// Returns the fault of a block in which no thread can run.
-    pub(super) fn deadlock(&self) -> Fault {
+    pub fn deadlock(&self) -> Fault {
         let waiting_warp = self.block.warps.iter().find_map(|warp| {
             warp.splits.iter().find_map(|split| match split.state {
                 SplitState::Sync(members) | SplitState::WarpBarrier(members) => {

@@ -4,10 +4,10 @@
 //! The layout of the 64-bit barrier object is opaque in PTX; here it is that of [`Phase`].
 
 use super::access::translate;
-use super::fault::FaultKind;
-use super::sm::{Inst, Next, Sm};
-use super::spin::ATOMIC_SPIN_LIMIT;
 use super::state_space::SharedSpace;
+use crate::exec::fault::FaultKind;
+use crate::exec::schedule::spin::ATOMIC_SPIN_LIMIT;
+use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 
 /// The effect of an instruction on a barrier, stored in `arg0`. The numbers differ from those of atomics.

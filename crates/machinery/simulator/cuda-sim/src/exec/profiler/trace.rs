@@ -5,6 +5,7 @@
 //! recorded.
 
 pub use crate::isa::{AccessKind, Memory};
+
 use crate::isa::{Listing, SourceLine};
 use crate::lanes::LANES;
 use std::collections::HashMap;

@@ -5,6 +5,9 @@ mod bytes;
 mod descriptor;
 mod dot;
 mod fast_path;
+pub mod matrix;
+#[cfg(test)]
+mod tests;
 pub mod warpgroup;
 
 use super::cpu::Cpu;
@@ -237,6 +240,3 @@ fn element_location(shape: ProductShape, row: usize, k: usize) -> (usize, usize,
     let lane = row * 4 + k % across / packed;
     (k / across, lane, k % packed * 16)
 }
-
-#[cfg(test)]
-mod tests;

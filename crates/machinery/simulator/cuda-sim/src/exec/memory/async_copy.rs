@@ -4,9 +4,9 @@
 //! and earlier reads find the old contents. A GPU may do both, and this choice exposes a missing wait.
 
 use super::access::translate;
-use super::cp_async_groups::{MAX_BYTES, StartedCopy};
-use super::sm::{Inst, Next, Sm};
 use super::state_space::{GlobalSpace, SharedSpace, SpaceAccess as _};
+use crate::exec::sm::{Inst, Next, Sm};
+use crate::exec::warp::cp_async_groups::{MAX_BYTES, StartedCopy};
 use crate::lanes::LANES;
 
 /// The number of bytes that a copy reads.

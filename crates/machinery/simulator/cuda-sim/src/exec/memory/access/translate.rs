@@ -1,8 +1,8 @@
 //! Translation of simulated addresses to host addresses, or to faults.
 
 use crate::exec::fault::FaultKind;
+use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::exec::state_space::SpaceAccess;
 
 /// Returns the host address of one lane's access of `bytes` bytes, aligned to `unit`, or the fault it causes.
 #[inline(always)]

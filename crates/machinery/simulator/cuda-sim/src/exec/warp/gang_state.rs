@@ -1,8 +1,8 @@
-//! The state of a running gang and of the warp groups of a block. Separate from [`super::gang`], which runs
+//! The state of a running gang and of the warp groups of a block. Separate from [`crate::exec::gang`], which runs
 //! gangs, because the SM contains this state.
 
+use super::NO_INDEX;
 use super::function::Function;
-use super::warp::NO_INDEX;
 use super::window::Window;
 use crate::lanes::{FULL, active};
 use std::ops::Range;

@@ -1,11 +1,11 @@
 //! `ldmatrix` and `stmatrix`: move 8×8 matrices between shared memory and a warp's registers, in the layout of
 //! tensor cores. Source: PTX ISA, sections 9.7.14.5.15 and 9.7.14.5.16.
 
-use super::access::translate;
-use super::sm::{Inst, Next, Sm};
-use super::state_space::{SharedSpace, SpaceAccess as _};
-use super::sync::converge;
-use super::tensor::incomplete_warp_fault;
+use super::incomplete_warp_fault;
+use crate::exec::memory::access::translate;
+use crate::exec::memory::state_space::{SharedSpace, SpaceAccess as _};
+use crate::exec::sm::{Inst, Next, Sm};
+use crate::exec::sync::converge;
 use crate::lanes::{FULL, LANES};
 
 /// Bytes per matrix row, and rows per matrix.

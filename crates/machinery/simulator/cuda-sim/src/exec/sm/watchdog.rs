@@ -1,10 +1,12 @@
 //! The watchdog: polls the clock while a launch runs and reports launches that exceed their time limit.
 
-use super::fault::{Fault, FaultKind, FaultLocation};
-use super::interrupt::is_requested;
-use super::sm::Sm;
-use super::time_limit::{BLOCK_START_COST, SHORT_LAUNCH, TimeLimit, Timing, WakeTime};
-use super::warp::{SplitState, Warp};
+use super::Sm;
+use crate::exec::fault::{Fault, FaultKind, FaultLocation};
+use crate::exec::schedule::interrupt::is_requested;
+use crate::exec::schedule::time_limit::{
+    BLOCK_START_COST, SHORT_LAUNCH, TimeLimit, Timing, WakeTime,
+};
+use crate::exec::warp::{SplitState, Warp};
 use std::time::Instant;
 
 /// Number of warp instructions between two polls of the clock.
@@ -12,14 +14,14 @@ const POLL_INTERVAL: u64 = 1 << 16;
 
 impl Sm {
     /// Returns true, with the fault set, if the launch's time is up. Called before a block starts or continues.
-    pub(super) fn is_timed_out_at_block_start(&mut self) -> bool {
+    pub fn is_timed_out_at_block_start(&mut self) -> bool {
         self.watchdog.next_poll = self.watchdog.next_poll.saturating_sub(BLOCK_START_COST);
         self.is_timed_out()
     }
 
     /// Returns true, with the fault set, if a poll is due and the launch's time is up.
     #[inline]
-    pub(super) fn is_timed_out(&mut self) -> bool {
+    pub fn is_timed_out(&mut self) -> bool {
         self.clock >= self.watchdog.next_poll && self.poll()
     }
 

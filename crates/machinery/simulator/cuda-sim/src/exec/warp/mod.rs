@@ -6,12 +6,18 @@
 //! not waiting can, so lanes that spin on something that other lanes of their warp must do yield to those
 //! lanes.
 
-use super::cp_async_groups::AsyncCopies;
-use super::random_schedule::Sleep;
-use super::spin::SpinDetector;
-use super::wgmma_groups::WgmmaGroups;
-use super::window::Window;
+pub mod cp_async_groups;
+pub mod function;
+pub mod gang_state;
+pub mod wgmma_groups;
+pub mod window;
+
+use super::schedule::random_schedule::Sleep;
+use super::schedule::spin::SpinDetector;
+use cp_async_groups::AsyncCopies;
 use std::collections::VecDeque;
+use wgmma_groups::WgmmaGroups;
+use window::Window;
 
 /// Number of warp instructions of a turn, after which a warp yields. The limit keeps a warp that spins on
 /// another warp from running forever.

@@ -1,5 +1,5 @@
 //! The random decisions of a seeded schedule of warps and blocks: which warp sleeps before an access, and
-//! which is woken. [`super::instrument::random_schedule`] applies them.
+//! which is woken. [`crate::exec::instrument::random_schedule`] applies them.
 
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};

@@ -2,7 +2,7 @@
 //!
 //! Source: PTX ISA section 5.1. Bounds are always checked.
 
-use super::sm::Sm;
+use crate::exec::sm::Sm;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
 /// A state space, used as the type parameter of loads and stores.

@@ -7,9 +7,9 @@
 //! 9.7.13 (`membar`, `fence`).
 
 use super::access::{Element, translate};
-use super::sm::{Handler, Inst, Next, Sm};
-use super::spin::LOAD_SPIN_LIMIT;
 use super::state_space::SpaceAccess;
+use crate::exec::schedule::spin::LOAD_SPIN_LIMIT;
+use crate::exec::sm::{Handler, Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 use std::sync::atomic::{
     AtomicI8, AtomicI16, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence as host_fence,

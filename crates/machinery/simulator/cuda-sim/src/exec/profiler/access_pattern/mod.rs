@@ -13,7 +13,7 @@ mod cache;
 
 pub use cache::{AccessPatterns, PatternKey};
 
-use super::gang_state::MAX_WARPS;
+use crate::exec::warp::gang_state::MAX_WARPS;
 use crate::lanes::LANES;
 use crate::lanes::quarters::{LANES_PER_QUARTER, quarters};
 use std::rc::Rc;

@@ -16,6 +16,6 @@ pub fn forget_interrupts() {
 }
 
 /// Returns true if the running launch should end.
-pub(super) fn is_requested() -> bool {
+pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }

@@ -1,9 +1,9 @@
 //! A thread block: its warps, shared memory and barriers.
 
-use super::gang_state::WarpGroup;
-use super::profiler::Caches;
-use super::warp::{SplitState, Warp};
 use crate::check::Shadow;
+use crate::exec::profiler::Caches;
+use crate::exec::warp::gang_state::WarpGroup;
+use crate::exec::warp::{SplitState, Warp};
 use crate::lanes::active;
 
 /// Number of hardware barriers of a block. Source: PTX ISA section 9.7.13.1.

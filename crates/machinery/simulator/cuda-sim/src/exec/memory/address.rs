@@ -1,8 +1,8 @@
 //! Addresses as values: addresses of variables (`mov`), `cvta`, `isspacep`.
 
-use super::cpu::Cpu;
-use super::lanewise::{map1_imm, same, test1, where_true};
-use super::sm::{Handlers, Inst, Next, Sm};
+use crate::exec::cpu::Cpu;
+use crate::exec::lanewise::{map1_imm, same, test1, where_true};
+use crate::exec::sm::{Handlers, Inst, Next, Sm};
 use crate::lanes::LANES;
 use crate::memory::SHARED_WINDOW;
 

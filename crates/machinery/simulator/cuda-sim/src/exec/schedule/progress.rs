@@ -80,7 +80,7 @@ impl Watch {
     }
 
     /// Publishes `running` until the guard is dropped.
-    pub(super) fn show(&self, running: Arc<LaunchProgress>) -> ShowGuard<'_> {
+    pub fn show(&self, running: Arc<LaunchProgress>) -> ShowGuard<'_> {
         *self.lock() = Some(running);
         ShowGuard(self)
     }
@@ -91,7 +91,7 @@ impl Watch {
 }
 
 /// Guard that withdraws a launch when dropped.
-pub(super) struct ShowGuard<'a>(&'a Watch);
+pub struct ShowGuard<'a>(&'a Watch);
 
 impl Drop for ShowGuard<'_> {
     fn drop(&mut self) {

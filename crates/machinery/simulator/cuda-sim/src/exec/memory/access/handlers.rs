@@ -6,8 +6,8 @@ use super::load::{load_operands, run_load, run_load_scalar};
 use super::store::{StoreOperands, run_store, run_store_scalar, store_operands};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::WarpView;
+use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::sm::{Handler, Handlers, Inst, Next, Sm};
-use crate::exec::state_space::SpaceAccess;
 use crate::lanes::LANES;
 
 /// Defines `$name(cpu)`, which returns the handlers of an access. `$run` executes one warp on a CPU with wide

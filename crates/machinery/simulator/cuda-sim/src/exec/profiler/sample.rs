@@ -8,7 +8,7 @@
 //! Block `n` belongs to SM `n` modulo their number, on whichever host thread it runs, and starts with the
 //! caches that the previous block of that SM left. Cache contents therefore do not depend on host scheduling.
 
-use super::profiler::Caches;
+use super::Caches;
 use super::trace::Trace;
 use crate::device::DeviceSpec;
 use crate::profile::collect::LaunchPart;

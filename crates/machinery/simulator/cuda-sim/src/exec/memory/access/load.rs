@@ -4,8 +4,8 @@ use super::element::{Element, load_lanes};
 use super::pattern::{LanePattern, pattern};
 use super::translate::{record_fault, translate};
 use crate::exec::lanewise::View;
+use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::sm::{Inst, Sm};
-use crate::exec::state_space::SpaceAccess;
 use crate::lanes::quarters::{LANES_PER_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 

@@ -4,10 +4,10 @@ use super::element::{Element, load_lanes, store_lanes};
 use super::load::load_operands;
 use super::store::{StoreOperands, store_operands};
 use super::translate::translate;
-use crate::exec::access_pattern::{AccessPattern, PatternKey};
 use crate::exec::lanewise::{GangView, View};
+use crate::exec::memory::state_space::SpaceAccess;
+use crate::exec::profiler::access_pattern::{AccessPattern, PatternKey};
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::exec::state_space::SpaceAccess;
 use crate::lanes::LANES;
 use crate::lanes::quarters::LANES_PER_QUARTER;
 

@@ -3,11 +3,11 @@
 //! Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
 use super::access::translate_atomic;
-use super::ops::half;
-use super::ops::rounding::{canonical, flush, pass_nan};
-use super::sm::{Handler, Inst, Next, Sm};
-use super::spin::ATOMIC_SPIN_LIMIT;
 use super::state_space::SpaceAccess;
+use crate::exec::ops::half;
+use crate::exec::ops::rounding::{canonical, flush, pass_nan};
+use crate::exec::schedule::spin::ATOMIC_SPIN_LIMIT;
+use crate::exec::sm::{Handler, Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};

@@ -1,0 +1,9 @@
+//! The handlers that access memory: loads and stores, atomics, asynchronous copies, barriers in memory and fences.
+
+pub mod access;
+pub mod address;
+pub mod async_copy;
+pub mod atomic;
+pub mod mbarrier;
+pub mod memory_order;
+pub mod state_space;
