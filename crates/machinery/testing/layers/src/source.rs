@@ -4,25 +4,42 @@ use crate::reader::{ItemPath, Mention, Reader};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::path::Path;
 use syn::visit::Visit;
 
 /// The paths and imports of one file.
-pub struct SourceFile {
+struct SourceFile {
     /// The file's path, relative to `src`.
-    pub path: String,
-    pub mentions: Vec<Mention>,
+    path: String,
+    mentions: Vec<Mention>,
     /// All imports of the file, private and public, by their local names.
-    pub imports: BTreeMap<String, ItemPath>,
+    imports: BTreeMap<String, ItemPath>,
 }
 
 /// The files of a crate, by module.
-pub struct Source(pub BTreeMap<ItemPath, SourceFile>);
+pub struct Source(BTreeMap<ItemPath, SourceFile>);
 
 impl Source {
-    /// Reads the crate whose root is `lib.rs`. `load` returns the text of a file, or `None` if there is none.
-    pub fn read(load: &dyn Fn(&str) -> Option<String>) -> Source {
+    /// Reads the source files of the crate in this folder, starting at its `lib.rs`, or `main.rs` if it has no library.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a file is missing or cannot be parsed.
+    pub fn of_crate(dir: &Path) -> Source {
+        let src = dir.join("src");
+        let root = ["lib.rs", "main.rs"]
+            .into_iter()
+            .find(|root| src.join(root).is_file())
+            .unwrap_or_else(|| panic!("{} contains no crate", src.display()));
+        Source::read(root, &|path| fs::read_to_string(src.join(path)).ok())
+    }
+
+    /// Reads the crate whose root is this file. `load` returns the text of a file, or `None` if there is none.
+    pub(crate) fn read(root: &str, load: &dyn Fn(&str) -> Option<String>) -> Source {
         let mut files = BTreeMap::new();
-        let mut queue = vec![(ItemPath::new(), "lib.rs".to_owned())];
+        let mut queue = vec![(ItemPath::new(), root.to_owned())];
         while let Some((module, path)) = queue.pop() {
             let text = load(&path).unwrap_or_else(|| panic!("{path} is missing"));
             let tree = syn::parse_file(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -47,7 +64,17 @@ impl Source {
         Source(files)
     }
 
-    /// Returns the modules of `lib.rs`.
+    /// Returns all modules that have files of their own.
+    pub fn modules(&self) -> Vec<&ItemPath> {
+        self.0.keys().collect()
+    }
+
+    /// Returns the number of paths that the files name.
+    pub fn mention_count(&self) -> usize {
+        self.0.values().map(|file| file.mentions.len()).sum()
+    }
+
+    /// Returns the modules of the crate's root.
     pub fn top_modules(&self) -> BTreeSet<&str> {
         let modules = self.0.keys().filter(|module| module.len() == 1);
         modules.map(|module| module[0].as_str()).collect()
@@ -171,6 +198,13 @@ pub struct Cycle {
     pub parent: ItemPath,
     /// The dependencies between them, with their locations.
     pub steps: Vec<String>,
+}
+
+impl fmt::Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parent = self.parent.join("::");
+        write!(f, "a cycle in {parent}:\n  {}", self.steps.join("\n  "))
+    }
 }
 
 /// Returns the cycles among the submodules of `parent`.
