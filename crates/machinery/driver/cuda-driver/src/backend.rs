@@ -28,12 +28,23 @@ pub enum Backend {
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 const DEFAULT_TIME_LIMIT: TimeLimit = TimeLimit::Standstill(DEFAULT_TIMEOUT);
 
-/// The selected backend, or the error that `cuInit` returned; empty before the first `cuInit`.
-static BACKEND: OnceLock<Result<Backend, Status>> = OnceLock::new();
+/// The choice of the backend. Its own static, because it exists before the simulator starts, and on a GPU
+/// instead of it.
+static SELECTION: Selection = Selection {
+    backend: OnceLock::new(),
+    start_hook: OnceLock::new(),
+};
+
+struct Selection {
+    /// The selected backend, or the error that `cuInit` returned; empty before the first `cuInit`.
+    backend: OnceLock<Result<Backend, Status>>,
+    /// The hook that runs before the simulator starts, if one is registered.
+    start_hook: OnceLock<OnSimulatorStart>,
+}
 
 /// Returns the backend selected by `cuInit`; `None` before it succeeds.
 pub fn backend() -> Option<Backend> {
-    BACKEND.get().and_then(|choice| choice.ok())
+    SELECTION.backend.get().and_then(|choice| choice.ok())
 }
 
 /// `cuInit`: selects the backend at the first call; later calls return the same result.
@@ -50,7 +61,7 @@ pub fn select() -> Result<Backend, Status> {
     if fork::in_child() {
         return Err(CudaError::NotInitialized.into());
     }
-    *BACKEND.get_or_init(select_from_env)
+    *SELECTION.backend.get_or_init(select_from_env)
 }
 
 /// Selects the backend that `CUDA_BACKEND` requests. If it is unset, selects NVIDIA's driver if it is usable,
@@ -93,16 +104,14 @@ fn select_from_env() -> Result<Backend, Status> {
 /// A hook that runs before the simulator starts. An error, which is printed, keeps the simulator from starting.
 pub type OnSimulatorStart = fn(&'static DeviceSpec) -> Result<(), String>;
 
-static START_HOOK: OnceLock<OnSimulatorStart> = OnceLock::new();
-
 /// Registers a hook that `cuInit` runs before it starts the simulator. Only the first registration counts.
 pub fn on_simulator_start(hook: OnSimulatorStart) {
-    let _ = START_HOOK.set(hook);
+    let _ = SELECTION.start_hook.set(hook);
 }
 
 /// Runs the registered start-up hook.
 fn run_start_hook(device: &'static DeviceSpec) -> Result<(), Status> {
-    let Some(hook) = START_HOOK.get() else {
+    let Some(hook) = SELECTION.start_hook.get() else {
         return Ok(());
     };
     hook(device).map_err(|reason| {

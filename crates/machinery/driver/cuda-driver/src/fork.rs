@@ -4,6 +4,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// True in a forked child. Its own static, because the fork handler, which is registered with the C library,
+/// takes no argument.
 static IN_CHILD: AtomicBool = AtomicBool::new(false);
 
 /// Returns true if this process was forked from the one that started the simulator.

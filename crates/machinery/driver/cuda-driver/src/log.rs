@@ -1,16 +1,14 @@
 //! Messages on stderr, and the results of calls that panic or that have no implementation.
 
-use std::collections::BTreeSet;
 use std::fmt::Arguments;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
 
 use cuda_sim::driver::CudaError;
 
 use crate::backend::{Backend, backend};
-use crate::simulator::check_permitted;
 use crate::simulator::telemetry::{Event, emit};
+use crate::simulator::{check_permitted, is_first_unsupported_call};
 use crate::status::{CallResult, Code, to_code};
 
 /// Prints one message on stderr. Ignores errors: a closed stderr is no reason to fail.
@@ -33,9 +31,7 @@ pub fn catch_panic(name: &str, call: impl FnOnce() -> CallResult) -> Code {
 /// Returns the error for a function that the simulator does not implement, and prints each function's name
 /// once.
 pub fn not_simulated(name: &'static str) -> CallResult {
-    static NAMED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
-    let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
-    if named.insert(name) {
+    if is_first_unsupported_call(name) {
         warn(format_args!(
             "the simulator does not support {name}; it requires an NVIDIA GPU"
         ));

@@ -1,4 +1,5 @@
-//! Panics never cross into C: every function that C can call runs its body in `log::catch_panic`.
+//! Properties of the crate's source: panics never cross into C, because every function that C can call runs
+//! its body in `log::catch_panic`, and one `Simulator` value owns all state, because there are few statics.
 
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
@@ -82,5 +83,55 @@ fn c_functions_catch_panics() {
             second_line.starts_with(expected_start),
             "{file}: {name}: {second_line}"
         );
+    }
+}
+
+/// Returns the statics and thread-locals of the crate, each with its file and the line before it, outside of
+/// the function table, whose macros generate some for each function.
+fn statics() -> Vec<(String, String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    files.retain(|file| !file.ends_with("functions/macros.rs"));
+    let mut statics = Vec::new();
+    for file in files {
+        let text = read_to_string(&file).unwrap();
+        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+        let mut previous = "";
+        for line in text.lines().map(str::trim) {
+            let visibilities = [
+                "static ",
+                "pub static ",
+                "pub(crate) static ",
+                "pub(super) static ",
+            ];
+            let item = visibilities
+                .iter()
+                .find_map(|start| line.strip_prefix(start));
+            if let Some(item) = item {
+                let item = item.split(':').next().unwrap().to_owned();
+                statics.push((name.clone(), item, previous.to_owned()));
+            }
+            previous = line;
+        }
+    }
+    statics.sort();
+    statics
+}
+
+/// New state belongs in `simulator::Simulator`, or in `simulator::thread::ThreadState` if each thread has its
+/// own.
+#[test]
+fn there_are_few_statics_each_with_its_reason() {
+    const MAX: usize = 8;
+    let statics = statics();
+    let names: Vec<(&str, &str)> = statics
+        .iter()
+        .map(|(file, name, _)| (file.as_str(), name.as_str()))
+        .collect();
+    assert!(names.contains(&("mod.rs", "SIMULATOR")), "{names:?}");
+    assert!(names.len() <= MAX, "{names:?}");
+    for (file, name, previous) in &statics {
+        assert!(previous.starts_with("///"), "{file}: {name}: {previous}");
     }
 }

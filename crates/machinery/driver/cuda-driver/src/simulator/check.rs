@@ -8,18 +8,29 @@ use cuda_sim::driver::Driver;
 
 use super::queue::{self, WaitTarget};
 use super::telemetry::{Event, emit};
-use super::{host_access, lock_mutex, lock_synchronized, try_lock};
+use super::{SIMULATOR, host_access, lock_driver_drained, lock_mutex, try_lock_driver};
 use crate::fork;
 use crate::log::{catch_panic, warn};
 
-/// The active checks.
-static ACTIVE: Mutex<Checks> = Mutex::new(Checks::NONE);
+/// The sanitizer's settings and results.
+pub struct Sanitizer {
+    /// The active checks.
+    active: Mutex<Checks>,
+    /// Findings that have not been taken yet.
+    findings: Mutex<Vec<Finding>>,
+    /// True if findings are printed on stderr, which `CUDA_SIM_CHECK` enables.
+    to_stderr: AtomicBool,
+}
 
-/// Findings that have not been taken yet.
-static PENDING: Mutex<Vec<Finding>> = Mutex::new(Vec::new());
-
-/// True if findings are printed on stderr, which `CUDA_SIM_CHECK` enables.
-static TO_STDERR: AtomicBool = AtomicBool::new(false);
+impl Sanitizer {
+    pub const fn new() -> Self {
+        Self {
+            active: Mutex::new(Checks::NONE),
+            findings: Mutex::new(Vec::new()),
+            to_stderr: AtomicBool::new(false),
+        }
+    }
+}
 
 /// Maximum number of findings per launch printed on stderr.
 const MAX_TO_STDERR: usize = 20;
@@ -30,15 +41,15 @@ pub fn check(checks: Checks) {
     queue::wait(WaitTarget::All);
     host_access::report_page_accesses();
     host_access::set_enabled(checks.host);
-    *lock_mutex(&ACTIVE) = checks;
-    if let Ok(mut driver) = lock_synchronized() {
+    *lock_mutex(&SIMULATOR.sanitizer.active) = checks;
+    if let Ok(mut driver) = lock_driver_drained() {
         driver.set_checks(checks);
     }
 }
 
 /// Returns the active checks.
 pub fn active_checks() -> Checks {
-    *lock_mutex(&ACTIVE)
+    *lock_mutex(&SIMULATOR.sanitizer.active)
 }
 
 /// Returns the findings since the last call: each error of a launch once, and memory that was still allocated
@@ -46,25 +57,28 @@ pub fn active_checks() -> Checks {
 pub fn take_findings() -> Vec<Finding> {
     queue::wait(WaitTarget::All);
     host_access::report_page_accesses();
-    std::mem::take(&mut lock_mutex(&PENDING))
+    std::mem::take(&mut lock_mutex(&SIMULATOR.sanitizer.findings))
 }
 
 /// Enables the checks that `CUDA_SIM_CHECK` names, and prints their findings on stderr.
 pub fn enable_printed(checks: Checks) {
-    TO_STDERR.store(true, Ordering::Relaxed);
+    SIMULATOR.sanitizer.to_stderr.store(true, Ordering::Relaxed);
     host_access::set_enabled(checks.host);
-    *lock_mutex(&ACTIVE) = checks;
+    *lock_mutex(&SIMULATOR.sanitizer.active) = checks;
 }
 
 /// Stops printing findings; the observer and [`take_findings`] still get them.
 pub fn silence_findings() {
-    TO_STDERR.store(false, Ordering::Relaxed);
+    SIMULATOR
+        .sanitizer
+        .to_stderr
+        .store(false, Ordering::Relaxed);
 }
 
 /// Stores findings of a launch or of a destroyed context, and prints them if printing is enabled, except
 /// `printed`, which is on stderr already.
 pub fn report(findings: Vec<Finding>, printed: Option<&Finding>) {
-    if TO_STDERR.load(Ordering::Relaxed) {
+    if SIMULATOR.sanitizer.to_stderr.load(Ordering::Relaxed) {
         let unprinted = findings.iter().filter(|&finding| Some(finding) != printed);
         let unprinted: Vec<&Finding> = unprinted.collect();
         for finding in unprinted.iter().take(MAX_TO_STDERR) {
@@ -80,7 +94,7 @@ pub fn report(findings: Vec<Finding>, printed: Option<&Finding>) {
     if !findings.is_empty() {
         emit(Event::Findings(&findings));
     }
-    lock_mutex(&PENDING).extend(findings);
+    lock_mutex(&SIMULATOR.sanitizer.findings).extend(findings);
 }
 
 /// Reports allocations that were leaked when a context was destroyed, if leaks are checked. Unlocks the
@@ -96,13 +110,13 @@ pub fn report_leaks(mut driver: MutexGuard<Driver>) {
 /// because its parent reports.
 pub extern "C" fn at_exit() {
     catch_panic("exit", || {
-        let driver_is_busy = try_lock().is_none() && !queue::in_background();
+        let driver_is_busy = try_lock_driver().is_none() && !queue::in_background();
         if fork::in_child() || driver_is_busy {
             return Ok(());
         }
         queue::wait(WaitTarget::All);
         host_access::report_page_accesses();
-        if let Some(mut driver) = try_lock() {
+        if let Some(mut driver) = try_lock_driver() {
             let leaks = driver.take_leaks_at_exit();
             drop(driver);
             report(leaks, None);

@@ -1,15 +1,10 @@
 //! The conditions under which launches run. A program may request unusual ones, to find out whether a
 //! kernel's results depend on them.
 
-use std::sync::Mutex;
-
 use cuda_sim::exec::Conditions;
 
 use super::queue::{self, WaitTarget};
-use super::{lock, lock_mutex};
-
-/// The conditions of later launches.
-static CONDITIONS: Mutex<Conditions> = Mutex::new(Conditions::DEFAULT);
+use super::{SIMULATOR, lock_driver, lock_mutex};
 
 /// Runs later launches on the simulator in a random order (seeded): all blocks that fit on the device at a
 /// time are resident at once, and before any access to memory shared with other threads a warp may be delayed
@@ -44,15 +39,15 @@ pub fn set_sample_seed(seed: Option<u64>) {
 
 /// Returns the conditions of later launches.
 pub fn conditions() -> Conditions {
-    *lock_mutex(&CONDITIONS)
+    *lock_mutex(&SIMULATOR.conditions)
 }
 
 fn update(change: impl FnOnce(&mut Conditions)) {
     queue::wait(WaitTarget::All);
     queue::restart_shuffle();
-    let mut conditions = lock_mutex(&CONDITIONS);
+    let mut conditions = lock_mutex(&SIMULATOR.conditions);
     change(&mut conditions);
-    if let Ok(mut driver) = lock() {
+    if let Ok(mut driver) = lock_driver() {
         driver.set_conditions(*conditions);
     }
 }

@@ -1,7 +1,8 @@
 //! Contexts: primary contexts, created contexts, the current context, limits and settings.
 
+use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint, c_ulonglong};
-use std::sync::MutexGuard;
+use std::sync::{Mutex, MutexGuard};
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, Limit, PRIORITIES};
 use cust_raw::{CUcontext, CUdevice};
@@ -9,11 +10,11 @@ use cust_raw::{CUcontext, CUdevice};
 use super::capture::{forget_streams, rules};
 use super::check::report_leaks;
 use super::device::check_device;
-use super::live_contexts;
 use super::queue::{self, WaitTarget};
 use super::raw::{self, Out, handle, write_if_not_null};
 use super::{
-    current_context, lock, lock_synchronized, require_current, synchronized_context, with_contexts,
+    SIMULATOR, lock_current_context, lock_current_context_drained, lock_driver,
+    lock_driver_drained, lock_mutex, require_current, with_contexts,
 };
 use crate::status::CallResult;
 use crate::types::{CUctxCreateParams, CUexecAffinityParam};
@@ -21,12 +22,44 @@ use crate::types::{CUctxCreateParams, CUexecAffinityParam};
 /// The result of `cuCtxGetApiVersion` since CUDA 3.2.
 const API_VERSION: c_uint = 3020;
 
+/// The set of contexts that may be made current: those that were created and not destroyed. Primary contexts
+/// stay in the set, since they can be retained again. It has its own lock, so that lookups do not wait for a
+/// running launch, which holds the driver's.
+pub struct LiveContexts(Mutex<BTreeSet<ContextId>>);
+
+impl LiveContexts {
+    pub const fn new() -> Self {
+        Self(Mutex::new(BTreeSet::new()))
+    }
+
+    /// Registers a new context. Returns it.
+    fn register(&self, context: ContextId) -> ContextId {
+        lock_mutex(&self.0).insert(context);
+        context
+    }
+
+    /// Removes a destroyed context that is not a primary context.
+    fn unregister(&self, context: ContextId) {
+        lock_mutex(&self.0).remove(&context);
+    }
+
+    /// Returns [`CudaError::InvalidContext`] for a context that may not be made current.
+    fn check(&self, context: ContextId) -> Result<(), CudaError> {
+        match lock_mutex(&self.0).contains(&context) {
+            true => Ok(()),
+            false => Err(CudaError::InvalidContext),
+        }
+    }
+}
+
 /// `cuDevicePrimaryCtxRetain`.
 pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
     // SAFETY: `context` is null or writable, as `cuDevicePrimaryCtxRetain` requires of its caller.
     let context = unsafe { Out::new(context) }?;
-    let primary = live_contexts::register(lock()?.retain_primary(device)?);
+    let primary = SIMULATOR
+        .live_contexts
+        .register(lock_driver()?.retain_primary(device)?);
     context.set(handle(primary.0));
     Ok(())
 }
@@ -34,7 +67,7 @@ pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> CallR
 /// `cuDevicePrimaryCtxRelease`.
 pub unsafe fn release_primary(device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    let mut driver = lock_synchronized()?;
+    let mut driver = lock_driver_drained()?;
     driver.release_primary(device)?;
     forget_streams(&driver);
     report_leaks(driver);
@@ -44,7 +77,7 @@ pub unsafe fn release_primary(device: CUdevice) -> CallResult {
 /// `cuDevicePrimaryCtxReset`.
 pub unsafe fn reset_primary(device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    let mut driver = lock_synchronized()?;
+    let mut driver = lock_driver_drained()?;
     driver.reset_primary(device)?;
     forget_streams(&driver);
     report_leaks(driver);
@@ -54,7 +87,7 @@ pub unsafe fn reset_primary(device: CUdevice) -> CallResult {
 /// `cuDevicePrimaryCtxSetFlags`.
 pub unsafe fn set_primary_flags(device: CUdevice, flags: c_uint) -> CallResult {
     let device = check_device(device)?;
-    Ok(lock_synchronized()?.set_primary_flags(device, flags)?)
+    Ok(lock_driver_drained()?.set_primary_flags(device, flags)?)
 }
 
 /// `cuDevicePrimaryCtxGetState`.
@@ -67,7 +100,7 @@ pub unsafe fn primary_state(
     // SAFETY: `flags` and `active` are null or writable, as `cuDevicePrimaryCtxGetState` requires of its
     // caller.
     let (flags, active) = unsafe { (Out::new(flags)?, Out::new(active)?) };
-    let (set, exists) = lock_synchronized()?.primary_state(device)?;
+    let (set, exists) = lock_driver_drained()?.primary_state(device)?;
     flags.set(set);
     active.set(exists.into());
     Ok(())
@@ -78,7 +111,9 @@ pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -
     let device = check_device(device)?;
     // SAFETY: `context` is null or writable, as `cuCtxCreate` requires of its caller.
     let context = unsafe { Out::new(context) }?;
-    let created = live_contexts::register(lock_synchronized()?.create_context(device, flags)?);
+    let created = SIMULATOR
+        .live_contexts
+        .register(lock_driver_drained()?.create_context(device, flags)?);
     with_contexts(|contexts| contexts.push(created));
     context.set(handle(created.0));
     Ok(())
@@ -125,7 +160,7 @@ pub unsafe fn affinity(affinity: *mut CUexecAffinityParam, kind: c_int) -> CallR
     const SM_COUNT: c_int = 0;
     // SAFETY: `affinity` is null or writable, as `cuCtxGetExecAffinity` requires of its caller.
     let affinity = unsafe { Out::new(affinity) }?;
-    let (driver, _) = synchronized_context()?;
+    let (driver, _) = lock_current_context_drained()?;
     if kind != SM_COUNT {
         return Err(CudaError::UnsupportedExecAffinity.into());
     }
@@ -139,9 +174,9 @@ pub unsafe fn affinity(affinity: *mut CUexecAffinityParam, kind: c_int) -> CallR
 /// `cuCtxDestroy`.
 pub unsafe fn destroy(context: CUcontext) -> CallResult {
     let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
-    let mut driver = lock_synchronized()?;
+    let mut driver = lock_driver_drained()?;
     driver.destroy_context(context)?;
-    live_contexts::unregister(context);
+    SIMULATOR.live_contexts.unregister(context);
     forget_streams(&driver);
     report_leaks(driver);
     with_contexts(|contexts| {
@@ -155,7 +190,7 @@ pub unsafe fn destroy(context: CUcontext) -> CallResult {
 /// `cuCtxPushCurrent`.
 pub unsafe fn push(context: CUcontext) -> CallResult {
     let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
-    live_contexts::check(context)?;
+    SIMULATOR.live_contexts.check(context)?;
     with_contexts(|contexts| contexts.push(context));
     Ok(())
 }
@@ -172,7 +207,7 @@ pub unsafe fn pop(context: *mut CUcontext) -> CallResult {
 pub unsafe fn set_current(context: CUcontext) -> CallResult {
     let context = raw::context(context);
     if let Some(context) = context {
-        live_contexts::check(context)?;
+        SIMULATOR.live_contexts.check(context)?;
     }
     with_contexts(|contexts| contexts.set_current(context));
     Ok(())
@@ -197,19 +232,21 @@ pub unsafe fn device(device: *mut CUdevice) -> CallResult {
 pub unsafe fn device_of(device: *mut CUdevice, context: CUcontext) -> CallResult {
     // SAFETY: `device` is null or writable, as `cuCtxGetDevice` requires of its caller.
     let device = unsafe { Out::new(device) }?;
-    let (driver, context) = lock_context(context)?;
+    let (driver, context) = lock_context_drained(context)?;
     device.set(driver.context_device(context)? as CUdevice);
     Ok(())
 }
 
 /// Locks the driver and resolves a context handle; a null handle means the current context. Returns
 /// [`CudaError::InvalidContext`] if there is none.
-fn lock_context(handle: CUcontext) -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+fn lock_context_drained(
+    handle: CUcontext,
+) -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
     let context = match raw::context(handle) {
         Some(context) => context,
         None => require_current()?,
     };
-    let driver = lock_synchronized()?;
+    let driver = lock_driver_drained()?;
     if !driver.is_context(context) {
         return Err(CudaError::InvalidContext);
     }
@@ -220,26 +257,26 @@ fn lock_context(handle: CUcontext) -> Result<(MutexGuard<'static, Driver>, Conte
 pub unsafe fn id(context: CUcontext, id: *mut c_ulonglong) -> CallResult {
     // SAFETY: `id` is null or writable, as `cuCtxGetId` requires of its caller.
     let id = unsafe { Out::new(id) }?;
-    id.set(lock_context(context)?.1.0);
+    id.set(lock_context_drained(context)?.1.0);
     Ok(())
 }
 
 /// `cuCtxSetFlags`.
 pub unsafe fn set_flags(flags: c_uint) -> CallResult {
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.set_context_flags(context, flags)?)
 }
 
 /// `cuCtxResetPersistingL2Cache`: a no-op, because no cache lines persist.
 pub unsafe fn reset_persisting_cache() -> CallResult {
-    let (driver, context) = synchronized_context()?;
+    let (driver, context) = lock_current_context_drained()?;
     driver.memory_info(context)?;
     Ok(())
 }
 
 /// `cuCtxEnablePeerAccess`.
 pub unsafe fn enable_peer(peer: CUcontext, flags: c_uint) -> CallResult {
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -249,7 +286,7 @@ pub unsafe fn enable_peer(peer: CUcontext, flags: c_uint) -> CallResult {
 
 /// `cuCtxDisablePeerAccess`.
 pub unsafe fn disable_peer(peer: CUcontext) -> CallResult {
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     let peer = raw::context(peer).ok_or(CudaError::InvalidContext)?;
     Ok(driver.disable_peer(context, peer)?)
 }
@@ -258,7 +295,7 @@ pub unsafe fn disable_peer(peer: CUcontext) -> CallResult {
 pub unsafe fn flags(flags: *mut c_uint) -> CallResult {
     // SAFETY: `flags` is null or writable, as `cuCtxGetFlags` requires of its caller.
     let flags = unsafe { Out::new(flags) }?;
-    let (driver, context) = current_context()?;
+    let (driver, context) = lock_current_context()?;
     flags.set(driver.context_flags(context)?);
     Ok(())
 }
@@ -267,24 +304,24 @@ pub unsafe fn flags(flags: *mut c_uint) -> CallResult {
 pub unsafe fn api_version(context: CUcontext, version: *mut c_uint) -> CallResult {
     // SAFETY: `version` is null or writable, as `cuCtxGetApiVersion` requires of its caller.
     let version = unsafe { Out::new(version) }?;
-    let _context_check = lock_context(context)?;
+    let _context_check = lock_context_drained(context)?;
     version.set(API_VERSION);
     Ok(())
 }
 
 /// `cuCtxSynchronize`.
 pub unsafe fn synchronize() -> CallResult {
-    let (driver, context) = current_context()?;
+    let (driver, context) = lock_current_context()?;
     rules::check_context_wait(context)?;
     drop(driver);
     queue::wait(WaitTarget::All);
-    let mut driver = lock()?;
+    let mut driver = lock_driver()?;
     Ok(driver.synchronize_context(context)?)
 }
 
 /// `cuCtxSynchronize_v2` of CUDA 13: a null handle means the current context.
 pub unsafe fn synchronize_one(context: CUcontext) -> CallResult {
-    let (mut driver, context) = lock_context(context)?;
+    let (mut driver, context) = lock_context_drained(context)?;
     Ok(driver.synchronize_context(context)?)
 }
 
@@ -292,14 +329,14 @@ pub unsafe fn synchronize_one(context: CUcontext) -> CallResult {
 pub unsafe fn limit(value: *mut usize, limit: c_int) -> CallResult {
     // SAFETY: `value` is null or writable, as `cuCtxGetLimit` requires of its caller.
     let value = unsafe { Out::new(value) }?;
-    let (driver, context) = synchronized_context()?;
+    let (driver, context) = lock_current_context_drained()?;
     value.set(driver.limit(context, Limit::from_number(limit)?)?);
     Ok(())
 }
 
 /// `cuCtxSetLimit`.
 pub unsafe fn set_limit(limit: c_int, value: usize) -> CallResult {
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.set_limit(context, Limit::from_number(limit)?, value)?)
 }
 
@@ -307,14 +344,14 @@ pub unsafe fn set_limit(limit: c_int, value: usize) -> CallResult {
 pub unsafe fn cache_config(config: *mut c_int) -> CallResult {
     // SAFETY: `config` is null or writable, as `cuCtxGetCacheConfig` requires of its caller.
     let config = unsafe { Out::new(config) }?;
-    let (driver, context) = synchronized_context()?;
+    let (driver, context) = lock_current_context_drained()?;
     config.set(driver.cache_preference(context)?);
     Ok(())
 }
 
 /// `cuCtxSetCacheConfig`.
 pub unsafe fn set_cache_config(config: c_int) -> CallResult {
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.set_cache_preference(context, config)?)
 }
 
@@ -322,14 +359,14 @@ pub unsafe fn set_cache_config(config: c_int) -> CallResult {
 pub unsafe fn shared_config(config: *mut c_int) -> CallResult {
     // SAFETY: `config` is null or writable, as `cuCtxGetSharedMemConfig` requires of its caller.
     let config = unsafe { Out::new(config) }?;
-    let (driver, context) = synchronized_context()?;
+    let (driver, context) = lock_current_context_drained()?;
     config.set(driver.bank_size(context)?);
     Ok(())
 }
 
 /// `cuCtxSetSharedMemConfig`.
 pub unsafe fn set_shared_config(config: c_int) -> CallResult {
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.set_bank_size(context, config)?)
 }
 

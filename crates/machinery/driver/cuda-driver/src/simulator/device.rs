@@ -1,14 +1,14 @@
 //! Device management: enumeration and attributes.
 
 use std::ffi::{c_char, c_int};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{CudaError, Driver, capacity};
 use cust_raw::{CUdevice, CUuuid};
 
-use super::lock;
 use super::raw::{Out, c_str};
+use super::{SIMULATOR, lock_driver};
 use crate::backend::{Backend, select};
 use crate::functions::cuDriverGetVersion;
 use crate::status::{CallResult, SUCCESS, Status};
@@ -20,17 +20,9 @@ pub const VERSION: c_int = 13000;
 /// The UUID of simulated GPU 0. The others increment the last byte.
 const UUID: &[u8; 16] = b"Warpbook sim GPU";
 
-/// Number of devices, set when the simulator starts.
-static COUNT: AtomicU32 = AtomicU32::new(1);
-
-/// Sets the number of devices.
-pub fn set_count(count: u32) {
-    COUNT.store(count, Ordering::Relaxed);
-}
-
 /// Returns all device ordinals.
 pub fn all() -> std::ops::Range<CUdevice> {
-    0..COUNT.load(Ordering::Relaxed) as CUdevice
+    0..SIMULATOR.device_count.load(Ordering::Relaxed) as CUdevice
 }
 
 /// Returns a device's number, or [`CudaError::InvalidDevice`].
@@ -56,7 +48,7 @@ pub fn device_uuid(device: u32) -> [u8; 16] {
 /// Returns free and total memory of a device, in bytes: from the simulator if it has started in this process,
 /// otherwise for a device with `count` GPUs of model `spec`.
 pub fn device_memory(spec: &DeviceSpec, count: u32, device: u32) -> (u64, u64) {
-    let simulated = lock()
+    let simulated = lock_driver()
         .ok()
         .and_then(|driver| driver.device_memory(device).ok());
     let total = capacity(spec, count);
@@ -111,7 +103,7 @@ pub unsafe fn count(count: *mut c_int) -> CallResult {
 /// `cuDeviceGetName`.
 pub unsafe fn name(name: *mut c_char, length: c_int, device: CUdevice) -> CallResult {
     check_device(device)?;
-    let driver = lock()?;
+    let driver = lock_driver()?;
     // SAFETY: `name` is null or has room for `length` bytes, as `cuDeviceGetName` requires of its caller.
     unsafe { write_text(name, length, driver.device().name) }
 }
@@ -147,7 +139,7 @@ pub unsafe fn uuid(uuid: *mut CUuuid, device: CUdevice) -> CallResult {
 pub unsafe fn total_memory(bytes: *mut usize, device: CUdevice) -> CallResult {
     check_device(device)?;
     // SAFETY: `bytes` is null or writable, as `cuDeviceTotalMem` requires of its caller.
-    unsafe { Out::new(bytes) }?.set(lock()?.total_memory() as usize);
+    unsafe { Out::new(bytes) }?.set(lock_driver()?.total_memory() as usize);
     Ok(())
 }
 
@@ -156,7 +148,7 @@ pub unsafe fn attribute(value: *mut c_int, attribute: c_int, device: CUdevice) -
     check_device(device)?;
     // SAFETY: `value` is null or writable, as `cuDeviceGetAttribute` requires of its caller.
     let value = unsafe { Out::new(value) }?;
-    let driver = lock()?;
+    let driver = lock_driver()?;
     value.set(attribute_of(&driver, attribute, device)?);
     Ok(())
 }
@@ -166,7 +158,7 @@ pub unsafe fn properties(properties: *mut CUdevprop, device: CUdevice) -> CallRe
     check_device(device)?;
     // SAFETY: `properties` is null or writable, as `cuDeviceGetProperties` requires of its caller.
     let properties = unsafe { Out::new(properties) }?;
-    let driver = lock()?;
+    let driver = lock_driver()?;
     let mut numbers = [0; PROPERTY_ATTRIBUTES.len()];
     for (to, number) in numbers.iter_mut().zip(PROPERTY_ATTRIBUTES) {
         *to = attribute_of(&driver, number, device)?;
@@ -248,7 +240,7 @@ pub unsafe fn compute_capability(
     check_device(device)?;
     // SAFETY: `major` and `minor` are null or writable, as `cuDeviceComputeCapability` requires of its caller.
     let (major, minor) = unsafe { (Out::new(major)?, Out::new(minor)?) };
-    let capability = lock()?.device().compute_capability;
+    let capability = lock_driver()?.device().compute_capability;
     major.set(capability.0 as c_int);
     minor.set(capability.1 as c_int);
     Ok(())
@@ -268,5 +260,5 @@ pub unsafe fn can_access_peer(
 
 /// Returns true if kernels of `device` can access the memory of `peer`.
 fn can_access(device: CUdevice, peer: CUdevice) -> Result<bool, CudaError> {
-    lock()?.can_access_peer(check_device(device)?, check_device(peer)?)
+    lock_driver()?.can_access_peer(check_device(device)?, check_device(peer)?)
 }

@@ -10,21 +10,21 @@ use super::queue::{self, WaitTarget};
 use super::raw::{self, Out, handle};
 use super::stream_op::StreamOp;
 use super::submit::submit;
-use super::{current_context, lock, lock_live_stream, lock_synchronized};
+use super::{lock_current_context, lock_driver, lock_driver_drained, lock_live_stream};
 use crate::status::CallResult;
 
 /// `cuEventCreate`.
 pub unsafe fn create(event: *mut CUevent, flags: c_uint) -> CallResult {
     // SAFETY: `event` is null or writable, as `cuEventCreate` requires of its caller.
     let event = unsafe { Out::new(event) }?;
-    let (mut driver, context) = current_context()?;
+    let (mut driver, context) = lock_current_context()?;
     event.set(handle(driver.create_event(context, flags)?.0));
     Ok(())
 }
 
 /// `cuEventDestroy`.
 pub unsafe fn destroy(event: CUevent) -> CallResult {
-    lock_synchronized()?.destroy_event(raw::event(event))?;
+    lock_driver_drained()?.destroy_event(raw::event(event))?;
     capture::forget_event(raw::event(event));
     Ok(())
 }
@@ -61,22 +61,22 @@ pub unsafe fn record_with_flags(event: CUevent, stream: CUstream, flags: c_uint)
 pub unsafe fn query(event: CUevent) -> CallResult {
     let event = raw::event(event);
     rules::check_event_wait(event)?;
-    lock()?.event_context(event)?;
+    lock_driver()?.event_context(event)?;
     rules::check_safe()?;
     if !queue::is_done(WaitTarget::Event(event)) {
         return Err(CudaError::NotReady.into());
     }
-    Ok(lock()?.query_event(event)?)
+    Ok(lock_driver()?.query_event(event)?)
 }
 
 /// `cuEventSynchronize`. Fails if a capture forbids waiting for events.
 pub unsafe fn synchronize(event: CUevent) -> CallResult {
     let event = raw::event(event);
     rules::check_event_wait(event)?;
-    lock()?.event_context(event)?;
+    lock_driver()?.event_context(event)?;
     rules::check_safe()?;
     queue::wait(WaitTarget::Event(event));
-    Ok(lock()?.synchronize_event(event)?)
+    Ok(lock_driver()?.synchronize_event(event)?)
 }
 
 /// `cuEventElapsedTime`.
@@ -85,12 +85,12 @@ pub unsafe fn elapsed_time(milliseconds: *mut f32, start: CUevent, end: CUevent)
     let milliseconds = unsafe { Out::new(milliseconds) }?;
     rules::check_event_wait(raw::event(start))?;
     rules::check_event_wait(raw::event(end))?;
-    lock()?.check_elapsed(raw::event(start), raw::event(end))?;
+    lock_driver()?.check_elapsed(raw::event(start), raw::event(end))?;
     for event in [start, end] {
         if queue::is_pending(WaitTarget::Event(raw::event(event))) {
             return Err(CudaError::NotReady.into());
         }
     }
-    milliseconds.set(lock()?.elapsed_time(raw::event(start), raw::event(end))?);
+    milliseconds.set(lock_driver()?.elapsed_time(raw::event(start), raw::event(end))?);
     Ok(())
 }

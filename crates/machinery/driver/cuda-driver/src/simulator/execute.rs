@@ -5,7 +5,7 @@ use cuda_sim::driver::{ContextId, CudaError, StreamId};
 use cust_raw::CUresult;
 
 use super::stream_op::{HostFunction, StreamOp};
-use super::{callback, graph, launch, lock, pool};
+use super::{graph, launch, lock_driver, pool, thread};
 use crate::log::warn;
 
 /// The origin of an operation.
@@ -29,7 +29,7 @@ pub fn execute(
         StreamOp::Empty => Ok(()),
         StreamOp::Kernel(kernel) => launch::run(context, stream, kernel),
         StreamOp::Memcpy(copy) => {
-            let mut driver = lock()?;
+            let mut driver = lock_driver()?;
             // SAFETY: the program keeps the copy's host memory valid until the copy completes, as
             // `cuMemcpyAsync` and `cuGraphLaunch` require.
             unsafe {
@@ -39,16 +39,16 @@ pub fn execute(
                 }
             }
         }
-        StreamOp::Memset(memset) => lock()?.memset(context, stream, memset),
+        StreamOp::Memset(memset) => lock_driver()?.memset(context, stream, memset),
         StreamOp::Host(function) => {
-            lock()?.stream_flags(context, stream)?;
+            lock_driver()?.stream_flags(context, stream)?;
             call_host_function(*function)
         }
-        StreamOp::RecordEvent(event) => lock()?.record_event(context, *event, stream),
-        StreamOp::WaitEvent(event) => lock()?.wait_event(context, stream, *event),
+        StreamOp::RecordEvent(event) => lock_driver()?.record_event(context, *event, stream),
+        StreamOp::WaitEvent(event) => lock_driver()?.wait_event(context, stream, *event),
         StreamOp::Allocate(reserved) => graph::memory::allocate(context, reserved),
         StreamOp::Free(address) => {
-            lock()?.free(context, *address)?;
+            lock_driver()?.free(context, *address)?;
             pool::record_free(*address);
             Ok(())
         }
@@ -64,7 +64,7 @@ pub fn execute(
 /// Reports a graph node that failed. The error becomes the context's, unless an earlier fault is already
 /// recorded there.
 fn report_graph_failure(context: ContextId, error: CudaError) -> Result<(), CudaError> {
-    let mut driver = lock()?;
+    let mut driver = lock_driver()?;
     if driver.memory_info(context).is_ok() {
         warn(format_args!(
             "a graph node failed ({error}): its memory, kernel or event no longer exists"
@@ -88,7 +88,7 @@ impl SendHostFunction {
 
 fn call_host_function(function: HostFunction) -> Result<(), CudaError> {
     let function = SendHostFunction(function);
-    callback::run(move || {
+    thread::call_host_function(move || {
         // SAFETY: `cuLaunchHostFunc` and `cuStreamAddCallback` require that the function may be called once
         // with this argument on a thread of the driver. The driver is not locked, so other threads can
         // proceed.

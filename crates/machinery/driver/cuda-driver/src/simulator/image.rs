@@ -1,7 +1,7 @@
 //! Arrays, texture objects and surface objects.
 
 use std::ffi::{c_int, c_uint};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::MutexGuard;
 
 use cuda_sim::driver::{ArrayDescription, CudaError, Resource};
 use cuda_sim::exec::image::{AddressMode, Channel, Image, Slices, Texture};
@@ -11,7 +11,7 @@ use cust_raw::{
 };
 
 use super::raw::{Out, handle, number};
-use super::{lock_mutex, lock_synchronized, synchronized_context};
+use super::{SIMULATOR, lock_current_context_drained, lock_driver_drained, lock_mutex};
 use crate::log::warn;
 use crate::status::CallResult;
 
@@ -40,10 +40,8 @@ const NORMALIZED_COORDINATES: c_uint = 2;
 const DISABLE_TRILINEAR: c_uint = 0x20;
 const SEAMLESS_CUBEMAP: c_uint = 0x40;
 
-/// The descriptors of all objects, for the functions that return them.
-static DESCRIPTORS: Mutex<Vec<ObjectDescriptors>> = Mutex::new(Vec::new());
-
-struct ObjectDescriptors {
+/// The descriptors of an object, for the functions that return them.
+pub struct ObjectDescriptors {
     object: u64,
     resource: OpaqueDescriptor<CUDA_RESOURCE_DESC>,
     params: Option<CUDA_TEXTURE_DESC>,
@@ -57,7 +55,7 @@ struct OpaqueDescriptor<T>(T);
 unsafe impl<T> Send for OpaqueDescriptor<T> {}
 
 fn descriptors() -> MutexGuard<'static, Vec<ObjectDescriptors>> {
-    lock_mutex(&DESCRIPTORS)
+    lock_mutex(&SIMULATOR.image_descriptors)
 }
 
 /// `cuArrayCreate`.
@@ -66,7 +64,7 @@ pub unsafe fn create(out: *mut CUarray, from: *const CUDA_ARRAY_DESCRIPTOR) -> C
     // caller.
     let (out, from) = unsafe { (Out::new(out)?, from.as_ref()) };
     let from = from.ok_or(CudaError::InvalidValue)?;
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     let array = driver.create_array(
         context,
         &ArrayDescription {
@@ -86,7 +84,7 @@ pub unsafe fn create_3d(out: *mut CUarray, from: *const CUDA_ARRAY3D_DESCRIPTOR)
     // caller.
     let (out, from) = unsafe { (Out::new(out)?, from.as_ref()) };
     let from = from.ok_or(CudaError::InvalidValue)?;
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     let array = driver.create_array(
         context,
         &ArrayDescription {
@@ -105,7 +103,7 @@ pub unsafe fn descriptor(out: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray) -> Cal
     if out.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    let description = lock_synchronized()?.array(number(array))?;
+    let description = lock_driver_drained()?.array(number(array))?;
     // SAFETY: `out` is not null, so it is writable as `cuArrayGetDescriptor` requires; the format is a valid
     // enum value.
     unsafe {
@@ -124,7 +122,7 @@ pub unsafe fn descriptor_3d(out: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray) -
     if out.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    let description = lock_synchronized()?.array(number(array))?;
+    let description = lock_driver_drained()?.array(number(array))?;
     // SAFETY: `out` is not null, so it is writable as `cuArray3DGetDescriptor` requires; the format is a valid
     // enum value.
     unsafe {
@@ -142,7 +140,7 @@ pub unsafe fn descriptor_3d(out: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray) -
 
 /// `cuArrayDestroy`.
 pub unsafe fn destroy(array: CUarray) -> CallResult {
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.destroy_array(context, number(array))?)
 }
 
@@ -171,7 +169,7 @@ pub unsafe fn create_texture(
             read_texture(params)?,
         )
     };
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     let object = driver.create_texture(context, parsed, &texture)?;
     // SAFETY: neither pointer is null, so both are readable as `cuTexObjectCreate` requires of its caller.
     let (resource, params) = unsafe { (OpaqueDescriptor(resource.read()), params.read()) };
@@ -186,7 +184,7 @@ pub unsafe fn create_texture(
 
 /// `cuTexObjectDestroy`.
 pub unsafe fn destroy_texture(texture: CUtexObject) -> CallResult {
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     driver.destroy_texture(context, texture)?;
     descriptors().retain(|entry| entry.object != texture);
     Ok(())
@@ -227,7 +225,7 @@ pub unsafe fn create_surface(
     let Resource::Array(array) = parsed else {
         return Err(CudaError::InvalidValue.into());
     };
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     let object = driver.create_surface(context, array)?;
     // SAFETY: `resource` is not null, so it is readable as `cuSurfObjectCreate` requires of its caller.
     let resource = unsafe { OpaqueDescriptor(resource.read()) };
@@ -242,7 +240,7 @@ pub unsafe fn create_surface(
 
 /// `cuSurfObjectDestroy`.
 pub unsafe fn destroy_surface(surface: CUsurfObject) -> CallResult {
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     driver.destroy_surface(context, surface)?;
     descriptors().retain(|entry| entry.object != surface);
     Ok(())

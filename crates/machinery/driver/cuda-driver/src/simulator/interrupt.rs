@@ -3,14 +3,14 @@
 //! runs the program's handler. Warpbook's own programs terminate on Ctrl-C without this, so they do not
 //! enable it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
-static ENABLED: AtomicBool = AtomicBool::new(false);
+use super::SIMULATOR;
 
 /// Makes Ctrl-C end the running launch if the program handles the signal itself. For programs that expect
 /// NVIDIA's driver and know nothing about the simulator.
 pub fn interrupt_launches_on_ctrl_c() {
-    ENABLED.store(true, Ordering::Relaxed);
+    SIMULATOR.interrupts_launches.store(true, Ordering::Relaxed);
 }
 
 /// A guard: while it lives, Ctrl-C ends the running launch, if that is enabled.
@@ -24,7 +24,8 @@ impl InterruptGuard {
         cuda_sim::exec::forget_interrupts();
         Self {
             #[cfg(unix)]
-            _previous: ENABLED
+            _previous: SIMULATOR
+                .interrupts_launches
                 .load(Ordering::Relaxed)
                 .then(unix::PreviousAction::replace)
                 .flatten(),
@@ -41,7 +42,8 @@ mod unix {
 
     use libc::{SA_SIGINFO, SIG_DFL, SIG_IGN, SIGINT, sigaction, siginfo_t};
 
-    /// The program's signal action while it is replaced. One is enough, because launches run one at a time.
+    /// The program's signal action while it is replaced. One is enough, because launches run one at a time. Its
+    /// own static, because a signal handler takes no argument.
     static PREVIOUS_ACTION: AtomicPtr<sigaction> = AtomicPtr::new(null_mut());
 
     /// The program's signal action, which is restored on drop.

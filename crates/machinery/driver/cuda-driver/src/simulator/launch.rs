@@ -13,7 +13,7 @@ use super::check::report;
 use super::interrupt::InterruptGuard;
 use super::stream_op::{Kernel, StreamOp};
 use super::submit::submit;
-use super::{lock, lock_live_stream, resolve_function, telemetry};
+use super::{lock_driver, lock_live_stream, resolve_function, telemetry};
 use crate::log::warn;
 use crate::names;
 use crate::status::CallResult;
@@ -146,7 +146,7 @@ pub unsafe fn pack(
 
 /// Runs a kernel to completion, then prints its output and its findings.
 pub fn run(context: ContextId, stream: StreamId, kernel: &Kernel) -> Result<(), CudaError> {
-    let mut driver = lock()?;
+    let mut driver = lock_driver()?;
     let interrupt_guard = InterruptGuard::enable();
     let mut outcome = driver.launch(context, stream, &kernel.config())?;
     drop(interrupt_guard);

@@ -8,7 +8,7 @@ use cust_raw::{CUdevice, CUdeviceptr, CUfunction, CUmodule};
 use super::device::check_device;
 use super::module::{self, Log};
 use super::raw::{Out, c_str, handle, intern, number, write_if_not_null};
-use super::{lock_synchronized, require_current, with_contexts};
+use super::{lock_driver_drained, require_current, with_contexts};
 use crate::status::CallResult;
 use crate::types::{CUkernel, CUlibrary};
 
@@ -74,7 +74,7 @@ fn load_image(library: Out<CUlibrary>, image: &[u8], log: Option<Log>) -> CallRe
 
 /// `cuLibraryUnload`.
 pub unsafe fn unload(library: CUlibrary) -> CallResult {
-    Ok(lock_synchronized()?.unload_library(id(library))?)
+    Ok(lock_driver_drained()?.unload_library(id(library))?)
 }
 
 /// `cuLibraryGetKernel`.
@@ -83,7 +83,7 @@ pub unsafe fn kernel(kernel: *mut CUkernel, library: CUlibrary, name: *const c_c
     // `cuLibraryGetKernel` requires of its caller.
     let (kernel, name) = unsafe { (Out::new(kernel)?, c_str(name)?) };
     kernel.set(handle(
-        lock_synchronized()?.library_kernel(id(library), name)?.0,
+        lock_driver_drained()?.library_kernel(id(library), name)?.0,
     ));
     Ok(())
 }
@@ -92,7 +92,7 @@ pub unsafe fn kernel(kernel: *mut CUkernel, library: CUlibrary, name: *const c_c
 pub unsafe fn kernel_count(count: *mut c_uint, library: CUlibrary) -> CallResult {
     // SAFETY: `count` is null or writable, as `cuLibraryGetKernelCount` requires of its caller.
     let count = unsafe { Out::new(count) }?;
-    count.set(lock_synchronized()?.library_kernels(id(library))?.len() as c_uint);
+    count.set(lock_driver_drained()?.library_kernels(id(library))?.len() as c_uint);
     Ok(())
 }
 
@@ -101,7 +101,7 @@ pub unsafe fn kernels(kernels: *mut CUkernel, capacity: c_uint, library: CUlibra
     if kernels.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    let kernel_ids = lock_synchronized()?.library_kernels(id(library))?;
+    let kernel_ids = lock_driver_drained()?.library_kernels(id(library))?;
     for (i, kernel) in kernel_ids.into_iter().take(capacity as usize).enumerate() {
         // SAFETY: `kernels` has room for `capacity` handles, as `cuLibraryEnumerateKernels` requires, and `i`
         // is less.
@@ -115,7 +115,7 @@ pub unsafe fn module(module: *mut CUmodule, library: CUlibrary) -> CallResult {
     // SAFETY: `module` is null or writable, as `cuLibraryGetModule` requires of its caller.
     let module = unsafe { Out::new(module) }?;
     let context = require_current()?;
-    let module_id = lock_synchronized()?.library_module(id(library), context)?;
+    let module_id = lock_driver_drained()?.library_module(id(library), context)?;
     module.set(handle(module_id.0));
     Ok(())
 }
@@ -130,7 +130,7 @@ pub unsafe fn global(
     // SAFETY: `name` is null or a NUL-terminated string, as `cuLibraryGetGlobal` requires of its caller.
     let name = unsafe { c_str(name) }?;
     let context = require_current()?;
-    let mut driver = lock_synchronized()?;
+    let mut driver = lock_driver_drained()?;
     let module = driver.library_module(id(library), context)?;
     let (base, size) = driver.variable(context, module, name)?;
     // SAFETY: `address` and `bytes` are null or writable, as `cuLibraryGetGlobal` requires of its caller.
@@ -150,7 +150,7 @@ pub unsafe fn managed(
 ) -> CallResult {
     // SAFETY: `name` is null or a NUL-terminated string, as `cuLibraryGetManaged` requires of its caller.
     unsafe { c_str(name) }?;
-    lock_synchronized()?.library_kernels(id(library))?;
+    lock_driver_drained()?.library_kernels(id(library))?;
     Err(CudaError::NotFound.into())
 }
 
@@ -159,7 +159,7 @@ pub unsafe fn kernel_function(function: *mut CUfunction, kernel: CUkernel) -> Ca
     // SAFETY: `function` is null or writable, as `cuKernelGetFunction` requires of its caller.
     let function = unsafe { Out::new(function) }?;
     let context = require_current()?;
-    let function_id = lock_synchronized()?.kernel_function(KernelId(number(kernel)), context)?;
+    let function_id = lock_driver_drained()?.kernel_function(KernelId(number(kernel)), context)?;
     function.set(handle(function_id.0));
     Ok(())
 }
@@ -169,7 +169,7 @@ pub unsafe fn kernel_library(library: *mut CUlibrary, kernel: CUkernel) -> CallR
     // SAFETY: `library` is null or writable, as `cuKernelGetLibrary` requires of its caller.
     let library = unsafe { Out::new(library) }?;
     library.set(handle(
-        lock_synchronized()?
+        lock_driver_drained()?
             .kernel_library(KernelId(number(kernel)))?
             .0,
     ));
@@ -181,7 +181,7 @@ pub unsafe fn kernel_name(name: *mut *const c_char, kernel: CUkernel) -> CallRes
     // SAFETY: `name` is null or writable, as `cuKernelGetName` requires of its caller.
     let name = unsafe { Out::new(name) }?;
     name.set(intern(
-        lock_synchronized()?.kernel_name(KernelId(number(kernel)))?,
+        lock_driver_drained()?.kernel_name(KernelId(number(kernel)))?,
     ));
     Ok(())
 }
@@ -195,7 +195,7 @@ pub unsafe fn kernel_parameter(
 ) -> CallResult {
     // SAFETY: `offset` is null or writable, as `cuKernelGetParamInfo` requires of its caller.
     let offset = unsafe { Out::new(offset) }?;
-    let driver = lock_synchronized()?;
+    let driver = lock_driver_drained()?;
     let parameters = driver.kernel_parameters(KernelId(number(kernel)))?;
     let parameter = parameters.get(index).ok_or(CudaError::InvalidValue)?;
     offset.set(parameter.offset as usize);
@@ -213,7 +213,7 @@ pub unsafe fn kernel_attribute(
 ) -> CallResult {
     // SAFETY: `value` is null or writable, as `cuKernelGetAttribute` requires of its caller.
     let value = unsafe { Out::new(value) }?;
-    let driver = lock_kernel(kernel, device)?;
+    let driver = lock_kernel_drained(kernel, device)?;
     value.set(driver.kernel_attribute(KernelId(number(kernel)), attribute)?);
     Ok(())
 }
@@ -225,13 +225,13 @@ pub unsafe fn set_kernel_attribute(
     kernel: CUkernel,
     device: CUdevice,
 ) -> CallResult {
-    let mut driver = lock_kernel(kernel, device)?;
+    let mut driver = lock_kernel_drained(kernel, device)?;
     Ok(driver.set_kernel_attribute(KernelId(number(kernel)), attribute, value)?)
 }
 
 /// `cuKernelSetCacheConfig`: validated, but without effect.
 pub unsafe fn set_cache_config(kernel: CUkernel, config: c_int, device: CUdevice) -> CallResult {
-    let _guard = lock_kernel(kernel, device)?;
+    let _guard = lock_kernel_drained(kernel, device)?;
     if !CACHE_PREFERENCES.contains(&config) {
         return Err(CudaError::InvalidValue.into());
     }
@@ -239,12 +239,12 @@ pub unsafe fn set_cache_config(kernel: CUkernel, config: c_int, device: CUdevice
 }
 
 /// Locks the driver, after a check that the kernel and the device exist.
-fn lock_kernel(
+fn lock_kernel_drained(
     kernel: CUkernel,
     device: CUdevice,
 ) -> Result<std::sync::MutexGuard<'static, Driver>, CudaError> {
     check_device(device)?;
-    let driver = lock_synchronized()?;
+    let driver = lock_driver_drained()?;
     driver.kernel_library(KernelId(number(kernel)))?;
     Ok(driver)
 }

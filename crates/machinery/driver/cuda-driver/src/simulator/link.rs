@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::MutexGuard;
 
 use cuda_sim::driver::{CudaError, check_source};
 use cuda_sim::ptx;
@@ -11,7 +11,7 @@ use cust_raw::CUlinkState;
 use super::module::{self, Log};
 use super::raw::{Out, c_str, handle, number, write_if_not_null};
 use super::telemetry::{Event, emit};
-use super::{lock_mutex, require_current};
+use super::{SIMULATOR, lock_mutex, require_current};
 use crate::log::warn;
 use crate::status::CallResult;
 
@@ -23,12 +23,8 @@ const MAX_KIND: c_int = 5;
 /// The first link handle, above those of the simulator's other objects.
 const FIRST_HANDLE: u64 = 1 << 40;
 
-static LINKS: Mutex<Links> = Mutex::new(Links {
-    last: 0,
-    links: BTreeMap::new(),
-});
-
-struct Links {
+/// All links that were not destroyed.
+pub struct Links {
     last: u64,
     links: BTreeMap<u64, Link>,
 }
@@ -44,10 +40,17 @@ struct Link {
 }
 
 fn links() -> MutexGuard<'static, Links> {
-    lock_mutex(&LINKS)
+    lock_mutex(&SIMULATOR.links)
 }
 
 impl Links {
+    pub const fn new() -> Self {
+        Self {
+            last: 0,
+            links: BTreeMap::new(),
+        }
+    }
+
     fn link(&mut self, state: CUlinkState) -> Result<&mut Link, CudaError> {
         let link = self.links.get_mut(&number(state));
         link.ok_or(CudaError::InvalidHandle)

@@ -3,14 +3,14 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ops::Range;
-use std::sync::Mutex;
 
 use cuda_sim::driver::{CudaError, Driver};
 use cust_raw::{CUdevice, CUdeviceptr, CUstream};
 
 use super::capture::rules;
 use super::{
-    device::check_device, lock_live_stream, lock_mutex, lock_synchronized, synchronized_context,
+    SIMULATOR, device::check_device, lock_current_context_drained, lock_driver_drained,
+    lock_live_stream, lock_mutex,
 };
 use crate::status::CallResult;
 use crate::types::CUmemLocation;
@@ -34,7 +34,7 @@ const PREFETCH_KIND: c_int = 7;
 const PREFETCH_ID: c_int = 8;
 
 /// A hint for a range of addresses.
-struct Hint {
+pub struct Hint {
     range: Range<u64>,
     advice: Advice,
 }
@@ -57,12 +57,9 @@ impl Advice {
     }
 }
 
-/// All hints, the newest last. Hints that are fully superseded are removed.
-static HINTS: Mutex<Vec<Hint>> = Mutex::new(Vec::new());
-
 /// Adds a hint, which supersedes earlier ones of the same kind in its range.
 fn add_hint(range: Range<u64>, advice: Advice) {
-    let mut hints = lock_mutex(&HINTS);
+    let mut hints = lock_mutex(&SIMULATOR.managed_hints);
     let (superseded, mut remaining): (Vec<_>, Vec<_>) = hints
         .drain(..)
         .partition(|hint| advice.supersedes(hint.advice) && overlap(&hint.range, &range));
@@ -91,7 +88,7 @@ fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
 
 /// Removes the hints for freed memory.
 pub fn remove_hints(range: Range<u64>) {
-    lock_mutex(&HINTS).retain(|hint| !overlap(&hint.range, &range));
+    lock_mutex(&SIMULATOR.managed_hints).retain(|hint| !overlap(&hint.range, &range));
 }
 
 /// Returns the hint that applies to all of a range; `None` if parts have none or differ.
@@ -99,7 +96,7 @@ fn hint_for<T: PartialEq + Copy>(
     range: &Range<u64>,
     select: impl Fn(Advice) -> Option<T>,
 ) -> Option<T> {
-    let hints = lock_mutex(&HINTS);
+    let hints = lock_mutex(&SIMULATOR.managed_hints);
     let mut parts = hints
         .iter()
         .filter(|hint| overlap(&hint.range, range))
@@ -134,7 +131,7 @@ pub unsafe fn advise(
         },
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    let (driver, context) = synchronized_context()?;
+    let (driver, context) = lock_current_context_drained()?;
     driver.advise(context, address, bytes as u64)?;
     drop(driver);
     add_hint(address..address + bytes as u64, hint);
@@ -216,7 +213,7 @@ pub unsafe fn attribute(
     address: CUdeviceptr,
     bytes: usize,
 ) -> CallResult {
-    let driver = lock_synchronized()?;
+    let driver = lock_driver_drained()?;
     // SAFETY: `data` is null or has `size` bytes, as `cuMemRangeGetAttribute` requires of its caller.
     Ok(unsafe { write_attribute(&driver, data, size, attribute, address, bytes) }?)
 }
@@ -233,7 +230,7 @@ pub unsafe fn attributes(
     if data.is_null() || sizes.is_null() || attributes.is_null() || count == 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let driver = lock_synchronized()?;
+    let driver = lock_driver_drained()?;
     for i in 0..count {
         // SAFETY: the three arrays have `count` elements and each buffer has its size, as
         // `cuMemRangeGetAttributes` requires of its caller.

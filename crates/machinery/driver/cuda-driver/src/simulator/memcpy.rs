@@ -9,10 +9,11 @@ use cust_raw::{
 
 use super::capture::rules;
 use super::graph::memory;
-use super::raw::{PerThreadDefault, context, host_pointer, number};
+use super::raw::{context, host_pointer, number};
 use super::stream_op::StreamOp;
 use super::submit::submit;
-use super::{lock_live_stream, lock_synchronized, stream, synchronized_context};
+use super::thread::PerThreadDefault;
+use super::{lock_current_context_drained, lock_driver_drained, lock_live_stream, stream};
 use crate::status::CallResult;
 
 /// Values of `CUmemorytype`.
@@ -179,7 +180,7 @@ unsafe fn read_peer(copy: *const CUDA_MEMCPY3D_PEER) -> Result<Memcpy, CudaError
 
 /// Returns [`CudaError::InvalidContext`] unless both handles are contexts.
 fn check_contexts(contexts: [CUcontext; 2]) -> Result<(), CudaError> {
-    let driver = lock_synchronized()?;
+    let driver = lock_driver_drained()?;
     let is_context = |handle| context(handle).is_some_and(|context| driver.is_context(context));
     contexts
         .into_iter()
@@ -314,7 +315,7 @@ unsafe fn run(copy: &Memcpy) -> CallResult {
         // use no longer than the call.
         return unsafe { run_in(DEFAULT, copy).and_then(|()| stream::synchronize(DEFAULT)) };
     }
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     rules::check_legacy_stream(context)?;
     // SAFETY: the copy's host ranges are valid by this function's contract.
     unsafe { driver.memcpy(context, copy) }?;

@@ -1,8 +1,7 @@
 //! Allocation of device, managed and page-locked host memory.
 
-use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::MutexGuard;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 use cuda_sim::memory::global::AllocationKind;
@@ -12,8 +11,8 @@ use super::raw::{Out, host_pointer, write_if_not_null};
 use super::stream_op::{Reservation, StreamOp};
 use super::submit::submit;
 use super::{
-    capture, graph, host_access, lock_live_stream, lock_mutex, lock_synchronized, managed, pool,
-    queue, synchronized_context, with_contexts,
+    SIMULATOR, capture, graph, host_access, lock_current_context_drained, lock_driver_drained,
+    lock_live_stream, lock_mutex, managed, pool, queue, with_contexts,
 };
 use crate::status::CallResult;
 
@@ -27,12 +26,9 @@ const HOST_ALLOC_FLAGS: c_uint = 0x7;
 /// The flags that `cuMemHostRegister` accepts: portable, device-mapped.
 const REGISTER_FLAGS: c_uint = 0x3;
 
-/// The allocation flags of page-locked memory, by address.
-static HOST_FLAGS: Mutex<BTreeMap<u64, c_uint>> = Mutex::new(BTreeMap::new());
-
 /// `cuMemGetInfo`.
 pub unsafe fn info(free: *mut usize, total: *mut usize) -> CallResult {
-    let (driver, context) = synchronized_context()?;
+    let (driver, context) = lock_current_context_drained()?;
     let info = driver.memory_info(context)?;
     // SAFETY: `free` and `total` are null or writable, as `cuMemGetInfo` requires of its caller.
     unsafe {
@@ -47,7 +43,7 @@ pub unsafe fn allocate(address: *mut CUdeviceptr, bytes: usize) -> CallResult {
     capture::rules::check_safe()?;
     // SAFETY: `address` is null or writable, as `cuMemAlloc` requires of its caller.
     let address = unsafe { Out::new(address) }?;
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     address.set(driver.allocate(context, bytes as u64)?);
     Ok(())
 }
@@ -63,7 +59,7 @@ pub unsafe fn allocate_pitched(
     capture::rules::check_safe()?;
     // SAFETY: `address` and `pitch` are null or writable, as `cuMemAllocPitch` requires of its caller.
     let (address, pitch) = unsafe { (Out::new(address)?, Out::new(pitch)?) };
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     let (base, row_pitch) =
         driver.allocate_pitched(context, width as u64, height as u64, element)?;
     address.set(base);
@@ -80,7 +76,7 @@ pub unsafe fn allocate_managed(
     capture::rules::check_safe()?;
     // SAFETY: `address` is null or writable, as `cuMemAllocManaged` requires of its caller.
     let address = unsafe { Out::new(address) }?;
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     if !ATTACH.contains(&flags) {
         return Err(CudaError::InvalidValue.into());
     }
@@ -136,7 +132,7 @@ fn allocate_in_stream(bytes: u64, pool: Option<u64>, h_stream: CUstream) -> Resu
         Err(CudaError::OutOfMemory) => {
             // Pending operations may free some.
             drop(driver);
-            lock_synchronized()?.allocate_from_pool(context, bytes, device, accessible_by)?
+            lock_driver_drained()?.allocate_from_pool(context, bytes, device, accessible_by)?
         }
         other => other?,
     };
@@ -148,7 +144,7 @@ fn allocate_in_stream(bytes: u64, pool: Option<u64>, h_stream: CUstream) -> Resu
 pub unsafe fn free(address: CUdeviceptr) -> CallResult {
     capture::rules::check_safe()?;
     host_access::report_free(address);
-    let mut driver = lock_synchronized()?;
+    let mut driver = lock_driver_drained()?;
     match owner_or_current(&driver, address) {
         Some(context) => {
             let allocation = driver.allocation(address);
@@ -172,8 +168,8 @@ fn owner_or_current(driver: &Driver, address: u64) -> Option<ContextId> {
 }
 
 /// Locks the driver, after a check that the current context exists and has not faulted.
-fn lock_live_context() -> Result<MutexGuard<'static, Driver>, CudaError> {
-    let (driver, context) = synchronized_context()?;
+fn lock_live_context_drained() -> Result<MutexGuard<'static, Driver>, CudaError> {
+    let (driver, context) = lock_current_context_drained()?;
     driver.memory_info(context)?;
     Ok(driver)
 }
@@ -193,7 +189,7 @@ pub unsafe fn allocate_host(host: *mut *mut c_void, bytes: usize) -> CallResult 
     capture::rules::check_safe()?;
     // SAFETY: `host` is null or writable, as `cuMemAllocHost` requires of its caller.
     let host = unsafe { Out::new(host) }?;
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     let address = driver.allocate_host(context, bytes as u64)?;
     host.set(std::ptr::with_exposed_provenance_mut(address as usize));
     Ok(())
@@ -212,7 +208,7 @@ pub unsafe fn allocate_host_with_flags(
     unsafe { allocate_host(host, bytes) }?;
     // SAFETY: `allocate_host` succeeded, so `host` is not null and was just written.
     let address = unsafe { *host } as u64;
-    lock_mutex(&HOST_FLAGS).insert(address, flags);
+    lock_mutex(&SIMULATOR.host_flags).insert(address, flags);
     Ok(())
 }
 
@@ -223,12 +219,14 @@ pub unsafe fn host_flags(flags: *mut c_uint, host: *mut c_void) -> CallResult {
     const DEVICE_MAP: c_uint = 2;
     // SAFETY: `flags` is null or writable, as `cuMemHostGetFlags` requires of its caller.
     let flags = unsafe { Out::new(flags) }?;
-    let driver = lock_live_context()?;
+    let driver = lock_live_context_drained()?;
     let allocation = driver.allocation(host as u64)?;
     if allocation.kind != AllocationKind::Host {
         return Err(CudaError::InvalidValue.into());
     }
-    let stored = lock_mutex(&HOST_FLAGS).get(&allocation.base).copied();
+    let stored = lock_mutex(&SIMULATOR.host_flags)
+        .get(&allocation.base)
+        .copied();
     flags.set(stored.unwrap_or(0) | DEVICE_MAP);
     Ok(())
 }
@@ -237,10 +235,10 @@ pub unsafe fn host_flags(flags: *mut c_uint, host: *mut c_void) -> CallResult {
 pub unsafe fn free_host(host: *mut c_void) -> CallResult {
     capture::rules::check_safe()?;
     super::host_access::report_free(host as u64);
-    let mut driver = lock_synchronized()?;
+    let mut driver = lock_driver_drained()?;
     let context = owner_or_current(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
     driver.free_host(context, host as u64)?;
-    lock_mutex(&HOST_FLAGS).remove(&(host as u64));
+    lock_mutex(&SIMULATOR.host_flags).remove(&(host as u64));
     Ok(())
 }
 
@@ -252,7 +250,7 @@ pub unsafe fn host_device_pointer(
 ) -> CallResult {
     // SAFETY: `address` is null or writable, as `cuMemHostGetDevicePointer` requires of its caller.
     let address = unsafe { Out::new(address) }?;
-    let driver = lock_live_context()?;
+    let driver = lock_live_context_drained()?;
     let allocation = driver.allocation(host as u64)?;
     if flags != 0
         || !matches!(
@@ -269,7 +267,7 @@ pub unsafe fn host_device_pointer(
 /// `cuMemHostRegister`.
 pub unsafe fn register_host(host: *mut c_void, length: usize, flags: c_uint) -> CallResult {
     capture::rules::check_safe()?;
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     if flags & !REGISTER_FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -281,7 +279,7 @@ pub unsafe fn register_host(host: *mut c_void, length: usize, flags: c_uint) -> 
 /// `cuMemHostUnregister`.
 pub unsafe fn unregister_host(host: *mut c_void) -> CallResult {
     capture::rules::check_safe()?;
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.unregister_host(context, host as u64)?)
 }
 
@@ -291,7 +289,7 @@ pub unsafe fn address_range(
     size: *mut usize,
     address: CUdeviceptr,
 ) -> CallResult {
-    let driver = lock_live_context()?;
+    let driver = lock_live_context_drained()?;
     let allocation = driver
         .allocation(address)
         .map_err(|_| CudaError::NotFound)?;

@@ -1,7 +1,6 @@
 //! The simulator's implementations of the C functions: they convert raw pointers and handles, call
 //! [`cuda_sim::driver`] and write the results. One file per topic, as in the table of functions.
 
-mod callback;
 pub mod capture;
 pub mod check;
 pub mod conditions;
@@ -19,7 +18,6 @@ pub mod launch;
 pub mod launch_attributes;
 pub mod library;
 pub mod link;
-mod live_contexts;
 pub mod managed;
 pub mod memcpy;
 pub mod memory;
@@ -36,50 +34,97 @@ pub mod stream_attributes;
 mod stream_op;
 mod submit;
 pub mod telemetry;
+mod thread;
 pub mod virtual_memory;
 
-use std::cell::{Cell, RefCell};
-use std::mem::ManuallyDrop;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{CString, c_int, c_uint};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::driver::{ContextId, ContextStack, CudaError, Driver, FunctionId, StreamId};
-use cuda_sim::exec::TimeLimit;
+use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, StreamId};
+use cuda_sim::exec::{Conditions, TimeLimit};
 use cust_raw::{CUfunction, CUstream};
 
-pub use callback::check_permitted;
 use queue::WaitTarget;
-pub use raw::PerThreadDefault;
 use raw::Stream;
+pub use thread::{PerThreadDefault, check_permitted};
+use thread::{per_thread_stream, require_current, with_contexts};
 
-/// The simulated driver; empty until `cuInit` has selected the simulator.
-static DRIVER: OnceLock<Mutex<Driver>> = OnceLock::new();
+use crate::types::CUlaunchAttributeValue;
 
-thread_local! {
-    /// The calling thread's context stack. It is never dropped: destructors of other thread-local variables
-    /// and exit handlers may still call the driver while the thread ends.
-    static CONTEXTS: RefCell<ManuallyDrop<ContextStack>> =
-        const { RefCell::new(ManuallyDrop::new(ContextStack::new())) };
-
-    /// Runs its destructor when the thread ends.
-    static THREAD_EXIT: ThreadExit = const { ThreadExit };
+/// The simulator: the simulated driver, and what the driver API knows beyond it. Each subject has its own lock,
+/// so that calls that need no device do not wait for a running launch, which holds the driver's. A thread that
+/// takes several locks takes the driver's first, then that of the captures, then that of the graphs.
+struct Simulator {
+    /// The simulated driver with its contexts, modules, streams and events; empty until `cuInit` has selected
+    /// the simulator.
+    driver: OnceLock<Mutex<Driver>>,
+    /// Number of devices, set when the simulator starts.
+    device_count: AtomicU32,
+    live_contexts: context::LiveContexts,
+    queue: queue::StreamQueue,
+    captures: capture::CaptureTable,
+    graphs: Mutex<graph::Graphs>,
+    graph_memory: graph::memory::GraphMemory,
+    pools: pool::PoolTable,
+    links: Mutex<link::Links>,
+    /// The attributes of streams that the program has set.
+    stream_attributes: Mutex<BTreeMap<(StreamId, c_int), CUlaunchAttributeValue>>,
+    /// The allocation flags of page-locked memory, by address.
+    host_flags: Mutex<BTreeMap<u64, c_uint>>,
+    /// The base addresses of allocations with `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` set.
+    sync_memops_allocations: Mutex<BTreeSet<u64>>,
+    /// All hints about managed memory, the newest last. Hints that are fully superseded are removed.
+    managed_hints: Mutex<Vec<managed::Hint>>,
+    /// The descriptors of all texture and surface objects.
+    image_descriptors: Mutex<Vec<image::ObjectDescriptors>>,
+    /// Strings that the program has received; the set never removes one.
+    interned_texts: Mutex<BTreeSet<CString>>,
+    /// The functions without an implementation that the program has called.
+    unsupported_calls: Mutex<BTreeSet<&'static str>>,
+    /// The conditions of later launches.
+    conditions: Mutex<Conditions>,
+    /// True if Ctrl-C ends the running launch.
+    interrupts_launches: AtomicBool,
+    sanitizer: check::Sanitizer,
+    host_access: host_access::HostAccessCheck,
+    telemetry: telemetry::Telemetry,
 }
 
-/// Shrinks the context stack of a thread that ends.
-struct ThreadExit;
-
-impl Drop for ThreadExit {
-    fn drop(&mut self) {
-        CONTEXTS.with_borrow_mut(|contexts| contexts.shrink());
-    }
-}
+/// The simulator of this process: the C functions take no argument that could refer to one.
+static SIMULATOR: Simulator = Simulator {
+    driver: OnceLock::new(),
+    device_count: AtomicU32::new(1),
+    live_contexts: context::LiveContexts::new(),
+    queue: queue::StreamQueue::new(),
+    captures: capture::CaptureTable::new(),
+    graphs: Mutex::new(graph::Graphs::new()),
+    graph_memory: graph::memory::GraphMemory::new(),
+    pools: pool::PoolTable::new(),
+    links: Mutex::new(link::Links::new()),
+    stream_attributes: Mutex::new(BTreeMap::new()),
+    host_flags: Mutex::new(BTreeMap::new()),
+    sync_memops_allocations: Mutex::new(BTreeSet::new()),
+    managed_hints: Mutex::new(Vec::new()),
+    image_descriptors: Mutex::new(Vec::new()),
+    interned_texts: Mutex::new(BTreeSet::new()),
+    unsupported_calls: Mutex::new(BTreeSet::new()),
+    conditions: Mutex::new(Conditions::DEFAULT),
+    interrupts_launches: AtomicBool::new(false),
+    sanitizer: check::Sanitizer::new(),
+    host_access: host_access::HostAccessCheck::new(),
+    telemetry: telemetry::Telemetry::new(),
+};
 
 /// Starts the simulated driver with `devices` identical devices. If launches are not `sampled`, modelled
 /// times do not include the memory system.
 pub fn start(devices: u32, device: DeviceSpec, time_limit: Option<TimeLimit>, sampled: bool) {
-    DRIVER.get_or_init(|| {
+    SIMULATOR.driver.get_or_init(|| {
         let mut driver = Driver::with_devices(devices, device, time_limit);
-        device::set_count(driver.device_count());
+        let devices = driver.device_count();
+        SIMULATOR.device_count.store(devices, Ordering::Relaxed);
         driver.set_sampled(sampled);
         driver.set_checks(check::active_checks());
         driver.set_conditions(conditions::conditions());
@@ -93,33 +138,25 @@ fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Locks the driver. The lock is also held while a launch runs. Streams may have pending work.
-fn lock() -> Result<MutexGuard<'static, Driver>, CudaError> {
-    let driver = DRIVER.get().ok_or(CudaError::NotInitialized)?;
+fn lock_driver() -> Result<MutexGuard<'static, Driver>, CudaError> {
+    let driver = SIMULATOR.driver.get().ok_or(CudaError::NotInitialized)?;
     Ok(lock_mutex(driver))
 }
 
 /// Completes all pending stream work, then locks the driver. For functions that change or report what pending
 /// work may depend on.
-fn lock_synchronized() -> Result<MutexGuard<'static, Driver>, CudaError> {
+fn lock_driver_drained() -> Result<MutexGuard<'static, Driver>, CudaError> {
     queue::wait(WaitTarget::All);
-    lock()
+    lock_driver()
 }
 
 /// Locks the driver without waiting. Returns `None` if it has not started or another thread holds the lock.
-fn try_lock() -> Option<MutexGuard<'static, Driver>> {
-    match DRIVER.get()?.try_lock() {
+fn try_lock_driver() -> Option<MutexGuard<'static, Driver>> {
+    match SIMULATOR.driver.get()?.try_lock() {
         Ok(driver) => Some(driver),
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => None,
     }
-}
-
-/// Calls `f` with the calling thread's context stack.
-fn with_contexts<T>(f: impl FnOnce(&mut ContextStack) -> T) -> T {
-    // The first access registers the destructor of `THREAD_EXIT`. It fails while the thread is ending, which
-    // is no error.
-    let _ = THREAD_EXIT.try_with(|_| ());
-    CONTEXTS.with_borrow_mut(|contexts| f(contexts))
 }
 
 /// Returns the function of a handle. A library's kernel is resolved to its function in `context`.
@@ -137,27 +174,22 @@ fn lock_function(
     handle: CUfunction,
 ) -> Result<(MutexGuard<'static, Driver>, FunctionId), CudaError> {
     let context = with_contexts(|contexts| contexts.current());
-    let mut driver = lock()?;
+    let mut driver = lock_driver()?;
     let function = resolve_function(&mut driver, context, handle)?;
     Ok((driver, function))
 }
 
-/// Returns the calling thread's current context, or [`CudaError::InvalidContext`].
-fn require_current() -> Result<ContextId, CudaError> {
-    with_contexts(|contexts| contexts.require_current())
-}
-
 /// Locks the driver. Returns it with the calling thread's current context. Streams may have pending work.
-fn current_context() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+fn lock_current_context() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
     let context = require_current()?;
-    Ok((lock()?, context))
+    Ok((lock_driver()?, context))
 }
 
 /// Completes all pending stream work, then locks the driver. Returns it with the calling thread's current
 /// context.
-fn synchronized_context() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+fn lock_current_context_drained() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
     let context = require_current()?;
-    Ok((lock_synchronized()?, context))
+    Ok((lock_driver_drained()?, context))
 }
 
 /// Locks the driver. Returns it with the context and the number of the stream `h_stream`. A stream belongs to
@@ -167,16 +199,16 @@ fn lock_stream(
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
     match raw::stream(h_stream) {
         Stream::Id(StreamId::LEGACY) => {
-            let (driver, context) = current_context()?;
+            let (driver, context) = lock_current_context()?;
             Ok((driver, context, StreamId::LEGACY))
         }
         Stream::Id(stream) => {
-            let driver = lock()?;
+            let driver = lock_driver()?;
             let context = driver.stream_context(stream)?;
             Ok((driver, context, stream))
         }
         Stream::PerThread => {
-            let (mut driver, context) = current_context()?;
+            let (mut driver, context) = lock_current_context()?;
             let stream = per_thread_stream(&mut driver, context)?;
             Ok((driver, context, stream))
         }
@@ -192,19 +224,7 @@ fn lock_live_stream(
     Ok((driver, context, stream))
 }
 
-/// Returns the calling thread's default stream in a context, and creates it at first use.
-fn per_thread_stream(driver: &mut Driver, context: ContextId) -> Result<StreamId, CudaError> {
-    thread_local! {
-        /// The most recent such stream of this thread, with its context.
-        static CACHED: Cell<Option<(ContextId, StreamId)>> = const { Cell::new(None) };
-    }
-    if let Some((owner, stream)) = CACHED.get()
-        && owner == context
-        && driver.stream_context(stream) == Ok(context)
-    {
-        return Ok(stream);
-    }
-    let created = driver.create_stream(context, 0, 0)?;
-    CACHED.set(Some((context, created)));
-    Ok(created)
+/// Records a call of a function that the simulator does not implement. Returns true for the function's first.
+pub fn is_first_unsupported_call(name: &'static str) -> bool {
+    lock_mutex(&SIMULATOR.unsupported_calls).insert(name)
 }

@@ -9,7 +9,7 @@ use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
 use super::queue::{self, WaitTarget};
 use super::raw::{Out, c_str, handle, number, write_if_not_null};
 use super::telemetry::{Event, emit};
-use super::{fat_binary, lock, lock_synchronized, require_current};
+use super::{fat_binary, lock_driver, lock_driver_drained, require_current};
 use crate::log::warn;
 use crate::status::{CallResult, Status};
 
@@ -181,7 +181,7 @@ fn lock_module(
     module: CUmodule,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, ModuleId), CudaError> {
     let module = ModuleId(number(module));
-    let driver = lock()?;
+    let driver = lock_driver()?;
     let context = driver.module_context(module)?;
     Ok((driver, context, module))
 }
@@ -228,7 +228,7 @@ pub fn load_source<T>(
     log: Option<Log>,
     load: impl FnOnce(&mut Driver, &str) -> Result<T, ModuleError>,
 ) -> Result<T, Status> {
-    let mut driver = lock_synchronized()?;
+    let mut driver = lock_driver_drained()?;
     let image = image.split(|&byte| byte == 0).next().unwrap_or_default();
     if image.starts_with(&ELF) || image.starts_with(&FAT_BINARY) {
         drop(driver);

@@ -6,7 +6,7 @@ use cuda_sim::driver::{CudaError, OccupancyCalculator};
 use cust_raw::{CUfunction, CUoccupancyB2DSize};
 
 use super::raw::Out;
-use super::{launch_attributes, lock, lock_function};
+use super::{launch_attributes, lock_driver, lock_function};
 use crate::status::CallResult;
 use crate::types::CUlaunchConfig;
 
@@ -121,7 +121,7 @@ pub unsafe fn active_clusters(
     let threads = sizes.into_iter().fold(1, u64::saturating_mul);
     let threads = c_int::try_from(threads).map_err(|_| CudaError::InvalidValue)?;
     let blocks = calculator(function)?.max_active_blocks(threads, config.dynamic_shared.into())?;
-    let sm_count = lock()?.device().multiprocessors;
+    let sm_count = lock_driver()?.device().multiprocessors;
     clusters.set((blocks * sm_count) as c_int);
     Ok(())
 }

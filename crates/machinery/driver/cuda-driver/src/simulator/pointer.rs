@@ -1,14 +1,12 @@
 //! Pointer attributes (`cuPointerGetAttribute` and related functions).
 
-use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
-use std::sync::Mutex;
 
 use cuda_sim::driver::{ContextId, CudaError};
 use cuda_sim::memory::global::{Allocation, AllocationKind};
 use cust_raw::CUdeviceptr;
 
-use super::{lock, lock_mutex, pool};
+use super::{SIMULATOR, lock_driver, lock_mutex, pool};
 use crate::status::CallResult;
 
 /// Values of `CUpointer_attribute`.
@@ -36,9 +34,6 @@ const IS_DECOMPRESSED: c_int = 21;
 
 /// `CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE`.
 const READ_AND_WRITE: c_uint = 3;
-
-/// The base addresses of allocations with `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` set.
-static SYNC_MEMOPS_ALLOCATIONS: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 /// The value of an attribute, with the width of its C type.
 #[derive(Clone, Copy)]
@@ -142,7 +137,7 @@ pub unsafe fn set_attribute(
     let (allocation, _) = find_allocation(address)?;
     // SAFETY: `value` is not null and points to an `unsigned int` for this attribute.
     let on = unsafe { value.cast::<c_uint>().read() } != 0;
-    let mut allocations = lock_mutex(&SYNC_MEMOPS_ALLOCATIONS);
+    let mut allocations = lock_mutex(&SIMULATOR.sync_memops_allocations);
     match on {
         true => allocations.insert(allocation.base),
         false => allocations.remove(&allocation.base),
@@ -152,7 +147,7 @@ pub unsafe fn set_attribute(
 
 /// Returns the allocation at an address, and the context that owns it.
 fn find_allocation(address: u64) -> Result<(Allocation, Option<ContextId>), CudaError> {
-    let driver = lock()?;
+    let driver = lock_driver()?;
     let allocation = driver.allocation(address)?;
     Ok((allocation, driver.owner(allocation.base)))
 }
@@ -181,7 +176,7 @@ fn value(
         HOST_POINTER => Value::Long(address),
         PEER_TOKENS => return Err(CudaError::NotSupported),
         SYNC_MEMOPS => Value::Int(
-            lock_mutex(&SYNC_MEMOPS_ALLOCATIONS)
+            lock_mutex(&SIMULATOR.sync_memops_allocations)
                 .contains(&allocation.base)
                 .into(),
         ),

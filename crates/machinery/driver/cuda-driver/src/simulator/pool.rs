@@ -14,7 +14,7 @@ use cust_raw::{CUdevice, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemor
 use super::device::{self, check_device};
 use super::queue::{self, WaitTarget};
 use super::raw::{Out, handle, number};
-use super::{lock_mutex, lock_synchronized};
+use super::{SIMULATOR, lock_driver_drained, lock_mutex};
 use crate::status::CallResult;
 use crate::types;
 
@@ -40,15 +40,26 @@ const DEVICE: c_int = 1;
 const READ_AND_WRITE: c_int = 3;
 const NOTHING: c_int = 0;
 
-/// True once memory has been allocated from a pool: programs without pools skip the lookups.
-static ANY_USED: AtomicBool = AtomicBool::new(false);
+/// The memory pools of all devices.
+pub struct PoolTable {
+    /// True once memory has been allocated from a pool: programs without pools skip the lookups.
+    any_used: AtomicBool,
+    pools: Mutex<Pools>,
+}
 
-static POOLS: Mutex<Pools> = Mutex::new(Pools {
-    last: LAST_DEFAULT,
-    current: BTreeMap::new(),
-    pools: BTreeMap::new(),
-    allocations: BTreeMap::new(),
-});
+impl PoolTable {
+    pub const fn new() -> Self {
+        Self {
+            any_used: AtomicBool::new(false),
+            pools: Mutex::new(Pools {
+                last: LAST_DEFAULT,
+                current: BTreeMap::new(),
+                pools: BTreeMap::new(),
+                allocations: BTreeMap::new(),
+            }),
+        }
+    }
+}
 
 struct Pools {
     /// The last number assigned to a pool.
@@ -89,7 +100,7 @@ impl Pool {
 
 /// Locks all pools; creates the default pools at first use.
 fn pools() -> MutexGuard<'static, Pools> {
-    let mut pools = lock_mutex(&POOLS);
+    let mut pools = lock_mutex(&SIMULATOR.pools.pools);
     if pools.pools.is_empty() {
         let all = device::all().map(|device| (default_of(device as u32), Pool::new(device as u32)));
         pools.pools.extend(all);
@@ -137,7 +148,7 @@ pub fn pool_of(address: u64) -> u64 {
 
 /// Records an allocation from a pool.
 pub fn record_allocation(from: u64, address: u64, bytes: u64) {
-    ANY_USED.store(true, Ordering::Relaxed);
+    SIMULATOR.pools.any_used.store(true, Ordering::Relaxed);
     let mut pools = pools();
     // An earlier allocation at this address was freed with its context.
     remove_allocation(&mut pools, address);
@@ -151,7 +162,7 @@ pub fn record_allocation(from: u64, address: u64, bytes: u64) {
 
 /// Records a free of memory that may belong to a pool.
 pub fn record_free(address: u64) {
-    if ANY_USED.load(Ordering::Relaxed) {
+    if SIMULATOR.pools.any_used.load(Ordering::Relaxed) {
         remove_allocation(&mut pools(), address);
     }
 }
@@ -357,7 +368,7 @@ pub unsafe fn set_access(
     descriptors: *const CUmemAccessDesc,
     count: usize,
 ) -> CallResult {
-    let driver = lock_synchronized()?;
+    let driver = lock_driver_drained()?;
     let mut pools = pools();
     let (home, mut accessible_by) = (pools.pool(pool)?.device, pools.pool(pool)?.accessible_by);
     if descriptors.is_null() && count > 0 {

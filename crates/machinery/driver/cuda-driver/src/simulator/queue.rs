@@ -6,11 +6,9 @@
 //! chooses among all orders that streams and events allow, and a wait for a stream executes only what that
 //! stream depends on.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
@@ -19,7 +17,7 @@ use super::conditions::conditions;
 use super::execute::{Origin, execute};
 use super::graph::Random;
 use super::stream_op::StreamOp;
-use super::{callback, host_access, lock, lock_mutex};
+use super::{SIMULATOR, host_access, lock_driver, lock_mutex, thread};
 use crate::log::warn;
 
 /// Capacity of the queue; a thread that submits to a full queue executes operations first.
@@ -69,31 +67,40 @@ struct Queue {
     waiters: usize,
 }
 
-static QUEUE: Mutex<Queue> = Mutex::new(Queue {
-    last: 0,
-    items: BTreeMap::new(),
-    tails: BTreeMap::new(),
-    records: BTreeMap::new(),
-    draws: 0,
-    blocking_running: 0,
-    waiters: 0,
-});
+/// The queue of all streams with its threads.
+pub struct StreamQueue {
+    queue: Mutex<Queue>,
+    /// Notified of every operation that is enqueued or completed.
+    changed: Condvar,
+    /// Number of operations in the queue, readable without its lock.
+    pending: AtomicUsize,
+    /// Number of driver calls so far.
+    calls: AtomicU64,
+    /// The start of the background thread.
+    background: Once,
+    /// True while the background thread executes operations.
+    in_background: AtomicBool,
+}
 
-/// Notified of every operation that is enqueued or completed.
-static CHANGED: Condvar = Condvar::new();
-
-/// Number of operations in the queue, readable without its lock.
-static PENDING: AtomicUsize = AtomicUsize::new(0);
-
-/// Number of driver calls so far.
-static CALLS: AtomicU64 = AtomicU64::new(0);
-
-/// True while the background thread executes operations.
-static IN_BACKGROUND: AtomicBool = AtomicBool::new(false);
-
-thread_local! {
-    /// True while this thread executes an operation; it then must not wait for others.
-    static EXECUTING: Cell<bool> = const { Cell::new(false) };
+impl StreamQueue {
+    pub const fn new() -> Self {
+        Self {
+            queue: Mutex::new(Queue {
+                last: 0,
+                items: BTreeMap::new(),
+                tails: BTreeMap::new(),
+                records: BTreeMap::new(),
+                draws: 0,
+                blocking_running: 0,
+                waiters: 0,
+            }),
+            changed: Condvar::new(),
+            pending: AtomicUsize::new(0),
+            calls: AtomicU64::new(0),
+            background: Once::new(),
+            in_background: AtomicBool::new(false),
+        }
+    }
 }
 
 /// The set of operations that a wait covers.
@@ -107,23 +114,22 @@ pub enum WaitTarget {
 
 /// Counts a driver call, so that the background thread knows that the program is active.
 pub fn count_api_call() {
-    CALLS.fetch_add(1, Ordering::Relaxed);
+    SIMULATOR.queue.calls.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Enqueues an operation. `blocking` is true if the stream synchronizes with the legacy default stream.
 pub fn enqueue(context: ContextId, stream: StreamId, blocking: bool, op: StreamOp) {
-    static BACKGROUND: Once = Once::new();
     // If the thread cannot be created, operations execute when a call waits for them.
-    BACKGROUND.call_once(|| {
-        let _ = thread::Builder::new()
+    SIMULATOR.queue.background.call_once(|| {
+        let _ = std::thread::Builder::new()
             .name("streams".into())
             .spawn(background);
     });
-    if PENDING.load(Ordering::Acquire) >= CAPACITY {
+    if SIMULATOR.queue.pending.load(Ordering::Acquire) >= CAPACITY {
         execute_until(u64::MAX, |queue| queue.items.len() < CAPACITY);
     }
     let accesses = host_access::accesses_of(&op);
-    let mut queue = lock_mutex(&QUEUE);
+    let mut queue = lock_mutex(&SIMULATOR.queue.queue);
     queue.last += 1;
     let number = queue.last;
     let dependencies = queue.predecessors(context, stream, blocking, &op);
@@ -141,7 +147,10 @@ pub fn enqueue(context: ContextId, stream: StreamId, blocking: bool, op: StreamO
     queue.items.insert(number, item);
     // Before another thread can start the operation.
     host_access::add_pending(number, accesses);
-    PENDING.store(queue.items.len(), Ordering::Release);
+    SIMULATOR
+        .queue
+        .pending
+        .store(queue.items.len(), Ordering::Release);
     if queue.items.len() == 1 {
         queue.notify_waiters();
     }
@@ -150,7 +159,11 @@ pub fn enqueue(context: ContextId, stream: StreamId, blocking: bool, op: StreamO
 /// Waits until an operation is enqueued or completed.
 fn wait_for_change(mut queue: MutexGuard<'static, Queue>) -> MutexGuard<'static, Queue> {
     queue.waiters += 1;
-    let mut queue = CHANGED.wait(queue).unwrap_or_else(PoisonError::into_inner);
+    let mut queue = SIMULATOR
+        .queue
+        .changed
+        .wait(queue)
+        .unwrap_or_else(PoisonError::into_inner);
     queue.waiters -= 1;
     queue
 }
@@ -161,7 +174,7 @@ pub fn wait(target: WaitTarget) {
     if !can_wait() {
         return;
     }
-    let last = lock_mutex(&QUEUE).last;
+    let last = lock_mutex(&SIMULATOR.queue.queue).last;
     let all = conditions().shuffle.is_none();
     execute_until(last, |queue| {
         !(queue.contains(target, last) || all && queue.can_progress(last))
@@ -175,13 +188,13 @@ pub fn is_done(target: WaitTarget) -> bool {
         return true;
     }
     let (last, waits) = {
-        let queue = lock_mutex(&QUEUE);
+        let queue = lock_mutex(&SIMULATOR.queue.queue);
         (queue.last, queue.contains(target, queue.last))
     };
     if waits {
         execute_one(last);
     }
-    let done = !waits || !lock_mutex(&QUEUE).contains(target, last);
+    let done = !waits || !lock_mutex(&SIMULATOR.queue.queue).contains(target, last);
     if done {
         wait(target);
     }
@@ -190,23 +203,24 @@ pub fn is_done(target: WaitTarget) -> bool {
 
 /// Returns true if `target` is not complete. Executes nothing.
 pub fn is_pending(target: WaitTarget) -> bool {
-    PENDING.load(Ordering::Acquire) > 0 && lock_mutex(&QUEUE).contains(target, u64::MAX)
+    SIMULATOR.queue.pending.load(Ordering::Acquire) > 0
+        && lock_mutex(&SIMULATOR.queue.queue).contains(target, u64::MAX)
 }
 
 /// Restarts the sequence of choices made from the seed.
 pub fn restart_shuffle() {
-    lock_mutex(&QUEUE).draws = 0;
+    lock_mutex(&SIMULATOR.queue.queue).draws = 0;
 }
 
 /// Returns true if the background thread is executing operations.
 pub fn in_background() -> bool {
-    IN_BACKGROUND.load(Ordering::Acquire)
+    SIMULATOR.queue.in_background.load(Ordering::Acquire)
 }
 
 /// Returns true if a pending operation frees the memory at an address.
 pub fn has_pending_free(address: u64) -> bool {
-    PENDING.load(Ordering::Acquire) > 0
-        && lock_mutex(&QUEUE)
+    SIMULATOR.queue.pending.load(Ordering::Acquire) > 0
+        && lock_mutex(&SIMULATOR.queue.queue)
             .items
             .values()
             .any(|item| matches!(item.op, StreamOp::Free(freed) if freed == address))
@@ -215,14 +229,16 @@ pub fn has_pending_free(address: u64) -> bool {
 /// Returns true if there is pending work and this thread may wait for it; a thread that executes an operation
 /// may not.
 fn can_wait() -> bool {
-    PENDING.load(Ordering::Acquire) > 0 && !EXECUTING.get() && !callback::in_callback()
+    SIMULATOR.queue.pending.load(Ordering::Acquire) > 0
+        && !thread::is_executing()
+        && !thread::in_callback()
 }
 
 impl Queue {
     /// Wakes all waiting threads.
     fn notify_waiters(&self) {
         if self.waiters > 0 {
-            CHANGED.notify_all();
+            SIMULATOR.queue.changed.notify_all();
         }
     }
 
@@ -347,18 +363,21 @@ impl Queue {
                 self.records.remove(&event);
             }
         }
-        PENDING.store(self.items.len(), Ordering::Release);
+        SIMULATOR
+            .queue
+            .pending
+            .store(self.items.len(), Ordering::Release);
     }
 }
 
 /// Executes operations up to `last` until `is_enough` returns true; waits for other threads if none can start.
 fn execute_until(last: u64, is_enough: impl Fn(&Queue) -> bool) {
-    let mut queue = lock_mutex(&QUEUE);
+    let mut queue = lock_mutex(&SIMULATOR.queue.queue);
     while !is_enough(&queue) {
         match queue.choose(last, conditions().shuffle) {
             Some(number) => {
                 execute_item(queue, number);
-                queue = lock_mutex(&QUEUE);
+                queue = lock_mutex(&SIMULATOR.queue.queue);
             }
             None => queue = wait_for_change(queue),
         }
@@ -368,7 +387,7 @@ fn execute_until(last: u64, is_enough: impl Fn(&Queue) -> bool) {
 /// Executes one operation up to `last`; returns false if none can start now. A host function gets its own
 /// thread, because it may wait for the program's next call.
 fn execute_one(last: u64) -> bool {
-    let mut queue = lock_mutex(&QUEUE);
+    let mut queue = lock_mutex(&SIMULATOR.queue.queue);
     let Some(number) = queue.choose(last, conditions().shuffle) else {
         return false;
     };
@@ -381,7 +400,7 @@ fn execute_one(last: u64) -> bool {
         return true;
     }
     let here = running_op.clone();
-    let thread = thread::Builder::new().name("host function".into());
+    let thread = std::thread::Builder::new().name("host function".into());
     if thread.spawn(move || running_op.finish()).is_err() {
         here.finish();
     }
@@ -412,14 +431,14 @@ impl RunningOp {
         struct RemoveOnDrop(u64);
         impl Drop for RemoveOnDrop {
             fn drop(&mut self) {
-                EXECUTING.set(false);
+                thread::set_executing(false);
                 host_access::end_operation(self.0);
-                let mut queue = lock_mutex(&QUEUE);
+                let mut queue = lock_mutex(&SIMULATOR.queue.queue);
                 queue.remove(self.0);
                 queue.notify_waiters();
             }
         }
-        EXECUTING.set(true);
+        thread::set_executing(true);
         let guard = RemoveOnDrop(self.number);
         host_access::begin_operation(self.number);
         if let Err(error) = execute(self.context, self.stream, &self.op, Origin::Stream) {
@@ -432,7 +451,7 @@ impl RunningOp {
 /// Reports an operation that failed although it was valid when submitted. The error becomes its context's,
 /// unless an earlier fault is already recorded there.
 fn report_failure(context: ContextId, error: CudaError) {
-    if let Ok(mut driver) = lock()
+    if let Ok(mut driver) = lock_driver()
         && driver.memory_info(context).is_ok()
     {
         warn(format_args!(
@@ -445,16 +464,21 @@ fn report_failure(context: ContextId, error: CudaError) {
 /// Executes pending operations whenever the program has made no driver call for a while.
 fn background() {
     loop {
-        let mut queue = lock_mutex(&QUEUE);
+        let mut queue = lock_mutex(&SIMULATOR.queue.queue);
         while queue.items.is_empty() {
             queue = wait_for_change(queue);
         }
         drop(queue);
-        let predecessors = CALLS.load(Ordering::Relaxed);
+        let predecessors = SIMULATOR.queue.calls.load(Ordering::Relaxed);
         let is_long = conditions().shuffle.is_some() || host_access::is_enabled();
-        thread::sleep(if is_long { LONG_IDLE_TIME } else { IDLE_TIME });
-        IN_BACKGROUND.store(true, Ordering::Release);
-        while CALLS.load(Ordering::Relaxed) == predecessors && execute_one(u64::MAX) {}
-        IN_BACKGROUND.store(false, Ordering::Release);
+        std::thread::sleep(if is_long { LONG_IDLE_TIME } else { IDLE_TIME });
+        SIMULATOR.queue.in_background.store(true, Ordering::Release);
+        while SIMULATOR.queue.calls.load(Ordering::Relaxed) == predecessors && execute_one(u64::MAX)
+        {
+        }
+        SIMULATOR
+            .queue
+            .in_background
+            .store(false, Ordering::Release);
     }
 }

@@ -1,13 +1,13 @@
 //! Conversion of pointers and handles from C.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
 
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 use cust_raw::{CUcontext, CUevent, CUstream};
+
+use super::thread::PerThreadDefault;
+use super::{SIMULATOR, lock_mutex};
 
 /// `CU_STREAM_LEGACY`: an explicit handle to the legacy default stream.
 const LEGACY: u64 = 1;
@@ -20,32 +20,6 @@ pub enum Stream {
     /// A stream by its number, or the legacy default stream.
     Id(StreamId),
     PerThread,
-}
-
-thread_local! {
-    /// True while a null handle denotes this thread's default stream.
-    static PER_THREAD_DEFAULT: Cell<bool> = const { Cell::new(false) };
-}
-
-/// A guard: while it lives, a null stream handle denotes the calling thread's default stream.
-pub struct PerThreadDefault(());
-
-impl PerThreadDefault {
-    pub fn enable() -> Self {
-        PER_THREAD_DEFAULT.set(true);
-        Self(())
-    }
-
-    /// Returns true if a guard lives on this thread.
-    pub fn is_active() -> bool {
-        PER_THREAD_DEFAULT.get()
-    }
-}
-
-impl Drop for PerThreadDefault {
-    fn drop(&mut self) {
-        PER_THREAD_DEFAULT.set(false);
-    }
 }
 
 /// A non-null output pointer. It is created before a function does its work, so that a null pointer is
@@ -126,10 +100,9 @@ pub unsafe fn c_str<'a>(text: *const c_char) -> Result<&'a str, CudaError> {
 
 /// Interns a string for C: returns the same pointer for equal strings, valid until the process ends.
 pub fn intern(text: &str) -> *const c_char {
-    static TEXTS: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());
     // Names in PTX contain no NUL.
     let text = CString::new(text).unwrap_or_default();
-    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut texts = lock_mutex(&SIMULATOR.interned_texts);
     if let Some(interned) = texts.get(&text) {
         return interned.as_ptr();
     }

@@ -10,7 +10,9 @@ use super::queue::{self, WaitTarget};
 use super::raw::{self, Out, Stream, handle};
 use super::stream_op::{HostFunction, StreamOp};
 use super::submit::{is_blocking, submit};
-use super::{current_context, lock, lock_live_stream, lock_stream, lock_synchronized};
+use super::{
+    lock_current_context, lock_driver, lock_driver_drained, lock_live_stream, lock_stream,
+};
 use crate::status::CallResult;
 
 /// `cuStreamCreate`.
@@ -27,7 +29,7 @@ pub unsafe fn create_with_priority(
 ) -> CallResult {
     // SAFETY: `stream` is null or writable, as `cuStreamCreateWithPriority` requires of its caller.
     let stream = unsafe { Out::new(stream) }?;
-    let (mut driver, context) = current_context()?;
+    let (mut driver, context) = lock_current_context()?;
     stream.set(handle(driver.create_stream(context, flags, priority)?.0));
     Ok(())
 }
@@ -39,7 +41,7 @@ pub unsafe fn destroy(stream: CUstream) -> CallResult {
     }
     let (driver, context, stream) = lock_stream(stream)?;
     drop(driver);
-    lock_synchronized()?.destroy_stream(context, stream)?;
+    lock_driver_drained()?.destroy_stream(context, stream)?;
     capture::forget_stream(stream);
     Ok(())
 }
@@ -71,7 +73,7 @@ pub unsafe fn query(stream: CUstream) -> CallResult {
     if !queue::is_done(WaitTarget::Stream(context, stream)) {
         return Err(CudaError::NotReady.into());
     }
-    Ok(lock()?.query_stream(context, stream)?)
+    Ok(lock_driver()?.query_stream(context, stream)?)
 }
 
 /// `cuStreamSynchronize`.
@@ -80,7 +82,7 @@ pub unsafe fn synchronize(stream: CUstream) -> CallResult {
     rules::check_stream_wait(context, stream)?;
     drop(driver);
     queue::wait(WaitTarget::Stream(context, stream));
-    Ok(lock()?.synchronize_stream(context, stream)?)
+    Ok(lock_driver()?.synchronize_stream(context, stream)?)
 }
 
 /// `cuStreamWaitEvent`.

@@ -1,15 +1,13 @@
 //! Properties of streams: context, device, number and attributes.
 
-use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
-use std::sync::Mutex;
 
 use cuda_sim::driver::{CudaError, StreamId};
 use cuda_sim::memory::global::AllocationKind;
 use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUstream};
 
 use super::raw::{Out, handle, write_if_not_null};
-use super::{lock_mutex, lock_stream};
+use super::{SIMULATOR, lock_mutex, lock_stream};
 use crate::status::CallResult;
 use crate::types::CUlaunchAttributeValue;
 
@@ -17,10 +15,6 @@ use crate::types::CUlaunchAttributeValue;
 /// and two for memory synchronization domains. All are hints without effect.
 const ATTRIBUTES: [c_int; 5] = [1, 3, 8, 9, 10];
 const PRIORITY: c_int = 8;
-
-/// The attributes that the program has set, by stream.
-static STORED: Mutex<BTreeMap<(StreamId, c_int), CUlaunchAttributeValue>> =
-    Mutex::new(BTreeMap::new());
 
 /// `cuStreamGetCtx`.
 pub unsafe fn context(stream: CUstream, context: *mut CUcontext) -> CallResult {
@@ -89,7 +83,9 @@ pub unsafe fn attribute(
     if attribute == PRIORITY {
         default_value.0[0] = priority as c_uint;
     }
-    let stored = lock_mutex(&STORED).get(&(stream, attribute)).copied();
+    let stored = lock_mutex(&SIMULATOR.stream_attributes)
+        .get(&(stream, attribute))
+        .copied();
     value.set(stored.unwrap_or(default_value));
     Ok(())
 }
@@ -104,7 +100,7 @@ pub unsafe fn set_attribute(
     let value = unsafe { value.as_ref() }.ok_or(CudaError::InvalidValue)?;
     let (_, stream) = live_stream(stream)?;
     check_attribute(attribute)?;
-    lock_mutex(&STORED).insert((stream, attribute), *value);
+    lock_mutex(&SIMULATOR.stream_attributes).insert((stream, attribute), *value);
     Ok(())
 }
 
@@ -116,7 +112,7 @@ fn check_attribute(attribute: c_int) -> Result<(), CudaError> {
 /// `cuStreamCopyAttributes`.
 pub unsafe fn copy_attributes(to: CUstream, from: CUstream) -> CallResult {
     let ((_, to), (_, from)) = (live_stream(to)?, live_stream(from)?);
-    let mut stored = lock_mutex(&STORED);
+    let mut stored = lock_mutex(&SIMULATOR.stream_attributes);
     for attribute in ATTRIBUTES {
         if let Some(&value) = stored.get(&(from, attribute)) {
             stored.insert((to, attribute), value);

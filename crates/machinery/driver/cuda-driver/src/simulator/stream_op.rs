@@ -7,7 +7,7 @@ use cuda_sim::driver::{EventId, FunctionId, LaunchConfig, Memcpy, Memset};
 use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
 
 use super::graph::Body;
-use super::telemetry;
+use super::{SIMULATOR, telemetry};
 
 /// One operation.
 #[derive(Clone)]
@@ -99,7 +99,7 @@ impl Kernel {
             dynamic_shared: self.dynamic_shared,
             parameters: &self.arguments,
             cooperative: self.cooperative,
-            watch: Some(&telemetry::WATCH),
+            watch: Some(&SIMULATOR.telemetry.watch),
             profile: telemetry::is_profiling(),
         }
     }

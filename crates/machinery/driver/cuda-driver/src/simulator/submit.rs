@@ -6,7 +6,7 @@ use std::sync::MutexGuard;
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 
 use super::capture;
-use super::lock;
+use super::lock_driver;
 use super::queue::{self, WaitTarget};
 use super::stream_op::StreamOp;
 
@@ -30,7 +30,7 @@ pub fn submit(
     queue::enqueue(context, stream, blocking, op);
     if is_synchronous {
         queue::wait(WaitTarget::Stream(context, stream));
-        lock()?.stream_flags(context, stream)?;
+        lock_driver()?.stream_flags(context, stream)?;
     }
     Ok(())
 }

@@ -9,28 +9,39 @@ use cuda_sim::exec::{Fault, Progress, Traced, Watch};
 use cuda_sim::launch::LaunchRecord;
 
 use super::queue::{self, WaitTarget};
-use super::{lock, lock_mutex};
+use super::{SIMULATOR, lock_driver, lock_mutex};
 
-/// The progress of the running launch. Readable without the driver's lock, which the launch holds.
-pub static WATCH: Watch = Watch::new();
+/// The observations of launches.
+pub struct Telemetry {
+    /// The progress of the running launch. Readable without the driver's lock, which the launch holds.
+    pub watch: Watch,
+    /// The record of the last launch, until it is taken.
+    last: Mutex<Option<LaunchRecord>>,
+    /// The records of launches since they were last taken; `None` if they are not recorded.
+    recorded: Mutex<Option<Vec<LaunchRecord>>>,
+    /// The access traces of launches with kernel names, since they were last taken.
+    traces: Mutex<Vec<(String, Vec<Traced>)>>,
+    /// The last fault, until it is taken.
+    fault: Mutex<Option<Fault>>,
+    /// True if launches collect all counters, per source line.
+    profile: AtomicBool,
+    /// The receiver of events, if one is set.
+    observer: OnceLock<Observer>,
+}
 
-/// The record of the last launch, until it is taken.
-static LAST: Mutex<Option<LaunchRecord>> = Mutex::new(None);
-
-/// The records of launches since they were last taken; `None` if they are not recorded.
-static RECORDED: Mutex<Option<Vec<LaunchRecord>>> = Mutex::new(None);
-
-/// The access traces of launches with kernel names, since they were last taken.
-static TRACES: Mutex<Vec<(String, Vec<Traced>)>> = Mutex::new(Vec::new());
-
-/// The last fault, until it is taken.
-static FAULT: Mutex<Option<Fault>> = Mutex::new(None);
-
-/// True if launches collect all counters, per source line.
-static PROFILE: AtomicBool = AtomicBool::new(false);
-
-/// The receiver of events, if one is set.
-static OBSERVER: OnceLock<Observer> = OnceLock::new();
+impl Telemetry {
+    pub const fn new() -> Self {
+        Self {
+            watch: Watch::new(),
+            last: Mutex::new(None),
+            recorded: Mutex::new(None),
+            traces: Mutex::new(Vec::new()),
+            fault: Mutex::new(None),
+            profile: AtomicBool::new(false),
+            observer: OnceLock::new(),
+        }
+    }
+}
 
 /// A function that receives each event synchronously. It must not call the simulator.
 pub type Observer = Box<dyn Fn(Event<'_>) + Send + Sync>;
@@ -53,12 +64,12 @@ pub enum Event<'a> {
 /// Sets the observer of events. It receives every launch as soon as the launch ends, so that a program can
 /// save records even if it crashes later. Only the first observer counts.
 pub fn set_observer(observer: Observer) {
-    let _ = OBSERVER.set(observer);
+    let _ = SIMULATOR.telemetry.observer.set(observer);
 }
 
 /// Sends an event to the observer, if one is set.
 pub fn emit(event: Event<'_>) {
-    if let Some(observer) = OBSERVER.get() {
+    if let Some(observer) = SIMULATOR.telemetry.observer.get() {
         observer(event);
     }
 }
@@ -66,26 +77,26 @@ pub fn emit(event: Event<'_>) {
 /// Returns the progress of the launch that is running on the simulator, whichever thread started it; `None`
 /// if none is running, and on a GPU.
 pub fn progress() -> Option<Progress> {
-    WATCH.progress()
+    SIMULATOR.telemetry.watch.progress()
 }
 
 /// Enables or disables profiling: later launches on the simulator collect all counters, per source line, and
 /// take up to twice as long. Has no effect on a GPU.
 pub fn profile(on: bool) {
     queue::wait(WaitTarget::All);
-    PROFILE.store(on, Ordering::Relaxed);
+    SIMULATOR.telemetry.profile.store(on, Ordering::Relaxed);
 }
 
 /// Returns true if [`profile`] is on.
 pub fn is_profiling() -> bool {
-    PROFILE.load(Ordering::Relaxed)
+    SIMULATOR.telemetry.profile.load(Ordering::Relaxed)
 }
 
 /// Sets which accesses later launches on the simulator trace: the addresses of a warp and the resulting
 /// requests. Tracing launches take several times as long. Has no effect on a GPU.
 pub fn trace(tracing: Option<Tracing>) {
     queue::wait(WaitTarget::All);
-    if let Ok(mut driver) = lock() {
+    if let Ok(mut driver) = lock_driver() {
         driver.set_tracing(tracing);
     }
 }
@@ -94,13 +105,13 @@ pub fn trace(tracing: Option<Tracing>) {
 /// that faulted or that ran before [`trace`] have none.
 pub fn take_traces() -> Vec<(String, Vec<Traced>)> {
     queue::wait(WaitTarget::All);
-    std::mem::take(&mut lock_mutex(&TRACES))
+    std::mem::take(&mut lock_mutex(&SIMULATOR.telemetry.traces))
 }
 
 /// Stores the access trace of a launch.
 pub fn store_trace(kernel: &str, trace: Vec<Traced>) {
     if !trace.is_empty() {
-        lock_mutex(&TRACES).push((kernel.to_owned(), trace));
+        lock_mutex(&SIMULATOR.telemetry.traces).push((kernel.to_owned(), trace));
     }
 }
 
@@ -108,26 +119,26 @@ pub fn store_trace(kernel: &str, trace: Vec<Traced>) {
 /// launch, after one that faulted, and on a GPU.
 pub fn last_launch() -> Option<LaunchRecord> {
     queue::wait(WaitTarget::All);
-    lock_mutex(&LAST).clone()
+    lock_mutex(&SIMULATOR.telemetry.last).clone()
 }
 
 /// Returns [`last_launch`] and clears it: until the next launch it is `None`.
 pub fn take_last_launch() -> Option<LaunchRecord> {
     queue::wait(WaitTarget::All);
-    lock_mutex(&LAST).take()
+    lock_mutex(&SIMULATOR.telemetry.last).take()
 }
 
 /// Starts recording: every launch is stored until [`take_launches`] takes it.
 pub fn record_launches() {
     queue::wait(WaitTarget::All);
-    lock_mutex(&RECORDED).get_or_insert_default();
+    lock_mutex(&SIMULATOR.telemetry.recorded).get_or_insert_default();
 }
 
 /// Returns the records of the launches on the simulator since the last call, or since [`record_launches`], in
 /// order. Launches that faulted are not included. Returns an empty list if launches are not recorded.
 pub fn take_launches() -> Vec<LaunchRecord> {
     queue::wait(WaitTarget::All);
-    lock_mutex(&RECORDED)
+    lock_mutex(&SIMULATOR.telemetry.recorded)
         .as_mut()
         .map(std::mem::take)
         .unwrap_or_default()
@@ -137,7 +148,7 @@ pub fn take_launches() -> Vec<LaunchRecord> {
 /// none since the last call.
 pub fn take_fault() -> Option<Fault> {
     queue::wait(WaitTarget::All);
-    lock_mutex(&FAULT).take()
+    lock_mutex(&SIMULATOR.telemetry.fault).take()
 }
 
 /// Stores the record of a completed launch or its fault, and emits the events.
@@ -148,11 +159,13 @@ pub fn store_result(record: Option<LaunchRecord>, fault: Option<&Fault>) {
     if let Some(fault) = fault {
         emit(Event::Faulted(fault));
     }
-    if let (Some(records), Some(record)) = (lock_mutex(&RECORDED).as_mut(), &record) {
+    if let (Some(records), Some(record)) =
+        (lock_mutex(&SIMULATOR.telemetry.recorded).as_mut(), &record)
+    {
         records.push(record.clone());
     }
     if let Some(fault) = fault {
-        *lock_mutex(&FAULT) = Some(fault.clone());
+        *lock_mutex(&SIMULATOR.telemetry.fault) = Some(fault.clone());
     }
-    *lock_mutex(&LAST) = record;
+    *lock_mutex(&SIMULATOR.telemetry.last) = record;
 }

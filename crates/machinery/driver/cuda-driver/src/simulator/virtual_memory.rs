@@ -6,7 +6,7 @@ use cuda_sim::driver::{CudaError, GRANULARITY};
 use cust_raw::CUdeviceptr;
 
 use super::device::check_device;
-use super::lock_synchronized;
+use super::lock_driver_drained;
 use super::raw::Out;
 use crate::log::warn;
 use crate::status::CallResult;
@@ -81,13 +81,13 @@ pub unsafe fn create(
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    memory.set(lock_synchronized()?.create_memory(device, bytes as u64)?);
+    memory.set(lock_driver_drained()?.create_memory(device, bytes as u64)?);
     Ok(())
 }
 
 /// `cuMemRelease`.
 pub unsafe fn release(memory: c_ulonglong) -> CallResult {
-    Ok(lock_synchronized()?.release_memory(memory)?)
+    Ok(lock_driver_drained()?.release_memory(memory)?)
 }
 
 /// `cuMemAddressReserve`: ignores the requested address, which is only a hint.
@@ -103,13 +103,13 @@ pub unsafe fn reserve(
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    address.set(lock_synchronized()?.reserve_addresses(bytes as u64, alignment as u64)?);
+    address.set(lock_driver_drained()?.reserve_addresses(bytes as u64, alignment as u64)?);
     Ok(())
 }
 
 /// `cuMemAddressFree`.
 pub unsafe fn free(address: CUdeviceptr, bytes: usize) -> CallResult {
-    Ok(lock_synchronized()?.free_addresses(address, bytes as u64)?)
+    Ok(lock_driver_drained()?.free_addresses(address, bytes as u64)?)
 }
 
 /// `cuMemMap`: `offset` must be 0, as CUDA requires.
@@ -123,7 +123,7 @@ pub unsafe fn map(
     if offset != 0 || flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let mapped = lock_synchronized()?.map_memory(address, bytes as u64, memory);
+    let mapped = lock_driver_drained()?.map_memory(address, bytes as u64, memory);
     if mapped == Err(CudaError::NotSupported) {
         warn(format_args!(
             "the simulator supports only one mapping per allocation at a time"
@@ -134,7 +134,7 @@ pub unsafe fn map(
 
 /// `cuMemUnmap`.
 pub unsafe fn unmap(address: CUdeviceptr, bytes: usize) -> CallResult {
-    Ok(lock_synchronized()?.unmap_memory(address, bytes as u64)?)
+    Ok(lock_driver_drained()?.unmap_memory(address, bytes as u64)?)
 }
 
 /// `cuMemSetAccess`: the simulator does not enforce read-only access.
@@ -156,7 +156,7 @@ pub unsafe fn set_access(
             READ | READ_AND_WRITE => true,
             _ => return Err(CudaError::InvalidValue.into()),
         };
-        lock_synchronized()?.set_access(address, bytes as u64, device, accessible)?;
+        lock_driver_drained()?.set_access(address, bytes as u64, device, accessible)?;
     }
     Ok(())
 }
@@ -171,7 +171,7 @@ pub unsafe fn access(
     // its caller.
     let (flags, location) = unsafe { (Out::new(flags)?, location.as_ref()) };
     let device = check_location(*location.ok_or(CudaError::InvalidValue)?)?;
-    let accessible = lock_synchronized()?.access(address, device)?;
+    let accessible = lock_driver_drained()?.access(address, device)?;
     flags.set(if accessible {
         READ_AND_WRITE
     } else {
@@ -184,7 +184,7 @@ pub unsafe fn access(
 pub unsafe fn retain(memory: *mut c_ulonglong, address: *mut c_void) -> CallResult {
     // SAFETY: `memory` is null or writable, as `cuMemRetainAllocationHandle` requires of its caller.
     let memory = unsafe { Out::new(memory) }?;
-    memory.set(lock_synchronized()?.retain_memory(address as u64)?);
+    memory.set(lock_driver_drained()?.retain_memory(address as u64)?);
     Ok(())
 }
 
@@ -193,7 +193,7 @@ pub unsafe fn properties(properties: *mut CUmemAllocationProp, memory: c_ulonglo
     // SAFETY: `properties` is null or writable, as `cuMemGetAllocationPropertiesFromHandle` requires of its
     // caller.
     let properties = unsafe { Out::new(properties) }?;
-    let device = lock_synchronized()?.memory_device(memory)?;
+    let device = lock_driver_drained()?.memory_device(memory)?;
     properties.set(CUmemAllocationProp {
         kind: PINNED,
         shared: 0,

@@ -45,26 +45,24 @@ pub use pool::*;
 pub use stream::*;
 pub use virtual_memory::*;
 
-/// All functions, by subject.
-static SUBJECTS: &[&[&EntryPoint]] = &[
-    device::FUNCTIONS,
-    context::FUNCTIONS,
-    module::FUNCTIONS,
-    memory::FUNCTIONS,
-    pool::FUNCTIONS,
-    virtual_memory::FUNCTIONS,
-    memcpy::FUNCTIONS,
-    memset::FUNCTIONS,
-    stream::FUNCTIONS,
-    kernel::FUNCTIONS,
-    graph::FUNCTIONS,
-    graph_exec::FUNCTIONS,
-    capture::FUNCTIONS,
-    image::FUNCTIONS,
-    interop::FUNCTIONS,
-];
-
-/// Returns all functions.
+/// Returns all functions, by subject.
 pub(crate) fn all() -> impl Iterator<Item = &'static EntryPoint> {
-    SUBJECTS.iter().copied().flatten().copied()
+    let subjects: [&'static [&'static EntryPoint]; _] = [
+        device::FUNCTIONS,
+        context::FUNCTIONS,
+        module::FUNCTIONS,
+        memory::FUNCTIONS,
+        pool::FUNCTIONS,
+        virtual_memory::FUNCTIONS,
+        memcpy::FUNCTIONS,
+        memset::FUNCTIONS,
+        stream::FUNCTIONS,
+        kernel::FUNCTIONS,
+        graph::FUNCTIONS,
+        graph_exec::FUNCTIONS,
+        capture::FUNCTIONS,
+        image::FUNCTIONS,
+        interop::FUNCTIONS,
+    ];
+    subjects.into_iter().flatten().copied()
 }

@@ -7,7 +7,6 @@ use cuda_sim::driver::{ContextId, CudaError, StreamId};
 use cust_raw::{CUgraph, CUgraphNode, CUstream};
 
 use super::collect::{all_joined, join, of_stream};
-use super::rules;
 use super::state::{Capture, Member, Mode, captures};
 use crate::simulator::graph::nodes::{graph_id, node_id};
 use crate::simulator::graph::params_in::{list, read};
@@ -16,6 +15,7 @@ use crate::simulator::graph::{GraphId, NodeId, graphs, objects};
 use crate::simulator::lock_live_stream;
 use crate::simulator::raw::{Out, handle, write_if_not_null};
 use crate::simulator::submit::is_blocking;
+use crate::simulator::thread::exchange_capture_mode;
 use crate::status::CallResult;
 use crate::types::graph::EdgeData;
 
@@ -308,7 +308,7 @@ pub unsafe fn update_with_edges(
 pub unsafe fn exchange_mode(mode: *mut c_int) -> CallResult {
     // SAFETY: `mode` is null or readable, as `cuThreadExchangeStreamCaptureMode` requires of its caller.
     let new = Mode::new(unsafe { read(mode) }?)?;
-    let previous = rules::exchange_mode(new);
+    let previous = exchange_capture_mode(new);
     // SAFETY: `mode` was read above, so it is not null; the C function requires it to be writable.
     unsafe { mode.write(previous as c_int) };
     Ok(())

@@ -8,3 +8,4 @@ pub mod rules;
 mod state;
 
 pub use collect::{collect, forget_event, forget_stream, forget_streams, record_event, wait_event};
+pub use state::{CaptureTable, Mode};

@@ -1,28 +1,18 @@
 //! The calls that are forbidden during a capture. A forbidden call returns an error and invalidates the
 //! captures that forbid it.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::thread;
 
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 
 use super::state::{CaptureId, Mode, try_captures};
-
-thread_local! {
-    /// The calling thread's capture mode (`cuThreadExchangeStreamCaptureMode`).
-    static MODE: Cell<Mode> = const { Cell::new(Mode::Global) };
-}
-
-/// Sets the calling thread's mode; returns the previous one.
-pub fn exchange_mode(mode: Mode) -> Mode {
-    MODE.replace(mode)
-}
+use crate::simulator::thread::capture_mode;
 
 /// Rejects a potentially unsafe call, such as an allocation or a query of completion, if this thread is
 /// capturing, or any thread is capturing in global mode. An NVIDIA H200 behaves the same (driver 580.159.04).
 pub fn check_safe() -> Result<(), CudaError> {
-    let mode = MODE.get();
+    let mode = capture_mode();
     let Some(mut captures) = try_captures() else {
         return Ok(());
     };

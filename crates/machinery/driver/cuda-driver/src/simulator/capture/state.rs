@@ -8,7 +8,7 @@ use std::thread::ThreadId;
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 
 use crate::simulator::graph::{GraphId, NodeId};
-use crate::simulator::lock_mutex;
+use crate::simulator::{SIMULATOR, lock_mutex};
 
 /// The restrictions that a capture imposes on other calls (`CUstreamCaptureMode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,28 @@ pub struct CapturedEvent {
     pub tail: Vec<NodeId>,
 }
 
-/// All captures.
+/// All captures, and whether there are any.
+pub struct CaptureTable {
+    captures: Mutex<Captures>,
+    /// Number of captures and captured events: programs without captures skip the lock.
+    count: AtomicUsize,
+}
+
+impl CaptureTable {
+    pub const fn new() -> Self {
+        Self {
+            captures: Mutex::new(Captures {
+                last: 0,
+                captures: BTreeMap::new(),
+                streams: BTreeMap::new(),
+                events: BTreeMap::new(),
+            }),
+            count: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// The captures, capturing streams and captured events.
 pub struct Captures {
     last: u64,
     pub captures: BTreeMap<CaptureId, Capture>,
@@ -72,25 +93,15 @@ pub struct Captures {
     pub events: BTreeMap<EventId, CapturedEvent>,
 }
 
-static CAPTURES: Mutex<Captures> = Mutex::new(Captures {
-    last: 0,
-    captures: BTreeMap::new(),
-    streams: BTreeMap::new(),
-    events: BTreeMap::new(),
-});
-
-/// Number of captures and captured events: programs without captures skip the lock.
-static ANY: AtomicUsize = AtomicUsize::new(0);
-
 /// Locks all captures. A thread that also locks the driver must lock it first; one that also locks the
 /// graphs, after.
 pub fn captures() -> MutexGuard<'static, Captures> {
-    lock_mutex(&CAPTURES)
+    lock_mutex(&SIMULATOR.captures.captures)
 }
 
 /// Locks all captures, if there are any; otherwise returns `None`.
 pub fn try_captures() -> Option<MutexGuard<'static, Captures>> {
-    (ANY.load(Ordering::Acquire) > 0).then(captures)
+    (SIMULATOR.captures.count.load(Ordering::Acquire) > 0).then(captures)
 }
 
 impl Captures {
@@ -102,7 +113,8 @@ impl Captures {
 
     /// Updates the counter of captures; required after every change.
     pub fn update_count(&self) {
-        ANY.store(self.captures.len() + self.events.len(), Ordering::Release);
+        let count = self.captures.len() + self.events.len();
+        SIMULATOR.captures.count.store(count, Ordering::Release);
     }
 
     /// Returns a capture, or [`CudaError::StreamCaptureInvalidated`] if it is not valid any more.

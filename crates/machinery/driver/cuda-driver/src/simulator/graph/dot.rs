@@ -12,7 +12,7 @@ use super::store::graphs;
 use super::topology::edges_of;
 use crate::names;
 use crate::simulator::stream_op::StreamOp;
-use crate::simulator::{lock_synchronized, raw};
+use crate::simulator::{lock_driver_drained, raw};
 use crate::status::CallResult;
 
 /// All valid flags. Each selects one kind of detail; the first, verbose, selects all.
@@ -26,7 +26,7 @@ pub unsafe fn print(graph: CUgraph, path: *const c_char, flags: c_uint) -> CallR
     if flags & !FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let driver = lock_synchronized()?;
+    let driver = lock_driver_drained()?;
     let mut output = String::from("digraph dot {\n");
     let graphs = graphs();
     describe(&driver, graphs.graph(graph_id(graph))?, flags, &mut output);

@@ -15,7 +15,7 @@ use crate::simulator::queue::{self, WaitTarget};
 use crate::simulator::raw::{Out, handle, number, write_if_not_null};
 use crate::simulator::stream_op::StreamOp;
 use crate::simulator::submit::submit;
-use crate::simulator::{lock, lock_live_stream, lock_synchronized};
+use crate::simulator::{lock_driver, lock_driver_drained, lock_live_stream};
 use crate::status::CallResult;
 use crate::types::graph::InstantiateParams;
 
@@ -204,8 +204,8 @@ pub unsafe fn launch(exec: CUgraphExec, h_stream: CUstream) -> CallResult {
     };
     // Memory availability is known only after the previous launch has completed.
     let mut driver = match body.has_memory() {
-        true => lock_synchronized()?,
-        false => lock()?,
+        true => lock_driver_drained()?,
+        false => lock_driver()?,
     };
     memory::make_room(&mut driver, context, &body, flags & AUTO_FREE != 0)?;
     Ok(submit(driver, context, stream, StreamOp::Graph(body))?)

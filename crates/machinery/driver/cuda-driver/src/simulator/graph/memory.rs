@@ -11,7 +11,7 @@ use cust_raw::CUdevice;
 use super::body::Body;
 use crate::simulator::device::check_device;
 use crate::simulator::stream_op::Reservation;
-use crate::simulator::{lock, lock_mutex, lock_synchronized, pool};
+use crate::simulator::{SIMULATOR, lock_driver, lock_driver_drained, lock_mutex, pool};
 use crate::status::CallResult;
 
 /// Values of `CUgraphMem_attribute`.
@@ -20,14 +20,25 @@ const USED_HIGH: c_int = 1;
 const RESERVED_CURRENT: c_int = 2;
 const RESERVED_HIGH: c_int = 3;
 
-/// The reserved addresses, with the size of each reservation in bytes.
-static RESERVATIONS: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
+/// The memory of graph nodes.
+pub struct GraphMemory {
+    /// The reserved addresses, with the size of each reservation in bytes.
+    reservations: Mutex<BTreeMap<u64, u64>>,
+    /// The allocations of graph nodes, some of which may have been freed since.
+    allocated: Mutex<Allocated>,
+}
 
-/// The allocations of graph nodes, some of which may have been freed since.
-static ALLOCATED: Mutex<Allocated> = Mutex::new(Allocated {
-    bytes: BTreeMap::new(),
-    peak: BTreeMap::new(),
-});
+impl GraphMemory {
+    pub const fn new() -> Self {
+        Self {
+            reservations: Mutex::new(BTreeMap::new()),
+            allocated: Mutex::new(Allocated {
+                bytes: BTreeMap::new(),
+                peak: BTreeMap::new(),
+            }),
+        }
+    }
+}
 
 struct Allocated {
     /// Size in bytes, by address.
@@ -53,13 +64,13 @@ impl Allocated {
 /// Reserves an address for a node that allocates `bytes` bytes.
 pub fn reserve(driver: &mut Driver, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
     let address = driver.reserve(context, bytes)?;
-    lock_mutex(&RESERVATIONS).insert(address, bytes);
+    lock_mutex(&SIMULATOR.graph_memory.reservations).insert(address, bytes);
     Ok(address)
 }
 
 /// Returns true if an address lies in the reservation of a graph node.
 pub fn is_reserved(address: u64) -> bool {
-    let reservations = lock_mutex(&RESERVATIONS);
+    let reservations = lock_mutex(&SIMULATOR.graph_memory.reservations);
     let candidate = reservations.range(..=address).next_back();
     candidate.is_some_and(|(start, bytes)| address - start < *bytes)
 }
@@ -88,9 +99,9 @@ pub fn check_memset(driver: &Driver, context: ContextId, memset: &Memset) -> Res
 
 /// Executes an allocation node.
 pub fn allocate(context: ContextId, reservation: &Reservation) -> Result<(), CudaError> {
-    let mut driver = lock()?;
+    let mut driver = lock_driver()?;
     driver.allocate_reserved(context, reservation.address, reservation.bytes)?;
-    let mut allocated = lock_mutex(&ALLOCATED);
+    let mut allocated = lock_mutex(&SIMULATOR.graph_memory.allocated);
     allocated
         .bytes
         .insert(reservation.address, reservation.bytes);
@@ -129,8 +140,8 @@ pub unsafe fn attribute(device: CUdevice, attribute: c_int, value: *mut c_void) 
     if value.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    let driver = lock_synchronized()?;
-    let mut allocated = lock_mutex(&ALLOCATED);
+    let driver = lock_driver_drained()?;
+    let mut allocated = lock_mutex(&SIMULATOR.graph_memory.allocated);
     let bytes = match attribute {
         // Freed memory is not cached, so the reserved bytes are the used bytes.
         USED_CURRENT | RESERVED_CURRENT => allocated.used(&driver, device),
@@ -152,8 +163,8 @@ pub unsafe fn set_attribute(device: CUdevice, attribute: c_int, value: *mut c_vo
     if unsafe { value.cast::<u64>().read() } != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let driver = lock_synchronized()?;
-    let mut allocated = lock_mutex(&ALLOCATED);
+    let driver = lock_driver_drained()?;
+    let mut allocated = lock_mutex(&SIMULATOR.graph_memory.allocated);
     let used = allocated.used(&driver, device);
     allocated.peak.insert(device, used);
     Ok(())

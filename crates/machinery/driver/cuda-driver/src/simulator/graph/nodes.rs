@@ -14,7 +14,7 @@ use super::params_in::{self, list};
 use super::store::graphs;
 use super::topology::check_edges;
 use crate::log::warn;
-use crate::simulator::lock_synchronized;
+use crate::simulator::lock_driver_drained;
 use crate::simulator::raw::{self, Out, handle, number};
 use crate::simulator::stream_op::StreamOp;
 use crate::status::CallResult;
@@ -211,7 +211,7 @@ fn unsupported_node(kind: c_int) -> CudaError {
 /// Returns the event of a handle, after a check that it exists.
 pub fn existing_event(event: CUevent) -> Result<cuda_sim::driver::EventId, CudaError> {
     let event = raw::event(event);
-    lock_synchronized()?.event_context(event)?;
+    lock_driver_drained()?.event_context(event)?;
     Ok(event)
 }
 

@@ -8,8 +8,8 @@ use cust_raw::{CUgraph, CUhostFn, CUuserObject};
 
 use super::body::GraphId;
 use super::store::graphs;
-use crate::simulator::callback;
 use crate::simulator::raw::{Out, handle, number};
+use crate::simulator::thread;
 use crate::status::CallResult;
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires for every object.
@@ -49,7 +49,7 @@ pub fn call_destructors(destructors: Vec<Destructor>) -> Result<(), CudaError> {
     if destructors.is_empty() {
         return Ok(());
     }
-    callback::run(move || {
+    thread::call_host_function(move || {
         for destructor in destructors {
             if let (Some(function), data) = destructor.parts() {
                 // SAFETY: the program registered the destructor with this argument, and it is called exactly

@@ -13,7 +13,7 @@ use super::nodes::{existing_event, node_id, read_any};
 use super::params_in::{self, check_kernel, node_type};
 use super::params_out;
 use super::store::graphs;
-use crate::simulator::lock_synchronized;
+use crate::simulator::lock_driver_drained;
 use crate::simulator::raw::{Out, handle};
 use crate::simulator::stream_op::{Kernel, StreamOp};
 use crate::status::CallResult;
@@ -70,7 +70,7 @@ pub unsafe fn kernel(node: CUgraphNode, out: *mut KernelNodeParams) -> CallResul
 }
 
 fn kernel_params(node: CUgraphNode) -> Result<KernelNodeParams, CudaError> {
-    let driver = lock_synchronized()?;
+    let driver = lock_driver_drained()?;
     params_out::kernel(&driver, graphs().node_mut(node_id(node))?)
 }
 
@@ -282,7 +282,7 @@ fn change_kernel(
     node: CUgraphNode,
     change: impl FnOnce(&mut Kernel) -> Result<(), CudaError>,
 ) -> CallResult {
-    let driver = lock_synchronized()?;
+    let driver = lock_driver_drained()?;
     let mut graphs = graphs();
     let node = graphs.node_mut(node_id(node))?;
     let StreamOp::Kernel(kernel) = &mut node.op else {

@@ -15,7 +15,8 @@ use super::store::graphs;
 use crate::simulator::raw::number;
 use crate::simulator::stream_op::{HostFunction, Kernel, Reservation, StreamOp};
 use crate::simulator::{
-    launch, lock_synchronized, memcpy, resolve_function, synchronized_context, with_contexts,
+    launch, lock_current_context_drained, lock_driver_drained, memcpy, resolve_function,
+    with_contexts,
 };
 use crate::types::graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
 
@@ -64,7 +65,7 @@ pub unsafe fn kernel(from: *const KernelNodeParams) -> Result<Kernel, CudaError>
         false => params.func,
     };
     let context = with_contexts(|contexts| contexts.current());
-    let mut driver = lock_synchronized()?;
+    let mut driver = lock_driver_drained()?;
     let function = resolve_function(&mut driver, context, handle)?;
     let kernel = Kernel {
         function,
@@ -93,7 +94,7 @@ pub fn check_kernel(driver: &Driver, kernel: &Kernel) -> Result<(), CudaError> {
 pub unsafe fn memcpy(from: *const CUDA_MEMCPY3D) -> Result<StreamOp, CudaError> {
     // SAFETY: `from` is null or valid, by this function's contract.
     let memcpy = unsafe { memcpy::read_three_d(from) }?;
-    let (driver, context) = synchronized_context()?;
+    let (driver, context) = lock_current_context_drained()?;
     memory::check_memcpy(&driver, context, &memcpy)?;
     Ok(StreamOp::Memcpy(memcpy))
 }
@@ -145,7 +146,7 @@ pub fn memset(params: &MemsetNodeParams) -> Result<StreamOp, CudaError> {
         width: params.width as u64,
         height: params.height as u64,
     };
-    let (driver, context) = synchronized_context()?;
+    let (driver, context) = lock_current_context_drained()?;
     memory::check_memset(&driver, context, &memset)?;
     Ok(StreamOp::Memset(memset))
 }
@@ -203,7 +204,7 @@ pub unsafe fn allocation(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Stre
     if allocation_type != PINNED || location_kind != DEVICE || device != 0 {
         return Err(CudaError::InvalidValue);
     }
-    let (mut driver, context) = synchronized_context()?;
+    let (mut driver, context) = lock_current_context_drained()?;
     let address = memory::reserve(&mut driver, context, bytes as u64)?;
     // SAFETY: `params` is not null, so it is writable by this function's contract.
     unsafe { (*params).dptr = address };
@@ -215,7 +216,7 @@ pub unsafe fn allocation(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Stre
 
 /// Creates the operation of a free node.
 pub fn free_op(address: u64) -> Result<StreamOp, CudaError> {
-    let driver = lock_synchronized()?;
+    let driver = lock_driver_drained()?;
     if !memory::is_reserved(address) && driver.owner(address).is_none() {
         return Err(CudaError::InvalidValue);
     }

@@ -7,7 +7,7 @@ use cuda_sim::driver::{ContextId, CudaError, StreamId};
 use super::body::Body;
 use crate::simulator::conditions::conditions;
 use crate::simulator::execute::{Origin, execute};
-use crate::simulator::lock;
+use crate::simulator::lock_driver;
 use crate::simulator::stream_op::StreamOp;
 
 /// Executes all nodes of a graph in a stream. In modelled time, each node starts when the last of its
@@ -15,7 +15,7 @@ use crate::simulator::stream_op::StreamOp;
 pub fn run(context: ContextId, stream: StreamId, body: &Body) -> Result<(), CudaError> {
     let order = body.order(conditions().shuffle);
     let order = order.ok_or(CudaError::InvalidValue)?;
-    let start = lock()?.stream_time(context, stream)?;
+    let start = lock_driver()?.stream_time(context, stream)?;
     let mut ends = BTreeMap::new();
     let mut last = start;
     for id in order {
@@ -24,16 +24,16 @@ pub fn run(context: ContextId, stream: StreamId, body: &Body) -> Result<(), Cuda
             .dependencies
             .iter()
             .filter_map(|id| ends.get(id).copied());
-        lock()?.set_stream_time(context, stream, dependency.fold(start, Ord::max))?;
+        lock_driver()?.set_stream_time(context, stream, dependency.fold(start, Ord::max))?;
         if node.enabled {
             let (context, stream) = module_context(context, &node.op)?.unwrap_or((context, stream));
             execute(context, stream, &node.op, Origin::Graph)?;
         }
-        let end = lock()?.stream_time(context, stream)?;
+        let end = lock_driver()?.stream_time(context, stream)?;
         last = last.max(end);
         ends.insert(id, end);
     }
-    lock()?.set_stream_time(context, stream, last)
+    lock_driver()?.set_stream_time(context, stream, last)
 }
 
 /// Returns the context and stream of a node that does not run where the graph was launched: a kernel runs in
@@ -46,7 +46,7 @@ fn module_context(
     let StreamOp::Kernel(kernel) = op else {
         return Ok(None);
     };
-    let driver = lock()?;
+    let driver = lock_driver()?;
     // If the function was unloaded, the launch reports it.
     let module = driver.function_module(kernel.function);
     let context = module.and_then(|module| driver.module_context(module));

@@ -2,14 +2,14 @@
 //! handle of another type is simply not found.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 
 use cuda_sim::driver::CudaError;
 
 use super::body::{Body, GraphId, Node, NodeId};
 use super::objects::{Destructor, Objects};
-use crate::simulator::lock_mutex;
 use crate::simulator::stream_op::StreamOp;
+use crate::simulator::{SIMULATOR, lock_mutex};
 
 /// The number of an executable graph (`CUgraphExec`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,21 +38,23 @@ pub struct Graphs {
 /// The first graph number, far above the simulated driver's numbers.
 const FIRST: u64 = 1 << 40;
 
-static GRAPHS: Mutex<Graphs> = Mutex::new(Graphs {
-    last: FIRST,
-    graphs: BTreeMap::new(),
-    nested: BTreeMap::new(),
-    owners: BTreeMap::new(),
-    execs: BTreeMap::new(),
-    objects: Objects::new(),
-});
-
 /// Locks all graphs. A thread that also locks the driver must lock it first.
 pub fn graphs() -> MutexGuard<'static, Graphs> {
-    lock_mutex(&GRAPHS)
+    lock_mutex(&SIMULATOR.graphs)
 }
 
 impl Graphs {
+    pub const fn new() -> Self {
+        Self {
+            last: FIRST,
+            graphs: BTreeMap::new(),
+            nested: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            execs: BTreeMap::new(),
+            objects: Objects::new(),
+        }
+    }
+
     /// Returns an unused number.
     pub fn next(&mut self) -> u64 {
         self.last += 0x10;

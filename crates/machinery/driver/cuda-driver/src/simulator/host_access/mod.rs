@@ -19,7 +19,7 @@ use cuda_sim::check::{FindingKind, Severity};
 
 use super::check::report;
 use super::stream_op::StreamOp;
-use super::{lock, lock_mutex};
+use super::{SIMULATOR, lock_driver, lock_mutex};
 
 /// A range of memory that a pending operation accesses.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +47,25 @@ pub struct HostAccesses {
     sources: Vec<Source>,
 }
 
+/// The check of host accesses.
+pub struct HostAccessCheck {
+    state: Mutex<State>,
+    /// True if the check is enabled.
+    enabled: AtomicBool,
+}
+
+impl HostAccessCheck {
+    pub const fn new() -> Self {
+        Self {
+            state: Mutex::new(State {
+                items: Vec::new(),
+                running: 0,
+            }),
+            enabled: AtomicBool::new(false),
+        }
+    }
+}
+
 /// The memory that pending operations use, with their numbers.
 struct State {
     items: Vec<(u64, HostAccesses)>,
@@ -54,22 +73,14 @@ struct State {
     running: usize,
 }
 
-static STATE: Mutex<State> = Mutex::new(State {
-    items: Vec::new(),
-    running: 0,
-});
-
-/// True if the check is enabled.
-static ENABLED: AtomicBool = AtomicBool::new(false);
-
 /// Enables or disables the check. No operation may be pending.
 pub fn set_enabled(on: bool) {
-    ENABLED.store(on, Ordering::Relaxed);
+    SIMULATOR.host_access.enabled.store(on, Ordering::Relaxed);
 }
 
 /// Returns true if the check is enabled.
 pub fn is_enabled() -> bool {
-    ENABLED.load(Ordering::Relaxed)
+    SIMULATOR.host_access.enabled.load(Ordering::Relaxed)
 }
 
 /// Returns the memory that a new operation uses; nothing if the check is disabled.
@@ -77,7 +88,7 @@ pub fn accesses_of(op: &StreamOp) -> HostAccesses {
     let mut accesses = HostAccesses::default();
     if is_enabled() {
         report_page_accesses();
-        if let Ok(driver) = lock() {
+        if let Ok(driver) = lock_driver() {
             accesses::add_accesses(&driver, op, false, &mut accesses);
         }
     }
@@ -89,7 +100,7 @@ pub fn add_pending(item: u64, accesses: HostAccesses) {
     if accesses.ranges.is_empty() && accesses.sources.is_empty() {
         return;
     }
-    let mut state = lock_mutex(&STATE);
+    let mut state = lock_mutex(&SIMULATOR.host_access.state);
     state.items.push((item, accesses));
     state.guard();
 }
@@ -100,7 +111,7 @@ pub fn begin_operation(item: u64) {
         return;
     }
     report_page_accesses();
-    let mut state = lock_mutex(&STATE);
+    let mut state = lock_mutex(&SIMULATOR.host_access.state);
     state.running += 1;
     page_guard::unprotect();
     let (_, accesses) = match state.items.iter().find(|(id, _)| *id == item) {
@@ -128,7 +139,7 @@ pub fn end_operation(item: u64) {
     if !is_enabled() {
         return;
     }
-    let mut state = lock_mutex(&STATE);
+    let mut state = lock_mutex(&SIMULATOR.host_access.state);
     state.items.retain(|(id, _)| *id != item);
     state.running = state.running.saturating_sub(1);
     state.guard();
@@ -139,13 +150,13 @@ pub fn report_free(address: u64) {
     if !is_enabled() {
         return;
     }
-    let Some(allocation) = lock()
+    let Some(allocation) = lock_driver()
         .ok()
         .and_then(|driver| driver.allocation(address).ok())
     else {
         return;
     };
-    let state = lock_mutex(&STATE);
+    let state = lock_mutex(&SIMULATOR.host_access.state);
     let accesses = state
         .items
         .iter()
@@ -174,7 +185,7 @@ pub fn report_page_accesses() {
     if page_accesses.is_empty() {
         return;
     }
-    let state = lock_mutex(&STATE);
+    let state = lock_mutex(&SIMULATOR.host_access.state);
     let accesses: Vec<HostAccess> = state
         .items
         .iter()
@@ -205,7 +216,7 @@ pub fn report_page_accesses() {
 }
 
 fn report_finding(kind: FindingKind, severity: Severity, event: (&str, u64), description: &str) {
-    if let Ok(driver) = lock() {
+    if let Ok(driver) = lock_driver() {
         let finding = driver.host_finding(kind, severity, event, description);
         drop(driver);
         report(vec![finding], None);

@@ -34,35 +34,54 @@ struct Range {
     end: AtomicU64,
 }
 
-static GUARDED: [Range; RANGES] = [const {
-    Range {
-        start: AtomicU64::new(0),
-        end: AtomicU64::new(0),
-    }
-}; RANGES];
-
-/// Number of used entries in [`GUARDED`], which only the holder of the lock changes.
-static COUNT: Mutex<usize> = Mutex::new(0);
-
-/// The addresses of recorded accesses.
-static ADDRESSES: [AtomicU64; MAX_PAGE_ACCESSES] = [const { AtomicU64::new(0) }; MAX_PAGE_ACCESSES];
-/// For each recorded access, true if it was a write.
-static WRITES: [AtomicBool; MAX_PAGE_ACCESSES] =
-    [const { AtomicBool::new(false) }; MAX_PAGE_ACCESSES];
-static ACCESS_COUNT: AtomicUsize = AtomicUsize::new(0);
+/// An access that the handler has recorded.
+struct Recorded {
+    address: AtomicU64,
+    is_write: AtomicBool,
+}
 
 /// The signals for an access violation; which one is raised depends on the system.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// The program's actions for these signals.
-static PREVIOUS_ACTIONS: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
+/// The tables of the signal handler.
+struct PageGuard {
+    ranges: [Range; RANGES],
+    /// Number of used entries in `ranges`, which only the holder of the lock changes.
+    range_count: Mutex<usize>,
+    accesses: [Recorded; MAX_PAGE_ACCESSES],
+    /// Number of accesses since they were last taken, including those that did not fit into the table.
+    access_count: AtomicUsize,
+    /// The installation of the handler.
+    installed: Once,
+    /// The program's actions for [`SIGNALS`].
+    previous_actions: [OnceLock<libc::sigaction>; 2],
+}
+
+/// The page guard. Its own static, because a signal handler takes no argument and may interrupt any code.
+static GUARD: PageGuard = PageGuard {
+    ranges: [const {
+        Range {
+            start: AtomicU64::new(0),
+            end: AtomicU64::new(0),
+        }
+    }; RANGES],
+    range_count: Mutex::new(0),
+    accesses: [const {
+        Recorded {
+            address: AtomicU64::new(0),
+            is_write: AtomicBool::new(false),
+        }
+    }; MAX_PAGE_ACCESSES],
+    access_count: AtomicUsize::new(0),
+    installed: Once::new(),
+    previous_actions: [const { OnceLock::new() }; 2],
+};
 
 /// Protects the pages of these accesses and unprotects all others. Pages that operations only read stay
 /// readable.
 pub fn guard<'a>(accesses: impl Iterator<Item = &'a HostAccess>) {
-    static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(install);
-    let mut count = lock_mutex(&COUNT);
+    GUARD.installed.call_once(install);
+    let mut count = lock_mutex(&GUARD.range_count);
     unprotect_all(&mut count);
     let mut accesses: Vec<&HostAccess> = accesses.take(RANGES).collect();
     // Inaccessible ranges come last, so that they win on pages that two operations share.
@@ -70,7 +89,7 @@ pub fn guard<'a>(accesses: impl Iterator<Item = &'a HostAccess>) {
     for access in accesses {
         let start = access.start / PAGE * PAGE;
         let end = access.end.next_multiple_of(PAGE);
-        let range = &GUARDED[*count];
+        let range = &GUARD.ranges[*count];
         range.end.store(end, Ordering::Relaxed);
         range.start.store(start, Ordering::Release);
         *count += 1;
@@ -85,11 +104,11 @@ pub fn guard<'a>(accesses: impl Iterator<Item = &'a HostAccess>) {
 
 /// Unprotects all pages.
 pub fn unprotect() {
-    unprotect_all(&mut lock_mutex(&COUNT));
+    unprotect_all(&mut lock_mutex(&GUARD.range_count));
 }
 
 fn unprotect_all(count: &mut usize) {
-    for range in &GUARDED[..*count] {
+    for range in &GUARD.ranges[..*count] {
         let start = range.start.swap(0, Ordering::AcqRel);
         let end = range.end.swap(0, Ordering::AcqRel);
         protect(start, end, libc::PROT_READ | libc::PROT_WRITE);
@@ -99,14 +118,15 @@ fn unprotect_all(count: &mut usize) {
 
 /// Returns the accesses recorded since the last call.
 pub fn take_page_accesses() -> Vec<PageAccess> {
-    let count = ACCESS_COUNT
+    let count = GUARD
+        .access_count
         .swap(0, Ordering::AcqRel)
         .min(MAX_PAGE_ACCESSES);
-    let addresses = ADDRESSES[..count].iter().zip(&WRITES);
-    addresses
-        .map(|(address, is_write)| PageAccess {
-            address: address.load(Ordering::Acquire),
-            is_write: is_write.load(Ordering::Acquire),
+    GUARD.accesses[..count]
+        .iter()
+        .map(|access| PageAccess {
+            address: access.address.load(Ordering::Acquire),
+            is_write: access.is_write.load(Ordering::Acquire),
         })
         .collect()
 }
@@ -121,7 +141,7 @@ fn protect(start: u64, end: u64, protection: c_int) {
 
 /// Installs the signal handler.
 fn install() {
-    for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS_ACTIONS) {
+    for (signal, previous) in SIGNALS.into_iter().zip(&GUARD.previous_actions) {
         // SAFETY: an all-zero `sigaction` is valid, and its fields are then set. The handler is
         // async-signal-safe: it takes no lock and does not allocate.
         unsafe {
@@ -151,7 +171,7 @@ extern "C" fn on_access_violation(signal: c_int, info: *mut libc::siginfo_t, con
 
 /// Returns true if an address lies in a protected page.
 fn is_guarded(address: u64) -> bool {
-    GUARDED.iter().any(|range| {
+    GUARD.ranges.iter().any(|range| {
         let start = range.start.load(Ordering::Acquire);
         start != 0 && (start..range.end.load(Ordering::Relaxed)).contains(&address)
     })
@@ -159,10 +179,11 @@ fn is_guarded(address: u64) -> bool {
 
 /// Records an access, and unprotects its page.
 fn record(address: u64, context: *mut c_void) {
-    let slot = ACCESS_COUNT.fetch_add(1, Ordering::AcqRel);
-    if slot < MAX_PAGE_ACCESSES {
-        WRITES[slot].store(is_write(context), Ordering::Release);
-        ADDRESSES[slot].store(address, Ordering::Release);
+    let slot = GUARD.access_count.fetch_add(1, Ordering::AcqRel);
+    if let Some(access) = GUARD.accesses.get(slot) {
+        let is_write = is_write(context);
+        access.is_write.store(is_write, Ordering::Release);
+        access.address.store(address, Ordering::Release);
     }
     let page = address / PAGE * PAGE;
     protect(page, page + PAGE, libc::PROT_READ | libc::PROT_WRITE);
@@ -189,7 +210,7 @@ fn is_write(context: *mut c_void) -> bool {
 /// Runs the program's own action for a fault at an unprotected address.
 fn run_previous_action(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let index = usize::from(signal == libc::SIGBUS);
-    let previous = PREVIOUS_ACTIONS[index].get().filter(|previous| {
+    let previous = GUARD.previous_actions[index].get().filter(|previous| {
         previous.sa_sigaction != libc::SIG_DFL && previous.sa_sigaction != libc::SIG_IGN
     });
     let Some(previous) = previous else {

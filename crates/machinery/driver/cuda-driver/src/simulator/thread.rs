@@ -1,0 +1,156 @@
+//! The state of a thread that calls the driver: its contexts, what a null stream handle denotes, and what it
+//! executes for the driver.
+
+use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
+use std::thread::{Builder, scope};
+
+use cuda_sim::driver::{ContextId, ContextStack, CudaError, Driver, StreamId};
+
+use super::capture::Mode;
+use crate::fork;
+
+/// The simulator's state for one thread.
+struct ThreadState {
+    /// The context stack. It is never dropped: destructors of other thread-local variables and exit handlers
+    /// may still call the driver while the thread ends.
+    contexts: RefCell<ManuallyDrop<ContextStack>>,
+    /// The most recent stream that served as this thread's default stream, with its context.
+    default_stream: Cell<Option<(ContextId, StreamId)>>,
+    /// True while a null handle denotes this thread's default stream.
+    per_thread_default: Cell<bool>,
+    /// The capture mode (`cuThreadExchangeStreamCaptureMode`).
+    capture_mode: Cell<Mode>,
+    /// True while this thread executes a stream operation; it then must not wait for others.
+    executing: Cell<bool>,
+    /// True while this thread runs a host function.
+    in_callback: Cell<bool>,
+}
+
+thread_local! {
+    /// The calling thread's state, which by its nature cannot belong to the simulator that all threads share.
+    static THREAD: ThreadState = const {
+        ThreadState {
+            contexts: RefCell::new(ManuallyDrop::new(ContextStack::new())),
+            default_stream: Cell::new(None),
+            per_thread_default: Cell::new(false),
+            capture_mode: Cell::new(Mode::Global),
+            executing: Cell::new(false),
+            in_callback: Cell::new(false),
+        }
+    };
+
+    /// Runs its destructor when the thread ends. Separate from [`THREAD`], which must stay usable after that.
+    static THREAD_EXIT: ThreadExit = const { ThreadExit };
+}
+
+/// Shrinks the context stack of a thread that ends.
+struct ThreadExit;
+
+impl Drop for ThreadExit {
+    fn drop(&mut self) {
+        THREAD.with(|thread| thread.contexts.borrow_mut().shrink());
+    }
+}
+
+/// Calls `f` with the calling thread's context stack.
+pub fn with_contexts<T>(f: impl FnOnce(&mut ContextStack) -> T) -> T {
+    // The first access registers the destructor of `THREAD_EXIT`. It fails while the thread is ending, which
+    // is no error.
+    let _ = THREAD_EXIT.try_with(|_| ());
+    THREAD.with(|thread| f(&mut thread.contexts.borrow_mut()))
+}
+
+/// Returns the calling thread's current context, or [`CudaError::InvalidContext`].
+pub fn require_current() -> Result<ContextId, CudaError> {
+    with_contexts(|contexts| contexts.require_current())
+}
+
+/// Returns the calling thread's default stream in a context, and creates it at first use.
+pub fn per_thread_stream(driver: &mut Driver, context: ContextId) -> Result<StreamId, CudaError> {
+    let cached = THREAD.with(|thread| thread.default_stream.get());
+    if let Some((owner, stream)) = cached
+        && owner == context
+        && driver.stream_context(stream) == Ok(context)
+    {
+        return Ok(stream);
+    }
+    let created = driver.create_stream(context, 0, 0)?;
+    THREAD.with(|thread| thread.default_stream.set(Some((context, created))));
+    Ok(created)
+}
+
+/// A guard: while it lives, a null stream handle denotes the calling thread's default stream.
+pub struct PerThreadDefault(());
+
+impl PerThreadDefault {
+    pub fn enable() -> Self {
+        THREAD.with(|thread| thread.per_thread_default.set(true));
+        Self(())
+    }
+
+    /// Returns true if a guard lives on this thread.
+    pub fn is_active() -> bool {
+        THREAD.with(|thread| thread.per_thread_default.get())
+    }
+}
+
+impl Drop for PerThreadDefault {
+    fn drop(&mut self) {
+        THREAD.with(|thread| thread.per_thread_default.set(false));
+    }
+}
+
+/// Returns the calling thread's capture mode.
+pub fn capture_mode() -> Mode {
+    THREAD.with(|thread| thread.capture_mode.get())
+}
+
+/// Sets the calling thread's capture mode; returns the previous one.
+pub fn exchange_capture_mode(mode: Mode) -> Mode {
+    THREAD.with(|thread| thread.capture_mode.replace(mode))
+}
+
+/// Returns true if this thread executes a stream operation.
+pub fn is_executing() -> bool {
+    THREAD.with(|thread| thread.executing.get())
+}
+
+/// Records that this thread starts or ends the execution of a stream operation.
+pub fn set_executing(executing: bool) {
+    THREAD.with(|thread| thread.executing.set(executing));
+}
+
+/// Calls a host function that the program has enqueued as NVIDIA's driver does: on a separate thread that has
+/// no current context and may not call the driver. The thread that executes the stream's operations waits for
+/// it.
+pub fn call_host_function(function: impl FnOnce() + Send) -> Result<(), CudaError> {
+    let body = || {
+        THREAD.with(|thread| thread.in_callback.set(true));
+        function();
+    };
+    scope(|scope| {
+        let thread = Builder::new().spawn_scoped(scope, body);
+        // The result of `join` is ignored: C functions do not panic.
+        let _ = thread.map_err(|_| CudaError::OperatingSystem)?.join();
+        Ok(())
+    })
+}
+
+/// Returns true if this thread runs a host function.
+pub fn in_callback() -> bool {
+    THREAD.with(|thread| thread.in_callback.get())
+}
+
+/// Checks that the calling thread may call the driver, and counts the call. Returns
+/// [`CudaError::NotPermitted`] inside a host function and [`CudaError::NotInitialized`] in a forked child.
+pub fn check_permitted() -> Result<(), CudaError> {
+    if fork::in_child() {
+        return Err(CudaError::NotInitialized);
+    }
+    if in_callback() {
+        return Err(CudaError::NotPermitted);
+    }
+    super::queue::count_api_call();
+    Ok(())
+}
