@@ -1,13 +1,44 @@
-//! The lexer. Source: PTX ISA sections 4.1 (comments), 4.4 (identifiers) and 4.5 (constants).
+//! Tokens of PTX and the lexer. Source: PTX ISA sections 4.1 (comments), 4.4 (identifiers) and 4.5 (constants).
 
 use winnow::ascii::{multispace1, till_line_ending};
 use winnow::combinator::{alt, dispatch, empty, not, opt, peek, repeat};
 use winnow::error::EmptyError;
 use winnow::prelude::*;
+use winnow::stream::TokenSlice;
 use winnow::token::{any, none_of, one_of, take_until, take_while};
 
-use super::error::{ParseError, Problem};
-use super::token::{Token, TokenKind};
+use super::{ParseError, Problem};
+
+/// A token of PTX text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token<'s> {
+    pub kind: TokenKind,
+    /// The token as written, including its dot or quotes.
+    pub text: &'s str,
+    /// The byte offset of the token in the source.
+    pub start: usize,
+    /// The line in the source, counted from 1.
+    pub line: u32,
+}
+
+/// The kind of a token, determined by its first characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    /// A name: `add`, `%rd1`, `%tid.x`, `$L__BB0_1`, `_`.
+    Word,
+    /// A dotted name: `.global`, `.shared::cta`, `.v2`. Directives, types and modifiers look alike.
+    Dotted,
+    /// A numeric literal: `5`, `0x1fU`, `0f3F800000`, `6.4`.
+    Number,
+    /// A string: `"k.cu"`.
+    Text,
+    /// One of `( ) { } [ ] < > , ; : = @ ! ~ + - * / % & | ^`.
+    Symbol(char),
+    /// The end of the source, which is always the last token.
+    End,
+}
+
+pub(super) type Tokens<'t, 's> = TokenSlice<'t, Token<'s>>;
 
 /// The result of a lexical rule. Rules do not report errors; the remaining text shows what is wrong.
 type Lexed<T> = Result<T, EmptyError>;

@@ -4,7 +4,7 @@
 //! Source: PTX ISA section 11.6 (linking directives).
 
 use super::ast::{Linkage, Module};
-use super::token::{Token, TokenKind};
+use super::lexer::{Token, TokenKind};
 use super::{ParseError, grammar, lexer};
 use std::collections::{HashMap, HashSet};
 

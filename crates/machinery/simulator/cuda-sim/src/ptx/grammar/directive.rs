@@ -6,16 +6,17 @@ use winnow::prelude::*;
 
 use super::constant::unsigned;
 use crate::ptx::ast::SourceLocation;
-use crate::ptx::rejection::{After, Parsed, Rejection};
-use crate::ptx::take;
-use crate::ptx::take::{dotted, expect, number, peek, skip, skip_symbol, symbol, word};
-use crate::ptx::token::{TokenKind, Tokens};
+use crate::ptx::lexer::{TokenKind, Tokens};
+use crate::ptx::parser;
+use crate::ptx::parser::{
+    After, Parsed, Rejection, dotted, expect, number, peek, skip, skip_symbol, symbol, word,
+};
 
 /// Parses `.file 1 "kernels/k.cu", 1700000000, 1234`. The time stamp and the size are ignored.
 pub(super) fn file<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (u32, String)> {
     dotted(input)?;
     let index = unsigned(input)?;
-    let path = cut_err(take::text).parse_next(input)?;
+    let path = cut_err(parser::text).parse_next(input)?;
     while skip_symbol(input, ',') {
         cut_err(number).parse_next(input)?;
     }
@@ -135,7 +136,7 @@ const ATTRIBUTES: [&str; 2] = [".managed", ".unified"];
 /// Skips `.pragma "nounroll", …;`, which is a hint to the assembler.
 pub(super) fn pragma<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
     dotted(input)?;
-    separated::<_, _, (), _, _, _, _>(1.., cut_err(take::text), symbol(',')).parse_next(input)?;
+    separated::<_, _, (), _, _, _, _>(1.., cut_err(parser::text), symbol(',')).parse_next(input)?;
     expect(';')
         .context(After("the strings of", ".pragma"))
         .void()

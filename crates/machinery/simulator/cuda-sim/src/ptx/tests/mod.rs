@@ -1,13 +1,10 @@
 //! Tests of the PTX parser: compiler output, individual constructs, and errors.
 
 mod compiled;
-mod functions;
+mod grammar;
 mod hostile;
-mod instructions;
 mod link;
-mod modules;
 mod refusals;
-mod variables;
 
 use super::ast::{Instruction, Module, Statement};
 use super::parse;
