@@ -160,14 +160,6 @@ impl CheckEvents {
         self.numbers[address as usize]
     }
 
-    /// Returns the address of the device-memory access with an ordinal.
-    pub fn device_access_address(&self, number: u32) -> u32 {
-        self.device
-            .get(number as usize)
-            .copied()
-            .unwrap_or(u32::MAX)
-    }
-
     /// Returns the address of the first device-memory access whose ordinal modulo 32 is in the mask and which
     /// is a store (or, if `writes` is false, is not).
     pub fn first_device_access(&self, (numbers, writes): (u32, bool)) -> u32 {

@@ -1,10 +1,12 @@
-//! The static description of a program for the profiler, the sanitizer and the time model.
+//! The static description of a program for the profiler, the sanitizer and the time model: its basic blocks,
+//! throughput classes, profiler sites and source lines.
 
 use super::check_event::CheckEvents;
-use super::sites::Sites;
-use super::{Class, Kernel, SourceLine};
+use super::{Access, AccessClass, AccessKind, Kernel, Memory};
 use crate::ptx::ast::SourceLocation;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::fmt;
 
 /// A program's kernels, basic blocks, profiler sites, sanitizer events and source lines.
 ///
@@ -132,6 +134,163 @@ impl Listing {
             file,
             line: info.location.map_or(0, |location| location.line),
             ptx_line: info.ptx_line,
+        }
+    }
+}
+
+/// The throughput class of an instruction: the GPU pipeline that executes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Moves, and accesses to constants and parameters at fixed addresses. In machine code most of them are
+    /// operands of the instruction that uses the value.
+    Move,
+    /// Integer arithmetic, logic, comparison, selection.
+    Integer,
+    /// 32- and 16-bit floating point.
+    Float,
+    /// 64-bit floating point.
+    Double,
+    /// The special function unit: square roots, reciprocals, sines, conversions.
+    Special,
+    /// Matrix multiply-accumulate instructions of one warp (`mma`).
+    Tensor,
+    /// Matrix multiply-accumulate instructions of a warpgroup of four warps (`wgmma`).
+    Warpgroup,
+    /// Branches, barriers, calls.
+    Control,
+    /// Loads, stores and atomics of each space.
+    Global,
+    Shared,
+    Constant,
+    Local,
+}
+
+impl Class {
+    /// The number of classes.
+    pub const COUNT: usize = Class::Local as usize + 1;
+}
+
+/// The sites of a program, in code order.
+#[derive(Default)]
+pub struct Sites {
+    list: Vec<Site>,
+    slot_count: usize,
+}
+
+/// An instruction with its own counters.
+#[derive(Clone, Copy)]
+pub struct Site {
+    pub kind: SiteKind,
+    /// The address of the instruction.
+    pub address: u32,
+    /// The number of the basic block that contains it.
+    pub block: u32,
+    /// True if the access stands for a merged group and so transfers more bytes than the PTX instruction.
+    pub is_merged: bool,
+    /// True for a branch that remains a branch in machine code: its sides are not predicated and neither side
+    /// only ends the thread.
+    pub is_machine_branch: bool,
+    /// The offset added to the address register.
+    pub offset: u64,
+    /// The first counter slot. A site has one slot, or one per memory that a generic access may reach.
+    pub slot: u32,
+}
+
+/// The kind of a profiler site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteKind {
+    Access(Access),
+    Branch,
+    Barrier,
+}
+
+impl SiteKind {
+    /// Returns the number of counter slots of a site.
+    pub fn slot_count(self) -> u32 {
+        match self {
+            SiteKind::Access(access) => access.memories().len() as u32,
+            SiteKind::Branch | SiteKind::Barrier => 1,
+        }
+    }
+}
+
+impl Site {
+    /// Returns the memory of each slot, in order.
+    pub fn memories(&self) -> &'static [Memory] {
+        match self.kind {
+            SiteKind::Access(access) => access.memories(),
+            SiteKind::Branch | SiteKind::Barrier => &[],
+        }
+    }
+
+    /// Returns the access classes of the site, each with its counter slot.
+    pub fn classes(self) -> impl Iterator<Item = (AccessClass, u32)> {
+        let slots = self.memories().iter().zip(self.slot..);
+        slots.filter_map(move |(&memory, slot)| {
+            let SiteKind::Access(access) = self.kind else {
+                return None;
+            };
+            let kind = self.kind_of_slot(access, slot);
+            Some((AccessClass::of(kind, memory)?, slot))
+        })
+    }
+
+    /// Returns the access kind that a slot counts: the second slot of some atomics counts their initial loads.
+    fn kind_of_slot(self, access: Access, slot: u32) -> AccessKind {
+        match access.starts_with_load() && slot > self.slot {
+            true => AccessKind::Load,
+            false => access.kind,
+        }
+    }
+}
+
+impl Sites {
+    /// Appends a site. `site.slot` must already be assigned.
+    pub fn push(&mut self, site: Site) {
+        self.slot_count += site.kind.slot_count() as usize;
+        self.list.push(site);
+    }
+
+    /// Iterates over the sites, in code order.
+    pub fn iter(&self) -> impl Iterator<Item = &Site> {
+        self.list.iter()
+    }
+
+    /// Returns the total number of counter slots.
+    pub fn slot_count(&self) -> usize {
+        self.slot_count
+    }
+
+    /// Returns the site, the access and the memory that a counter slot belongs to; `None` if the slot does
+    /// not count an access.
+    pub fn access(&self, slot: usize) -> Option<(&Site, Access, Memory)> {
+        let first_slot = |site: &Site| site.slot as usize;
+        let after = self.list.partition_point(|site| first_slot(site) <= slot);
+        let site = &self.list[after.checked_sub(1)?];
+        let SiteKind::Access(access) = site.kind else {
+            return None;
+        };
+        let memory = *site.memories().get(slot - first_slot(site))?;
+        let kind = site.kind_of_slot(access, slot as u32);
+        Some((site, Access { kind, ..access }, memory))
+    }
+}
+
+/// A line of the kernel's source, if the PTX names one, and of the PTX.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct SourceLine {
+    pub file: Option<String>,
+    pub line: u32,
+    pub ptx_line: u32,
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            Some(file) if self.line > 0 => {
+                write!(f, "{file}:{} (PTX line {})", self.line, self.ptx_line)
+            }
+            _ => write!(f, "PTX line {}", self.ptx_line),
         }
     }
 }

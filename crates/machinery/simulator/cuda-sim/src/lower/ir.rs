@@ -5,7 +5,7 @@ use super::register::Register;
 use crate::exec::schedule::random_schedule::YieldPoint;
 use crate::exec::sm::Handlers;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
-use crate::isa::sites::SiteKind;
+use crate::isa::listing::SiteKind;
 use crate::isa::{Access, Class, Memory};
 use crate::ptx::ast::SourceLocation;
 

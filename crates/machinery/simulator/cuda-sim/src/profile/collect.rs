@@ -3,7 +3,7 @@
 use super::site::SiteCounts;
 use super::tally::{AccessCounts, Tally};
 use super::{Counts, LaunchProfile, LineProfile};
-use crate::isa::sites::SiteKind;
+use crate::isa::listing::SiteKind;
 use crate::isa::{AccessClass, Class, Listing, Memory};
 use crate::memory::footprint::DeviceTraffic;
 use std::collections::BTreeMap;

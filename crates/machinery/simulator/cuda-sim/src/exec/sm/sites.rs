@@ -1,7 +1,7 @@
 //! The counted instructions of a program and their handlers.
 
 use super::Handler;
-use crate::isa::sites::Site;
+use crate::isa::listing::Site;
 
 /// A counted instruction and its handlers.
 #[derive(Clone, Copy)]

@@ -7,8 +7,7 @@
 use super::vectorizer::MergeRole;
 use crate::isa::AccessKind;
 use crate::isa::check_event::CopyGroupOp;
-use crate::isa::listing::Step;
-use crate::isa::sites::SiteKind;
+use crate::isa::listing::{SiteKind, Step};
 use crate::lower::ir::IrInst;
 use crate::lower::register::Register;
 use std::collections::HashMap;

@@ -8,7 +8,7 @@ use crate::exec::profiler::access_pattern::{GangTraffic, TRAFFIC_ORIGIN};
 use crate::exec::profiler::{AccessCost, LINE, Profiler, Transfer};
 use crate::exec::sm::{CountedSite, Handler, Inst, Next, Sm};
 use crate::isa::Memory;
-use crate::isa::sites::SiteKind;
+use crate::isa::listing::SiteKind;
 use crate::lanes::{FULL, LANES};
 
 /// Returns the handler that counts a site for all warps of a gang and then runs it, or `None` if a gang runs

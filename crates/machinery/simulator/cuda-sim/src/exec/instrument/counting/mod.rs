@@ -11,7 +11,7 @@ use crate::exec::cpu::Cpu;
 use crate::exec::memory::async_copy;
 use crate::exec::profiler::{Profiler, Transfer};
 use crate::exec::sm::{Code, CountedSite, Handler, Inst, Next, Sm};
-use crate::isa::sites::SiteKind;
+use crate::isa::listing::SiteKind;
 use crate::isa::{AccessKind, AtomicMethod, Memory};
 use crate::lanes::LANES;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};

@@ -3,7 +3,7 @@
 
 use crate::device::DeviceSpec;
 use crate::exec::sm::Program;
-use crate::isa::sites::{Site, SiteKind};
+use crate::isa::listing::{Site, SiteKind};
 use crate::isa::{Access, Memory};
 use crate::memory::global::Global;
 
