@@ -34,8 +34,7 @@ use crate::device::DeviceSpec;
 use crate::isa::{AccessClass, Listing};
 use crate::memory::footprint::DeviceTraffic;
 use crate::profile::Counts;
-use crate::profile::collect::LaunchCounts;
-use crate::profile::site::SiteCounts;
+use crate::profile::collect::{LaunchCounts, SiteCounts};
 
 /// The exponent of the p-norm that combines the throughput and latency bounds: 1 would be the sum, infinity
 /// the maximum. Fitted to an NVIDIA H200 that copied 64 M floats with 2 to 64 resident warps

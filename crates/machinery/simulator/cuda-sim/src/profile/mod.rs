@@ -3,16 +3,13 @@
 
 pub(crate) mod cache;
 pub(crate) mod collect;
-mod launch;
 mod metric;
 pub(crate) mod shape;
-pub(crate) mod site;
 mod tally;
 pub mod traffic;
 
-pub use launch::{LaunchProfile, LineProfile};
 pub use metric::{Agreement, Group, METRICS, Metric, MetricSource};
-pub use tally::{AccessCounts, L2Traffic, Tally};
+pub use tally::{AccessCounts, L2Traffic, LaunchProfile, LineProfile, Tally};
 
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 use crate::device::{DeviceSpec, Rates};
 use crate::isa::{AccessClass, AccessKind, CachedIn, Memory};
 use crate::profile::cache::Cache;
-use crate::profile::site::SiteCounts;
+use crate::profile::collect::SiteCounts;
 
 /// Bytes per L1 line.
 pub const LINE: u64 = 128;

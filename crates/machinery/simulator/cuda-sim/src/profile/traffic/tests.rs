@@ -1,6 +1,6 @@
 //! Tests of the traffic rules against the counters of an H200, and of edge cases.
 
-use super::banks::{lanes_per_wavefront, max_lanes_per_bank, split};
+use super::shared::{lanes_per_wavefront, max_lanes_per_bank, split};
 use super::*;
 use crate::isa::Update;
 use crate::lanes::{FULL, active};
