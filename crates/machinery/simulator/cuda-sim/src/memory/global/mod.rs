@@ -2,26 +2,23 @@
 //!
 //! Addresses are never reused, and a gap follows each allocation, so stale and out-of-bounds addresses do not
 //! belong to any allocation and are detected.
+//!
+//! On machines with several devices, every allocation is owned by one of them. A kernel can access memory of
+//! its own device, host memory, and memory to which its device was given access.
 
 mod addresses;
 mod allocation;
-mod backing;
-mod error;
-mod peer_access;
 mod reservation;
 
-pub use allocation::{Allocation, AllocationKind, AllocationRecord};
-pub use backing::ALIGNMENT;
-pub use error::{AlreadyMapped, NotAllocated, OutOfMemory};
-pub use peer_access::{DeviceAccess, Devices, MAX_DEVICES};
+pub use allocation::{ALIGNMENT, Allocation, AllocationKind, AllocationRecord};
 
 use super::footprint::AccessFootprint;
 use super::init_bitmap::AtomicInitBitmap;
-use allocation::LiveAllocation;
-use backing::Backing;
+use allocation::{Backing, LiveAllocation};
 use reservation::Reservation;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use thiserror::Error;
 
 /// The start of device addresses. It is above all addresses that a 64-bit host gives to processes, so an
 /// address belongs to either the host or the device, and the host faults on device addresses.
@@ -395,6 +392,84 @@ fn allocation_alignment(bytes: u64) -> u64 {
         0..MEGABYTE => ALIGNMENT,
         MEGABYTE => MEGABYTE,
         _ => 2 * MEGABYTE,
+    }
+}
+
+/// The device's memory, the host's memory or the address space is exhausted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("out of memory: {requested} bytes requested, {free} bytes free")]
+pub struct OutOfMemory {
+    /// The requested bytes.
+    pub requested: u64,
+    /// The bytes that were still available.
+    pub free: u64,
+}
+
+/// The address is not the start of a live allocation of the expected kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{0:#x} is not the start of a live allocation")]
+pub struct NotAllocated(pub u64);
+
+/// The host range overlaps memory that is already mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the host memory at {0:#x} is already mapped")]
+pub struct AlreadyMapped(pub u64);
+
+/// The maximum number of devices per machine.
+pub const MAX_DEVICES: u32 = 16;
+
+/// A set of devices as a bit mask.
+pub type Devices = u32;
+
+/// The devices whose kernels can access an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceAccess {
+    /// All devices: host memory and managed memory.
+    All,
+    /// The owner, and its peers with peer access enabled.
+    Peers,
+    /// Exactly the devices of a set.
+    Listed(Devices),
+}
+
+impl Global {
+    /// Creates an empty address space of `count` devices with `capacity` bytes each.
+    pub fn with_device_count(count: u32, capacity: u64) -> Self {
+        Self {
+            used: vec![0; count as usize],
+            ..Self::new(capacity)
+        }
+    }
+
+    /// Sets the device that owns new allocations and runs launches. Its kernels can also access the memory of
+    /// `peers`.
+    pub fn set_device(&mut self, device: u32, peers: Devices) -> &mut Self {
+        (self.device, self.peers) = (device, peers);
+        self
+    }
+
+    /// Sets the devices that can access the allocation at `base`.
+    pub fn set_access(&mut self, base: u64, access: DeviceAccess) {
+        if let Some(entry) = self.entries.get_mut(&base) {
+            entry.access = access;
+        }
+    }
+
+    /// Returns true if launches on the current device can access an allocation with this owner and access.
+    fn is_accessible(&self, owner: u32, access: DeviceAccess) -> bool {
+        let current = 1 << self.device;
+        match access {
+            DeviceAccess::All => true,
+            DeviceAccess::Peers => (current | self.peers) & (1 << owner) != 0,
+            DeviceAccess::Listed(devices) => devices & current != 0,
+        }
+    }
+
+    /// Returns the owner of the allocation that contains `address` if the current device cannot access it.
+    pub(crate) fn inaccessible_owner(&self, address: u64) -> Option<u32> {
+        let allocation = self.allocation(address)?;
+        let entry = self.entries.get(&allocation.base)?;
+        (!self.is_accessible(entry.owner, entry.access)).then_some(entry.owner)
     }
 }
 
