@@ -1,7 +1,6 @@
 //! Decomposition of a warp's addresses into runs of adjacent lanes with uniform or contiguous addresses.
 
-use crate::lanes::LANES;
-use crate::lanes::quarters::{LANES_PER_QUARTER, quarters};
+use crate::lanes::{LANES, LANES_PER_QUARTER, quarters};
 
 /// A run of adjacent lanes of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,7 @@
 use super::accessor::Accessor;
 use super::lane_runs::{Addresses, LaneRun, LaneRuns};
 
-use crate::lanes::quarters::{LANES_PER_QUARTER, Quarter};
-use crate::lanes::{FULL, LANES};
+use crate::lanes::{FULL, LANES, LANES_PER_QUARTER, Quarter};
 
 /// The capacity of the log.
 const MAX_READS: usize = 1 << 12;
@@ -149,7 +148,7 @@ impl ReadLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lanes::quarters::quarters;
+    use crate::lanes::quarters;
 
     #[test]
     fn a_read_yields_the_runs_it_was_made_of() {

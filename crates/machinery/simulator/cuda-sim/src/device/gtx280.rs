@@ -20,9 +20,9 @@
 //! - *TITAN Black*: NVIDIA's bandwidthTest on a GeForce GTX TITAN Black on PCIe 2.0
 //!   (github.com/ComputationalRadiationPhysics/jungfrau-photoncounter, issue 18): 5.84 GB/s from
 //!   page-locked memory, 4.03 from pageable memory, 230 GB/s, 69 % of the peak, within the device;
-//! - *as on the H200*: no published figures; see [`h200_defaults`].
+//! - *as on the H200*: no published figures; see [`h200`].
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, h200};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA GeForce GTX 280.
@@ -42,19 +42,19 @@ impl DeviceSpec {
             error_correction: false,
             // Half of the achieved bandwidth, because each byte is read and written.
             device_copy: CopyRate {
-                latency: h200_defaults::DEVICE_COPY_LATENCY,
+                latency: h200::DEVICE_COPY_LATENCY,
                 bandwidth: ACHIEVED_MEMORY_BANDWIDTH / 2.0,
             },
             // TITAN Black: PCIe 2.0 x16.
             page_locked_copy: CopyRate {
-                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
+                latency: h200::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 5.8e9,
             },
             pageable_copy: CopyRate {
-                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
+                latency: h200::PAGEABLE_COPY_LATENCY,
                 bandwidth: 4.0e9,
             },
-            host_copy: h200_defaults::HOST_COPY,
+            host_copy: h200::HOST_COPY,
             // Wong: global memory is not cached.
             l2_bytes: 0,
             // Guide, 1.3. Parameters occupy at most 256 bytes of shared memory, and the grid and block
@@ -135,6 +135,6 @@ const RATES: Rates = Rates {
     // Assumed to be 5 µs. Recent GPUs and drivers have reduced it to about 3 µs (NVIDIA developer forum,
     // topic 233645).
     launch_seconds: 5e-6,
-    block_interval_cycles: h200_defaults::BLOCK_INTERVAL_CYCLES,
-    block_overhead_cycles: h200_defaults::BLOCK_OVERHEAD_CYCLES,
+    block_interval_cycles: h200::BLOCK_INTERVAL_CYCLES,
+    block_overhead_cycles: h200::BLOCK_OVERHEAD_CYCLES,
 };

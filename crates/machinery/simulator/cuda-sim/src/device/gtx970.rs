@@ -14,9 +14,9 @@
 //!   with the same kind of memory and the same SMs;
 //! - *GTX 1080*: NVIDIA's bandwidthTest on a GTX 1080 (PCIe 3.0 x16): 12.0 GB/s to the device,
 //!   12.8 GB/s from it, and 231 GB/s, 72 % of the peak, within it;
-//! - *as on the H200*: no published figures; see [`h200_defaults`].
+//! - *as on the H200*: no published figures; see [`h200`].
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, h200};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA GeForce GTX 970.
@@ -38,20 +38,20 @@ impl DeviceSpec {
             error_correction: false,
             // GTX 1080; half of the bandwidth, because each byte is read and written.
             device_copy: CopyRate {
-                latency: h200_defaults::DEVICE_COPY_LATENCY,
+                latency: h200::DEVICE_COPY_LATENCY,
                 bandwidth: 0.72 * 196e9 / 2.0,
             },
             // GTX 1080.
             page_locked_copy: CopyRate {
-                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
+                latency: h200::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 12.0e9,
             },
             // Depends on the host; assumed to equal the Quadro P2000's, which uses the same link.
             pageable_copy: CopyRate {
-                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
+                latency: h200::PAGEABLE_COPY_LATENCY,
                 bandwidth: 9.4e9,
             },
-            host_copy: h200_defaults::HOST_COPY,
+            host_copy: h200::HOST_COPY,
             // deviceQuery and data sheet.
             l2_bytes: 1792 << 10,
             // Guide, 5.2.
@@ -100,9 +100,9 @@ const RATES: Rates = Rates {
     // read-only data or the program is compiled with `-dlcm=ca`.
     l1_caches_global: false,
     read_only_cache: true,
-    constant_hit_cycles: h200_defaults::CONSTANT_HIT_CYCLES,
-    constant_l15_cycles: h200_defaults::CONSTANT_L15_CYCLES,
-    constant_l2_cycles: h200_defaults::CONSTANT_L2_CYCLES,
+    constant_hit_cycles: h200::CONSTANT_HIT_CYCLES,
+    constant_l15_cycles: h200::CONSTANT_L15_CYCLES,
+    constant_l2_cycles: h200::CONSTANT_L2_CYCLES,
     // M60: 2 KB and 32 KB.
     constant_cache_bytes: 2 << 10,
     constant_l15_bytes: 32 << 10,
@@ -121,11 +121,11 @@ const RATES: Rates = Rates {
         l2: 207.0,
         // P6000: 188 cycles more than from the L2 cache.
         memory: 395.0,
-        barrier: h200_defaults::BARRIER,
+        barrier: h200::BARRIER,
     },
     // Assumed to be 5 µs. Recent GPUs and drivers have reduced it to about 3 µs (NVIDIA developer forum,
     // topic 233645).
     launch_seconds: 5e-6,
-    block_interval_cycles: h200_defaults::BLOCK_INTERVAL_CYCLES,
-    block_overhead_cycles: h200_defaults::BLOCK_OVERHEAD_CYCLES,
+    block_interval_cycles: h200::BLOCK_INTERVAL_CYCLES,
+    block_overhead_cycles: h200::BLOCK_OVERHEAD_CYCLES,
 };

@@ -7,8 +7,12 @@
 //! ```
 //!
 //! The output is in `docs/results/rates-h200.txt`.
+//!
+//! The figures at the end of the file are known only for the H200, by measurement. The other GPUs' presets use
+//! them too, because nothing is published about those GPUs.
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults, images};
+use super::spec::IMAGE_LIMITS_SINCE_6_0;
+use super::{CopyRate, DeviceSpec, Latencies, Rates};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA H200.
@@ -29,18 +33,18 @@ impl DeviceSpec {
             // Derived from copies of 4 KB and 16 MiB (`vector-add`, `docs/results/h200.md`). The link is PCIe
             // 5.0 x16.
             device_copy: CopyRate {
-                latency: h200_defaults::DEVICE_COPY_LATENCY,
+                latency: DEVICE_COPY_LATENCY,
                 bandwidth: 2.4e12,
             },
             page_locked_copy: CopyRate {
-                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
+                latency: PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 55.5e9,
             },
             pageable_copy: CopyRate {
-                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
+                latency: PAGEABLE_COPY_LATENCY,
                 bandwidth: 18.7e9,
             },
-            host_copy: h200_defaults::HOST_COPY,
+            host_copy: HOST_COPY,
             l2_bytes: 60 << 20,
             constant_bytes: 64 << 10,
             max_parameter_bytes: 32764,
@@ -58,7 +62,7 @@ impl DeviceSpec {
             blocks_per_multiprocessor: 32,
             pci_ids: [0x2335_10de, 0x18bf_10de],
             texture_alignment: 512,
-            image_limits: images::SINCE_6_0,
+            image_limits: IMAGE_LIMITS_SINCE_6_0,
             rates: RATES,
         }
     }
@@ -84,13 +88,13 @@ const RATES: Rates = Rates {
     l1_shares_with_shared: true,
     l1_caches_global: true,
     read_only_cache: true,
-    constant_hit_cycles: h200_defaults::CONSTANT_HIT_CYCLES,
-    constant_l15_cycles: h200_defaults::CONSTANT_L15_CYCLES,
-    constant_l2_cycles: h200_defaults::CONSTANT_L2_CYCLES,
+    constant_hit_cycles: CONSTANT_HIT_CYCLES,
+    constant_l15_cycles: CONSTANT_L15_CYCLES,
+    constant_l2_cycles: CONSTANT_L2_CYCLES,
     // rates.cu, "constant memory": loads of 32 addresses take equally long within 1024 and 2048 bytes, and
     // longer within 4096.
     constant_cache_bytes: 2 << 10,
-    constant_l15_bytes: h200_defaults::CONSTANT_L15_BYTES,
+    constant_l15_bytes: CONSTANT_L15_BYTES,
     // rates.cu, "read over again": up to 5.98 TB/s for 48 MB. Data that several SMs read at the same time
     // arrives at least three times as fast ("by all blocks"), because the GPU merges their requests; the
     // model does not know which requests coincide.
@@ -100,16 +104,60 @@ const RATES: Rates = Rates {
     // rates.cu, "latency". Runs differ by up to 4 % for the longer latencies.
     latency: Latencies {
         arithmetic: 4.5,
-        tensor: h200_defaults::TENSOR_LATENCY,
+        tensor: TENSOR_LATENCY,
         shared: 29.0,
-        constant: h200_defaults::CONSTANT_LATENCY,
+        constant: CONSTANT_LATENCY,
         l1: 39.6,
         l2: 295.2,
         memory: 761.0,
-        barrier: h200_defaults::BARRIER,
+        barrier: BARRIER,
     },
     // rates.cu, "launching": the minimum of several runs. The host contributes to it.
     launch_seconds: 2.51e-6,
-    block_interval_cycles: h200_defaults::BLOCK_INTERVAL_CYCLES,
-    block_overhead_cycles: h200_defaults::BLOCK_OVERHEAD_CYCLES,
+    block_interval_cycles: BLOCK_INTERVAL_CYCLES,
+    block_overhead_cycles: BLOCK_OVERHEAD_CYCLES,
 };
+
+/// Copies within host memory, which depend on the host and not on the GPU: those of the host with the
+/// measured H200 (`vector-add`, `docs/results/h200.md`).
+pub(super) const HOST_COPY: CopyRate = CopyRate {
+    latency: 1.9e-6,
+    bandwidth: 19.8e9,
+};
+
+/// Latency in seconds of a copy within the device, mostly due to the driver and the host. Derived from copies
+/// of 4 KB (`vector-add`, `docs/results/h200.md`).
+pub(super) const DEVICE_COPY_LATENCY: f64 = 2.8e-6;
+/// Latency in seconds of a copy between the device and page-locked host memory, measured the same way.
+pub(super) const PAGE_LOCKED_COPY_LATENCY: f64 = 2.2e-6;
+/// Latency in seconds of a copy between the device and pageable host memory, measured the same way.
+pub(super) const PAGEABLE_COPY_LATENCY: f64 = 6.6e-6;
+
+/// Cycles per request that hits the constant cache. `scripts/rates.cu`, "constant memory", 1 address within
+/// 1024 bytes.
+pub(super) const CONSTANT_HIT_CYCLES: f64 = 2.0;
+/// Cycles per request that hits the second-level constant cache. `scripts/rates.cu`, "constant memory", 32
+/// addresses within 16384 bytes: 686.7 cycles for 32 requests, of which one eighth hits the first-level
+/// cache.
+pub(super) const CONSTANT_L15_CYCLES: f64 = 16.0;
+/// Cycles per request that misses both constant caches. One access to a pseudo-random address within 64 KB
+/// takes 33 cycles (`add-constant`, `docs/results/h200.md`); half of these accesses hit the second-level
+/// cache.
+pub(super) const CONSTANT_L2_CYCLES: f64 = 33.0;
+/// Size of the second-level constant cache in bytes. Loads of 32 addresses take longer as their range grows
+/// from 4 to 32 KB, and no longer than that in larger ranges.
+const CONSTANT_L15_BYTES: u32 = 32 << 10;
+/// Cycles of a block in addition to those of its instructions. `scripts/rates.cu`, "one float a thread
+/// copied": a block of one warp, with few others on the SM, takes 1120 cycles, of which its load takes 761
+/// and the instructions around it about 90.
+pub(super) const BLOCK_OVERHEAD_CYCLES: f64 = 270.0;
+/// Cycles between the starts of two blocks. `scripts/rates.cu`, "blocks of 256 threads".
+pub(super) const BLOCK_INTERVAL_CYCLES: f64 = 1.193;
+/// Latency in cycles of a tensor-core instruction. `scripts/rates.cu`, "latency", the largest `mma` of tf32
+/// and fp16.
+pub(super) const TENSOR_LATENCY: f64 = 27.2;
+/// Latency in cycles of a hit in the constant cache. `scripts/rates.cu`, "constant, hit".
+pub(super) const CONSTANT_LATENCY: f64 = 34.1;
+/// Cycles of a barrier per block and per warp. `scripts/rates.cu`, "barrier": 14.5 cycles for one warp and
+/// 76.7 for 32, interpolated linearly.
+pub(super) const BARRIER: [f64; 2] = [12.6, 2.0];

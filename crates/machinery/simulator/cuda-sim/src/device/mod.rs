@@ -1,22 +1,16 @@
 //! GPU specifications: the figures behind limits, device attributes and the time model. There is one file per
 //! GPU, and each figure names its source.
 
-mod copy_rate;
 mod gtx280;
 mod gtx970;
 mod h200;
-mod h200_defaults;
-mod images;
 mod p2000;
-pub mod rates;
 mod rtx3090;
 mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use copy_rate::CopyRate;
-pub use rates::{Latencies, Rates};
-pub use spec::DeviceSpec;
+pub use spec::{CopyRate, DeviceSpec, Latencies, Rates};
 
 /// The simulated GPUs with their short names: the default first, then those of the notes.
 pub static PRESETS: [(&str, DeviceSpec); 5] = [

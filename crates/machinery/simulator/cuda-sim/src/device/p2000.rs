@@ -14,9 +14,10 @@
 //! - *GTX 1080*: NVIDIA's bandwidthTest on a GTX 1080 (PCIe 3.0 x16): 12.0 GB/s to the device,
 //!   12.8 GB/s from it, and 231 GB/s, 72 % of the peak, within it;
 //! - *the note*: its nvprof listing, used for copies only;
-//! - *as on the H200*: no published figures; see [`h200_defaults`].
+//! - *as on the H200*: no published figures; see [`h200`].
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults, images};
+use super::spec::IMAGE_LIMITS_SINCE_6_0;
+use super::{CopyRate, DeviceSpec, Latencies, Rates, h200};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA Quadro P2000.
@@ -37,20 +38,20 @@ impl DeviceSpec {
             error_correction: false,
             // GTX 1080; half of the bandwidth, because each byte is read and written.
             device_copy: CopyRate {
-                latency: h200_defaults::DEVICE_COPY_LATENCY,
+                latency: h200::DEVICE_COPY_LATENCY,
                 bandwidth: 0.72 * 140e9 / 2.0,
             },
             // GTX 1080.
             page_locked_copy: CopyRate {
-                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
+                latency: h200::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 12.0e9,
             },
             // The note: 67,108,896 bytes to the device in 7.165 ms.
             pageable_copy: CopyRate {
-                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
+                latency: h200::PAGEABLE_COPY_LATENCY,
                 bandwidth: 9.4e9,
             },
-            host_copy: h200_defaults::HOST_COPY,
+            host_copy: h200::HOST_COPY,
             // deviceQuery.
             l2_bytes: 1280 << 10,
             // Guide, 6.1.
@@ -72,7 +73,7 @@ impl DeviceSpec {
             // The PCI ID Repository: GP106GL, without a subsystem ID.
             pci_ids: [0x1c30_10de, 0],
             texture_alignment: 512,
-            image_limits: images::SINCE_6_0,
+            image_limits: IMAGE_LIMITS_SINCE_6_0,
             rates: RATES,
         }
     }
@@ -100,10 +101,10 @@ const RATES: Rates = Rates {
     // `-dlcm=ca`.
     l1_caches_global: false,
     read_only_cache: true,
-    constant_hit_cycles: h200_defaults::CONSTANT_HIT_CYCLES,
+    constant_hit_cycles: h200::CONSTANT_HIT_CYCLES,
     // The H200's penalty, scaled by the ratio of the P6000's miss penalty to an H100's: 46.1 to 55.3 cycles.
-    constant_l15_cycles: h200_defaults::CONSTANT_L15_CYCLES * 46.1 / 55.3,
-    constant_l2_cycles: h200_defaults::CONSTANT_L2_CYCLES * 46.1 / 55.3,
+    constant_l15_cycles: h200::CONSTANT_L15_CYCLES * 46.1 / 55.3,
+    constant_l2_cycles: h200::CONSTANT_L2_CYCLES * 46.1 / 55.3,
     // P4 and P6000: 2 KB and 32 KB.
     constant_cache_bytes: 2 << 10,
     constant_l15_bytes: 32 << 10,
@@ -122,11 +123,11 @@ const RATES: Rates = Rates {
         l2: 216.0,
         // P6000.
         memory: 415.0,
-        barrier: h200_defaults::BARRIER,
+        barrier: h200::BARRIER,
     },
     // Assumed to be 5 µs. Recent GPUs and drivers have reduced it to about 3 µs (NVIDIA developer forum,
     // topic 233645).
     launch_seconds: 5e-6,
-    block_interval_cycles: h200_defaults::BLOCK_INTERVAL_CYCLES,
-    block_overhead_cycles: h200_defaults::BLOCK_OVERHEAD_CYCLES,
+    block_interval_cycles: h200::BLOCK_INTERVAL_CYCLES,
+    block_overhead_cycles: h200::BLOCK_OVERHEAD_CYCLES,
 };

@@ -11,9 +11,10 @@
 //!   A40, which is the same chip with two more SMs and GDDR6;
 //! - *RTX 3070*: the latencies in Accel-Sim's configuration `SM86_RTX3070`, measured on one;
 //! - *MT4G*: the sample results of github.com/caps-tum/mt4g for an NVIDIA A100 (8.0) and an H100;
-//! - *as on the H200*: no published figures; see [`h200_defaults`].
+//! - *as on the H200*: no published figures; see [`h200`].
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults, images};
+use super::spec::IMAGE_LIMITS_SINCE_6_0;
+use super::{CopyRate, DeviceSpec, Latencies, Rates, h200};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA GeForce RTX 3090.
@@ -33,22 +34,22 @@ impl DeviceSpec {
             error_correction: false,
             // Half of the achieved bandwidth, because each byte is read and written.
             device_copy: CopyRate {
-                latency: h200_defaults::DEVICE_COPY_LATENCY,
+                latency: h200::DEVICE_COPY_LATENCY,
                 bandwidth: ACHIEVED_MEMORY_BANDWIDTH / 2.0,
             },
             // PCIe 4.0 x16. An NVIDIA A10, the same chip, achieves 25.2 GB/s to the device and 26.3 GB/s from
             // it in NVIDIA's bandwidthTest.
             page_locked_copy: CopyRate {
-                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
+                latency: h200::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 25.2e9,
             },
             // Depends on the host. 12.9 GB/s for 64 MiB with an RTX 4090 on the same kind of link
             // (github.com/NVlabs/cuda-oxide, pull request 976).
             pageable_copy: CopyRate {
-                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
+                latency: h200::PAGEABLE_COPY_LATENCY,
                 bandwidth: 12.9e9,
             },
-            host_copy: h200_defaults::HOST_COPY,
+            host_copy: h200::HOST_COPY,
             // deviceQuery.
             l2_bytes: 6 << 20,
             // Guide. Parameters of more than 4 KB are supported since CUDA 12.1.
@@ -69,7 +70,7 @@ impl DeviceSpec {
             // The PCI ID Repository: GA102, Founders Edition.
             pci_ids: [0x2204_10de, 0x147d_10de],
             texture_alignment: 512,
-            image_limits: images::SINCE_6_0,
+            image_limits: IMAGE_LIMITS_SINCE_6_0,
             rates: RATES,
         }
     }
@@ -102,9 +103,9 @@ const RATES: Rates = Rates {
     read_only_cache: true,
     // Hits as on the H200. Misses are scaled by the ratio of MT4G's miss penalties: 43.1 cycles on an A100 to
     // 55.3 on an H100.
-    constant_hit_cycles: h200_defaults::CONSTANT_HIT_CYCLES,
-    constant_l15_cycles: h200_defaults::CONSTANT_L15_CYCLES * 43.1 / 55.3,
-    constant_l2_cycles: h200_defaults::CONSTANT_L2_CYCLES * 43.1 / 55.3,
+    constant_hit_cycles: h200::CONSTANT_HIT_CYCLES,
+    constant_l15_cycles: h200::CONSTANT_L15_CYCLES * 43.1 / 55.3,
+    constant_l2_cycles: h200::CONSTANT_L2_CYCLES * 43.1 / 55.3,
     // MT4G, A100: 2 KB, and a second level that holds all of constant memory.
     constant_cache_bytes: 2 << 10,
     constant_l15_bytes: 64 << 10,
@@ -114,17 +115,17 @@ const RATES: Rates = Rates {
     latency: Latencies {
         // RTX 3070.
         arithmetic: 4.0,
-        tensor: h200_defaults::TENSOR_LATENCY,
+        tensor: h200::TENSOR_LATENCY,
         shared: 29.0,
-        constant: h200_defaults::CONSTANT_LATENCY,
+        constant: h200::CONSTANT_LATENCY,
         // RTX 3070: 39 cycles; 187 more to the L2 cache, and 254 more to memory.
         l1: 39.0,
         l2: 226.0,
         memory: 480.0,
-        barrier: h200_defaults::BARRIER,
+        barrier: h200::BARRIER,
     },
     // A40, `gpu-small-kernels`: 31 GB/s with kernels that move 64 KB.
     launch_seconds: 2.1e-6,
-    block_interval_cycles: h200_defaults::BLOCK_INTERVAL_CYCLES,
-    block_overhead_cycles: h200_defaults::BLOCK_OVERHEAD_CYCLES,
+    block_interval_cycles: h200::BLOCK_INTERVAL_CYCLES,
+    block_overhead_cycles: h200::BLOCK_OVERHEAD_CYCLES,
 };

@@ -1,6 +1,6 @@
-//! The specification of one GPU.
-
-use super::{CopyRate, Rates};
+//! The specification of one GPU: its limits, and the throughputs and latencies from which the time model computes.
+//!
+//! A cycle is one of the SM clock, [`DeviceSpec::clock_khz`].
 
 /// The specification of a GPU model. Sizes are in bytes, clocks in kHz, bandwidths in bytes per second.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,3 +84,148 @@ impl DeviceSpec {
         self.threads_per_multiprocessor / self.warp_size
     }
 }
+
+/// The throughputs and latencies of one GPU. Throughputs are per SM unless stated otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rates {
+    /// Warp instructions issued per cycle.
+    pub issued_per_cycle: f64,
+    /// Lanes of 32-bit floating-point additions, multiplications or fused multiply-adds started per cycle. A
+    /// warp has 32.
+    pub fp32_lanes: f64,
+    /// Lanes of 32-bit integer additions, logic operations or comparisons started per cycle.
+    pub integer_lanes: f64,
+    /// Lanes of approximate reciprocals, square roots, sines and the like started per cycle.
+    pub special_lanes: f64,
+    /// Lanes of 64-bit floating-point operations started per cycle.
+    pub double_lanes: f64,
+    /// Tensor-core cycles per warp for the largest matrix instruction (`mma` m16n8k8 of tf32, m16n8k16 of f16
+    /// and bf16); 0 for a GPU without such tensor cores.
+    pub tensor_cycles: f64,
+    /// Tensor-core cycles per warp for eight columns of a `wgmma` (of tf32, f16 or bf16); 0 for a GPU without
+    /// `wgmma`.
+    pub warpgroup_cycles: f64,
+    /// Wavefronts that the L1 cache or shared memory serves per cycle. A wavefront is one pass over all
+    /// banks, 4 bytes of each.
+    pub load_store_wavefronts: f64,
+    /// The size in bytes of the L1 cache for global loads; 0 if there is none.
+    pub l1_bytes: u32,
+    /// True if shared memory is carved out of [`l1_bytes`](Self::l1_bytes), so that the cache is the remainder.
+    pub l1_shares_with_shared: bool,
+    /// True if ordinary global loads are cached in L1; otherwise they go to the L2 cache.
+    pub l1_caches_global: bool,
+    /// True if loads of read-only data (`__ldg`, `ld.global.nc`) are cached in L1.
+    pub read_only_cache: bool,
+    /// Cycles per request (one distinct address of a warp) that hits the first-level constant cache.
+    pub constant_hit_cycles: f64,
+    /// Cycles per request that misses the first-level constant cache and hits the second level.
+    pub constant_l15_cycles: f64,
+    /// Cycles per request that misses both constant caches.
+    pub constant_l2_cycles: f64,
+    /// The size in bytes of the first-level constant cache.
+    pub constant_cache_bytes: u32,
+    /// The size in bytes of the second-level constant cache.
+    pub constant_l15_bytes: u32,
+    /// Bytes per cycle that the L2 cache delivers to all SMs together. Without an L2 cache, the peak of
+    /// device memory.
+    pub l2_bytes_per_cycle: f64,
+    /// Maximum bytes per second that kernels achieve when they read and write device memory; less than the
+    /// peak bandwidth.
+    pub achieved_memory_bandwidth: f64,
+    /// Latencies of instructions.
+    pub latency: Latencies,
+    /// Seconds from the end of one launch to the start of the next on a busy stream.
+    pub launch_seconds: f64,
+    /// Cycles between the starts of two consecutive blocks on the whole GPU.
+    pub block_interval_cycles: f64,
+    /// Cycles that a block occupies its SM before its first and after its last instruction.
+    pub block_overhead_cycles: f64,
+}
+
+/// Latencies in cycles: from the start of an instruction to the start of a dependent one on an otherwise idle
+/// SM.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Latencies {
+    /// A 32-bit addition, multiplication or fused multiply-add.
+    pub arithmetic: f64,
+    /// A tensor-core instruction.
+    pub tensor: f64,
+    /// A load from shared memory.
+    pub shared: f64,
+    /// A load that hits the first-level constant cache.
+    pub constant: f64,
+    /// A load that hits the L1 cache.
+    pub l1: f64,
+    /// A load that hits the L2 cache.
+    pub l2: f64,
+    /// A load from device memory.
+    pub memory: f64,
+    /// A barrier that all warps have reached: cycles per block and cycles per warp.
+    pub barrier: [f64; 2],
+}
+
+/// The duration of copies between two kinds of memory: a constant latency plus a term proportional to the size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CopyRate {
+    /// Seconds before the first byte.
+    pub latency: f64,
+    /// Bytes per second after that.
+    pub bandwidth: f64,
+}
+
+impl CopyRate {
+    /// Returns the seconds that a copy of `bytes` bytes takes.
+    pub fn seconds(self, bytes: u64) -> f64 {
+        self.latency + bytes as f64 / self.bandwidth
+    }
+}
+
+/// Maximum sizes of textures and surfaces, by the numbers of their device attributes, for programs that query
+/// them: the limits of compute capability 9.0, as driver 580.159.04 reports them for an NVIDIA H200. The table of
+/// compute capabilities in the CUDA C++ Programming Guide lists the same limits for 6.1 and 8.6.
+pub(super) const IMAGE_LIMITS_SINCE_6_0: &[(i32, u32)] = &[
+    // Textures: 1D; 2D; 3D; 2D layered (width, height and layers).
+    (21, 131_072),
+    (22, 131_072),
+    (23, 65536),
+    (24, 16384),
+    (25, 16384),
+    (26, 16384),
+    (27, 32768),
+    (28, 32768),
+    (29, 2048),
+    // Textures: 1D layered; 2D gather; alternative 3D; cube maps and layered cube maps.
+    (42, 32768),
+    (43, 2048),
+    (45, 32768),
+    (46, 32768),
+    (47, 8192),
+    (48, 8192),
+    (49, 32768),
+    (52, 32768),
+    (53, 32768),
+    (54, 2046),
+    // Surfaces: 1D; 2D; 3D; 1D and 2D layered; cube maps and layered cube maps.
+    (55, 32768),
+    (56, 131_072),
+    (57, 65536),
+    (58, 16384),
+    (59, 16384),
+    (60, 16384),
+    (61, 32768),
+    (62, 2048),
+    (63, 32768),
+    (64, 32768),
+    (65, 2048),
+    (66, 32768),
+    (67, 32768),
+    (68, 2046),
+    // Textures in linear memory, 1D and 2D; mipmapped textures, 2D and 1D.
+    (69, 268_435_456),
+    (70, 131_072),
+    (71, 65000),
+    (72, 2_097_120),
+    (73, 32768),
+    (74, 32768),
+    (77, 32768),
+];

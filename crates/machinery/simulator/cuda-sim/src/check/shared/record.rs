@@ -5,7 +5,7 @@ use crate::check::accessor::{Accessor, SITE_BITS};
 use crate::check::happens_before::HappensBefore;
 use crate::check::lane_runs::{Addresses, LaneRun};
 use crate::check::read_log::Read;
-use crate::lanes::quarters::{LANES_PER_QUARTER, Quarter, quarters};
+use crate::lanes::{LANES_PER_QUARTER, Quarter, quarters};
 use std::ops::Range;
 
 impl SharedShadow {

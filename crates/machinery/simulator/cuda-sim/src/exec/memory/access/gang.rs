@@ -8,8 +8,7 @@ use crate::exec::lanewise::{GangView, View};
 use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::profiler::access_pattern::{AccessPattern, PatternKey};
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::lanes::LANES;
-use crate::lanes::quarters::LANES_PER_QUARTER;
+use crate::lanes::{LANES, LANES_PER_QUARTER};
 
 /// Returns the key of the cached access pattern of the running gang's access. Instructions with the same
 /// addresses share an entry, except in profiled blocks, where entries also hold counters.

@@ -6,8 +6,7 @@ use super::translate::{record_fault, translate};
 use crate::exec::lanewise::View;
 use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::sm::{Inst, Sm};
-use crate::lanes::quarters::{LANES_PER_QUARTER, Quarter};
-use crate::lanes::{FULL, LANES, active};
+use crate::lanes::{FULL, LANES, LANES_PER_QUARTER, Quarter, active};
 
 /// Returns the address row of a load of `N` elements, which follows the destinations.
 ///

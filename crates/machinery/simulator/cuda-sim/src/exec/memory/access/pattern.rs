@@ -1,8 +1,8 @@
 //! Detection of the access pattern of a warp.
 
 use crate::exec::sm::Sm;
-use crate::lanes::quarters::{self, Quarter, WarpPattern};
-use crate::lanes::{FULL, LANES};
+use crate::lanes;
+use crate::lanes::{FULL, LANES, Quarter, WarpPattern};
 
 /// The pattern of the active lanes' addresses.
 pub enum LanePattern {
@@ -19,8 +19,8 @@ pub enum LanePattern {
 #[inline(always)]
 pub fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> LanePattern {
     if sm.mask == FULL {
-        return match quarters::quarters(addresses, offset, size) {
-            Some(quarters) => match quarters::warp_pattern(&quarters, size) {
+        return match lanes::quarters(addresses, offset, size) {
+            Some(quarters) => match lanes::warp_pattern(&quarters, size) {
                 WarpPattern::Uniform => LanePattern::Uniform(quarters[0].start),
                 WarpPattern::Contiguous => LanePattern::Consecutive(quarters[0].start),
                 WarpPattern::Other => LanePattern::Quarters(quarters),

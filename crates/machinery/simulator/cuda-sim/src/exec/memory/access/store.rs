@@ -6,8 +6,7 @@ use super::translate::{record_fault, translate};
 use crate::exec::lanewise::View;
 use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::sm::{Inst, Sm};
-use crate::lanes::quarters::{LANES_PER_QUARTER, Quarter};
-use crate::lanes::{FULL, LANES, active};
+use crate::lanes::{FULL, LANES, LANES_PER_QUARTER, Quarter, active};
 
 /// The registers read by a store of `N` elements: the address row and the value rows.
 pub type StoreOperands<'a, R, const N: usize> = (&'a [u64; LANES], [&'a [R; LANES]; N]);

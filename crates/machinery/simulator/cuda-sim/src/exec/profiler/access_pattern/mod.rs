@@ -7,15 +7,14 @@
 //! that the addresses have the pattern, which takes a few vector instructions per warp.
 //!
 //! A pattern covers most accesses: each quarter of each warp is uniform or contiguous (see
-//! [`crate::lanes::quarters`]).
+//! [`crate::lanes`]).
 
 mod cache;
 
 pub use cache::{AccessPatterns, PatternKey};
 
 use crate::exec::warp::gang_state::MAX_WARPS;
-use crate::lanes::LANES;
-use crate::lanes::quarters::{LANES_PER_QUARTER, quarters};
+use crate::lanes::{LANES, LANES_PER_QUARTER, quarters};
 use std::rc::Rc;
 
 const QUARTERS: usize = LANES / LANES_PER_QUARTER;
