@@ -1,18 +1,17 @@
-//! The state of the checks of one simulated streaming multiprocessor (SM).
+//! The checks of one simulated streaming multiprocessor (SM), and those of local memory, barriers and warp-wide
+//! instructions. Accesses to shared and device memory are checked in `shared_access` and `device_access`.
 
 use super::blocks::RecentAccesses;
-use super::evidence::Evidence;
-use super::finding::Severity;
-use super::finding_kind::FindingKind;
-use super::finding_set::{FindingKey, FindingSet, NO_SITE, Occurrence};
+use super::finding::{FindingKind, Severity};
+use super::finding_set::{Evidence, FindingKey, FindingSet, NO_SITE, Occurrence, OtherThread};
 use super::lane_runs::{Addresses, LaneRun};
 use super::launch_checks::LaunchChecks;
 use super::semantics::AccessSemantics;
 use super::serial_blocks::SerialBlocks;
-use super::shadow::DeferredRead;
+use super::shadow::{DeferredRead, FirstArrival, PartialWarp, Shadow};
 use super::shared::ShadowAccess;
 use crate::isa::Access;
-use crate::lanes::LANES;
+use crate::lanes::{LANES, active};
 use std::sync::Arc;
 
 /// The number of entries of [`Checker::recent_allocations`].
@@ -159,4 +158,160 @@ pub fn record_uninitialized(
             _ => Evidence::Device { at, bytes },
         },
     });
+}
+
+impl Checker {
+    /// Checks an access to local memory, of which each thread has `size` bytes.
+    pub fn check_local(
+        &mut self,
+        shadow: &mut Shadow,
+        current: WarpAccess,
+        lanes: Lanes,
+        size: u64,
+    ) {
+        if !self.launch.checks.init {
+            return;
+        }
+        let Lanes { at, mask, bytes } = lanes;
+        let inside = |at: u64| at < size && size - at >= bytes;
+        for lane in active(mask).filter(|&lane| inside(at.of(lane))) {
+            let (warp, at) = (current.warp, at.of(lane));
+            // A read is fine if any of its bytes are initialized: structures with padding are copied as a
+            // whole.
+            if current.reads && !shadow.local.is_any_written(warp, lane, at, bytes) {
+                let deferred = DeferredRead {
+                    site: current.site,
+                    thread: current.thread(lane),
+                    at,
+                    bytes,
+                };
+                record_uninitialized(
+                    &mut self.findings,
+                    FindingKind::UninitializedLocal,
+                    current.block,
+                    deferred,
+                );
+            }
+            if current.writes {
+                shadow.local.write(warp, lane, at, bytes);
+            }
+        }
+    }
+}
+
+impl Checker {
+    /// Records the findings that were deferred until the block ended or faulted. `stuck` is true if its
+    /// threads are deadlocked at barriers. `elsewhere` returns the current instruction of some lanes of a
+    /// warp, or `None` if they have exited.
+    pub fn finish_block(
+        &mut self,
+        shadow: &mut Shadow,
+        block: u64,
+        stuck: bool,
+        elsewhere: impl Fn(usize, u32) -> Option<u32>,
+    ) {
+        shadow.flush_deferred();
+        for deferred in shadow.uninitialized.drain(..) {
+            record_uninitialized(
+                &mut self.findings,
+                FindingKind::UninitializedShared,
+                block,
+                deferred,
+            );
+        }
+        for missed in shadow.exited.missed.drain(..) {
+            if !self.launch.checks.sync {
+                continue;
+            }
+            let key = FindingKey {
+                severity: Severity::Warning,
+                kind: FindingKind::EndedBeforeBarrier,
+                site: missed.site,
+                other: NO_SITE,
+            };
+            self.findings
+                .record(key, block, missed.ended.into(), || Occurrence {
+                    block,
+                    thread: missed.arrived,
+                    other: None,
+                    evidence: Evidence::ExitedThreads {
+                        threads: missed.ended,
+                        after: missed.first.site,
+                    },
+                });
+        }
+        let partial_warps = std::mem::take(&mut shadow.partial_warps);
+        // Lanes that have exited meanwhile are not missing.
+        let misses_lanes =
+            |part: &PartialWarp| elsewhere(part.warp, part.alive & !part.mask).is_some();
+        let waiting = partial_warps
+            .into_iter()
+            .filter(|part| stuck && misses_lanes(part));
+        for part in shadow.divergent.drain(..).chain(waiting) {
+            let key = FindingKey {
+                severity: Severity::Error,
+                kind: FindingKind::DivergentBarrier,
+                site: part.site,
+                other: NO_SITE,
+            };
+            let count = part.mask.count_ones().into();
+            self.findings.record(key, block, count, || Occurrence {
+                block,
+                thread: part.warp as u32 * 32 + part.mask.trailing_zeros(),
+                other: None,
+                evidence: Evidence::PartialArrival {
+                    arrived: part.mask,
+                    live: part.alive,
+                    elsewhere: elsewhere(part.warp, part.alive & !part.mask),
+                },
+            });
+        }
+    }
+
+    /// Records that a warp arrives at a barrier at which others wait from a different instruction.
+    pub fn report_mixed_barriers(&mut self, current: (u64, usize, u32), first: FirstArrival) {
+        let (block, warp, site) = current;
+        let key = FindingKey {
+            severity: Severity::Error,
+            kind: FindingKind::MixedBarriers,
+            site,
+            other: first.site,
+        };
+        self.findings.record(key, block, 1, || Occurrence {
+            block,
+            thread: warp as u32 * 32,
+            other: Some(OtherThread {
+                block,
+                thread: first.thread,
+                write: false,
+            }),
+            evidence: Evidence::None,
+        });
+    }
+
+    /// Records that a warp-wide instruction has an invalid mask: it omits lanes that participate, or includes
+    /// lanes that do not.
+    pub fn mask(
+        &mut self,
+        current: (u64, usize, u32),
+        (kind, severity): (FindingKind, Severity),
+        lane: u32,
+        mask: u32,
+        wrong: u32,
+    ) {
+        let (block, warp, site) = current;
+        let key = FindingKey {
+            severity,
+            kind,
+            site,
+            other: NO_SITE,
+        };
+        let count = wrong.count_ones().into();
+        self.findings.record(key, block, count, || Occurrence {
+            block,
+            thread: warp as u32 * 32 + lane,
+            other: None,
+            evidence: Evidence::Mask { mask, wrong },
+        });
+    }
 }

@@ -5,12 +5,10 @@ use super::blocks::BlockAccess;
 use super::checker::{
     Checker, Lanes, RECENT, Values, WarpAccess, record_uninitialized, uninitialized_reads,
 };
-use super::evidence::Evidence;
-use super::finding::Severity;
-use super::finding_kind::FindingKind;
-use super::finding_set::{FindingKey, Occurrence, OtherThread};
+use super::device_shadow::LINE;
+use super::finding::{FindingKind, Severity};
+use super::finding_set::{Evidence, FindingKey, Occurrence, OtherThread};
 use super::lane_runs::{LaneRun, LaneRuns};
-use super::line_table::LINE;
 use super::serial_blocks::{RacyPair, SerialAccess, WORD};
 use super::shadow::Shadow;
 use super::shared_access::{Suspect, synchronize};

@@ -3,7 +3,6 @@
 
 use super::happens_before::HappensBefore;
 use super::lane_runs::LaneRun;
-use super::line_table::{LINE, LineTable};
 use super::selection::Checks;
 use super::shared::{ShadowAccess, SharedShadow};
 
@@ -90,5 +89,122 @@ impl DeviceShadow {
             lanes,
             contiguous: run.contiguous,
         }
+    }
+}
+
+/// Bytes per line.
+pub const LINE: u64 = 128;
+
+/// A map from lines to dense indices, with a fixed capacity.
+pub struct LineTable {
+    /// An open-addressing hash table with linear probing, at most half full.
+    slots: Vec<Slot>,
+    count: u32,
+    capacity: u32,
+    /// The current generation. A slot is occupied if it has this generation.
+    generation: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    line: u64,
+    generation: u32,
+    number: u32,
+}
+
+impl LineTable {
+    /// Creates a table for at most `capacity` lines.
+    pub fn new(capacity: u32) -> LineTable {
+        LineTable {
+            slots: vec![Slot::default(); 64],
+            count: 0,
+            capacity,
+            generation: 1,
+        }
+    }
+
+    /// Removes all lines.
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.slots.fill(Slot::default());
+            self.generation = 1;
+        }
+    }
+
+    /// Returns the index of the line at this address, and true if it is new. Returns `None` if the line is
+    /// not in the table and the table is full.
+    #[inline(always)]
+    pub fn get_or_insert(&mut self, line: u64) -> Option<(usize, bool)> {
+        let index = match self.find(line) {
+            Ok(number) => return Some((number as usize, false)),
+            Err(index) => index,
+        };
+        if self.count == self.capacity {
+            return None;
+        }
+        let number = self.count;
+        self.slots[index] = Slot {
+            line,
+            generation: self.generation,
+            number,
+        };
+        self.count += 1;
+        if self.count as usize * 2 > self.slots.len() {
+            self.grow();
+        }
+        Some((number as usize, true))
+    }
+
+    /// Returns the line's index, or the slot to insert it into.
+    #[inline(always)]
+    fn find(&self, line: u64) -> Result<u32, usize> {
+        let mask = self.slots.len() - 1;
+        let hash = (line / LINE).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let mut index = hash as usize & mask;
+        loop {
+            let slot = &self.slots[index];
+            if slot.generation != self.generation {
+                return Err(index);
+            }
+            if slot.line == line {
+                return Ok(slot.number);
+            }
+            index = (index + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let larger = vec![Slot::default(); self.slots.len() * 2];
+        let old = std::mem::replace(&mut self.slots, larger);
+        for slot in old {
+            if slot.generation == self.generation
+                && let Err(index) = self.find(slot.line)
+            {
+                self.slots[index] = slot;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_keep_their_indices() {
+        let mut lines = LineTable::new(1000);
+        for round in 0..2 {
+            for n in 0..1000u64 {
+                let expected = Some((n as usize, round == 0));
+                assert_eq!(lines.get_or_insert(n * n * LINE), expected, "{n}");
+            }
+            assert_eq!(lines.get_or_insert(LINE * 3), None, "there are no more");
+        }
+        lines.clear();
+        assert_eq!(lines.get_or_insert(LINE * 9), Some((0, true)));
+        assert_eq!(lines.get_or_insert(LINE * 9), Some((0, false)));
     }
 }

@@ -1,17 +1,18 @@
-//! The state that all checks of one launch share.
+//! The state that all checks of one launch share, including the shadow state of its allocations.
 
-use super::allocations::{BlockTracking, DeviceAllocations};
+use super::blocks::AllocationShadow;
 use super::device_shadow::DeviceShadow;
-use super::evidence::Evidence;
-use super::finding::{Finding, Severity};
-use super::finding_kind::FindingKind;
-use super::finding_set::{FindingKey, FindingSet, KernelContext, Occurrence, OtherThread};
+use super::finding::{Finding, FindingKind, Severity};
+use super::finding_set::{
+    Evidence, FindingKey, FindingSet, KernelContext, Occurrence, OtherThread,
+};
 use super::selection::Checks;
 use super::shadow::Shadow;
 use super::shared::SharedShadow;
 use crate::isa::Memory;
 use crate::isa::check_event::CheckEvents;
 use crate::memory::global::Global;
+use crate::memory::init_bitmap::AtomicInitBitmap;
 use std::sync::Arc;
 
 /// The limit on tracked lines of device memory in all resident blocks together, and the bounds on that in
@@ -45,7 +46,7 @@ pub struct LaunchChecks {
     /// True if accesses to device memory are tracked.
     pub(super) tracks_device: bool,
     /// The kind of race detection between blocks.
-    pub(super) block_tracking: BlockTracking,
+    block_tracking: BlockTracking,
     /// The number of blocks of the launch.
     pub(super) blocks: u64,
     /// The maximum number of tracked lines of device memory per block.
@@ -145,5 +146,85 @@ impl LaunchChecks {
                 });
             }
         }
+    }
+}
+
+/// An allocation with its shadow state.
+pub struct TrackedAllocation {
+    pub base: u64,
+    pub bytes: u64,
+    /// The bytes that are initialized. `None` if all are, or if initialization is not tracked.
+    pub written: Option<Arc<AtomicInitBitmap>>,
+    /// The blocks that access each word. `None` unless [`BlockTracking::ConcurrentBlocks`] is on.
+    pub shadow: Option<AllocationShadow>,
+}
+
+/// The kind of race detection between blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockTracking {
+    None,
+    /// Nothing orders the blocks: any two blocks that access a word race if one of them writes.
+    ConcurrentBlocks,
+    /// Blocks may synchronize with each other. They run one after the other, and vector clocks order them.
+    SerialBlocks,
+}
+
+/// All allocations, sorted by address.
+pub struct DeviceAllocations {
+    sorted: Vec<TrackedAllocation>,
+}
+
+impl DeviceAllocations {
+    /// Creates shadow state for all allocations, except the one at address `except`.
+    pub fn of(
+        global: &Global,
+        block_tracking: BlockTracking,
+        except: Option<u64>,
+    ) -> DeviceAllocations {
+        let allocations = global.allocations();
+        let allocations = allocations.filter(|allocation| Some(allocation.base) != except);
+        DeviceAllocations {
+            sorted: allocations
+                .map(|allocation| TrackedAllocation {
+                    base: allocation.base,
+                    bytes: allocation.size,
+                    written: global
+                        .init_bitmap(allocation.base)
+                        .filter(|written| !written.is_prefix_initialized(allocation.size)),
+                    shadow: (block_tracking == BlockTracking::ConcurrentBlocks)
+                        .then(|| AllocationShadow::new(allocation.size)),
+                })
+                .collect(),
+        }
+    }
+
+    /// Returns the index of the allocation that contains `address`, or `None` if no allocation does.
+    pub fn find(&self, address: u64) -> Option<usize> {
+        let after = self
+            .sorted
+            .partition_point(|allocation| allocation.base <= address);
+        let index = after.checked_sub(1)?;
+        let allocation = &self.sorted[index];
+        (address - allocation.base < allocation.bytes).then_some(index)
+    }
+
+    /// Returns the allocation at `index`.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Option<&TrackedAllocation> {
+        self.sorted.get(index)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &TrackedAllocation> {
+        self.sorted.iter()
+    }
+}
+
+impl TrackedAllocation {
+    /// Returns the offset of `address` in the allocation. Returns `None` unless all `bytes` bytes from there
+    /// on are inside.
+    #[inline(always)]
+    pub fn offset(&self, address: u64, bytes: u64) -> Option<u64> {
+        let offset = address.wrapping_sub(self.base);
+        (offset < self.bytes && self.bytes - offset >= bytes).then_some(offset)
     }
 }

@@ -39,8 +39,7 @@
 //! **Between blocks**, the granularity is a word. If no block can observe another, because the kernel has
 //! neither volatile accesses nor atomics whose old value is used, all pairs of blocks are unordered, and it
 //! is enough to record which blocks read and write each word (`blocks`). That result does not depend on the
-//! schedule. Otherwise the blocks run one after the other, with one vector clock per block (`vector_clock`,
-//! `serial_blocks`).
+//! schedule. Otherwise the blocks run one after the other, with one vector clock per block (`serial_blocks`).
 //!
 //! Three kinds of unordered accesses are treated specially. Plain writes of the value that is already there
 //! are not reported. Ordered stores that store the same value throughout the launch, as for a flag, do not
@@ -62,25 +61,15 @@
 //! * Uninitialized registers, and uninitialized parts of local memory that are read together with initialized
 //!   ones (the padding of structures).
 
-pub(crate) mod accessor;
-mod allocations;
 mod blocks;
 pub(crate) mod checker;
 mod device_access;
 mod device_shadow;
-pub(crate) mod display;
-mod evidence;
-mod exited_threads;
 pub(crate) mod finding;
-mod finding_kind;
 mod finding_set;
 mod happens_before;
 pub(crate) mod lane_runs;
 mod launch_checks;
-mod line_table;
-mod local_access;
-mod local_shadow;
-mod partial_sync;
 mod read_log;
 mod selection;
 pub(crate) mod semantics;
@@ -88,11 +77,8 @@ mod serial_blocks;
 pub(crate) mod shadow;
 mod shared;
 mod shared_access;
-mod sync;
-mod vector_clock;
 
-pub use finding::{Finding, OtherAccess, Severity};
-pub use finding_kind::FindingKind;
+pub use finding::{Finding, FindingKind, OtherAccess, Severity};
 pub use selection::{Check, Checks};
 
 pub(crate) use checker::Checker;

@@ -1,8 +1,7 @@
 //! A log of reads that are not in the shadow state yet. It is applied only if a thread writes before the next
 //! barrier.
 
-use super::accessor::Accessor;
-use super::lane_runs::{Addresses, LaneRun, LaneRuns};
+use super::lane_runs::{Accessor, Addresses, LaneRun, LaneRuns};
 
 use crate::lanes::{FULL, LANES, LANES_PER_QUARTER, Quarter};
 

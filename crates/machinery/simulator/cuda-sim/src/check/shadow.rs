@@ -1,11 +1,10 @@
-//! The shadow state of a running block.
+//! The shadow state of a running block: its happens-before relation, memories, pending synchronization and exited
+//! threads.
 
 use super::device_shadow::DeviceShadow;
-use super::exited_threads::ExitedThreads;
 use super::happens_before::HappensBefore;
-use super::local_shadow::LocalShadow;
-use super::partial_sync::PartialSyncs;
 use super::shared::SharedShadow;
+use crate::lanes::active;
 
 /// The shadow state of the block that an SM runs. The SM reuses it for its next block.
 pub struct Shadow {
@@ -161,5 +160,156 @@ impl Shadow {
         self.uninitialized.extend(
             deferred.filter(|deferred| !written.is_initialized(deferred.at, deferred.bytes)),
         );
+    }
+}
+
+/// The threads of a block that have exited.
+#[derive(Default)]
+pub struct ExitedThreads {
+    count: u32,
+    /// The first thread that exited.
+    first: Option<ExitedThread>,
+    /// For each thread, the branch that sent it to its exit, if it has taken one.
+    leaving: Vec<Option<u32>>,
+    /// Barriers that completed without the exited threads.
+    pub missed: Vec<MissedBarrier>,
+}
+
+/// A thread that has exited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExitedThread {
+    /// The thread's index in the block.
+    pub thread: u32,
+    /// The branch after which it exited, or its last instruction if there was no such branch.
+    pub site: u32,
+}
+
+/// A barrier that completed although threads of the block had exited before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MissedBarrier {
+    /// The barrier's instruction.
+    pub site: u32,
+    /// The number of threads that had exited.
+    pub ended: u32,
+    /// The first of them.
+    pub first: ExitedThread,
+    /// A thread that arrived at the barrier.
+    pub arrived: u32,
+}
+
+impl ExitedThreads {
+    /// Resets the state for a new block of `warps` warps.
+    pub fn begin(&mut self, warps: usize) {
+        (self.count, self.first) = (0, None);
+        self.leaving.clear();
+        self.leaving.resize(warps * 32, None);
+        self.missed.clear();
+    }
+
+    /// Records that a branch sends lanes of a warp to their exit.
+    pub fn leave(&mut self, warp: usize, lanes: u32, site: u32) {
+        for lane in active(lanes) {
+            self.leaving[warp * 32 + lane] = Some(site);
+        }
+    }
+
+    /// Records that lanes of a warp exit at the instruction `site`.
+    pub fn exit(&mut self, warp: usize, lanes: u32, site: u32) {
+        self.count += lanes.count_ones();
+        if self.first.is_none() && lanes != 0 {
+            let thread = warp * 32 + lanes.trailing_zeros() as usize;
+            self.first = Some(ExitedThread {
+                thread: thread as u32,
+                site: self.leaving[thread].unwrap_or(site),
+            });
+        }
+    }
+
+    /// Records that a barrier of the whole block completes. `arrived` is a thread that arrived at it.
+    fn record_barrier(&mut self, arrived: u32, site: u32) {
+        if let Some(first) = self.first
+            && !self.missed.iter().any(|missed| missed.site == site)
+        {
+            self.missed.push(MissedBarrier {
+                site,
+                ended: self.count,
+                first,
+                arrived,
+            });
+        }
+    }
+}
+
+/// The pending warp-wide instructions of a block, at which lanes wait for other lanes of the instruction's
+/// mask.
+#[derive(Default)]
+pub struct PartialSyncs {
+    waiting: Vec<PendingSync>,
+}
+
+/// Lanes of a warp that wait for others.
+struct PendingSync {
+    warp: usize,
+    /// The instruction's address, or the mask if lanes may arrive at different instructions.
+    key: u32,
+    /// A mask of the lanes that had not reached their exit when the first lane arrived.
+    busy: u32,
+}
+
+impl PartialSyncs {
+    /// Removes all pending instructions.
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// Records that lanes wait, unless they already do.
+    pub fn wait(&mut self, warp: usize, key: u32, busy: u32) {
+        let mut pending = self.waiting.iter();
+        if !pending.any(|p| p.warp == warp && p.key == key) {
+            self.waiting.push(PendingSync { warp, key, busy });
+        }
+    }
+
+    /// Ends the wait, once all lanes have arrived or exited. Returns the mask of the lanes that had not
+    /// reached their exit when the first lane arrived, or 0 if no lane had to wait.
+    pub fn complete(&mut self, warp: usize, key: u32) -> u32 {
+        let mut pending = self.waiting.iter();
+        let index = pending.position(|p| p.warp == warp && p.key == key);
+        index.map_or(0, |index| self.waiting.swap_remove(index).busy)
+    }
+}
+
+/// The bytes of local memory that each thread of a block has written.
+#[derive(Default)]
+pub struct LocalShadow {
+    /// For each warp and each byte, a mask of the lanes that have written it.
+    warps: Vec<Vec<u32>>,
+}
+
+impl LocalShadow {
+    /// Resets the state for a new block of `warps` warps.
+    pub fn begin(&mut self, warps: usize) {
+        self.warps.iter_mut().for_each(Vec::clear);
+        self.warps.resize_with(warps, Vec::new);
+    }
+
+    /// Records that a lane writes `bytes` bytes at `offset`.
+    pub fn write(&mut self, warp: usize, lane: usize, offset: u64, bytes: u64) {
+        let written = &mut self.warps[warp];
+        let end = (offset + bytes) as usize;
+        if written.len() < end {
+            written.resize(end, 0);
+        }
+        for lanes in &mut written[offset as usize..end] {
+            *lanes |= 1 << lane;
+        }
+    }
+
+    /// Returns true if a lane has written any of these bytes.
+    pub fn is_any_written(&self, warp: usize, lane: usize, offset: u64, bytes: u64) -> bool {
+        let written = self.warps[warp].iter().skip(offset as usize);
+        written
+            .take(bytes as usize)
+            .any(|lanes| lanes >> lane & 1 == 1)
     }
 }

@@ -1,13 +1,10 @@
 //! Checks of accesses to shared memory: initialization, array bounds, and data races.
 
-use super::accessor::Accessor;
 use super::checker::{Checker, Lanes, Values, WarpAccess, uninitialized_reads};
-use super::evidence::Evidence;
-use super::finding::Severity;
-use super::finding_kind::FindingKind;
-use super::finding_set::{FindingKey, Occurrence, OtherThread};
+use super::finding::{FindingKind, Severity};
+use super::finding_set::{Evidence, FindingKey, Occurrence, OtherThread};
 use super::happens_before::HappensBefore;
-use super::lane_runs::{LaneRun, LaneRuns};
+use super::lane_runs::{Accessor, LaneRun, LaneRuns};
 use super::semantics::{AccessSemantics, RaceRule};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING, SharedShadow};

@@ -1,7 +1,7 @@
 //! Findings about host memory that a program accesses before work in a stream has finished with it.
 
 use super::Driver;
-use crate::check::display::allocation;
+use crate::check::finding::allocation;
 use crate::check::{Finding, FindingKind, Severity};
 
 impl Driver {

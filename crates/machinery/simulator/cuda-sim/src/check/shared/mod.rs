@@ -10,16 +10,13 @@
 //! Reads matter only if another thread writes before the next barrier. Until then they are logged in order,
 //! and most are discarded at the barrier.
 
-mod conflicts;
-mod record;
-
-pub use conflicts::Conflict;
-
-use super::accessor::Accessor;
-use super::lane_runs::LaneRun;
-use super::read_log::ReadLog;
+use super::happens_before::HappensBefore;
+use super::lane_runs::{Accessor, Addresses, LaneRun, SITE_BITS};
+use super::read_log::{Read, ReadLog};
 use super::selection::Checks;
+use crate::lanes::{LANES_PER_QUARTER, Quarter, active, quarters};
 use crate::memory::init_bitmap::InitBitmap;
+use std::ops::Range;
 
 /// The stamp of the destination of an asynchronous copy that has not been waited for: later than every access.
 pub const PENDING: u32 = u32::MAX;
@@ -172,6 +169,325 @@ impl SharedShadow {
 #[inline(always)]
 fn has_distinct_addresses(run: &LaneRun) -> bool {
     run.contiguous || run.lanes == 1
+}
+
+impl SharedShadow {
+    /// Records an access.
+    #[inline(always)]
+    pub fn record(
+        &mut self,
+        order: &HappensBefore,
+        access: ShadowAccess,
+        run: &LaneRun,
+        bytes: u64,
+    ) {
+        let stamp = order.stamp(access.warp);
+        if access.write {
+            return self.record_write(stamp, access, run, bytes);
+        }
+        let accessor = Accessor::new(access.warp, 0, access.site);
+        if order.only_block_barriers() {
+            self.log_read(order, Read::of_run((stamp, accessor), run, bytes));
+        } else {
+            self.record_read(order, (stamp, accessor), run, bytes);
+        }
+    }
+
+    /// Logs a full warp's read and returns true if nothing else needs to be checked: no thread has written
+    /// since the last barrier, and the bytes are in bounds and initialized. Otherwise returns false.
+    #[inline(always)]
+    pub fn try_log_read(
+        &mut self,
+        order: &HappensBefore,
+        access: ShadowAccess,
+        at: Addresses,
+        bytes: u64,
+    ) -> bool {
+        if self.last_write >= order.floor() || !order.only_block_barriers() {
+            return false;
+        }
+        let Some(quarters) = quarters(at.row, at.offset, bytes) else {
+            return false;
+        };
+        let mut valid = true;
+        for Quarter { start, contiguous } in quarters {
+            let span = if contiguous {
+                bytes * LANES_PER_QUARTER as u64
+            } else {
+                bytes
+            };
+            valid &= self.contains(start, span)
+                && start & (bytes - 1) == 0
+                && self.written.is_initialized(start, span);
+        }
+        if valid {
+            let accessor = (
+                order.stamp(access.warp),
+                Accessor::new(access.warp, 0, access.site),
+            );
+            self.log_read(order, Read::of_quarters(accessor, &quarters, bytes));
+        }
+        valid
+    }
+
+    #[inline(always)]
+    fn record_write(&mut self, stamp: u32, access: ShadowAccess, run: &LaneRun, bytes: u64) {
+        let (first, count, lane_shift) = self.granules(run, bytes);
+        let range = first..first + count;
+        self.last_write = self.last_write.max(stamp);
+        self.write_time[range.clone()].fill(stamp);
+        // If several lanes write to one address, the last lane's value remains.
+        let lane = match run.contiguous {
+            true => run.first,
+            false => run.first + run.lanes - 1,
+        };
+        let accessor = Accessor::new(access.warp, lane, access.site).0;
+        for (k, by) in (0u32..).zip(&mut self.writer[range]) {
+            *by = accessor + ((k >> lane_shift) << SITE_BITS);
+        }
+    }
+
+    /// Applies the logged reads. Required before a write, and before anything other than a barrier of the
+    /// whole block orders warps.
+    #[inline(always)]
+    pub fn flush_reads(&mut self, order: &HappensBefore) {
+        if !self.reads.is_empty() {
+            self.replay_log(order);
+        }
+    }
+
+    #[inline(never)]
+    fn replay_log(&mut self, order: &HappensBefore) {
+        let mut reads = std::mem::take(&mut self.reads);
+        for read in reads.since(order.floor()) {
+            read.runs(|run, bytes| {
+                self.record_read(order, (read.stamp, read.accessor), run, bytes)
+            });
+        }
+        reads.clear();
+        self.reads = reads;
+    }
+
+    #[inline(always)]
+    fn record_read(
+        &mut self,
+        order: &HappensBefore,
+        (stamp, accessor): (u32, Accessor),
+        run: &LaneRun,
+        bytes: u64,
+    ) {
+        let (first, count, lane_shift) = self.granules(run, bytes);
+        let range = first..first + count;
+        if order.only_block_barriers() && self.has_two_readers(order.floor(), range.clone()) {
+            // The next writer conflicts with at least one of the two readers, so a third adds nothing.
+            return;
+        }
+        let (accessor, warp) = (accessor.0, accessor.warp() as u32);
+        let lanes = run.mask();
+        let single = has_distinct_addresses(run);
+        let read_time = &mut self.read_time[range.clone()];
+        let reader = &mut self.reader[range.clone()];
+        let read_lanes = &mut self.read_lanes[range.clone()];
+        let prior_read_time = &mut self.prior_read_time[range.clone()];
+        let prior_reader = &mut self.prior_reader[range];
+        for k in 0..count {
+            let lane = run.first as u32 + (k as u32 >> lane_shift);
+            let own_lanes = if single { 1 << (lane & 31) } else { lanes };
+            let (at, by) = (read_time[k], reader[k]);
+            let own_warp = by >> (SITE_BITS + 5) == warp;
+            let repeated = own_warp & (at == stamp);
+            read_lanes[k] = if repeated {
+                read_lanes[k] | own_lanes
+            } else {
+                own_lanes
+            };
+            prior_read_time[k] = if own_warp { prior_read_time[k] } else { at };
+            prior_reader[k] = if own_warp { prior_reader[k] } else { by };
+            read_time[k] = stamp;
+            reader[k] = accessor + (lane << SITE_BITS);
+        }
+    }
+
+    /// Returns true if two warps have read each of these granules since the last barrier.
+    #[inline(always)]
+    fn has_two_readers(&self, floor: u32, range: Range<usize>) -> bool {
+        let reads = self.read_time[range.clone()].iter();
+        let pairs = reads.zip(&self.prior_read_time[range]);
+        pairs.fold(true, |all, (&read, &prior)| {
+            all & (read >= floor) & (prior >= floor)
+        })
+    }
+
+    #[inline(always)]
+    fn log_read(&mut self, order: &HappensBefore, read: Read) {
+        if !self.reads.has_room(order.floor()) {
+            self.flush_reads(order);
+            self.reads.begin(order.floor());
+        }
+        self.reads.push(read);
+    }
+}
+
+/// Two accesses to one granule that nothing orders.
+#[derive(Clone, Copy)]
+pub struct Conflict {
+    /// The lane of the current access.
+    pub lane: usize,
+    pub other: Accessor,
+    /// The stamp of the other access.
+    pub stamp: u32,
+    pub other_wrote: bool,
+    /// True if the other access is an asynchronous copy that has not been waited for.
+    pub pending: bool,
+}
+
+impl SharedShadow {
+    /// Returns true if a run of lanes, all of it in bounds, may conflict with earlier accesses. May return
+    /// true without a conflict: it compares stamps only with the floors, in a form that the compiler
+    /// vectorizes.
+    #[inline(always)]
+    pub fn may_conflict(
+        &self,
+        order: &HappensBefore,
+        access: ShadowAccess,
+        run: &LaneRun,
+        bytes: u64,
+    ) -> bool {
+        let (floor, warp_floor) = (order.floor(), order.warp_floor(access.warp));
+        if !access.write && self.last_write < floor {
+            // No thread has written since the last barrier.
+            return false;
+        }
+        let (first, count, lane_shift) = self.granules(run, bytes);
+        let warp = access.warp as u32;
+        let range = first..first + count;
+        let written = self.write_time[range.clone()].iter();
+        let mut suspect = false;
+        for (k, (&at, &by)) in (0u32..).zip(written.zip(&self.writer[range.clone()])) {
+            let thread = by >> SITE_BITS;
+            let lane = run.first as u32 + (k >> lane_shift);
+            let same = (thread == (warp << 5 | lane)) & has_distinct_addresses(run);
+            let limit = if thread >> 5 == warp {
+                warp_floor
+            } else {
+                floor
+            };
+            suspect |= (at >= limit) & (!same | (at == PENDING));
+        }
+        if access.write {
+            let reads = self.read_time[range.clone()].iter();
+            let reads = reads.zip(&self.reader[range.clone()]);
+            let reads = reads.zip(&self.read_lanes[range.clone()]);
+            for (k, ((&at, &by), &read)) in (0u32..).zip(reads) {
+                let lane = run.first as u32 + (k >> lane_shift);
+                let own_warp = by >> (SITE_BITS + 5) == warp;
+                let own_lanes = if has_distinct_addresses(run) {
+                    1 << lane
+                } else {
+                    0
+                };
+                let limit = if own_warp { warp_floor } else { floor };
+                suspect |= (at >= limit) & (!own_warp | (read & !own_lanes != 0));
+            }
+            let prior = self.prior_read_time[range.clone()].iter();
+            for (&at, &by) in prior.zip(&self.prior_reader[range]) {
+                suspect |= (at >= floor) & (by >> (SITE_BITS + 5) != warp);
+            }
+        }
+        suspect
+    }
+
+    /// Returns the conflicts of a run, at most one per lane.
+    #[cold]
+    pub fn find_conflicts(
+        &self,
+        order: &HappensBefore,
+        access: ShadowAccess,
+        run: &LaneRun,
+        bytes: u64,
+    ) -> Vec<Conflict> {
+        let mut conflicts: Vec<Conflict> = Vec::new();
+        let (first, count, lane_shift) = self.granules(run, bytes);
+        for k in 0..count {
+            let granule = first + k;
+            let lanes = if run.contiguous {
+                let lane = run.first + (k >> lane_shift);
+                lane..lane + 1
+            } else {
+                run.first..run.first + run.lanes
+            };
+            for lane in lanes {
+                let conflict = self.find_conflict(order, access, granule, lane);
+                if let Some(conflict) = conflict
+                    && conflicts.last().is_none_or(|last| last.lane < lane)
+                {
+                    conflicts.push(conflict);
+                }
+            }
+        }
+        conflicts
+    }
+
+    fn find_conflict(
+        &self,
+        order: &HappensBefore,
+        access: ShadowAccess,
+        granule: usize,
+        lane: usize,
+    ) -> Option<Conflict> {
+        let ordered = |stamp: u32, other: Accessor| {
+            if other.warp() == access.warp {
+                order.happens_before_in_warp(access.warp, stamp, other.lane(), lane)
+            } else {
+                order.happens_before(stamp, other.warp(), access.warp)
+            }
+        };
+        let (at, by) = (self.write_time[granule], Accessor(self.writer[granule]));
+        let own_lanes = by.thread() == Accessor::new(access.warp, lane, 0).thread();
+        let pending = at == PENDING;
+        if pending || !own_lanes && !ordered(at, by) {
+            return Some(Conflict {
+                lane,
+                other: by,
+                stamp: at,
+                other_wrote: true,
+                pending,
+            });
+        }
+        if !access.write {
+            return None;
+        }
+        let read = |other: Accessor, stamp: u32| {
+            Some(Conflict {
+                lane,
+                other,
+                stamp,
+                other_wrote: false,
+                pending: false,
+            })
+        };
+        let (at, by) = (self.read_time[granule], Accessor(self.reader[granule]));
+        if by.warp() == access.warp {
+            let others = self.read_lanes[granule] & !(1 << lane);
+            for other in active(others) {
+                let by = Accessor::new(access.warp, other, by.site());
+                if !ordered(at, by) {
+                    return read(by, at);
+                }
+            }
+        } else if !ordered(at, by) {
+            let lane = self.read_lanes[granule].trailing_zeros() as usize & 31;
+            return read(Accessor::new(by.warp(), lane, by.site()), at);
+        }
+        let (at, by) = (
+            self.prior_read_time[granule],
+            Accessor(self.prior_reader[granule]),
+        );
+        if by.warp() != access.warp && !ordered(at, by) {
+            return read(by, at);
+        }
+        None
+    }
 }
 
 #[cfg(test)]

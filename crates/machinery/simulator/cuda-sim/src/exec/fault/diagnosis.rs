@@ -2,7 +2,7 @@
 
 use super::kind::FaultKind;
 use crate::check::FindingKind;
-use crate::check::display::{allocation, count};
+use crate::check::finding::{allocation, count};
 use crate::memory::global::{AllocationRecord, Global};
 use crate::memory::{FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
