@@ -1,7 +1,6 @@
 //! The linear IR: instructions with virtual registers and block numbers instead of frame rows and code
-//! addresses.
+//! addresses. PTX declares an unbounded number of registers; `register_allocation` assigns them to frame rows.
 
-use super::register::Register;
 use crate::exec::schedule::random_schedule::YieldPoint;
 use crate::exec::sm::Handlers;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
@@ -139,4 +138,32 @@ pub enum Arithmetic {
     Shift,
     /// The bitwise AND of all sources: as aligned as the most aligned source.
     Mask,
+}
+
+/// A virtual register of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Register(pub u32);
+
+/// The kind of frame row that a register occupies. A row has 32 lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegisterClass {
+    /// One bit per lane.
+    Predicate,
+    /// 32 bits per lane, also for 8- and 16-bit values.
+    Narrow,
+    /// 64 bits per lane.
+    Wide,
+}
+
+/// The properties of a virtual register.
+#[derive(Debug, Clone, Copy)]
+pub struct RegisterInfo {
+    /// The kind of row that holds the register.
+    pub row: RegisterClass,
+    /// The size in bytes of the declared type; 0 for a predicate.
+    pub bytes: u32,
+    /// The value of a constant register; `None` if the register is written at run time.
+    pub literal: Option<u64>,
+    /// True if the PTX declares the register, false if lowering created it.
+    pub declared: bool,
 }

@@ -2,10 +2,9 @@
 //!
 //! Lowering works as a small compiler: it places variables (`layout`), translates each function into a linear
 //! IR of [`ir::IrInst`]s with virtual registers (`function`), builds the control-flow graph and its
-//! post-dominators (`cfg`), runs data-flow analyses (`analysis`, `liveness`), assigns virtual registers to
-//! the rows of a frame by linear scan (`register_allocation`), and emits one handler per instruction
-//! (`function::emit`). PTX is not in SSA form: a virtual register may have several definitions, and every
-//! analysis allows for that.
+//! post-dominators (`cfg`), runs data-flow analyses (`analysis`), assigns virtual registers to the rows of a
+//! frame by linear scan (`register_allocation`), and emits one handler per instruction (`function::emit`). PTX
+//! is not in SSA form: a virtual register may have several definitions, and every analysis allows for that.
 
 mod analysis;
 mod array_elements;
@@ -17,9 +16,6 @@ mod function;
 mod ir;
 mod layout;
 mod limits;
-mod liveness;
-mod references;
-mod register;
 mod register_allocation;
 
 pub use catalogue::{InstructionForm, catalogue};

@@ -4,12 +4,7 @@
 //! the counters must reproduce (vectorized accesses, if-conversion, lowering of atomics); some serve the
 //! sanitizer and the detection of spin loops (address provenance, used shuffle results, polling loads).
 
-pub mod address_reuse;
-pub mod atomics;
-pub mod dependences;
-pub mod if_conversion;
-pub mod provenance;
-pub mod shuffles;
-pub mod spin_loops;
+pub mod machine_code;
+pub mod sanitizer;
 pub mod uniformity;
 pub mod vectorizer;

@@ -13,8 +13,7 @@
 
 use crate::isa::{AccessClass, AccessKind, Class, Direction};
 use crate::lower::cfg::Cfg;
-use crate::lower::ir::{Arithmetic, Flow, IrInst};
-use crate::lower::register::{Register, RegisterClass, RegisterInfo};
+use crate::lower::ir::{Arithmetic, Flow, IrInst, Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::Type;
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,7 +1,7 @@
 //! Lowering of address computations. Source: PTX ISA sections 6.4.1 and 9.7.9 (`mov`, `cvta`, `isspacep`).
 
 use super::names::Named;
-use super::{FunctionLowering, special_registers};
+use super::{FunctionLowering, names};
 use crate::exec::lanewise::{map1, test1};
 use crate::exec::memory::access::local_address;
 use crate::exec::memory::address;
@@ -11,9 +11,8 @@ use crate::isa::Class;
 use crate::isa::check_event::SharedArray;
 use crate::lower::analysis::vectorizer::MAX_ACCESS_BYTES;
 use crate::lower::error::LoadError;
-use crate::lower::ir::Arithmetic;
+use crate::lower::ir::{Arithmetic, Register, RegisterClass};
 use crate::lower::layout::Symbol;
-use crate::lower::register::{Register, RegisterClass};
 use crate::memory::{
     FUNCTION_BASE, FUNCTION_STEP, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window,
 };
@@ -27,8 +26,8 @@ impl<'a> FunctionLowering<'_, 'a> {
             Some(Operand::Name { name, offset }) => {
                 *offset != 0
                     || !matches!(self.find_register(name), Ok(Some(_)))
-                        && special_registers::find(name).is_none()
-                        && special_registers::constant(name).is_none()
+                        && names::find_special_register(name).is_none()
+                        && names::constant_special_register(name).is_none()
             }
             _ => false,
         }

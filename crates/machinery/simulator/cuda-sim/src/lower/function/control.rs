@@ -10,9 +10,8 @@ use crate::exec::{control, gang};
 use crate::isa::Class;
 use crate::isa::check_event::{Aligned, CheckEvent, FenceScope, WarpSync};
 use crate::lower::error::LoadError;
-use crate::lower::ir::{BlockId, Flow};
+use crate::lower::ir::{BlockId, Flow, Register};
 use crate::lower::limits;
-use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> FunctionLowering<'_, 'a> {

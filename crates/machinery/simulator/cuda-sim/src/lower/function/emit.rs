@@ -12,13 +12,10 @@ use crate::isa::listing::{BlockInfo, LineInfo, Site, SiteKind};
 use crate::isa::{Access, Class};
 use crate::lower::analysis::uniformity::{self, RowOwner};
 use crate::lower::analysis::vectorizer::{self, MergeRole};
-use crate::lower::analysis::{
-    address_reuse, atomics, dependences, if_conversion, provenance, shuffles, spin_loops,
-};
+use crate::lower::analysis::{machine_code, sanitizer};
 use crate::lower::cfg::Cfg;
 use crate::lower::error::LoadError;
-use crate::lower::ir::{BlockId, Flow, IrInst};
-use crate::lower::register::Register;
+use crate::lower::ir::{BlockId, Flow, IrInst, Register};
 use crate::lower::register_allocation::{self, Assignment};
 
 /// The results of all analyses, used while code is emitted. Blocks and IR instructions are numbered within
@@ -84,9 +81,9 @@ impl FunctionLowering<'_, '_> {
             .any(|ir| ir.uses.iter().any(|used| self.old_values.contains(used)));
         let can_form_gangs = self.can_form_gangs() && !reads_old;
         let plan = self.plan(can_form_gangs)?;
-        spin_loops::annotate(&mut self.insts, &plan.cfg, self.function.entry);
-        atomics::annotate(&mut self.insts, &plan.cfg, &self.registers);
-        shuffles::annotate(&mut self.insts, &plan.cfg, &self.registers);
+        sanitizer::annotate_spin_loops(&mut self.insts, &plan.cfg, self.function.entry);
+        machine_code::annotate_atomics(&mut self.insts, &plan.cfg, &self.registers);
+        sanitizer::annotate_shuffles(&mut self.insts, &plan.cfg, &self.registers);
         for block in 0..plan.starts.len() {
             self.emit_block(&plan, block);
         }
@@ -98,7 +95,7 @@ impl FunctionLowering<'_, '_> {
         let starts: Vec<usize> = self.starts.iter().map(|&(_, start)| start).collect();
         let cfg = Cfg::new(&self.insts, &starts, self.return_block);
         let merge_roles = vectorizer::merge_roles(&self.insts, &cfg, &self.registers);
-        let issued_by = if_conversion::issued_by(&self.insts, &cfg);
+        let issued_by = machine_code::issued_by(&self.insts, &cfg);
         let row_owners = if can_form_gangs {
             uniformity::row_owners(&self.insts, &cfg, &self.registers)
         } else {
@@ -108,8 +105,8 @@ impl FunctionLowering<'_, '_> {
             register_allocation::assign(&self.registers, &row_owners, &self.insts, &cfg)
                 .map_err(|message| LoadError::invalid(self.function.line, message))?;
         Ok(Plan {
-            machine_branches: if_conversion::machine_branches(&issued_by, &self.insts, &cfg),
-            arrays: provenance::target_arrays(&self.insts, &self.registers, &self.arrays),
+            machine_branches: machine_code::machine_branches(&issued_by, &self.insts, &cfg),
+            arrays: sanitizer::target_arrays(&self.insts, &self.registers, &self.arrays),
             reconverges: self.reconverges(&cfg),
             cfg,
             starts,
@@ -165,7 +162,7 @@ impl FunctionLowering<'_, '_> {
             gang_scope: GangScope::Warps,
             reuse_distance: 0,
         };
-        let reuse_distances = address_reuse::reuse_distances(insts);
+        let reuse_distances = uniformity::reuse_distances(insts);
         self.program.code.sites.push_none();
         self.program.code.push(enter, gang::enter);
         self.program.listing.check_events.push(CheckEvent::None);
@@ -188,7 +185,7 @@ impl FunctionLowering<'_, '_> {
         }
         info.issued_by = plan.issued_by[block].map(|other| plan.first_block + other);
         let slots = self.program.listing.sites.slot_count();
-        info.steps = dependences::steps(insts, &plan.merge_roles[range], slots);
+        info.steps = machine_code::steps(insts, &plan.merge_roles[range], slots);
         info
     }
 

@@ -1,44 +1,36 @@
-//! Lowering of one function: statements become linear IR (`builder` and one file per family of instructions),
-//! and the IR becomes code (`emit`).
+//! Lowering of one function: statements become linear IR (one file per family of instructions), and the IR
+//! becomes code (`emit`).
 
-mod access_handlers;
 mod addresses;
 mod async_copy;
-mod atomics;
-mod builder;
-mod cache_policy;
 mod calls;
 mod control;
 mod emit;
 pub mod instructions;
-mod load_store;
-mod mbarrier;
+mod memory;
 mod names;
 mod operands;
-mod signature;
-mod special_registers;
 mod statements;
 mod sync;
 mod tensor;
 mod textures;
-mod wgmma;
 
-pub use signature::{Signatures, signatures};
+pub use calls::{Signatures, signatures};
 
 use super::error::LoadError;
-use super::ir::{BlockId, IrInst};
+use super::ir::{BlockId, Flow, IrInst, Register, RegisterInfo};
 use super::layout::Layout;
 use super::limits;
-use super::register::{Register, RegisterInfo};
 use crate::device::DeviceSpec;
 use crate::exec::cpu::Cpu;
-use crate::exec::sm::Program;
 use crate::exec::warp::function::CallSite;
-use crate::isa::check_event::SharedArray;
+use crate::exec::sm::{Handler, Handlers, Program};
+use crate::isa::Class;
+use crate::isa::check_event::{CheckEvent, CopyGroupOp, SharedArray};
 use crate::ptx::ast;
 use crate::ptx::ast::SourceLocation;
+use calls::Signature;
 use names::Scope;
-use signature::Signature;
 use std::collections::{HashMap, HashSet};
 
 /// The state of lowering one function.
@@ -183,5 +175,87 @@ impl FunctionLowering<'_, '_> {
             return Err(LoadError::invalid(line, message));
         }
         Ok(())
+    }
+}
+
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Appends an instruction without operands whose handler works for warps and gangs alike.
+    fn push_effect(&mut self, handler: Handler) {
+        let handler = Handlers {
+            warp: handler,
+            gang: Some(handler),
+            preserves_uniformity: false,
+        };
+        self.push_with_handlers(handler, Class::Control, &[], &[]);
+    }
+
+    /// Appends a fall-through instruction that a gang executes warp by warp.
+    pub fn push(&mut self, handler: Handler, class: Class, defs: &[Register], uses: &[Register]) {
+        self.push_with_handlers(handler.into(), class, defs, uses);
+    }
+
+    /// Appends a fall-through instruction.
+    fn push_with_handlers(
+        &mut self,
+        handler: Handlers,
+        class: Class,
+        defs: &[Register],
+        uses: &[Register],
+    ) {
+        self.insts.push(IrInst {
+            handlers: handler,
+            class,
+            operands: defs.iter().chain(uses).copied().collect(),
+            defs: defs.to_vec(),
+            uses: uses.to_vec(),
+            predicated: false,
+            arg1_is_remaining_count: false,
+            arg0: 0,
+            arg1: 0,
+            imm: 0,
+            flow: Flow::Next,
+            access: None,
+            barrier: false,
+            sync_event: CheckEvent::None,
+            copy_group_op: CopyGroupOp::None,
+            has_operand_list: false,
+            flops: 0,
+            n8_tiles: 0,
+            arithmetic: None,
+            starts_ptx_inst: std::mem::take(&mut self.starts_ptx_inst),
+            ptx_line: self.line,
+            location: self.location,
+        });
+    }
+
+    /// Returns the instruction just appended, so that further fields can be set.
+    pub fn last(&mut self) -> &mut IrInst {
+        let last = self.insts.len() - 1;
+        &mut self.insts[last]
+    }
+
+    fn new_block(&mut self) -> BlockId {
+        self.next_block += 1;
+        BlockId(self.next_block - 1)
+    }
+
+    fn start_block(&mut self, block: BlockId) {
+        self.starts.push((block, self.insts.len()));
+    }
+
+    fn start_new_block(&mut self) {
+        let block = self.new_block();
+        self.start_block(block);
+    }
+
+    pub fn label(&mut self, name: &'a str) -> BlockId {
+        match self.labels.get(name) {
+            Some(&block) => block,
+            None => {
+                let block = self.new_block();
+                self.labels.insert(name, block);
+                block
+            }
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! Resolution of operands to registers, and lowering of register instructions.
 
 use super::names::Named;
-use super::{FunctionLowering, special_registers};
+use super::{FunctionLowering, names};
 use crate::exec::ops::{Form, Select};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::function::instructions::{self, Entry};
+use crate::lower::ir::{Register, RegisterClass, RegisterInfo};
 use crate::lower::layout::{Symbol, immediate_bits};
-use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 /// Returns the kind of row that holds values of a type.
@@ -108,7 +108,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Returns the register that an operand names; `None` if the operand is not a register.
-    pub fn named_register(&mut self, operand: &Operand<'a>) -> Result<Option<Register>, LoadError> {
+    fn named_register(&mut self, operand: &Operand<'a>) -> Result<Option<Register>, LoadError> {
         match operand {
             Operand::Name { name, offset: 0 } => self.find_register(name),
             Operand::Element { vector, index } => {
@@ -190,12 +190,12 @@ impl<'a> FunctionLowering<'_, 'a> {
                 if let Some(register) = self.find_register(name)? {
                     return Ok(register);
                 }
-                if let Some(special) = special_registers::find(name) {
+                if let Some(special) = names::find_special_register(name) {
                     let register = self.temporary(ty);
                     self.read_special(special, register)?;
                     return Ok(register);
                 }
-                if let Some(value) = special_registers::constant(name) {
+                if let Some(value) = names::constant_special_register(name) {
                     return Ok(self.literal(ty, value));
                 }
                 Err(self.no_register(name))

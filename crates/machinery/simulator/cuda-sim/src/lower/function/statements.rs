@@ -1,16 +1,16 @@
 //! Lowering of the statements of a function body.
 
 use super::FunctionLowering;
+use super::calls::{Signature, local_memory_error};
 use super::names::{Named, Scope};
 use super::operands::display_name;
-use super::signature::{Signature, local_memory_error};
 use crate::exec::control;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::function::instructions::{self, Entry, GuardKind, Lowering};
+use crate::lower::ir::Register;
 use crate::lower::layout::bytes_of;
 use crate::lower::limits;
-use crate::lower::register::Register;
 use crate::ptx::ast;
 use crate::ptx::ast::{Instruction, Operand, StateSpace, Statement};
 use std::collections::HashSet;

@@ -9,7 +9,7 @@ use crate::exec::sync::{Redux, Shuffle, Vote};
 use crate::isa::Class;
 use crate::isa::check_event::{CheckEvent, ShuffleExchange, WarpSync};
 use crate::lower::error::LoadError;
-use crate::lower::register::Register;
+use crate::lower::ir::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> FunctionLowering<'_, 'a> {

@@ -7,7 +7,7 @@ use crate::exec::sm::Handler;
 use crate::exec::texels::{self, Geometry, OutOfBounds, SurfaceAccess, SurfaceOp};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
-use crate::lower::register::{Register, RegisterClass};
+use crate::lower::ir::{Register, RegisterClass};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 /// The geometries of surface loads and stores.

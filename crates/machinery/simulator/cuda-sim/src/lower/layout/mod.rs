@@ -1,20 +1,14 @@
 //! The layout of module variables: the address and the initial contents of each.
 
-mod constants;
-mod image;
 mod shared;
 
-pub use image::immediate_bits;
-
 use super::error::LoadError;
-use super::references;
 use crate::device::DeviceSpec;
 use crate::isa::Param;
 use crate::memory::global::Global;
+use crate::memory::{FUNCTION_BASE, FUNCTION_STEP, SHARED_WINDOW};
 use crate::ptx::ast;
-use crate::ptx::ast::{Linkage, StateSpace, Variable};
-use constants::place_constants;
-use image::image;
+use crate::ptx::ast::{Immediate, Initializer, Linkage, StateSpace, Type, Variable};
 use shared::place_shared;
 use std::collections::HashMap;
 
@@ -153,7 +147,7 @@ fn place_all(
             .insert(variable.name.to_owned(), (address, bytes));
     }
     for function in &module.functions {
-        for variable in references::function_variables(function, StateSpace::Global) {
+        for variable in shared::function_variables(function, StateSpace::Global) {
             let (address, bytes) = layout.allocate(variable, global)?;
             let key = (function.name.to_owned(), variable.name.to_owned());
             if layout.function_global.insert(key, address).is_some() {
@@ -245,5 +239,102 @@ impl Layout {
                 format!("`{name}` is defined twice"),
             )),
         }
+    }
+}
+
+/// The size of a module's constant memory in bytes.
+const CONSTANT_BYTES: u64 = 64 * 1024;
+
+/// Places all constants in one bank, in declaration order, each at its alignment.
+fn place_constants(
+    layout: &mut Layout,
+    module: &ast::Module,
+    global: &mut Global,
+) -> Result<(), LoadError> {
+    let mut end = 0;
+    let mut placements = Vec::new();
+    for variable in in_space(module, StateSpace::Const) {
+        refuse_extern(variable)?;
+        let bytes = bytes_of(variable)?;
+        let offset = u64::next_multiple_of(end, u64::from(variable.align.max(1)));
+        // One step adds less than 2⁴⁸ + 2³² bytes, so clamping the total here keeps it from overflowing.
+        end = (offset + bytes).min(1 << 62);
+        placements.push((variable, offset, bytes));
+    }
+    if end > CONSTANT_BYTES {
+        return Err(LoadError::ConstantMemory {
+            needed: end,
+            limit: CONSTANT_BYTES,
+        });
+    }
+    if placements.is_empty() {
+        return Ok(());
+    }
+    let bytes = end.max(1);
+    let base = global
+        .allocate(bytes)
+        .map_err(|_| LoadError::OutOfMemory(bytes))?;
+    global.name(base, "constants");
+    layout.allocations.push(base);
+    layout.constants = Some((base, bytes));
+    for (variable, offset, bytes) in placements {
+        layout.define(variable.name, Symbol::Const(base + offset), variable.line)?;
+        layout
+            .visible
+            .insert(variable.name.to_owned(), (base + offset, bytes));
+    }
+    Ok(())
+}
+
+/// Returns a variable's initial bytes. The image may be shorter than the variable; the remainder is zero.
+pub fn image(layout: &Layout, variable: &Variable) -> Result<Vec<u8>, LoadError> {
+    let size = variable.ty.bytes() as usize;
+    let mut image = Vec::with_capacity(variable.init.len() * size);
+    for value in &variable.init {
+        let bits = match *value {
+            Initializer::Value(immediate) => immediate_bits(immediate, variable.ty),
+            Initializer::Address {
+                symbol,
+                addend,
+                generic,
+                mask,
+            } => {
+                let address = match layout.symbols.get(symbol) {
+                    Some(Symbol::Global(address) | Symbol::Const(address)) => *address,
+                    Some(Symbol::Shared(offset)) if generic => SHARED_WINDOW + offset,
+                    Some(Symbol::Shared(offset)) => *offset,
+                    Some(Symbol::Function(number)) => {
+                        FUNCTION_BASE + *number as u64 * FUNCTION_STEP
+                    }
+                    Some(Symbol::DynamicShared { .. }) | None => {
+                        let message = format!("`{symbol}` has no address here");
+                        return Err(LoadError::invalid(variable.line, message));
+                    }
+                };
+                let address = address.wrapping_add_signed(addend);
+                match mask {
+                    Some(mask) => (address & mask) >> mask.trailing_zeros(),
+                    None => address,
+                }
+            }
+        };
+        image.extend_from_slice(&bits.to_le_bytes()[..size.min(8)]);
+    }
+    Ok(image)
+}
+
+/// Returns the bits of a literal converted to type `ty`.
+pub fn immediate_bits(immediate: Immediate, ty: Type) -> u64 {
+    match (immediate, ty) {
+        (Immediate::Int(value), Type::F32) => u64::from((value as f32).to_bits()),
+        (Immediate::Int(value), Type::F64) => (value as f64).to_bits(),
+        (Immediate::Int(value), _) => value as u64,
+        (Immediate::F32(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
+        (Immediate::F32(bits), _) => u64::from(bits),
+        (Immediate::F64(bits), Type::F32) => u64::from((f64::from_bits(bits) as f32).to_bits()),
+        (Immediate::F64(bits), Type::F16) => {
+            u64::from(half::f16::from_f64(f64::from_bits(bits)).to_bits())
+        }
+        (Immediate::F64(bits), _) => bits,
     }
 }

@@ -1,10 +1,12 @@
-//! Tests of floating-point arithmetic with rounding to nearest, against software floating point, and of signs
-//! and properties.
+//! Tests of floating-point arithmetic: with rounding to nearest, against software floating point; with directed
+//! rounding, against the exact value as determined by error-free transformations in double precision; of
+//! approximate divisions and roots; of `min` and `max` against the order of numbers; of signs and properties.
 
 use super::harness::{check, pairs, singles, triples};
 use crate::ptx::ast::Type;
 use rustc_apfloat::Float as _;
 use rustc_apfloat::ieee::{Double, Single};
+use std::cmp::Ordering;
 
 pub const NAN: u64 = 0x7fff_ffff;
 pub const FLAGS: [(&str, bool, bool); 4] = [
@@ -244,4 +246,424 @@ fn testp_matches_bit_patterns() {
             );
         }
     }
+}
+
+#[test]
+fn approximate_division_loses_large_divisors() {
+    for (flags, ftz) in [("", false), (".ftz", true)] {
+        check(
+            format!("div.approx{flags}.f32"),
+            &pairs(Type::F32, Type::F32),
+            |row| {
+                modified_if_raised(row, ftz, false, raise_first, |r| {
+                    let size = r[1] & 0x7fff_ffff;
+                    let lost = (0x7e80_0001..0x7f80_0000).contains(&size);
+                    let infinite = r[0] & 0x7fff_ffff >= 0x7f80_0000;
+                    match (lost, infinite) {
+                        (true, true) => NAN,
+                        (true, false) => (r[0] ^ r[1]) & 0x8000_0000,
+                        _ => hard((soft(r[0]) / soft(r[1])).value),
+                    }
+                })
+            },
+        );
+    }
+}
+
+#[test]
+fn reciprocal_roots_are_approximated() {
+    for (flags, ftz) in [("", false), (".ftz", true)] {
+        check(
+            format!("rsqrt.approx{flags}.f32"),
+            &singles(Type::F32),
+            |row| {
+                modified(row, ftz, false, |r| {
+                    let a = f32::from_bits(r[0] as u32);
+                    u64::from((f64::from(a).sqrt().recip() as f32).to_bits())
+                })
+            },
+        );
+    }
+    check("rsqrt.approx.f64", &singles(Type::F64), |r| {
+        or_nan(r, double(r[0]).sqrt().recip())
+    });
+    // These forms read and write only the upper 32 bits, and flush subnormals.
+    let upper = |x: u64| {
+        let x = x & !0xffff_ffff;
+        if double(x).is_subnormal() {
+            x & 1 << 63
+        } else {
+            x
+        }
+    };
+    let upper_or_nan = |x: f64| {
+        if x.is_nan() {
+            0x7fff_ffff_0000_0000
+        } else {
+            upper(x.to_bits())
+        }
+    };
+    check("rcp.approx.ftz.f64", &singles(Type::F64), |r| {
+        upper_or_nan(double(upper(r[0])).recip())
+    });
+    check("rsqrt.approx.ftz.f64", &singles(Type::F64), |r| {
+        upper_or_nan(double(upper(r[0])).sqrt().recip())
+    });
+}
+
+/// Maps a float to an integer with the same order, -0 before +0.
+fn ordinal(bits: u64, width: u32) -> i128 {
+    let size = i128::from(bits & !(1 << (width - 1)));
+    if bits >> (width - 1) == 1 {
+        -1 - size
+    } else {
+        size
+    }
+}
+
+#[test]
+fn min_and_max_follow_the_order_of_numbers() {
+    let is_nan = |x: u64| f32::from_bits(x as u32).is_nan();
+    let select = |min: bool, nan_wins: bool, a: u64, b: u64| -> u64 {
+        match (is_nan(a), is_nan(b)) {
+            (false, false) if (ordinal(a, 32) < ordinal(b, 32)) == min => a,
+            (false, false) => b,
+            (true, true) => NAN,
+            _ if nan_wins => NAN,
+            (true, _) => b,
+            (_, true) => a,
+        }
+    };
+    for (name, min) in [("min", true), ("max", false)] {
+        for (ftz, nan, xor_sign) in (0..8).map(|n: u32| (n & 1 != 0, n & 2 != 0, n & 4 != 0)) {
+            let mut text = name.to_owned();
+            text += if ftz { ".ftz" } else { "" };
+            text += if nan { ".NaN" } else { "" };
+            text += if xor_sign { ".xorsign.abs" } else { "" };
+            check(text + ".f32", &pairs(Type::F32, Type::F32), |r| {
+                let [a, b] = [r[0], r[1]].map(|x| if ftz { flush(x) } else { x });
+                if !xor_sign {
+                    return select(min, nan, a, b);
+                }
+                let size = select(min, nan, a & 0x7fff_ffff, b & 0x7fff_ffff);
+                if is_nan(size) {
+                    NAN
+                } else {
+                    size | (a ^ b) & 0x8000_0000
+                }
+            });
+        }
+        check(format!("{name}.f64"), &pairs(Type::F64, Type::F64), |r| {
+            let [a, b] = [r[0], r[1]];
+            match (double(a).is_nan(), double(b).is_nan()) {
+                (true, true) => b | 1 << 51,
+                (true, false) => b,
+                (false, true) => a,
+                _ if (ordinal(a, 64) < ordinal(b, 64)) == min => a,
+                _ => b,
+            }
+        });
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    Zero,
+    Down,
+    Up,
+}
+
+const DIRECTIONS: [(&str, Direction); 3] = [
+    ("rz", Direction::Zero),
+    ("rm", Direction::Down),
+    ("rp", Direction::Up),
+];
+
+macro_rules! directed {
+    ($name:ident, $t:ty) => {
+        /// Starts at a number near the exact value, which `compare_with_exact` compares with, and searches
+        /// for the last number on the rounding direction's side of it.
+        fn $name(
+            near: $t,
+            direction: Direction,
+            compare_with_exact: impl Fn($t) -> Ordering,
+        ) -> $t {
+            let down = match direction {
+                Direction::Zero => compare_with_exact(0.0) == Ordering::Greater,
+                Direction::Down => true,
+                Direction::Up => false,
+            };
+            let mut candidate = near;
+            if down {
+                while compare_with_exact(candidate) == Ordering::Less {
+                    candidate = candidate.next_down();
+                }
+                while candidate < <$t>::INFINITY
+                    && compare_with_exact(candidate.next_up()) != Ordering::Less
+                {
+                    candidate = candidate.next_up();
+                }
+            } else {
+                while compare_with_exact(candidate) == Ordering::Greater {
+                    candidate = candidate.next_up();
+                }
+                while candidate > -<$t>::INFINITY
+                    && compare_with_exact(candidate.next_down()) != Ordering::Greater
+                {
+                    candidate = candidate.next_down();
+                }
+            }
+            candidate
+        }
+    };
+}
+directed!(directed_single, f32);
+directed!(directed_double, f64);
+
+/// Returns the rounded sum and its rounding error.
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let b_part = sum - a;
+    (sum, (a - (sum - b_part)) + (b - b_part))
+}
+
+/// Compares a sum and its error with a number.
+fn compare_sum((sum, error): (f64, f64), x: f64) -> Ordering {
+    let by_sum = sum.total_cmp(&x);
+    if sum == x {
+        0.0.partial_cmp(&-error).unwrap_or(Ordering::Equal)
+    } else {
+        by_sum
+    }
+}
+
+fn sum_directed(a: f64, b: f64, direction: Direction) -> f32 {
+    let exact = two_sum(a, b);
+    if !exact.0.is_finite() {
+        return exact.0 as f32;
+    }
+    if exact.0 == 0.0 {
+        // An exact zero from two different numbers is negative only when rounding down.
+        let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
+        return if cancelled {
+            if direction == Direction::Down {
+                -0.0
+            } else {
+                0.0
+            }
+        } else {
+            a as f32
+        };
+    }
+    directed_single(exact.0 as f32, direction, |x| compare_sum(exact, x.into()))
+}
+
+#[test]
+fn single_precision_rounds_in_all_directions() {
+    let f = |bits: u64| f64::from(f32::from_bits(bits as u32));
+    let bits = |x: f32| u64::from(x.to_bits());
+    for (name, direction) in DIRECTIONS {
+        for (flags, ftz, sat) in FLAGS {
+            let rows = pairs(Type::F32, Type::F32);
+            let two = |mnemonic: &str, raise: fn(&mut [u64]), exact: &dyn Fn(f64, f64) -> f32| {
+                check(format!("{mnemonic}.{name}{flags}.f32"), &rows, |row| {
+                    let bare = |r: &[u64]| bits(exact(f(r[0]), f(r[1])));
+                    modified_if_raised(row, ftz, sat, raise, bare)
+                });
+            };
+            let product = |a: f64, b: f64| {
+                // The product is exact: it has 48 bits, and no product underflows a double.
+                let exact = a * b;
+                if !exact.is_finite() || exact == 0.0 {
+                    return exact as f32;
+                }
+                directed_single(exact as f32, direction, |x| exact.total_cmp(&f64::from(x)))
+            };
+            two("add", |_| {}, &|a, b| sum_directed(a, b, direction));
+            two("sub", |_| {}, &|a, b| sum_directed(a, -b, direction));
+            two("mul", raise_first, &product);
+            check(
+                format!("fma.{name}{flags}.f32"),
+                &triples(Type::F32, Type::F32, Type::F32),
+                |row| {
+                    modified_if_raised(row, ftz, sat, raise_product_and_sum, |r| {
+                        bits(sum_directed(f(r[0]) * f(r[1]), f(r[2]), direction))
+                    })
+                },
+            );
+            if sat {
+                continue;
+            }
+            let quotient = |a: f64, b: f64| {
+                let near = (a / b) as f32;
+                if !(a.is_finite() && b.is_finite()) || a == 0.0 || b == 0.0 {
+                    return near;
+                }
+                // Compares a / b with x by comparing a with x · b, reversed for negative b.
+                directed_single(near, direction, |x| {
+                    let order = a.total_cmp(&(f64::from(x) * b));
+                    if b < 0.0 { order.reverse() } else { order }
+                })
+            };
+            two("div", raise_first, &quotient);
+            check(
+                format!("rcp.{name}{flags}.f32"),
+                &singles(Type::F32),
+                |row| {
+                    let bare = |r: &[u64]| bits(quotient(1.0, f(r[0])));
+                    modified_if_raised(row, ftz, sat, lower_divisor, bare)
+                },
+            );
+            check(
+                format!("sqrt.{name}{flags}.f32"),
+                &singles(Type::F32),
+                |row| {
+                    modified(row, ftz, sat, |r| {
+                        let a = f(r[0]);
+                        let near = a.sqrt() as f32;
+                        if !(a > 0.0 && a.is_finite()) {
+                            return bits(near);
+                        }
+                        bits(directed_single(near, direction, |x| {
+                            a.total_cmp(&(f64::from(x) * f64::from(x)))
+                        }))
+                    })
+                },
+            );
+        }
+    }
+}
+
+#[test]
+fn double_precision_rounds_in_all_directions() {
+    // The range in which the error terms below are exact.
+    let moderate = |x: &u64| {
+        let size = double(*x).abs();
+        !(0.0..=1e100).contains(&size) || size == 0.0 || size >= 1e-100
+    };
+    let finite = |r: &[u64]| {
+        r.iter()
+            .all(|x| double(*x).is_finite() && double(*x).abs() <= 1e100)
+    };
+    let rows: Vec<Vec<u64>> = pairs(Type::F64, Type::F64)
+        .into_iter()
+        .filter(|row| {
+            row.iter().all(moderate)
+                && row
+                    .iter()
+                    .all(|x| double(*x).abs() < 1e100 || !double(*x).is_finite())
+        })
+        .collect();
+    for (name, direction) in DIRECTIONS {
+        let sum = |row: &[u64], a: f64, b: f64| {
+            let exact = two_sum(a, b);
+            if !finite(row) {
+                or_nan(&[row[1], row[0]], exact.0)
+            } else if exact.0 == 0.0 {
+                let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
+                if !cancelled {
+                    a.to_bits()
+                } else if direction == Direction::Down {
+                    (-0.0f64).to_bits()
+                } else {
+                    0
+                }
+            } else {
+                directed_double(exact.0, direction, |x| compare_sum(exact, x)).to_bits()
+            }
+        };
+        check(format!("add.{name}.f64"), &rows, |r| {
+            sum(r, double(r[0]), double(r[1]))
+        });
+        check(format!("sub.{name}.f64"), &rows, |r| {
+            sum(r, double(r[0]), -double(r[1]))
+        });
+        let product = |a: f64, b: f64, c: f64, r: &[u64]| {
+            let near = a.mul_add(b, c);
+            if !finite(r) || near == 0.0 {
+                return or_nan(&[r[1], r[0]], near);
+            }
+            let exact = (a * b, a.mul_add(b, -(a * b)));
+            directed_double(near, direction, |x| {
+                // Compares (product + its error) + c with x by an expansion of the four.
+                let (sum, error) = two_sum(exact.0, c - x * 0.0);
+                let (rest, rest_error) = two_sum(error, exact.1);
+                let (difference, lost) = two_sum(sum, -x);
+                let total = [difference, lost, rest, rest_error];
+                sign_of_sum(total)
+            })
+            .to_bits()
+        };
+        check(format!("mul.{name}.f64"), &rows, |r| {
+            let (a, b) = (double(r[0]), double(r[1]));
+            let zero = if (a * b).is_sign_negative() {
+                -0.0
+            } else {
+                0.0
+            };
+            product(a, b, zero, r)
+        });
+        check(format!("div.{name}.f64"), &rows, |r| {
+            let (a, b) = (double(r[0]), double(r[1]));
+            let near = a / b;
+            if !finite(r) || b == 0.0 || a == 0.0 {
+                return or_nan(r, near);
+            }
+            directed_double(near, direction, |x| {
+                let order = sign_of_sum([-x.mul_add(b, -a), 0.0, 0.0, 0.0]);
+                if b < 0.0 { order.reverse() } else { order }
+            })
+            .to_bits()
+        });
+        let rows: Vec<_> = singles(Type::F64);
+        check(format!("sqrt.{name}.f64"), &rows, |r| {
+            let a = double(r[0]);
+            if !(a > 0.0 && a.is_finite()) {
+                return or_nan(r, a.sqrt());
+            }
+            // Compares squares of integers: the mantissa with an even exponent, and root².
+            let got = u128::from(r[0]);
+            let (mantissa, exponent) = decode(got as u64);
+            let (mantissa, exponent) = if exponent % 2 == 0 {
+                (mantissa, exponent)
+            } else {
+                (mantissa << 1, exponent - 1)
+            };
+            let compare_with_exact = |x: f64| {
+                if x <= 0.0 {
+                    return Ordering::Greater;
+                }
+                let (root, root_exponent) = decode(x.to_bits());
+                let square = root * root;
+                let shift = exponent - 2 * root_exponent;
+                // `square` has at most 106 bits; scale `mantissa` to its exponent.
+                if shift >= 0 {
+                    (mantissa << shift.min(106)).cmp(&square)
+                } else {
+                    mantissa.cmp(&(square << (-shift).min(20)))
+                }
+            };
+            directed_double(a.sqrt(), direction, compare_with_exact).to_bits()
+        });
+    }
+}
+
+/// Splits a positive double into an integer and a power of two.
+fn decode(bits: u64) -> (u128, i32) {
+    let (exponent, fraction) = ((bits >> 52) as i32, u128::from(bits & ((1 << 52) - 1)));
+    if exponent == 0 {
+        (fraction, -1074)
+    } else {
+        (fraction | 1 << 52, exponent - 1075)
+    }
+}
+
+/// Returns the sign of the exact sum of four numbers, by summing until there are no rounding errors left.
+fn sign_of_sum(mut terms: [f64; 4]) -> Ordering {
+    for _ in 0..8 {
+        for n in 0..3 {
+            (terms[n + 1], terms[n]) = two_sum(terms[n + 1], terms[n]);
+        }
+    }
+    terms[3].partial_cmp(&0.0).unwrap_or(Ordering::Equal)
 }

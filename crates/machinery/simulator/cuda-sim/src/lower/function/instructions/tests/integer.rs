@@ -1,6 +1,10 @@
-//! Tests of integer arithmetic against 128-bit arithmetic.
+//! Tests of integer arithmetic against 128-bit arithmetic, of logic, shifts and permutations against loops over
+//! single bits, and of `mov`.
 
-use super::harness::{check, pairs, singles, triples};
+use super::harness::{TestForm, check, check_all, edges, pairs, refusal, singles, triples};
+use crate::exec::cpu::Cpu;
+use crate::exec::ops::FormError;
+use crate::exec::random::random;
 use crate::ptx::ast::Type;
 
 pub const TYPES: [Type; 6] = [
@@ -189,5 +193,512 @@ fn dot_products_match() {
         check(format!("dp4a.{types}"), &rows, |row| sum(row, false, 0));
         check(format!("dp2a.lo.{types}"), &rows, |row| sum(row, true, 0));
         check(format!("dp2a.hi.{types}"), &rows, |row| sum(row, true, 2));
+    }
+}
+
+/// Returns the unsigned type of the same width, because carries are those of unsigned arithmetic.
+fn unsigned(ty: Type) -> Type {
+    if ty.bytes() == 8 {
+        Type::U64
+    } else {
+        Type::U32
+    }
+}
+
+#[test]
+fn carries_match_wide_arithmetic() {
+    for ty in [Type::U32, Type::S32, Type::U64, Type::S64] {
+        let unsigned_type = unsigned(ty);
+        let modulus = 1i128 << (8 * ty.bytes());
+        let carried = |sum: i128| u64::from(!(0..modulus).contains(&sum));
+        // Each row is a carry-in, a and b.
+        let rows = triples(Type::Pred, ty, ty);
+        let rows: Vec<_> = rows
+            .iter()
+            .flat_map(|row| [0, 1].map(|c| vec![c, row[1], row[2]]))
+            .collect();
+        for (form, subtract, reads, writes) in [
+            ("add.cc", false, false, true),
+            ("addc.cc", false, true, true),
+            ("addc", false, true, false),
+            ("sub.cc", true, false, true),
+            ("subc.cc", true, true, true),
+            ("subc", true, true, false),
+        ] {
+            check_all(format!("{form}.{}", ty.modifier()), &rows, |row| {
+                let carry = if reads {
+                    i128::from(row[0])
+                } else {
+                    i128::from(subtract)
+                };
+                let (a, b) = (number(row[1], unsigned_type), number(row[2], unsigned_type));
+                // The carry of a subtraction is set if there is no borrow.
+                let result = if subtract {
+                    a - b - (1 - carry)
+                } else {
+                    a + b + carry
+                };
+                let set = carried(result) ^ u64::from(subtract);
+                let out = if writes { set } else { row[0] };
+                vec![register(result, unsigned_type), out]
+            });
+        }
+        let rows: Vec<_> = triples(ty, ty, ty)
+            .into_iter()
+            .flat_map(|row| [0, 1].map(|c| vec![c, row[0], row[1], row[2]]))
+            .collect();
+        for (form, high, reads, writes) in [
+            ("mad.lo.cc", false, false, true),
+            ("mad.hi.cc", true, false, true),
+            ("madc.lo.cc", false, true, true),
+            ("madc.hi.cc", true, true, true),
+            ("madc.lo", false, true, false),
+            ("madc.hi", true, true, false),
+        ] {
+            check_all(format!("{form}.{}", ty.modifier()), &rows, |row| {
+                let carry = if reads { i128::from(row[0]) } else { 0 };
+                let (a, b) = (number(row[1], ty), number(row[2], ty));
+                let half = if high {
+                    product_high(a, b, ty)
+                } else {
+                    a.wrapping_mul(b)
+                };
+                let half = number(register(half, unsigned_type), unsigned_type);
+                let result = half + number(row[3], unsigned_type) + carry;
+                let out = if writes { carried(result) } else { row[0] };
+                vec![register(result, unsigned_type), out]
+            });
+        }
+    }
+}
+
+/// Returns the high half of a product, computed from the halves of the first factor.
+fn product_high(a: i128, b: i128, ty: Type) -> i128 {
+    let half = 4 * ty.bytes();
+    let low = a & ((1 << half) - 1);
+    ((a >> half) * b + ((low * b) >> half)) >> half
+}
+
+const AMOUNTS: [u64; 12] = [0, 1, 5, 16, 31, 32, 33, 63, 64, 65, 255, 256 + 3];
+const WORDS: [Type; 4] = [Type::U32, Type::S32, Type::U64, Type::S64];
+
+fn bit(x: u64, n: u32) -> bool {
+    x >> n & 1 == 1
+}
+
+#[test]
+fn bit_counts_match_loops() {
+    for ty in [Type::B32, Type::B64] {
+        let width = 8 * ty.bytes();
+        let unary = |form: &str, f: &dyn Fn(u64) -> u64| {
+            check(format!("{form}.{}", ty.modifier()), &singles(ty), |row| {
+                f(row[0])
+            });
+        };
+        unary("popc", &|x| {
+            (0..width).filter(|&n| bit(x, n)).count() as u64
+        });
+        unary("clz", &|x| {
+            (0..width).rev().take_while(|&n| !bit(x, n)).count() as u64
+        });
+        unary("brev", &|x| {
+            (0..width)
+                .filter(|&n| bit(x, n))
+                .map(|n| 1 << (width - 1 - n))
+                .sum()
+        });
+    }
+}
+
+#[test]
+fn bit_searches_match_loops() {
+    for ty in WORDS {
+        let top = 8 * ty.bytes() - 1;
+        let find = |x: u64| {
+            let sign = ty.is_signed() && bit(x, top);
+            (0..=top).rev().find(|&n| bit(x, n) != sign)
+        };
+        let none = u64::from(u32::MAX);
+        check(format!("bfind.{}", ty.modifier()), &singles(ty), |row| {
+            find(row[0]).map_or(none, u64::from)
+        });
+        check(
+            format!("bfind.shiftamt.{}", ty.modifier()),
+            &singles(ty),
+            |row| find(row[0]).map_or(none, |n| u64::from(top - n)),
+        );
+    }
+    let mut rows = Vec::new();
+    for mask in random(6).chain([0, 1, 1 << 31, 0xffff_ffff, 0x8421]) {
+        for base in [0, 1, 7, 30, 31, 32, 77] {
+            for offset in [0i32, 1, 2, 5, 33, -1, -2, -9, i32::MAX, -i32::MAX] {
+                rows.push(vec![mask & 0xffff_ffff, base, u64::from(offset as u32)]);
+            }
+        }
+    }
+    check("fns.b32", &rows, |row| {
+        let (mask, base, offset) = (row[0], row[1] as i64, row[2] as u32 as i32);
+        let none = u64::from(u32::MAX);
+        if offset == 0 {
+            return if base < 32 && bit(mask, base as u32) {
+                base as u64
+            } else {
+                none
+            };
+        }
+        let mut count = i64::from(offset).abs() - 1;
+        let mut position = base;
+        while (0..32).contains(&position) {
+            if bit(mask, position as u32) {
+                if count == 0 {
+                    return position as u64;
+                }
+                count -= 1;
+            }
+            position += i64::from(offset.signum());
+        }
+        none
+    });
+}
+
+fn field_rows(ty: Type) -> Vec<Vec<u64>> {
+    let mut rows = Vec::new();
+    for value in super::harness::edges(ty) {
+        for from in AMOUNTS {
+            rows.extend(AMOUNTS.map(|length| vec![value, from, length]));
+        }
+    }
+    rows
+}
+
+#[test]
+fn bfe_matches_loops() {
+    for ty in WORDS {
+        let top = 8 * ty.bytes() - 1;
+        check(format!("bfe.{}", ty.modifier()), &field_rows(ty), |row| {
+            let (a, from, length) = (row[0], (row[1] & 255) as u32, (row[2] & 255) as u32);
+            let signed = ty.is_signed() && length != 0;
+            let sign = signed && bit(a, (from + length).saturating_sub(1).min(top));
+            (0..=top)
+                .filter(|&n| {
+                    if n < length && from + n <= top {
+                        bit(a, from + n)
+                    } else {
+                        sign
+                    }
+                })
+                .map(|n| 1 << n)
+                .sum()
+        });
+    }
+}
+
+#[test]
+fn bfi_matches_loops() {
+    for ty in [Type::B32, Type::B64] {
+        let top = 8 * ty.bytes() - 1;
+        let singles = u64::MAX >> (63 - top);
+        let rows: Vec<Vec<u64>> = field_rows(ty)
+            .into_iter()
+            .zip(random(100_000))
+            .map(|(row, b)| vec![row[0], b & singles, row[1], row[2]])
+            .collect();
+        check(format!("bfi.{}", ty.modifier()), &rows, |row| {
+            let (from, length) = ((row[2] & 255) as u32, (row[3] & 255) as u32);
+            (0..=top)
+                .filter(|&n| {
+                    let inside = n >= from && n - from < length;
+                    if inside {
+                        bit(row[0], n - from)
+                    } else {
+                        bit(row[1], n)
+                    }
+                })
+                .map(|n| 1 << n)
+                .sum()
+        });
+    }
+}
+
+#[test]
+fn bit_masks_match_loops() {
+    let rows = pairs(Type::U32, Type::U32);
+    for (form, wrap) in [("bmsk.clamp.b32", false), ("bmsk.wrap.b32", true)] {
+        check(form, &rows, |row| {
+            let amount = |x: u64| if wrap { x & 31 } else { x };
+            let (from, length) = (amount(row[0]), amount(row[1]));
+            (0..32)
+                .filter(|&n| n >= from && n - from < length)
+                .map(|n| 1 << n)
+                .sum()
+        });
+    }
+    for ty in [Type::U32, Type::S32] {
+        for mode in ["clamp", "wrap"] {
+            check(format!("szext.{mode}.{}", ty.modifier()), &rows, |row| {
+                let length = if mode == "wrap" {
+                    row[1] & 31
+                } else {
+                    row[1].min(32)
+                };
+                let sign = ty.is_signed() && length > 0 && bit(row[0], length as u32 - 1);
+                (0..32)
+                    .filter(|&n| {
+                        if u64::from(n) < length {
+                            bit(row[0], n)
+                        } else {
+                            sign
+                        }
+                    })
+                    .map(|n| 1 << n)
+                    .sum()
+            });
+        }
+    }
+}
+
+#[test]
+fn bitwise_operations_match() {
+    for ty in [Type::Pred, Type::B16, Type::B32, Type::B64] {
+        let width = if ty == Type::Pred { 1 } else { 8 * ty.bytes() };
+        let bitwise = |f: &dyn Fn(bool, bool) -> bool, a: u64, b: u64| -> u64 {
+            (0..width)
+                .filter(|n| f(a >> n & 1 == 1, b >> n & 1 == 1))
+                .map(|n| 1 << n)
+                .sum()
+        };
+        let name = |form: &str| format!("{form}.{}", ty.modifier());
+        check(name("and"), &pairs(ty, ty), |r| {
+            bitwise(&|a, b| a && b, r[0], r[1])
+        });
+        check(name("or"), &pairs(ty, ty), |r| {
+            bitwise(&|a, b| a || b, r[0], r[1])
+        });
+        check(name("xor"), &pairs(ty, ty), |r| {
+            bitwise(&|a, b| a != b, r[0], r[1])
+        });
+        check(name("not"), &singles(ty), |r| bitwise(&|a, _| !a, r[0], 0));
+        if ty != Type::Pred {
+            check(name("cnot"), &singles(ty), |r| u64::from(r[0] == 0));
+        }
+    }
+}
+
+#[test]
+fn lop3_computes_any_function_of_three_bits() {
+    let rows = triples(Type::B32, Type::B32, Type::B32);
+    for table in [0x00, 0x80, 0xfe, 0x96, 0xca, 0xe8, 0x1b, 0xff] {
+        let written = TestForm {
+            literal: table,
+            ..TestForm::from("lop3.b32")
+        };
+        check(written, &rows, |row| {
+            (0..32)
+                .filter(|n| {
+                    let [a, b, c] = [row[0], row[1], row[2]].map(|x| x >> n & 1);
+                    table >> (a << 2 | b << 1 | c) & 1 == 1
+                })
+                .map(|n| 1 << n)
+                .sum()
+        });
+    }
+}
+
+#[test]
+fn shift_amounts_are_clamped() {
+    let amounts = |ty| -> Vec<Vec<u64>> {
+        let by = [
+            0,
+            1,
+            15,
+            16,
+            17,
+            31,
+            32,
+            33,
+            63,
+            64,
+            65,
+            1 << 20,
+            u64::from(u32::MAX),
+        ];
+        edges(ty)
+            .into_iter()
+            .flat_map(|a| by.map(|by| vec![a, by]))
+            .collect()
+    };
+    for ty in [Type::B16, Type::B32, Type::B64] {
+        check(format!("shl.{}", ty.modifier()), &amounts(ty), |row| {
+            if row[1] > 64 {
+                0
+            } else {
+                register(i128::from(row[0]) << row[1], ty)
+            }
+        });
+    }
+    let right = [
+        Type::B16,
+        Type::B32,
+        Type::B64,
+        Type::U16,
+        Type::U32,
+        Type::U64,
+        Type::S16,
+        Type::S32,
+        Type::S64,
+    ];
+    for ty in right {
+        check(format!("shr.{}", ty.modifier()), &amounts(ty), |row| {
+            register(number(row[0], ty) >> row[1].min(100), ty)
+        });
+    }
+}
+
+#[test]
+fn funnel_shifts_match() {
+    let rows = triples(Type::B32, Type::B32, Type::U32);
+    for (form, left, wrap) in [
+        ("shf.l.clamp.b32", true, false),
+        ("shf.l.wrap.b32", true, true),
+        ("shf.r.clamp.b32", false, false),
+        ("shf.r.wrap.b32", false, true),
+    ] {
+        check(form, &rows, |row| {
+            let by = if wrap { row[2] % 32 } else { row[2].min(32) };
+            // Selects bits from the 64 bits of [b, a].
+            let start = if left { 32 - by } else { by };
+            (0..32)
+                .filter(|n| {
+                    let position = n + start;
+                    let word = if position < 32 { row[0] } else { row[1] };
+                    position < 64 && word >> (position % 32) & 1 == 1
+                })
+                .map(|n| 1 << n)
+                .sum()
+        });
+    }
+}
+
+#[test]
+fn permutations_match() {
+    let rows: Vec<Vec<u64>> = random(3000)
+        .zip(random(6000).skip(3000))
+        .zip(random(9000).skip(6000))
+        .map(|((a, b), c)| [a, b, c].map(|x| x & 0xffff_ffff).to_vec())
+        .collect();
+    let bytes = |row: &[u64], picks: [u64; 4]| -> u64 {
+        let all = [row[0].to_le_bytes(), row[1].to_le_bytes()];
+        (0..4)
+            .map(|n| {
+                let pick = picks[n] as usize;
+                let byte = all[pick / 4 % 2][pick % 4];
+                let sign = if byte > 127 { 0xff } else { 0 };
+                u64::from(if pick & 8 != 0 { sign } else { byte }) << (8 * n)
+            })
+            .sum()
+    };
+    check("prmt.b32", &rows, |row| {
+        bytes(row, [0, 1, 2, 3].map(|n| row[2] >> (4 * n) & 15))
+    });
+    // The PTX ISA's table of the special modes, indexed by the low two bits of c, least significant byte first.
+    let tables: [(&str, [[u64; 4]; 4]); 6] = [
+        (
+            "f4e",
+            [[0, 1, 2, 3], [1, 2, 3, 4], [2, 3, 4, 5], [3, 4, 5, 6]],
+        ),
+        (
+            "b4e",
+            [[0, 7, 6, 5], [1, 0, 7, 6], [2, 1, 0, 7], [3, 2, 1, 0]],
+        ),
+        ("rc8", [[0; 4], [1; 4], [2; 4], [3; 4]]),
+        (
+            "ecl",
+            [[0, 1, 2, 3], [1, 1, 2, 3], [2, 2, 2, 3], [3, 3, 3, 3]],
+        ),
+        (
+            "ecr",
+            [[0, 0, 0, 0], [0, 1, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3]],
+        ),
+        (
+            "rc16",
+            [[0, 1, 0, 1], [2, 3, 2, 3], [0, 1, 0, 1], [2, 3, 2, 3]],
+        ),
+    ];
+    for (mode, table) in tables {
+        check(format!("prmt.b32.{mode}"), &rows, |row| {
+            bytes(row, table[(row[2] & 3) as usize])
+        });
+    }
+}
+
+#[test]
+fn copies_preserve_bits() {
+    let types = [
+        Type::Pred,
+        Type::B16,
+        Type::B32,
+        Type::B64,
+        Type::U16,
+        Type::U32,
+        Type::U64,
+        Type::S16,
+        Type::S32,
+        Type::S64,
+        Type::F32,
+        Type::F64,
+    ];
+    for ty in types {
+        check(format!("mov.{}", ty.modifier()), &singles(ty), |row| row[0]);
+    }
+    assert_eq!(refusal("mov.b8"), FormError::Type("b8".into()));
+}
+
+#[test]
+fn splits_and_joins_match() {
+    for (ty, part, parts) in [
+        (Type::B32, Type::B16, 2),
+        (Type::B64, Type::B32, 2),
+        (Type::B64, Type::B16, 4),
+    ] {
+        let width = 8 * part.bytes();
+        let split = |x: u64| -> Vec<u64> {
+            (0..parts)
+                .map(|n| x >> (n * width) & (u64::MAX >> (64 - width)))
+                .collect()
+        };
+        let text = format!("mov.{}", ty.modifier());
+        let written = TestForm {
+            lengths: vec![parts as usize, 1],
+            ..text.as_str().into()
+        };
+        check_all(written, &singles(ty), |row| split(row[0]));
+        let rows: Vec<Vec<u64>> = singles(ty).iter().map(|row| split(row[0])).collect();
+        let written = TestForm {
+            lengths: vec![1, parts as usize],
+            ..text.as_str().into()
+        };
+        check(written, &rows, |row| {
+            (0u32..)
+                .zip(row)
+                .map(|(n, &part)| part << (n * width))
+                .sum()
+        });
+    }
+}
+
+#[test]
+fn unsupported_splits_are_rejected() {
+    for (text, lengths) in [
+        ("mov.b64", vec![3, 1]),
+        ("mov.u64", vec![2, 1]),
+        ("mov.b32", vec![1, 4]),
+    ] {
+        let parts = lengths[0].max(lengths[1]);
+        let written = TestForm {
+            lengths,
+            ..text.into()
+        };
+        let error = super::harness::op(&written, Cpu::Baseline).err();
+        assert_eq!(error, Some(FormError::Vector(&text[4..], parts)));
     }
 }

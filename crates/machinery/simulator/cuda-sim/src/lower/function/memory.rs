@@ -1,18 +1,21 @@
-//! Loads and stores. Source: PTX ISA section 9.7.9 (`ld`, `st`).
+//! Lowering of loads, stores, cache policies, atomics and reductions. Source: PTX ISA sections 9.7.9 (`ld`, `st`,
+//! `createpolicy`, cache eviction priority hints), 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
 use super::FunctionLowering;
-use super::access_handlers::{
-    pick_fixed_offset_load, pick_load, pick_ordered_load, pick_ordered_store, pick_store,
-};
-use super::cache_policy::CACHE_HINT;
 use super::names::Named;
 use super::operands::{display_name, form_of, register_class};
+use crate::exec::access::{Element, load, load_constant_operand, load_param, store};
+use crate::exec::atomic::{Atomic, atomic16, atomic32, atomic64};
+use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;
 use crate::exec::memory::state_space;
+use crate::exec::memory_order::HostAtomic;
+use crate::exec::sm::{Handler, Handlers};
+use crate::exec::{memory_order, state_space};
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
+use crate::lower::ir::{Register, RegisterClass};
 use crate::lower::layout::Symbol;
-use crate::lower::register::{Register, RegisterClass};
 use crate::ptx::ast::{AddressBase, Instruction, Operand, Type};
 
 /// A state space as an instruction names it.
@@ -28,7 +31,7 @@ pub enum AccessSpace {
 
 /// Modifiers for caching and memory ordering. They need no handling here: every access reaches memory at
 /// once, in program order, which satisfies all of them. Ordered accesses are recorded in [`Access::ordered`].
-pub const CACHE_AND_ORDER_MODIFIERS: &[&str] = &[
+const CACHE_AND_ORDER_MODIFIERS: &[&str] = &[
     "weak",
     "volatile",
     "relaxed",
@@ -77,7 +80,7 @@ pub enum ResolvedAddress {
 
 /// Returns the memory whose counters an access belongs to. Parameter accesses are not counted: call arguments
 /// and results are registers on a GPU, and kernel parameters are operands of the instructions that use them.
-pub fn counted_memory(space: AccessSpace) -> Option<Memory> {
+fn counted_memory(space: AccessSpace) -> Option<Memory> {
     match space {
         AccessSpace::Generic => Some(Memory::Generic),
         AccessSpace::Global => Some(Memory::Global),
@@ -104,7 +107,7 @@ fn ordering(instruction: &Instruction) -> Option<Ordered> {
 }
 
 /// Returns true for a release operation.
-pub fn is_release(instruction: &Instruction) -> bool {
+fn is_release(instruction: &Instruction) -> bool {
     let is_release = |name: &&str| matches!(*name, "release" | "acq_rel");
     instruction.modifiers.iter().any(is_release)
 }
@@ -427,6 +430,288 @@ impl<'a> FunctionLowering<'_, 'a> {
             bytes: ty.bytes() * count,
             address: 0,
             ordered: ordering,
+            update: Update::default(),
+        });
+        Ok(())
+    }
+}
+
+/// Returns the element size of a type in bytes and whether loads sign-extend it.
+fn element(ty: Type) -> (u32, bool) {
+    (ty.bytes(), ty.is_signed())
+}
+
+/// Selects the handlers of a weak load of one, two or four elements.
+pub fn pick_load<S: state_space::SpaceAccess + 'static>(
+    cpu: Cpu,
+    ty: Type,
+    count: u32,
+) -> Handlers {
+    fn pick<S: state_space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
+        match count {
+            1 => load::<S, M, 1>(cpu),
+            2 => load::<S, M, 2>(cpu),
+            _ => load::<S, M, 4>(cpu),
+        }
+    }
+    match element(ty) {
+        (8, _) if count == 1 => load::<S, u64, 1>(cpu),
+        (8, _) => load::<S, u64, 2>(cpu),
+        (1, false) => pick::<S, u8>(cpu, count),
+        (1, true) => pick::<S, i8>(cpu, count),
+        (2, false) => pick::<S, u16>(cpu, count),
+        (2, true) => pick::<S, i16>(cpu, count),
+        _ => pick::<S, u32>(cpu, count),
+    }
+}
+
+/// Selects the handlers of a weak store of one, two or four elements.
+pub fn pick_store<S: state_space::SpaceAccess + 'static>(
+    cpu: Cpu,
+    ty: Type,
+    count: u32,
+) -> Handlers {
+    fn pick<S: state_space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
+        match count {
+            1 => store::<S, M, 1>(cpu),
+            2 => store::<S, M, 2>(cpu),
+            _ => store::<S, M, 4>(cpu),
+        }
+    }
+    match ty.bytes() {
+        8 if count == 1 => store::<S, u64, 1>(cpu),
+        8 => store::<S, u64, 2>(cpu),
+        1 => pick::<S, u8>(cpu, count),
+        2 => pick::<S, u16>(cpu, count),
+        _ => pick::<S, u32>(cpu, count),
+    }
+}
+
+/// Selects the handlers of an ordered load, which other threads' writes may race with.
+fn pick_ordered_load<S: state_space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
+    fn pick<S: state_space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
+        let handler = match count {
+            1 => memory_order::load::<S, M, 1>(),
+            2 => memory_order::load::<S, M, 2>(),
+            _ => memory_order::load::<S, M, 4>(),
+        };
+        handler.into()
+    }
+    match element(ty) {
+        (8, _) if count == 1 => memory_order::load::<S, u64, 1>().into(),
+        (8, _) => memory_order::load::<S, u64, 2>().into(),
+        (1, false) => pick::<S, u8>(count),
+        (1, true) => pick::<S, i8>(count),
+        (2, false) => pick::<S, u16>(count),
+        (2, true) => pick::<S, i16>(count),
+        _ => pick::<S, u32>(count),
+    }
+}
+
+/// Selects the handlers of an ordered store, which other threads' reads may race with.
+fn pick_ordered_store<S: state_space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
+    fn pick<S: state_space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
+        let handler = match count {
+            1 => memory_order::store::<S, M, 1>(),
+            2 => memory_order::store::<S, M, 2>(),
+            _ => memory_order::store::<S, M, 4>(),
+        };
+        handler.into()
+    }
+    match ty.bytes() {
+        8 if count == 1 => memory_order::store::<S, u64, 1>().into(),
+        8 => memory_order::store::<S, u64, 2>().into(),
+        1 => pick::<S, u8>(count),
+        2 => pick::<S, u16>(count),
+        _ => pick::<S, u32>(count),
+    }
+}
+
+/// Selects the handlers of a load at a fixed offset of the kernel's parameters (`PARAM`) or the constant bank.
+fn pick_fixed_offset_load<const PARAM: bool>(cpu: Cpu, ty: Type) -> Handlers {
+    fn pick<const PARAM: bool, M: Element>(cpu: Cpu) -> Handlers {
+        if PARAM {
+            load_param::<M>(cpu)
+        } else {
+            load_constant_operand::<M>(cpu)
+        }
+    }
+    match element(ty) {
+        (1, false) => pick::<PARAM, u8>(cpu),
+        (1, true) => pick::<PARAM, i8>(cpu),
+        (2, false) => pick::<PARAM, u16>(cpu),
+        (2, true) => pick::<PARAM, i16>(cpu),
+        (8, _) => pick::<PARAM, u64>(cpu),
+        _ => pick::<PARAM, u32>(cpu),
+    }
+}
+
+/// The modifier of an access whose last operand is a cache policy, as created by `createpolicy`.
+pub const CACHE_HINT: &str = "L2::cache_hint";
+
+/// Eviction priorities of `createpolicy`.
+const POLICIES: &[&str] = &[
+    "L2",
+    "L2::evict_last",
+    "L2::evict_normal",
+    "L2::evict_first",
+    "L2::evict_unchanged",
+];
+
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Returns the operands of an access without its cache policy, which has no effect in the simulator.
+    pub fn operands_without_policy<'i>(
+        &mut self,
+        instruction: &'i Instruction<'a>,
+    ) -> Result<&'i [Operand<'a>], LoadError> {
+        let operands = &instruction.operands[..];
+        if !instruction.modifiers.contains(&CACHE_HINT) {
+            return Ok(operands);
+        }
+        let [operands @ .., policy] = operands else {
+            return Err(self.error("an access with a cache hint takes a policy"));
+        };
+        self.source(policy, Type::B64)?;
+        Ok(operands)
+    }
+
+    /// Lowers `createpolicy`. The encoding of a policy is opaque to programs; here it is 0.
+    pub fn create_policy(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let form = form_of(instruction);
+        let kind = form.one_of(&["fractional", "range", "cvt"]);
+        form.has("global");
+        while form.one_of(POLICIES).is_some() {}
+        let operands = &instruction.operands[..];
+        let has_valid_count = match kind {
+            Some("fractional") => matches!(operands.len(), 1 | 2),
+            Some("range") => operands.len() == 4,
+            Some(_) => operands.len() == 2,
+            None => false,
+        };
+        if form.ty() != Ok(Type::B64) || form.end().is_err() {
+            return Err(self.unknown(instruction));
+        }
+        if !has_valid_count {
+            let display_name = display_name(instruction);
+            return Err(self.error(format!("`{display_name}` has the wrong number of operands")));
+        }
+        let to = self.destination(&operands[0], Type::B64)?;
+        let none = self.literal(Type::B64, 0);
+        self.push_with_handlers(map1(self.cpu, |a: u64| a), Class::Move, &[to], &[none]);
+        Ok(())
+    }
+}
+
+/// Selects the handler of an atomic by the size of its type.
+fn pick_atomic<S: state_space::SpaceAccess + 'static>(ty: Type) -> Handler {
+    match ty.bytes() {
+        2 => atomic16::<S>(),
+        4 => atomic32::<S>(),
+        _ => atomic64::<S>(),
+    }
+}
+
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Lowers `atom`, which returns the old value.
+    pub fn atomic(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        self.lower_atomic(instruction, true)
+    }
+
+    /// Lowers `red`, which does not return the old value.
+    pub fn reduction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        self.lower_atomic(instruction, false)
+    }
+
+    fn lower_atomic(
+        &mut self,
+        instruction: &Instruction<'a>,
+        returns_old_value: bool,
+    ) -> Result<(), LoadError> {
+        let form = form_of(instruction);
+        while form.one_of(CACHE_AND_ORDER_MODIFIERS).is_some() {}
+        let space = match form.one_of(&["global", "shared", "shared::cta"]) {
+            None => AccessSpace::Generic,
+            Some("global") => AccessSpace::Global,
+            Some(_) => AccessSpace::Shared,
+        };
+        let operation = form.one_of(&[
+            "add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max",
+        ]);
+        let ty = form
+            .ty()
+            .and_then(|ty| form.end().map(|()| ty))
+            .map_err(|error| self.error(format!("`{}`: {error}", display_name(instruction))))?;
+        use Type::*;
+        let noftz = instruction.modifiers.contains(&"noftz");
+        let operation = match (operation, ty) {
+            (Some("add"), U32 | S32 | U64 | S64) => Atomic::Add,
+            (Some("add"), F32 | F64) => Atomic::AddFloat,
+            (Some("add"), F16 | F16x2) if noftz => Atomic::AddHalf,
+            (Some("add"), BF16 | BF16x2) if noftz => Atomic::AddBrain,
+            (Some("cas"), B16) => Atomic::CompareAndSwap,
+            (Some("and"), B32 | B64) => Atomic::And,
+            (Some("or"), B32 | B64) => Atomic::Or,
+            (Some("xor"), B32 | B64) => Atomic::Xor,
+            (Some("exch"), B32 | B64 | U32 | U64 | S32 | S64 | F32 | F64) => Atomic::Exchange,
+            (Some("cas"), B32 | B64 | U32 | U64 | S32 | S64) => Atomic::CompareAndSwap,
+            (Some("inc"), U32) => Atomic::Increment,
+            (Some("dec"), U32) => Atomic::Decrement,
+            (Some("min"), U32 | U64) => Atomic::MinUnsigned,
+            (Some("max"), U32 | U64) => Atomic::MaxUnsigned,
+            (Some("min"), S32 | S64) => Atomic::MinSigned,
+            (Some("max"), S32 | S64) => Atomic::MaxSigned,
+            _ => return Err(self.unknown(instruction)),
+        };
+        let expected =
+            2 + usize::from(returns_old_value) + usize::from(operation == Atomic::CompareAndSwap);
+        let operands = self.operands_without_policy(instruction)?;
+        if operands.len() != expected {
+            return Err(self.error(format!(
+                "`{}` takes {expected} operands",
+                display_name(instruction)
+            )));
+        }
+        let (to, sources) = if returns_old_value {
+            (self.destination(&operands[0], ty)?, &operands[1..])
+        } else {
+            (self.temporary(ty), operands)
+        };
+        let ResolvedAddress::Register(row, offset) = self.resolve_address(&sources[0], space)?
+        else {
+            return Err(self.error("constants and kernel parameters cannot be written"));
+        };
+        let b = self.source(&sources[1], ty)?;
+        let c = match sources.get(2) {
+            Some(operand) => self.source(operand, ty)?,
+            None => b,
+        };
+        let handler = match space {
+            AccessSpace::Global => pick_atomic::<state_space::GlobalSpace>(ty),
+            AccessSpace::Shared => pick_atomic::<state_space::SharedSpace>(ty),
+            _ => pick_atomic::<state_space::GenericSpace>(ty),
+        };
+        if space != AccessSpace::Shared {
+            self.ordered |= operation.is_order_dependent();
+            self.old_values.insert(to);
+        }
+        let class = if space == AccessSpace::Shared {
+            Class::Shared
+        } else {
+            Class::Global
+        };
+        self.push(handler, class, &[to], &[row, b, c]);
+        self.last().arg0 = operation as u32;
+        self.last().imm = offset as u64;
+        self.last().access = counted_memory(space).map(|memory| Access {
+            memory,
+            kind: AccessKind::Atomic,
+            bytes: ty.bytes(),
+            address: 1,
+            ordered: Some(Ordered {
+                releases: is_release(instruction),
+                ..Ordered::default()
+            }),
+            // The analysis of the whole function fills this in (`analysis::atomics`).
             update: Update::default(),
         });
         Ok(())

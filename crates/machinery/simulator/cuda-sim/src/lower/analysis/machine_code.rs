@@ -1,17 +1,30 @@
-//! If-conversion: finds short blocks that NVIDIA's assembler predicates instead of branching around them.
+//! Decisions of NVIDIA's assembler on which counters and modelled times depend.
 //!
-//! Every warp issues the instructions of such a block under a predicate, and lanes that would have branched
-//! around it do nothing. The block costs its issue slots each time the branch before it is reached, however
-//! few lanes need it.
+//! **If-conversion.** The assembler predicates short blocks instead of branching around them. Every warp issues
+//! the instructions of such a block under a predicate, and lanes that would have branched around it do nothing.
+//! The block costs its issue slots each time the branch before it is reached, however few lanes need it.
+//!
+//! **Atomics.** The machine code of an atomic depends on whether the old value is used and whether the lanes of
+//! a warp first combine their values. Some atomics on shared memory become compare-and-swap loops.
+//!
+//! **Dependences.** From the dependence graph of a basic block, the time model derives how long the block takes
+//! a single warp. The assembler reorders instructions within a block, so only true dependences count: a value
+//! must be available before its use, and memory accesses must not cross a barrier.
 //!
 //! The rules were derived from the code that NVIDIA's assembler (CUDA 13.0) generates for this repository's
-//! kernels.
+//! kernels; those of atomics, from its code for compute capability 9.0.
 
-use crate::isa::{Class, Memory};
+use super::uniformity;
+use super::vectorizer::MergeRole;
+use crate::exec::atomic::Atomic;
+use crate::isa::check_event::CopyGroupOp;
+use crate::isa::listing::{SiteKind, Step};
+use crate::isa::{AccessKind, AtomicMethod, Class, Memory, Update};
 use crate::lower::cfg::Cfg;
-use crate::lower::ir::{Flow, IrInst};
+use crate::lower::ir::{Flow, IrInst, Register, RegisterInfo};
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::{HashMap, HashSet};
 
 /// The length in PTX instructions of the longest predicated block observed: the stencil's halo has 17.
 const MAX_PREDICATED_INSTRUCTIONS: u32 = 17;
@@ -198,6 +211,141 @@ fn ends_in_back_edge(start: usize, cfg: &Cfg, above: &DominatorTree) -> bool {
     }
     // An irreducible loop has no header.
     false
+}
+
+/// Records the result in each atomic.
+pub fn annotate_atomics(insts: &mut [IrInst], cfg: &Cfg, registers: &[RegisterInfo]) {
+    let is_atomic = |inst: &IrInst| inst.access.is_some_and(|access| access.kind.is_atomic());
+    if !insts.iter().any(is_atomic) {
+        return;
+    }
+    let uses = insts.iter().flat_map(|inst| &inst.uses);
+    let used: HashSet<Register> = uses.copied().collect();
+    let uniform = uniformity::uniform_registers(insts, cfg, registers);
+    for inst in insts.iter_mut() {
+        let operation = Atomic::from_code(inst.arg0);
+        let Some(access) = &mut inst.access else {
+            continue;
+        };
+        if !access.kind.is_atomic() {
+            continue;
+        }
+        let [address, value] = [1, 2].map(|operand: usize| inst.operands[operand]);
+        let is_uniform = |register: Register| uniform[register.0 as usize];
+        let result_used = inst.defs.iter().any(|def| used.contains(def));
+        if !result_used && operation.has_reduction() {
+            access.kind = AccessKind::Reduction;
+        }
+        let adds_one = operation == Atomic::Add && registers[value.0 as usize].literal == Some(1);
+        access.update = Update {
+            method: match access.memory {
+                Memory::Shared => shared_method(operation, access.bytes, result_used, adds_one),
+                _ if operation == Atomic::CompareAndSwap => AtomicMethod::CompareAndSwap,
+                _ => AtomicMethod::SingleInstruction,
+            },
+            combined: is_uniform(address)
+                && combines_lanes(operation, access.bytes, result_used, is_uniform(value)),
+        };
+    }
+}
+
+fn shared_method(operation: Atomic, bytes: u32, result_used: bool, adds_one: bool) -> AtomicMethod {
+    use Atomic::*;
+    match (operation, bytes) {
+        (CompareAndSwap, _) => AtomicMethod::CompareAndSwap,
+        (Exchange, _) => AtomicMethod::SingleInstruction,
+        (AddFloat | AddHalf | AddBrain, _) => AtomicMethod::CasLoop,
+        (MinUnsigned | MaxUnsigned | MinSigned | MaxSigned, 8) => AtomicMethod::CasLoopIfChanged,
+        (_, 8) => AtomicMethod::CasLoop,
+        (Add, _) if adds_one && !result_used => AtomicMethod::Popcount,
+        _ => AtomicMethod::SingleInstruction,
+    }
+}
+
+/// Returns true if lanes with a uniform address combine their values before one lane accesses memory.
+fn combines_lanes(operation: Atomic, bytes: u32, result_used: bool, uniform_value: bool) -> bool {
+    use Atomic::*;
+    match operation {
+        Add => bytes == 4 || uniform_value,
+        And | Or | Xor | MinUnsigned | MaxUnsigned | MinSigned | MaxSigned => {
+            bytes == 4 && !result_used
+        }
+        Exchange | CompareAndSwap | Increment | Decrement | AddFloat | AddHalf | AddBrain => false,
+    }
+}
+
+/// Returns the steps of a block. `slot` is the first counter slot of its sites.
+pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<Step> {
+    let mut next_slot = slot as u32;
+    let mut producers: HashMap<Register, u32> = HashMap::new();
+    let mut stores: Vec<u32> = Vec::new();
+    let mut barrier = None;
+    // Asynchronous copies that no instruction has waited for, with their group numbers.
+    let mut pending_copies: Vec<(u32, u32)> = Vec::new();
+    let mut closed_groups = 0;
+    let mut steps = Vec::with_capacity(insts.len());
+    for (index, (inst, role)) in (0..).zip(insts.iter().zip(merge_roles)) {
+        let site = inst.site();
+        let is_counted = *role != MergeRole::Merged;
+        let access = match site {
+            Some(SiteKind::Access(access)) => Some(access),
+            _ => None,
+        };
+        let mut dependences: Vec<u32> = inst
+            .uses
+            .iter()
+            .filter_map(|used| producers.get(used).copied())
+            .collect();
+        if access.is_some() || inst.barrier {
+            dependences.extend(barrier);
+        }
+        if inst.barrier {
+            dependences.append(&mut stores);
+            barrier = Some(index);
+        }
+        match inst.copy_group_op {
+            CopyGroupOp::None => {}
+            CopyGroupOp::Commit => closed_groups += 1,
+            CopyGroupOp::WaitGroups(pending) => {
+                let is_complete =
+                    |&mut (_, group): &mut (u32, u32)| group + pending < closed_groups;
+                dependences.extend(
+                    pending_copies
+                        .extract_if(.., is_complete)
+                        .map(|(copy, _)| copy),
+                );
+            }
+            CopyGroupOp::WaitAll => {
+                dependences.extend(pending_copies.drain(..).map(|(copy, _)| copy))
+            }
+        }
+        if matches!(
+            inst.copy_group_op,
+            CopyGroupOp::WaitGroups(_) | CopyGroupOp::WaitAll
+        ) {
+            dependences.extend(barrier);
+            barrier = Some(index);
+        }
+        dependences.sort_unstable();
+        dependences.dedup();
+        match access.map(|access| access.kind) {
+            Some(kind) if kind.is_async_copy() => pending_copies.push((index, closed_groups)),
+            Some(kind) if !kind.is_load() => stores.push(index),
+            _ => {}
+        }
+        producers.extend(inst.defs.iter().map(|&register| (register, index)));
+        steps.push(Step {
+            class: inst.class,
+            slot: access.filter(|_| is_counted).map(|_| next_slot),
+            has_memory_latency: access.is_some_and(|access| access.kind != AccessKind::Store),
+            barrier: inst.barrier,
+            n8_tiles: inst.n8_tiles,
+            has_no_sources: inst.uses.is_empty() && !inst.defs.is_empty(),
+            dependences,
+        });
+        next_slot += site.filter(|_| is_counted).map_or(0, SiteKind::slot_count);
+    }
+    steps
 }
 
 #[cfg(test)]
