@@ -2,7 +2,7 @@
 //! several times as long. Cached state never affects results or counters.
 
 use super::profiler::sample::SpareCaches;
-use super::schedule::time_limit::{BLOCK_START_COST, SHORT_LAUNCH};
+use super::schedule::progress::{BLOCK_START_COST, SHORT_LAUNCH};
 use super::sm::block::Block;
 use super::sm::{Grid, Program, ProgramId, ReusableParts};
 use crate::profile::collect::LaunchCounts;

@@ -4,7 +4,7 @@ use super::block_queue::{BlockQueue, NextBlock};
 use super::instrument::sanitizing;
 use super::launch_cache;
 use super::profiler::trace::Trace;
-use super::schedule::time_limit::{SHORT_LAUNCH, WakeTime};
+use super::schedule::progress::{SHORT_LAUNCH, WakeTime};
 use super::sm::block::Block;
 use super::sm::{Grid, Sm};
 use crate::check::FindingSet;

@@ -8,7 +8,7 @@ use super::analysis::uniformity::RowOwner;
 use super::cfg::Cfg;
 use super::ir::{IrInst, Register, RegisterClass, RegisterInfo};
 use super::limits;
-use crate::exec::warp::function::{Literal, UniformRows};
+use crate::exec::warp::window::{Literal, UniformRows};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

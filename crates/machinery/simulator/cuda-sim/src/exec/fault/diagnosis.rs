@@ -1,6 +1,6 @@
 //! Diagnosis of faults: the allocation that an invalid address missed, and the likely cause.
 
-use super::kind::FaultKind;
+use super::FaultKind;
 use crate::check::FindingKind;
 use crate::check::finding::{allocation, count};
 use crate::memory::global::{AllocationRecord, Global};

@@ -6,7 +6,7 @@
 use super::access::translate;
 use super::state_space::{GlobalSpace, SharedSpace, SpaceAccess as _};
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::exec::warp::cp_async_groups::{MAX_BYTES, StartedCopy};
+use crate::exec::warp::async_groups::{MAX_BYTES, StartedCopy};
 use crate::lanes::LANES;
 
 /// The number of bytes that a copy reads.

@@ -6,7 +6,7 @@ use super::access::translate_atomic;
 use super::state_space::SpaceAccess;
 use crate::exec::ops::half;
 use crate::exec::ops::rounding::{canonical, flush, pass_nan};
-use crate::exec::schedule::spin::ATOMIC_SPIN_LIMIT;
+use crate::exec::schedule::ATOMIC_SPIN_LIMIT;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::SeqCst;

@@ -6,7 +6,7 @@
 use super::access::translate;
 use super::state_space::SharedSpace;
 use crate::exec::fault::FaultKind;
-use crate::exec::schedule::spin::ATOMIC_SPIN_LIMIT;
+use crate::exec::schedule::ATOMIC_SPIN_LIMIT;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 

@@ -8,7 +8,7 @@
 
 use super::access::{Element, translate};
 use super::state_space::SpaceAccess;
-use crate::exec::schedule::spin::LOAD_SPIN_LIMIT;
+use crate::exec::schedule::LOAD_SPIN_LIMIT;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 use std::sync::atomic::{

@@ -1,4 +1,4 @@
-//! The state of a launch that all SMs share.
+//! A launch: its description, the state that all SMs share, and `threadIdx` of the threads of a block.
 
 use super::Program;
 use super::heap::Heap;
@@ -9,9 +9,9 @@ use crate::exec::fault::Fault;
 use crate::exec::image::Images;
 use crate::exec::profiler::LINE;
 use crate::exec::profiler::sample::{ProfileMode, Sample};
-use crate::exec::schedule::progress::{CachePadded, LaunchProgress, Watch};
-use crate::exec::schedule::time_limit::{TimeLimit, Timing};
+use crate::exec::schedule::progress::{CachePadded, LaunchProgress, TimeLimit, Timing, Watch};
 use crate::isa::Dims;
+use crate::lanes::LANES;
 use crate::memory::global::Global;
 use crate::memory::region::{Region, Regions};
 use rayon::ThreadPool;
@@ -268,5 +268,42 @@ impl Grid {
         // The block will never run, and a later one may already be waiting for its caches.
         self.sample.pass_on(number, None);
         None
+    }
+}
+
+/// `threadIdx` of the threads of a block.
+pub struct ThreadIndices {
+    /// Rows of coordinates, by warp and axis.
+    pub rows: Vec<[[u32; LANES]; 3]>,
+    /// Block size in threads: x, y, z.
+    pub size: [u32; 3],
+}
+
+impl ThreadIndices {
+    /// Computes the coordinates of blocks of this size.
+    pub fn of(size: [u32; 3]) -> ThreadIndices {
+        let warps = size.iter().product::<u32>().div_ceil(LANES as u32);
+        let mut at = [0; 3];
+        let rows = (0..warps).map(|_| {
+            let mut rows = [[0; LANES]; 3];
+            for lane in 0..LANES {
+                for (row, at) in rows.iter_mut().zip(at) {
+                    row[lane] = at;
+                }
+                // Step through the block instead of dividing for every thread.
+                at[0] += 1;
+                for axis in 0..2 {
+                    if at[axis] == size[axis] {
+                        at[axis] = 0;
+                        at[axis + 1] += 1;
+                    }
+                }
+            }
+            rows
+        });
+        ThreadIndices {
+            rows: rows.collect(),
+            size,
+        }
     }
 }

@@ -2,33 +2,24 @@
 //! once.
 
 pub mod block;
-mod code;
-mod deadlock;
 mod grid;
 pub mod heap;
 mod program;
-mod reusable_parts;
-mod sites;
 mod splits;
+mod stalls;
 #[cfg(test)]
 pub mod test_support;
-mod thread_idx;
-mod turn;
-mod watchdog;
 
-pub use code::{Handler, Handlers, Inst, Next};
 pub use grid::{Grid, Launch};
 pub(crate) use program::ProgramId;
-pub use program::{Code, Program};
-pub use reusable_parts::ReusableParts;
-pub use sites::{CountedSite, CountedSites};
+pub use program::{Code, CountedSite, Handler, Handlers, Inst, Next, Program};
 
 use super::fault::{Fault, FaultKind, FaultLocation};
 use super::profiler::access_pattern::AccessPatterns;
 use super::profiler::trace::Trace;
 use super::profiler::{AccessCost, DeferredAccesses, Profiler};
-use super::schedule::random_schedule::RandomSchedule;
-use super::schedule::time_limit::Watchdog;
+use super::schedule::progress::Watchdog;
+use super::schedule::random::RandomSchedule;
 use super::warp::gang_state::Gang;
 use super::warp::window::{LocalPool, WindowPool};
 use super::warp::{NO_INDEX, Turn};
@@ -38,9 +29,9 @@ use crate::memory::region::{Region, Regions};
 use crate::profile::Counts;
 use crate::profile::shape::ShapeCache;
 use block::Block;
+use grid::ThreadIndices;
 use std::ops::Range;
 use std::sync::Arc;
-use thread_idx::ThreadIndices;
 
 /// Number of recently accessed allocations that are cached.
 pub const RECENT_REGIONS: usize = 16;
@@ -341,5 +332,49 @@ impl Sm {
         };
         self.fault = Some(Fault::new(kind, Some(Box::new(location))));
         std::ptr::null()
+    }
+}
+
+/// Reusable parts; the fields have the same names as in [`Sm`].
+pub struct ReusableParts {
+    pub counts: Counts,
+    pub windows: WindowPool,
+    pub locals: LocalPool,
+    pub threads: ThreadIndices,
+    pub patterns: AccessPatterns,
+    pub shapes: Vec<ShapeCache<AccessCost>>,
+    pub deferred: DeferredAccesses,
+    pub block: Box<Block>,
+}
+
+impl ReusableParts {
+    /// Creates new parts for a launch.
+    pub fn new(grid: &Grid) -> ReusableParts {
+        let program = &grid.program;
+        ReusableParts {
+            counts: Counts::new(program.listing.blocks.len()),
+            windows: WindowPool::new(&program.functions, grid.function()),
+            locals: LocalPool::new(grid.stack_bytes, grid.poison),
+            threads: ThreadIndices::of(grid.dims.block),
+            patterns: AccessPatterns::new(program.code.plain.len()),
+            shapes: Vec::new(),
+            deferred: DeferredAccesses::default(),
+            block: Box::new(Block::empty()),
+        }
+    }
+
+    /// Resets the parts for another launch of the program for which they were created.
+    #[inline(always)]
+    pub fn prepare(mut self, grid: &Grid) -> ReusableParts {
+        self.counts.clear();
+        self.windows.start_launch(grid.function());
+        if !self.locals.is_equivalent(grid.stack_bytes, grid.poison) {
+            self.locals = LocalPool::new(grid.stack_bytes, grid.poison);
+        }
+        if self.threads.size != grid.dims.block {
+            self.threads = ThreadIndices::of(grid.dims.block);
+        }
+        self.patterns.start_launch();
+        self
     }
 }

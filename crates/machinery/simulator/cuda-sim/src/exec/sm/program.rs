@@ -1,9 +1,12 @@
-//! Executable programs: the code of a loaded module, and the tables that the interpreter needs to run it.
+//! Executable programs: the code of a loaded module, a flat array of decoded instructions, and the tables that the
+//! interpreter needs to run it.
 
-use super::{CountedSites, Handler, Inst};
-use crate::exec::schedule::random_schedule::YieldPoint;
-use crate::exec::warp::function::{CallSite, Function};
+use super::Sm;
+use crate::exec::schedule::random::YieldPoint;
+use crate::exec::warp::gang_state::GangScope;
+use crate::exec::warp::window::{CallSite, Function};
 use crate::isa::Listing;
+use crate::isa::sites::Site;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,5 +88,110 @@ impl Code {
     pub fn push(&mut self, inst: Inst, gang: Handler) {
         self.plain.push(inst);
         self.gang.push(Inst { run: gang, ..inst });
+    }
+}
+
+/// A function that executes one instruction for a warp or a gang and returns the next instruction.
+///
+/// # Safety
+/// The instruction must have been lowered for the function whose frame the [`Sm`] is in: every operand is the
+/// offset of a row or predicate of the width that the handler accesses.
+pub type Handler = unsafe fn(&mut Sm, &Inst) -> Next;
+
+/// The handlers of an instruction.
+#[derive(Clone, Copy)]
+pub struct Handlers {
+    /// Handler for one warp.
+    pub warp: Handler,
+    /// Handler for all warps of a gang (see `exec/gang`); `None` if a gang runs the instruction warp by warp.
+    pub gang: Option<Handler>,
+    /// True if uniform operands give a uniform result: threads of a block with equal operands get equal
+    /// results.
+    pub preserves_uniformity: bool,
+}
+
+impl From<Handler> for Handlers {
+    fn from(warp: Handler) -> Handlers {
+        Handlers {
+            warp,
+            gang: None,
+            preserves_uniformity: false,
+        }
+    }
+}
+
+/// The next instruction, or null to return the warp to the scheduler.
+pub type Next = *const Inst;
+
+/// A decoded instruction.
+#[derive(Clone, Copy)]
+pub struct Inst {
+    pub run: Handler,
+    /// Byte offsets of the operands in the frame: destinations first, then sources.
+    pub operands: [u32; 6],
+    /// Handler-specific argument, for example a block number, the size of a memory slot or a branch target.
+    pub arg0: u32,
+    pub arg1: u32,
+    /// Immediate, for example an address offset, a truth table or a function number.
+    pub imm: u64,
+    /// Bit mask of the operands that are uniform over the warps of a gang.
+    pub uniform: u8,
+    /// The frames that the instruction writes when a gang runs it.
+    pub gang_scope: GangScope,
+    /// Distance in instructions to an earlier access at the same addresses except for `imm` (see
+    /// `lower/analysis/address_reuse.rs`); 0 if there is none.
+    pub reuse_distance: u16,
+}
+
+impl Inst {
+    /// Returns the following instruction.
+    #[inline(always)]
+    pub fn next(&self) -> Next {
+        // Code never ends in an instruction that falls through, so the pointer stays inside the array.
+        (self as *const Inst).wrapping_add(1)
+    }
+}
+
+/// A counted instruction and its handlers.
+#[derive(Clone, Copy)]
+pub struct CountedSite {
+    pub site: Site,
+    pub run: Handler,
+    /// Handler for a gang; `None` if a gang runs the instruction warp by warp.
+    pub gang: Option<Handler>,
+}
+
+/// The counted instructions of a program, indexed by address.
+#[derive(Default)]
+pub struct CountedSites {
+    list: Vec<CountedSite>,
+    /// For each instruction of the code, its index in `list`, or [`NO_SITE`].
+    at: Vec<u32>,
+}
+
+/// Marks an instruction that is not counted.
+const NO_SITE: u32 = u32::MAX;
+
+impl CountedSites {
+    /// Appends an instruction that is not counted.
+    pub fn push_none(&mut self) {
+        self.at.push(NO_SITE);
+    }
+
+    /// Appends a counted instruction and its handlers.
+    pub fn push(&mut self, site: Site, run: Handler, gang: Option<Handler>) {
+        self.at.push(self.list.len() as u32);
+        self.list.push(CountedSite { site, run, gang });
+    }
+
+    /// Iterates over the counted instructions in code order.
+    pub fn iter(&self) -> impl Iterator<Item = &CountedSite> {
+        self.list.iter()
+    }
+
+    /// Returns the counted instruction at an address. Panics if the instruction is not counted.
+    #[inline(always)]
+    pub fn at(&self, address: u32) -> &CountedSite {
+        &self.list[self.at[address as usize] as usize]
     }
 }

@@ -5,7 +5,7 @@ use crate::check::Checks;
 use crate::device::DeviceSpec;
 use crate::exec::Conditions;
 use crate::exec::profiler::sample::ProfileMode;
-use crate::exec::warp::function::Function;
+use crate::exec::warp::window::Function;
 use crate::isa::Kernel;
 use crate::memory::global::Global;
 use std::sync::{Arc, OnceLock};

@@ -16,7 +16,7 @@ use crate::exec::memory::state_space::{SharedSpace, SpaceAccess as _};
 use crate::exec::sm::{Handler, Inst, Next, Sm};
 use crate::exec::sync::converge;
 use crate::exec::warp::Warp;
-use crate::exec::warp::wgmma_groups::WgmmaGroups;
+use crate::exec::warp::async_groups::WgmmaGroups;
 use crate::lanes::{FULL, LANES};
 use std::ops::Range;
 

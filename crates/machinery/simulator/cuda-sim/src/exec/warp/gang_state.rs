@@ -2,7 +2,7 @@
 //! gangs, because the SM contains this state.
 
 use super::NO_INDEX;
-use super::function::Function;
+use super::window::Function;
 use super::window::Window;
 use crate::lanes::{FULL, active};
 use std::ops::Range;

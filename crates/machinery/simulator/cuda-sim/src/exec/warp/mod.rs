@@ -6,17 +6,15 @@
 //! not waiting can, so lanes that spin on something that other lanes of their warp must do yield to those
 //! lanes.
 
-pub mod cp_async_groups;
-pub mod function;
+pub mod async_groups;
 pub mod gang_state;
-pub mod wgmma_groups;
 pub mod window;
 
-use super::schedule::random_schedule::Sleep;
-use super::schedule::spin::SpinDetector;
-use cp_async_groups::AsyncCopies;
+use super::schedule::SpinDetector;
+use super::schedule::random::Sleep;
+use async_groups::AsyncCopies;
+use async_groups::WgmmaGroups;
 use std::collections::VecDeque;
-use wgmma_groups::WgmmaGroups;
 use window::Window;
 
 /// Number of warp instructions of a turn, after which a warp yields. The limit keeps a warp that spins on

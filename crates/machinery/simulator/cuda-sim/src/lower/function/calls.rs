@@ -8,11 +8,11 @@
 use super::FunctionLowering;
 use super::memory::{pick_load, pick_store};
 use super::names::Named;
-use crate::exec::warp::function::CallSite;
 use crate::device::DeviceSpec;
 use crate::exec::access::local_address;
 use crate::exec::lanewise::{choose, test1};
 use crate::exec::state_space::ArgumentSpace;
+use crate::exec::warp::window::CallSite;
 use crate::exec::{control, device_runtime};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
