@@ -1,7 +1,6 @@
 //! The handlers that access memory: loads and stores, atomics, asynchronous copies, barriers in memory and fences.
 
 pub mod access;
-pub mod address;
 pub mod async_copy;
 pub mod atomic;
 pub mod mbarrier;

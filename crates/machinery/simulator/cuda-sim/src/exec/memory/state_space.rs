@@ -1,8 +1,12 @@
-//! State spaces: the translation of addresses to memory.
+//! State spaces: the translation of addresses to memory, and addresses as values: addresses of variables (`mov`),
+//! `cvta`, `isspacep`.
 //!
 //! Source: PTX ISA section 5.1. Bounds are always checked.
 
-use crate::exec::sm::Sm;
+use crate::exec::cpu::Cpu;
+use crate::exec::lanewise::{map1_imm, same, test1, where_true};
+use crate::exec::sm::{Handlers, Inst, Next, Sm};
+use crate::lanes::LANES;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
 /// A state space, used as the type parameter of loads and stores.
@@ -221,4 +225,43 @@ impl SpaceAccess for GenericSpace {
         // Most generic accesses reach device memory; all are counted as such.
         GlobalSpace::count(sm, write, warps, threads);
     }
+}
+
+/// `d = a + imm`, 64 bits. Operands: d, a.
+pub fn add_imm(cpu: Cpu) -> Handlers {
+    map1_imm(cpu, |a: u64, imm| a.wrapping_add(imm))
+}
+
+/// `d = ` start of dynamic shared memory, plus `imm`. Operand: d.
+pub fn dynamic_shared(cpu: Cpu) -> Handlers {
+    same(cpu, |sm: &Sm, inst: &Inst, _| {
+        u64::from(sm.grid.shared_bytes - sm.grid.dynamic_shared) + inst.imm
+    })
+}
+
+/// Computes the address `imm` bytes into this function's local memory, into operand 0.
+pub fn local_address(cpu: Cpu) -> Handlers {
+    same(cpu, |sm: &Sm, inst: &Inst, _| {
+        u64::from(sm.local_base) + inst.imm
+    })
+}
+
+/// `p = ` generic address a is in device memory. Operands: p, a.
+pub fn is_global(cpu: Cpu) -> Handlers {
+    test1(cpu, |a: u64| a < SHARED_WINDOW)
+}
+
+/// Tests whether a generic address is in constant memory. Operands: p, a.
+///
+/// # Safety
+/// The requirements of [`crate::exec::sm::Handler`].
+pub unsafe fn is_constant(sm: &mut Sm, inst: &Inst) -> Next {
+    let bank = sm.constants;
+    // SAFETY: operand 0 is a predicate, operand 1 a 64-bit row.
+    unsafe {
+        let a = sm.row::<u64>(inst, 1);
+        let inside = |lane: usize| bank.contains(a[lane]);
+        sm.set_predicate(inst, 0, where_true(0..LANES, inside));
+    }
+    inst.next()
 }

@@ -2,7 +2,6 @@
 //! ISA, section 9.7.14.5, whose figures define which lane holds which element.
 
 mod bytes;
-mod descriptor;
 mod dot;
 mod fast_path;
 pub mod matrix;

@@ -1,8 +1,8 @@
 //! Cube maps: the face that a direction hits, and filtering across edges. Source: CUDA C++ Programming Guide,
 //! "Cubemap Textures".
 
+use super::FACES;
 use super::filter::{self, channel, position, weighted_sum, weights};
-use super::geometry::FACES;
 use crate::exec::image::{AddressMode, Texture};
 
 /// Returns the face that a direction hits, and the position on it from 0 to 1 in both dimensions, truncated

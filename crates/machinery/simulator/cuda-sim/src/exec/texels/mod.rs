@@ -4,18 +4,260 @@
 
 mod cube;
 mod filter;
-mod geometry;
 mod surface;
-mod texture;
 
-pub use geometry::Geometry;
 pub use surface::{OutOfBounds, SurfaceAccess, SurfaceOp, reduce, surface_load, surface_store};
-pub use texture::{DEPTH, LAYERS, gather, query, sample};
 
-use super::image::Image;
-use super::sm::Sm;
+use super::fault::FaultKind;
+use super::image::{Image, Slices, Texture};
+use super::sm::{Inst, Next, Sm};
+use crate::lanes::{LANES, active};
 
 /// Returns the host address of an image's bytes, or null if its memory was freed.
 fn host(sm: &Sm, image: &Image) -> *mut u8 {
     sm.regions.find(image.base).host(image.base, image.bytes())
+}
+
+/// The geometry for which an instruction accesses an image: the coordinates that it takes, packed into `arg0`. Source:
+/// PTX ISA sections 9.7.10.3 (`tex`) and 9.7.11.1 (`suld`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Geometry {
+    /// Number of coordinates, without the layer.
+    pub dimensions: u32,
+    /// True if a layer is selected first: a slice in z, or six slices of a cube map.
+    pub layered: bool,
+    /// True if the coordinates are a direction from the centre of a cube.
+    pub cube: bool,
+}
+
+/// Number of faces of a cube.
+pub const FACES: i64 = 6;
+
+impl Geometry {
+    /// Returns the geometry with a PTX name such as `1d` or `acube`.
+    pub fn named(name: &str) -> Option<Geometry> {
+        let (dimensions, layered, cube) = match name {
+            "1d" => (1, false, false),
+            "2d" => (2, false, false),
+            "3d" => (3, false, false),
+            "a1d" => (1, true, false),
+            "a2d" => (2, true, false),
+            "cube" => (3, false, true),
+            "acube" => (3, true, true),
+            _ => return None,
+        };
+        Some(Geometry {
+            dimensions,
+            layered,
+            cube,
+        })
+    }
+
+    /// Returns the number of operands of a position: the coordinates and the layer.
+    pub fn operands(self) -> usize {
+        self.dimensions as usize + usize::from(self.layered)
+    }
+
+    pub fn packed(self) -> u32 {
+        self.dimensions | u32::from(self.layered) << 2 | u32::from(self.cube) << 3
+    }
+
+    pub fn of(packed: u32) -> Geometry {
+        Geometry {
+            dimensions: packed & 3,
+            layered: packed >> 2 & 1 == 1,
+            cube: packed >> 3 & 1 == 1,
+        }
+    }
+
+    /// Returns the first slice in z of a layer. Layers beyond the last select the last.
+    pub fn slice(self, image: &Image, layer: u32) -> i64 {
+        let faces = if self.cube { FACES } else { 1 };
+        let last = (image.extent(2) / faces - 1).max(0);
+        i64::from(layer).min(last) * faces
+    }
+}
+
+/// Returns the operand rows of an instruction with an operand list.
+fn rows(sm: &Sm, inst: &Inst) -> [u32; 12] {
+    let list = &sm.grid.program.operand_lists[inst.imm as usize];
+    let mut rows = [0; 12];
+    for (row, offset) in rows.iter_mut().zip(list) {
+        *row = *offset;
+    }
+    rows
+}
+
+/// Returns a row of the frame.
+///
+/// # Safety
+/// `offset` must be the frame offset of a row of `T`.
+unsafe fn row<T: Copy>(sm: &Sm, offset: u32) -> [T; LANES] {
+    // SAFETY: the caller guarantees a row of `T` at this offset; rows are aligned.
+    unsafe { *sm.frame.add(offset as usize).cast::<[T; LANES]>() }
+}
+
+/// Writes a value for one lane.
+///
+/// # Safety
+/// `offset` must be the frame offset of a 32-bit row.
+unsafe fn write_lane(sm: &mut Sm, offset: u32, lane: usize, value: u32) {
+    // SAFETY: the caller guarantees a 32-bit row at this offset.
+    unsafe {
+        sm.frame
+            .add(offset as usize)
+            .cast::<u32>()
+            .add(lane)
+            .write(value)
+    }
+}
+
+/// Reads a texture in each active lane, into four rows.
+///
+/// # Safety
+/// The operand list must hold four 32-bit rows, a 64-bit row of handles, and the operands of `read`.
+unsafe fn read_each(
+    sm: &mut Sm,
+    inst: &Inst,
+    read: impl Fn(&Sm, &Texture, *const u8, &[u32], usize) -> [u32; 4],
+) -> Next {
+    let rows = rows(sm, inst);
+    // SAFETY: the caller guarantees that operand 4 is a 64-bit row.
+    let handles = unsafe { row::<u64>(sm, rows[4]) };
+    for lane in active(sm.mask) {
+        let images = sm.grid.images.clone();
+        let Some(texture) = images.textures.get(&handles[lane]) else {
+            return sm.fail(
+                inst,
+                lane,
+                FaultKind::NoImage {
+                    handle: handles[lane],
+                },
+            );
+        };
+        let memory = host(sm, &texture.image);
+        if memory.is_null() {
+            return sm.fail(
+                inst,
+                lane,
+                FaultKind::NoImage {
+                    handle: handles[lane],
+                },
+            );
+        }
+        let values = read(sm, texture, memory, &rows[5..], lane);
+        for (offset, value) in rows.into_iter().zip(values) {
+            // SAFETY: the caller guarantees that the first four operands are 32-bit rows.
+            unsafe { write_lane(sm, offset, lane, value) };
+        }
+    }
+    sm.counts.reads += 1;
+    inst.next()
+}
+
+/// Runs `tex`. Operands: four destinations, the handles, the coordinates, and the layer if the [`Geometry`]
+/// in `arg0` has one; `arg1` is 1 if the coordinates are integers that index texels.
+///
+/// # Safety
+/// The requirements of [`crate::exec::sm::Handler`]; the operands are in a list.
+pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
+    let (geometry, integer) = (Geometry::of(inst.arg0), inst.arg1 == 1);
+    let dimensions = geometry.dimensions as usize;
+    // SAFETY: coordinates and layers are 32-bit rows, and `read_each` provides the image's memory.
+    unsafe {
+        read_each(sm, inst, |sm, texture, memory, operands, lane| {
+            let mut at = [0u32; 3];
+            for (at, offset) in at.iter_mut().zip(operands).take(dimensions) {
+                *at = row::<u32>(sm, *offset)[lane];
+            }
+            let slice = match geometry.layered {
+                true => geometry.slice(&texture.image, row::<u32>(sm, operands[dimensions])[lane]),
+                false => 0,
+            };
+            if integer || texture.image.linear {
+                let mut texel = at.map(|at| match integer {
+                    true => at.cast_signed(),
+                    false => f32::from_bits(at).floor() as i32,
+                });
+                if geometry.layered {
+                    texel[2] = slice as i32;
+                }
+                return filter::fetch(texture, memory, texel);
+            }
+            let at = at.map(f32::from_bits);
+            match geometry.cube {
+                true => cube::at(texture, memory, at, slice),
+                false => filter::at(texture, memory, at, dimensions, slice),
+            }
+        })
+    }
+}
+
+/// Runs `tld4`. Operands: four destinations, the handles, and two coordinates; `arg0` is the channel.
+///
+/// # Safety
+/// As for [`sample`].
+pub unsafe fn gather(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: coordinates are 32-bit rows, and `read_each` provides the image's memory.
+    unsafe {
+        read_each(sm, inst, |sm, texture, memory, operands, lane| {
+            let at = [0, 1].map(|n: usize| f32::from_bits(row::<u32>(sm, operands[n])[lane]));
+            filter::gather(texture, memory, at, inst.arg0)
+        })
+    }
+}
+
+/// Queries of an image's depth and layers, numbered after width and height as in `arg0`.
+pub const DEPTH: u32 = 2;
+pub const LAYERS: u32 = 3;
+
+/// Returns a size of an image: its extent in x or y, its depth, or its number of layers.
+fn size(image: &Image, query: u32) -> u32 {
+    match (query, image.slices) {
+        (DEPTH, Slices::Depth) | (LAYERS, Slices::Layers) => image.size[2],
+        (LAYERS, Slices::Cubes) => image.size[2] / FACES as u32,
+        (DEPTH | LAYERS, _) => 0,
+        (dimension, _) => image.size[dimension as usize],
+    }
+}
+
+/// Runs `txq` and `suq`. Operand 0 is the [`size`] that `arg0` selects, operand 1 the handles; `arg1` is 1
+/// for surfaces.
+///
+/// # Safety
+/// As for [`crate::exec::sm::Handler`].
+pub unsafe fn query(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operand 1 is a 64-bit row.
+    let handles = *unsafe { sm.row::<u64>(inst, 1) };
+    let mut sizes = [0; LANES];
+    for lane in active(sm.mask) {
+        let handle = handles[lane];
+        let images = &sm.grid.images;
+        let image: Option<&Image> = match inst.arg1 {
+            1 => images.surfaces.get(&handle),
+            _ => images.textures.get(&handle).map(|texture| &texture.image),
+        };
+        match image {
+            Some(image) => sizes[lane] = size(image, inst.arg0),
+            None => return sm.fail(inst, lane, FaultKind::NoImage { handle }),
+        }
+    }
+    // SAFETY: operand 0 is a 32-bit row.
+    unsafe { sm.write(inst, 0, sizes) };
+    inst.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn geometries_round_trip_through_packing() {
+        for name in ["1d", "2d", "3d", "a1d", "a2d", "cube", "acube"] {
+            let geometry = Geometry::named(name).unwrap();
+            assert_eq!(Geometry::of(geometry.packed()), geometry);
+            assert!(geometry.packed() < 16);
+        }
+        assert_eq!(Geometry::named("4d"), None);
+    }
 }

@@ -3,8 +3,8 @@
 use super::names::Named;
 use super::{FunctionLowering, names};
 use crate::exec::lanewise::{map1, test1};
-use crate::exec::memory::access::local_address;
-use crate::exec::memory::address;
+use crate::exec::memory::state_space;
+use crate::exec::memory::state_space::local_address;
 use crate::exec::ops::Form;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
@@ -50,7 +50,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         // Folding the offset into a literal row would save the extra instruction.
         let wide = self.temporary(Type::U64);
         self.push_with_handlers(
-            address::add_imm(self.cpu),
+            state_space::add_imm(self.cpu),
             Class::Integer,
             &[wide],
             &[address],
@@ -111,7 +111,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let base = self.address_of(name, false)?;
                 let sum = self.temporary(Type::U64);
                 self.push_with_handlers(
-                    address::add_imm(self.cpu),
+                    state_space::add_imm(self.cpu),
                     Class::Integer,
                     &[sum],
                     &[base],
@@ -128,7 +128,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let to = self.register(to)?;
         let shifted = self.temporary(Type::U64);
         self.push_with_handlers(
-            address::add_imm(self.cpu),
+            state_space::add_imm(self.cpu),
             Class::Integer,
             &[shifted],
             &[from],
@@ -155,8 +155,8 @@ impl<'a> FunctionLowering<'_, 'a> {
             Some(&("shared" | "shared::cta")) => test1(cpu, |a: u64| in_window(a, SHARED_WINDOW)),
             Some(&"local") => test1(cpu, |a: u64| in_window(a, LOCAL_WINDOW)),
             Some(&("param" | "param::entry")) => test1(cpu, |a: u64| in_window(a, PARAM_WINDOW)),
-            Some(&"global") => address::is_global(cpu),
-            Some(&"const") => Handlers::from(address::is_constant as Handler),
+            Some(&"global") => state_space::is_global(cpu),
+            Some(&"const") => Handlers::from(state_space::is_constant as Handler),
             _ => return Err(self.unknown(instruction)),
         };
         self.push_with_handlers(handler, Class::Integer, &[to], &[from]);
@@ -221,7 +221,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             Some(Symbol::DynamicShared { align }) => {
                 let register = self.temporary(Type::U64);
-                let handler = address::dynamic_shared(self.cpu);
+                let handler = state_space::dynamic_shared(self.cpu);
                 self.push_with_handlers(handler, Class::Integer, &[register], &[]);
                 self.last().arg0 = 1;
                 self.last().imm = window(SHARED_WINDOW);

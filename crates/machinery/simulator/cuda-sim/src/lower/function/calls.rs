@@ -81,7 +81,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             self.calls_pointers = true;
             let pointer_row = self.temporary(Type::U64);
             self.push_with_handlers(
-                crate::exec::memory::address::add_imm(self.cpu),
+                crate::exec::memory::state_space::add_imm(self.cpu),
                 Class::Integer,
                 &[pointer_row],
                 &[pointer],

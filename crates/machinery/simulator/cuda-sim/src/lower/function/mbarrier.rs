@@ -6,7 +6,7 @@ use super::operands::{display_name, form_of};
 use crate::exec::lanewise::map1;
 use crate::exec::memory::atomic::Atomic;
 use crate::exec::memory::mbarrier::{self, Change};
-use crate::exec::memory::{address, async_copy};
+use crate::exec::memory::{async_copy, state_space};
 use crate::exec::sm::Handler;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
@@ -154,7 +154,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         let within = self.temporary(Type::U64);
         self.push_with_handlers(
-            address::add_imm(self.cpu),
+            state_space::add_imm(self.cpu),
             Class::Integer,
             &[within],
             &[row],

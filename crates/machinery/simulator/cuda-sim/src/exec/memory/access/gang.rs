@@ -1,9 +1,9 @@
 //! Loads and stores by gangs.
 
-use super::element::{Element, load_lanes, store_lanes};
-use super::load::load_operands;
-use super::store::{StoreOperands, store_operands};
-use super::translate::translate;
+use super::translate;
+use super::warp::load_operands;
+use super::warp::{StoreOperands, store_operands};
+use super::{Element, load_lanes, store_lanes};
 use crate::exec::lanewise::{GangView, View};
 use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::profiler::access_pattern::{AccessPattern, PatternKey};
