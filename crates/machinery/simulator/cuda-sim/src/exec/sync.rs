@@ -5,7 +5,7 @@
 
 use super::cpu::Cpu;
 use super::lanewise::where_true;
-use super::ops::extremum;
+use super::ops::float;
 use super::sm::{Inst, Next, Sm};
 use super::warp::{Split, SplitState};
 use crate::lanes::{FULL, LANES, active};
@@ -416,8 +416,8 @@ pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
                 r if r == Redux::MaxSigned as u32 => (a as i32).max(b as i32) as u32,
                 r if r == Redux::And as u32 => a & b,
                 r if r == Redux::Or as u32 => a | b,
-                r if r == Redux::MinFloat as u32 => extremum::of_bits([a, b], false, nan),
-                r if r == Redux::MaxFloat as u32 => extremum::of_bits([a, b], true, nan),
+                r if r == Redux::MinFloat as u32 => float::of_bits([a, b], false, nan),
+                r if r == Redux::MaxFloat as u32 => float::of_bits([a, b], true, nan),
                 _ => a ^ b,
             };
             let sign = if abs { u32::MAX >> 1 } else { u32::MAX };

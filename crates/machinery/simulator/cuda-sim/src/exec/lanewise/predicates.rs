@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::ScalarView;
-use super::handlers::handlers;
+use super::handlers;
 use super::{GangView, Lane, View, WarpView};
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::{Handlers, Inst, Next, Sm};

@@ -5,8 +5,8 @@
 //! uses software floating point.
 
 use super::form::{Form, FormError, Op, no_such_type};
+use super::functions::{hyperbolic_tangent, power_of_two};
 use super::rounding;
-use super::special::{hyperbolic_tangent, power_of_two};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{map1_imm, map2_imm, map3_imm};
 use crate::isa::Class;

@@ -1,7 +1,7 @@
 //! Instructions that exist in several families, which the type or `.cc` distinguishes.
 
 use super::form::{Form, FormError, Op, Select};
-use super::{carry, divide, extremum, float, half, integer, mixed, pairs, special};
+use super::{carry, float, functions, half, integer, mixed, pairs};
 use crate::exec::cpu::Cpu;
 use crate::ptx::ast::Type;
 
@@ -103,7 +103,7 @@ pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let families = Families {
-        float: divide::div,
+        float: functions::div,
         half: half::unsupported,
         integer: integer::div,
     };
@@ -112,13 +112,13 @@ pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if form.operand_lengths.len() == 4 {
-        return extremum::min(form, cpu);
+        return float::min(form, cpu);
     }
     if let Some(Type::U16x2 | Type::S16x2) = form.first_type() {
         return pairs::min(form, cpu);
     }
     let families = Families {
-        float: extremum::min,
+        float: float::min,
         half: half::min,
         integer: integer::min,
     };
@@ -127,13 +127,13 @@ pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if form.operand_lengths.len() == 4 {
-        return extremum::max(form, cpu);
+        return float::max(form, cpu);
     }
     if let Some(Type::U16x2 | Type::S16x2) = form.first_type() {
         return pairs::max(form, cpu);
     }
     let families = Families {
-        float: extremum::max,
+        float: float::max,
         half: half::max,
         integer: integer::max,
     };
@@ -160,14 +160,14 @@ pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 pub fn ex2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     match form.first_type() {
-        None | Some(Type::F32) => special::ex2(form, cpu),
+        None | Some(Type::F32) => functions::ex2(form, cpu),
         Some(_) => half::ex2(form, cpu),
     }
 }
 
 pub fn tanh(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     match form.first_type() {
-        None | Some(Type::F32) => special::tanh(form, cpu),
+        None | Some(Type::F32) => functions::tanh(form, cpu),
         Some(_) => half::tanh(form, cpu),
     }
 }

@@ -1,10 +1,10 @@
 //! Frequent conversions, with a handler each.
 
-use super::clamp::{
+use super::Conversion;
+use super::general::{nearest_single, quiet_nan, widen};
+use super::general::{
     s32_of_f32, s32_of_f64, s64_of_f32, s64_of_f64, u32_of_f32, u32_of_f64, u64_of_f32, u64_of_f64,
 };
-use super::conversion::Conversion;
-use super::nan::{nearest_single, quiet_nan, widen};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;
 use crate::exec::ops::half;

@@ -1,9 +1,13 @@
-//! The general conversion, one lane at a time.
+//! The general conversion, one lane at a time, and the conversions of floats to integers and of NaNs that it shares
+//! with the frequent ones.
+//!
+//! Floats are converted to integers towards zero, clamped to the type's range. The range is tested before the
+//! conversion, which can then use the CPU's bare instruction and vectorizes. The result for NaN follows the ISA's table:
+//! zero from .f32 to 32 bits, otherwise the top bit.
 
-use super::conversion::Conversion;
-use super::nan::{nearest_single, quiet_nan, widen};
+use super::Conversion;
 use crate::exec::ops::half;
-use crate::exec::ops::rounding::{RoundingDirection, canonical, flush, flush_in_direction};
+use crate::exec::ops::rounding::{RoundingDirection, canonical, flush, flush_in_direction, quiet};
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert as _};
@@ -175,4 +179,91 @@ fn clamp_float(bits: u64, conversion: Conversion) -> u64 {
     } else {
         bits
     }
+}
+
+#[inline(always)]
+pub fn s32_of_f32(a: f32) -> i32 {
+    let clamped = if a >= 2147483648.0 {
+        i32::MAX
+    } else if a > -2147483648.0 {
+        // SAFETY: `a` is between the bounds tested above, whose neighbours as floats are at least 128 away.
+        unsafe { a.to_int_unchecked() }
+    } else {
+        i32::MIN
+    };
+    if a.is_nan() { 0 } else { clamped }
+}
+
+#[inline(always)]
+pub fn u32_of_f32(a: f32) -> u32 {
+    // Values from 2^31 on are shifted into the range of a signed conversion and back.
+    let upper = a >= 2147483648.0;
+    let shifted = if upper { a - 2147483648.0 } else { a };
+    let bits = if (shifted > 0.0) & (shifted < 2147483648.0) {
+        // SAFETY: `shifted` is between 0 and 2^31.
+        unsafe { shifted.to_int_unchecked::<i32>() as u32 }
+    } else {
+        0
+    };
+    let integral = if upper {
+        bits.wrapping_add(1 << 31)
+    } else {
+        bits
+    };
+    if a >= 4294967296.0 {
+        u32::MAX
+    } else {
+        integral
+    }
+}
+
+#[inline(always)]
+pub fn s64_of_f32(a: f32) -> i64 {
+    if a.is_nan() { i64::MIN } else { a as i64 }
+}
+
+#[inline(always)]
+pub fn u64_of_f32(a: f32) -> u64 {
+    if a.is_nan() { 1 << 63 } else { a as u64 }
+}
+
+#[inline(always)]
+pub fn s32_of_f64(a: f64) -> i32 {
+    if a.is_nan() { i32::MIN } else { a as i32 }
+}
+
+#[inline(always)]
+pub fn u32_of_f64(a: f64) -> u32 {
+    if a.is_nan() { 1 << 31 } else { a as u32 }
+}
+
+#[inline(always)]
+pub fn s64_of_f64(a: f64) -> i64 {
+    if a.is_nan() { i64::MIN } else { a as i64 }
+}
+
+#[inline(always)]
+pub fn u64_of_f64(a: f64) -> u64 {
+    if a.is_nan() { 1 << 63 } else { a as u64 }
+}
+
+#[inline(always)]
+pub fn quiet_nan(a: f64, result: f64) -> f64 {
+    if a.is_nan() { quiet(a) } else { result }
+}
+
+/// Converts single to double precision, which is exact. A NaN keeps its payload and becomes quiet.
+#[inline(always)]
+pub fn widen(a: f32) -> f64 {
+    quiet_nan(f64::from(a), f64::from(a))
+}
+
+/// Rounds double to single precision. A NaN keeps its sign and the upper part of its payload.
+#[inline(always)]
+pub fn nearest_single(a: f64) -> f32 {
+    let bits = a.to_bits();
+    let nan = (bits >> 32) as u32 & 0x8000_0000 | 0x7fc0_0000 | (bits >> 29) as u32 & 0x003f_ffff;
+    // Compares bits for the reason that `canonical` gives.
+    let is_nan = bits << 1 > 0x7ff0_0000_0000_0000 << 1;
+    f32::from_bits(if is_nan { nan } else { (a as f32).to_bits() })
 }

@@ -1,26 +1,20 @@
-//! `cvt`: conversions between all integer and floating-point types. Source: PTX ISA, section 9.7.9, `cvt`.
+//! `cvt`: conversions between all integer and floating-point types. Source: PTX ISA, section 9.7.9, `cvt` and
+//! `cvt.pack`.
 //!
 //! Registers may be wider than the types: a source is read from the low bits, a result is sign- or
 //! zero-extended. The conversions that compilers commonly emit have a handler each (`frequent`). The others
 //! (8-bit results, `.sat`, directed rounding, half precision) run one lane at a time (`general`), with the
 //! [`Conversion`] in the immediate.
 
-mod clamp;
-mod conversion;
 mod frequent;
 mod general;
-mod nan;
-mod pack;
-
-pub use pack::pack;
 
 use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding::RoundingDirection;
 use crate::exec::cpu::Cpu;
-use crate::exec::lanewise::{map1, map1_imm, map2_imm};
+use crate::exec::lanewise::{map1, map1_imm, map2_imm, map3_imm};
 use crate::isa::Class;
 use crate::ptx::ast::Type;
-use conversion::Conversion;
 use general::convert;
 
 const INTEGERS: [Type; 8] = [
@@ -177,4 +171,129 @@ fn to_tf32(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         (bits + half) & !DROPPED_BITS
     });
     Ok(Op::new(Class::Special, &[Type::B32], &[Type::F32], run))
+}
+
+/// A conversion's types and modifiers.
+#[derive(Debug, Clone, Copy)]
+pub struct Conversion {
+    pub to: Type,
+    pub from: Type,
+    pub direction: RoundingDirection,
+    /// True if a float is rounded to an integral value (`.rni` and the like).
+    pub integral: bool,
+    pub ftz: bool,
+    pub sat: bool,
+    pub relu: bool,
+    /// Bytes of the destination register.
+    pub register: u32,
+}
+
+/// Types, indexed by their number in the encoding.
+const TYPES: [Type; 12] = [
+    Type::U8,
+    Type::S8,
+    Type::U16,
+    Type::S16,
+    Type::U32,
+    Type::S32,
+    Type::U64,
+    Type::S64,
+    Type::F16,
+    Type::BF16,
+    Type::F32,
+    Type::F64,
+];
+
+impl Conversion {
+    pub fn code(self) -> u64 {
+        let number = |ty| {
+            TYPES
+                .iter()
+                .position(|candidate| *candidate == ty)
+                .unwrap_or(0) as u64
+        };
+        number(self.to)
+            | number(self.from) << 4
+            | (self.direction as u64) << 8
+            | u64::from(self.integral) << 12
+            | u64::from(self.ftz) << 13
+            | u64::from(self.sat) << 14
+            | u64::from(self.relu) << 15
+            | u64::from(self.register) << 16
+    }
+
+    pub fn from_code(code: u64) -> Conversion {
+        let ty = |at: u32| TYPES[(code >> at & 15) as usize % TYPES.len()];
+        let flag = |at: u32| code >> at & 1 == 1;
+        let direction = match code >> 8 & 3 {
+            0 => RoundingDirection::Nearest,
+            1 => RoundingDirection::Zero,
+            2 => RoundingDirection::Down,
+            _ => RoundingDirection::Up,
+        };
+        Conversion {
+            to: ty(0),
+            from: ty(4),
+            direction,
+            integral: flag(12),
+            ftz: flag(13),
+            sat: flag(14),
+            relu: flag(15),
+            register: (code >> 16) as u32,
+        }
+    }
+}
+
+/// Target types and their widths in bits.
+const TARGETS: [(&str, u32); 8] = [
+    ("s16", 16),
+    ("u16", 16),
+    ("s8", 8),
+    ("u8", 8),
+    ("s4", 4),
+    ("u4", 4),
+    ("s2", 2),
+    ("u2", 2),
+];
+
+/// Selects `cvt.pack`.
+pub fn pack(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    form.has("pack");
+    form.required(&["sat"], ".sat")?;
+    // The first type is the target type.
+    const ALL: &str = ".s16, .u16, .s8, .u8, .s4, .u4, .s2, .u2";
+    let mut names = TARGETS.map(|(name, _)| name).to_vec();
+    names.push("s32");
+    let first = form.required(&names, ALL)?;
+    let target = TARGETS.iter().find(|(name, _)| *name == first);
+    let &(target, bits) = target.ok_or(FormError::Missing(ALL))?;
+    form.required(&["s32"], ".s32 after the target type")?;
+    let code = u64::from(bits) | u64::from(target.starts_with('s')) << 8;
+    let mut uses = vec![Type::S32, Type::S32];
+    let run = if bits == 16 {
+        map2_imm(cpu, |a: i32, b: i32, code| pack_clamped(a, b, 0, code))
+    } else {
+        // Previous contents move up.
+        form.required(&["b32"], ".b32")?;
+        uses.push(Type::B32);
+        map3_imm(cpu, |a: i32, b: i32, c: u32, code| {
+            pack_clamped(a, b, c, code)
+        })
+    };
+    form.end()?;
+    Ok(Op::new(Class::Integer, &[Type::B32], &uses, run).with_imm(code))
+}
+
+/// Returns `b` in the lowest bits, `a` above it, and the part of `before` that fits above both.
+#[inline(always)]
+fn pack_clamped(a: i32, b: i32, before: u32, code: u64) -> u32 {
+    let (bits, signed) = (code as u32 & 0xff, code >> 8 != 0);
+    let (min, max) = if signed {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    };
+    let clamped = |x: i32| x.clamp(min, max) as u32 & ((1 << bits) - 1);
+    let previous = if bits == 16 { 0 } else { before << (2 * bits) };
+    previous | clamped(a) << bits | clamped(b)
 }
