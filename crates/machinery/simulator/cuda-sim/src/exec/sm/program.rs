@@ -6,7 +6,7 @@ use crate::exec::schedule::random::YieldPoint;
 use crate::exec::warp::gang_state::GangScope;
 use crate::exec::warp::window::{CallSite, Function};
 use crate::isa::Listing;
-use crate::isa::sites::Site;
+use crate::isa::listing::Site;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -16,7 +16,7 @@
 
 use super::uniformity;
 use super::vectorizer::MergeRole;
-use crate::exec::atomic::Atomic;
+use crate::exec::memory::atomic::Atomic;
 use crate::isa::check_event::CopyGroupOp;
 use crate::isa::listing::{SiteKind, Step};
 use crate::isa::{AccessKind, AtomicMethod, Class, Memory, Update};

@@ -11,7 +11,7 @@
 //! **Polling**: volatile loads and atomics that may poll for another thread's store, and the
 //! exchanges whose result is unused, which are plain stores.
 
-use crate::exec::atomic::Atomic;
+use crate::exec::memory::atomic::Atomic;
 use crate::isa::check_event::{CheckEvent, SharedArray};
 use crate::isa::{AccessKind, Class, Memory};
 use crate::lower::cfg::Cfg;

@@ -2,15 +2,14 @@
 //! (`cp.async`) and 9.7.13.15 (`mbarrier`).
 
 use super::FunctionLowering;
-use crate::exec::memory::async_copy;
-use crate::exec::memory::async_copy::SourceBytes;
 use super::memory::{AccessSpace, CACHE_HINT, ResolvedAddress};
 use super::operands::{display_name, form_of};
-use crate::exec::atomic::Atomic;
 use crate::exec::lanewise::map1;
-use crate::exec::mbarrier::Change;
+use crate::exec::memory::async_copy::SourceBytes;
+use crate::exec::memory::atomic::Atomic;
+use crate::exec::memory::mbarrier::{self, Change};
+use crate::exec::memory::{async_copy, state_space};
 use crate::exec::sm::Handler;
-use crate::exec::{address, async_copy, mbarrier};
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
@@ -276,7 +275,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         let within = self.temporary(Type::U64);
         self.push_with_handlers(
-            address::add_imm(self.cpu),
+            state_space::add_imm(self.cpu),
             Class::Integer,
             &[within],
             &[row],

@@ -14,7 +14,7 @@ use crate::exec::cpu::Cpu;
 use crate::exec::fault::FaultKind;
 use crate::exec::lanewise::{Lane, WarpView, same};
 use crate::exec::sm::{Handler, Handlers, Inst, Next, Sm};
-use crate::lanes::quarters::{self, Quarter, WarpPattern};
+use crate::lanes::{self, Quarter, WarpPattern};
 use crate::lanes::{FULL, LANES};
 use gang::{run_gang_load, run_gang_store};
 use warp::{
@@ -98,8 +98,8 @@ pub enum LanePattern {
 #[inline(always)]
 pub fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> LanePattern {
     if sm.mask == FULL {
-        return match quarters::quarters(addresses, offset, size) {
-            Some(quarters) => match quarters::warp_pattern(&quarters, size) {
+        return match lanes::quarters(addresses, offset, size) {
+            Some(quarters) => match lanes::warp_pattern(&quarters, size) {
                 WarpPattern::Uniform => LanePattern::Uniform(quarters[0].start),
                 WarpPattern::Contiguous => LanePattern::Consecutive(quarters[0].start),
                 WarpPattern::Other => LanePattern::Quarters(quarters),

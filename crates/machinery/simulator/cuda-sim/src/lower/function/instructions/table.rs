@@ -2,9 +2,7 @@
 
 use super::GuardKind::{BranchAround, Condition};
 use super::{Entry, Requirements, lowered, not_simulated, ptx, registers};
-use crate::exec::ops::{
-    bits, carry, compare, convert, divide, float, integer, logic, moves, number, special,
-};
+use crate::exec::ops::{bits, carry, compare, convert, float, functions, integer, number};
 use crate::lower::ir::Arithmetic;
 
 /// Instructions that only read and write registers, grouped by family.
@@ -34,14 +32,14 @@ pub const REGISTERS: &[Entry] = &[
         .aligned_by(Arithmetic::Sum),
     // Floating point only.
     registers("copysign", ptx(2, 0).sm(20), float::copysign),
-    registers("rcp", ptx(1, 0), divide::rcp).flops(1),
-    registers("rsqrt", ptx(1, 0), divide::rsqrt).flops(1),
-    registers("sqrt", ptx(1, 0), divide::sqrt).flops(1),
+    registers("rcp", ptx(1, 0), functions::rcp).flops(1),
+    registers("rsqrt", ptx(1, 0), functions::rsqrt).flops(1),
+    registers("sqrt", ptx(1, 0), functions::sqrt).flops(1),
     registers("testp", ptx(2, 0).sm(20), float::testp),
-    registers("cos", ptx(1, 0), special::cos),
+    registers("cos", ptx(1, 0), functions::cos),
     registers("ex2", ptx(1, 0), number::ex2),
-    registers("lg2", ptx(1, 0), special::lg2),
-    registers("sin", ptx(1, 0), special::sin),
+    registers("lg2", ptx(1, 0), functions::lg2),
+    registers("sin", ptx(1, 0), functions::sin),
     registers("tanh", ptx(7, 0).sm(75), number::tanh),
     // Integers.
     registers("dp2a", ptx(5, 0).sm(61), integer::dp2a).two_types(),
@@ -63,16 +61,16 @@ pub const REGISTERS: &[Entry] = &[
     registers("fns", ptx(6, 0).sm(30), bits::fns),
     registers("popc", ptx(2, 0).sm(20), bits::popc),
     registers("szext", ptx(7, 6).sm(70), bits::szext),
-    registers("and", ptx(1, 0), logic::and).aligned_by(Arithmetic::Mask),
-    registers("cnot", ptx(1, 0), logic::cnot),
-    registers("lop3", ptx(4, 3).sm(50), logic::lop3),
-    registers("not", ptx(1, 0), logic::not),
-    registers("or", ptx(1, 0), logic::or).aligned_by(Arithmetic::Sum),
-    registers("prmt", ptx(2, 0).sm(20), logic::prmt),
-    registers("shf", ptx(3, 1).sm(32), logic::shf),
-    registers("shl", ptx(1, 0), logic::shl).aligned_by(Arithmetic::Shift),
-    registers("shr", ptx(1, 0), logic::shr),
-    registers("xor", ptx(1, 0), logic::xor).aligned_by(Arithmetic::Sum),
+    registers("and", ptx(1, 0), bits::and).aligned_by(Arithmetic::Mask),
+    registers("cnot", ptx(1, 0), bits::cnot),
+    registers("lop3", ptx(4, 3).sm(50), bits::lop3),
+    registers("not", ptx(1, 0), bits::not),
+    registers("or", ptx(1, 0), bits::or).aligned_by(Arithmetic::Sum),
+    registers("prmt", ptx(2, 0).sm(20), bits::prmt),
+    registers("shf", ptx(3, 1).sm(32), bits::shf),
+    registers("shl", ptx(1, 0), bits::shl).aligned_by(Arithmetic::Shift),
+    registers("shr", ptx(1, 0), bits::shr),
+    registers("xor", ptx(1, 0), bits::xor).aligned_by(Arithmetic::Sum),
     // Comparison, selection, conversion.
     registers("selp", ptx(1, 0), compare::selp).aligned_by(Arithmetic::Sum),
     registers("set", ptx(1, 0), compare::set).two_types(),
@@ -83,7 +81,7 @@ pub const REGISTERS: &[Entry] = &[
         .wider_registers()
         .aligned_by(Arithmetic::Sum),
     registers("cvt.pack", ptx(6, 5).sm(72), convert::pack).two_types(),
-    registers("mov", ptx(1, 0), moves::mov)
+    registers("mov", ptx(1, 0), bits::mov)
         .lengths(&[&[1, 1], &[2, 1], &[4, 1], &[1, 2], &[1, 4]])
         .takes_addresses()
         .aligned_by(Arithmetic::Sum),

@@ -4,7 +4,7 @@
 use super::harness::{TestForm, check, check_all, edges, pairs, refusal, singles, triples};
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::FormError;
-use crate::exec::random::random;
+use crate::exec::sm::test_support::random;
 use crate::ptx::ast::Type;
 
 pub const TYPES: [Type; 6] = [
