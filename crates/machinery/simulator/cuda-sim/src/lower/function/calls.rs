@@ -6,7 +6,7 @@
 //! the call, and results in registers are loaded after it.
 
 use super::FunctionLowering;
-use super::memory::{pick_load, pick_store};
+use super::memory::{Load, Store, Transfer};
 use super::names::Named;
 use crate::device::DeviceSpec;
 use crate::exec::lanewise::{choose, test1};
@@ -417,13 +417,13 @@ impl<'a> FunctionLowering<'_, 'a> {
         let address = self.local_address_register(offset);
         let (row, bytes) = (self.info(register).row, self.info(register).bytes);
         if row != RegisterClass::Predicate {
-            let handler = pick_load::<ArgumentSpace>(self.cpu, bits_type(bytes), 1);
+            let handler = Load::weak::<ArgumentSpace>(self.cpu, bits_type(bytes), 1);
             self.push_with_handlers(handler, Class::Integer, &[register], &[address]);
             self.last().arg0 = 1;
             return;
         }
         let word = self.temporary(Type::B32);
-        let handler = pick_load::<ArgumentSpace>(self.cpu, Type::B32, 1);
+        let handler = Load::weak::<ArgumentSpace>(self.cpu, Type::B32, 1);
         self.push_with_handlers(handler, Class::Integer, &[word], &[address]);
         self.last().arg0 = 1;
         let handler = test1(self.cpu, |a: u32| a != 0);
@@ -443,7 +443,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         } else {
             (register, bits_type(bytes))
         };
-        let handler = pick_store::<ArgumentSpace>(self.cpu, ty, 1);
+        let handler = Store::weak::<ArgumentSpace>(self.cpu, ty, 1);
         self.push_with_handlers(handler, Class::Integer, &[], &[address, value]);
         self.last().arg0 = 1;
     }

@@ -3,7 +3,8 @@
 
 use super::FunctionLowering;
 use super::names::Named;
-use super::operands::{display_name, form_of, register_class};
+use super::operands::{display_name, elements, form_of, register_class};
+use crate::exec::access::{load, load_constant_operand, load_param, store};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;
 use crate::exec::memory::access::{Element, load, load_constant_operand, load_param, store};
@@ -12,6 +13,7 @@ use crate::exec::memory::memory_order;
 use crate::exec::memory::memory_order::HostAtomic;
 use crate::exec::memory::state_space;
 use crate::exec::sm::{Handler, Handlers};
+use crate::exec::state_space::SpaceAccess;
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::ir::{Register, RegisterClass};
@@ -78,16 +80,44 @@ pub enum ResolvedAddress {
     Param(u64),
 }
 
-/// Returns the memory whose counters an access belongs to. Parameter accesses are not counted: call arguments
-/// and results are registers on a GPU, and kernel parameters are operands of the instructions that use them.
-fn counted_memory(space: AccessSpace) -> Option<Memory> {
-    match space {
-        AccessSpace::Generic => Some(Memory::Generic),
-        AccessSpace::Global => Some(Memory::Global),
-        AccessSpace::Const => Some(Memory::Constant),
-        AccessSpace::Shared => Some(Memory::Shared),
-        AccessSpace::Local => Some(Memory::Local),
-        AccessSpace::Param => None,
+/// The parsed modifiers of a load, a store or an atomic.
+struct AccessForm {
+    space: AccessSpace,
+    /// The number of elements: 1, 2 or 4.
+    count: u32,
+    /// The type of an element.
+    ty: Type,
+    /// The ordering properties; `None` for a weak access.
+    ordered: Option<Ordered>,
+}
+
+impl AccessForm {
+    /// Returns the size of the access in bytes per lane.
+    fn bytes(&self) -> u32 {
+        self.ty.bytes() * self.count
+    }
+
+    /// Returns the access for the profiler and the sanitizer; `address` is the index of the address operand.
+    /// Returns `None` for parameters, which are not counted: call arguments and results are registers on a GPU,
+    /// and kernel parameters are operands of the instructions that use them.
+    fn access(&self, kind: AccessKind, address: usize) -> Option<Access> {
+        let memory = match self.space {
+            AccessSpace::Generic => Memory::Generic,
+            AccessSpace::Global => Memory::Global,
+            AccessSpace::Const => Memory::Constant,
+            AccessSpace::Shared => Memory::Shared,
+            AccessSpace::Local => Memory::Local,
+            AccessSpace::Param => return None,
+        };
+        Some(Access {
+            memory,
+            kind,
+            bytes: self.bytes(),
+            address,
+            ordered: self.ordered,
+            // The analysis of the whole function fills this in for atomics (`analysis::machine_code`).
+            update: Update::default(),
+        })
     }
 }
 
@@ -113,11 +143,8 @@ fn is_release(instruction: &Instruction) -> bool {
 }
 
 impl<'a> FunctionLowering<'_, 'a> {
-    /// Parses the modifiers of a load or store into state space, element count and element type.
-    fn parse_access(
-        &self,
-        instruction: &Instruction<'a>,
-    ) -> Result<(AccessSpace, u32, Type), LoadError> {
+    /// Parses the modifiers of a load or store.
+    fn parse_access(&self, instruction: &Instruction<'a>) -> Result<AccessForm, LoadError> {
         let form = form_of(instruction);
         while form.one_of(CACHE_AND_ORDER_MODIFIERS).is_some() {}
         let space = match form.one_of(&[
@@ -151,7 +178,12 @@ impl<'a> FunctionLowering<'_, 'a> {
                 display_name(instruction)
             )));
         }
-        Ok((space, count, ty))
+        Ok(AccessForm {
+            space,
+            count,
+            ty,
+            ordered: ordering(instruction),
+        })
     }
 
     /// Resolves an address operand. Adds instructions if the address has to be computed.
@@ -204,22 +236,20 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Lowers `ld`. Loads into wider registers are followed by a zero or sign extension.
     pub fn load(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (space, count, ty) = self.parse_access(instruction)?;
+        let form = self.parse_access(instruction)?;
+        let ty = form.ty;
         let [to, from] = self.operands_without_policy(instruction)? else {
             return Err(self.error("a load takes a destination and an address"));
         };
-        let address = self.resolve_address(from, space)?;
-        let to = match to {
-            Operand::Vector(elements) => elements.clone(),
-            single => vec![single.clone()],
-        };
-        if to.len() != count as usize {
+        let address = self.resolve_address(from, form.space)?;
+        let to = elements(to);
+        if to.len() != form.count as usize {
             return Err(self.error("the length of the vector differs from that of the load"));
         }
         let loaded_row = register_class(ty);
         let mut rows = Vec::new();
         let mut widen = Vec::new();
-        for operand in &to {
+        for operand in to {
             let row = match operand {
                 Operand::Sink | Operand::Name { name: "_", .. } => self.temporary(ty),
                 Operand::Name { name, offset: 0 } | Operand::Element { vector: name, .. } => {
@@ -240,13 +270,13 @@ impl<'a> FunctionLowering<'_, 'a> {
             };
             rows.push(row);
         }
-        let bytes = u64::from(ty.bytes() * count);
+        let bytes = u64::from(form.bytes());
         match address {
             ResolvedAddress::ConstantBank(offset) => {
                 let limit = self.layout.constants.map_or(0, |(_, bytes)| bytes);
                 self.check_bounds(offset, bytes, limit, "the module's constants")?;
                 self.push_with_handlers(
-                    pick_fixed_offset_load::<false>(self.cpu, ty),
+                    fixed_offset_load::<false>(self.cpu, ty),
                     Class::Move,
                     &rows,
                     &[],
@@ -256,7 +286,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             ResolvedAddress::Param(offset) => {
                 self.check_bounds(offset, bytes, self.param_bytes.into(), "the parameters")?;
                 self.push_with_handlers(
-                    pick_fixed_offset_load::<true>(self.cpu, ty),
+                    fixed_offset_load::<true>(self.cpu, ty),
                     Class::Move,
                     &rows,
                     &[],
@@ -264,67 +294,24 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.last().imm = offset;
             }
             ResolvedAddress::Register(row, offset) => {
-                let cpu = self.cpu;
-                let ordering = ordering(instruction);
-                let ordered = ordering.is_some();
-                self.volatile |=
-                    ordered && matches!(space, AccessSpace::Global | AccessSpace::Generic);
-                let (handler, class) = match space {
-                    AccessSpace::Generic if ordered => (
-                        pick_ordered_load::<state_space::GenericSpace>(ty, count),
-                        Class::Global,
-                    ),
-                    AccessSpace::Global if ordered => (
-                        pick_ordered_load::<state_space::GlobalSpace>(ty, count),
-                        Class::Global,
-                    ),
-                    AccessSpace::Generic => (
-                        pick_load::<state_space::GenericSpace>(cpu, ty, count),
-                        Class::Global,
-                    ),
-                    AccessSpace::Global => (
-                        pick_load::<state_space::GlobalSpace>(cpu, ty, count),
-                        Class::Global,
-                    ),
-                    AccessSpace::Const => (
-                        pick_load::<state_space::ConstantSpace>(cpu, ty, count),
-                        Class::Constant,
-                    ),
-                    AccessSpace::Shared => (
-                        pick_load::<state_space::SharedSpace>(cpu, ty, count),
-                        Class::Shared,
-                    ),
-                    AccessSpace::Local => (
-                        pick_load::<state_space::LocalSpace>(cpu, ty, count),
-                        Class::Local,
-                    ),
+                let (handlers, class) = match form.space {
                     AccessSpace::Param if self.function.entry && !self.names_local(from) => (
-                        pick_load::<state_space::ParamSpace>(cpu, ty, count),
+                        Load::weak::<state_space::ParamSpace>(self.cpu, ty, form.count),
                         Class::Constant,
                     ),
-                    AccessSpace::Param => (
-                        pick_load::<state_space::ArgumentSpace>(cpu, ty, count),
-                        Class::Integer,
-                    ),
+                    _ => self.select_handlers::<Load>(&form)?,
                 };
-                self.push_with_handlers(handler, class, &rows, &[row]);
-                self.last().imm = offset as u64;
+                self.push_with_handlers(handlers, class, &rows, &[row]);
                 let kind = if instruction.modifiers.contains(&"nc") {
                     AccessKind::ReadOnlyLoad
                 } else {
                     AccessKind::Load
                 };
-                self.last().access = counted_memory(space).map(|memory| Access {
-                    memory,
-                    kind,
-                    bytes: ty.bytes() * count,
-                    address: count as usize,
-                    ordered: ordering,
-                    update: Update::default(),
-                });
+                self.last().imm = offset as u64;
+                self.last().access = form.access(kind, rows.len());
             }
         }
-        self.last().arg0 = count;
+        self.last().arg0 = form.count;
         for (register, narrow) in widen {
             let handler = if ty.is_signed() {
                 map1(self.cpu, |a: i32| i64::from(a))
@@ -352,25 +339,20 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Lowers `st`. Values in wider registers are truncated first.
     pub fn store(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (space, count, ty) = self.parse_access(instruction)?;
+        let form = self.parse_access(instruction)?;
+        let ty = form.ty;
         let [to, from] = self.operands_without_policy(instruction)? else {
             return Err(self.error("a store takes an address and a value"));
         };
-        let from = match from {
-            Operand::Vector(elements) => elements.clone(),
-            single => vec![single.clone()],
-        };
-        if from.len() != count as usize {
+        let from = elements(from);
+        if from.len() != form.count as usize {
             return Err(self.error("the length of the vector differs from that of the store"));
         }
-        let row = match self.resolve_address(to, space)? {
-            ResolvedAddress::Register(row, offset) => (row, offset),
-            ResolvedAddress::ConstantBank(_) | ResolvedAddress::Param(_) => {
-                return Err(self.error("constants and kernel parameters cannot be written"));
-            }
+        let ResolvedAddress::Register(row, offset) = self.resolve_address(to, form.space)? else {
+            return Err(self.error("constants and kernel parameters cannot be written"));
         };
-        let mut uses = vec![row.0];
-        for operand in &from {
+        let mut uses = vec![row];
+        for operand in from {
             let register = self.any_source(operand, ty)?;
             let info = self.info(register);
             let narrow = info.bytes < ty.bytes() && info.literal.is_none();
@@ -386,164 +368,132 @@ impl<'a> FunctionLowering<'_, 'a> {
                 narrow
             });
         }
-        let cpu = self.cpu;
-        let ordering = ordering(instruction);
-        let ordered = ordering.is_some();
-        self.volatile |= ordered && matches!(space, AccessSpace::Global | AccessSpace::Generic);
-        let (handler, class) = match space {
-            AccessSpace::Generic if ordered => (
-                pick_ordered_store::<state_space::GenericSpace>(ty, count),
-                Class::Global,
-            ),
-            AccessSpace::Global if ordered => (
-                pick_ordered_store::<state_space::GlobalSpace>(ty, count),
-                Class::Global,
-            ),
-            AccessSpace::Generic => (
-                pick_store::<state_space::GenericSpace>(cpu, ty, count),
-                Class::Global,
-            ),
-            AccessSpace::Global => (
-                pick_store::<state_space::GlobalSpace>(cpu, ty, count),
-                Class::Global,
-            ),
-            AccessSpace::Shared => (
-                pick_store::<state_space::SharedSpace>(cpu, ty, count),
-                Class::Shared,
-            ),
-            AccessSpace::Local => (
-                pick_store::<state_space::LocalSpace>(cpu, ty, count),
-                Class::Local,
-            ),
-            AccessSpace::Param => (
-                pick_store::<state_space::ArgumentSpace>(cpu, ty, count),
-                Class::Integer,
-            ),
-            AccessSpace::Const => return Err(self.error("constant memory cannot be written")),
-        };
-        self.push_with_handlers(handler, class, &[], &uses);
-        self.last().arg0 = count;
-        self.last().imm = row.1 as u64;
-        self.last().access = counted_memory(space).map(|memory| Access {
-            memory,
-            kind: AccessKind::Store,
-            bytes: ty.bytes() * count,
-            address: 0,
-            ordered: ordering,
-            update: Update::default(),
-        });
+        let (handlers, class) = self.select_handlers::<Store>(&form)?;
+        self.push_with_handlers(handlers, class, &[], &uses);
+        let inst = self.last();
+        inst.arg0 = form.count;
+        inst.imm = offset as u64;
+        inst.access = form.access(AccessKind::Store, 0);
         Ok(())
     }
+
+    /// Selects the handlers and the class of a load or store with an address in a register. A parameter is
+    /// that of a call.
+    fn select_handlers<T: Transfer>(
+        &mut self,
+        form: &AccessForm,
+    ) -> Result<(Handlers, Class), LoadError> {
+        use state_space::{ArgumentSpace, GenericSpace, GlobalSpace, LocalSpace, SharedSpace};
+        let (cpu, ty, count) = (self.cpu, form.ty, form.count);
+        let is_ordered = form.ordered.is_some();
+        self.volatile |=
+            is_ordered && matches!(form.space, AccessSpace::Global | AccessSpace::Generic);
+        Ok(match form.space {
+            AccessSpace::Generic if is_ordered => {
+                (T::ordered::<GenericSpace>(ty, count), Class::Global)
+            }
+            AccessSpace::Global if is_ordered => {
+                (T::ordered::<GlobalSpace>(ty, count), Class::Global)
+            }
+            AccessSpace::Generic => (T::weak::<GenericSpace>(cpu, ty, count), Class::Global),
+            AccessSpace::Global => (T::weak::<GlobalSpace>(cpu, ty, count), Class::Global),
+            AccessSpace::Shared => (T::weak::<SharedSpace>(cpu, ty, count), Class::Shared),
+            AccessSpace::Local => (T::weak::<LocalSpace>(cpu, ty, count), Class::Local),
+            AccessSpace::Param => (T::weak::<ArgumentSpace>(cpu, ty, count), Class::Integer),
+            AccessSpace::Const => match T::constant(cpu, ty, count) {
+                Some(handlers) => (handlers, Class::Constant),
+                None => return Err(self.error("constant memory cannot be written")),
+            },
+        })
+    }
 }
 
-/// Returns the element size of a type in bytes and whether loads sign-extend it.
-fn element(ty: Type) -> (u32, bool) {
-    (ty.bytes(), ty.is_signed())
+/// The direction of a transfer between registers and memory, which selects the handlers.
+pub trait Transfer {
+    /// Selects the handlers of a weak access of one, two or four elements.
+    fn weak<S: SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers;
+
+    /// Selects the handlers of an ordered access, which other threads' accesses may race with.
+    fn ordered<S: SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers;
+
+    /// Selects the handlers of a weak access to constant memory; `None` if the direction is not possible.
+    fn constant(cpu: Cpu, ty: Type, count: u32) -> Option<Handlers>;
 }
 
-/// Selects the handlers of a weak load of one, two or four elements.
-pub fn pick_load<S: state_space::SpaceAccess + 'static>(
-    cpu: Cpu,
-    ty: Type,
-    count: u32,
-) -> Handlers {
-    fn pick<S: state_space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
-        match count {
-            1 => load::<S, M, 1>(cpu),
-            2 => load::<S, M, 2>(cpu),
-            _ => load::<S, M, 4>(cpu),
+/// Loads, which extend the sign of narrow integers.
+pub struct Load;
+
+/// Stores, for which only the size of an element matters.
+pub struct Store;
+
+/// Evaluates a handler for the element type `M` and the vector length `N` of an access.
+macro_rules! for_vector {
+    (loads of $ty:expr, $count:expr; $M:ident, $N:ident => $handler:expr) => {
+        match ($ty.bytes(), $ty.is_signed()) {
+            (1, true) => for_vector!($count, i8; $M, $N => $handler),
+            (2, true) => for_vector!($count, i16; $M, $N => $handler),
+            _ => for_vector!(stores of $ty, $count; $M, $N => $handler),
         }
-    }
-    match element(ty) {
-        (8, _) if count == 1 => load::<S, u64, 1>(cpu),
-        (8, _) => load::<S, u64, 2>(cpu),
-        (1, false) => pick::<S, u8>(cpu, count),
-        (1, true) => pick::<S, i8>(cpu, count),
-        (2, false) => pick::<S, u16>(cpu, count),
-        (2, true) => pick::<S, i16>(cpu, count),
-        _ => pick::<S, u32>(cpu, count),
-    }
-}
-
-/// Selects the handlers of a weak store of one, two or four elements.
-pub fn pick_store<S: state_space::SpaceAccess + 'static>(
-    cpu: Cpu,
-    ty: Type,
-    count: u32,
-) -> Handlers {
-    fn pick<S: state_space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
-        match count {
-            1 => store::<S, M, 1>(cpu),
-            2 => store::<S, M, 2>(cpu),
-            _ => store::<S, M, 4>(cpu),
+    };
+    (stores of $ty:expr, $count:expr; $M:ident, $N:ident => $handler:expr) => {
+        match $ty.bytes() {
+            1 => for_vector!($count, u8; $M, $N => $handler),
+            2 => for_vector!($count, u16; $M, $N => $handler),
+            // No access is wider than 16 bytes.
+            8 if $count == 1 => for_vector!(u64, 1; $M, $N => $handler),
+            8 => for_vector!(u64, 2; $M, $N => $handler),
+            _ => for_vector!($count, u32; $M, $N => $handler),
         }
-    }
-    match ty.bytes() {
-        8 if count == 1 => store::<S, u64, 1>(cpu),
-        8 => store::<S, u64, 2>(cpu),
-        1 => pick::<S, u8>(cpu, count),
-        2 => pick::<S, u16>(cpu, count),
-        _ => pick::<S, u32>(cpu, count),
-    }
-}
-
-/// Selects the handlers of an ordered load, which other threads' writes may race with.
-fn pick_ordered_load<S: state_space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
-    fn pick<S: state_space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
-        let handler = match count {
-            1 => memory_order::load::<S, M, 1>(),
-            2 => memory_order::load::<S, M, 2>(),
-            _ => memory_order::load::<S, M, 4>(),
-        };
-        handler.into()
-    }
-    match element(ty) {
-        (8, _) if count == 1 => memory_order::load::<S, u64, 1>().into(),
-        (8, _) => memory_order::load::<S, u64, 2>().into(),
-        (1, false) => pick::<S, u8>(count),
-        (1, true) => pick::<S, i8>(count),
-        (2, false) => pick::<S, u16>(count),
-        (2, true) => pick::<S, i16>(count),
-        _ => pick::<S, u32>(count),
-    }
-}
-
-/// Selects the handlers of an ordered store, which other threads' reads may race with.
-fn pick_ordered_store<S: state_space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
-    fn pick<S: state_space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
-        let handler = match count {
-            1 => memory_order::store::<S, M, 1>(),
-            2 => memory_order::store::<S, M, 2>(),
-            _ => memory_order::store::<S, M, 4>(),
-        };
-        handler.into()
-    }
-    match ty.bytes() {
-        8 if count == 1 => memory_order::store::<S, u64, 1>().into(),
-        8 => memory_order::store::<S, u64, 2>().into(),
-        1 => pick::<S, u8>(count),
-        2 => pick::<S, u16>(count),
-        _ => pick::<S, u32>(count),
-    }
-}
-
-/// Selects the handlers of a load at a fixed offset of the kernel's parameters (`PARAM`) or the constant bank.
-fn pick_fixed_offset_load<const PARAM: bool>(cpu: Cpu, ty: Type) -> Handlers {
-    fn pick<const PARAM: bool, M: Element>(cpu: Cpu) -> Handlers {
-        if PARAM {
-            load_param::<M>(cpu)
-        } else {
-            load_constant_operand::<M>(cpu)
+    };
+    ($count:expr, $element:ty; $M:ident, $N:ident => $handler:expr) => {
+        match $count {
+            1 => for_vector!($element, 1; $M, $N => $handler),
+            2 => for_vector!($element, 2; $M, $N => $handler),
+            _ => for_vector!($element, 4; $M, $N => $handler),
         }
+    };
+    ($element:ty, $length:literal; $M:ident, $N:ident => $handler:expr) => {{
+        type $M = $element;
+        const $N: usize = $length;
+        $handler
+    }};
+}
+
+impl Transfer for Load {
+    fn weak<S: SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
+        for_vector!(loads of ty, count; M, N => load::<S, M, N>(cpu))
     }
-    match element(ty) {
-        (1, false) => pick::<PARAM, u8>(cpu),
-        (1, true) => pick::<PARAM, i8>(cpu),
-        (2, false) => pick::<PARAM, u16>(cpu),
-        (2, true) => pick::<PARAM, i16>(cpu),
-        (8, _) => pick::<PARAM, u64>(cpu),
-        _ => pick::<PARAM, u32>(cpu),
+
+    fn ordered<S: SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
+        for_vector!(loads of ty, count; M, N => memory_order::load::<S, M, N>().into())
     }
+
+    fn constant(cpu: Cpu, ty: Type, count: u32) -> Option<Handlers> {
+        Some(Self::weak::<state_space::ConstantSpace>(cpu, ty, count))
+    }
+}
+
+impl Transfer for Store {
+    fn weak<S: SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
+        for_vector!(stores of ty, count; M, N => store::<S, M, N>(cpu))
+    }
+
+    fn ordered<S: SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
+        for_vector!(stores of ty, count; M, N => memory_order::store::<S, M, N>().into())
+    }
+
+    fn constant(_cpu: Cpu, _ty: Type, _count: u32) -> Option<Handlers> {
+        None
+    }
+}
+
+/// Selects the handlers of a load of one element at a fixed offset of the kernel's parameters (`PARAM`) or the
+/// constant bank.
+fn fixed_offset_load<const PARAM: bool>(cpu: Cpu, ty: Type) -> Handlers {
+    for_vector!(loads of ty, 1; M, _N => match PARAM {
+        true => load_param::<M>(cpu),
+        false => load_constant_operand::<M>(cpu),
+    })
 }
 
 /// The modifier of an access whose last operand is a cache policy, as created by `createpolicy`.
@@ -603,7 +553,7 @@ impl<'a> FunctionLowering<'_, 'a> {
 }
 
 /// Selects the handler of an atomic by the size of its type.
-fn pick_atomic<S: state_space::SpaceAccess + 'static>(ty: Type) -> Handler {
+fn atomic_handler<S: SpaceAccess + 'static>(ty: Type) -> Handler {
     match ty.bytes() {
         2 => atomic16::<S>(),
         4 => atomic32::<S>(),
@@ -686,9 +636,9 @@ impl<'a> FunctionLowering<'_, 'a> {
             None => b,
         };
         let handler = match space {
-            AccessSpace::Global => pick_atomic::<state_space::GlobalSpace>(ty),
-            AccessSpace::Shared => pick_atomic::<state_space::SharedSpace>(ty),
-            _ => pick_atomic::<state_space::GenericSpace>(ty),
+            AccessSpace::Global => atomic_handler::<state_space::GlobalSpace>(ty),
+            AccessSpace::Shared => atomic_handler::<state_space::SharedSpace>(ty),
+            _ => atomic_handler::<state_space::GenericSpace>(ty),
         };
         if space != AccessSpace::Shared {
             self.ordered |= operation.is_order_dependent();
@@ -702,18 +652,16 @@ impl<'a> FunctionLowering<'_, 'a> {
         self.push(handler, class, &[to], &[row, b, c]);
         self.last().arg0 = operation as u32;
         self.last().imm = offset as u64;
-        self.last().access = counted_memory(space).map(|memory| Access {
-            memory,
-            kind: AccessKind::Atomic,
-            bytes: ty.bytes(),
-            address: 1,
+        let form = AccessForm {
+            space,
+            count: 1,
+            ty,
             ordered: Some(Ordered {
                 releases: is_release(instruction),
                 ..Ordered::default()
             }),
-            // The analysis of the whole function fills this in (`analysis::atomics`).
-            update: Update::default(),
-        });
+        };
+        self.last().access = form.access(AccessKind::Atomic, 1);
         Ok(())
     }
 }

@@ -332,6 +332,14 @@ fn length(operand: &Operand) -> usize {
     }
 }
 
+/// Returns the elements of a vector operand; a single one may be written without braces.
+pub fn elements<'o, 'a>(operand: &'o Operand<'a>) -> &'o [Operand<'a>] {
+    match operand {
+        Operand::Vector(elements) => elements,
+        single => std::slice::from_ref(single),
+    }
+}
+
 /// Returns the form of an instruction whose operands are not flattened.
 pub fn form_of<'a>(instruction: &Instruction<'a>) -> Form<'a> {
     let operands = instruction.operands.len();

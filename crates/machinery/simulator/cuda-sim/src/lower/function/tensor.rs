@@ -4,7 +4,7 @@
 
 use super::FunctionLowering;
 use super::memory::{AccessSpace, ResolvedAddress};
-use super::operands::display_name;
+use super::operands::{display_name, elements};
 use crate::exec::sm::Handler;
 use crate::exec::tensor;
 use crate::exec::tensor::matrix;
@@ -124,7 +124,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         let mut defs = Vec::new();
         for part in self.vector_elements(d, results)? {
-            defs.push(self.destination(&part, ty)?);
+            defs.push(self.destination(part, ty)?);
         }
         let mut uses = Vec::new();
         for (operand, count, ty) in [
@@ -133,7 +133,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             (c, results, ty),
         ] {
             for part in self.vector_elements(operand, count)? {
-                uses.push(self.source(&part, ty)?);
+                uses.push(self.source(part, ty)?);
             }
         }
         self.push(handler, Class::Tensor, &defs, &uses);
@@ -173,7 +173,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         let mut defs: Vec<Register> = Vec::new();
         for part in self.vector_elements(to, matrix_count)? {
-            defs.push(self.destination(&part, Type::B32)?);
+            defs.push(self.destination(part, Type::B32)?);
         }
         self.push(matrix::load, Class::Shared, &defs, &[row]);
         let inst = self.last();
@@ -216,7 +216,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let (row, offset) = self.shared_address(to, space)?;
         let mut uses: Vec<Register> = vec![row];
         for part in self.vector_elements(from, matrix_count)? {
-            uses.push(self.source(&part, Type::B32)?);
+            uses.push(self.source(part, Type::B32)?);
         }
         self.push(matrix::store, Class::Shared, &[], &uses);
         let inst = self.last();
@@ -234,15 +234,12 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Returns the `count` registers of a vector operand; a single register may be written without braces.
-    pub fn vector_elements(
+    pub fn vector_elements<'o>(
         &self,
-        operand: &Operand<'a>,
+        operand: &'o Operand<'a>,
         count: usize,
-    ) -> Result<Vec<Operand<'a>>, LoadError> {
-        let elements = match operand {
-            Operand::Vector(elements) => elements.clone(),
-            single => vec![single.clone()],
-        };
+    ) -> Result<&'o [Operand<'a>], LoadError> {
+        let elements = elements(operand);
         if elements.len() != count {
             return Err(self.error(format!(
                 "expected a vector of {count} registers, found {}",
@@ -345,14 +342,14 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         let mut defs: Vec<Register> = Vec::new();
         for part in self.vector_elements(d, 4 * n8_tiles)? {
-            defs.push(self.destination(&part, Type::F32)?);
+            defs.push(self.destination(part, Type::F32)?);
         }
         let mut uses = defs.clone();
         if shared {
             uses.push(self.source(a, Type::B64)?);
         } else {
             for part in self.vector_elements(a, 4)? {
-                uses.push(self.source(&part, Type::B32)?);
+                uses.push(self.source(part, Type::B32)?);
             }
         }
         uses.push(self.source(second, Type::B64)?);

@@ -146,7 +146,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let (handle, coordinates) = self.handle_and_coordinates(instruction, from)?;
         let mut defs = Vec::new();
         for part in self.vector_elements(to, access.elements as usize)? {
-            defs.push(self.element_register(&part, ty, true)?);
+            defs.push(self.element_register(part, ty, true)?);
         }
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, access.geometry, Type::S32)?);
@@ -164,7 +164,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, access.geometry, Type::S32)?);
         for part in self.vector_elements(from, access.elements as usize)? {
-            uses.push(self.element_register(&part, ty, false)?);
+            uses.push(self.element_register(part, ty, false)?);
         }
         self.push_surface(texels::surface_store, access, &[], &uses);
         Ok(())
@@ -292,7 +292,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     ) -> Result<Vec<Register>, LoadError> {
         let mut registers = Vec::new();
         for part in self.vector_elements(operand, 4)? {
-            registers.push(self.destination(&part, ty)?);
+            registers.push(self.destination(part, ty)?);
         }
         Ok(registers)
     }
