@@ -2,7 +2,6 @@
 //! barrier.
 
 use super::lane_runs::{Accessor, Addresses, LaneRun, LaneRuns};
-
 use crate::lanes::{FULL, LANES, LANES_PER_QUARTER, Quarter};
 
 /// The capacity of the log.

@@ -7,6 +7,8 @@ pub mod global;
 pub(crate) mod init_bitmap;
 pub mod region;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 /// The start of the generic addresses of shared memory.
 pub const SHARED_WINDOW: u64 = 1 << 60;
 /// The start of the generic addresses of local memory.
@@ -25,6 +27,11 @@ pub(crate) fn fill(memory: &mut [u8], word: u32) {
     for part in memory.chunks_mut(4) {
         part.copy_from_slice(&word.to_le_bytes()[..part.len()]);
     }
+}
+
+/// Locks a mutex, also if another thread has panicked while it held the lock.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns true if a generic address is in the window that starts at `window`.

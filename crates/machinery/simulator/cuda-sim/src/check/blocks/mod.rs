@@ -8,10 +8,11 @@
 //! belong to one block or are only read. A block is stored as its index plus 1, so that 0 means no block.
 
 use crate::lanes::active;
+use crate::memory::lock;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Bytes per line.
 const LINE: u64 = 128;
@@ -114,10 +115,7 @@ impl AllocationShadow {
         if !self.written.load(Ordering::Relaxed) {
             return Vec::new();
         }
-        let sole_users = self
-            .sole_users
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let sole_users = lock(&self.sole_users);
         let mut racy = Vec::new();
         for number in 0..self.count {
             let [reads, writes] = &self.line(number).users;
@@ -323,7 +321,7 @@ impl Users {
             }
         }
         if others & new != 0 {
-            let mut sole = sole_users.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut sole = lock(sole_users);
             for word in active(others & new) {
                 let key = (number, word as u32, write);
                 if sole.get(&key) != Some(&block) {
@@ -339,7 +337,7 @@ impl Users {
         } else if self.second.get() == block {
             self.only_second.set(self.only_second.get() | new);
         } else if new != 0 {
-            let mut sole = sole_users.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut sole = lock(sole_users);
             for word in active(new) {
                 sole.insert((number, word as u32, write), block);
             }

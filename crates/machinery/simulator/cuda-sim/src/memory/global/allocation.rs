@@ -3,8 +3,9 @@
 use super::DeviceAccess;
 use crate::memory::footprint::AccessFootprint;
 use crate::memory::init_bitmap::AtomicInitBitmap;
+use crate::memory::lock;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The origin of an allocation, which determines how it is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,7 @@ impl LiveAllocation {
     /// Returns an empty footprint of the allocation. Reuses the one of the last launch if it is no longer in
     /// use.
     pub fn empty_footprint(&self) -> Arc<AccessFootprint> {
-        let mut cached = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = lock(&self.touched);
         let mut touched = cached
             .take()
             .unwrap_or_else(|| Arc::new(AccessFootprint::new(self.size)));
