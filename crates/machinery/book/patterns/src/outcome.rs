@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cuda_sim::exec::Traced;
-use cuda_sim::isa::{AccessSet, Direction, Memory};
+use cuda_sim::isa::{AccessSet, Memory};
 use cuda_sim::profile::traffic::SECTOR;
 use cuda_sim::profile::{METRICS, Tally};
 use serde::Serialize;
@@ -105,9 +105,7 @@ pub fn distinct_bytes(access: &Traced) -> u64 {
 }
 
 fn sums(memory: Memory, tally: &Tally, used: u64) -> Sums {
-    let loads =
-        AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Reads));
-    let loads = tally.sum(loads);
+    let loads = tally.sum(AccessSet::loads(memory));
     Sums {
         requests: loads.requests,
         sectors: loads.sectors,

@@ -100,9 +100,8 @@ fn run_launch<'a>(launch: &'a Launch, directory: &Path, stream: &Stream) -> Resu
     }
     let profile = cuda_driver::take_last_launch().and_then(|record| record.profile);
     let counters = profile.map(|profile| {
-        let figures = METRICS
-            .iter()
-            .map(|metric| (metric.name, metric.value(&profile.total)));
+        let of_lines = METRICS.iter().filter(|metric| metric.counts_lines());
+        let figures = of_lines.map(|metric| (metric.name, metric.value(&profile.total)));
         figures.collect()
     });
     Ok(Outcome {

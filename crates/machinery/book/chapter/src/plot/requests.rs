@@ -1,7 +1,7 @@
 //! The chart of requests by variant: accesses to global, shared and constant memory.
 
 use cuda_driver::counters::{AccessCounts, Tally};
-use cuda_driver::{AccessSet, Direction, Memory};
+use cuda_driver::{AccessSet, Memory};
 use plotters::prelude::*;
 
 use super::axis::Axis;
@@ -40,16 +40,11 @@ struct Parts {
     count: fn(&AccessCounts) -> u64,
 }
 
-/// Selects the accesses to a memory in one direction.
-const fn accesses(memory: Memory, direction: Direction) -> AccessSet {
-    AccessSet::in_memory(memory).intersection(AccessSet::with_direction(direction))
-}
-
 const KINDS: [Kind; 4] = [
     Kind {
         name: "global loads",
         color: pen::LOADS,
-        classes: accesses(Memory::Global, Direction::Reads),
+        classes: AccessSet::loads(Memory::Global),
         requests: |counts| counts.requests,
         parts: Some(Parts {
             name: "sectors",
@@ -59,7 +54,7 @@ const KINDS: [Kind; 4] = [
     Kind {
         name: "global stores",
         color: pen::STORES,
-        classes: accesses(Memory::Global, Direction::Writes),
+        classes: AccessSet::stores(Memory::Global),
         requests: |counts| counts.requests,
         parts: Some(Parts {
             name: "sectors",
@@ -206,7 +201,7 @@ fn counted(count: u64, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuda_driver::AccessClass;
+    use cuda_driver::{AccessClass, Direction};
 
     /// The Chinese translations of a plot's text.
     const PHRASES: &str = include_str!("../../../../../../scripts/warpbook/pages/plots.py");

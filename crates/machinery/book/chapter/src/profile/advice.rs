@@ -11,7 +11,7 @@ use cuda_driver::counters::{AccessCounts, LaunchProfile, LineProfile, Tally};
 use cuda_driver::model::{OccupancyLimit, Resource};
 use cuda_driver::{AccessClass, AccessSet, LaunchRecord, Memory};
 
-use super::{cost, loads, stores};
+use super::cost;
 use crate::number::{grouped, mean, percent};
 
 /// Minimum share of the time that is worth reporting.
@@ -66,15 +66,15 @@ const RULES: &[Rule] = &[
     },
     // Threads of a warp load scattered or slightly misaligned addresses of global memory.
     Rule {
-        wasted_ms: |launch| launch.excess_sectors_ms(loads(Memory::Global)),
-        contribution: |tally| excess_sectors(&tally.sum(loads(Memory::Global))),
-        advice: |_, tally| sectors("load", &tally.sum(loads(Memory::Global))),
+        wasted_ms: |launch| launch.excess_sectors_ms(AccessSet::loads(Memory::Global)),
+        contribution: |tally| excess_sectors(&tally.sum(AccessSet::loads(Memory::Global))),
+        advice: |_, tally| sectors("load", &tally.sum(AccessSet::loads(Memory::Global))),
     },
     // Threads of a warp store to scattered or slightly misaligned addresses of global memory.
     Rule {
-        wasted_ms: |launch| launch.excess_sectors_ms(stores(Memory::Global)),
-        contribution: |tally| excess_sectors(&tally.sum(stores(Memory::Global))),
-        advice: |_, tally| sectors("store", &tally.sum(stores(Memory::Global))),
+        wasted_ms: |launch| launch.excess_sectors_ms(AccessSet::stores(Memory::Global)),
+        contribution: |tally| excess_sectors(&tally.sum(AccessSet::stores(Memory::Global))),
+        advice: |_, tally| sectors("store", &tally.sum(AccessSet::stores(Memory::Global))),
     },
     // Bank conflicts.
     Rule {

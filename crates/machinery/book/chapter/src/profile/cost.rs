@@ -2,9 +2,7 @@
 
 use cuda_driver::counters::Tally;
 use cuda_driver::model::Resource;
-use cuda_driver::{AccessClass, AccessSet, Direction, Memory};
-
-use super::loads;
+use cuda_driver::{AccessClass, AccessSet, Memory};
 
 /// A measure of the work that instructions cause for one resource.
 pub struct Cost {
@@ -53,7 +51,7 @@ pub fn for_resource(resource: Resource, total: &Tally) -> Cost {
 /// Counts the requests for which a warp waits for the L2 cache or device memory.
 fn l1_misses(tally: &Tally) -> u64 {
     let misses_of = |memory: Memory| {
-        let reads = tally.sum(loads(memory));
+        let reads = tally.sum(AccessSet::loads(memory));
         let weighted = u128::from(reads.requests) * u128::from(reads.misses());
         match reads.sectors {
             0 => 0,
@@ -61,18 +59,16 @@ fn l1_misses(tally: &Tally) -> u64 {
             sectors => weighted.div_ceil(sectors.into()) as u64,
         }
     };
-    let atomics = AccessSet::in_memory(Memory::Global)
-        .intersection(AccessSet::with_direction(Direction::Updates));
-    let atomics = tally.sum(atomics).requests;
+    let atomics = tally.sum(AccessSet::atomics(Memory::Global)).requests;
     misses_of(Memory::Global) + misses_of(Memory::Local) + atomics
 }
 
 /// Counts the accesses and barriers that a warp waits for without a miss in the L1 cache.
 fn loads_and_barriers(tally: &Tally) -> u64 {
     let classes = AccessSet::of(AccessClass::SharedAtomic)
-        .union(loads(Memory::Global))
-        .union(loads(Memory::Local))
-        .union(loads(Memory::Shared));
+        .union(AccessSet::loads(Memory::Global))
+        .union(AccessSet::loads(Memory::Local))
+        .union(AccessSet::loads(Memory::Shared));
     let constants = tally[AccessClass::ConstantLoad].addresses;
     tally.sum(classes).requests + constants + tally.barriers
 }

@@ -14,7 +14,7 @@ mod sample;
 mod source;
 mod table;
 
-use cuda_driver::{AccessSet, Direction, LaunchRecord, Memory};
+use cuda_driver::LaunchRecord;
 
 use crate::flags::Detail;
 
@@ -32,32 +32,6 @@ pub struct ProfiledLaunch<'a> {
     /// The launch record.
     pub launch: &'a LaunchRecord,
 }
-
-/// Selects loads from a memory, including the reads of asynchronous copies.
-const fn loads(memory: Memory) -> AccessSet {
-    AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Reads))
-}
-
-/// Selects stores to a memory. The writes of asynchronous copies are counted separately.
-const fn stores(memory: Memory) -> AccessSet {
-    let writes =
-        AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Writes));
-    writes.difference(AccessSet::ASYNC_COPIES)
-}
-
-/// A counter of the L2 cache, which exists per launch and not per line.
-struct LaunchCounter {
-    name: &'static str,
-    plain: &'static str,
-    /// The counter it is listed after.
-    after: &'static str,
-}
-
-const L2_MISSES: LaunchCounter = LaunchCounter {
-    name: "lts__t_sectors_srcunit_tex_lookup_miss.sum",
-    plain: "– misses of a cold L2 cache",
-    after: "lts__t_sectors_srcunit_tex_op_read.sum",
-};
 
 /// Maximum width of a line of text, in characters.
 const WIDTH: usize = 100;

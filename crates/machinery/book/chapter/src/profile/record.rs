@@ -1,12 +1,11 @@
 //! JSON form of a launch's counters and modelled time.
 
 use cuda_driver::LaunchRecord;
-use cuda_driver::counters::{LineProfile, METRICS, Tally};
+use cuda_driver::counters::{LaunchProfile, LineProfile, METRICS, Tally};
 use cuda_driver::model::{Modelled, OccupancyLimit, Resource};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::L2_MISSES;
 use crate::flags::Detail;
 
 /// The fields of a launch in the record. Counters and model are null on a GPU, and for results that are not
@@ -40,8 +39,8 @@ struct Line<'a> {
 #[derive(Debug)]
 struct Counters<'a> {
     tally: &'a Tally,
-    /// Known per launch, not per line.
-    l2_read_misses: Option<u64>,
+    /// The launch, if these are the counters of a launch and not of a line.
+    launch: Option<&'a LaunchProfile>,
 }
 
 /// The modelled time and its components.
@@ -89,7 +88,7 @@ impl<'a> Record<'a> {
             }),
             counters: profile.map(|profile| Counters {
                 tally: &profile.total,
-                l2_read_misses: Some(profile.l2_read_misses),
+                launch: Some(profile),
             }),
             model: launch.map(|launch| Model::from(&launch.time)),
             lines: profile
@@ -106,7 +105,7 @@ impl<'a> From<&'a LineProfile> for Line<'a> {
             line: line.line,
             counters: Counters {
                 tally: &line.tally,
-                l2_read_misses: None,
+                launch: None,
             },
         }
     }
@@ -115,11 +114,13 @@ impl<'a> From<&'a LineProfile> for Line<'a> {
 impl Serialize for Counters<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for metric in METRICS {
+        for metric in METRICS.iter().filter(|metric| metric.counts_lines()) {
             map.serialize_entry(metric.name, &metric.value(self.tally))?;
         }
-        if let Some(misses) = self.l2_read_misses {
-            map.serialize_entry(L2_MISSES.name, &misses)?;
+        if let Some(launch) = self.launch {
+            for metric in METRICS.iter().filter(|metric| !metric.counts_lines()) {
+                map.serialize_entry(metric.name, &metric.launch_value(launch))?;
+            }
         }
         map.end()
     }
@@ -215,7 +216,7 @@ mod tests {
     fn counters_go_by_nsight_computes_names() {
         let record = record(Some(&launch()), None);
         let counters = record["counters"].as_object().unwrap();
-        assert_eq!(counters.len(), METRICS.len() + 1);
+        assert_eq!(counters.len(), METRICS.len());
         assert_eq!(counters["idc__requests.sum"], 32);
         assert_eq!(counters["lts__t_sectors_srcunit_tex_lookup_miss.sum"], 3);
         assert_eq!(record.get("lines"), None);
@@ -253,7 +254,9 @@ mod tests {
         assert_eq!(lines[0]["file"], "kernels/vector-add.cu");
         assert_eq!(lines[0]["line"], 7);
         let counters = lines[0]["counters"].as_object().unwrap();
-        assert_eq!(counters.len(), METRICS.len());
+        let of_lines = METRICS.iter().filter(|metric| metric.counts_lines());
+        assert_eq!(counters.len(), of_lines.count());
+        assert_eq!(counters.len(), METRICS.len() - 1);
         assert_eq!(counters["smsp__inst_executed.sum"], 5);
     }
 

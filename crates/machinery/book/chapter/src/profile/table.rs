@@ -2,16 +2,15 @@
 
 use cuda_driver::counters::{AccessCounts, Agreement, LaunchProfile, METRICS, Metric, Tally};
 use cuda_driver::model::Resource;
-use cuda_driver::{AccessClass, LaunchRecord, Memory};
+use cuda_driver::{AccessClass, AccessSet, LaunchRecord, Memory};
 
-use super::{L2_MISSES, ProfiledLaunch, loads, stores};
+use super::ProfiledLaunch;
 use crate::number::{grouped, mean, milliseconds, percent};
 use crate::report::table::{aligned, or_dash, table};
 
 /// A figure derived from counters, listed after one of them.
 struct Derived {
-    /// The counter's name in Nsight Compute.
-    after: &'static str,
+    after: Metric,
     name: &'static str,
     /// Computes the figure; `None` if it does not apply.
     value: fn(&Tally) -> Option<String>,
@@ -26,22 +25,22 @@ const TURNS: &str = "– output wavefronts per request";
 
 const DERIVED: &[Derived] = &[
     Derived {
-        after: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        after: Metric::GLOBAL_LOAD_SECTORS,
         name: "– sectors per request",
-        value: |tally| sectors(&tally.sum(loads(Memory::Global))),
+        value: |tally| sectors(&tally.sum(AccessSet::loads(Memory::Global))),
     },
     Derived {
-        after: "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+        after: Metric::GLOBAL_STORE_SECTORS,
         name: "– sectors per request",
-        value: |tally| sectors(&tally.sum(stores(Memory::Global))),
+        value: |tally| sectors(&tally.sum(AccessSet::stores(Memory::Global))),
     },
     Derived {
-        after: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+        after: Metric::GLOBAL_LOAD_L1_HITS,
         name: "– hit rate",
-        value: |tally| hits(&tally.sum(loads(Memory::Global))),
+        value: |tally| hits(&tally.sum(AccessSet::loads(Memory::Global))),
     },
     Derived {
-        after: "idc__requests.sum",
+        after: Metric::CONSTANT_REQUESTS,
         name: "– requests per load",
         value: |tally| {
             let constants = tally[AccessClass::ConstantLoad];
@@ -49,7 +48,7 @@ const DERIVED: &[Derived] = &[
         },
     },
     Derived {
-        after: "idc__requests_lookup_hit.sum",
+        after: Metric::CONSTANT_HITS,
         name: "– hit rate",
         value: |tally| {
             let constants = tally[AccessClass::ConstantLoad];
@@ -57,42 +56,42 @@ const DERIVED: &[Derived] = &[
         },
     },
     Derived {
-        after: "smsp__inst_executed_op_shared_ld.sum",
+        after: Metric::SHARED_LOADS,
         name: NO_LANE,
         value: |tally| without_lanes(&tally[AccessClass::SharedLoad]),
     },
     Derived {
-        after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+        after: Metric::SHARED_LOAD_WAVEFRONTS,
         name: "– wavefronts per request",
-        value: |tally| wavefronts(&tally.sum(loads(Memory::Shared))),
+        value: |tally| wavefronts(&tally.sum(AccessSet::loads(Memory::Shared))),
     },
     Derived {
-        after: "smsp__inst_executed_op_shared_st.sum",
+        after: Metric::SHARED_STORES,
         name: NO_LANE,
         value: |tally| without_lanes(&tally[AccessClass::SharedStore]),
     },
     Derived {
-        after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+        after: Metric::SHARED_STORE_WAVEFRONTS,
         name: "– wavefronts per request",
-        value: |tally| wavefronts(&tally.sum(stores(Memory::Shared))),
+        value: |tally| wavefronts(&tally.sum(AccessSet::stores(Memory::Shared))),
     },
     Derived {
-        after: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_atom.sum",
+        after: Metric::GLOBAL_ATOMIC_WAVEFRONTS,
         name: TURNS,
         value: |tally| turns(&tally[AccessClass::GlobalAtomic]),
     },
     Derived {
-        after: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_red.sum",
+        after: Metric::GLOBAL_REDUCTION_WAVEFRONTS,
         name: TURNS,
         value: |tally| turns(&tally[AccessClass::GlobalReduction]),
     },
     Derived {
-        after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+        after: Metric::SHARED_ATOMIC_WAVEFRONTS,
         name: "– wavefronts per request",
         value: |tally| wavefronts(&tally[AccessClass::SharedAtomic]),
     },
     Derived {
-        after: "smsp__thread_inst_executed.sum",
+        after: Metric::THREAD_INSTRUCTIONS,
         name: "– active lanes of 32",
         value: |tally| ratio(tally.thread_instructions, tally.instructions),
     },
@@ -118,16 +117,9 @@ pub fn side_by_side(launches: &[ProfiledLaunch]) -> String {
     let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
     let mut rows = Vec::new();
     for metric in METRICS {
-        rows.extend(counter(metric.en, &records, |profile| {
-            metric.value(&profile.total)
-        }));
         if is_counted(metric, &records) {
-            rows.extend(derived(metric.name, &records));
-        }
-        if metric.name == L2_MISSES.after {
-            rows.extend(counter(L2_MISSES.plain, &records, |profile| {
-                profile.l2_read_misses
-            }));
+            rows.push(counter(metric, &records));
+            rows.extend(derived(metric, &records));
         }
     }
     rows.extend(model(&records));
@@ -140,51 +132,40 @@ pub fn names(launches: &[ProfiledLaunch]) -> String {
     let mut rows = Vec::new();
     for metric in METRICS {
         if is_counted(metric, &records) && metric.agreement != Agreement::Custom {
-            rows.push(vec![metric.en.to_owned(), metric.name.to_owned()]);
-        }
-        if metric.name == L2_MISSES.after
-            && profiles(&records).any(|profile| profile.l2_read_misses > 0)
-        {
-            rows.push(vec![L2_MISSES.plain.to_owned(), L2_MISSES.name.to_owned()]);
+            rows.push(vec![label(metric), metric.name.to_owned()]);
         }
     }
     table(&["counter", "in Nsight Compute"], rows)
 }
 
-fn profiles<'a>(records: &'a [&LaunchRecord]) -> impl Iterator<Item = &'a LaunchProfile> {
-    records.iter().filter_map(|record| record.profile.as_ref())
-}
-
 fn is_counted(metric: &Metric, records: &[&LaunchRecord]) -> bool {
-    profiles(records).any(|profile| metric.value(&profile.total) > 0)
+    let mut profiles = records.iter().filter_map(|record| record.profile.as_ref());
+    profiles.any(|profile| metric.launch_value(profile) > 0)
 }
 
-/// Returns the row of a counter; `None` if it is 0 for all launches.
-fn counter(
-    plain: &str,
-    records: &[&LaunchRecord],
-    value: impl Fn(&LaunchProfile) -> u64,
-) -> Option<Vec<String>> {
-    if profiles(records).all(|profile| value(profile) == 0) {
-        return None;
+/// Returns the label of a counter. A counter that lines do not have is part of the counter above it.
+fn label(metric: &Metric) -> String {
+    match metric.counts_lines() {
+        true => metric.en.to_owned(),
+        false => format!("– {}", metric.en),
     }
-    let cell = |record: &&LaunchRecord| {
-        or_dash(
-            record
-                .profile
-                .as_ref()
-                .map(|profile| grouped(value(profile))),
-        )
-    };
-    Some(row(plain, records.iter().map(cell)))
+}
+
+/// Returns the row of a counter.
+fn counter(metric: &Metric, records: &[&LaunchRecord]) -> Vec<String> {
+    let value = |profile: &LaunchProfile| grouped(metric.launch_value(profile));
+    let cell = |record: &&LaunchRecord| or_dash(record.profile.as_ref().map(value));
+    row(&label(metric), records.iter().map(cell))
 }
 
 /// Returns the rows derived from a counter that apply to some launch.
 fn derived<'a>(
-    after: &'a str,
+    metric: &'a Metric,
     records: &'a [&LaunchRecord],
 ) -> impl Iterator<Item = Vec<String>> + 'a {
-    let matching = DERIVED.iter().filter(move |derived| derived.after == after);
+    let matching = DERIVED
+        .iter()
+        .filter(|derived| derived.after.name == metric.name);
     matching.filter_map(|derived| {
         let values = records.iter().map(|record| {
             let profile = record.profile.as_ref()?;
@@ -411,9 +392,12 @@ mod tests {
     #[test]
     fn every_derived_row_follows_an_existing_counter() {
         for derived in DERIVED {
-            assert!(METRICS.iter().any(|metric| metric.name == derived.after));
+            let mut metrics = METRICS.iter();
+            assert!(metrics.any(|metric| metric.name == derived.after.name));
         }
-        assert!(METRICS.iter().any(|metric| metric.name == L2_MISSES.after));
+        let order = [Metric::L2_READS.name, Metric::L2_MISSES.name];
+        let mut pairs = METRICS.windows(2);
+        assert!(pairs.any(|pair| [pair[0].name, pair[1].name] == order));
     }
 
     #[test]

@@ -185,6 +185,25 @@ impl AccessSet {
         classes_where!(|row| row.direction as u32 == direction as u32)
     }
 
+    /// Creates the set of loads from a memory, without atomics. Includes matrix loads and the reads of
+    /// asynchronous copies, as the load counters of hardware do.
+    pub const fn loads(memory: Memory) -> AccessSet {
+        AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Reads))
+    }
+
+    /// Creates the set of stores to a memory, without the writes of asynchronous copies, which have their own
+    /// counters.
+    pub const fn stores(memory: Memory) -> AccessSet {
+        AccessSet::in_memory(memory)
+            .intersection(AccessSet::with_direction(Direction::Writes))
+            .difference(AccessSet::ASYNC_COPIES)
+    }
+
+    /// Creates the set of atomics on a memory.
+    pub const fn atomics(memory: Memory) -> AccessSet {
+        AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Updates))
+    }
+
     /// Returns the union of two sets.
     pub const fn union(self, other: AccessSet) -> AccessSet {
         AccessSet {

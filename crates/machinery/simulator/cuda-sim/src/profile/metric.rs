@@ -5,7 +5,7 @@
 
 use super::{AccessCounts, LaunchProfile, Tally};
 use crate::isa::Memory::{Constant, Global, Local, Shared};
-use crate::isa::{AccessClass, AccessSet, Direction, Memory};
+use crate::isa::{AccessClass, AccessSet};
 
 /// A counter: its names, and how to compute it.
 #[derive(Clone, Copy)]
@@ -24,13 +24,15 @@ pub struct Metric {
     pub agreement: Agreement,
 }
 
-/// The counts of a tally that a metric is computed from.
+/// The counts that a metric is computed from.
 #[derive(Clone, Copy)]
 pub enum MetricSource {
     /// A count of the accesses of some classes, summed.
     Accesses(AccessSet, fn(&AccessCounts) -> u64),
     /// A count that is not of accesses: instructions, branches, barriers.
     Flow(fn(&Tally) -> u64),
+    /// A count of a whole launch that source lines do not have.
+    Launch(fn(&LaunchProfile) -> u64),
 }
 
 /// A group of counters: a part of the memory system, or control flow.
@@ -61,24 +63,6 @@ pub enum Agreement {
     Custom,
 }
 
-/// Returns the reads of a memory, without atomics. Load counters include matrix loads and the reads of
-/// asynchronous copies, as hardware does.
-const fn reads(memory: Memory) -> AccessSet {
-    AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Reads))
-}
-
-/// Returns the stores to a memory, without asynchronous copies to shared memory, which have their own counters.
-const fn writes(memory: Memory) -> AccessSet {
-    let writes =
-        AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Writes));
-    writes.difference(AccessSet::ASYNC_COPIES)
-}
-
-/// Returns the atomics on a memory.
-const fn updates(memory: Memory) -> AccessSet {
-    AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Updates))
-}
-
 /// Atomics on global memory whose old value is used, and those whose old value is unused.
 const ATOMICS: AccessSet = AccessSet::of(AccessClass::GlobalAtomic);
 const REDUCTIONS: AccessSet = AccessSet::of(AccessClass::GlobalReduction);
@@ -87,309 +71,171 @@ const REDUCTIONS: AccessSet = AccessSet::of(AccessClass::GlobalReduction);
 const MATRICES: AccessSet = AccessSet::of(AccessClass::MatrixLoad);
 
 /// Stores to local memory. Local memory is private to a thread, so an atomic there is an ordinary store.
-const LOCAL_STORES: AccessSet = writes(Local).union(updates(Local));
+const LOCAL_STORES: AccessSet = AccessSet::stores(Local).union(AccessSet::atomics(Local));
 
-/// The reads that go through the L1 cache, and on a miss to the L2 cache.
-const L2_READS: AccessSet = reads(Global).union(reads(Local));
+/// The loads that go through the L1 cache, and on a miss to the L2 cache.
+const DEVICE_LOADS: AccessSet = AccessSet::loads(Global).union(AccessSet::loads(Local));
 
-/// All counters, by group.
-pub const METRICS: &[Metric] = &[
-    Metric {
-        name: "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-        en: "global load requests",
-        zh: "全局内存读取请求数",
-        group: Group::Global,
-        source: MetricSource::Accesses(reads(Global), |counts| counts.requests),
-        agreement: Agreement::Equal,
-    },
-    // For copies whose position within 32 bytes changes, this matches the instruction-level counters that ncu
-    // adds to the machine code. The hardware unit of this name counts slightly fewer.
-    Metric {
-        name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-        en: "global load sectors",
-        zh: "全局内存读取扇区数",
-        group: Group::Global,
-        source: MetricSource::Accesses(reads(Global), |counts| counts.sectors),
-        agreement: Agreement::Equal,
-    },
-    Metric {
-        name: "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-        en: "global store requests",
-        zh: "全局内存写入请求数",
-        group: Group::Global,
-        source: MetricSource::Accesses(writes(Global), |counts| counts.requests),
-        agreement: Agreement::Equal,
-    },
-    Metric {
-        name: "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-        en: "global store sectors",
-        zh: "全局内存写入扇区数",
-        group: Group::Global,
-        source: MetricSource::Accesses(writes(Global), |counts| counts.sectors),
-        agreement: Agreement::Equal,
-    },
-    Metric {
-        name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
-        en: "global load sectors, L1 hits",
-        zh: "L1 缓存命中的读取扇区数",
-        group: Group::Caches,
-        source: MetricSource::Accesses(reads(Global), |counts| counts.hits),
-        agreement: Agreement::Modelled,
-    },
-    Metric {
-        name: "lts__t_sectors_srcunit_tex_op_read.sum",
-        en: "sectors read from the L2 cache",
-        zh: "从 L2 缓存读取的扇区数",
-        group: Group::Caches,
-        source: MetricSource::Accesses(L2_READS, AccessCounts::misses),
-        agreement: Agreement::Modelled,
-    },
-    Metric {
-        name: "idc__requests.sum",
-        en: "constant requests",
-        zh: "常量内存请求数",
-        group: Group::Constant,
-        source: MetricSource::Accesses(reads(Constant), |counts| counts.addresses),
-        agreement: Agreement::Close,
-    },
-    Metric {
-        name: "idc__requests_lookup_hit.sum",
-        en: "constant requests, cache hits",
-        zh: "常量缓存命中的请求数",
-        group: Group::Constant,
-        source: MetricSource::Accesses(reads(Constant), |counts| counts.hits),
-        agreement: Agreement::Modelled,
-    },
-    Metric {
-        name: "smsp__inst_executed_op_shared_ld.sum",
-        en: "shared load instructions",
-        zh: "共享内存读取指令数",
-        group: Group::Shared,
-        source: MetricSource::Accesses(reads(Shared).difference(MATRICES), |counts| counts.issued),
-        agreement: Agreement::Equal,
-    },
-    Metric {
-        name: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-        en: "shared load wavefronts",
-        zh: "共享内存读取波前数",
-        group: Group::Shared,
-        source: MetricSource::Accesses(reads(Shared), |counts| counts.wavefronts),
-        agreement: Agreement::Close,
-    },
-    Metric {
-        name: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-        en: "shared load bank conflicts",
-        zh: "共享内存读取的存储体冲突数",
-        group: Group::Shared,
-        source: MetricSource::Accesses(reads(Shared), |counts| counts.conflicts),
-        agreement: Agreement::Close,
-    },
-    Metric {
-        name: "smsp__inst_executed_op_shared_st.sum",
-        en: "shared store instructions",
-        zh: "共享内存写入指令数",
-        group: Group::Shared,
-        source: MetricSource::Accesses(writes(Shared), |counts| counts.issued),
-        agreement: Agreement::Equal,
-    },
-    Metric {
-        name: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-        en: "shared store wavefronts",
-        zh: "共享内存写入波前数",
-        group: Group::Shared,
-        source: MetricSource::Accesses(writes(Shared), |counts| counts.wavefronts),
-        agreement: Agreement::Close,
-    },
-    Metric {
-        name: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-        en: "shared store bank conflicts",
-        zh: "共享内存写入的存储体冲突数",
-        group: Group::Shared,
-        source: MetricSource::Accesses(writes(Shared), |counts| counts.conflicts),
-        agreement: Agreement::Close,
-    },
-    Metric {
-        name: "smsp__inst_executed_op_ldsm.sum",
-        en: "matrix load requests",
-        zh: "矩阵读取请求数",
-        group: Group::Shared,
-        source: MetricSource::Accesses(MATRICES, |counts| counts.requests),
-        agreement: Agreement::Equal,
-    },
-    Metric {
-        name: "smsp__inst_executed_op_ldgsts.sum",
-        en: "asynchronous copy requests",
-        zh: "异步复制请求数",
-        group: Group::Shared,
-        source: MetricSource::Accesses(AccessSet::of(AccessClass::CopyWrite), |counts| {
-            counts.issued
-        }),
-        agreement: Agreement::Equal,
-    },
-    // Hardware includes HFMA2.MMA, with which the assembler loads constants into registers. `wgmma` counts
-    // here like `mma`, and in no counter of shared memory; that has not been compared with an H200 yet.
-    Metric {
-        name: "smsp__inst_executed_pipe_tensor_op_hmma.sum",
-        en: "tensor core instructions",
-        zh: "矩阵乘法指令数",
-        group: Group::Flow,
-        source: MetricSource::Flow(|tally| tally.tensor_instructions),
-        agreement: Agreement::Close,
-    },
-    Metric {
-        name: "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
-        en: "local load requests",
-        zh: "局部内存读取请求数",
-        group: Group::Local,
-        source: MetricSource::Accesses(reads(Local), |counts| counts.requests),
-        agreement: Agreement::Ptx,
-    },
-    Metric {
-        name: "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
-        en: "local load sectors",
-        zh: "局部内存读取扇区数",
-        group: Group::Local,
-        source: MetricSource::Accesses(reads(Local), |counts| counts.sectors),
-        agreement: Agreement::Ptx,
-    },
-    Metric {
-        name: "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
-        en: "local store requests",
-        zh: "局部内存写入请求数",
-        group: Group::Local,
-        source: MetricSource::Accesses(LOCAL_STORES, |counts| counts.requests),
-        agreement: Agreement::Ptx,
-    },
-    Metric {
-        name: "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
-        en: "local store sectors",
-        zh: "局部内存写入扇区数",
-        group: Group::Local,
-        source: MetricSource::Accesses(LOCAL_STORES, |counts| counts.sectors),
-        agreement: Agreement::Ptx,
-    },
-    Metric {
-        name: "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-        en: "global atomic requests",
-        zh: "全局内存原子操作请求数",
-        group: Group::Atomics,
-        source: MetricSource::Accesses(ATOMICS, |counts| counts.requests),
-        agreement: Agreement::Equal,
-    },
-    Metric {
-        name: "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
-        en: "global atomic sectors",
-        zh: "全局内存原子操作扇区数",
-        group: Group::Atomics,
-        source: MetricSource::Accesses(ATOMICS, |counts| counts.sectors),
-        agreement: Agreement::Equal,
-    },
-    Metric {
-        name: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_atom.sum",
-        en: "global atomic output wavefronts",
-        zh: "全局内存原子操作输出波前数",
-        group: Group::Atomics,
-        source: MetricSource::Accesses(ATOMICS, |counts| counts.output_wavefronts),
-        agreement: Agreement::Equal,
-    },
-    Metric {
-        name: "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-        en: "global reduction requests",
-        zh: "全局内存归约请求数",
-        group: Group::Atomics,
-        source: MetricSource::Accesses(REDUCTIONS, |counts| counts.requests),
-        agreement: Agreement::Equal,
-    },
-    Metric {
-        name: "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-        en: "global reduction sectors",
-        zh: "全局内存归约扇区数",
-        group: Group::Atomics,
-        source: MetricSource::Accesses(REDUCTIONS, |counts| counts.sectors),
-        agreement: Agreement::Equal,
-    },
-    Metric {
-        name: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_red.sum",
-        en: "global reduction output wavefronts",
-        zh: "全局内存归约输出波前数",
-        group: Group::Atomics,
-        source: MetricSource::Accesses(REDUCTIONS, |counts| counts.output_wavefronts),
-        agreement: Agreement::Equal,
-    },
-    // On hardware, loops of loads and compare-and-swaps iterate more often if warps interfere.
-    Metric {
-        name: "smsp__inst_executed_op_shared_atom.sum",
-        en: "shared atomic requests",
-        zh: "共享内存原子操作请求数",
-        group: Group::Atomics,
-        source: MetricSource::Accesses(updates(Shared), |counts| counts.requests),
-        agreement: Agreement::Close,
-    },
-    Metric {
-        name: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
-        en: "shared atomic wavefronts",
-        zh: "共享内存原子操作波前数",
-        group: Group::Atomics,
-        source: MetricSource::Accesses(updates(Shared), |counts| counts.wavefronts),
-        agreement: Agreement::Close,
-    },
-    Metric {
-        name: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
-        en: "shared atomic bank conflicts",
-        zh: "共享内存原子操作的存储体冲突数",
-        group: Group::Atomics,
-        source: MetricSource::Accesses(updates(Shared), |counts| counts.conflicts),
-        agreement: Agreement::Close,
-    },
-    Metric {
-        name: "smsp__inst_executed.sum",
-        en: "warp instructions",
-        zh: "线程束指令数",
-        group: Group::Flow,
-        source: MetricSource::Flow(|tally| tally.instructions),
-        agreement: Agreement::Ptx,
-    },
-    Metric {
-        name: "smsp__thread_inst_executed.sum",
-        en: "thread instructions",
-        zh: "线程指令数",
-        group: Group::Flow,
-        source: MetricSource::Flow(|tally| tally.thread_instructions),
-        agreement: Agreement::Ptx,
-    },
-    Metric {
-        name: "smsp__inst_executed_op_branch.sum",
-        en: "branches",
-        zh: "分支数",
-        group: Group::Flow,
-        source: MetricSource::Flow(|tally| tally.branches),
-        agreement: Agreement::Ptx,
-    },
-    // The counters differ if the assembler does not compile a branch as the simulator expects.
-    Metric {
-        name: "smsp__sass_branch_targets_threads_divergent.sum",
-        en: "divergent branches",
-        zh: "发散的分支数",
-        group: Group::Flow,
-        source: MetricSource::Flow(|tally| tally.divergent_branches),
-        agreement: Agreement::Close,
-    },
-    Metric {
-        name: "warps_at_barriers",
-        en: "warps arriving at barriers",
-        zh: "到达屏障的线程束数",
-        group: Group::Flow,
-        source: MetricSource::Flow(|tally| tally.barriers),
-        agreement: Agreement::Custom,
-    },
-];
+/// Generates a constant per counter and the list of all counters from a table, so that others can refer to a
+/// counter by value.
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $metric:ident: $group:ident $agreement:ident
+        $source:ident($($of:expr),*), $name:literal, $en:literal, $zh:literal;)*) => {
+        impl Metric {
+            $($(#[$doc])* pub const $metric: Metric = Metric {
+                name: $name,
+                en: $en,
+                zh: $zh,
+                group: Group::$group,
+                source: MetricSource::$source($($of),*),
+                agreement: Agreement::$agreement,
+            };)*
+        }
+
+        /// All counters, by group.
+        pub const METRICS: &[Metric] = &[$(Metric::$metric),*];
+    };
+}
+
+// Columns: constant, group, agreement and source; name in Nsight Compute; English and Chinese label.
+metrics! {
+    GLOBAL_LOAD_REQUESTS: Global Equal Accesses(AccessSet::loads(Global), |counts| counts.requests),
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+        "global load requests", "全局内存读取请求数";
+    /// For copies whose position within 32 bytes changes, this matches the instruction-level counters that ncu
+    /// adds to the machine code. The hardware unit of this name counts slightly fewer.
+    GLOBAL_LOAD_SECTORS: Global Equal Accesses(AccessSet::loads(Global), |counts| counts.sectors),
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        "global load sectors", "全局内存读取扇区数";
+    GLOBAL_STORE_REQUESTS: Global Equal Accesses(AccessSet::stores(Global), |counts| counts.requests),
+        "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+        "global store requests", "全局内存写入请求数";
+    GLOBAL_STORE_SECTORS: Global Equal Accesses(AccessSet::stores(Global), |counts| counts.sectors),
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+        "global store sectors", "全局内存写入扇区数";
+    GLOBAL_LOAD_L1_HITS: Caches Modelled Accesses(AccessSet::loads(Global), |counts| counts.hits),
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+        "global load sectors, L1 hits", "L1 缓存命中的读取扇区数";
+    L2_READS: Caches Modelled Accesses(DEVICE_LOADS, AccessCounts::misses),
+        "lts__t_sectors_srcunit_tex_op_read.sum",
+        "sectors read from the L2 cache", "从 L2 缓存读取的扇区数";
+    /// The L2 cache is cold when a launch starts. Its misses are known for a launch, not for a line.
+    L2_MISSES: Caches Modelled Launch(|profile| profile.l2_read_misses),
+        "lts__t_sectors_srcunit_tex_lookup_miss.sum",
+        "misses of a cold L2 cache", "冷 L2 缓存未命中的扇区数";
+    CONSTANT_REQUESTS: Constant Close Accesses(AccessSet::loads(Constant), |counts| counts.addresses),
+        "idc__requests.sum",
+        "constant requests", "常量内存请求数";
+    CONSTANT_HITS: Constant Modelled Accesses(AccessSet::loads(Constant), |counts| counts.hits),
+        "idc__requests_lookup_hit.sum",
+        "constant requests, cache hits", "常量缓存命中的请求数";
+    SHARED_LOADS: Shared Equal Accesses(AccessSet::loads(Shared).difference(MATRICES), |counts| counts.issued),
+        "smsp__inst_executed_op_shared_ld.sum",
+        "shared load instructions", "共享内存读取指令数";
+    SHARED_LOAD_WAVEFRONTS: Shared Close Accesses(AccessSet::loads(Shared), |counts| counts.wavefronts),
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+        "shared load wavefronts", "共享内存读取波前数";
+    SHARED_LOAD_CONFLICTS: Shared Close Accesses(AccessSet::loads(Shared), |counts| counts.conflicts),
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+        "shared load bank conflicts", "共享内存读取的存储体冲突数";
+    SHARED_STORES: Shared Equal Accesses(AccessSet::stores(Shared), |counts| counts.issued),
+        "smsp__inst_executed_op_shared_st.sum",
+        "shared store instructions", "共享内存写入指令数";
+    SHARED_STORE_WAVEFRONTS: Shared Close Accesses(AccessSet::stores(Shared), |counts| counts.wavefronts),
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+        "shared store wavefronts", "共享内存写入波前数";
+    SHARED_STORE_CONFLICTS: Shared Close Accesses(AccessSet::stores(Shared), |counts| counts.conflicts),
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+        "shared store bank conflicts", "共享内存写入的存储体冲突数";
+    MATRIX_LOADS: Shared Equal Accesses(MATRICES, |counts| counts.requests),
+        "smsp__inst_executed_op_ldsm.sum",
+        "matrix load requests", "矩阵读取请求数";
+    ASYNC_COPIES: Shared Equal Accesses(AccessSet::of(AccessClass::CopyWrite), |counts| counts.issued),
+        "smsp__inst_executed_op_ldgsts.sum",
+        "asynchronous copy requests", "异步复制请求数";
+    /// Hardware includes HFMA2.MMA, with which the assembler loads constants into registers. `wgmma` counts
+    /// here like `mma`, and in no counter of shared memory; that has not been compared with an H200 yet.
+    TENSOR_INSTRUCTIONS: Flow Close Flow(|tally| tally.tensor_instructions),
+        "smsp__inst_executed_pipe_tensor_op_hmma.sum",
+        "tensor core instructions", "矩阵乘法指令数";
+    LOCAL_LOAD_REQUESTS: Local Ptx Accesses(AccessSet::loads(Local), |counts| counts.requests),
+        "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
+        "local load requests", "局部内存读取请求数";
+    LOCAL_LOAD_SECTORS: Local Ptx Accesses(AccessSet::loads(Local), |counts| counts.sectors),
+        "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+        "local load sectors", "局部内存读取扇区数";
+    LOCAL_STORE_REQUESTS: Local Ptx Accesses(LOCAL_STORES, |counts| counts.requests),
+        "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
+        "local store requests", "局部内存写入请求数";
+    LOCAL_STORE_SECTORS: Local Ptx Accesses(LOCAL_STORES, |counts| counts.sectors),
+        "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
+        "local store sectors", "局部内存写入扇区数";
+    GLOBAL_ATOMIC_REQUESTS: Atomics Equal Accesses(ATOMICS, |counts| counts.requests),
+        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+        "global atomic requests", "全局内存原子操作请求数";
+    GLOBAL_ATOMIC_SECTORS: Atomics Equal Accesses(ATOMICS, |counts| counts.sectors),
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+        "global atomic sectors", "全局内存原子操作扇区数";
+    GLOBAL_ATOMIC_WAVEFRONTS: Atomics Equal Accesses(ATOMICS, |counts| counts.output_wavefronts),
+        "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_atom.sum",
+        "global atomic output wavefronts", "全局内存原子操作输出波前数";
+    GLOBAL_REDUCTION_REQUESTS: Atomics Equal Accesses(REDUCTIONS, |counts| counts.requests),
+        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+        "global reduction requests", "全局内存归约请求数";
+    GLOBAL_REDUCTION_SECTORS: Atomics Equal Accesses(REDUCTIONS, |counts| counts.sectors),
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
+        "global reduction sectors", "全局内存归约扇区数";
+    GLOBAL_REDUCTION_WAVEFRONTS: Atomics Equal Accesses(REDUCTIONS, |counts| counts.output_wavefronts),
+        "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_red.sum",
+        "global reduction output wavefronts", "全局内存归约输出波前数";
+    /// On hardware, loops of loads and compare-and-swaps iterate more often if warps interfere.
+    SHARED_ATOMIC_REQUESTS: Atomics Close Accesses(AccessSet::atomics(Shared), |counts| counts.requests),
+        "smsp__inst_executed_op_shared_atom.sum",
+        "shared atomic requests", "共享内存原子操作请求数";
+    SHARED_ATOMIC_WAVEFRONTS: Atomics Close Accesses(AccessSet::atomics(Shared), |counts| counts.wavefronts),
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+        "shared atomic wavefronts", "共享内存原子操作波前数";
+    SHARED_ATOMIC_CONFLICTS: Atomics Close Accesses(AccessSet::atomics(Shared), |counts| counts.conflicts),
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
+        "shared atomic bank conflicts", "共享内存原子操作的存储体冲突数";
+    WARP_INSTRUCTIONS: Flow Ptx Flow(|tally| tally.instructions),
+        "smsp__inst_executed.sum",
+        "warp instructions", "线程束指令数";
+    THREAD_INSTRUCTIONS: Flow Ptx Flow(|tally| tally.thread_instructions),
+        "smsp__thread_inst_executed.sum",
+        "thread instructions", "线程指令数";
+    BRANCHES: Flow Ptx Flow(|tally| tally.branches),
+        "smsp__inst_executed_op_branch.sum",
+        "branches", "分支数";
+    /// The counters differ if the assembler does not compile a branch as the simulator expects.
+    DIVERGENT_BRANCHES: Flow Close Flow(|tally| tally.divergent_branches),
+        "smsp__sass_branch_targets_threads_divergent.sum",
+        "divergent branches", "发散的分支数";
+    BARRIER_ARRIVALS: Flow Custom Flow(|tally| tally.barriers),
+        "warps_at_barriers",
+        "warps arriving at barriers", "到达屏障的线程束数";
+}
 
 impl Metric {
-    /// Returns the metric's value for a launch's or a line's tally.
+    /// Returns true if source lines have the counter, and not only the launch as a whole.
+    pub fn counts_lines(&self) -> bool {
+        !matches!(self.source, MetricSource::Launch(_))
+    }
+
+    /// Returns the metric's value for a launch's or a line's tally; 0 if only the launch as a whole has it.
     pub fn value(&self, tally: &Tally) -> u64 {
         match self.source {
             MetricSource::Accesses(classes, count) => count(&tally.sum(classes)),
             MetricSource::Flow(count) => count(tally),
+            MetricSource::Launch(_) => 0,
+        }
+    }
+
+    /// Returns the metric's value for a whole launch.
+    pub fn launch_value(&self, profile: &LaunchProfile) -> u64 {
+        match self.source {
+            MetricSource::Launch(count) => count(profile),
+            MetricSource::Accesses(..) | MetricSource::Flow(_) => self.value(&profile.total),
         }
     }
 }
@@ -398,7 +244,7 @@ impl LaunchProfile {
     /// Returns a metric of the whole launch by its Nsight Compute name; `None` if there is no such metric.
     pub fn metric(&self, name: &str) -> Option<u64> {
         let metric = METRICS.iter().find(|metric| metric.name == name)?;
-        Some(metric.value(&self.total))
+        Some(metric.launch_value(self))
     }
 }
 
