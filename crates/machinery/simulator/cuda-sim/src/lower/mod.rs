@@ -30,6 +30,7 @@ use crate::exec::sm::Program;
 use crate::isa::Listing;
 use crate::memory::global::Global;
 use crate::ptx::{self, ast};
+use function::ModuleContext;
 use layout::{Layout, Symbol};
 
 /// Parses, validates and lowers a module, and allocates its variables in device memory.
@@ -78,18 +79,16 @@ fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Pr
     let (major, minor) = module.version;
     program.listing.ptx_version = major.saturating_mul(10).saturating_add(minor);
     let cpu = Cpu::detect();
-    let declared = function::signatures(module)?;
+    let context = ModuleContext {
+        ast: module,
+        layout: &layout,
+        signatures: function::signatures(module)?,
+        device,
+        cpu,
+    };
     let defined = module.functions.iter();
     for function in defined.filter(|function| function.body.is_some()) {
-        function::lower(
-            &mut program,
-            module,
-            &declared,
-            &layout,
-            function,
-            device,
-            cpu,
-        )?;
+        function::lower(&mut program, &context, function)?;
     }
     let resources = call_graph::resources(&program);
     let kernels = module.functions.iter().filter(|function| function.entry);

@@ -50,14 +50,14 @@ impl<'a> FunctionLowering<'_, 'a> {
         // Folding the offset into a literal row would save the extra instruction.
         let wide = self.temporary(Type::U64);
         self.push_with_handlers(
-            state_space::add_imm(self.cpu),
+            state_space::add_imm(self.module.cpu),
             Class::Integer,
             &[wide],
             &[address],
         );
         self.last().imm = *offset as u64;
         if let Some(array) = self.array_of(name) {
-            self.arrays.insert(wide, array);
+            self.registers.arrays.insert(wide, array);
         }
         self.last().arithmetic = Some(Arithmetic::Offset);
         self.fit_address(to, wide)
@@ -66,8 +66,8 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// Moves a 64-bit address into a register of either width.
     fn fit_address(&mut self, to: Register, wide: Register) -> Result<(), LoadError> {
         let handler = match self.info(to).row {
-            RegisterClass::Wide => map1(self.cpu, |a: u64| a),
-            RegisterClass::Narrow => map1(self.cpu, |a: u64| a as u32),
+            RegisterClass::Wide => map1(self.module.cpu, |a: u64| a),
+            RegisterClass::Narrow => map1(self.module.cpu, |a: u64| a as u32),
             RegisterClass::Predicate => {
                 return Err(self.error("a predicate cannot hold an address"));
             }
@@ -111,7 +111,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let base = self.address_of(name, false)?;
                 let sum = self.temporary(Type::U64);
                 self.push_with_handlers(
-                    state_space::add_imm(self.cpu),
+                    state_space::add_imm(self.module.cpu),
                     Class::Integer,
                     &[sum],
                     &[base],
@@ -128,7 +128,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let to = self.register(to)?;
         let shifted = self.temporary(Type::U64);
         self.push_with_handlers(
-            state_space::add_imm(self.cpu),
+            state_space::add_imm(self.module.cpu),
             Class::Integer,
             &[shifted],
             &[from],
@@ -150,7 +150,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let to = self.destination(to, Type::Pred)?;
         let from = self.any_source(from, Type::U64)?;
         let from = self.address_row(from)?;
-        let cpu = self.cpu;
+        let cpu = self.module.cpu;
         let handler = match instruction.modifiers.first() {
             Some(&("shared" | "shared::cta")) => test1(cpu, |a: u64| in_window(a, SHARED_WINDOW)),
             Some(&"local") => test1(cpu, |a: u64| in_window(a, LOCAL_WINDOW)),
@@ -168,13 +168,13 @@ impl<'a> FunctionLowering<'_, 'a> {
         let (start, function) = match self.lookup(name) {
             Some(Named::Shared(start)) => (start, self.function.name),
             Some(_) => return None,
-            None => match self.layout.symbols.get(name) {
+            None => match self.module.layout.symbols.get(name) {
                 Some(&Symbol::Shared(start)) => (start, ""),
                 _ => return None,
             },
         };
         let key = (function.to_owned(), name.to_owned());
-        let bytes = *self.layout.shared_sizes.get(&key)?;
+        let bytes = *self.module.layout.shared_sizes.get(&key)?;
         Some(SharedArray {
             start: u32::try_from(start).ok()?,
             end: u32::try_from(start + bytes).ok()?,
@@ -189,7 +189,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 Named::Local(offset) => {
                     let register = self.temporary(Type::U64);
                     self.push_with_handlers(
-                        local_address(self.cpu),
+                        local_address(self.module.cpu),
                         Class::Integer,
                         &[register],
                         &[],
@@ -212,7 +212,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 | Named::VectorRange { .. } => Err(self.error(format!("`{name}` has no address"))),
             };
         }
-        match self.layout.symbols.get(name).copied() {
+        match self.module.layout.symbols.get(name).copied() {
             Some(Symbol::Global(address) | Symbol::Const(address)) => {
                 Ok(self.literal(Type::U64, address))
             }
@@ -221,7 +221,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             Some(Symbol::DynamicShared { align }) => {
                 let register = self.temporary(Type::U64);
-                let handler = state_space::dynamic_shared(self.cpu);
+                let handler = address::dynamic_shared(self.module.cpu);
                 self.push_with_handlers(handler, Class::Integer, &[register], &[]);
                 self.last().arg0 = 1;
                 self.last().imm = window(SHARED_WINDOW);
@@ -233,7 +233,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 Ok(register)
             }
             Some(Symbol::Function(number)) => {
-                self.calls_pointers = true;
+                self.calls.through_pointers = true;
                 Ok(self.literal(Type::U64, FUNCTION_BASE + number as u64 * FUNCTION_STEP))
             }
             None => Err(self.error(format!("`{name}` is not declared"))),
@@ -246,7 +246,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             RegisterClass::Wide => Ok(register),
             RegisterClass::Narrow => {
                 let wide = self.temporary(Type::U64);
-                let handler = map1(self.cpu, |a: u32| u64::from(a));
+                let handler = map1(self.module.cpu, |a: u32| u64::from(a));
                 self.push_with_handlers(handler, Class::Integer, &[wide], &[register]);
                 self.last().arithmetic = Some(Arithmetic::Sum);
                 Ok(wide)

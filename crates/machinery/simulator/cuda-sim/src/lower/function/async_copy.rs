@@ -184,7 +184,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             ("pending_count", [to, state]) => {
                 let to = self.destination(to, Type::B32)?;
                 let state = self.source(state, Type::B64)?;
-                let handler = map1(self.cpu, mbarrier::pending);
+                let handler = map1(self.module.cpu, mbarrier::pending);
                 self.push_with_handlers(handler, Class::Integer, &[to], &[state]);
                 Ok(())
             }
@@ -275,7 +275,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         let within = self.temporary(Type::U64);
         self.push_with_handlers(
-            state_space::add_imm(self.cpu),
+            state_space::add_imm(self.module.cpu),
             Class::Integer,
             &[within],
             &[row],

@@ -8,7 +8,6 @@
 use super::FunctionLowering;
 use super::memory::{Load, Store, Transfer};
 use super::names::Named;
-use crate::device::DeviceSpec;
 use crate::exec::lanewise::{choose, test1};
 use crate::exec::memory::state_space::ArgumentSpace;
 use crate::exec::memory::state_space::local_address;
@@ -58,7 +57,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
         }
         let pointer = self.find_register(callee)?;
-        let number = match self.layout.symbols.get(*callee) {
+        let number = match self.module.layout.symbols.get(*callee) {
             Some(Symbol::Function(number)) => Some(*number),
             _ => None,
         };
@@ -78,17 +77,17 @@ impl<'a> FunctionLowering<'_, 'a> {
         let results = self.results(results, &signature.returns)?;
         let site = self.push_call_site(&signature, &arguments, &results.offsets);
         if let Some(pointer) = pointer {
-            self.calls_pointers = true;
+            self.calls.through_pointers = true;
             let pointer_row = self.temporary(Type::U64);
             self.push_with_handlers(
-                crate::exec::memory::state_space::add_imm(self.cpu),
+                crate::exec::memory::state_space::add_imm(self.module.cpu),
                 Class::Integer,
                 &[pointer_row],
                 &[pointer],
             );
             self.push(control::call_pointer, Class::Control, &[], &[pointer_row]);
         } else if let Some(number) = number {
-            self.callees.push(number);
+            self.calls.callees.push(number);
             self.push(control::call, Class::Control, &[], &[]);
             self.last().arg0 = number as u32;
         }
@@ -106,9 +105,10 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     fn signature_of(&self, name: &str) -> Result<Signature, LoadError> {
-        self.prototypes
+        self.calls
+            .prototypes
             .get(name)
-            .or_else(|| self.signatures.get(name))
+            .or_else(|| self.module.signatures.get(name))
             .cloned()
             .ok_or_else(|| self.error(format!("`{name}` has no prototype")))
     }
@@ -182,12 +182,12 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Allocates local memory for a value that a call passes in a register.
     fn allocate_argument(&mut self, formal: &Formal) -> Result<u32, LoadError> {
-        let offset = self.local_bytes.next_multiple_of(formal.bytes.max(1));
+        let offset = self.stack.local_bytes.next_multiple_of(formal.bytes.max(1));
         let end = offset + formal.bytes;
         if u64::from(end) > limits::LOCAL_BYTES {
             return Err(self.error("the call's arguments exceed a thread's local memory"));
         }
-        self.local_bytes = end;
+        self.stack.local_bytes = end;
         Ok(offset)
     }
 
@@ -207,12 +207,12 @@ impl<'a> FunctionLowering<'_, 'a> {
             .map(|((&to, &from), formal)| (from, to, formal.bytes))
             .collect();
         // The caller's stack size is filled in when the whole function has been lowered.
-        self.call_sites.push(CallSite {
+        self.calls.sites.push(CallSite {
             arguments,
             results,
             caller_bytes: 0,
         });
-        (self.program.call_sites.len() + self.call_sites.len() - 1) as u64
+        (self.program.call_sites.len() + self.calls.sites.len() - 1) as u64
     }
 
     /// Lowers a call of a function that the driver provides to kernels.
@@ -238,12 +238,12 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         self.program.uses_heap |= matches!(name, "malloc" | "free");
         let result = results.first().copied();
-        self.call_sites.push(CallSite {
+        self.calls.sites.push(CallSite {
             arguments: arguments.iter().map(|&from| (from, 0, 0)).collect(),
             results: result.into_iter().map(|to| (0, to, bytes)).collect(),
             caller_bytes: 0,
         });
-        let site = (self.program.call_sites.len() + self.call_sites.len() - 1) as u64;
+        let site = (self.program.call_sites.len() + self.calls.sites.len() - 1) as u64;
         self.push(handler, Class::Control, &[], &[]);
         self.last().imm = site;
         Ok(())
@@ -357,7 +357,7 @@ pub fn local_memory_error(variable: &ast::Variable) -> LoadError {
 impl<'a> FunctionLowering<'_, 'a> {
     /// Declares the function's parameters and results: a kernel's in the parameter space, a device function's
     /// at the start of its stack frame.
-    pub fn declare_formals(&mut self, device: &DeviceSpec) -> Result<(), LoadError> {
+    pub fn declare_formals(&mut self) -> Result<(), LoadError> {
         let function = self.function;
         if function.entry {
             if let Some(param) = function.params.iter().find(|param| param.register) {
@@ -366,20 +366,20 @@ impl<'a> FunctionLowering<'_, 'a> {
                     "`{name}` is a register, but kernel parameters must be `.param`"
                 )));
             }
-            let params = layout::parameters(function, device)?;
+            let params = layout::parameters(function, self.module.device)?;
             for (param, location) in function.params.iter().zip(params) {
                 let offset = location.offset;
                 self.declare(param.name, Named::Param { offset })?;
-                self.param_bytes = offset + location.size;
+                self.stack.param_bytes = offset + location.size;
             }
             return Ok(());
         }
         let signature = Signature::of(&function.returns, &function.params)?;
         let (returns, params, end) = signature.offsets();
-        self.local_bytes = end;
+        self.stack.local_bytes = end;
         for (variable, offset) in function.returns.iter().zip(returns) {
             if let Some(register) = self.declare_formal(variable, offset)? {
-                self.results.push((register, offset));
+                self.stack.results.push((register, offset));
             }
         }
         for (variable, offset) in function.params.iter().zip(params) {
@@ -407,7 +407,7 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Stores the results that are registers to the locations from which the caller reads them.
     pub fn store_results(&mut self) {
-        for (register, offset) in self.results.clone() {
+        for (register, offset) in self.stack.results.clone() {
             self.store_local(register, offset);
         }
     }
@@ -417,16 +417,16 @@ impl<'a> FunctionLowering<'_, 'a> {
         let address = self.local_address_register(offset);
         let (row, bytes) = (self.info(register).row, self.info(register).bytes);
         if row != RegisterClass::Predicate {
-            let handler = Load::weak::<ArgumentSpace>(self.cpu, bits_type(bytes), 1);
+            let handler = Load::weak::<ArgumentSpace>(self.module.cpu, bits_type(bytes), 1);
             self.push_with_handlers(handler, Class::Integer, &[register], &[address]);
             self.last().arg0 = 1;
             return;
         }
         let word = self.temporary(Type::B32);
-        let handler = Load::weak::<ArgumentSpace>(self.cpu, Type::B32, 1);
+        let handler = Load::weak::<ArgumentSpace>(self.module.cpu, Type::B32, 1);
         self.push_with_handlers(handler, Class::Integer, &[word], &[address]);
         self.last().arg0 = 1;
-        let handler = test1(self.cpu, |a: u32| a != 0);
+        let handler = test1(self.module.cpu, |a: u32| a != 0);
         self.push_with_handlers(handler, Class::Integer, &[register], &[word]);
     }
 
@@ -437,13 +437,16 @@ impl<'a> FunctionLowering<'_, 'a> {
         let (value, ty) = if row == RegisterClass::Predicate {
             let [one, zero] = [1, 0].map(|value| self.literal(Type::B32, value));
             let word = self.temporary(Type::B32);
-            let handler = choose(self.cpu, |a: u32, b: u32, first| if first { a } else { b });
+            let handler = choose(
+                self.module.cpu,
+                |a: u32, b: u32, first| if first { a } else { b },
+            );
             self.push_with_handlers(handler, Class::Integer, &[word], &[one, zero, register]);
             (word, Type::B32)
         } else {
             (register, bits_type(bytes))
         };
-        let handler = Store::weak::<ArgumentSpace>(self.cpu, ty, 1);
+        let handler = Store::weak::<ArgumentSpace>(self.module.cpu, ty, 1);
         self.push_with_handlers(handler, Class::Integer, &[], &[address, value]);
         self.last().arg0 = 1;
     }
@@ -451,7 +454,12 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// Returns a register that holds the address of an offset in this function's local memory.
     fn local_address_register(&mut self, offset: u32) -> Register {
         let address = self.temporary(Type::U64);
-        self.push_with_handlers(local_address(self.cpu), Class::Integer, &[address], &[]);
+        self.push_with_handlers(
+            local_address(self.module.cpu),
+            Class::Integer,
+            &[address],
+            &[],
+        );
         self.last().arg0 = 1;
         self.last().imm = offset.into();
         address

@@ -77,7 +77,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             gang: Some(gang::exit),
             preserves_uniformity: false,
         };
-        if self.has_wgmma {
+        if self.effects.has_wgmma {
             self.push(warpgroup::end, Class::Move, &[], &[]);
         }
         self.push_with_handlers(handler, Class::Control, &[], &[]);
@@ -148,7 +148,7 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Appends a return. A kernel's thread ends; a device function jumps to the block where returns reconverge.
     pub fn push_return(&mut self) {
-        match self.return_block {
+        match self.blocks.return_block {
             Some(_) => {
                 self.store_results();
                 self.push_jump();
@@ -164,11 +164,11 @@ impl<'a> FunctionLowering<'_, 'a> {
             return Err(self.error("`brx.idx` takes an index and a list of targets"));
         };
         let index = self.source(index, Type::U32)?;
-        let Some(labels) = self.branch_tables.get(name) else {
+        let Some(labels) = self.blocks.branch_tables.get(name) else {
             return Err(self.error(format!("`{name}` is not a list of branch targets")));
         };
-        self.branch_targets += labels.len();
-        if self.branch_targets > limits::BRANCH_TARGETS {
+        self.blocks.branch_targets += labels.len();
+        if self.blocks.branch_targets > limits::BRANCH_TARGETS {
             return Err(self.error(format!(
                 "the function's `brx.idx` instructions have more than {} targets in all",
                 limits::BRANCH_TARGETS

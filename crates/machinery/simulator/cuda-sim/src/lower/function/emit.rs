@@ -68,22 +68,23 @@ impl FunctionLowering<'_, '_> {
     pub fn finish(mut self) -> Result<(), LoadError> {
         // Falling off the end of the body is a return.
         self.push_return();
-        if let Some(end) = self.return_block {
+        if let Some(end) = self.blocks.return_block {
             self.start_block(end);
             // Control never falls through here: lanes leave for their callers when they arrive at the block.
             self.push(control::trap, Class::Control, &[], &[]);
             self.last().flow = Flow::Exit;
         }
         self.number_blocks()?;
-        let reads_old = self
-            .insts
-            .iter()
-            .any(|ir| ir.uses.iter().any(|used| self.old_values.contains(used)));
+        let reads_old = self.insts.iter().any(|ir| {
+            ir.uses
+                .iter()
+                .any(|used| self.effects.old_values.contains(used))
+        });
         let can_form_gangs = self.can_form_gangs() && !reads_old;
         let plan = self.plan(can_form_gangs)?;
         sanitizer::annotate_spin_loops(&mut self.insts, &plan.cfg, self.function.entry);
-        machine_code::annotate_atomics(&mut self.insts, &plan.cfg, &self.registers);
-        sanitizer::annotate_shuffles(&mut self.insts, &plan.cfg, &self.registers);
+        machine_code::annotate_atomics(&mut self.insts, &plan.cfg, &self.registers.infos);
+        sanitizer::annotate_shuffles(&mut self.insts, &plan.cfg, &self.registers.infos);
         for block in 0..plan.starts.len() {
             self.emit_block(&plan, block);
         }
@@ -92,21 +93,25 @@ impl FunctionLowering<'_, '_> {
     }
 
     fn plan(&self, can_form_gangs: bool) -> Result<Plan, LoadError> {
-        let starts: Vec<usize> = self.starts.iter().map(|&(_, start)| start).collect();
-        let cfg = Cfg::new(&self.insts, &starts, self.return_block);
-        let merge_roles = vectorizer::merge_roles(&self.insts, &cfg, &self.registers);
+        let starts: Vec<usize> = self.blocks.starts.iter().map(|&(_, start)| start).collect();
+        let cfg = Cfg::new(&self.insts, &starts, self.blocks.return_block);
+        let merge_roles = vectorizer::merge_roles(&self.insts, &cfg, &self.registers.infos);
         let issued_by = machine_code::issued_by(&self.insts, &cfg);
         let row_owners = if can_form_gangs {
-            uniformity::row_owners(&self.insts, &cfg, &self.registers)
+            uniformity::row_owners(&self.insts, &cfg, &self.registers.infos)
         } else {
-            vec![RowOwner::Warps; self.registers.len()]
+            vec![RowOwner::Warps; self.registers.infos.len()]
         };
         let assignment =
-            register_allocation::assign(&self.registers, &row_owners, &self.insts, &cfg)
+            register_allocation::assign(&self.registers.infos, &row_owners, &self.insts, &cfg)
                 .map_err(|message| LoadError::invalid(self.function.line, message))?;
         Ok(Plan {
             machine_branches: machine_code::machine_branches(&issued_by, &self.insts, &cfg),
-            arrays: sanitizer::target_arrays(&self.insts, &self.registers, &self.arrays),
+            arrays: sanitizer::target_arrays(
+                &self.insts,
+                &self.registers.infos,
+                &self.registers.arrays,
+            ),
             reconverges: self.reconverges(&cfg),
             cfg,
             starts,
@@ -131,7 +136,7 @@ impl FunctionLowering<'_, '_> {
                 reconverges[*point] = true;
             }
         }
-        if let Some(end) = self.return_block {
+        if let Some(end) = self.blocks.return_block {
             reconverges[end.0] = true;
         }
         reconverges
@@ -145,7 +150,7 @@ impl FunctionLowering<'_, '_> {
         let insts = &self.insts[range.clone()];
         let first = insts.first();
         let line = LineInfo {
-            ptx_line: first.map_or(self.line, |ir| ir.ptx_line),
+            ptx_line: first.map_or(self.position.line, |ir| ir.ptx_line),
             location: first.and_then(|ir| ir.location),
         };
         let enter = Inst {
@@ -266,7 +271,7 @@ impl FunctionLowering<'_, '_> {
             }
         }
         for (n, register) in ir.operands.iter().enumerate().take(inst.operands.len()) {
-            let literal = self.registers[register.0 as usize].literal.is_some();
+            let literal = self.registers.infos[register.0 as usize].literal.is_some();
             if literal || plan.row_owners[register.0 as usize] != RowOwner::Warps {
                 inst.uniform |= 1 << n;
             }
@@ -290,6 +295,7 @@ impl FunctionLowering<'_, '_> {
             }
             Flow::Return => {
                 inst.arg0 = self
+                    .blocks
                     .return_block
                     .map_or(NO_INDEX, |end| plan.address(end.0));
             }
@@ -300,9 +306,9 @@ impl FunctionLowering<'_, '_> {
     /// Appends the function's description for the interpreter.
     fn emit_function(self, plan: Plan, can_form_gangs: bool, reads_old: bool) {
         // A call always takes some stack, so that endless recursion overflows it.
-        let caller_bytes = self.local_bytes.next_multiple_of(16).max(16);
-        let calls = !self.call_sites.is_empty();
-        for mut site in self.call_sites {
+        let caller_bytes = self.stack.local_bytes.next_multiple_of(16).max(16);
+        let calls = !self.calls.sites.is_empty();
+        for mut site in self.calls.sites {
             site.caller_bytes = caller_bytes;
             self.program.call_sites.push(site);
         }
@@ -311,30 +317,32 @@ impl FunctionLowering<'_, '_> {
             is_kernel: self.function.entry,
             entry: plan.base,
             end: self
+                .blocks
                 .return_block
                 .map_or(NO_INDEX, |end| plan.address(end.0)),
             frame_bytes: plan.assignment.frame_bytes,
             local_bytes: if calls || !self.function.entry {
                 caller_bytes
             } else {
-                self.local_bytes
+                self.stack.local_bytes
             },
             can_form_gangs,
             uniform: plan.assignment.common,
             literals: plan.assignment.literals,
             registers: plan.assignment.pressure,
-            calls: self.callees,
-            calls_pointers: self.calls_pointers,
-            ordered: self.ordered || reads_old,
-            volatile: self.volatile,
+            calls: self.calls.callees,
+            calls_pointers: self.calls.through_pointers,
+            ordered: self.effects.ordered || reads_old,
+            volatile: self.effects.volatile,
         });
     }
 
     /// Returns true if the warps of a block may run in lockstep as a gang: the order in which they print,
     /// exchange values or read the clock must not be observable, and calls would make them diverge.
     fn can_form_gangs(&self) -> bool {
-        let is_order_dependent = !self.call_sites.is_empty() || self.ordered || self.reads_clock;
-        self.cpu.is_wide() && self.function.entry && !is_order_dependent
+        let is_order_dependent =
+            !self.calls.sites.is_empty() || self.effects.ordered || self.effects.reads_clock;
+        self.module.cpu.is_wide() && self.function.entry && !is_order_dependent
     }
 
     /// Returns which side of the branch at the end of a block only ends the thread.
@@ -351,11 +359,11 @@ impl FunctionLowering<'_, '_> {
 
     /// Numbers the blocks in code order. Fails if a label is not defined.
     fn number_blocks(&mut self) -> Result<(), LoadError> {
-        let mut numbers = vec![None; self.next_block];
-        for (number, &(block, _)) in self.starts.iter().enumerate() {
+        let mut numbers = vec![None; self.blocks.next];
+        for (number, &(block, _)) in self.blocks.starts.iter().enumerate() {
             numbers[block.0] = Some(BlockId(number));
         }
-        for (name, block) in &self.labels {
+        for (name, block) in &self.blocks.labels {
             if numbers[block.0].is_none() {
                 return Err(self.error(format!("label `{name}` is not defined")));
             }
@@ -372,7 +380,7 @@ impl FunctionLowering<'_, '_> {
                 Flow::Next | Flow::Return | Flow::Exit | Flow::Stop => {}
             }
         }
-        self.return_block.iter_mut().for_each(renumber);
+        self.blocks.return_block.iter_mut().for_each(renumber);
         Ok(())
     }
 }

@@ -210,12 +210,15 @@ impl<'a> FunctionLowering<'_, 'a> {
                 *offset,
             ));
         }
-        match (self.lookup(name), self.layout.symbols.get(name).copied()) {
+        match (
+            self.lookup(name),
+            self.module.layout.symbols.get(name).copied(),
+        ) {
             (Some(Named::Param { offset: base }), _) => Ok(ResolvedAddress::Param(
                 u64::from(base).wrapping_add_signed(*offset),
             )),
             (None, Some(Symbol::Const(address))) if space == AccessSpace::Const => {
-                let (base, _) = self.layout.constants.unwrap_or_default();
+                let (base, _) = self.module.layout.constants.unwrap_or_default();
                 Ok(ResolvedAddress::ConstantBank(
                     (address - base).wrapping_add_signed(*offset),
                 ))
@@ -273,10 +276,10 @@ impl<'a> FunctionLowering<'_, 'a> {
         let bytes = u64::from(form.bytes());
         match address {
             ResolvedAddress::ConstantBank(offset) => {
-                let limit = self.layout.constants.map_or(0, |(_, bytes)| bytes);
+                let limit = self.module.layout.constants.map_or(0, |(_, bytes)| bytes);
                 self.check_bounds(offset, bytes, limit, "the module's constants")?;
                 self.push_with_handlers(
-                    fixed_offset_load::<false>(self.cpu, ty),
+                    fixed_offset_load::<false>(self.module.cpu, ty),
                     Class::Move,
                     &rows,
                     &[],
@@ -284,9 +287,14 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.last().imm = offset;
             }
             ResolvedAddress::Param(offset) => {
-                self.check_bounds(offset, bytes, self.param_bytes.into(), "the parameters")?;
+                self.check_bounds(
+                    offset,
+                    bytes,
+                    self.stack.param_bytes.into(),
+                    "the parameters",
+                )?;
                 self.push_with_handlers(
-                    fixed_offset_load::<true>(self.cpu, ty),
+                    fixed_offset_load::<true>(self.module.cpu, ty),
                     Class::Move,
                     &rows,
                     &[],
@@ -296,7 +304,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             ResolvedAddress::Register(row, offset) => {
                 let (handlers, class) = match form.space {
                     AccessSpace::Param if self.function.entry && !self.names_local(from) => (
-                        Load::weak::<state_space::ParamSpace>(self.cpu, ty, form.count),
+                        Load::weak::<state_space::ParamSpace>(self.module.cpu, ty, form.count),
                         Class::Constant,
                     ),
                     _ => self.select_handlers::<Load>(&form)?,
@@ -314,9 +322,9 @@ impl<'a> FunctionLowering<'_, 'a> {
         self.last().arg0 = form.count;
         for (register, narrow) in widen {
             let handler = if ty.is_signed() {
-                map1(self.cpu, |a: i32| i64::from(a))
+                map1(self.module.cpu, |a: i32| i64::from(a))
             } else {
-                map1(self.cpu, |a: u32| u64::from(a))
+                map1(self.module.cpu, |a: u32| u64::from(a))
             };
             self.push_with_handlers(handler, Class::Integer, &[register], &[narrow]);
         }
@@ -363,7 +371,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 register
             } else {
                 let narrow = self.temporary(ty);
-                let handler = map1(self.cpu, |a: u64| a as u32);
+                let handler = map1(self.module.cpu, |a: u64| a as u32);
                 self.push_with_handlers(handler, Class::Integer, &[narrow], &[register]);
                 narrow
             });
@@ -384,9 +392,9 @@ impl<'a> FunctionLowering<'_, 'a> {
         form: &AccessForm,
     ) -> Result<(Handlers, Class), LoadError> {
         use state_space::{ArgumentSpace, GenericSpace, GlobalSpace, LocalSpace, SharedSpace};
-        let (cpu, ty, count) = (self.cpu, form.ty, form.count);
+        let (cpu, ty, count) = (self.module.cpu, form.ty, form.count);
         let is_ordered = form.ordered.is_some();
-        self.volatile |=
+        self.effects.volatile |=
             is_ordered && matches!(form.space, AccessSpace::Global | AccessSpace::Generic);
         Ok(match form.space {
             AccessSpace::Generic if is_ordered => {
@@ -547,7 +555,12 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         let to = self.destination(&operands[0], Type::B64)?;
         let none = self.literal(Type::B64, 0);
-        self.push_with_handlers(map1(self.cpu, |a: u64| a), Class::Move, &[to], &[none]);
+        self.push_with_handlers(
+            map1(self.module.cpu, |a: u64| a),
+            Class::Move,
+            &[to],
+            &[none],
+        );
         Ok(())
     }
 }
@@ -641,8 +654,8 @@ impl<'a> FunctionLowering<'_, 'a> {
             _ => atomic_handler::<state_space::GenericSpace>(ty),
         };
         if space != AccessSpace::Shared {
-            self.ordered |= operation.is_order_dependent();
-            self.old_values.insert(to);
+            self.effects.ordered |= operation.is_order_dependent();
+            self.effects.old_values.insert(to);
         }
         let class = if space == AccessSpace::Shared {
             Class::Shared

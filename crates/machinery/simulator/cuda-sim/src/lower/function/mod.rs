@@ -33,47 +33,94 @@ use calls::Signature;
 use names::Scope;
 use std::collections::{HashMap, HashSet};
 
+/// The module that contains the functions, and the environment for which they are lowered.
+pub struct ModuleContext<'m, 'a> {
+    pub ast: &'m ast::Module<'a>,
+    pub layout: &'m Layout,
+    /// The signatures of the module's functions.
+    pub signatures: Signatures<'a>,
+    pub device: &'m DeviceSpec,
+    pub cpu: Cpu,
+}
+
 /// The state of lowering one function.
 pub struct FunctionLowering<'m, 'a> {
     program: &'m mut Program,
-    layout: &'m Layout,
+    module: &'m ModuleContext<'m, 'a>,
     function: &'m ast::Function<'a>,
-    /// The module's `.version`.
-    version: (u32, u32),
-    /// The module's `.target`.
-    target: ast::Target<'a>,
-    cpu: Cpu,
+    names: Names<'a>,
+    registers: Registers,
+    insts: Vec<IrInst>,
+    blocks: Blocks<'a>,
+    stack: Stack,
+    calls: Calls<'a>,
+    effects: Effects,
+    position: Position,
+}
+
+/// The names that are visible at the current statement.
+struct Names<'a> {
     /// The open scopes, innermost last. The parser limits their nesting to 64.
     scopes: Vec<Scope<'a>>,
-    registers: Vec<RegisterInfo>,
+    /// True if the function declares vectors of registers.
+    has_vectors: bool,
+}
+
+/// The virtual registers of a function.
+#[derive(Default)]
+struct Registers {
+    /// The properties of each register, indexed by its number.
+    infos: Vec<RegisterInfo>,
+    /// The registers that hold constants, by class and value.
     literals: HashMap<(u8, u64), Register>,
+    /// The carry flag of extended-precision arithmetic.
     carry: Option<Register>,
-    insts: Vec<IrInst>,
+    /// Registers that receive the address of an array in shared memory.
+    arrays: HashMap<Register, SharedArray>,
+}
+
+/// The basic blocks of a function and the branches between them.
+#[derive(Default)]
+struct Blocks<'a> {
     /// The index of the first IR instruction of each block that has been started.
     starts: Vec<(BlockId, usize)>,
     labels: HashMap<&'a str, BlockId>,
     defined_labels: HashSet<&'a str>,
     /// Labels that are branched to. Others, as debug information defines them, do not start a block.
     targets: HashSet<&'a str>,
-    next_block: usize,
+    /// The number of the next block.
+    next: usize,
     /// In a device function, the block where all returns reconverge.
     return_block: Option<BlockId>,
-    local_bytes: u32,
-    /// The results that are registers, with the offsets in local memory from which the caller reads them.
-    results: Vec<(Register, u32)>,
-    /// True if the function declares vectors of registers.
-    has_vectors: bool,
-    param_bytes: u32,
-    call_sites: Vec<CallSite>,
-    /// The signatures of the module's functions.
-    signatures: &'m Signatures<'a>,
-    /// The function's `.callprototype` declarations.
-    prototypes: HashMap<&'a str, Signature>,
     branch_tables: HashMap<&'a str, Vec<&'a str>>,
     /// The number of targets of all `brx.idx` instructions so far.
     branch_targets: usize,
+}
+
+/// The memory that a function needs for its parameters, results and variables.
+#[derive(Default)]
+struct Stack {
+    local_bytes: u32,
+    /// The results that are registers, with the offsets in local memory from which the caller reads them.
+    results: Vec<(Register, u32)>,
+    param_bytes: u32,
+}
+
+/// The calls that a function makes.
+#[derive(Default)]
+struct Calls<'a> {
+    sites: Vec<CallSite>,
     callees: Vec<usize>,
-    calls_pointers: bool,
+    /// True if the function calls through pointers.
+    through_pointers: bool,
+    /// The function's `.callprototype` declarations.
+    prototypes: HashMap<&'a str, Signature>,
+}
+
+/// Effects of a function that restrict how its warps and blocks may be executed.
+#[derive(Default)]
+struct Effects {
+    /// True if the result depends on the order of the blocks.
     ordered: bool,
     /// True if the function has volatile or ordered loads or stores of device memory.
     volatile: bool,
@@ -84,8 +131,10 @@ pub struct FunctionLowering<'m, 'a> {
     /// The result registers of atomics on device memory. If one is read, the result depends on the order of
     /// the blocks.
     old_values: HashSet<Register>,
-    /// Registers that receive the address of an array in shared memory.
-    arrays: HashMap<Register, SharedArray>,
+}
+
+/// The PTX instruction that is being lowered.
+struct Position {
     line: u32,
     location: Option<SourceLocation>,
     /// True if the next IR instruction is the first of its PTX instruction.
@@ -95,63 +144,42 @@ pub struct FunctionLowering<'m, 'a> {
 /// Lowers a function that has a body and appends its code to the program.
 pub fn lower<'a>(
     program: &mut Program,
-    module: &ast::Module<'a>,
-    signatures: &Signatures<'a>,
-    layout: &Layout,
+    module: &ModuleContext<'_, 'a>,
     function: &ast::Function<'a>,
-    device: &DeviceSpec,
-    cpu: Cpu,
 ) -> Result<(), LoadError> {
+    let body = function.body.as_deref().unwrap_or_default();
     let mut lowering = FunctionLowering {
         program,
-        layout,
+        module,
         function,
-        version: module.version,
-        target: module.target,
-        cpu,
-        scopes: vec![Scope::default()],
-        registers: Vec::new(),
-        literals: HashMap::new(),
-        carry: None,
+        names: Names {
+            scopes: vec![Scope::default()],
+            has_vectors: false,
+        },
+        registers: Registers::default(),
         insts: Vec::new(),
-        starts: Vec::new(),
-        labels: HashMap::new(),
-        defined_labels: HashSet::new(),
-        targets: HashSet::new(),
-        next_block: 0,
-        return_block: None,
-        local_bytes: 0,
-        results: Vec::new(),
-        has_vectors: false,
-        param_bytes: 0,
-        call_sites: Vec::new(),
-        signatures,
-        prototypes: HashMap::new(),
-        branch_tables: HashMap::new(),
-        branch_targets: 0,
-        callees: Vec::new(),
-        calls_pointers: false,
-        ordered: false,
-        volatile: false,
-        reads_clock: false,
-        has_wgmma: false,
-        old_values: HashSet::new(),
-        arrays: HashMap::new(),
-        line: function.line,
-        location: None,
-        starts_ptx_inst: false,
+        blocks: Blocks {
+            targets: statements::targets(body.iter()),
+            ..Blocks::default()
+        },
+        stack: Stack::default(),
+        calls: Calls::default(),
+        effects: Effects {
+            has_wgmma: statements::contains_mnemonic(body, "wgmma"),
+            ..Effects::default()
+        },
+        position: Position {
+            line: function.line,
+            location: None,
+            starts_ptx_inst: false,
+        },
     };
-    lowering.targets = statements::targets(function.body.iter().flatten());
-    lowering.has_wgmma = function
-        .body
-        .as_ref()
-        .is_some_and(|body| statements::contains_mnemonic(body, "wgmma"));
     lowering.start_new_block();
-    lowering.declare_formals(device)?;
+    lowering.declare_formals()?;
     if !function.entry {
-        lowering.return_block = Some(lowering.new_block());
+        lowering.blocks.return_block = Some(lowering.new_block());
     }
-    for statement in function.body.iter().flatten() {
+    for statement in body {
         lowering.statement(statement)?;
     }
     lowering.check_limits()?;
@@ -160,13 +188,13 @@ pub fn lower<'a>(
 
 impl FunctionLowering<'_, '_> {
     fn error(&self, message: impl Into<String>) -> LoadError {
-        LoadError::invalid(self.line, message)
+        LoadError::invalid(self.position.line, message)
     }
 
     /// Fails if the control flow is too large to analyze.
     fn check_limits(&self) -> Result<(), LoadError> {
         let line = self.function.line;
-        let blocks = self.next_block;
+        let blocks = self.blocks.next;
         if blocks > limits::BLOCKS {
             let message = format!(
                 "the function has {blocks} basic blocks, but at most {} are allowed: split it into several functions",
@@ -222,9 +250,9 @@ impl<'a> FunctionLowering<'_, 'a> {
             flops: 0,
             n8_tiles: 0,
             arithmetic: None,
-            starts_ptx_inst: std::mem::take(&mut self.starts_ptx_inst),
-            ptx_line: self.line,
-            location: self.location,
+            starts_ptx_inst: std::mem::take(&mut self.position.starts_ptx_inst),
+            ptx_line: self.position.line,
+            location: self.position.location,
         });
     }
 
@@ -235,12 +263,12 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     fn new_block(&mut self) -> BlockId {
-        self.next_block += 1;
-        BlockId(self.next_block - 1)
+        self.blocks.next += 1;
+        BlockId(self.blocks.next - 1)
     }
 
     fn start_block(&mut self, block: BlockId) {
-        self.starts.push((block, self.insts.len()));
+        self.blocks.starts.push((block, self.insts.len()));
     }
 
     fn start_new_block(&mut self) {
@@ -249,11 +277,11 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     pub fn label(&mut self, name: &'a str) -> BlockId {
-        match self.labels.get(name) {
+        match self.blocks.labels.get(name) {
             Some(&block) => block,
             None => {
                 let block = self.new_block();
-                self.labels.insert(name, block);
+                self.blocks.labels.insert(name, block);
                 block
             }
         }

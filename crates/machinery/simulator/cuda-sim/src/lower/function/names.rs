@@ -57,6 +57,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             return Ok(());
         }
         match self
+            .names
             .scopes
             .last_mut()
             .and_then(|scope| scope.names.insert(name, named))
@@ -68,7 +69,8 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Returns the meaning of a name inside the function.
     pub fn lookup(&self, name: &str) -> Option<Named> {
-        self.scopes
+        self.names
+            .scopes
             .iter()
             .rev()
             .find_map(|scope| scope.names.get(name).copied())
@@ -83,7 +85,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         vector: u32,
     ) -> Result<(), LoadError> {
         let length = vector as usize;
-        self.has_vectors |= length > 1;
+        self.names.has_vectors |= length > 1;
         let named = match (count, length) {
             (Some(count), 1) => Named::Range { count, ty },
             (Some(count), _) => Named::VectorRange { count, ty, length },
@@ -113,7 +115,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             Some(_) => return Ok(None),
             None => {}
         }
-        if let (true, Some((vector, element))) = (self.has_vectors, name.rsplit_once('.')) {
+        if let (true, Some((vector, element))) = (self.names.has_vectors, name.rsplit_once('.')) {
             let elements = self.find_vector(vector)?;
             let index = element_index(element);
             return Ok(elements.and_then(|registers| registers.get(index?).copied()));
@@ -121,16 +123,17 @@ impl<'a> FunctionLowering<'_, 'a> {
         let Some((prefix, number)) = numbered(name) else {
             return Ok(None);
         };
-        for depth in (0..self.scopes.len()).rev() {
-            let Some(&Named::Range { count, ty }) = self.scopes[depth].names.get(prefix) else {
+        for depth in (0..self.names.scopes.len()).rev() {
+            let Some(&Named::Range { count, ty }) = self.names.scopes[depth].names.get(prefix)
+            else {
                 continue;
             };
             self.within(name, number, prefix, count)?;
-            if let Some(&register) = self.scopes[depth].members.get(name) {
+            if let Some(&register) = self.names.scopes[depth].members.get(name) {
                 return Ok(Some(register));
             }
             let register = self.new_register(ty)?;
-            self.scopes[depth].members.insert(name, register);
+            self.names.scopes[depth].members.insert(name, register);
             return Ok(Some(register));
         }
         Ok(None)
@@ -148,17 +151,17 @@ impl<'a> FunctionLowering<'_, 'a> {
         let Some((prefix, number)) = numbered(name) else {
             return Ok(None);
         };
-        for depth in (0..self.scopes.len()).rev() {
-            let named = self.scopes[depth].names.get(prefix);
+        for depth in (0..self.names.scopes.len()).rev() {
+            let named = self.names.scopes[depth].names.get(prefix);
             let Some(&Named::VectorRange { count, ty, length }) = named else {
                 continue;
             };
             self.within(name, number, prefix, count)?;
-            let registers = match self.scopes[depth].vectors.get(name) {
+            let registers = match self.names.scopes[depth].vectors.get(name) {
                 Some(&registers) => registers,
                 None => self.new_vector(ty)?,
             };
-            self.scopes[depth].vectors.insert(name, registers);
+            self.names.scopes[depth].vectors.insert(name, registers);
             return Ok(Some(registers[..length].to_vec()));
         }
         Ok(None)
@@ -221,8 +224,8 @@ impl FunctionLowering<'_, '_> {
                 return Err(self.error("a special register is not a predicate"));
             }
         };
-        self.reads_clock |= special.is_clock();
-        let handler = special.reader(self.cpu, wide);
+        self.effects.reads_clock |= special.is_clock();
+        let handler = special.reader(self.module.cpu, wide);
         self.push_with_handlers(handler, Class::Integer, &[into], &[]);
         let inst = self.last();
         inst.arg0 = 1;

@@ -27,23 +27,23 @@ impl<'a> FunctionLowering<'_, 'a> {
         if ty == Type::B128 {
             return Err(self.error("128-bit registers are not simulated"));
         }
-        if self.registers.len() >= MAX_REGISTERS {
+        if self.registers.infos.len() >= MAX_REGISTERS {
             return Err(self.error("the function has too many registers"));
         }
         let register = self.temporary(ty);
-        self.registers[register.0 as usize].declared = true;
+        self.registers.infos[register.0 as usize].declared = true;
         Ok(register)
     }
 
     /// Creates a temporary register that the PTX does not declare.
     pub fn temporary(&mut self, ty: Type) -> Register {
-        self.registers.push(RegisterInfo {
+        self.registers.infos.push(RegisterInfo {
             row: register_class(ty),
             bytes: ty.bytes(),
             literal: None,
             declared: false,
         });
-        Register(self.registers.len() as u32 - 1)
+        Register(self.registers.infos.len() as u32 - 1)
     }
 
     /// Returns the constant register with the value `bits`.
@@ -61,17 +61,17 @@ impl<'a> FunctionLowering<'_, 'a> {
             RegisterClass::Narrow => bits & u64::from(u32::MAX),
             RegisterClass::Wide => bits,
         };
-        if let Some(&register) = self.literals.get(&(row as u8, bits)) {
+        if let Some(&register) = self.registers.literals.get(&(row as u8, bits)) {
             return register;
         }
-        self.registers.push(RegisterInfo {
+        self.registers.infos.push(RegisterInfo {
             row,
             bytes: ty.bytes(),
             literal: Some(bits),
             declared: false,
         });
-        let register = Register(self.registers.len() as u32 - 1);
-        self.literals.insert((row as u8, bits), register);
+        let register = Register(self.registers.infos.len() as u32 - 1);
+        self.registers.literals.insert((row as u8, bits), register);
         register
     }
 
@@ -84,7 +84,7 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Creates the error for a name that is not a register where one is required.
     fn no_register(&self, name: &str) -> LoadError {
-        let directive = match (self.lookup(name), self.layout.symbols.get(name)) {
+        let directive = match (self.lookup(name), self.module.layout.symbols.get(name)) {
             (Some(Named::Param { .. }), _) => "param",
             (Some(Named::Local(_)), _) => "local` or `.param",
             (Some(Named::Shared(_)), _) => "shared",
@@ -126,7 +126,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     pub fn info(&self, register: Register) -> RegisterInfo {
-        self.registers[register.0 as usize]
+        self.registers.infos[register.0 as usize]
     }
 
     /// Returns the register of a destination operand: a register of the type's width, or a temporary for a
@@ -182,7 +182,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             Operand::Not(name) => {
                 let predicate = self.predicate(name)?;
                 let negated = self.temporary(Type::Pred);
-                let handler = crate::exec::lanewise::masks::<u32, _>(self.cpu, |a, _, _| !a);
+                let handler = crate::exec::lanewise::masks::<u32, _>(self.module.cpu, |a, _, _| !a);
                 self.push_with_handlers(handler, Class::Integer, &[negated], &[predicate]);
                 Ok(negated)
             }
@@ -217,7 +217,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         form.operand_lengths = instruction.operands.iter().map(length).collect();
         form.def_bytes = self.register_bytes(flat.first())?;
         form.use_bytes = self.register_bytes(flat.get(1))?;
-        let op = select(&form, self.cpu)
+        let op = select(&form, self.module.cpu)
             .map_err(|error| self.error(format!("`{}`: {error}", display_name(instruction))))?;
         let expected = op.defs.len() + op.uses.len() + usize::from(op.literal);
         if flat.len() != expected {
@@ -256,11 +256,11 @@ impl<'a> FunctionLowering<'_, 'a> {
             imm = immediate_bits(*value, Type::B64);
         }
         if op.carries {
-            let carry = match self.carry {
+            let carry = match self.registers.carry {
                 Some(carry) => carry,
                 None => {
                     let carry = self.temporary(Type::Pred);
-                    self.carry = Some(carry);
+                    self.registers.carry = Some(carry);
                     carry
                 }
             };
@@ -297,13 +297,13 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     pub fn unknown(&self, instruction: &Instruction) -> LoadError {
         LoadError::UnknownInstruction {
-            line: self.line,
+            line: self.position.line,
             instruction: display_name(instruction),
             required_sm: instructions::required_capability(
                 instruction.mnemonic,
                 &instruction.modifiers,
             )
-            .filter(|&sm| self.target.sm < sm),
+            .filter(|&sm| self.module.ast.target.sm < sm),
         }
     }
 }

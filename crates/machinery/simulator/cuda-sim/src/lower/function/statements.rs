@@ -53,10 +53,10 @@ impl<'a> FunctionLowering<'_, 'a> {
     pub fn statement(&mut self, statement: &Statement<'a>) -> Result<(), LoadError> {
         match statement {
             Statement::Label(name) => {
-                if !self.defined_labels.insert(name) {
+                if !self.blocks.defined_labels.insert(name) {
                     return Err(self.error(format!("label `{name}` is defined twice")));
                 }
-                if self.targets.contains(name) {
+                if self.blocks.targets.contains(name) {
                     let block = self.label(name);
                     self.start_block(block);
                 }
@@ -69,20 +69,20 @@ impl<'a> FunctionLowering<'_, 'a> {
             } => self.declare_register(name, count, ty, vector)?,
             Statement::Variable(variable) => self.local_variable(variable)?,
             Statement::Instruction(instruction) => {
-                self.line = instruction.line;
-                self.location = instruction.location;
-                self.starts_ptx_inst = true;
+                self.position.line = instruction.line;
+                self.position.location = instruction.location;
+                self.position.starts_ptx_inst = true;
                 self.instruction(instruction)?;
             }
             Statement::Block(inner) => {
-                self.scopes.push(Scope::default());
+                self.names.scopes.push(Scope::default());
                 for statement in inner {
                     self.statement(statement)?;
                 }
-                self.scopes.pop();
+                self.names.scopes.pop();
             }
             Statement::BranchTargets { name, labels } => {
-                self.branch_tables.insert(name, labels.clone());
+                self.blocks.branch_tables.insert(name, labels.clone());
             }
             Statement::CallTargets { .. } => {}
             Statement::CallPrototype {
@@ -90,7 +90,8 @@ impl<'a> FunctionLowering<'_, 'a> {
                 returns,
                 params,
             } => {
-                self.prototypes
+                self.calls
+                    .prototypes
                     .insert(name, Signature::of(returns, params)?);
             }
         }
@@ -103,23 +104,35 @@ impl<'a> FunctionLowering<'_, 'a> {
         match variable.space {
             StateSpace::Local | StateSpace::Param => {
                 let bytes = bytes_of(variable)?;
-                let offset =
-                    u64::from(self.local_bytes).next_multiple_of(u64::from(variable.align.max(1)));
+                let offset = u64::from(self.stack.local_bytes)
+                    .next_multiple_of(u64::from(variable.align.max(1)));
                 let end = offset + bytes;
                 if end > limits::LOCAL_BYTES {
                     return Err(local_memory_error(variable));
                 }
-                self.local_bytes = end as u32;
+                self.stack.local_bytes = end as u32;
                 self.declare(variable.name, Named::Local(offset as u32))
             }
             StateSpace::Shared => {
                 let key = (self.function.name.to_owned(), variable.name.to_owned());
-                let offset = self.layout.function_shared.get(&key).copied().unwrap_or(0);
+                let offset = self
+                    .module
+                    .layout
+                    .function_shared
+                    .get(&key)
+                    .copied()
+                    .unwrap_or(0);
                 self.declare(variable.name, Named::Shared(offset))
             }
             StateSpace::Global => {
                 let key = (self.function.name.to_owned(), variable.name.to_owned());
-                let address = self.layout.function_global.get(&key).copied().unwrap_or(0);
+                let address = self
+                    .module
+                    .layout
+                    .function_global
+                    .get(&key)
+                    .copied()
+                    .unwrap_or(0);
                 self.declare(variable.name, Named::Global(address))
             }
             space => Err(self.error(format!(
@@ -156,7 +169,7 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let expanded;
-        let instruction = match self.has_vectors {
+        let instruction = match self.names.has_vectors {
             true => {
                 expanded = self.expand_vectors(instruction)?;
                 &expanded
@@ -240,7 +253,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         let requirements = entry.requirements_of(&instruction.modifiers);
         let display_name = display_name(instruction);
-        let target = self.target;
+        let target = self.module.ast.target;
         if let Some(only_target) = entry.only_target
             && target.name != only_target
         {
@@ -255,8 +268,8 @@ impl<'a> FunctionLowering<'_, 'a> {
                 "`{display_name}` requires `.target sm_{sm}` or newer, but the module's target is sm_{module_sm}"
             )));
         }
-        if self.version < requirements.version {
-            let ((major, minor), version) = (requirements.version, self.version);
+        if self.module.ast.version < requirements.version {
+            let ((major, minor), version) = (requirements.version, self.module.ast.version);
             return Err(self.error(format!(
                 "`{display_name}` requires `.version {major}.{minor}` or newer, but the module's version is {}.{}",
                 version.0, version.1

@@ -68,7 +68,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let (Some(index), true) = (index, a == b && d == c) else {
             return Err(self.unknown(instruction));
         };
-        let handler = tensor::handler(self.cpu, index);
+        let handler = tensor::handler(self.module.cpu, index);
         self.push_mma(instruction, handler, form.registers(), ty)?;
         self.last().flops = form.operations();
         Ok(())
@@ -358,7 +358,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         uses.push(self.source(accumulates, Type::Pred)?);
         self.push(
-            warpgroup::handler(self.cpu, multiplicand),
+            warpgroup::handler(self.module.cpu, multiplicand),
             Class::Warpgroup,
             &defs,
             &uses,
