@@ -239,9 +239,10 @@ impl Checker {
 
     /// Records a data race between two blocks on a line.
     fn record_racy_pair(&mut self, by: SerialAccess, line: u64, pair: RacyPair) {
-        let (writer, user) = match pair.earlier.semantics.writes() {
-            true => (pair.earlier, by),
-            false => (by, pair.earlier),
+        let (writer, user) = if pair.earlier.semantics.writes() {
+            (pair.earlier, by)
+        } else {
+            (by, pair.earlier)
         };
         let key = FindingKey {
             severity: Severity::Warning,

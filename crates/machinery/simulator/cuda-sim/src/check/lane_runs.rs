@@ -51,6 +51,16 @@ pub struct LaneRun {
 }
 
 impl LaneRun {
+    /// Creates the run of a single lane that accesses `start`.
+    pub fn single(lane: usize, start: u64) -> LaneRun {
+        LaneRun {
+            start,
+            first: lane,
+            lanes: 1,
+            contiguous: true,
+        }
+    }
+
     /// Returns the number of bytes that the run covers if each lane accesses `bytes` bytes.
     #[inline(always)]
     pub fn span(&self, bytes: u64) -> u64 {

@@ -121,9 +121,10 @@ impl LaunchChecks {
             for word in racy_words {
                 let first_site = |bits| events.first_device_access(bits);
                 let writer = first_site((word.writers, true));
-                let other = match word.user_writes {
-                    true => writer,
-                    false => first_site((word.readers, false)),
+                let other = if word.user_writes {
+                    writer
+                } else {
+                    first_site((word.readers, false))
                 };
                 let key = FindingKey {
                     severity: Severity::Warning,
@@ -181,10 +182,10 @@ impl DeviceAllocations {
         block_tracking: BlockTracking,
         except: Option<u64>,
     ) -> DeviceAllocations {
-        let allocations = global.allocations();
-        let allocations = allocations.filter(|allocation| Some(allocation.base) != except);
         DeviceAllocations {
-            sorted: allocations
+            sorted: global
+                .allocations()
+                .filter(|allocation| Some(allocation.base) != except)
                 .map(|allocation| TrackedAllocation {
                     base: allocation.base,
                     bytes: allocation.size,

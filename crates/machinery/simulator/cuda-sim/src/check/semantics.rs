@@ -96,9 +96,10 @@ impl AccessSemantics {
         let is_store =
             self == AccessSemantics::OrderedStore || other == AccessSemantics::OrderedStore;
         let waits = |semantics| matches!(semantics, AccessSemantics::OrderedLoad { polls: true });
-        match is_store && !waits(self) && !waits(other) {
-            true => RaceRule::RaceUnlessConstant,
-            false => RaceRule::NoRace,
+        if is_store && !waits(self) && !waits(other) {
+            RaceRule::RaceUnlessConstant
+        } else {
+            RaceRule::NoRace
         }
     }
 }

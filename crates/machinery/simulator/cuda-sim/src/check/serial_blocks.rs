@@ -250,9 +250,10 @@ impl VectorClocks {
             return;
         };
         let location =
-            match self.locations.len() < MAX_LOCATIONS || self.locations.contains_key(&location) {
-                true => location,
-                false => SHARED_LOCATION,
+            if self.locations.len() < MAX_LOCATIONS || self.locations.contains_key(&location) {
+                location
+            } else {
+                SHARED_LOCATION
             };
         match self.locations.get_mut(&location) {
             Some(clock) => join(clock, fence_clock),

@@ -69,9 +69,10 @@ impl Checker {
                     let initialized = |at| shared.written.is_initialized(at, bytes);
                     let new = uninitialized_reads(current, &run, bytes, initialized);
                     // If another thread writes the bytes before the next barrier, this is reported as a race.
-                    match checks.race && deferred.len() < MAX_DEFERRED_READS {
-                        true => deferred.extend(new),
-                        false => uninitialized.extend(new),
+                    if checks.race && deferred.len() < MAX_DEFERRED_READS {
+                        deferred.extend(new)
+                    } else {
+                        uninitialized.extend(new)
                     }
                 }
                 if current.initializes() {
@@ -155,9 +156,10 @@ impl Checker {
         if conflict.other_wrote && store && !conflict.pending {
             let width = bytes as usize;
             let new = (values.stored)(conflict.lane);
-            let same = match together {
-                true => (values.stored)(other.lane())[..width] == new[..width],
-                false => (values.before)(address, width)[..width] == new[..width],
+            let same = if together {
+                (values.stored)(other.lane())[..width] == new[..width]
+            } else {
+                (values.before)(address, width)[..width] == new[..width]
             };
             if same {
                 return;
@@ -244,9 +246,10 @@ impl Checker {
             (_, true, false) => FindingKind::WriteAfterRead,
             (_, false, _) => FindingKind::ReadAfterWrite,
         };
-        let severity = match within && !conflict.pending {
-            true => Severity::Warning,
-            false => Severity::Error,
+        let severity = if within && !conflict.pending {
+            Severity::Warning
+        } else {
+            Severity::Error
         };
         let key = FindingKey {
             other: other.site(),
@@ -255,9 +258,10 @@ impl Checker {
         let rule = match events.at(other.site()) {
             CheckEvent::Access(access) if within => {
                 let both = [access, current.access];
-                match both.iter().all(|access| access.kind.is_atomic()) {
-                    true => RaceRule::NoRace,
-                    false => RaceRule::Race,
+                if both.iter().all(|access| access.kind.is_atomic()) {
+                    RaceRule::NoRace
+                } else {
+                    RaceRule::Race
                 }
             }
             CheckEvent::Access(access) => current.semantics.race_rule(AccessSemantics::of(access)),
@@ -289,18 +293,18 @@ impl Checker {
         });
     }
 
-    /// Records that a lane starts an asynchronous copy to shared memory. Until the lane has waited for it,
-    /// any access to the destination is a race.
+    /// Records that the lane of a run of one starts an asynchronous copy to shared memory. Until the lane has
+    /// waited for it, any access to the destination is a race.
     pub fn start_copy(
         &mut self,
         shadow: &mut Shadow,
         events: &CheckEvents,
         current: WarpAccess,
-        lane: usize,
-        at: u64,
+        run: LaneRun,
         bytes: u64,
     ) {
         let Shadow { order, shared, .. } = shadow;
+        let (lane, at) = (run.first, run.start);
         if !shared.contains(at, bytes) || at & (bytes - 1) != 0 {
             return;
         }
@@ -308,12 +312,6 @@ impl Checker {
             shared.written.set(at, bytes);
         }
         if self.launch.checks.race {
-            let run = LaneRun {
-                start: at,
-                first: lane,
-                lanes: 1,
-                contiguous: true,
-            };
             let current = WarpAccess {
                 writes: true,
                 semantics: AccessSemantics::Store,

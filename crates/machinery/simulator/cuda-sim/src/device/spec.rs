@@ -1,4 +1,5 @@
-//! The specification of one GPU: its limits, and the throughputs and latencies from which the time model computes.
+//! The specification of one GPU: its limits, and the throughputs and latencies from which the time model
+//! computes.
 //!
 //! A cycle is one of the SM clock, [`DeviceSpec::clock_khz`].
 

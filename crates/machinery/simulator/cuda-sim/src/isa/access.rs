@@ -138,9 +138,10 @@ pub enum AtomicMethod {
 impl Update {
     /// Returns the lanes of `mask` that access memory.
     pub fn accessing(self, mask: u32) -> u32 {
-        match self.combined {
-            true => mask & mask.wrapping_neg(),
-            false => mask,
+        if self.combined {
+            mask & mask.wrapping_neg()
+        } else {
+            mask
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The table of memory-access classes, from which the counters, the time model and all reports are derived, and
-//! sets of classes that are selected by the table's columns.
+//! The table of memory-access classes, from which the counters, the time model and all reports are derived,
+//! and sets of classes that are selected by the table's columns.
 
 use super::{AccessKind, Memory};
 

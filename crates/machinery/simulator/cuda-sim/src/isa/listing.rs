@@ -237,9 +237,10 @@ impl Site {
 
     /// Returns the access kind that a slot counts: the second slot of some atomics counts their initial loads.
     fn kind_of_slot(self, access: Access, slot: u32) -> AccessKind {
-        match access.starts_with_load() && slot > self.slot {
-            true => AccessKind::Load,
-            false => access.kind,
+        if access.starts_with_load() && slot > self.slot {
+            AccessKind::Load
+        } else {
+            access.kind
         }
     }
 }

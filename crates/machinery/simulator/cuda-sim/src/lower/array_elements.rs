@@ -79,15 +79,16 @@ fn resolve_instruction<'a>(
             return Err(LoadError::invalid(line, message));
         };
         let offset = index.wrapping_mul(element as i64);
-        *operand = match is_value {
-            true => Operand::Name {
+        *operand = if is_value {
+            Operand::Name {
                 name: array,
                 offset,
-            },
-            false => Operand::Address {
+            }
+        } else {
+            Operand::Address {
                 base: AddressBase::Name(array),
                 offset,
-            },
+            }
         };
     }
     Ok(())

@@ -49,8 +49,9 @@ fn register_bound(function: &ast::Function, device: &DeviceSpec) -> Option<u32> 
     let threads = function.max_threads.or(function.required_threads);
     let occupancy_bound = threads.map(|threads| {
         let threads = threads.into_iter().fold(1, u32::saturating_mul);
-        let warps = threads.div_ceil(device.warp_size).max(1);
-        let warps = warps.saturating_mul(function.min_blocks_per_sm.unwrap_or(1).max(1));
+        let warps_per_block = threads.div_ceil(device.warp_size).max(1);
+        let blocks = function.min_blocks_per_sm.unwrap_or(1).max(1);
+        let warps = warps_per_block.saturating_mul(blocks);
         let registers_per_warp = device.registers_per_multiprocessor / warps;
         registers_per_warp / REGISTER_UNIT * REGISTER_UNIT / device.warp_size
     });

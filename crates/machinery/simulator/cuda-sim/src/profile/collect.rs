@@ -206,9 +206,10 @@ pub fn profile(
                 let counts = of(site.slot);
                 let part = Tally {
                     branches: counts.requests,
-                    divergent_branches: match site.is_machine_branch {
-                        true => counts.conflicts,
-                        false => 0,
+                    divergent_branches: if site.is_machine_branch {
+                        counts.conflicts
+                    } else {
+                        0
                     },
                     ..Tally::default()
                 };
@@ -260,9 +261,10 @@ pub fn profile(
 /// Returns the counts of an instruction's accesses of a class, with `bytes` bytes per lane.
 fn accesses(class: AccessClass, counts: &SiteCounts, bytes: u32, issued: u64) -> AccessCounts {
     let constant = class.row().memory == Memory::Constant;
-    let (sectors, addresses, issued) = match constant {
-        true => (0, counts.units, counts.requests),
-        false => (counts.units, 0, issued),
+    let (sectors, addresses, issued) = if constant {
+        (0, counts.units, counts.requests)
+    } else {
+        (counts.units, 0, issued)
     };
     AccessCounts {
         requests: counts.requests,

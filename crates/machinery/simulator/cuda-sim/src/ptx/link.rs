@@ -46,14 +46,17 @@ pub fn link(texts: &[(String, String)]) -> Result<String, LinkError> {
     let target = units.iter().max_by_key(|unit| unit.module.target.sm);
     let (major, minor) = version.unwrap_or_default();
     let target = target.map_or("sm_52", |unit| unit.module.target.name);
-    let mut linked = format!(".version {major}.{minor}\n.target {target}\n.address_size 64\n");
-    let (mut files, mut written) = (0, HashSet::new());
-    for (number, unit) in units.iter().enumerate() {
-        unit.write(number, files, &units, &defined, &mut written, &mut linked);
-        let last_file = unit.module.files.iter().map(|(file, _)| *file).max();
-        files += last_file.map_or(0, |max_file| max_file + 1);
+    let mut linker = Linker {
+        units: &units,
+        defined,
+        files: 0,
+        written: HashSet::new(),
+        linked: format!(".version {major}.{minor}\n.target {target}\n.address_size 64\n"),
+    };
+    for number in 0..units.len() {
+        linker.write_unit(number);
     }
-    Ok(linked)
+    Ok(linker.linked)
 }
 
 /// One of the modules to link.
@@ -81,8 +84,8 @@ impl<'a> LinkUnit<'a> {
         };
         let text = text.trim_end_matches('\0');
         let tokens = lexer::tokens(text).map_err(syntax)?;
-        let module = grammar::module(&tokens);
-        let module = module.map_err(|fault| syntax(fault.locate(text, &tokens)))?;
+        let module = grammar::module(&tokens)
+            .map_err(|rejection| syntax(rejection.locate(text, &tokens)))?;
         Ok(Self {
             name,
             text,
@@ -131,36 +134,6 @@ impl<'a> LinkUnit<'a> {
             .collect()
     }
 
-    /// Appends the module to `linked`, except for its header, its debug sections, declarations of names that
-    /// another module defines, and names that are in `written` already.
-    fn write(
-        &self,
-        number: usize,
-        files: u32,
-        units: &[LinkUnit],
-        defined: &HashMap<&str, usize>,
-        written: &mut HashSet<String>,
-        linked: &mut String,
-    ) {
-        let clashes = self.clashes(units);
-        for statement in statements(&self.tokens) {
-            let first = statement[0].text;
-            if [".version", ".target", ".address_size", ".section"].contains(&first) {
-                continue;
-            }
-            if let Some(name) = self.declared_name(statement)
-                && !self.is_local(name)
-            {
-                let here = defined.get(name) == Some(&number);
-                let elsewhere = defined.contains_key(name) && !here;
-                if elsewhere || !written.insert(name.to_owned()) {
-                    continue;
-                }
-            }
-            self.write_statement(statement, number, files, &clashes, linked);
-        }
-    }
-
     /// Returns the function or variable that a statement at module scope declares; `None` for other statements.
     fn declared_name(&self, statement: &[Token<'a>]) -> Option<&'a str> {
         let mut words = statement
@@ -170,28 +143,64 @@ impl<'a> LinkUnit<'a> {
             .find(|token| self.names().any(|symbol| symbol.name == token.text))
             .map(|token| token.text)
     }
+}
+
+/// The linked module while it is written.
+struct Linker<'u, 'a> {
+    units: &'u [LinkUnit<'a>],
+    /// The module that defines each global name.
+    defined: HashMap<&'a str, usize>,
+    /// The number of source files of the modules so far.
+    files: u32,
+    /// The global names that have been written.
+    written: HashSet<String>,
+    /// The text of the linked module so far.
+    linked: String,
+}
+
+impl<'a> Linker<'_, 'a> {
+    /// Appends the module to `linked`, except for its header, its debug sections, declarations of names that
+    /// another module defines, and names that are in `written` already.
+    fn write_unit(&mut self, number: usize) {
+        let units = self.units;
+        let unit = &units[number];
+        let clashes = unit.clashes(units);
+        for statement in statements(&unit.tokens) {
+            let first = statement[0].text;
+            if [".version", ".target", ".address_size", ".section"].contains(&first) {
+                continue;
+            }
+            if let Some(name) = unit.declared_name(statement)
+                && !unit.is_local(name)
+            {
+                let here = self.defined.get(name) == Some(&number);
+                let elsewhere = self.defined.contains_key(name) && !here;
+                if elsewhere || !self.written.insert(name.to_owned()) {
+                    continue;
+                }
+            }
+            self.write_statement(statement, number, &clashes);
+        }
+        let last_file = unit.module.files.iter().map(|(file, _)| *file).max();
+        self.files += last_file.map_or(0, |max_file| max_file + 1);
+    }
 
     /// Appends a statement. Renumbers source files, because each module has its own file table.
-    fn write_statement(
-        &self,
-        statement: &[Token<'a>],
-        number: usize,
-        files: u32,
-        clashes: &HashSet<&str>,
-        linked: &mut String,
-    ) {
+    fn write_statement(&mut self, statement: &[Token<'a>], number: usize, clashes: &HashSet<&str>) {
+        let unit = &self.units[number];
+        let linked = &mut self.linked;
         let mut end = None;
         let mut before = "";
         for token in statement {
             // Keep comments and whitespace within the statement, because line breaks are significant. Drop
             // what is between statements.
             if let Some(end) = end {
-                linked.push_str(&self.text[end..token.start]);
+                linked.push_str(&unit.text[end..token.start]);
             }
             let is_file = [".file", ".loc", "inlined_at"].contains(&before);
             match (token.kind, token.text.parse::<u32>()) {
                 (TokenKind::Number, Ok(file)) if is_file => {
-                    linked.push_str(&(file.saturating_add(files)).to_string());
+                    linked.push_str(&(file.saturating_add(self.files)).to_string());
                 }
                 _ => linked.push_str(token.text),
             }

@@ -276,10 +276,12 @@ impl Users {
     /// lock is safe because the state is monotone: a concurrent update never turns a word that belongs to
     /// this block, or to several blocks, into one that does not.
     #[inline(always)]
-    fn contains(&self, block: u32, words: u32, site: u32) -> bool {
-        let exclusive = match self.first.get() == block {
-            true => self.only_first.get(),
-            false => 0,
+    fn contains(&self, words: u32, by: BlockAccess) -> bool {
+        let (block, site) = (by.block_tag(), by.site_bit());
+        let exclusive = if self.first.get() == block {
+            self.only_first.get()
+        } else {
+            0
         };
         words & !(exclusive | self.several.get()) == 0
             && self.sites.get() & site != 0
@@ -287,16 +289,9 @@ impl Users {
     }
 
     /// Records that a block accessed `words` of line `number` at this instruction.
-    fn add(
-        &self,
-        sole_users: &SoleUsers,
-        number: usize,
-        words: u32,
-        block: u32,
-        site: u32,
-        write: bool,
-    ) {
-        self.sites.set(self.sites.get() | site);
+    fn add(&self, sole_users: &SoleUsers, number: usize, words: u32, by: BlockAccess) {
+        let (block, write) = (by.block_tag(), by.write);
+        self.sites.set(self.sites.get() | by.site_bit());
         self.highest.set(self.highest.get().max(block));
         self.lowest.set(match self.lowest.get() {
             0 => block,
@@ -352,9 +347,8 @@ impl Line {
     /// Records that a block accesses `words` of the line, which has index `number` in its allocation.
     #[inline(always)]
     pub fn record(&self, sole_users: &SoleUsers, number: usize, words: u32, by: BlockAccess) {
-        let (block, site) = (by.block_tag(), by.site_bit());
         let users = &self.users[usize::from(by.write)];
-        if users.contains(block, words, site) {
+        if users.contains(words, by) {
             return;
         }
         while self
@@ -364,7 +358,7 @@ impl Line {
         {
             std::hint::spin_loop();
         }
-        users.add(sole_users, number, words, block, site, by.write);
+        users.add(sole_users, number, words, by);
         self.busy.store(0, Ordering::Release);
     }
 }

@@ -237,9 +237,10 @@ impl SharedShadow {
         self.last_write = self.last_write.max(stamp);
         self.write_time[range.clone()].fill(stamp);
         // If several lanes write to one address, the last lane's value remains.
-        let lane = match run.contiguous {
-            true => run.first,
-            false => run.first + run.lanes - 1,
+        let lane = if run.contiguous {
+            run.first
+        } else {
+            run.first + run.lanes - 1
         };
         let accessor = Accessor::new(access.warp, lane, access.site).0;
         for (k, by) in (0u32..).zip(&mut self.writer[range]) {
@@ -375,9 +376,10 @@ impl SharedShadow {
             suspect |= (at >= limit) & (!same | (at == PENDING));
         }
         if access.write {
-            let reads = self.read_time[range.clone()].iter();
-            let reads = reads.zip(&self.reader[range.clone()]);
-            let reads = reads.zip(&self.read_lanes[range.clone()]);
+            let reads = self.read_time[range.clone()]
+                .iter()
+                .zip(&self.reader[range.clone()])
+                .zip(&self.read_lanes[range.clone()]);
             for (k, ((&at, &by), &read)) in (0u32..).zip(reads) {
                 let lane = run.first as u32 + (k >> lane_shift);
                 let own_warp = by >> (SITE_BITS + 5) == warp;

@@ -5,11 +5,12 @@
 //! does not carry its provenance. The sanitizer can, as long as the address is a sum that involves one
 //! array's address.
 //!
-//! **Shuffle results**: every lane may use the value it receives, whatever its source lane, or only some. A lane that reads from a lane outside the member mask receives an undefined value. That is an error only
-//! if the lane uses the value, not if the program selects by lane index whether to use it.
+//! **Shuffle results**: every lane may use the value it receives, whatever its source lane, or only some. A
+//! lane that reads from a lane outside the member mask receives an undefined value. That is an error only if
+//! the lane uses the value, not if the program selects by lane index whether to use it.
 //!
-//! **Polling**: volatile loads and atomics that may poll for another thread's store, and the
-//! exchanges whose result is unused, which are plain stores.
+//! **Polling**: volatile loads and atomics that may poll for another thread's store, and the exchanges whose
+//! result is unused, which are plain stores.
 
 use crate::exec::memory::atomic::Atomic;
 use crate::isa::check_event::{CheckEvent, SharedArray};
@@ -259,8 +260,10 @@ fn is_observable_store(inst: &IrInst) -> bool {
 /// redefinition of its address. (Unoptimized code reloads the address from local memory each time, which does
 /// not count.)
 fn can_poll(insts: &[IrInst], cfg: &Cfg, index: usize) -> bool {
-    let address = insts[index].access.map(|access| access.address);
-    let address = address.and_then(|operand| insts[index].operands.get(operand));
+    let inst = &insts[index];
+    let address = inst
+        .access
+        .and_then(|access| inst.operands.get(access.address));
     let redefines_address = |inst: &IrInst| {
         let sets = address.is_some_and(|address| inst.defs.contains(address));
         sets && inst.access.is_none()

@@ -5,9 +5,10 @@
 //! uniform values only. Divergent threads may execute a block at different times, so no definition between a
 //! divergent branch and its reconvergence point is uniform.
 //!
-//! **Address reuse.** An access may use the address register of an earlier access of the same kind. A kernel that reads `a[i]`, `a[i + 1]` and `a[i + 2]` keeps one address in a register and adds constant
-//! offsets. The access pattern of a gang's warps is classified at the first such access, and later ones reuse
-//! the result (see [`crate::exec::access_pattern`]).
+//! **Address reuse.** An access may use the address register of an earlier access of the same kind. A kernel
+//! that reads `a[i]`, `a[i + 1]` and `a[i + 2]` keeps one address in a register and adds constant offsets.
+//! The access pattern of a gang's warps is classified at the first such access, and later ones reuse the
+//! result (see [`crate::exec::access_pattern`]).
 
 use crate::isa::{Access, AccessKind, Class};
 use crate::lower::cfg::Cfg;
@@ -82,8 +83,7 @@ fn find_divergence(
         }
         for (block, range) in cfg.ranges.iter().enumerate() {
             for inst in &insts[range.clone()] {
-                let differs = |used: &Register| varying[used.0 as usize];
-                let differs = inst.uses.iter().any(differs);
+                let differs = inst.uses.iter().any(|used| varying[used.0 as usize]);
                 if differs || divergence.divergent[block] || !preserves_uniformity(inst) {
                     for def in &inst.defs {
                         changed |= !std::mem::replace(&mut varying[def.0 as usize], true);

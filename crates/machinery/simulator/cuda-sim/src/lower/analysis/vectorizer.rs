@@ -146,9 +146,10 @@ impl Merger<'_> {
                     && !inst.predicated
                     && access.ordered.is_none();
                 let base = inst.operands[access.address];
-                let mut candidates = match is_mergeable {
-                    true => self.take_pending(class, base),
-                    false => Vec::new(),
+                let mut candidates = if is_mergeable {
+                    self.take_pending(class, base)
+                } else {
+                    Vec::new()
                 };
                 self.flush(|pending| {
                     let overlaps = access.memories().contains(&pending.row().memory);

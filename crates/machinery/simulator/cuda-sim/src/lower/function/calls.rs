@@ -1,4 +1,5 @@
-//! Lowering of calls, and the signatures of functions. Source: PTX ISA sections 7.1 (function declarations) and 9.7.12.5 (`call`).
+//! Lowering of calls, and the signatures of functions. Source: PTX ISA sections 7.1 (function declarations)
+//! and 9.7.12.5 (`call`).
 //!
 //! Arguments and results are passed through `.param` variables. Those of device functions are in local
 //! memory: the caller's in its own stack frame, the callee's results and then its parameters at the start of

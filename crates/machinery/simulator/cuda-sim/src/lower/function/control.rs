@@ -123,9 +123,10 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// Lowers `membar` and `fence`.
     pub fn fence(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         self.push_effect(memory_order::fence);
-        self.last().sync_event = CheckEvent::Fence(match instruction.modifiers.contains(&"cta") {
-            true => FenceScope::Block,
-            false => FenceScope::Device,
+        self.last().sync_event = CheckEvent::Fence(if instruction.modifiers.contains(&"cta") {
+            FenceScope::Block
+        } else {
+            FenceScope::Device
         });
         Ok(())
     }

@@ -246,9 +246,10 @@ impl FunctionLowering<'_, '_> {
         if let Some(array) = plan.arrays[index] {
             program.listing.check_events.set_array(array);
         }
-        let gang_handler = gang_handler.unwrap_or(match ir.barrier {
-            true => gang::barrier,
-            false => gang::warp_by_warp,
+        let gang_handler = gang_handler.unwrap_or(if ir.barrier {
+            gang::barrier
+        } else {
+            gang::warp_by_warp
         });
         program.code.push(inst, gang_handler);
         program.listing.push_line(LineInfo {
@@ -260,8 +261,8 @@ impl FunctionLowering<'_, '_> {
     /// Sets the frame offsets of the operands of IR instruction `index`.
     fn set_operands(&mut self, plan: &Plan, index: usize, inst: &mut Inst) {
         let ir = &self.insts[index];
-        let rows = ir.operands.iter();
-        let rows = rows.map(|register| plan.assignment.offsets[register.0 as usize]);
+        let offset_of = |register: &Register| plan.assignment.offsets[register.0 as usize];
+        let rows = ir.operands.iter().map(offset_of);
         if ir.has_operand_list {
             inst.imm = self.program.operand_lists.len() as u64;
             self.program.operand_lists.push(rows.collect());
@@ -388,11 +389,12 @@ impl FunctionLowering<'_, '_> {
 /// Returns the sanitizer event of a kernel's branch. `exit_path` is the side that only ends the thread.
 fn exit_event(exit_path: u64, unless: bool) -> CheckEvent {
     let taken = exit_path == ExitPath::Taken as u64;
-    match taken || exit_path == ExitPath::NotTaken as u64 {
-        true => CheckEvent::ExitBranch(ExitBranch {
+    if taken || exit_path == ExitPath::NotTaken as u64 {
+        CheckEvent::ExitBranch(ExitBranch {
             when_true: taken != unless,
-        }),
-        false => CheckEvent::None,
+        })
+    } else {
+        CheckEvent::None
     }
 }
 

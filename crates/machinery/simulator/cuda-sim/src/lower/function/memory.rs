@@ -498,9 +498,10 @@ impl Transfer for Store {
 /// Selects the handlers of a load of one element at a fixed offset of the kernel's parameters (`PARAM`) or the
 /// constant bank.
 fn fixed_offset_load<const PARAM: bool>(cpu: Cpu, ty: Type) -> Handlers {
-    for_vector!(loads of ty, 1; M, _N => match PARAM {
-        true => load_param::<M>(cpu),
-        false => load_constant_operand::<M>(cpu),
+    for_vector!(loads of ty, 1; M, _N => if PARAM {
+        load_param::<M>(cpu)
+    } else {
+        load_constant_operand::<M>(cpu)
     })
 }
 

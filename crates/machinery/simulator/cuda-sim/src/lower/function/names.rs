@@ -208,8 +208,9 @@ pub fn constant_special_register(name: &str) -> Option<u64> {
     }
     let driver = name.strip_prefix("%envreg").map(str::parse::<u32>);
     let unused = matches!(name, "%tid.w" | "%ntid.w" | "%ctaid.w" | "%nctaid.w");
-    let counter = name.strip_prefix("%pm");
-    let counter = counter.map(|rest| rest.strip_suffix("_64").unwrap_or(rest).parse::<u32>());
+    let counter = name
+        .strip_prefix("%pm")
+        .map(|rest| rest.strip_suffix("_64").unwrap_or(rest).parse::<u32>());
     let zero = unused || matches!(driver, Some(Ok(0 | 3..32))) || matches!(counter, Some(Ok(..8)));
     zero.then_some(0)
 }

@@ -169,12 +169,11 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let expanded;
-        let instruction = match self.names.has_vectors {
-            true => {
-                expanded = self.expand_vectors(instruction)?;
-                &expanded
-            }
-            false => instruction,
+        let instruction = if self.names.has_vectors {
+            expanded = self.expand_vectors(instruction)?;
+            &expanded
+        } else {
+            instruction
         };
         let entry = instructions::find(instruction.mnemonic, &instruction.modifiers)
             .ok_or_else(|| self.unknown(instruction))?;

@@ -189,8 +189,8 @@ impl<'a> FunctionLowering<'_, 'a> {
     pub fn redux(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (form, _) = self.form_and_sync(instruction);
         let [abs, nan] = ["abs", "NaN"].map(|name| form.has(name));
-        let operation = form.one_of(&["add", "min", "max", "and", "or", "xor"]);
-        let operation = match (operation, form.ty()) {
+        let name = form.one_of(&["add", "min", "max", "and", "or", "xor"]);
+        let operation = match (name, form.ty()) {
             (Some("add"), Ok(Type::U32 | Type::S32)) => Redux::Add,
             (Some("min"), Ok(Type::U32)) => Redux::MinUnsigned,
             (Some("max"), Ok(Type::U32)) => Redux::MaxUnsigned,

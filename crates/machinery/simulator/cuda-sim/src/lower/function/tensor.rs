@@ -302,8 +302,9 @@ impl<'a> FunctionLowering<'_, 'a> {
             "bf16" => (Multiplicand::Bf16, "k16"),
             _ => return Err(self.unknown(instruction)),
         };
-        let columns = shape.strip_prefix("m64n");
-        let columns = columns.and_then(|rest| rest.strip_suffix(k));
+        let columns = shape
+            .strip_prefix("m64n")
+            .and_then(|rest| rest.strip_suffix(k));
         let n8_tiles = match columns.map(str::parse::<usize>) {
             Some(Ok(columns)) if (8..=MAX_COLUMNS).contains(&columns) && columns % 8 == 0 => {
                 columns / 8

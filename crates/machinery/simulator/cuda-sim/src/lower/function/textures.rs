@@ -236,12 +236,13 @@ impl<'a> FunctionLowering<'_, 'a> {
         let (Some(addressing), Some(geometry), Ok(ty)) = (addressing, geometry, form.ty()) else {
             return Err(self.unknown(instruction));
         };
-        let is_supported = match reduces {
-            true => matches!(
+        let is_supported = if reduces {
+            matches!(
                 ty,
                 Type::U32 | Type::S32 | Type::U64 | Type::S64 | Type::B32 | Type::B64
-            ),
-            false => matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64),
+            )
+        } else {
+            matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64)
         };
         if form.end().is_err() || !is_supported || ty.bytes() * elements > 16 {
             return Err(self.unknown(instruction));
@@ -264,9 +265,10 @@ impl<'a> FunctionLowering<'_, 'a> {
         is_destination: bool,
     ) -> Result<Register, LoadError> {
         let ty = if ty == Type::B8 { Type::B16 } else { ty };
-        match is_destination {
-            true => self.destination(operand, ty),
-            false => self.source(operand, ty),
+        if is_destination {
+            self.destination(operand, ty)
+        } else {
+            self.source(operand, ty)
         }
     }
 

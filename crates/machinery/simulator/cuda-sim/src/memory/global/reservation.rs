@@ -69,9 +69,10 @@ impl Global {
                 // SAFETY: `find_reservation` has checked that the range is inside the reservation.
                 unsafe { reservation.addresses.commit(offset, bytes) }
             });
-        match filled {
-            true => Ok(()),
-            false => Err(self.out_of_memory(bytes)),
+        if filled {
+            Ok(())
+        } else {
+            Err(self.out_of_memory(bytes))
         }
     }
 

@@ -183,8 +183,9 @@ pub struct CopyTraffic {
 pub fn copy(from: &[u64; LANES], to: &[u64; LANES], mask: u32, bytes: u64) -> CopyTraffic {
     let phases = || split(mask, lanes_per_wavefront(bytes));
     let bank_lanes = |at: &[u64; LANES], lanes| max_lanes_per_bank(at, lanes, bytes);
-    let wavefronts = phases().map(|lanes| bank_lanes(from, lanes).max(bank_lanes(to, lanes)));
-    let wavefronts = wavefronts.sum();
+    let wavefronts = phases()
+        .map(|lanes| bank_lanes(from, lanes).max(bank_lanes(to, lanes)))
+        .sum();
     CopyTraffic {
         sectors: global(from, mask, bytes, false, &mut [(0, 0); LANES]).sectors,
         shared: SharedTraffic {

@@ -86,8 +86,8 @@ fn target<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Target<'s>> {
     }
     let start = *input;
     let name = cut_err(word).parse_next(input)?;
-    let digits = name.strip_prefix("sm_").unwrap_or_default();
-    let digits = digits.strip_suffix(['a', 'f']).unwrap_or(digits);
+    let number = name.strip_prefix("sm_").unwrap_or_default();
+    let digits = number.strip_suffix(['a', 'f']).unwrap_or(number);
     let Ok(sm) = digits.parse() else {
         return Rejection::refuse(&start, "a target has the form sm_52 or sm_90a");
     };

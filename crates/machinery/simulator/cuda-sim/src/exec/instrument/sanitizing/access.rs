@@ -2,7 +2,7 @@
 
 use super::{check, put_back, run_base, take};
 use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
-use crate::check::lane_runs::{Accessor, Addresses};
+use crate::check::lane_runs::{Accessor, Addresses, LaneRun};
 use crate::check::semantics::AccessSemantics;
 use crate::check::shadow::Shadow;
 use crate::exec::cpu::Cpu;
@@ -329,7 +329,8 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
             checker.check_device(shadow, checked, read, lanes, values);
         }
         for lane in active(mask) {
-            checker.start_copy(shadow, checked, current, lane, to[lane], bytes.into());
+            let run = LaneRun::single(lane, to[lane]);
+            checker.start_copy(shadow, checked, current, run, bytes.into());
         }
     });
     // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.

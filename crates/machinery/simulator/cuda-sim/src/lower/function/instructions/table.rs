@@ -214,9 +214,10 @@ pub const WARPS: &[Entry] = &[
 
 /// Returns the requirements of an arrival, which may also set a transaction count (`expect_tx`).
 fn arrival_requirements(modifiers: &[&str]) -> Requirements {
-    match modifiers.contains(&"expect_tx") {
-        true => ptx(8, 0).sm(90),
-        false => ptx(7, 0),
+    if modifiers.contains(&"expect_tx") {
+        ptx(8, 0).sm(90)
+    } else {
+        ptx(7, 0)
     }
 }
 
