@@ -21,7 +21,6 @@ pub(crate) mod lanewise;
 pub(crate) mod launch_cache;
 pub(crate) mod memory;
 pub(crate) mod ops;
-mod printf;
 pub(crate) mod profiler;
 pub(crate) mod run;
 pub(crate) mod schedule;

@@ -3,6 +3,8 @@
 //! Source: CUDA C++ Programming Guide, "Formatted Output" and "Assertion"; PTX ISA section 7.3
 //! (`vprintf`).
 
+mod printf;
+
 use super::fault::FaultKind;
 use super::memory::state_space::{GenericSpace, SpaceAccess};
 use super::sm::{Inst, Next, Sm};
@@ -72,8 +74,8 @@ pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
         let Some(format_text) = sm.string_at(lane, format) else {
             return sm.fail(inst, lane, unreadable(format));
         };
-        let mut list = super::printf::Arguments::new(sm, lane, arguments);
-        let written = super::printf::format(&format_text, &mut list, &mut text);
+        let mut list = printf::Arguments::new(sm, lane, arguments);
+        let written = printf::format(&format_text, &mut list, &mut text);
         let count = match written {
             Ok(count) => count,
             Err(address) => return sm.fail(inst, lane, unreadable(address)),
