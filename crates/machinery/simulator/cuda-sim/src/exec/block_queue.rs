@@ -1,6 +1,6 @@
 //! The order in which a host thread runs blocks.
 
-use super::schedule::random::{Depth, RandomSchedule};
+use super::schedule::{Depth, RandomSchedule};
 use super::sm::Grid;
 use super::sm::block::Block;
 use std::collections::VecDeque;

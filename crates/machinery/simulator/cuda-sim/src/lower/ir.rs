@@ -1,7 +1,7 @@
 //! The linear IR: instructions with virtual registers and block numbers instead of frame rows and code
 //! addresses. PTX declares an unbounded number of registers; `register_allocation` assigns them to frame rows.
 
-use crate::exec::schedule::random::YieldPoint;
+use crate::exec::schedule::YieldPoint;
 use crate::exec::sm::Handlers;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::isa::listing::SiteKind;

@@ -11,7 +11,7 @@
 //! waited for. The lanes of a warp stay in lockstep.
 
 use crate::exec::instrument::sanitizing;
-use crate::exec::schedule::random::{Depth, Sleep, YieldPoint};
+use crate::exec::schedule::{Depth, Sleep, YieldPoint};
 use crate::exec::sm::block::Block;
 use crate::exec::sm::{Handler, Inst, Next, Program, Sm};
 use crate::exec::warp::{NO_INDEX, SplitState, Warp};

@@ -7,11 +7,9 @@
 //! Each operation becomes two handlers: one for a single warp, and one for a gang, which is the same loop
 //! inside a loop over the warps (see [`super::gang`]).
 
-mod predicates;
-mod values;
+mod operations;
 
-pub use predicates::*;
-pub use values::*;
+pub use operations::*;
 
 use super::sm::{Inst, Sm};
 use super::warp::gang_state::Gang;

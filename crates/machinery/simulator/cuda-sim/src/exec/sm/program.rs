@@ -2,7 +2,7 @@
 //! interpreter needs to run it.
 
 use super::Sm;
-use crate::exec::schedule::random::YieldPoint;
+use crate::exec::schedule::YieldPoint;
 use crate::exec::warp::gang_state::GangScope;
 use crate::exec::warp::window::{CallSite, Function};
 use crate::isa::Listing;

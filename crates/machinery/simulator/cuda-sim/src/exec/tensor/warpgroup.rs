@@ -1,7 +1,7 @@
 //! `wgmma`: multiplications of matrices by four warps, with one or both matrices in shared memory. Source:
 //! PTX ISA, section "Asynchronous warpgroup level matrix instructions".
 //!
-//! Each warp has 16 of the 64 rows, as if it executed an `mma` for each group columns, and this is how it is
+//! Each warp has 16 of the 64 rows, as if it executed an `mma` for each eight columns, and this is how it is
 //! computed, rounding included. The result is computed as soon as a warp arrives at the instruction; a GPU
 //! may compute it at any time until the warp has waited for it. The synchronization that a kernel needs is
 //! enforced: see [`WgmmaGroups`].
@@ -31,7 +31,7 @@ const MAX_REGISTERS: usize = MAX_COLUMNS / 2 + 4 + 2;
 /// The properties of a multiplication other than its element types.
 #[derive(Clone, Copy)]
 pub struct Form {
-    /// Columns of matrix B, in groups of group.
+    /// Columns of matrix B, in groups of eight.
     pub column_groups: usize,
     /// True if matrix A is in shared memory too.
     pub shared: bool,
@@ -255,7 +255,7 @@ impl Matrices {
         })
     }
 
-    /// Returns the warp's rows of matrix A, in groups of group.
+    /// Returns the warp's rows of matrix A, in groups of eight.
     fn a_groups(&self) -> Range<usize> {
         2 * self.warp..2 * self.warp + 2
     }
@@ -271,7 +271,7 @@ impl Matrices {
     }
 }
 
-/// Reads group rows of a matrix.
+/// Reads eight rows of a matrix.
 #[inline(always)]
 fn fetch(
     sm: &mut Sm,
@@ -362,7 +362,7 @@ pub unsafe fn end(sm: &mut Sm, inst: &Inst) -> Next {
 /// Bytes per chunk.
 pub const CHUNK: usize = 16;
 
-/// Chunks per group of group rows.
+/// Chunks per group of eight rows.
 pub const CHUNKS: usize = 16;
 
 /// Number of rows after which the swizzle repeats.
@@ -372,7 +372,7 @@ const PATTERN: u64 = 8;
 /// warpgroup level matrix shared memory layout" and "Matrix descriptor"; CUTLASS's `mma_sm90_desc.hpp` gives the same
 /// layouts as formulas.
 ///
-/// One instruction uses 32 bytes of each row, in chunks of 16 bytes. Each group of group rows has [`CHUNKS`] chunks.
+/// One instruction uses 32 bytes of each row, in chunks of 16 bytes. Each group of eight rows has [`CHUNKS`] chunks.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
     start: u64,
@@ -417,7 +417,7 @@ impl Descriptor {
         })
     }
 
-    /// Returns the address of chunk `n` of a group of group rows. For each row, the chunks are its first and
+    /// Returns the address of chunk `n` of a group of eight rows. For each row, the chunks are its first and
     /// second 16 bytes; in a transposed matrix they are the columns.
     pub fn chunk(&self, group: usize, n: usize) -> u64 {
         let (group, n) = (group as u64, n as u64);
@@ -437,7 +437,7 @@ impl Descriptor {
         linear ^ (linear >> 7 & (chunks_per_row - 1)) << 4
     }
 
-    /// Returns the words of group rows in the register layout of `mma`: the first register holds the first 16
+    /// Returns the words of eight rows in the register layout of `mma`: the first register holds the first 16
     /// bytes of every row, four lanes per row; the second register holds the others.
     pub fn words(&self, chunks: &[[u8; CHUNK]; CHUNKS]) -> [[u32; 4 * COLUMNS]; 2] {
         let mut words = [[0; 4 * COLUMNS]; 2];

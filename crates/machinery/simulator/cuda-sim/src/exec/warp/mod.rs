@@ -10,8 +10,8 @@ pub mod async_groups;
 pub mod gang_state;
 pub mod window;
 
+use super::schedule::Sleep;
 use super::schedule::SpinDetector;
-use super::schedule::random::Sleep;
 use async_groups::AsyncCopies;
 use async_groups::WgmmaGroups;
 use std::collections::VecDeque;
