@@ -4,7 +4,7 @@
 use super::instrument::{random_schedule, sanitizing};
 use super::profiler::Profiler;
 use super::schedule::Probe;
-use super::sm::{CodePair, Inst, Sm};
+use super::sm::{Inst, Sm};
 use super::warp::{QUANTUM, Turn, gang_state};
 use crate::memory::footprint::EPOCHS;
 use crate::profile::collect::{LaunchCounts, LaunchPart};
@@ -25,15 +25,14 @@ impl Sm {
     pub(super) fn run_block(&mut self, part: LaunchPart, counted: &mut LaunchCounts) -> bool {
         let counts = counted.part(part);
         std::mem::swap(&mut self.counts, &mut counts.counts);
-        self.epoch = (self.block.number * u64::from(EPOCHS) / self.grid.progress.blocks) as u32;
+        self.memory.epoch =
+            (self.block.number * u64::from(EPOCHS) / self.grid.progress.blocks) as u32;
         let code = &self.grid.program.code;
         match self.block.caches.take() {
             Some(caches) => {
-                self.codes = CodePair {
-                    warp: code.counting.as_ptr(),
-                    gang: code.counting_gang.as_ptr(),
-                };
-                self.slice = SLICE;
+                self.codes.warp = code.counting.as_ptr();
+                self.codes.gang = code.counting_gang.as_ptr();
+                self.slice.length = SLICE;
                 let sites = std::mem::take(&mut counts.sites);
                 let mut shapes = std::mem::take(&mut self.shapes);
                 shapes.resize_with(sites.len(), ShapeCache::default);
@@ -46,20 +45,18 @@ impl Sm {
                 self.profiler = Some(Box::new(profiler));
             }
             None => {
-                self.codes = CodePair {
-                    warp: code.plain.as_ptr(),
-                    gang: code.gang.as_ptr(),
-                };
-                self.slice = QUANTUM;
+                self.codes.warp = code.plain.as_ptr();
+                self.codes.gang = code.gang.as_ptr();
+                self.slice.length = QUANTUM;
             }
         }
         if self.checker.is_some() {
-            self.sanitizing_base = self.codes.warp;
+            self.codes.sanitizing_base = self.codes.warp;
             let checked = sanitizing::code(&self.grid.program, self.profiler.is_some());
             self.codes.warp = checked.as_ptr();
         }
         if self.schedule.is_some() {
-            self.schedule_base = self.codes.warp;
+            self.codes.schedule_base = self.codes.warp;
             let pausing = random_schedule::code(&self.grid.program, self.checker.is_some());
             self.codes.warp = pausing.as_ptr();
         }
@@ -119,7 +116,7 @@ impl Sm {
             if self.is_timed_out() {
                 return false;
             }
-            idle = match std::mem::take(&mut self.made_progress) || opened || !ran {
+            idle = match std::mem::take(&mut self.waiting.made_progress) || opened || !ran {
                 true => 0,
                 false => idle + 1,
             };
@@ -165,19 +162,19 @@ impl Sm {
         }
         let turn = self.block.warp_mut().turn.take().unwrap_or(Turn::NEW);
         self.start_slice(turn);
-        self.only_waits = false;
+        self.waiting.only_waits = false;
         self.run_slice();
         // Another split of the warp may have made progress, for example by releasing a lock that this one
         // awaits.
-        let changed = std::mem::take(&mut self.atomic_changed_memory);
-        self.made_progress |= !self.only_waits || changed;
+        let changed = std::mem::take(&mut self.waiting.atomic_changed_memory);
+        self.waiting.made_progress |= !self.waiting.only_waits || changed;
         true
     }
 
     /// Runs the running warp from its current position until it waits or its slice is over.
     pub(super) fn run_slice(&mut self) {
         let mut pc = self.switch();
-        self.switches_before = self.switches;
+        self.slice.switches_before = self.slice.switches;
         while !pc.is_null() {
             // SAFETY: `pc` points into the program's code, which outlives the launch, and the instruction was
             // lowered for the frame that the running split is in.
@@ -197,20 +194,21 @@ impl Sm {
 impl Sm {
     /// Starts a slice of `turn` for the running warp.
     pub fn start_slice(&mut self, turn: Turn) {
-        self.turn = turn;
-        self.slice_start = self.clock;
-        self.deadline = self.clock + turn.remaining.min(self.slice);
-        self.reads_before = self.counts.reads;
-        self.switches_before = self.switches;
+        self.slice.turn = turn;
+        self.slice.start = self.clock;
+        self.deadline = self.clock + turn.remaining.min(self.slice.length);
+        self.slice.reads_before = self.counts.reads;
+        self.slice.switches_before = self.slice.switches;
     }
 
     /// Returns the running warp's turn up to now.
     pub fn current_turn(&self) -> Turn {
-        let ran = self.clock - self.slice_start;
+        let ran = self.clock - self.slice.start;
         Turn {
-            remaining: self.turn.remaining.saturating_sub(ran),
-            read: self.turn.read || self.counts.reads > self.reads_before,
-            single_split: self.turn.single_split && self.switches == self.switches_before,
+            remaining: self.slice.turn.remaining.saturating_sub(ran),
+            read: self.slice.turn.read || self.counts.reads > self.slice.reads_before,
+            single_split: self.slice.turn.single_split
+                && self.slice.switches == self.slice.switches_before,
         }
     }
 
@@ -225,7 +223,7 @@ impl Sm {
             value,
         };
         let repeats = self.block.warp_mut().spin_detector.record(probe);
-        self.spinning = repeats > 1;
+        self.waiting.spinning = repeats > 1;
         if repeats.is_multiple_of(limit) {
             self.end_turn_waiting();
         }
@@ -233,19 +231,19 @@ impl Sm {
 
     /// Lets the other warps run before the running warp continues its turn, from the next basic block on.
     pub fn yield_after_others(&mut self) {
-        self.only_waits = true;
+        self.waiting.only_waits = true;
         self.deadline = self.clock;
     }
 
     /// Ends the turn of the running warp, which only waits, at the next basic block.
     pub fn end_turn_waiting(&mut self) {
-        self.only_waits = true;
+        self.waiting.only_waits = true;
         self.end_turn();
     }
 
     /// Ends the running warp's turn at the next basic block.
     pub fn end_turn(&mut self) {
-        self.turn.remaining = 0;
+        self.slice.turn.remaining = 0;
         self.deadline = self.clock;
     }
 }

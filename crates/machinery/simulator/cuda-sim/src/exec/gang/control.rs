@@ -1,6 +1,6 @@
 //! Control flow of a gang: basic-block entries, branches, barriers and thread exit.
 
-use crate::exec::sm::{CodePair, Inst, Next, Sm};
+use crate::exec::sm::{Codes, Inst, Next, Sm};
 use crate::exec::warp::NO_INDEX;
 use crate::exec::warp::gang_state::{MAX_WARPS, StopReason};
 use crate::lanes::FULL;
@@ -224,7 +224,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         return unsafe { warp_by_warp(sm, inst) };
     }
     sm.counts.barriers += sm.gang.count as u64;
-    sm.deadline = sm.clock + sm.slice * sm.gang.group_warps;
+    sm.deadline = sm.clock + sm.slice.length * sm.gang.group_warps;
     inst.next()
 }
 
@@ -235,9 +235,10 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn warp_by_warp(sm: &mut Sm, inst: &Inst) -> Next {
     sm.materialize_warps();
     let here = sm.address_of(inst);
-    let CodePair {
+    let Codes {
         gang: gang_code,
         warp: code,
+        ..
     } = sm.codes;
     sm.code = code;
     let warp_inst = sm.at(here);

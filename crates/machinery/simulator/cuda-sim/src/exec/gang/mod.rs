@@ -51,11 +51,11 @@ impl Sm {
     pub fn run_group(&mut self, number: usize) -> bool {
         let first = number * self.gang_size;
         let warps = first..(first + self.gang_size).min(self.block.warps.len());
-        self.made_progress = true;
+        self.waiting.made_progress = true;
         if self.profiler.is_some() {
             return self.run_counted_slice(number, warps);
         }
-        let until = self.clock + self.slice * warps.len() as u64;
+        let until = self.clock + self.slice.length * warps.len() as u64;
         let mut ran = false;
         while self.form_gang(number, warps.clone()) {
             ran = true;
@@ -82,7 +82,7 @@ impl Sm {
             return self.run_separately(warps);
         }
         let turn = self.take_shared_turn();
-        let slice = turn.remaining.min(self.slice);
+        let slice = turn.remaining.min(self.slice.length);
         let reads = self.counts.reads;
         self.deadline = self.clock + slice * self.gang.count as u64;
         self.set_deferred(true);
@@ -109,10 +109,10 @@ impl Sm {
                     self.replay_warp(index);
                     if self.gang.warps[..self.gang.count].contains(&index) {
                         self.block.running = index;
-                        self.turn = turn;
-                        self.slice_start = self.clock.wrapping_sub(ran);
+                        self.slice.turn = turn;
+                        self.slice.start = self.clock.wrapping_sub(ran);
                         self.deadline = self.clock.wrapping_add(slice).wrapping_sub(ran);
-                        self.reads_before = self.counts.reads - u64::from(read);
+                        self.slice.reads_before = self.counts.reads - u64::from(read);
                         self.run_slice();
                         if self.fault.is_some() {
                             break;

@@ -59,8 +59,8 @@ unsafe fn yield_point<const WRITES: bool, const DEVICE: bool>(sm: &mut Sm, inst:
     {
         let others = !sm.block.warp().ready.is_empty();
         // Other splits of the warp may run first; they must if this split spins on something that they do.
-        let resume_first = schedule.coin_flip() && !(sm.spinning && others);
-        let depth = match (sm.spinning && !others, WRITES) {
+        let resume_first = schedule.coin_flip() && !(sm.waiting.spinning && others);
+        let depth = match (sm.waiting.spinning && !others, WRITES) {
             (true, _) => Depth::Spinning,
             (false, true) => Depth::Write,
             (false, false) => Depth::Read,
@@ -80,10 +80,10 @@ unsafe fn yield_point<const WRITES: bool, const DEVICE: bool>(sm: &mut Sm, inst:
         }
         return std::ptr::null();
     }
-    sm.spinning = false;
+    sm.waiting.spinning = false;
     // SAFETY: `schedule_base` is the copy below, which has the same instruction with the same operands here.
     unsafe {
-        let base = sm.schedule_base.add(here as usize);
+        let base = sm.codes.schedule_base.add(here as usize);
         ((*base).run)(sm, inst)
     }
 }
@@ -137,7 +137,7 @@ impl Sm {
         };
         let slept = warps[index].sleep.take().is_some();
         schedule.resume(slept);
-        self.spinning = false;
+        self.waiting.spinning = false;
         self.run_warp(index)
     }
 

@@ -172,7 +172,7 @@ macro_rules! atomic {
                     let address = addresses[lane].wrapping_add(inst.imm);
                     sm.record_probe(inst, address, result[lane].into(), ATOMIC_SPIN_LIMIT);
                 } else {
-                    sm.atomic_changed_memory = true;
+                    sm.waiting.atomic_changed_memory = true;
                 }
                 sm.counts.atomics += 1;
                 sm.counts.reads += 1;

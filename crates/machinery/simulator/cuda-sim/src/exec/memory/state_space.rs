@@ -55,7 +55,7 @@ impl SpaceAccess for GlobalSpace {
     #[inline(always)]
     fn writable(sm: &Sm, address: u64) -> bool {
         // Constant memory is part of device memory, but only the host may write it.
-        !sm.constants.contains(address)
+        !sm.memory.constants.contains(address)
     }
 
     #[inline(always)]
@@ -66,13 +66,13 @@ impl SpaceAccess for GlobalSpace {
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
         let slot = Sm::recent_slot(address);
-        let host = sm.recent[slot].host(address, bytes);
+        let host = sm.memory.recent[slot].host(address, bytes);
         if !host.is_null() {
             return host;
         }
-        let region = sm.regions.find(address);
+        let region = sm.memory.regions.find(address);
         if region.bytes > 0 {
-            sm.recent[slot] = region;
+            sm.memory.recent[slot] = region;
         }
         region.host(address, bytes)
     }
@@ -80,7 +80,9 @@ impl SpaceAccess for GlobalSpace {
     #[inline(always)]
     fn touch(sm: &Sm, base: u64, address: u64, bytes: u64, write: bool) {
         // SAFETY: `host` found the bytes in this region, whose allocation table lives as long as the launch.
-        unsafe { sm.recent[Sm::recent_slot(base)].touch(address, bytes, write, sm.epoch) }
+        unsafe {
+            sm.memory.recent[Sm::recent_slot(base)].touch(address, bytes, write, sm.memory.epoch)
+        }
     }
 
     #[inline(always)]
@@ -100,7 +102,7 @@ impl SpaceAccess for ConstantSpace {
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
-        sm.constants.host(address, bytes)
+        sm.memory.constants.host(address, bytes)
     }
 
     #[inline(always)]
@@ -256,7 +258,7 @@ pub fn is_global(cpu: Cpu) -> Handlers {
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`].
 pub unsafe fn is_constant(sm: &mut Sm, inst: &Inst) -> Next {
-    let bank = sm.constants;
+    let bank = sm.memory.constants;
     // SAFETY: operand 0 is a predicate, operand 1 a 64-bit row.
     unsafe {
         let a = sm.row::<u64>(inst, 1);

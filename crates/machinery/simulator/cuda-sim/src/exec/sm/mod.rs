@@ -60,27 +60,10 @@ pub struct Sm {
     pub block_deadline: u64,
     /// The polls of the launch's time limit.
     pub watchdog: Watchdog,
-    /// Maximum number of warp instructions before another warp of the block runs. The warps of a profiled block
-    /// get short slices, so that they access its caches in about the same alternation as on a GPU.
-    pub slice: u64,
-    /// The running warp's turn at the start of this slice.
-    pub turn: Turn,
-    /// Value of `clock` at the start of this slice.
-    pub slice_start: u64,
-    /// Value of [`Counts::reads`] at the start of this slice.
-    pub reads_before: u64,
-    /// Number of switches between splits of a warp.
-    pub switches: u64,
-    /// Value of `switches` at the start of this slice.
-    pub switches_before: u64,
-    /// True if the last access repeated the one before it and found the same value.
-    pub spinning: bool,
-    /// True if the running warp only waits for others and should yield.
-    pub only_waits: bool,
-    /// True if an atomic of the running warp has changed memory.
-    pub atomic_changed_memory: bool,
-    /// True if some warp of the running block did more than wait since the flag was last taken.
-    pub made_progress: bool,
+    /// The running warp's slice of its turn.
+    pub slice: Slice,
+    /// The signs that warps only wait for others.
+    pub waiting: Waiting,
     /// The running gang, if the warps run as one.
     pub gang: Gang,
     /// Maximum number of warps per gang in the running block; 1 if its warps run one by one.
@@ -91,12 +74,8 @@ pub struct Sm {
     pub threads: ThreadIndices,
     /// The running copy of the program's code: one of `codes`.
     pub code: *const Inst,
-    /// The running block's copies of the code for single warps and for gangs.
-    pub codes: CodePair,
-    /// The copy whose handlers run after a sanitizing copy's checks, if the running block is checked.
-    pub sanitizing_base: *const Inst,
-    /// The copy whose handlers run after the yield points of a randomly scheduled copy.
-    pub schedule_base: *const Inst,
+    /// The copies of the code that the running block uses.
+    pub codes: Codes,
     /// The random schedule, if the launch requested one.
     pub schedule: Option<Box<RandomSchedule>>,
     /// The sanitizer, if the launch requested it.
@@ -108,17 +87,12 @@ pub struct Sm {
     pub shapes: Vec<ShapeCache<AccessCost>>,
     /// Buffers for the deferred accesses of profiled gangs, while none is running.
     pub deferred: DeferredAccesses,
-    /// The part of the launch, by block number, that the running block belongs to.
-    pub epoch: u32,
     /// The running block.
     pub block: Box<Block>,
     /// The state that all SMs share.
     pub grid: Arc<Grid>,
-    /// Cache of recently accessed allocations, indexed by address bits. Most accesses hit it.
-    pub recent: [Region; RECENT_REGIONS],
-    pub regions: Arc<Regions>,
-    /// The module's constant memory.
-    pub constants: Region,
+    /// Device memory, as the running block sees it.
+    pub memory: DeviceMemory,
     pub counts: Counts,
     pub fault: Option<Fault>,
     pub windows: WindowPool,
@@ -129,11 +103,58 @@ pub struct Sm {
     pub trace: Option<Box<Trace>>,
 }
 
-/// The copies of a program's code that a block runs: those for single warps and for gangs.
+/// A part of a warp's turn, after which another warp of the block runs.
+pub struct Slice {
+    /// Maximum number of warp instructions. The warps of a profiled block get short slices, so that they access its
+    /// caches in about the same alternation as on a GPU.
+    pub length: u64,
+    /// The running warp's turn at the start of this slice.
+    pub turn: Turn,
+    /// Value of [`Sm::clock`] at the start of this slice.
+    pub start: u64,
+    /// Value of [`Counts::reads`] at the start of this slice.
+    pub reads_before: u64,
+    /// Number of switches between splits of a warp.
+    pub switches: u64,
+    /// Value of `switches` at the start of this slice.
+    pub switches_before: u64,
+}
+
+/// Signs that warps only wait for others.
+#[derive(Default)]
+pub struct Waiting {
+    /// True if the last access repeated the one before it and found the same value.
+    pub spinning: bool,
+    /// True if the running warp only waits for others and should yield.
+    pub only_waits: bool,
+    /// True if an atomic of the running warp has changed memory.
+    pub atomic_changed_memory: bool,
+    /// True if some warp of the running block did more than wait since the flag was last taken.
+    pub made_progress: bool,
+}
+
+/// The copies of a program's code that a block runs.
 #[derive(Clone, Copy)]
-pub struct CodePair {
+pub struct Codes {
+    /// The copy for single warps.
     pub warp: *const Inst,
+    /// The copy for gangs.
     pub gang: *const Inst,
+    /// The copy whose handlers run after a sanitizing copy's checks, if the block is checked.
+    pub sanitizing_base: *const Inst,
+    /// The copy whose handlers run after the yield points of a randomly scheduled copy.
+    pub schedule_base: *const Inst,
+}
+
+/// Device memory, as the blocks of an SM see it.
+pub struct DeviceMemory {
+    /// Cache of recently accessed allocations, indexed by address bits. Most accesses hit it.
+    pub recent: [Region; RECENT_REGIONS],
+    pub regions: Arc<Regions>,
+    /// The module's constant memory.
+    pub constants: Region,
+    /// The part of the launch, by block number, that the running block belongs to.
+    pub epoch: u32,
 }
 
 impl Sm {
@@ -169,31 +190,30 @@ impl Sm {
             deadline: 0,
             block_deadline: 0,
             watchdog: Watchdog::default(),
-            slice: 0,
-            turn: Turn {
-                remaining: 0,
-                read: false,
-                single_split: true,
+            slice: Slice {
+                length: 0,
+                turn: Turn {
+                    remaining: 0,
+                    read: false,
+                    single_split: true,
+                },
+                start: 0,
+                reads_before: 0,
+                switches: 0,
+                switches_before: 0,
             },
-            slice_start: 0,
-            reads_before: 0,
-            switches: 0,
-            switches_before: 0,
-            spinning: false,
-            only_waits: false,
-            atomic_changed_memory: false,
-            made_progress: false,
+            waiting: Waiting::default(),
             gang: Gang::empty(),
             gang_size: 1,
             patterns,
             threads,
             code,
-            codes: CodePair {
+            codes: Codes {
                 warp: code,
                 gang: grid.program.code.gang.as_ptr(),
+                sanitizing_base: code,
+                schedule_base: code,
             },
-            sanitizing_base: code,
-            schedule_base: code,
             schedule: grid
                 .schedule_seed
                 .map(|seed| Box::new(RandomSchedule::new(seed))),
@@ -204,11 +224,13 @@ impl Sm {
             profiler: None,
             shapes,
             deferred,
-            epoch: 0,
             block,
-            constants: grid.constants,
-            regions: grid.regions.clone(),
-            recent: [Region::NONE; RECENT_REGIONS],
+            memory: DeviceMemory {
+                recent: [Region::NONE; RECENT_REGIONS],
+                regions: grid.regions.clone(),
+                constants: grid.constants,
+                epoch: 0,
+            },
             counts,
             fault: None,
             windows,
@@ -286,7 +308,7 @@ impl Sm {
         self.lanes = [FULL; LANES];
     }
 
-    /// Returns the index in [`Sm::recent`] of the allocation that contains `address`. Allocations are at
+    /// Returns the index in [`DeviceMemory::recent`] of the allocation that contains `address`. Allocations are at
     /// least a megabyte apart, so neighbours have different slots.
     #[inline(always)]
     pub fn recent_slot(address: u64) -> usize {

@@ -17,7 +17,7 @@ impl Sm {
 
     /// Makes split `id` of the running warp the running split.
     fn load(&mut self, id: u32) -> Next {
-        self.switches += 1;
+        self.slice.switches += 1;
         let warp = self.block.warp_mut();
         let split = &mut warp.splits[id as usize];
         split.state = SplitState::Running;

@@ -15,7 +15,10 @@ use crate::lanes::{LANES, active};
 
 /// Returns the host address of an image's bytes, or null if its memory was freed.
 fn host(sm: &Sm, image: &Image) -> *mut u8 {
-    sm.regions.find(image.base).host(image.base, image.bytes())
+    sm.memory
+        .regions
+        .find(image.base)
+        .host(image.base, image.bytes())
 }
 
 /// The geometry for which an instruction accesses an image: the coordinates that it takes, packed into `arg0`. Source:

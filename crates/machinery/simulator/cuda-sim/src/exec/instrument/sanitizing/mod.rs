@@ -72,7 +72,7 @@ fn sanitizing_handler(checked: CheckEvent, cpu: Cpu) -> Option<Handler> {
 unsafe fn run_base(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: `sanitizing_base` is the copy below, which has the same instruction with the same operands here.
     unsafe {
-        let base = sm.sanitizing_base.add(sm.address_of(inst) as usize);
+        let base = sm.codes.sanitizing_base.add(sm.address_of(inst) as usize);
         ((*base).run)(sm, inst)
     }
 }

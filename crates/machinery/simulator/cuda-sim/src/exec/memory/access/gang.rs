@@ -60,7 +60,7 @@ unsafe fn translate_gang<S: SpaceAccess>(
         sm.patterns.put_back(key, pattern);
         return None;
     }
-    for &(start, bytes) in pattern.take_untouched(origin, sm.epoch) {
+    for &(start, bytes) in pattern.take_untouched(origin, sm.memory.epoch) {
         S::touch(sm, lowest, origin.wrapping_add(start), bytes, write);
     }
     S::count(sm, write, warps as u64, (warps * LANES) as u64);

@@ -266,7 +266,7 @@ access_handlers!(
 /// of the instruction that uses the value.
 pub fn load_constant_operand<M: Element>(cpu: Cpu) -> Handlers {
     same(cpu, |sm: &Sm, inst: &Inst, part| {
-        let bank = sm.constants.host.cast_const();
+        let bank = sm.memory.constants.host.cast_const();
         // SAFETY: the bank has the size that the module declares, and the lowering checked the offset against
         // it.
         unsafe { read_constant::<M>(bank, inst, part) }
