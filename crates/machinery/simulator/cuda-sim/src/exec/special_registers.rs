@@ -61,10 +61,13 @@ impl Special {
             (TidX | TidY | TidZ, false) => (read_thread, Some(read_threads)),
             (TidX | TidY | TidZ, true) => (read_thread_wide, None),
             (LaneId | LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt, _)
-            | (WarpId, _) => match wide {
-                false => (read_narrow, None),
-                true => (read_wide, None),
-            },
+            | (WarpId, _) => {
+                if wide {
+                    (read_wide, None)
+                } else {
+                    (read_narrow, None)
+                }
+            }
             (_, false) => return same(cpu, |sm: &Sm, inst: &Inst, _| common(sm, inst) as u32),
             (_, true) => return same(cpu, |sm: &Sm, inst: &Inst, _| common(sm, inst)),
         };

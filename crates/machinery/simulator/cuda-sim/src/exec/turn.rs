@@ -69,9 +69,10 @@ impl Sm {
                 .number
                 .is_multiple_of(gang_state::SOLO_BLOCK_INTERVAL)
             && (self.block.warps.len() > 1 || self.profiler.is_some());
-        self.gang_size = match in_gangs {
-            false => 1,
-            true => gang_state::warps_per_gang(&self.grid.program.functions[self.grid.function()]),
+        self.gang_size = if in_gangs {
+            gang_state::warps_per_gang(&self.grid.program.functions[self.grid.function()])
+        } else {
+            1
         };
         self.block_start = self.clock.wrapping_sub(self.block.clock);
         let accesses = self.counts.accesses();
@@ -116,9 +117,10 @@ impl Sm {
             if self.is_timed_out() {
                 return false;
             }
-            idle = match std::mem::take(&mut self.waiting.made_progress) || opened || !ran {
-                true => 0,
-                false => idle + 1,
+            idle = if std::mem::take(&mut self.waiting.made_progress) || opened || !ran {
+                0
+            } else {
+                idle + 1
             };
             let waits = idle >= BLOCK_PATIENCE;
             if self.clock >= self.block_deadline || waits || self.should_block_sleep() {

@@ -104,9 +104,10 @@ fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> R
     let exceeds_max = exceeds_max_width(&specification);
     let mut print = |kind: char, value: &dyn Printf| {
         specification.push(kind);
-        let text = match exceeds_max {
-            true => None,
-            false => vsprintf(&specification, &[value]).ok(),
+        let text = if exceeds_max {
+            None
+        } else {
+            vsprintf(&specification, &[value]).ok()
         };
         match text {
             Some(text) => out.extend_from_slice(text.as_bytes()),
@@ -117,20 +118,21 @@ fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> R
         b'%' => out.push(b'%'),
         b'd' | b'i' | b'u' | b'o' | b'x' | b'X' => {
             let signed = matches!(kind, b'd' | b'i');
-            let (value, bits) = match long {
-                true => (arguments.long()? as i64, u64::MAX),
-                false => ((arguments.int()? as i32).into(), u32::MAX.into()),
+            let (value, bits) = if long {
+                (arguments.long()? as i64, u64::MAX)
+            } else {
+                ((arguments.int()? as i32).into(), u32::MAX.into())
             };
-            let (kind, magnitude) = match signed {
-                true => (b'd', value.unsigned_abs()),
-                false => (kind, value as u64 & bits),
+            let (kind, magnitude) = if signed {
+                (b'd', value.unsigned_abs())
+            } else {
+                (kind, value as u64 & bits)
             };
-            match exceeds_max {
-                true => out.extend_from_slice(conversion),
-                false => {
-                    let text = format_integer(&specification, kind, signed && value < 0, magnitude);
-                    out.extend_from_slice(text.as_bytes());
-                }
+            if exceeds_max {
+                out.extend_from_slice(conversion)
+            } else {
+                let text = format_integer(&specification, kind, signed && value < 0, magnitude);
+                out.extend_from_slice(text.as_bytes());
             }
         }
         b'c' => print('c', &(char::from(arguments.int()? as u8))),
@@ -225,9 +227,10 @@ pub fn format_float(specification: &str, kind: u8, value: f64) -> String {
     let alternate = flags.contains('#');
     let lower_kind = kind.to_ascii_lowercase();
     // Zeros that fill the width follow the base prefix.
-    let base = match lower_kind == b'a' && value.is_finite() {
-        true => ["0x", "0X"][usize::from(kind.is_ascii_uppercase())],
-        false => "",
+    let base = if lower_kind == b'a' && value.is_finite() {
+        ["0x", "0X"][usize::from(kind.is_ascii_uppercase())]
+    } else {
+        ""
     };
     let sign = format!("{sign}{base}");
     let mut text = match lower_kind {
@@ -271,9 +274,12 @@ fn shortest(magnitude: f64, precision: usize, alternate: bool) -> String {
     let digits = scientific(magnitude, precision - 1, alternate);
     let (mantissa, exponent) = digits.split_once('e').unwrap_or((&digits, "0"));
     let power: i32 = exponent.parse().unwrap_or(0);
-    let trim = |text: &str| match text.contains('.') && !alternate {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
+    let trim = |text: &str| {
+        if text.contains('.') && !alternate {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
     };
     if (-4..precision as i32).contains(&power) {
         trim(&fixed(

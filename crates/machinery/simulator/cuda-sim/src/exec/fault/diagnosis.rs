@@ -172,13 +172,14 @@ fn diagnose_shared(at: u64, sizes: Sizes) -> Diagnosis {
 
 fn diagnose_local(at: u64, local: u32) -> Diagnosis {
     let past = at.saturating_sub(local.into());
-    let details = match at < 1 << 31 {
-        true => format!(
+    let details = if at < 1 << 31 {
+        format!(
             "{} the thread's {} of local memory",
             past_end(past),
             count(local.into())
-        ),
-        false => "before the thread's local memory".to_owned(),
+        )
+    } else {
+        "before the thread's local memory".to_owned()
     };
     Diagnosis {
         kind: FindingKind::OutOfBounds,
@@ -190,21 +191,23 @@ fn diagnose_local(at: u64, local: u32) -> Diagnosis {
 fn diagnose_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) -> Diagnosis {
     let generic = space == "memory";
     if in_window(at, SHARED_WINDOW) {
-        return match generic {
-            true => diagnose_shared(at - SHARED_WINDOW, sizes),
-            false => wrong_space(
+        return if generic {
+            diagnose_shared(at - SHARED_WINDOW, sizes)
+        } else {
+            wrong_space(
                 "it is an address of shared memory".to_owned(),
                 "a pointer to a `__shared__` array, used as one to device memory",
-            ),
+            )
         };
     }
     if in_window(at, LOCAL_WINDOW) {
-        return match generic {
-            true => diagnose_local(at - LOCAL_WINDOW, sizes.local),
-            false => wrong_space(
+        return if generic {
+            diagnose_local(at - LOCAL_WINDOW, sizes.local)
+        } else {
+            wrong_space(
                 "it is an address of the thread's own memory".to_owned(),
                 "a pointer to a local variable, used by another thread or kernel",
-            ),
+            )
         };
     }
     if (FUNCTION_BASE..FUNCTION_BASE + NEAR_NULL).contains(&at) || in_window(at, PARAM_WINDOW) {

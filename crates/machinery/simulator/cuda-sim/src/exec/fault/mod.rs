@@ -102,9 +102,10 @@ impl Fault {
         let (diagnosis, location) = (self.diagnosis.as_ref()?, self.location.as_ref()?);
         let message = self.to_string();
         let first = message.lines().next().unwrap_or_default().to_owned();
-        let details = match diagnosis.details.is_empty() {
-            true => first,
-            false => format!("{first}\n  {}", diagnosis.details),
+        let details = if diagnosis.details.is_empty() {
+            first
+        } else {
+            format!("{first}\n  {}", diagnosis.details)
         };
         Some(Finding {
             check: diagnosis.kind.check(),

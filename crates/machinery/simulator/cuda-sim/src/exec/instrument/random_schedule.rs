@@ -20,12 +20,13 @@ use crate::exec::warp::{NO_INDEX, SplitState, Warp};
 /// true. Creates the copy on first use.
 pub fn code(program: &Program, sanitizing: bool) -> &[Inst] {
     let code = &program.code;
-    let (copy, base) = match sanitizing {
-        false => (&code.random_schedule, code.plain.as_slice()),
-        true => (
+    let (copy, base) = if sanitizing {
+        (
             &code.sanitizing_random_schedule,
             sanitizing::code(program, false),
-        ),
+        )
+    } else {
+        (&code.random_schedule, code.plain.as_slice())
     };
     copy.get_or_init(|| {
         let mut copy = base.to_vec();
@@ -74,9 +75,10 @@ unsafe fn yield_point<const WRITES: bool, const DEVICE: bool>(sm: &mut Sm, inst:
             device: DEVICE,
         });
         let id = std::mem::replace(&mut warp.current, NO_INDEX);
-        match resume_first {
-            true => warp.ready.push_front(id),
-            false => warp.ready.push_back(id),
+        if resume_first {
+            warp.ready.push_front(id)
+        } else {
+            warp.ready.push_back(id)
         }
         return std::ptr::null();
     }

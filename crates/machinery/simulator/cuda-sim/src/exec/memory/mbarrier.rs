@@ -98,13 +98,14 @@ impl Phase {
 
     /// Returns the next phase if no arrivals or bytes are pending, otherwise this one.
     fn next(self) -> Phase {
-        match self.pending == 0 && self.bytes == 0 {
-            true => Phase {
+        if self.pending == 0 && self.bytes == 0 {
+            Phase {
                 odd: !self.odd,
                 pending: self.expected,
                 ..self
-            },
-            false => self,
+            }
+        } else {
+            self
         }
     }
 
@@ -112,12 +113,13 @@ impl Phase {
     fn expect(self, bytes: i64) -> Result<Phase, &'static str> {
         let limit = 1 << (BYTES_BITS - 2);
         let bytes = i64::from(self.bytes) + bytes;
-        match (1 - limit..limit).contains(&bytes) {
-            true => Ok(Phase {
+        if (1 - limit..limit).contains(&bytes) {
+            Ok(Phase {
                 bytes: bytes as i32,
                 ..self
-            }),
-            false => Err(TOO_MANY_BYTES),
+            })
+        } else {
+            Err(TOO_MANY_BYTES)
         }
     }
 
@@ -248,8 +250,8 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
             Err(stop) => return stop,
         }
     };
-    let over = active(sm.mask).filter(|&lane| Phase::of(words[lane]).odd != odd[lane]);
-    let over = over.fold(0, |lanes, lane| lanes | 1 << lane);
+    let is_over = |&lane: &usize| Phase::of(words[lane]).odd != odd[lane];
+    let over = (active(sm.mask).filter(is_over)).fold(0, |lanes, lane| lanes | 1 << lane);
     sm.counts.reads += 1;
     if over != sm.mask {
         let limit = if inst.arg1 == 1 { 1 } else { ATOMIC_SPIN_LIMIT };

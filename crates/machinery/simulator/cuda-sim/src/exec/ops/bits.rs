@@ -187,8 +187,7 @@ macro_rules! words {
             #[inline(always)]
             fn extract(self, from: u32, length: u32) -> $signed {
                 let field = self >> from.min(Self::BITS - 1);
-                let spare = Self::BITS - length.min(Self::BITS);
-                let spare = spare.min(Self::BITS - 1);
+                let spare = (Self::BITS - length.min(Self::BITS)).min(Self::BITS - 1);
                 if length == 0 { 0 } else { field << spare >> spare }
             }
         }

@@ -226,9 +226,12 @@ macro_rules! three {
         map3_imm($cpu, |a: f32, b: f32, c: f32, code| {
             let modifiers = ThreeForm::from_code(code);
             let [a, b, c] = [a, b, c].map(|x| modifiers.input(x));
-            let pick = |a, b| match modifiers.nan {
-                true => prefer_nan(a, b, $pick(a, b)),
-                false => $pick(a, b),
+            let pick = |a, b| {
+                if modifiers.nan {
+                    prefer_nan(a, b, $pick(a, b))
+                } else {
+                    $pick(a, b)
+                }
             };
             pick(pick(a, b), c)
         })
@@ -309,13 +312,15 @@ impl ExtremumForm {
 /// Returns the minimum or maximum of two numbers given by their bits. `nan`: a NaN takes precedence.
 pub fn of_bits(bits: [u32; 2], larger_one: bool, nan: bool) -> u32 {
     let [a, b] = bits.map(f32::from_bits);
-    let number = match larger_one {
-        true => larger(a, b),
-        false => smaller(a, b),
+    let number = if larger_one {
+        larger(a, b)
+    } else {
+        smaller(a, b)
     };
-    let result = match nan {
-        true => prefer_nan(a, b, number),
-        false => number,
+    let result = if nan {
+        prefer_nan(a, b, number)
+    } else {
+        number
     };
     result.to_bits()
 }

@@ -210,9 +210,9 @@ impl AccessPattern {
     fn traffic(&self, within: u64, add: impl Fn(&mut GangTraffic, &[u64; LANES])) -> GangTraffic {
         let mut traffic = GangTraffic::default();
         for member in 0..self.warps {
-            let row = self.lane_offsets(member);
-            let row = row.map(|offset| (TRAFFIC_ORIGIN + within).wrapping_add(offset));
-            add(&mut traffic, &row);
+            let offsets = self.lane_offsets(member);
+            let addresses = offsets.map(|offset| (TRAFFIC_ORIGIN + within).wrapping_add(offset));
+            add(&mut traffic, &addresses);
             traffic.ends[member] = traffic.lines.len();
         }
         traffic

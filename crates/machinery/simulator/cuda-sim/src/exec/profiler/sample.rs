@@ -170,12 +170,12 @@ impl Sample {
     /// Returns empty caches, reused ones if possible.
     fn empty_caches(&self) -> Box<Caches> {
         let spare = lock(&self.spare).0.pop();
-        let spare = spare.and_then(|mut caches| {
+        let reusable = spare.and_then(|mut caches| {
             caches
                 .empty(&self.device, self.shared_bytes)
                 .then_some(caches)
         });
-        spare.unwrap_or_else(|| Box::new(Caches::new(&self.device, self.shared_bytes)))
+        reusable.unwrap_or_else(|| Box::new(Caches::new(&self.device, self.shared_bytes)))
     }
 
     /// Lets the SM's next block start with these caches, or with empty ones. Every profiled block must call

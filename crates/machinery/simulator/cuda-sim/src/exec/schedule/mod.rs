@@ -146,9 +146,10 @@ impl RandomSchedule {
 
     /// Decides how far a warp runs ahead when it continues. `slept`: it was asleep before an access.
     pub fn resume(&mut self, slept: bool) {
-        self.ahead = match self.chance(RUN_AHEAD) {
-            true => 1 << self.index_below(MAX_AHEAD_LOG2 + 1),
-            false => u32::from(slept),
+        self.ahead = if self.chance(RUN_AHEAD) {
+            1 << self.index_below(MAX_AHEAD_LOG2 + 1)
+        } else {
+            u32::from(slept)
         };
     }
 

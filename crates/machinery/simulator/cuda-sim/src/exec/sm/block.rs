@@ -190,9 +190,9 @@ impl Block {
         let barrier = &mut self.barriers[arrival.barrier];
         // A barrier with a thread count counts whole warps, 32 threads even for a partial warp. A diverged
         // warp is counted lane by lane; its last split to arrive adds the missing threads.
-        let arrivals = barrier.waiting.iter();
-        let arrivals = arrivals.filter(|part| part.warp == running && part.split != split);
-        let earlier = arrivals.fold(0, |mask, part| mask | warp.splits[part.split as usize].mask);
+        let others =
+            (barrier.waiting.iter()).filter(|part| part.warp == running && part.split != split);
+        let earlier = others.fold(0, |mask, part| mask | warp.splits[part.split as usize].mask);
         let threads = if arrival.expected > 0 && lanes | earlier == warp.alive {
             32 - earlier.count_ones()
         } else {

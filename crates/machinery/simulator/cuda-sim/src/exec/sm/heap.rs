@@ -91,8 +91,8 @@ impl HeapState {
         // Merge the part with free neighbours.
         bytes += self.remove(address + bytes).unwrap_or(0);
         let before = self.free.range(..address).next_back();
-        let before = before.filter(|(base, bytes)| **base + **bytes == address);
-        if let Some(base) = before.map(|(&base, _)| base) {
+        let adjacent = before.filter(|(base, bytes)| **base + **bytes == address);
+        if let Some(base) = adjacent.map(|(&base, _)| base) {
             bytes += self.remove(base).unwrap_or(0);
             address = base;
         }

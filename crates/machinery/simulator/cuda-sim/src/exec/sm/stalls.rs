@@ -173,8 +173,8 @@ impl Sm {
         let warps = &self.block.warps;
         let can_run = |warp: &&Warp| warp.alive != 0 && !warp.ready.is_empty();
         let is_alive = |warp: &&Warp| warp.alive != 0;
-        let warp = warps.iter().find(can_run);
-        let warp = warp.or_else(|| warps.iter().find(is_alive));
+        let runnable = warps.iter().find(can_run);
+        let warp = runnable.or_else(|| warps.iter().find(is_alive));
         let split = warp.and_then(|warp| match warp.ready.front() {
             Some(&id) => warp.splits.get(id as usize),
             None => {

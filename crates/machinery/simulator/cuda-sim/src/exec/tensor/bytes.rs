@@ -126,9 +126,10 @@ fn integer_product(shape: ByteShape, a: &Registers, b: &Registers, c: &Registers
                     }
                 }
             }
-            d[register][lane] = match shape.clamps {
-                true => sum.clamp(i32::MIN.into(), i32::MAX.into()) as u32,
-                false => sum as u32,
+            d[register][lane] = if shape.clamps {
+                sum.clamp(i32::MIN.into(), i32::MAX.into()) as u32
+            } else {
+                sum as u32
             };
         }
     }

@@ -52,9 +52,10 @@ pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
             };
             let values = std::array::from_fn(|lane| {
                 let (group, pair) = (lane / 4, lane % 4 * 2);
-                match transposed {
-                    false => half(group, pair) | half(group, pair + 1) << 16,
-                    true => half(pair, group) | half(pair + 1, group) << 16,
+                if transposed {
+                    half(pair, group) | half(pair + 1, group) << 16
+                } else {
+                    half(group, pair) | half(group, pair + 1) << 16
                 }
             });
             // SAFETY: the destinations are 32-bit rows.
@@ -87,9 +88,10 @@ pub unsafe fn store(sm: &mut Sm, inst: &Inst) -> Next {
             for (lane, word) in values.into_iter().enumerate() {
                 let (group, pair) = (lane / 4, lane % 4 * 2);
                 for (part, half) in [word as u16, (word >> 16) as u16].into_iter().enumerate() {
-                    match transposed {
-                        false => rows[group][pair + part] = half,
-                        true => rows[pair + part][group] = half,
+                    if transposed {
+                        rows[pair + part][group] = half
+                    } else {
+                        rows[group][pair + part] = half
                     }
                 }
             }

@@ -53,9 +53,10 @@ fn elements_are_located_as_in_the_isa_figures() {
         });
         let in_b = filled(shape, second, |i, lane| {
             let (group, thread) = (lane / 4, lane % 4);
-            of(match wide {
-                true => b(thread + 4 * i, group),
-                false => b(thread * 2 + i % 2 + if i >= 2 { 8 } else { 0 }, group),
+            of(if wide {
+                b(thread + 4 * i, group)
+            } else {
+                b(thread * 2 + i % 2 + if i >= 2 { 8 } else { 0 }, group)
             })
         });
         let at = |i: usize, lane: usize| (lane / 4 + 8 * (i / 2), lane % 4 * 2 + i % 2);

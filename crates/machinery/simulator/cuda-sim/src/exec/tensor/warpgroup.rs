@@ -142,8 +142,8 @@ unsafe fn multiply_add(
     shape: ProductShape,
     product: impl Fn(&Registers, &Left, &Registers, &Registers) -> Registers,
 ) -> Next {
-    let unfenced = !sm.block.warp().products.fenced;
-    let unfenced = unfenced.then_some(FaultKind::Warpgroup(
+    let is_unfenced = !sm.block.warp().products.fenced;
+    let unfenced = is_unfenced.then_some(FaultKind::Warpgroup(
         "no `wgmma.fence` comes before the first `wgmma.mma_async`",
     ));
     if let Some(fault) = incomplete_warpgroup_fault(sm).or(unfenced) {
@@ -245,9 +245,10 @@ impl Matrices {
         };
         let [first, second] = form.transposed;
         Ok(Matrices {
-            first: match form.shared {
-                true => Some(descriptor(form.results(), first)?),
-                false => None,
+            first: if form.shared {
+                Some(descriptor(form.results(), first)?)
+            } else {
+                None
             },
             second: descriptor(list.len() - 2, second)?,
             column_groups: form.column_groups,

@@ -16,20 +16,11 @@ fn face(direction: [f32; 3]) -> (i64, [f32; 2]) {
     let reciprocal = 1.0 / wide.max(high).max(deep);
     let [x, y, z] = direction.map(|along| along * reciprocal);
     let (face, s, t) = if deep >= wide && deep >= high {
-        match z < 0.0 {
-            false => (4, x, -y),
-            true => (5, -x, -y),
-        }
+        if z < 0.0 { (5, -x, -y) } else { (4, x, -y) }
     } else if high >= wide {
-        match y < 0.0 {
-            false => (2, x, z),
-            true => (3, x, -z),
-        }
+        if y < 0.0 { (3, x, -z) } else { (2, x, z) }
     } else {
-        match x < 0.0 {
-            false => (0, -z, -y),
-            true => (1, z, -y),
-        }
+        if x < 0.0 { (1, z, -y) } else { (0, -z, -y) }
     };
     let position = |along: f32| filter::truncate((f64::from(along) + 1.0) / 2.0) as f32;
     (face, [s, t].map(position))

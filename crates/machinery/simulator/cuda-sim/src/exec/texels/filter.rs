@@ -31,26 +31,25 @@ pub(super) fn position(texture: &Texture, dimension: usize, at: f32) -> Position
     let at = if at.is_nan() { 0.0 } else { f64::from(at) };
     let size = texture.image.extent(dimension);
     // `twice` is the doubled position, in 256ths of a texel and half a texel back; or in whole texels.
-    let (scale, back) = match texture.linear_filter {
-        true => (2i64 << FRACTION_BITS, (1i64 << FRACTION_BITS) - 1),
-        false => (2, 0),
+    let (scale, back) = if texture.linear_filter {
+        (2i64 << FRACTION_BITS, (1i64 << FRACTION_BITS) - 1)
+    } else {
+        (2, 0)
     };
-    let twice = match texture.normalised {
-        true => {
-            let cut = (at * f64::from(1 << NORMALIZED_BITS))
-                .floor()
-                .clamp(-MAX_COORDINATE, MAX_COORDINATE) as i128;
-            let back = i128::from(back) << NORMALIZED_BITS;
-            ((cut * i128::from(size * scale) - back) >> NORMALIZED_BITS) as i64
-        }
-        false => {
-            (at.clamp(-MAX_COORDINATE, MAX_COORDINATE) * scale as f64 - back as f64).floor() as i64
-        }
+    let twice = if texture.normalised {
+        let cut = (at * f64::from(1 << NORMALIZED_BITS))
+            .floor()
+            .clamp(-MAX_COORDINATE, MAX_COORDINATE) as i128;
+        let back = i128::from(back) << NORMALIZED_BITS;
+        ((cut * i128::from(size * scale) - back) >> NORMALIZED_BITS) as i64
+    } else {
+        (at.clamp(-MAX_COORDINATE, MAX_COORDINATE) * scale as f64 - back as f64).floor() as i64
     };
     let at = twice >> 1;
-    match texture.linear_filter {
-        true => (at >> FRACTION_BITS, at & ((1 << FRACTION_BITS) - 1)),
-        false => (at, 0),
+    if texture.linear_filter {
+        (at >> FRACTION_BITS, at & ((1 << FRACTION_BITS) - 1))
+    } else {
+        (at, 0)
     }
 }
 

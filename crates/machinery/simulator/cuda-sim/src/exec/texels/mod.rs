@@ -173,14 +173,18 @@ pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
             for (at, offset) in at.iter_mut().zip(operands).take(dimensions) {
                 *at = row::<u32>(sm, *offset)[lane];
             }
-            let slice = match geometry.layered {
-                true => geometry.slice(&texture.image, row::<u32>(sm, operands[dimensions])[lane]),
-                false => 0,
+            let slice = if geometry.layered {
+                geometry.slice(&texture.image, row::<u32>(sm, operands[dimensions])[lane])
+            } else {
+                0
             };
             if integer || texture.image.linear {
-                let mut texel = at.map(|at| match integer {
-                    true => at.cast_signed(),
-                    false => f32::from_bits(at).floor() as i32,
+                let mut texel = at.map(|at| {
+                    if integer {
+                        at.cast_signed()
+                    } else {
+                        f32::from_bits(at).floor() as i32
+                    }
                 });
                 if geometry.layered {
                     texel[2] = slice as i32;
@@ -188,9 +192,10 @@ pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
                 return filter::fetch(texture, memory, texel);
             }
             let at = at.map(f32::from_bits);
-            match geometry.cube {
-                true => cube::at(texture, memory, at, slice),
-                false => filter::at(texture, memory, at, dimensions, slice),
+            if geometry.cube {
+                cube::at(texture, memory, at, slice)
+            } else {
+                filter::at(texture, memory, at, dimensions, slice)
             }
         })
     }

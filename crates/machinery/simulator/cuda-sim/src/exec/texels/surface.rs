@@ -117,9 +117,10 @@ fn translate(
         return Err(no_image);
     }
     let unit = i64::from(access.elements * access.bytes);
-    let first = match access.by_texels {
-        true => i64::from(at[0]) * image.texel() as i64,
-        false => i64::from(at[0]),
+    let first = if access.by_texels {
+        i64::from(at[0]) * image.texel() as i64
+    } else {
+        i64::from(at[0])
     };
     if first % unit != 0 {
         return Err(FaultKind::MisalignedAddress {

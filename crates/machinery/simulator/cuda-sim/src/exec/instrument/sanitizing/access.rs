@@ -297,8 +297,8 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
     check(sm, |sm, checker, shadow| {
         let (mask, bytes) = (sm.mask, current.access.bytes);
         let checked = &sm.grid.program.listing.check_events;
-        let full_lanes = active(mask).filter(|&lane| sizes[lane] >= bytes);
-        let full_lanes = full_lanes.fold(0, |lanes, lane| lanes | 1 << lane);
+        let is_full = |&lane: &usize| sizes[lane] >= bytes;
+        let full_lanes = (active(mask).filter(is_full)).fold(0, |lanes, lane| lanes | 1 << lane);
         let from = Addresses {
             row: &from,
             offset: 0,

@@ -22,9 +22,10 @@ use crate::lanes::active;
 /// Creates the copy on first use.
 pub fn code(program: &Program, counting: bool) -> &[Inst] {
     let code = &program.code;
-    let (copy, base) = match counting {
-        false => (&code.sanitizing, &code.plain),
-        true => (&code.sanitizing_counting, &code.counting),
+    let (copy, base) = if counting {
+        (&code.sanitizing_counting, &code.counting)
+    } else {
+        (&code.sanitizing, &code.plain)
     };
     copy.get_or_init(|| redirect(base, &program.listing.check_events))
 }
@@ -265,9 +266,10 @@ pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
             }
             return;
         }
-        let (state, key) = match any_instruction {
-            true => (SplitState::WarpBarrier(members), members),
-            false => (SplitState::Sync(members), site),
+        let (state, key) = if any_instruction {
+            (SplitState::WarpBarrier(members), members)
+        } else {
+            (SplitState::Sync(members), site)
         };
         let waiting = warp.splits.iter();
         let waiting =
@@ -299,9 +301,10 @@ pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
         let absent = members & sm.lanes_of(index) & !arrived;
         // The mask may name lanes that exited earlier, but they have no value to contribute. The lanes missing
         // from a partial warp are not an error.
-        let severity = match absent & busy != 0 && !sync_completed {
-            true => Severity::Error,
-            false => Severity::Warning,
+        let severity = if absent & busy != 0 && !sync_completed {
+            Severity::Error
+        } else {
+            Severity::Warning
         };
         if absent != 0 && sync && (severity == Severity::Error || !any_instruction) {
             let kind = (FindingKind::AbsentLanes, severity);
@@ -319,9 +322,10 @@ pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
             // Wrong masks are reported above. Where values are shifted, lanes at one end have no source lane,
             // and correct programs ignore what these lanes get.
             if invalid != 0 && (indexed || invalid == reading) {
-                let severity = match invalid == reading {
-                    true => Severity::Error,
-                    false => Severity::Warning,
+                let severity = if invalid == reading {
+                    Severity::Error
+                } else {
+                    Severity::Warning
                 };
                 let kind = (FindingKind::ShuffleFromAbsentLane, severity);
                 checker.mask(current, kind, invalid.trailing_zeros(), members, invalid);

@@ -249,10 +249,7 @@ macro_rules! access_handlers {
 /// Returns the next instruction, or null if the access faulted.
 #[inline(always)]
 fn next_or_null(inst: &Inst, done: bool) -> Next {
-    match done {
-        true => inst.next(),
-        false => std::ptr::null(),
-    }
+    if done { inst.next() } else { std::ptr::null() }
 }
 
 access_handlers!(

@@ -20,11 +20,11 @@ pub fn handler(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Handlers
         to,
         from,
         direction,
-        integral,
         ftz,
         sat,
         relu,
         register,
+        ..
     } = conversion;
     // A type narrower than its register is supported if the row is the same.
     let row = |bytes: u32| bytes.max(4);
@@ -44,7 +44,7 @@ pub fn handler(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Handlers
             from_integer(cpu, to, from)
         }
         (false, true) => to_integer(cpu, to, from, direction, ftz),
-        (true, true) if !relu => float_to_float(cpu, to, from, direction, integral, ftz, sat),
+        (true, true) if !relu => float_to_float(cpu, conversion),
         _ => None,
     }
 }
@@ -133,15 +133,16 @@ fn to_integer(
     })
 }
 
-fn float_to_float(
-    cpu: Cpu,
-    to: Type,
-    from: Type,
-    direction: RoundingDirection,
-    integral: bool,
-    ftz: bool,
-    sat: bool,
-) -> Option<Handlers> {
+fn float_to_float(cpu: Cpu, conversion: Conversion) -> Option<Handlers> {
+    let Conversion {
+        to,
+        from,
+        direction,
+        integral,
+        ftz,
+        sat,
+        ..
+    } = conversion;
     use RoundingDirection::{Down, Nearest, Up, Zero};
     Some(match (to, from) {
         (Type::F32, Type::F32) if integral && !sat && !ftz => match direction {
