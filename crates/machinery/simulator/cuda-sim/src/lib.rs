@@ -11,7 +11,7 @@
 //!    virtual registers, builds the control-flow graph and its post-dominators, runs data-flow analyses, and
 //!    assigns the virtual registers to the rows of a frame.
 //! 4. **Decoded instructions.** The result, a [`exec::Program`], contains one flat array of `Inst`
-//!    (`exec/sm/code.rs`) for all functions of the module. An `Inst` holds the address of its handler, the byte
+//!    (`exec/sm/program.rs`) for all functions of the module. An `Inst` holds the address of its handler, the byte
 //!    offsets of its operands in the frame, and immediate arguments. An index into this array is the address of
 //!    an instruction, the simulator's program counter.
 //! 5. **Handler call.** A handler is a function `unsafe fn(&mut Sm, &Inst) -> *const Inst`. It executes the
