@@ -238,7 +238,7 @@ impl Sm {
     }
 
     /// Ends the turn of the running warp, which only waits, at the next basic block.
-    pub fn end_turn_waiting(&mut self) {
+    fn end_turn_waiting(&mut self) {
         self.waiting.only_waits = true;
         self.end_turn();
     }

@@ -47,7 +47,7 @@ impl Sm {
     }
 
     /// Stores a call's result for one lane, if the caller uses it.
-    pub fn return_value(&mut self, inst: &Inst, lane: usize, result: &[u8]) {
+    fn return_value(&mut self, inst: &Inst, lane: usize, result: &[u8]) {
         let results = &self.grid.program.call_sites[inst.imm as usize].results;
         let Some(&(_, to, _)) = results.first() else {
             return;

@@ -156,7 +156,7 @@ fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> R
 
 /// Formats an integer by the conversion `specification` (`%`, flags, width, precision) and `kind` (one of
 /// `duoxX`). `negative` adds a minus sign to `magnitude` and is allowed only for `%d`.
-pub fn format_integer(specification: &str, kind: u8, negative: bool, magnitude: u64) -> String {
+fn format_integer(specification: &str, kind: u8, negative: bool, magnitude: u64) -> String {
     let remaining = specification.trim_start_matches(['%', '-', '+', ' ', '#', '0']);
     let mut flags = specification[..specification.len() - remaining.len()].to_owned();
     let (width, precision) = match remaining.split_once('.') {
@@ -204,7 +204,7 @@ pub fn format_integer(specification: &str, kind: u8, negative: bool, magnitude: 
 
 /// Formats `value` by the conversion `specification` (`%`, flags, width, precision) and `kind` (one of
 /// `fFeEgGaA`).
-pub fn format_float(specification: &str, kind: u8, value: f64) -> String {
+fn format_float(specification: &str, kind: u8, value: f64) -> String {
     let remaining = specification.trim_start_matches(['%', '-', '+', ' ', '#', '0']);
     let flags = &specification[..specification.len() - remaining.len()];
     let (width, precision) = match remaining.split_once('.') {

@@ -217,7 +217,7 @@ impl Sm {
 impl Sm {
     /// Makes a group of warps the running gang. Returns false if the warps are not at one instruction with all
     /// their live lanes, or disagree on a value that should be uniform.
-    pub fn form_gang(&mut self, number: usize, warps: Range<usize>) -> bool {
+    fn form_gang(&mut self, number: usize, warps: Range<usize>) -> bool {
         self.gang.group = number;
         self.gang.group_warps = warps.len() as u64;
         if !std::mem::replace(&mut self.block.groups[number].started, true) {
@@ -265,7 +265,7 @@ impl Sm {
     }
 
     /// Makes warps that have not run yet the running gang, which is always possible.
-    pub fn form_new_gang(&mut self, warps: Range<usize>) {
+    fn form_new_gang(&mut self, warps: Range<usize>) {
         let program = &self.grid.program;
         let gang = &mut self.gang;
         while gang.windows.len() < warps.len() {
@@ -288,7 +288,7 @@ impl Sm {
     }
 
     /// Copies the group's uniform values to the frame of every live warp.
-    pub fn scatter_uniform(&mut self, number: usize, warps: Range<usize>) {
+    fn scatter_uniform(&mut self, number: usize, warps: Range<usize>) {
         let rows = &self.grid.program.functions[self.grid.function()].uniform;
         let group = &mut self.block.groups[number];
         if !std::mem::take(&mut group.formed) {
@@ -324,7 +324,7 @@ impl Sm {
     }
 
     /// Removes each warp of the gang from its ready queue and marks its split as running.
-    pub fn resume_members(&mut self) {
+    fn resume_members(&mut self) {
         for &index in &self.gang.warps[..self.gang.count] {
             let warp = &mut self.block.warps[index];
             if let Some(id) = warp.ready.pop_front() {

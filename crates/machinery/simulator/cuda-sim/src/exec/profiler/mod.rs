@@ -425,12 +425,12 @@ impl AccessCost {
 
     /// Computes the cost of an atomic on shared memory that loops over loads and compare-and-swaps, each of
     /// which changes the value.
-    pub fn cas_loop_cost(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
+    fn cas_loop_cost(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
         self.cas_loop = traffic::cas_loop(at, mask, transfer.bytes, transfer.update);
     }
 
     /// Computes the cost of an access to constant memory.
-    pub fn of_constant(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
+    fn of_constant(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
         let mut addresses = [0; LANES];
         self.count = traffic::constant(at, mask, transfer.bytes, &mut addresses);
         self.traffic.sectors = self.count as u32;

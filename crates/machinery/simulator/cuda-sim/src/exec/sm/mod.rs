@@ -34,7 +34,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Number of recently accessed allocations that are cached.
-pub const RECENT_REGIONS: usize = 16;
+const RECENT_REGIONS: usize = 16;
 
 /// An SM and the state of its running warp. Handlers read and write its public fields.
 pub struct Sm {

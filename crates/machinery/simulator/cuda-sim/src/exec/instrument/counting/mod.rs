@@ -285,7 +285,7 @@ pub unsafe fn always(sm: &mut Sm, inst: &Inst) -> Next {
 ///
 /// # Safety
 /// The requirements of [`always`].
-pub unsafe fn if_better(sm: &mut Sm, inst: &Inst) -> Next {
+unsafe fn if_better(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the site is a memory access, and operand 2 of such an atomic is a 64-bit row.
     let ((counted, _, at), values) = unsafe { (access(sm, inst), *sm.row::<u64>(inst, 2)) };
     let better: fn(u64, u64) -> bool = match Atomic::of(inst) {

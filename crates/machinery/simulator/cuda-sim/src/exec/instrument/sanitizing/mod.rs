@@ -126,7 +126,7 @@ pub unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`]; the instruction is such a branch.
-pub unsafe fn exit_branch(sm: &mut Sm, inst: &Inst) -> Next {
+unsafe fn exit_branch(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     // SAFETY: operand 0 of a branch is a predicate.
     let predicate = unsafe { sm.predicate(inst, 0) };

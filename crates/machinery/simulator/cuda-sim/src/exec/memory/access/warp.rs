@@ -126,7 +126,7 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
 /// # Safety
 /// The first `N` operands must be rows of `M::Row`.
 #[inline(always)]
-pub unsafe fn load_from_one_region<S: SpaceAccess, M: Element, const N: usize>(
+unsafe fn load_from_one_region<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -172,7 +172,7 @@ pub unsafe fn load_from_one_region<S: SpaceAccess, M: Element, const N: usize>(
 /// # Safety
 /// The first `N` operands must be rows of `M::Row`.
 #[inline(never)]
-pub unsafe fn load_each_lane<S: SpaceAccess, M: Element, const N: usize>(
+unsafe fn load_each_lane<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -217,7 +217,7 @@ pub unsafe fn run_load_scalar<S: SpaceAccess, M: Element, const N: usize>(
 /// Marks the same memory as touched that [`run_load`] marks for a partially active contiguous access:
 /// everything from the first to the last active lane.
 #[inline(never)]
-pub fn touch_inactive_lanes<S: SpaceAccess>(
+fn touch_inactive_lanes<S: SpaceAccess>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
