@@ -221,7 +221,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             Some(Symbol::DynamicShared { align }) => {
                 let register = self.temporary(Type::U64);
-                let handler = address::dynamic_shared(self.module.cpu);
+                let handler = state_space::dynamic_shared(self.module.cpu);
                 self.push_with_handlers(handler, Class::Integer, &[register], &[]);
                 self.last().arg0 = 1;
                 self.last().imm = window(SHARED_WINDOW);

@@ -4,16 +4,14 @@
 use super::FunctionLowering;
 use super::names::Named;
 use super::operands::{display_name, elements, form_of, register_class};
-use crate::exec::access::{load, load_constant_operand, load_param, store};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;
-use crate::exec::memory::access::{Element, load, load_constant_operand, load_param, store};
+use crate::exec::memory::access::{load, load_constant_operand, load_param, store};
 use crate::exec::memory::atomic::{Atomic, atomic16, atomic32, atomic64};
 use crate::exec::memory::memory_order;
-use crate::exec::memory::memory_order::HostAtomic;
 use crate::exec::memory::state_space;
+use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::sm::{Handler, Handlers};
-use crate::exec::state_space::SpaceAccess;
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::ir::{Register, RegisterClass};
