@@ -148,11 +148,11 @@ impl Events<'_> {
 ///
 /// Fails if `launch` fails, or if a time is negative or not a number.
 pub fn time(clock: Clock, repeat: u32, launch: impl FnMut(u32) -> Result<f32>) -> Result<Measured> {
-    cuda_driver::take_last_launch(); // drop the record of earlier work
+    let recorder = cuda_driver::record_launches();
     let timing = sampled(clock, repeat, launch)?;
     Ok(Measured {
         timing,
-        launch: cuda_driver::take_last_launch(),
+        launch: recorder.last(),
     })
 }
 

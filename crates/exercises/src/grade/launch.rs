@@ -33,7 +33,7 @@ pub fn run(
         // The solution failed, so the submission is not at fault.
         match error.is::<SolutionFailed>() {
             true => Stop::InternalError(error),
-            false => failed(explain_failure(&error, submission)),
+            false => failed(explain_failure(&error, bench, submission)),
         }
     })?;
     if let Some(modified) = modified {
@@ -55,11 +55,15 @@ pub fn run(
 }
 
 /// Explains why a run failed. Returns the message and the kind of failure.
-pub fn explain_failure(error: &Error, submission: &Submission) -> (Text, Option<FailureKind>) {
+pub fn explain_failure(
+    error: &Error,
+    bench: &Bench,
+    submission: &Submission,
+) -> (Text, Option<FailureKind>) {
     if let Some(NoReply(reason)) = error.downcast_ref() {
         return (reason.clone(), None);
     }
-    if let Some(fault) = cuda_driver::take_fault() {
+    if let Some(fault) = bench.take_fault() {
         let kind = match fault.kind {
             FaultKind::Timeout { .. } => FailureKind::TimedOut,
             _ => FailureKind::Stopped,

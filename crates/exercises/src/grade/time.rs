@@ -55,7 +55,7 @@ pub fn measure(
             step: Step::Time,
             kind: None,
             size: case.size.clone(),
-            message: launch::explain_failure(&error, submission).0,
+            message: launch::explain_failure(&error, bench, submission).0,
         })
     })?;
     let reference_times = ReferenceTimes {

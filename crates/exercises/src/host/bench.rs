@@ -6,7 +6,7 @@ use std::rc::Rc;
 use anyhow::{Context as _, Result, bail};
 use common::Gpu;
 use common::timing::{self, Timing};
-use cuda_driver::{LaunchRecord, Traced};
+use cuda_driver::{Fault, LaunchRecord, LaunchRecorder, Traced, record_launches};
 use cust::error::CudaResult;
 use cust::function::Function;
 use cust::memory::bytemuck::Pod;
@@ -32,10 +32,14 @@ pub struct Bench {
     load_solution: Option<Loader>,
     /// The inputs, which kernels must not modify.
     inputs: Inputs,
-    /// The launch records collected so far, without those of uncounted work.
+    /// Records the launches on the simulator.
+    recorder: LaunchRecorder,
+    /// The launch records collected from the recorder, without those of uncounted work.
     launches: RefCell<Vec<LaunchRecord>>,
-    /// The access traces of the launches, if tracing is on.
+    /// The access traces of the launches, if tracing is on, each with its kernel's name.
     traces: RefCell<Vec<(String, Vec<Traced>)>>,
+    /// The fault of the last launch that faulted, until it is taken.
+    fault: RefCell<Option<Fault>>,
     /// The GPU, with the stream to launch on.
     pub gpu: Gpu,
     /// The number of timing samples per launch; 0 if the launch is not timed.
@@ -63,8 +67,10 @@ impl Bench {
             load_start_code: None,
             load_solution: None,
             inputs: Inputs::default(),
+            recorder: record_launches(),
             launches: RefCell::default(),
             traces: RefCell::default(),
+            fault: RefCell::default(),
             gpu,
             samples: Cell::new(0),
             time: Cell::new(None),
@@ -192,8 +198,7 @@ impl Bench {
     pub fn uncounted<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let saved = (self.take_launches(), self.take_traces());
         let result = work();
-        cuda_driver::take_launches();
-        cuda_driver::take_traces();
+        self.collect_reports();
         *self.launches.borrow_mut() = saved.0;
         *self.traces.borrow_mut() = saved.1;
         result
@@ -201,9 +206,8 @@ impl Bench {
 
     /// Takes the launch records since the last call, without those of uncounted work.
     pub fn take_launches(&self) -> Vec<LaunchRecord> {
-        let mut launches = self.launches.take();
-        launches.extend(cuda_driver::take_launches());
-        launches
+        self.collect_reports();
+        self.launches.take()
     }
 
     /// Returns launch records to the bench, so that they can be taken again.
@@ -213,9 +217,31 @@ impl Bench {
 
     /// Takes the access traces since the last call, each with its kernel's name: see [`cuda_driver::trace`].
     pub fn take_traces(&self) -> Vec<(String, Vec<Traced>)> {
-        let mut traces = self.traces.take();
-        traces.extend(cuda_driver::take_traces());
-        traces
+        self.collect_reports();
+        self.traces.take()
+    }
+
+    /// Takes the fault that ended the most recent faulting launch on the simulator; `None` if there has been none
+    /// since the last call.
+    pub fn take_fault(&self) -> Option<Fault> {
+        self.collect_reports();
+        self.fault.take()
+    }
+
+    /// Moves the reports of the launches so far from the recorder to the bench.
+    fn collect_reports(&self) {
+        for report in self.recorder.take() {
+            match report.result {
+                Ok(record) => {
+                    if !report.trace.is_empty() {
+                        let traced = (record.kernel.clone(), report.trace);
+                        self.traces.borrow_mut().push(traced);
+                    }
+                    self.launches.borrow_mut().push(record);
+                }
+                Err(fault) => *self.fault.borrow_mut() = Some(fault),
+            }
+        }
     }
 
     /// Allocates an output buffer filled with a poison pattern, so that unwritten elements show.
@@ -315,7 +341,7 @@ impl Bench {
     ///
     /// Fails if there is no such counter.
     pub fn counter(&self, counter: &str) -> Result<Option<u64>> {
-        let Some(profile) = cuda_driver::last_launch().and_then(|launch| launch.profile) else {
+        let Some(profile) = self.recorder.last().and_then(|launch| launch.profile) else {
             return Ok(None);
         };
         match profile.metric(counter) {

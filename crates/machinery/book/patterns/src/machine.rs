@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Conditions, Fault, ProfileMode, Program, Traced};
+use cuda_sim::exec::{Fault, LaunchOptions, LaunchSpec, Program, Resources, Traced, Tracing};
 use cuda_sim::isa::Memory;
-use cuda_sim::launch::{Launch, Report, launch};
+use cuda_sim::launch::{Launch, launch};
 use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::{Global, OutOfMemory};
 use cuda_sim::profile::Tally;
@@ -89,29 +88,26 @@ impl Machine {
         let kernel = self.program.listing.kernel(job.kernel);
         let kernel = kernel.ok_or_else(|| Failure::NoKernel(job.kernel.into()))?;
         let [[columns, rows], [x, y]] = [job.grid, job.block];
-        let work = Launch {
+        let report = launch(&Launch {
+            program: &self.program,
             kernel,
-            grid: [columns, rows, 1],
-            block: [x, y, 1],
-            dynamic_shared: job.shared,
-            params: job.params,
-            stack_limit: 1024,
-            cooperative: None,
-            heap: None,
-            images: Arc::default(),
-            // `Instant` is not available in WebAssembly.
-            time_limit: None,
-            threads: None,
-            watch: None,
-            profile: ProfileMode::Trace,
-            checks: Checks::NONE,
-            conditions: Conditions::DEFAULT,
-        };
-        let outcome = launch(&self.program, &self.global, &self.device, &work);
-        let Report { trace, profile, .. } = outcome.map_err(Box::new)?;
+            spec: &LaunchSpec {
+                dynamic_shared: job.shared,
+                ..LaunchSpec::new([columns, rows, 1], [x, y, 1], job.params)
+            },
+            resources: &Resources::default(),
+            // No time limit: `Instant` is not available in WebAssembly.
+            options: &LaunchOptions {
+                tracing: Some(Tracing::All),
+                ..LaunchOptions::default()
+            },
+            global: &self.global,
+            device: &self.device,
+        });
+        let record = report.result.map_err(Box::new)?;
         Ok(Trace {
-            accesses: trace,
-            tally: profile.unwrap_or_default().total,
+            accesses: report.trace,
+            tally: record.profile.unwrap_or_default().total,
         })
     }
 }

@@ -140,7 +140,7 @@ fn start_simulator() -> Result<&'static DeviceSpec, Status> {
     }
     // SAFETY: the signature is that of `atexit` in every C library, and `at_exit` is a static function. If
     // the C library cannot register it, leaks at exit are not reported.
-    unsafe { atexit(simulator::check::at_exit) };
+    unsafe { atexit(simulator::telemetry::at_exit) };
     Ok(device)
 }
 
@@ -191,7 +191,7 @@ fn enable_checks() -> Result<(), Status> {
     };
     match text.parse() {
         Ok(checks) => {
-            simulator::check::enable_printed(checks);
+            simulator::telemetry::enable_printed(checks);
             Ok(())
         }
         Err(error) => {

@@ -13,8 +13,8 @@
 //! `CUDA_SIM_CHECK=mem,init,race,sync,leak,host`, or `all`, makes the simulator check the programs it runs
 //! and print its findings on stderr; [`check()`] does the same from inside a program.
 //!
-//! The simulator records more about launches than the driver API can report: [`progress`] returns the
-//! progress of the running launch, [`last_launch`] and [`take_fault`] its results.
+//! The simulator reports more about launches than the driver API can: [`record_launches`] returns a recorder of
+//! their counters, modelled times, traces and faults, and [`progress`] the progress of the running launch.
 //!
 //! Launches can run under unusual conditions, which reveal kernels whose results depend on timing or on
 //! uninitialized memory: [`shuffle()`], [`poison()`], [`set_sample_seed()`].
@@ -46,26 +46,25 @@ pub mod types;
 
 pub use backend::{Backend, OnSimulatorStart, backend, configured_devices, on_simulator_start};
 pub use cuda_sim::check::{Check, Checks, Finding, FindingKind, OtherAccess, Severity};
-pub use cuda_sim::driver::Tracing;
 pub use cuda_sim::exec::Progress;
 pub use cuda_sim::exec::fault::{Fault, FaultKind, FaultLocation};
-pub use cuda_sim::exec::{TimeLimit, Traced};
+pub use cuda_sim::exec::{TimeLimit, Traced, Tracing};
 pub use cuda_sim::isa::{
     AccessClass, AccessKind, AccessSet, Direction, Memory, SourceLine, coordinates,
 };
-pub use cuda_sim::launch::LaunchRecord;
+pub use cuda_sim::launch::{LaunchRecord, LaunchReport};
 pub use cuda_sim::memory::global::MAX_DEVICES;
 pub use cuda_sim::{device, model, profile as counters};
 pub use fork::in_child;
 pub use log::warn;
-pub use simulator::check::{active_checks, check, silence_findings, take_findings};
-pub use simulator::conditions::{poison, set_sample_seed, shuffle};
 pub use simulator::device::VERSION as SIMULATED_VERSION;
 pub use simulator::device::{device_bus_id, device_memory, device_uuid};
 pub use simulator::interrupt::interrupt_launches_on_ctrl_c;
+pub use simulator::options::{
+    active_checks, check, is_profiling, poison, profile, progress, set_sample_seed, shuffle, trace,
+};
 pub use simulator::telemetry::{
-    Event, Observer, is_profiling, last_launch, profile, progress, record_launches, set_observer,
-    take_fault, take_last_launch, take_launches, take_traces, trace,
+    Event, LaunchRecorder, Observer, record_launches, set_observer, silence_findings, take_findings,
 };
 pub use status::Status;
 pub use timed::TimedLaunch;

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use cuda_driver::{poison, profile, set_sample_seed, shuffle, take_last_launch};
+use cuda_driver::{poison, profile, record_launches, set_sample_seed, shuffle};
 use cust::context::Context;
 use cust::launch;
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
@@ -178,6 +178,7 @@ fn sampling_changes_no_results() -> Test {
         DeviceBuffer::from_slice(&[5u32; 32])?,
         DeviceBuffer::from_slice(&[1u32; 96])?,
     );
+    let recorder = record_launches();
     let mut counters = Vec::new();
     for seed in [None, Some(1), Some(2)] {
         set_sample_seed(seed);
@@ -185,7 +186,7 @@ fn sampling_changes_no_results() -> Test {
         unsafe {
             launch!(keep<<<1000, 32, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))
         }?;
-        let record = take_last_launch().ok_or("no record")?;
+        let record = recorder.last().ok_or("no record")?;
         assert!(record.time.milliseconds > 0.0);
         counters.push(record.counters);
     }
@@ -198,7 +199,7 @@ fn sampling_changes_no_results() -> Test {
     unsafe { launch!(keep<<<10, 32, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr())) }?;
     profile(false);
     shuffle(None);
-    let record = take_last_launch().ok_or("no record")?;
+    let record = recorder.last().ok_or("no record")?;
     assert!(record.profile.is_none(), "such launches have no profile");
     Ok(())
 }

@@ -8,8 +8,7 @@ use std::thread;
 
 use cuda_driver::counters::Counters;
 use cuda_driver::{
-    AccessClass, FaultKind, is_profiling, last_launch, profile, progress, record_launches,
-    take_fault, take_last_launch, take_launches,
+    AccessClass, FaultKind, LaunchRecorder, is_profiling, profile, progress, record_launches,
 };
 use cust::context::{Context, CurrentContext, legacy};
 use cust::device::Device;
@@ -63,7 +62,7 @@ fn simulator() -> (MutexGuard<'static, ()>, Context) {
     static FORCED: Once = Once::new();
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     FORCED.call_once(|| {
-        assert_eq!((progress(), counters()), (None, None));
+        assert_eq!((progress(), record_launches().last()), (None, None));
         // SAFETY: set before any driver call, and only the driver reads them; Rust's own reading of the
         // environment takes a lock.
         unsafe {
@@ -86,6 +85,7 @@ fn counters_belong_to_the_last_launch() -> Test {
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
     let from = DeviceBuffer::from_slice(&[7u32; 64])?;
     let to = DeviceBuffer::from_slice(&[0u32; 64])?;
+    let recorder = record_launches();
     for (blocks, threads) in [(3u32, 64u32), (1, 2), (2, 33)] {
         // SAFETY: the parameters match the kernel's signature, and both buffers have one element per thread
         // of a block.
@@ -103,7 +103,7 @@ fn counters_belong_to_the_last_launch() -> Test {
             thread_instructions: blocks * u64::from(threads) * 11,
             ..Counters::default()
         };
-        let actual = counters().ok_or("no counters")?;
+        let actual = counters(&recorder).ok_or("no counters")?;
         assert_eq!(actual, expected);
         // Other calls, and rejected launches, do not change the counters.
         assert_eq!(to.as_host_vec()?[1], 7);
@@ -112,12 +112,12 @@ fn counters_belong_to_the_last_launch() -> Test {
             launch!(copy<<<1, 2000, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))
         };
         assert_eq!(refused, Err(CudaError::InvalidValue));
-        assert_eq!(counters(), Some(actual));
+        assert_eq!(counters(&recorder), Some(actual));
         // Only a profiled launch counts requests and sectors.
-        let plain = take_last_launch().ok_or("no record")?;
+        let plain = recorder.take().pop().ok_or("no report")?.result?;
         assert_eq!((&*plain.kernel, plain.block), ("copy", [threads, 1, 1]));
         assert_eq!(plain.profile, None);
-        assert_eq!(last_launch(), None, "it was taken");
+        assert_eq!(recorder.last(), None, "it was taken");
         profile(true);
         // SAFETY: the callee passes its handles only to the driver, which looks them up and never
         // dereferences them.
@@ -126,7 +126,7 @@ fn counters_belong_to_the_last_launch() -> Test {
         }
         assert!(is_profiling());
         profile(false);
-        let record = last_launch().ok_or("no record")?;
+        let record = recorder.last().ok_or("no record")?;
         assert_eq!((record.counters, &record.time), (actual, &plain.time));
         let total = record.profile.ok_or("no profile")?.total;
         for access in [
@@ -141,37 +141,46 @@ fn counters_belong_to_the_last_launch() -> Test {
     unsafe {
         launch!(copy<<<1, 128, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))?;
     }
-    assert_eq!(counters(), None);
-    let fault = take_fault().ok_or("no fault")?;
+    assert_eq!(counters(&recorder), None);
+    let report = recorder.take().pop().ok_or("no report")?;
+    let fault = report.result.err().ok_or("no fault")?;
     assert!(matches!(fault.kind, FaultKind::IllegalAddress { .. }));
-    assert_eq!(take_fault(), None, "it was taken");
+    assert_eq!(recorder.take(), [], "it was taken");
     assert_eq!(stream.synchronize(), Err(CudaError::IllegalAddress));
     drop(own_context);
     Ok(())
 }
 
 #[test]
-fn launches_are_recorded_when_enabled() -> Test {
+fn launches_are_recorded_while_a_recorder_lives() -> Test {
     let (_turn, _context) = simulator();
     let module = Module::from_ptx(PTX, &[])?;
     let copy = module.get_function("copy")?;
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
     let from = DeviceBuffer::from_slice(&[7u32; 64])?;
     let to = DeviceBuffer::from_slice(&[0u32; 64])?;
-    assert_eq!(take_launches(), []);
-    record_launches();
-    for threads in [64u32, 32] {
+    let launch = |threads: u32| {
         // SAFETY: the parameters match the kernel's signature, and both buffers have one element per thread
         // of a block.
         unsafe {
-            launch!(copy<<<1, threads, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))?;
+            launch!(copy<<<1, threads, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))
         }
-    }
-    let records = take_launches();
-    let blocks: Vec<u32> = records.iter().map(|launch| launch.block[0]).collect();
-    assert_eq!(blocks, [64, 32]);
-    assert_eq!(records.last(), last_launch().as_ref());
-    assert_eq!(take_launches(), []);
+    };
+    let block_sizes = |recorder: &LaunchRecorder| -> Result<Vec<u32>, Box<dyn Error>> {
+        let records = recorder.take().into_iter().map(|report| report.result);
+        records.map(|record| Ok(record?.block[0])).collect()
+    };
+    launch(16)?;
+    let recorder = record_launches();
+    launch(64)?;
+    let nested = record_launches();
+    launch(32)?;
+    assert_eq!(recorder.last(), nested.last());
+    assert_eq!(block_sizes(&nested)?, [32]);
+    drop(nested);
+    launch(48)?;
+    assert_eq!(block_sizes(&recorder)?, [64, 32, 48]);
+    assert_eq!(recorder.take(), []);
     Ok(())
 }
 
@@ -185,6 +194,7 @@ fn progress_of_a_running_launch_is_visible() -> Test {
     let device = host as u64;
     // SAFETY: the buffer outlives this reference, and all accesses to it are atomic.
     let opened = unsafe { AtomicU32::from_ptr(host) };
+    let recorder = record_launches();
     assert_eq!(progress(), None);
     let launch = thread::spawn(move || {
         CurrentContext::set_current(&context)?;
@@ -213,10 +223,10 @@ fn progress_of_a_running_launch_is_visible() -> Test {
     opened.store(BLOCKS, Ordering::Relaxed);
     launch.join().map_err(|_| "the launch panicked")??;
     assert_eq!(progress(), None);
-    assert_eq!(counters().map(|actual| actual.barriers), Some(0));
+    assert_eq!(counters(&recorder).map(|actual| actual.barriers), Some(0));
     Ok(())
 }
 
-fn counters() -> Option<Counters> {
-    last_launch().map(|record| record.counters)
+fn counters(recorder: &LaunchRecorder) -> Option<Counters> {
+    recorder.last().map(|record| record.counters)
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::driver::{Driver, LaunchConfig, StreamId};
-use cuda_sim::exec::TimeLimit;
+use cuda_sim::driver::{Driver, StreamId};
+use cuda_sim::exec::{LaunchSpec, TimeLimit};
 use libfuzzer_sys::fuzz_target;
 
 /// The time limit of a kernel.
@@ -31,7 +31,8 @@ fuzz_target!(|text: &str| {
     let mut driver = Driver::new(device, Some(TimeLimit::Launch(TIME_LIMIT)));
     // The text's length selects profiling and checks.
     let (profile, checks) = (text.len() & 1 != 0, text.len() & 2 != 0);
-    driver.set_checks(if checks { Checks::ALL } else { Checks::NONE });
+    driver.options.checks = if checks { Checks::ALL } else { Checks::NONE };
+    driver.options.profile = profile;
     let context = driver.retain_primary(0).unwrap();
     let Ok(module) = driver.load_module(context, text) else {
         return;
@@ -50,20 +51,13 @@ fuzz_target!(|text: &str| {
         };
         let words = address.to_le_bytes();
         let parameters: Vec<u8> = words.into_iter().cycle().take(bytes as usize).collect();
-        let _ = driver.launch(
-            context,
-            StreamId::LEGACY,
-            &LaunchConfig {
-                function,
-                grid: [2, 1, 1],
-                block: [40, 1, 1],
-                dynamic_shared: 64,
-                parameters: &parameters,
-                cooperative: false,
-                watch: None,
-                profile,
-            },
-        );
+        let spec = LaunchSpec {
+            dynamic_shared: 64,
+            ..LaunchSpec::new([2, 1, 1], [40, 1, 1], &parameters)
+        };
+        if let Ok(checked) = driver.check_launch(context, function, spec) {
+            let _ = driver.launch(context, StreamId::LEGACY, &checked);
+        }
     }
 });
 

@@ -85,6 +85,7 @@ fn run_launch<'a>(launch: &'a Launch, directory: &Path, stream: &Stream) -> Resu
     let argument_pointers: Vec<*mut c_void> =
         values.iter_mut().map(|v| (&raw mut *v).cast()).collect();
     let [grid, block] = [launch.grid, launch.block].map(|[x, y, z]| (x, y, z));
+    let recorder = cuda_driver::record_launches();
     // SAFETY: each pointer refers to eight bytes, of which a 32-bit parameter reads the first four. An invalid
     // access by the kernel can only affect device memory, and the driver ends such a launch.
     unsafe { stream.launch(&function, grid, block, launch.shared, &argument_pointers) }
@@ -98,7 +99,7 @@ fn run_launch<'a>(launch: &'a Launch, directory: &Path, stream: &Stream) -> Resu
         let hash = Sha256::digest(&bytes);
         results.push(hash[..8].iter().map(|byte| format!("{byte:02x}")).collect());
     }
-    let profile = cuda_driver::take_last_launch().and_then(|record| record.profile);
+    let profile = recorder.last().and_then(|record| record.profile);
     let counters = profile.map(|profile| {
         let of_lines = METRICS.iter().filter(|metric| metric.counts_lines());
         let figures = of_lines.map(|metric| (metric.name, metric.value(&profile.total)));

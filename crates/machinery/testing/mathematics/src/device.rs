@@ -2,9 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 use bytemuck::Pod;
-use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Conditions, ProfileMode, Program};
+use cuda_sim::exec::{LaunchOptions, LaunchSpec, Program, Resources};
 use cuda_sim::launch::{Launch, launch};
 use cuda_sim::memory::global::Global;
 use std::sync::Arc;
@@ -108,24 +107,17 @@ impl Module {
         params[8..16].copy_from_slice(&output.to_le_bytes());
         params[16..20].copy_from_slice(&u32::try_from(count)?.to_le_bytes());
         let bytes = self.program.listing.kernels[kernel].param_bytes as usize;
-        let request = Launch {
+        let blocks = u32::try_from(count)?.div_ceil(BLOCK_SIZE).max(1);
+        let report = launch(&Launch {
+            program: &self.program,
             kernel,
-            grid: [u32::try_from(count)?.div_ceil(BLOCK_SIZE).max(1), 1, 1],
-            block: [BLOCK_SIZE, 1, 1],
-            dynamic_shared: 0,
-            params: &params[..bytes],
-            stack_limit: 1024,
-            cooperative: None,
-            heap: None,
-            images: Arc::default(),
-            time_limit: None,
-            threads: None,
-            watch: None,
-            profile: ProfileMode::Sample,
-            checks: Checks::NONE,
-            conditions: Conditions::DEFAULT,
-        };
-        launch(&self.program, &self.global, spec, &request).map_err(Box::new)?;
+            spec: &LaunchSpec::new([blocks, 1, 1], [BLOCK_SIZE, 1, 1], &params[..bytes]),
+            resources: &Resources::default(),
+            options: &LaunchOptions::default(),
+            global: &self.global,
+            device: spec,
+        });
+        report.result.map_err(Box::new)?;
         let host = self
             .global
             .host(output, (count * size_of::<T>()) as u64)

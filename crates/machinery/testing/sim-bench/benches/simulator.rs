@@ -10,23 +10,23 @@
 #[expect(dead_code, reason = "src/speed.rs has the other scales")]
 mod workloads;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use cuda_sim::exec::ProfileMode;
 use rayon::ThreadPoolBuilder;
-use workloads::{Machine, POISON, Scale};
+use workloads::{Counted, Machine, POISON, Scale};
 
 fn kernels(criterion: &mut Criterion) {
     let pools = [1, 2].map(|threads| {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-        (threads, pool.expect("cannot start the threads"))
+        (threads, Arc::new(pool.expect("cannot start the threads")))
     });
     for (name, workload) in workloads::ALL {
         let workload = workload(Scale::One);
         let expected = workload.expected();
         let machine = Machine::new(workload.as_ref(), expected.len());
-        let report = machine.run(&pools[0].1, ProfileMode::Off);
+        let record = machine.run(&pools[0].1, Counted::Nothing);
         let mut output = vec![POISON; expected.len()];
         workload.plain(&mut output);
         for results in [&output, &machine.take_output()] {
@@ -34,13 +34,12 @@ fn kernels(criterion: &mut Criterion) {
         }
 
         let mut group = criterion.benchmark_group(format!("{name}, {}", workload.size()));
-        let instructions = machine.thread_instructions(&report);
-        group.throughput(Throughput::Elements(instructions));
+        group.throughput(Throughput::Elements(record.counters.thread_instructions));
         for (threads, pool) in &pools {
             for (counted, observe) in [
-                ("nothing", ProfileMode::Off),
-                ("a sample", ProfileMode::Sample),
-                ("everything", ProfileMode::Full),
+                ("nothing", Counted::Nothing),
+                ("a sample", Counted::Sample),
+                ("everything", Counted::Everything),
             ] {
                 let id = format!("{counted} counted, threads: {threads}");
                 group.bench_function(id, |bench| bench.iter(|| machine.run(pool, observe)));

@@ -19,21 +19,21 @@ use std::collections::HashSet;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cuda_sim::exec::ProfileMode;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Value, json};
-use workloads::{Argument, Buffer, Machine, POISON, Scale, Workload};
+use workloads::{Argument, Buffer, Counted, Machine, POISON, Scale, Workload};
 
 /// Minimum duration of a timed series of runs.
 const MIN_DURATION: Duration = Duration::from_millis(50);
 
 /// The values of OBSERVE: the part of a launch that is counted.
-const OBSERVE: [(&str, ProfileMode); 3] = [
-    ("nothing", ProfileMode::Off),
-    ("sample", ProfileMode::Sample),
-    ("everything", ProfileMode::Full),
+const OBSERVE: [(&str, Counted); 3] = [
+    ("nothing", Counted::Nothing),
+    ("sample", Counted::Sample),
+    ("everything", Counted::Everything),
 ];
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -93,7 +93,7 @@ struct Loaded {
     thread_instructions: u64,
     /// The output of the plain loop.
     output: Vec<u32>,
-    pools: Vec<ThreadPool>,
+    pools: Vec<Arc<ThreadPool>>,
     /// Configurations whose result has been compared with the reference.
     verified: HashSet<String>,
 }
@@ -106,12 +106,13 @@ impl Loaded {
         let pools = [1, 2].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
         let pools = pools
             .into_iter()
+            .map(|pool| pool.map(Arc::new))
             .collect::<std::result::Result<Vec<_>, _>>()?;
-        let report = machine.run(&pools[1], ProfileMode::Off);
+        let record = machine.run(&pools[1], Counted::Nothing);
         machine.take_output();
         Ok(Loaded {
             name: name.to_owned(),
-            thread_instructions: machine.thread_instructions(&report),
+            thread_instructions: record.counters.thread_instructions,
             output: vec![POISON; expected.len()],
             workload,
             machine,

@@ -8,10 +8,10 @@ use cuda_sim::driver::{ContextId, CudaError, Driver, Limit, PRIORITIES};
 use cust_raw::{CUcontext, CUdevice};
 
 use super::capture::{forget_streams, rules};
-use super::check::report_leaks;
 use super::device::check_device;
 use super::queue::{self, WaitTarget};
 use super::raw::{self, Out, handle, write_if_not_null};
+use super::telemetry::report_leaks;
 use super::{
     SIMULATOR, lock_current_context, lock_current_context_drained, lock_driver,
     lock_driver_drained, lock_mutex, require_current, with_contexts,

@@ -5,15 +5,16 @@ use std::ffi::{c_uint, c_void};
 use std::io::Write;
 use std::sync::Arc;
 
-use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, LaunchOutcome, StreamId};
-use cuda_sim::exec::Fault;
+use cuda_sim::driver::{CheckedLaunch, ContextId, CudaError, Driver, FunctionId, StreamId};
+use cuda_sim::exec::{Fault, LaunchSpec};
+use cuda_sim::launch::LaunchReport;
 use cust_raw::{CUfunction, CUstream};
 
-use super::check::report;
 use super::interrupt::InterruptGuard;
 use super::stream_op::{Kernel, StreamOp};
 use super::submit::submit;
-use super::{lock_driver, lock_live_stream, resolve_function, telemetry};
+use super::telemetry::{Event, emit, record, report_findings};
+use super::{lock_driver, lock_live_stream, resolve_function};
 use crate::log::warn;
 use crate::names;
 use crate::status::CallResult;
@@ -38,16 +39,15 @@ pub unsafe fn kernel(
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
 ) -> CallResult {
-    let request = LaunchRequest {
-        function,
+    let spec = LaunchSpec {
         grid: [grid_x, grid_y, grid_z],
         block: [block_x, block_y, block_z],
         dynamic_shared,
-        h_stream,
+        parameters: Arc::default(),
         cooperative: false,
     };
     // SAFETY: `parameters` and `extra` are null or hold the kernel's parameters, as `cuLaunchKernel` requires.
-    unsafe { launch(request, parameters, extra) }
+    unsafe { launch(function, h_stream, spec, parameters, extra) }
 }
 
 /// `cuLaunchCooperativeKernel`.
@@ -64,50 +64,36 @@ pub unsafe fn cooperative_kernel(
     h_stream: CUstream,
     parameters: *mut *mut c_void,
 ) -> CallResult {
-    let request = LaunchRequest {
-        function,
+    let spec = LaunchSpec {
         grid: [grid_x, grid_y, grid_z],
         block: [block_x, block_y, block_z],
         dynamic_shared,
-        h_stream,
+        parameters: Arc::default(),
         cooperative: true,
     };
     // SAFETY: `parameters` is null or holds the kernel's parameters, as `cuLaunchCooperativeKernel` requires.
-    unsafe { launch(request, parameters, std::ptr::null_mut()) }
+    unsafe { launch(function, h_stream, spec, parameters, std::ptr::null_mut()) }
 }
 
-/// A launch as requested by the program, without its parameters.
-pub struct LaunchRequest {
-    pub function: CUfunction,
-    pub grid: [c_uint; 3],
-    pub block: [c_uint; 3],
-    pub dynamic_shared: c_uint,
-    pub h_stream: CUstream,
-    pub cooperative: bool,
-}
-
-/// Checks a launch and enqueues it in its stream.
+/// Checks a launch and submits it to its stream. `spec` does not have the parameters yet.
 ///
 /// # Safety
 /// `parameters` or `extra` must hold the kernel's parameters, unless the kernel has none.
 pub unsafe fn launch(
-    request: LaunchRequest,
+    function: CUfunction,
+    h_stream: CUstream,
+    mut spec: LaunchSpec,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
 ) -> CallResult {
-    let (mut driver, context, stream) = lock_live_stream(request.h_stream)?;
-    let function = resolve_function(&mut driver, Some(context), request.function)?;
+    let (mut driver, context, stream) = lock_live_stream(h_stream)?;
+    let function = resolve_function(&mut driver, Some(context), function)?;
+    // SAFETY: `parameters` and `extra` meet this function's contract, which is the same.
+    spec.parameters = unsafe { pack(&driver, function, parameters, extra) }?;
     let kernel = Kernel {
-        function,
-        grid: request.grid,
-        block: request.block,
-        dynamic_shared: request.dynamic_shared,
-        // SAFETY: `parameters` and `extra` meet this function's contract, which is the same.
-        arguments: unsafe { pack(&driver, function, parameters, extra) }?,
-        cooperative: request.cooperative,
+        launch: driver.check_launch(context, function, spec)?,
         priority: 0,
     };
-    driver.check_launch(context, &kernel.config())?;
     Ok(submit(driver, context, stream, StreamOp::Kernel(kernel))?)
 }
 
@@ -144,42 +130,42 @@ pub unsafe fn pack(
     Ok(packed.into())
 }
 
-/// Runs a kernel to completion, then prints its output and its findings.
-pub fn run(context: ContextId, stream: StreamId, kernel: &Kernel) -> Result<(), CudaError> {
+/// Runs a kernel until it completes or faults, prints its output, and hands its report to the observer of events
+/// and to the recorders of launches.
+pub fn run(context: ContextId, stream: StreamId, launch: &CheckedLaunch) -> Result<(), CudaError> {
     let mut driver = lock_driver()?;
     let interrupt_guard = InterruptGuard::enable();
-    let mut outcome = driver.launch(context, stream, &kernel.config())?;
+    let mut report = driver.launch(context, stream, launch)?;
     drop(interrupt_guard);
-    demangle_kernels(&mut outcome);
-    if let Some(record) = &outcome.record {
-        telemetry::store_trace(&record.kernel, std::mem::take(&mut outcome.trace));
-    }
-    telemetry::store_result(outcome.record, outcome.fault.as_ref());
+    demangle_kernels(&mut report);
+    emit(match &report.result {
+        Ok(record) => Event::Launched(record),
+        Err(fault) => Event::Faulted(fault),
+    });
     drop(driver);
-    let reported = outcome.fault.as_ref().and_then(Fault::finding);
-    if !outcome.printed.is_empty() {
+    if !report.printed.is_empty() {
         flush_c();
         let mut stdout = std::io::stdout().lock();
         // Ignore errors: as with C's `printf`, a closed stdout does not fail the launch.
         let _ = stdout
-            .write_all(&outcome.printed)
+            .write_all(&report.printed)
             .and_then(|()| stdout.flush());
     }
-    if let Some(fault) = outcome.fault {
+    let fault = report.result.as_ref().err();
+    if let Some(fault) = fault {
         warn(format_args!("{fault}"));
     }
-    report(outcome.findings, reported.as_ref());
+    report_findings(&report.findings, fault.and_then(Fault::finding).as_ref());
+    record(report);
     Ok(())
 }
 
 /// Replaces mangled kernel names with source names.
-fn demangle_kernels(outcome: &mut LaunchOutcome) {
-    let location = outcome
-        .fault
-        .as_mut()
-        .and_then(|fault| fault.location.as_mut());
+fn demangle_kernels(report: &mut LaunchReport) {
+    let fault = report.result.as_mut().err();
+    let location = fault.and_then(|fault| fault.location.as_mut());
     let in_fault = location.map(|location| &mut location.kernel);
-    let in_findings = outcome
+    let in_findings = report
         .findings
         .iter_mut()
         .map(|finding| &mut finding.kernel);

@@ -1,12 +1,14 @@
 //! `cuLaunchKernelEx`: launches with attributes.
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
 
 use cuda_sim::driver::CudaError;
+use cuda_sim::exec::LaunchSpec;
 use cust_raw::{CUevent, CUfunction};
 
 use super::event;
-use super::launch::{LaunchRequest, launch};
+use super::launch::launch;
 use crate::log::warn;
 use crate::status::CallResult;
 use crate::types::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
@@ -42,18 +44,17 @@ pub unsafe fn kernel(
     let config = unsafe { config.as_ref() }.ok_or(CudaError::InvalidValue)?;
     // SAFETY: `attributes` has `attribute_count` elements, as `cuLaunchKernelEx` requires of its caller.
     let attributes = unsafe { read(config.attributes, config.attribute_count) }?;
-    let request = LaunchRequest {
-        function,
+    let spec = LaunchSpec {
         grid: config.grid,
         block: config.block,
         dynamic_shared: config.dynamic_shared,
-        h_stream: config.stream,
+        parameters: Arc::default(),
         cooperative: attributes.cooperative,
     };
     // SAFETY: `parameters` and `extra` are null or hold the kernel's parameters, as `cuLaunchKernelEx`
     // requires. `record` dereferences no pointer.
     unsafe {
-        launch(request, parameters, extra)?;
+        launch(function, config.stream, spec, parameters, extra)?;
         for recorded in attributes.events {
             event::record(recorded, config.stream)?;
         }

@@ -2,12 +2,9 @@
 //! [`cuda_sim::driver`] and write the results. One file per topic, as in the table of functions.
 
 pub mod capture;
-pub mod check;
-pub mod conditions;
 pub mod context;
 pub mod device;
 pub mod event;
-mod execute;
 mod fat_binary;
 pub mod function;
 pub mod graph;
@@ -24,6 +21,7 @@ pub mod memory;
 pub mod memset;
 pub mod module;
 pub mod occupancy;
+pub mod options;
 pub mod pointer;
 pub mod pool;
 pub mod profiler;
@@ -40,11 +38,11 @@ pub mod virtual_memory;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CString, c_int, c_uint};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, StreamId};
-use cuda_sim::exec::{Conditions, TimeLimit};
+use cuda_sim::exec::{LaunchOptions, TimeLimit};
 use cust_raw::{CUfunction, CUstream};
 
 use queue::WaitTarget;
@@ -84,11 +82,10 @@ struct Simulator {
     interned_texts: Mutex<BTreeSet<CString>>,
     /// The functions without an implementation that the program has called.
     unsupported_calls: Mutex<BTreeSet<&'static str>>,
-    /// The conditions of later launches.
-    conditions: Mutex<Conditions>,
+    /// The options of later launches, which can be set before the simulator starts. The driver has a copy.
+    options: LazyLock<Mutex<LaunchOptions>>,
     /// True if Ctrl-C ends the running launch.
     interrupts_launches: AtomicBool,
-    sanitizer: check::Sanitizer,
     host_access: host_access::HostAccessCheck,
     telemetry: telemetry::Telemetry,
 }
@@ -111,9 +108,8 @@ static SIMULATOR: Simulator = Simulator {
     image_descriptors: Mutex::new(Vec::new()),
     interned_texts: Mutex::new(BTreeSet::new()),
     unsupported_calls: Mutex::new(BTreeSet::new()),
-    conditions: Mutex::new(Conditions::DEFAULT),
+    options: LazyLock::new(Mutex::default),
     interrupts_launches: AtomicBool::new(false),
-    sanitizer: check::Sanitizer::new(),
     host_access: host_access::HostAccessCheck::new(),
     telemetry: telemetry::Telemetry::new(),
 };
@@ -125,9 +121,7 @@ pub fn start(devices: u32, device: DeviceSpec, time_limit: Option<TimeLimit>, sa
         let mut driver = Driver::with_devices(devices, device, time_limit);
         let devices = driver.device_count();
         SIMULATOR.device_count.store(devices, Ordering::Relaxed);
-        driver.set_sampled(sampled);
-        driver.set_checks(check::active_checks());
-        driver.set_conditions(conditions::conditions());
+        driver.options = options::for_driver(time_limit, sampled);
         Mutex::new(driver)
     });
 }

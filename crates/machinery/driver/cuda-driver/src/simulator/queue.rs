@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 
-use super::conditions::conditions;
-use super::execute::{Origin, execute};
 use super::graph::Random;
+use super::options::shuffle_seed;
 use super::stream_op::StreamOp;
+use super::submit::{Origin, execute};
 use super::{SIMULATOR, host_access, lock_driver, lock_mutex, thread};
 use crate::log::warn;
 
@@ -175,7 +175,7 @@ pub fn wait(target: WaitTarget) {
         return;
     }
     let last = lock_mutex(&SIMULATOR.queue.queue).last;
-    let all = conditions().shuffle.is_none();
+    let all = shuffle_seed().is_none();
     execute_until(last, |queue| {
         !(queue.contains(target, last) || all && queue.can_progress(last))
     });
@@ -374,7 +374,7 @@ impl Queue {
 fn execute_until(last: u64, is_enough: impl Fn(&Queue) -> bool) {
     let mut queue = lock_mutex(&SIMULATOR.queue.queue);
     while !is_enough(&queue) {
-        match queue.choose(last, conditions().shuffle) {
+        match queue.choose(last, shuffle_seed()) {
             Some(number) => {
                 execute_item(queue, number);
                 queue = lock_mutex(&SIMULATOR.queue.queue);
@@ -388,7 +388,7 @@ fn execute_until(last: u64, is_enough: impl Fn(&Queue) -> bool) {
 /// thread, because it may wait for the program's next call.
 fn execute_one(last: u64) -> bool {
     let mut queue = lock_mutex(&SIMULATOR.queue.queue);
-    let Some(number) = queue.choose(last, conditions().shuffle) else {
+    let Some(number) = queue.choose(last, shuffle_seed()) else {
         return false;
     };
     let Some(running_op) = queue.start_item(number) else {
@@ -470,7 +470,7 @@ fn background() {
         }
         drop(queue);
         let predecessors = SIMULATOR.queue.calls.load(Ordering::Relaxed);
-        let is_long = conditions().shuffle.is_some() || host_access::is_enabled();
+        let is_long = shuffle_seed().is_some() || host_access::is_enabled();
         std::thread::sleep(if is_long { LONG_IDLE_TIME } else { IDLE_TIME });
         SIMULATOR.queue.in_background.store(true, Ordering::Release);
         while SIMULATOR.queue.calls.load(Ordering::Relaxed) == predecessors && execute_one(u64::MAX)

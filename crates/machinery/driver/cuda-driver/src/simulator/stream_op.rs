@@ -3,11 +3,10 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use cuda_sim::driver::{EventId, FunctionId, LaunchConfig, Memcpy, Memset};
+use cuda_sim::driver::{CheckedLaunch, EventId, Memcpy, Memset};
 use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
 
 use super::graph::Body;
-use super::{SIMULATOR, telemetry};
 
 /// One operation.
 #[derive(Clone)]
@@ -75,34 +74,12 @@ impl StreamOp {
     }
 }
 
-/// A kernel launch with a copy of its arguments.
+/// A kernel launch.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Kernel {
-    pub function: FunctionId,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub dynamic_shared: u32,
-    /// The arguments in the layout of the kernel's parameter space.
-    pub arguments: Arc<[u8]>,
-    pub cooperative: bool,
+    pub launch: CheckedLaunch,
     /// A graph node's priority.
     pub priority: i32,
-}
-
-impl Kernel {
-    /// Returns the launch in the form that the simulated driver takes.
-    pub fn config(&self) -> LaunchConfig<'_> {
-        LaunchConfig {
-            function: self.function,
-            grid: self.grid,
-            block: self.block,
-            dynamic_shared: self.dynamic_shared,
-            parameters: &self.arguments,
-            cooperative: self.cooperative,
-            watch: Some(&SIMULATOR.telemetry.watch),
-            profile: telemetry::is_profiling(),
-        }
-    }
 }
 
 /// A host function and its argument.

@@ -1,44 +1,38 @@
-//! Observation of launches beyond the driver API: records, progress, faults and access traces.
+//! Observation of launches beyond the driver API: events, reports of launches, and the sanitizer's findings.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
-use cuda_sim::check::Finding;
-use cuda_sim::driver::Tracing;
-use cuda_sim::exec::{Fault, Progress, Traced, Watch};
-use cuda_sim::launch::LaunchRecord;
+use cuda_sim::check::{Checks, Finding};
+use cuda_sim::driver::Driver;
+use cuda_sim::exec::Fault;
+use cuda_sim::launch::{LaunchRecord, LaunchReport};
 
+use super::options::set_initial_checks;
 use super::queue::{self, WaitTarget};
-use super::{SIMULATOR, lock_driver, lock_mutex};
+use super::{SIMULATOR, host_access, lock_mutex, try_lock_driver};
+use crate::fork;
+use crate::log::{catch_panic, warn};
 
-/// The observations of launches.
+/// The receivers of events and reports, and the findings.
 pub struct Telemetry {
-    /// The progress of the running launch. Readable without the driver's lock, which the launch holds.
-    pub watch: Watch,
-    /// The record of the last launch, until it is taken.
-    last: Mutex<Option<LaunchRecord>>,
-    /// The records of launches since they were last taken; `None` if they are not recorded.
-    recorded: Mutex<Option<Vec<LaunchRecord>>>,
-    /// The access traces of launches with kernel names, since they were last taken.
-    traces: Mutex<Vec<(String, Vec<Traced>)>>,
-    /// The last fault, until it is taken.
-    fault: Mutex<Option<Fault>>,
-    /// True if launches collect all counters, per source line.
-    profile: AtomicBool,
     /// The receiver of events, if one is set.
     observer: OnceLock<Observer>,
+    /// The live recorders.
+    recorders: Mutex<Vec<Weak<Reports>>>,
+    /// Findings that have not been taken yet.
+    findings: Mutex<Vec<Finding>>,
+    /// True if findings are printed on stderr, which `CUDA_SIM_CHECK` enables.
+    to_stderr: AtomicBool,
 }
 
 impl Telemetry {
     pub const fn new() -> Self {
         Self {
-            watch: Watch::new(),
-            last: Mutex::new(None),
-            recorded: Mutex::new(None),
-            traces: Mutex::new(Vec::new()),
-            fault: Mutex::new(None),
-            profile: AtomicBool::new(false),
             observer: OnceLock::new(),
+            recorders: Mutex::new(Vec::new()),
+            findings: Mutex::new(Vec::new()),
+            to_stderr: AtomicBool::new(false),
         }
     }
 }
@@ -74,98 +68,123 @@ pub fn emit(event: Event<'_>) {
     }
 }
 
-/// Returns the progress of the launch that is running on the simulator, whichever thread started it; `None`
-/// if none is running, and on a GPU.
-pub fn progress() -> Option<Progress> {
-    SIMULATOR.telemetry.watch.progress()
-}
+/// The reports of a [`LaunchRecorder`].
+type Reports = Mutex<Vec<LaunchReport>>;
 
-/// Enables or disables profiling: later launches on the simulator collect all counters, per source line, and
-/// take up to twice as long. Has no effect on a GPU.
-pub fn profile(on: bool) {
+/// A recorder of launches: it receives the report of every launch that the simulator runs while the recorder
+/// lives, whichever thread made the launch. On a GPU it receives none.
+#[derive(Debug)]
+pub struct LaunchRecorder(Arc<Reports>);
+
+/// Starts recording launches.
+pub fn record_launches() -> LaunchRecorder {
     queue::wait(WaitTarget::All);
-    SIMULATOR.telemetry.profile.store(on, Ordering::Relaxed);
+    let recorder = LaunchRecorder(Arc::default());
+    lock_mutex(&SIMULATOR.telemetry.recorders).push(Arc::downgrade(&recorder.0));
+    recorder
 }
 
-/// Returns true if [`profile`] is on.
-pub fn is_profiling() -> bool {
-    SIMULATOR.telemetry.profile.load(Ordering::Relaxed)
-}
+impl LaunchRecorder {
+    /// Returns the record of the last launch; `None` if it faulted, and if there has been none since recording
+    /// started or since the reports were taken.
+    pub fn last(&self) -> Option<LaunchRecord> {
+        queue::wait(WaitTarget::All);
+        lock_mutex(&self.0).last()?.result.clone().ok()
+    }
 
-/// Sets which accesses later launches on the simulator trace: the addresses of a warp and the resulting
-/// requests. Tracing launches take several times as long. Has no effect on a GPU.
-pub fn trace(tracing: Option<Tracing>) {
-    queue::wait(WaitTarget::All);
-    if let Ok(mut driver) = lock_driver() {
-        driver.set_tracing(tracing);
+    /// Returns the reports of the launches since the last call, in order, including launches that faulted.
+    pub fn take(&self) -> Vec<LaunchReport> {
+        queue::wait(WaitTarget::All);
+        std::mem::take(&mut lock_mutex(&self.0))
     }
 }
 
-/// Returns the traces of the launches since the last call, in order, each with its kernel's name. Launches
-/// that faulted or that ran before [`trace`] have none.
-pub fn take_traces() -> Vec<(String, Vec<Traced>)> {
-    queue::wait(WaitTarget::All);
-    std::mem::take(&mut lock_mutex(&SIMULATOR.telemetry.traces))
+/// Hands the report of a launch to all recorders.
+pub fn record(report: LaunchReport) {
+    let recorders = &mut *lock_mutex(&SIMULATOR.telemetry.recorders);
+    recorders.retain(|recorder| recorder.strong_count() > 0);
+    let mut live = recorders.iter().filter_map(Weak::upgrade);
+    // Most launches have at most one recorder: only others need a copy.
+    let Some(first) = live.next() else { return };
+    for other in live {
+        lock_mutex(&other).push(report.clone());
+    }
+    lock_mutex(&first).push(report);
 }
 
-/// Stores the access trace of a launch.
-pub fn store_trace(kernel: &str, trace: Vec<Traced>) {
-    if !trace.is_empty() {
-        lock_mutex(&SIMULATOR.telemetry.traces).push((kernel.to_owned(), trace));
+/// Maximum number of findings per launch printed on stderr.
+const MAX_TO_STDERR: usize = 20;
+
+/// Enables the checks that `CUDA_SIM_CHECK` names, and prints their findings on stderr.
+pub fn enable_printed(checks: Checks) {
+    SIMULATOR.telemetry.to_stderr.store(true, Ordering::Relaxed);
+    set_initial_checks(checks);
+}
+
+/// Stops printing findings; the observer and [`take_findings`] still get them.
+pub fn silence_findings() {
+    SIMULATOR
+        .telemetry
+        .to_stderr
+        .store(false, Ordering::Relaxed);
+}
+
+/// Returns the findings since the last call: each error of a launch once, and memory that was still allocated
+/// when its context was destroyed.
+pub fn take_findings() -> Vec<Finding> {
+    queue::wait(WaitTarget::All);
+    host_access::report_page_accesses();
+    std::mem::take(&mut lock_mutex(&SIMULATOR.telemetry.findings))
+}
+
+/// Stores findings of a launch or of a destroyed context, and prints them if printing is enabled, except
+/// `printed`, which is on stderr already.
+pub fn report_findings(findings: &[Finding], printed: Option<&Finding>) {
+    if SIMULATOR.telemetry.to_stderr.load(Ordering::Relaxed) {
+        let unprinted: Vec<&Finding> = findings
+            .iter()
+            .filter(|&finding| Some(finding) != printed)
+            .collect();
+        for finding in unprinted.iter().take(MAX_TO_STDERR) {
+            warn(format_args!("{finding}"));
+        }
+        if unprinted.len() > MAX_TO_STDERR {
+            warn(format_args!(
+                "and {} more findings",
+                unprinted.len() - MAX_TO_STDERR
+            ));
+        }
+    }
+    if !findings.is_empty() {
+        emit(Event::Findings(findings));
+        lock_mutex(&SIMULATOR.telemetry.findings).extend_from_slice(findings);
     }
 }
 
-/// Returns the record of the last launch on the simulator, whichever thread started it; `None` before any
-/// launch, after one that faulted, and on a GPU.
-pub fn last_launch() -> Option<LaunchRecord> {
-    queue::wait(WaitTarget::All);
-    lock_mutex(&SIMULATOR.telemetry.last).clone()
+/// Reports allocations that were leaked when a context was destroyed, if leaks are checked. Unlocks the
+/// driver first, so that no other thread waits for the report.
+pub fn report_leaks(mut driver: MutexGuard<Driver>) {
+    let leaks = driver.take_leaks();
+    drop(driver);
+    report_findings(&leaks, None);
 }
 
-/// Returns [`last_launch`] and clears it: until the next launch it is `None`.
-pub fn take_last_launch() -> Option<LaunchRecord> {
-    queue::wait(WaitTarget::All);
-    lock_mutex(&SIMULATOR.telemetry.last).take()
-}
-
-/// Starts recording: every launch is stored until [`take_launches`] takes it.
-pub fn record_launches() {
-    queue::wait(WaitTarget::All);
-    lock_mutex(&SIMULATOR.telemetry.recorded).get_or_insert_default();
-}
-
-/// Returns the records of the launches on the simulator since the last call, or since [`record_launches`], in
-/// order. Launches that faulted are not included. Returns an empty list if launches are not recorded.
-pub fn take_launches() -> Vec<LaunchRecord> {
-    queue::wait(WaitTarget::All);
-    lock_mutex(&SIMULATOR.telemetry.recorded)
-        .as_mut()
-        .map(std::mem::take)
-        .unwrap_or_default()
-}
-
-/// Returns the fault that ended the most recent faulting launch on the simulator; `None` if there has been
-/// none since the last call.
-pub fn take_fault() -> Option<Fault> {
-    queue::wait(WaitTarget::All);
-    lock_mutex(&SIMULATOR.telemetry.fault).take()
-}
-
-/// Stores the record of a completed launch or its fault, and emits the events.
-pub fn store_result(record: Option<LaunchRecord>, fault: Option<&Fault>) {
-    if let Some(record) = &record {
-        emit(Event::Launched(record));
-    }
-    if let Some(fault) = fault {
-        emit(Event::Faulted(fault));
-    }
-    if let (Some(records), Some(record)) =
-        (lock_mutex(&SIMULATOR.telemetry.recorded).as_mut(), &record)
-    {
-        records.push(record.clone());
-    }
-    if let Some(fault) = fault {
-        *lock_mutex(&SIMULATOR.telemetry.fault) = Some(fault.clone());
-    }
-    *lock_mutex(&SIMULATOR.telemetry.last) = record;
+/// Reports leaks at program exit: everything that is still allocated. Does nothing if the program exits
+/// during a call, as on Ctrl-C, because that call holds the driver's lock; and nothing in a forked child,
+/// because its parent reports.
+pub extern "C" fn at_exit() {
+    catch_panic("exit", || {
+        let driver_is_busy = try_lock_driver().is_none() && !queue::in_background();
+        if fork::in_child() || driver_is_busy {
+            return Ok(());
+        }
+        queue::wait(WaitTarget::All);
+        host_access::report_page_accesses();
+        if let Some(mut driver) = try_lock_driver() {
+            let leaks = driver.take_leaks_at_exit();
+            drop(driver);
+            report_findings(&leaks, None);
+        }
+        Ok(())
+    });
 }

@@ -26,6 +26,7 @@ fn while_active<T>(body: impl FnOnce() -> T) -> T {
 fn operations_run_when_a_call_waits_for_them() {
     let simulator = Simulator::new();
     let (h_stream, recorded) = (stream(1), event());
+    let recorder = cuda_driver::record_launches();
     let waits: [&dyn Fn(); 6] = [
         // SAFETY: `h_stream` is an opaque handle that the driver looks up, never dereferences.
         &|| ok(unsafe { cu::cuStreamSynchronize(h_stream) }),
@@ -41,7 +42,7 @@ fn operations_run_when_a_call_waits_for_them() {
         // SAFETY: `cuStreamDestroy_v2` takes no pointers.
         &|| ok(unsafe { cu::cuStreamDestroy_v2(stream(0)) }),
         &|| {
-            cuda_driver::last_launch().expect("a launch");
+            recorder.last().expect("a launch");
         },
     ];
     for wait in waits {
@@ -135,7 +136,7 @@ fn host_functions_run_in_order_with_the_driver_unlocked() {
         // SAFETY: `cuCtxSynchronize` takes no pointers.
         assert_eq!(unsafe { cu::cuCtxSynchronize() }, 800);
         // Reading the simulator's records does not wait for the host function itself.
-        let _ = cuda_driver::last_launch();
+        let _ = cuda_driver::record_launches().last();
     }
     let simulator = Simulator::new();
     let h_stream = stream(1);
@@ -258,6 +259,7 @@ fn queries_do_not_wait_for_host_functions() {
 #[test]
 fn invalid_launches_fail_at_once_and_faults_at_the_wait() {
     let simulator = Simulator::new();
+    let recorder = cuda_driver::record_launches();
     let h_stream = stream(1);
     while_active(|| {
         // SAFETY: the parameters match the kernel's signature; `simulator.fault`, `h_stream` and `none` are
@@ -273,7 +275,8 @@ fn invalid_launches_fail_at_once_and_faults_at_the_wait() {
             assert_eq!(launch(simulator.fault, &mut [], h_stream), 700);
         }
         assert_eq!(simulator.now(), 0);
-        cuda_driver::take_fault().expect("the fault");
+        let report = recorder.take().pop().expect("a launch");
+        report.result.expect_err("the fault");
     });
 }
 

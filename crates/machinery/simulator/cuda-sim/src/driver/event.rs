@@ -98,10 +98,10 @@ impl Driver {
     /// Fails for events that [`Driver::elapsed_time`] rejects whenever they are recorded.
     pub fn check_elapsed(&self, start: EventId, end: EventId) -> Result<(), CudaError> {
         let (start, end) = (self.event(start)?, self.event(end)?);
-        match start.context == end.context && start.timed && end.timed {
-            true => Ok(()),
-            false => Err(CudaError::InvalidHandle),
+        if start.context != end.context || !start.timed || !end.timed {
+            return Err(CudaError::InvalidHandle);
         }
+        Ok(())
     }
 
     /// `cuEventElapsedTime`: returns the modelled milliseconds from `start` to `end`. Fails with

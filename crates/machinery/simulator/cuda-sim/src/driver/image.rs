@@ -1,13 +1,34 @@
 //! Arrays, texture objects and surface objects.
 //!
 //! An array's texels are stored in device memory by rows and slices, unlike on a GPU, whose layout is opaque.
-//! The valid shapes are in `array_shape.rs`.
+//! The valid shapes are those of CUDA Driver API, `cuArray3DCreate`, with an H200's limits.
 
 use std::sync::Arc;
 
-use super::array_shape::{WRITABLE, size_and_slices};
 use super::{ContextId, CudaError, Driver};
 use crate::exec::image::{Channel, Image, Slices, Texture};
+
+/// The flags of `CUDA_ARRAY3D_DESCRIPTOR`: slices are layers (`CUDA_ARRAY3D_LAYERED`), kernels may write to
+/// the array (`CUDA_ARRAY3D_SURFACE_LDST`), slices are cube faces (`CUDA_ARRAY3D_CUBEMAP`), and texture
+/// gather is allowed (`CUDA_ARRAY3D_TEXTURE_GATHER`).
+const LAYERED: u32 = 1;
+const WRITABLE: u32 = 2;
+const CUBE: u32 = 4;
+const GATHER: u32 = 8;
+
+/// The number of faces of a cube.
+const FACES: u32 = 6;
+
+/// The maximum texels in x and y and the maximum depth, for arrays of one, two and three dimensions.
+const MAX_1D: [u32; 3] = [131_072, 0, 0];
+const MAX_2D: [u32; 3] = [131_072, 65536, 0];
+const MAX_3D: [u32; 3] = [16384, 16384, 16384];
+/// The maximum texels in x and y and the maximum number of slices, for layered arrays of one and two
+/// dimensions, cubes, and layered cubes.
+const MAX_1D_LAYERED: [u32; 3] = [32768, 0, 2048];
+const MAX_2D_LAYERED: [u32; 3] = [32768, 32768, 2048];
+const MAX_CUBE: [u32; 3] = [32768, 32768, FACES];
+const MAX_CUBE_LAYERED: [u32; 3] = [32768, 32768, 2046];
 
 /// The state of an array.
 pub(super) struct Array {
@@ -131,10 +152,10 @@ impl Driver {
         let inside = within(x, width, image.extent(0) * texel as i64)
             && within(y, height, image.extent(1))
             && within(z, depth, image.extent(2));
-        match inside && x % texel == 0 && width % texel == 0 {
-            true => Ok(()),
-            false => Err(CudaError::InvalidValue),
+        if !(inside && x % texel == 0 && width % texel == 0) {
+            return Err(CudaError::InvalidValue);
         }
+        Ok(())
     }
 
     /// `cuTexObjectCreate`: creates a texture object of a resource, with the sampling modes of `sampling`,
@@ -245,4 +266,37 @@ impl Driver {
         }
         Ok(image)
     }
+}
+
+/// Returns an array's texels in each dimension, and the kind of its slices.
+///
+/// Fails with [`CudaError::InvalidValue`] if no array has this size or these flags: a layered array needs a
+/// number of layers, a cube is as high as wide and has six faces, and a layered cube has six faces per layer.
+fn size_and_slices(size: [u64; 3], flags: u32) -> Result<([u32; 3], Slices), CudaError> {
+    let size = size.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+    let slices = match (flags & LAYERED != 0, flags & CUBE != 0) {
+        (false, false) => Slices::Depth,
+        (true, false) => Slices::Layers,
+        (false, true) => Slices::Cube,
+        (true, true) => Slices::Cubes,
+    };
+    let max = match (slices, size.map(|size| size > 0)) {
+        (Slices::Depth, [true, false, false]) => MAX_1D,
+        (Slices::Depth, [true, true, false]) => MAX_2D,
+        (Slices::Depth, [true, true, true]) => MAX_3D,
+        (Slices::Layers, [true, false, true]) => MAX_1D_LAYERED,
+        (Slices::Layers, [true, true, true]) => MAX_2D_LAYERED,
+        (Slices::Cube, [true, true, true]) => MAX_CUBE,
+        (Slices::Cubes, [true, true, true]) => MAX_CUBE_LAYERED,
+        _ => return Err(CudaError::InvalidValue),
+    };
+    let fits = size.iter().zip(max).all(|(size, max)| *size <= max);
+    let is_cube = flags & CUBE == 0 || size[0] == size[1] && size[2] % FACES == 0;
+    // Gather needs an ordinary two-dimensional array.
+    let gather_is_2d = flags & GATHER == 0 || max == MAX_2D;
+    let known_flags = flags & !(LAYERED | WRITABLE | CUBE | GATHER) == 0;
+    if !(fits && is_cube && gather_is_2d && known_flags) {
+        return Err(CudaError::InvalidValue);
+    }
+    Ok((size, slices))
 }

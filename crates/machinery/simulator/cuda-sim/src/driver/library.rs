@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::function_attribute::{FunctionSettings, attribute_value, validate_setting};
+use super::attribute::{FunctionSettings, attribute_value, validate_setting};
 use super::module::{ModuleError, check_source};
 use super::{ContextId, CudaError, Driver, FunctionId, KernelId, LibraryId, ModuleId};
 use crate::exec::sm::Program;
@@ -66,8 +66,10 @@ impl Driver {
     /// `cuLibraryUnload`: unloads a library from all contexts. Fails with [`CudaError::InvalidHandle`] for an
     /// unknown library.
     pub fn unload_library(&mut self, library: LibraryId) -> Result<(), CudaError> {
-        let removed = self.libraries.remove(&library);
-        let removed = removed.ok_or(CudaError::InvalidHandle)?;
+        let removed = self
+            .libraries
+            .remove(&library)
+            .ok_or(CudaError::InvalidHandle)?;
         self.kernels.retain(|_, kernel| kernel.library != library);
         for module in removed.modules.into_values() {
             self.remove_module(module);
@@ -90,8 +92,9 @@ impl Driver {
             return Ok(module);
         }
         let ptx = entry.ptx.clone();
-        let module = self.load_module(context, &ptx);
-        let module = module.map_err(|error| error.code())?;
+        let module = self
+            .load_module(context, &ptx)
+            .map_err(|error| error.code())?;
         if let Some(entry) = self.libraries.get_mut(&library) {
             entry.modules.insert(context, module);
         }
@@ -185,8 +188,7 @@ impl Driver {
         validate_setting(&self.device, kernel_info, number, value)?;
         settings.set(number, value);
         let (library, index) = (entry.library, entry.index);
-        let modules = self.library(library)?.modules.values().copied();
-        let modules: Vec<ModuleId> = modules.collect();
+        let modules: Vec<ModuleId> = self.library(library)?.modules.values().copied().collect();
         for function in self.functions.values_mut() {
             if function.kernel == index && modules.contains(&function.module) {
                 function.settings.set(number, value);

@@ -9,15 +9,10 @@
 //! fail with [`CudaError::ContextIsDestroyed`] if there is no such context. After a kernel has faulted, every
 //! call in its context returns the error of that fault until the context is destroyed.
 
-mod array_shape;
+mod attribute;
 mod context;
-mod device_attribute;
 mod error;
 mod event;
-mod function_attribute;
-mod handle;
-mod host_finding;
-mod host_memory;
 mod image;
 mod launch;
 mod library;
@@ -26,7 +21,6 @@ mod memory;
 mod memset;
 mod module;
 mod occupancy;
-mod peers;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -36,11 +30,12 @@ mod virtual_memory;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
 pub use context::{ContextStack, Limit};
 pub use error::CudaError;
-pub use handle::{ContextId, EventId, FunctionId, KernelId, LibraryId, ModuleId, StreamId};
 pub use image::{ArrayDescription, Resource};
-pub use launch::{LaunchConfig, LaunchOutcome, Tracing};
+pub use launch::CheckedLaunch;
 pub use memcpy::{Memcpy, MemcpyAddress, MemcpyOperand};
 pub use memset::{Memset, MemsetValue};
 pub use module::{ModuleError, check_source};
@@ -48,33 +43,23 @@ pub use occupancy::OccupancyCalculator;
 pub use stream::PRIORITIES;
 pub use virtual_memory::GRANULARITY;
 
-use crate::check::{Checks, Finding};
+use crate::check::Finding;
 use crate::device::DeviceSpec;
 use crate::exec::image::Images;
-use crate::exec::{Conditions, TimeLimit};
+use crate::exec::{LaunchOptions, TimeLimit};
 use crate::memory::global::{Devices, Global, MAX_DEVICES};
-
-/// Returns the memory of each of `count` devices in bytes: see [`Driver::with_devices`].
-pub fn capacity(device: &DeviceSpec, count: u32) -> u64 {
-    let share = host_memory::host_memory() / 2 / u64::from(count);
-    device.memory_bytes.min(share)
-}
 
 /// The simulated driver and its machine.
 pub struct Driver {
     device: DeviceSpec,
     global: Global,
-    /// The time limit of a launch.
-    time_limit: Option<TimeLimit>,
-    checks: Checks,
-    conditions: Conditions,
-    /// True if launches are sampled for the time model.
-    sampled: bool,
-    /// The accesses that launches trace.
-    tracing: Option<Tracing>,
+    /// The options of subsequent launches. Their checks and conditions apply to other calls as well:
+    /// [`Checks::init`](crate::check::Checks::init) tracks memory that is allocated while it is enabled, and all
+    /// other memory counts as initialized.
+    pub options: LaunchOptions,
     /// The leaks found when contexts were destroyed, since they were last taken.
     leaks: Vec<Finding>,
-    handles: handle::HandleCounter,
+    handles: HandleCounter,
     contexts: BTreeMap<ContextId, context::Context>,
     /// The primary context of each device.
     primary: Vec<context::PrimaryContext>,
@@ -107,13 +92,12 @@ impl Driver {
         Self {
             global: Global::with_device_count(count, capacity),
             device,
-            time_limit,
-            checks: Checks::NONE,
-            conditions: Conditions::DEFAULT,
-            sampled: true,
-            tracing: None,
+            options: LaunchOptions {
+                time_limit,
+                ..LaunchOptions::default()
+            },
             leaks: Vec::new(),
-            handles: handle::HandleCounter::new(),
+            handles: HandleCounter::new(),
             contexts: BTreeMap::new(),
             primary: vec![context::PrimaryContext::default(); count as usize],
             virtual_memory: virtual_memory::VirtualMemory::default(),
@@ -128,28 +112,6 @@ impl Driver {
         }
     }
 
-    /// Sets the checks for subsequent calls. [`Checks::init`] tracks memory that is allocated while it is
-    /// enabled; all other memory counts as initialized.
-    pub fn set_checks(&mut self, checks: Checks) {
-        self.checks = checks;
-    }
-
-    /// Sets the conditions of subsequent launches, and the contents of memory allocated from now on.
-    pub fn set_conditions(&mut self, conditions: Conditions) {
-        self.conditions = conditions;
-    }
-
-    /// Sets whether subsequent launches are sampled; they are by default. The modelled time of a launch
-    /// without a sample omits memory. This is for measuring the cost of counting.
-    pub fn set_sampled(&mut self, sampled: bool) {
-        self.sampled = sampled;
-    }
-
-    /// Sets the accesses that subsequent launches trace; see [`LaunchOutcome::trace`].
-    pub fn set_tracing(&mut self, tracing: Option<Tracing>) {
-        self.tracing = tracing;
-    }
-
     /// Returns the number of devices.
     pub fn device_count(&self) -> u32 {
         self.primary.len() as u32
@@ -158,5 +120,87 @@ impl Driver {
     /// Returns the simulated GPU, which is the same for all devices.
     pub fn device(&self) -> &DeviceSpec {
         &self.device
+    }
+}
+
+// Handles: numbers that identify the driver's objects. One counter numbers objects of all kinds and never repeats,
+// so a handle that is stale, of another kind, or forged is simply not found.
+
+/// Defines a handle type for each kind of object.
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u64);
+    )*};
+}
+
+handles! {
+    /// A context (`CUcontext`).
+    ContextId
+    /// A loaded module (`CUmodule`).
+    ModuleId
+    /// A kernel of a loaded module (`CUfunction`).
+    FunctionId
+    /// A library (`CUlibrary`).
+    LibraryId
+    /// A kernel of a library (`CUkernel`).
+    KernelId
+    /// A stream (`CUstream`).
+    StreamId
+    /// An event (`CUevent`).
+    EventId
+}
+
+impl StreamId {
+    /// The legacy default stream: a null `CUstream`.
+    pub const LEGACY: Self = Self(0);
+}
+
+/// A counter that yields each handle number once.
+struct HandleCounter {
+    last: u64,
+}
+
+impl HandleCounter {
+    /// Creates a counter. Numbers start above the stream handles that CUDA reserves (0, 1 and 2) and are
+    /// multiples of 16, like the pointers of a real driver.
+    fn new() -> Self {
+        Self { last: 0x1000 }
+    }
+
+    /// Returns the next unused number.
+    fn next(&mut self) -> u64 {
+        self.last += 0x10;
+        self.last
+    }
+}
+
+/// Returns the memory of each of `count` devices in bytes: see [`Driver::with_devices`].
+pub fn capacity(device: &DeviceSpec, count: u32) -> u64 {
+    let share = host_memory() / 2 / u64::from(count);
+    device.memory_bytes.min(share)
+}
+
+/// The assumed host memory in bytes if the system does not report it.
+const ASSUMED_BYTES: u64 = 8 << 30;
+
+/// Returns the bytes of memory that this process may use: those of the machine, or the limit of the process's
+/// control group (container) if that is lower.
+fn host_memory() -> u64 {
+    if cfg!(miri) {
+        return ASSUMED_BYTES;
+    }
+    let refresh = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let Ok(system) = System::new_with_specifics(refresh) else {
+        return ASSUMED_BYTES;
+    };
+    let total = match system.total_memory() {
+        0 => ASSUMED_BYTES,
+        total => total,
+    };
+    match system.cgroup_limits() {
+        Some(group) if group.total_memory > 0 => total.min(group.total_memory),
+        _ => total,
     }
 }

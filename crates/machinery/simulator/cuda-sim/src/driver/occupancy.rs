@@ -1,6 +1,6 @@
 //! The occupancy API (`cuOccupancy…`): the number of blocks of a kernel that an SM holds at once.
 
-use super::function_attribute::MAX_DYNAMIC_SHARED;
+use super::attribute::MAX_DYNAMIC_SHARED;
 use super::launch::{max_threads, registers_per_warp};
 use super::{CudaError, Driver, FunctionId};
 use crate::device::DeviceSpec;
@@ -88,13 +88,15 @@ impl OccupancyCalculator {
     /// invalid number of threads.
     pub fn available_dynamic_shared(&self, blocks: i32, threads: i32) -> Result<u64, CudaError> {
         let threads = self.validate_threads(threads)?;
-        let blocks = u32::try_from(blocks).ok().filter(|&blocks| blocks > 0);
-        let blocks = blocks.ok_or(CudaError::InvalidValue)?;
+        let blocks = u32::try_from(blocks)
+            .ok()
+            .filter(|&blocks| blocks > 0)
+            .ok_or(CudaError::InvalidValue)?;
         if threads > self.max_threads || blocks > self.blocks_without_shared(threads) {
             return Ok(0);
         }
-        let share = self.shared_per_multiprocessor() / u64::from(blocks);
-        let share = share / self.shared_allocation_unit() * self.shared_allocation_unit();
+        let unit = self.shared_allocation_unit();
+        let share = self.shared_per_multiprocessor() / u64::from(blocks) / unit * unit;
         let used = self.device.shared_reserved_per_block + self.static_shared;
         let left = share.saturating_sub(used.into());
         Ok(left.min(self.max_dynamic_shared.into()))

@@ -129,8 +129,10 @@ impl Driver {
         if id == StreamId::LEGACY {
             return Ok(None);
         }
-        let state = self.streams.get(&id);
-        let state = state.filter(|stream| stream.context == context);
+        let state = self
+            .streams
+            .get(&id)
+            .filter(|stream| stream.context == context);
         state.map(Some).ok_or(CudaError::InvalidHandle)
     }
 }

@@ -49,3 +49,8 @@ pub(super) fn driver() -> (Driver, ContextId) {
     let context = driver.retain_primary(0).unwrap();
     (driver, context)
 }
+
+#[test]
+fn host_memory_is_plausible() {
+    assert!(host_memory() > 64 << 20);
+}

@@ -8,8 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use super::StreamId;
 use super::error::CudaError;
-use super::handle::StreamId;
 
 /// A point in modelled time, in picoseconds since the context was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

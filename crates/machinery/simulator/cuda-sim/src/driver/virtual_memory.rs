@@ -82,8 +82,11 @@ impl Driver {
     /// `cuMemRelease`: decrements the reference count of a handle. The memory is freed once it is neither
     /// referenced nor mapped. Fails with [`CudaError::InvalidValue`] for a handle without references.
     pub fn release_memory(&mut self, handle: u64) -> Result<(), CudaError> {
-        let memory = self.virtual_memory.memories.get_mut(&handle);
-        let memory = memory.filter(|memory| memory.references > 0);
+        let memory = self
+            .virtual_memory
+            .memories
+            .get_mut(&handle)
+            .filter(|memory| memory.references > 0);
         memory.ok_or(CudaError::InvalidValue)?.references -= 1;
         self.free_unreferenced(handle);
         Ok(())
@@ -101,8 +104,11 @@ impl Driver {
     /// Returns the size in bytes of the memory of a handle. Fails with [`CudaError::InvalidValue`] for a
     /// handle without references.
     pub fn memory_size(&self, handle: u64) -> Result<u64, CudaError> {
-        let memory = self.virtual_memory.memories.get(&handle);
-        let memory = memory.filter(|memory| memory.references > 0);
+        let memory = self
+            .virtual_memory
+            .memories
+            .get(&handle)
+            .filter(|memory| memory.references > 0);
         Ok(memory.ok_or(CudaError::InvalidValue)?.size)
     }
 
@@ -121,16 +127,20 @@ impl Driver {
     pub fn map_memory(&mut self, address: u64, bytes: u64, handle: u64) -> Result<(), CudaError> {
         let size = self.memory_size(handle)?;
         let end = address.checked_add(bytes).ok_or(CudaError::InvalidValue)?;
-        let host = self.global.reserved_host(address, bytes);
-        let host = host.ok_or(CudaError::InvalidValue)?;
+        let host = self
+            .global
+            .reserved_host(address, bytes)
+            .ok_or(CudaError::InvalidValue)?;
         let virtual_memory = &mut self.virtual_memory;
         let previous = virtual_memory.mappings.range(..end).next_back();
         let overlaps = previous.is_some_and(|(start, previous)| start + previous.size > address);
         if !is_granular(bytes) || !address.is_multiple_of(GRANULARITY) || bytes > size || overlaps {
             return Err(CudaError::InvalidValue);
         }
-        let memory = virtual_memory.memories.get_mut(&handle);
-        let memory = memory.ok_or(CudaError::InvalidValue)?;
+        let memory = virtual_memory
+            .memories
+            .get_mut(&handle)
+            .ok_or(CudaError::InvalidValue)?;
         if memory.is_mapped {
             return Err(CudaError::NotSupported);
         }
@@ -202,9 +212,10 @@ impl Driver {
                 continue;
             };
             let previous = mapping.access;
-            mapping.access = match open {
-                true => previous | 1 << device,
-                false => previous & !(1 << device),
+            mapping.access = if open {
+                previous | 1 << device
+            } else {
+                previous & !(1 << device)
             };
             let (size, now) = (mapping.size, mapping.access);
             match (previous, now) {
@@ -235,8 +246,9 @@ impl Driver {
     /// Returns the mapping that contains an address, with its start address.
     fn mapping(&self, address: u64) -> Result<(u64, &Mapping), CudaError> {
         let mut previous = self.virtual_memory.mappings.range(..=address);
-        let mapping = previous.next_back();
-        let mapping = mapping.filter(|(start, mapping)| address - *start < mapping.size);
+        let mapping = previous
+            .next_back()
+            .filter(|(start, mapping)| address - *start < mapping.size);
         let (start, mapping) = mapping.ok_or(CudaError::InvalidValue)?;
         Ok((*start, mapping))
     }

@@ -5,14 +5,11 @@
 //! profiler (`fault`, `profiler`), the SM that owns them and the program it executes (`sm`), the handlers
 //! (`lanewise` and `ops` for registers, `memory`, `control`, `sync`, `tensor`, `texels`, `gang` and others), the
 //! instrumented copies of the code (`instrument`), and the distribution of blocks over host threads (`turn`,
-//! `worker`, `dispatch`, `run`).
+//! `worker`, `run`).
 
-mod block_queue;
-mod conditions;
 pub(crate) mod control;
 pub(crate) mod cpu;
 pub(crate) mod device_runtime;
-mod dispatch;
 pub mod fault;
 pub(crate) mod gang;
 pub mod image;
@@ -33,12 +30,9 @@ mod turn;
 pub(crate) mod warp;
 mod worker;
 
-pub use conditions::Conditions;
 pub use fault::{Diagnosis, Fault, FaultKind};
-pub use profiler::sample::ProfileMode;
 pub use profiler::trace::Traced;
-pub use schedule::progress::TimeLimit;
-pub use schedule::progress::{Progress, Watch};
-pub use schedule::progress::{forget_interrupts, interrupt};
+pub use schedule::progress::{Progress, TimeLimit, Watch, forget_interrupts, interrupt};
 pub use sm::Program;
 pub use sm::heap::Heap;
+pub use sm::launch_spec::{Conditions, LaunchOptions, LaunchSpec, Resources, Tracing};

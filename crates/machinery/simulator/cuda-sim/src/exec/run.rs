@@ -1,20 +1,26 @@
-//! Execution of a launch, one SM per host thread.
+//! Execution of a launch, one SM per host thread. Short launches run on the calling thread, which wakes the
+//! pool if one takes longer than expected.
 
 use super::fault::{Diagnosis, Fault, Sizes};
-use super::profiler::trace::{self, Trace, Traced};
-use super::sm::{Grid, Launch, Program};
-use super::worker::run_blocks;
-use super::{dispatch, launch_cache};
+use super::launch_cache;
+use super::profiler::trace::{self, Traced};
+use super::sm::{Grid, Launch};
+use super::worker::{WorkerResult, run_blocks};
 use crate::check::{self, Finding};
-use crate::device::DeviceSpec;
 use crate::memory::footprint::DeviceTraffic;
-use crate::memory::global::Global;
 use crate::profile::cache::MAX_LINES;
 use crate::profile::collect::LaunchCounts;
-use std::sync::Arc;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock, PoisonError};
+use std::thread;
 
-/// The results of a completed launch.
+/// The results of the execution of a launch.
 pub struct Outcome {
+    /// The fault of the lowest-numbered block that had one. The counters are then incomplete, and there is no
+    /// trace.
+    pub fault: Option<Fault>,
     pub counted: LaunchCounts,
     /// Traffic between device memory and the L2 cache.
     pub traffic: DeviceTraffic,
@@ -22,57 +28,35 @@ pub struct Outcome {
     pub trace: Vec<Traced>,
     /// Output of `printf` in block order.
     pub printed: Vec<u8>,
-    /// Findings of the checks, errors first.
+    /// Findings of the checks, errors first, after the fault.
     pub findings: Vec<Finding>,
 }
 
-/// Runs a kernel to its end on `device`, each SM of which holds `blocks_per_sm` of its blocks.
+/// Runs a kernel until it completes or faults. Each SM of the device holds `blocks_per_sm` of its blocks.
 ///
 /// Results and counters do not depend on the distribution of blocks over host threads: blocks of a kernel with
 /// order-dependent atomics run one after the other, and so do those of a launch with a random schedule.
-///
-/// # Errors
-/// Returns the fault of the lowest-numbered block that had one.
-pub fn run(
-    program: &Arc<Program>,
-    global: &Global,
-    device: &DeviceSpec,
-    launch: &Launch,
-    blocks_per_sm: u32,
-) -> Result<Outcome, Fault> {
-    let mut grid = Grid::new(program, global, device, launch, blocks_per_sm);
+pub fn run(launch: &Launch, blocks_per_sm: u32) -> Outcome {
+    let program = launch.program;
+    let mut grid = Grid::new(launch, blocks_per_sm);
     launch_cache::with(program, |cached| {
         grid.sample.reuse(std::mem::take(&mut cached.caches))
     });
     let grid = Arc::new(grid);
-    let _guard = launch.watch.map(|watch| watch.show(grid.progress.clone()));
-    let kernel = &program.listing.kernels[launch.kernel];
-    let checks = grid.checks.as_ref();
-    let serial = kernel.ordered
-        || grid.schedule_seed.is_some()
-        || checks.is_some_and(|checks| checks.is_serial());
-    let results = if serial || grid.progress.blocks == 1 {
-        vec![run_blocks(&grid, grid.resident, false)]
-    } else {
-        dispatch::run_all(launch.threads, &grid)
-    };
+    let _guard = launch.options.watch.show(grid.progress.clone());
+    let result = run_on_workers(launch, &grid)
+        .into_iter()
+        .reduce(|mut all, part| {
+            all.add(part);
+            all
+        });
+    let WorkerResult {
+        counted,
+        mut printed,
+        trace,
+        mut findings,
+    } = result.unwrap_or_else(|| WorkerResult::new(&program.listing));
     let fault = grid.take_fault();
-    let mut all: Option<LaunchCounts> = None;
-    let (mut printed, mut trace) = (Vec::new(), None::<Box<Trace>>);
-    let mut findings = check::FindingSet::default();
-    for part in results {
-        match &mut all {
-            Some(counted) => counted.add(&part.counted),
-            None => all = Some(part.counted),
-        }
-        printed.extend(part.printed);
-        match (&mut trace, part.trace) {
-            (Some(all), Some(part)) => all.add(*part),
-            (all, part) => *all = part,
-        }
-        findings.merge(part.findings);
-    }
-    let counted = all.unwrap_or_else(|| LaunchCounts::new(&program.listing));
     if fault.is_some() {
         findings.discard_after(grid.lowest_failed());
     } else {
@@ -83,40 +67,132 @@ pub fn run(
             }
         });
     }
-    let findings = match &grid.checks {
-        Some(checks) => {
-            let context = check::KernelContext {
-                listing: &program.listing,
-                kernel: grid.kernel_name(),
-                dims: grid.dims,
-            };
-            checks.findings(findings, context, global, fault.is_none())
-        }
-        None => Vec::new(),
-    };
-    printed.sort_by_key(|(block, _)| *block);
-    let printed = printed.into_iter().flat_map(|(_, text)| text).collect();
-    if let Some(fault) = fault {
-        let sizes = Sizes {
-            shared: kernel.shared_bytes,
-            dynamic: launch.dynamic_shared,
-            local: grid.stack_bytes,
-            params: kernel.param_bytes,
-            constants: program.constants.map_or(0, |(_, bytes)| bytes),
+    let findings = grid.checks.as_ref().map(|checks| {
+        let context = check::KernelContext {
+            listing: &program.listing,
+            kernel: grid.kernel_name(),
+            dims: grid.dims,
         };
-        let diagnosis = Diagnosis::of(&fault.kind, global, sizes).map(Box::new);
-        return Err(Fault {
-            printed,
-            findings,
-            diagnosis,
-            ..fault
-        });
+        checks.findings(findings, context, launch.global, fault.is_none())
+    });
+    let mut findings = findings.unwrap_or_default();
+    let trace = trace.filter(|_| fault.is_none());
+    let fault = fault.map(|fault| diagnosed(fault, launch, &grid));
+    if let Some(fault) = &fault {
+        fault.add_to(&mut findings, launch.options.checks);
     }
-    Ok(Outcome {
+    printed.sort_by_key(|(block, _)| *block);
+    Outcome {
+        fault,
         counted,
-        traffic: grid.regions.traffic(device.l2_bytes.into()),
+        traffic: grid.regions.traffic(launch.device.l2_bytes.into()),
         trace: trace.map_or_else(Vec::new, |trace| trace::traced(&program.listing, *trace)),
-        printed,
+        printed: printed.into_iter().flat_map(|(_, text)| text).collect(),
         findings,
-    })
+    }
+}
+
+/// Returns a fault with its explanation, if there is one.
+fn diagnosed(fault: Fault, launch: &Launch, grid: &Grid) -> Fault {
+    let kernel = &launch.program.listing.kernels[launch.kernel];
+    let constants = launch.program.constants;
+    let sizes = Sizes {
+        shared: kernel.shared_bytes,
+        dynamic: launch.spec.dynamic_shared,
+        local: grid.stack_bytes,
+        params: kernel.param_bytes,
+        constants: constants.map_or(0, |(_, bytes)| bytes),
+    };
+    let diagnosis = Diagnosis::of(&fault.kind, launch.global, sizes).map(Box::new);
+    Fault { diagnosis, ..fault }
+}
+
+/// Runs all blocks: on this thread if they must run in order or the launch is short, otherwise on the threads
+/// of a pool.
+fn run_on_workers(launch: &Launch, grid: &Arc<Grid>) -> Vec<WorkerResult> {
+    let checks = grid.checks.as_ref();
+    let serial = launch.program.listing.kernels[launch.kernel].ordered
+        || grid.schedule_seed.is_some()
+        || checks.is_some_and(|checks| checks.is_serial());
+    if serial || grid.progress.blocks == 1 {
+        return vec![run_blocks(grid, grid.resident, false)];
+    }
+    let pool = launch.options.threads.as_deref();
+    let is_short = || launch_cache::with(&grid.program, |cached| cached.is_short(grid));
+    if pool.is_none() && is_short() == Some(true) {
+        return run_on_caller(grid);
+    }
+    run_on_pool(pool, grid)
+}
+
+/// Returns the simulator's own pool, one thread per core, or `None` if the host cannot create threads.
+fn shared_pool() -> Option<&'static ThreadPool> {
+    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    POOL.get_or_init(|| ThreadPoolBuilder::new().build().ok())
+        .as_ref()
+}
+
+/// Calls [`run_blocks`] on every thread of a pool; idle threads take the next block.
+///
+/// The caller sleeps meanwhile. It must not help out, as rayon would have it do for a pool it belongs to: the
+/// work it would pick up may wait for the very driver call it is in.
+fn run_on_pool(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResult> {
+    let shared = match pool {
+        Some(_) => None,
+        None => shared_pool(),
+    };
+    let Some(pool) = pool.or(shared) else {
+        return vec![run_blocks(grid, grid.resident, false)];
+    };
+    // All host threads together keep as many blocks resident as the device does.
+    let resident = grid.resident.div_ceil(pool.current_num_threads());
+    let (sender, receiver) = channel();
+    let grid = grid.clone();
+    pool.spawn_broadcast(move |_| run_and_send(&grid, resident, &sender));
+    // The iterator ends when every sender is dropped.
+    let results: thread::Result<Vec<WorkerResult>> = receiver.into_iter().collect();
+    results.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Calls [`run_blocks`] on this thread, which wakes other workers if the launch takes long.
+fn run_on_caller(grid: &Arc<Grid>) -> Vec<WorkerResult> {
+    let threads = shared_pool().map_or(1, ThreadPool::current_num_threads);
+    let resident = grid.resident.div_ceil(threads);
+    let (sender, receiver) = channel();
+    let wake = move |grid: &Arc<Grid>| {
+        for _ in 1..threads {
+            let (grid, sender) = (grid.clone(), sender.clone());
+            if let Some(pool) = shared_pool() {
+                pool.spawn(move || run_and_send(&grid, resident, &sender));
+            }
+        }
+    };
+    *grid.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
+    let mut results = vec![run_or_abandon(grid, resident, true)];
+    // Drop the unused waker, whose sender would otherwise keep the channel open.
+    drop(grid.take_waker());
+    results.extend(receiver);
+    let results: thread::Result<Vec<WorkerResult>> = results.into_iter().collect();
+    results.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+fn run_and_send(grid: &Arc<Grid>, resident: usize, sender: &Sender<thread::Result<WorkerResult>>) {
+    // Sending cannot fail: the receiver outlives every sender.
+    let _ = sender.send(run_or_abandon(grid, resident, false));
+}
+
+/// Calls [`run_blocks`] and returns a panic as an error: on a pool thread it would abort the process.
+fn run_or_abandon(
+    grid: &Arc<Grid>,
+    resident: usize,
+    can_wake_workers: bool,
+) -> thread::Result<WorkerResult> {
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        run_blocks(grid, resident, can_wake_workers)
+    }));
+    if result.is_err() {
+        // Other workers may wait for the block that was running.
+        grid.abandon();
+    }
+    result
 }

@@ -1,14 +1,16 @@
-//! The work of one host thread in a launch.
+//! The work of one host thread in a launch: runs blocks, and decides their order.
 
-use super::block_queue::{BlockQueue, NextBlock};
 use super::instrument::sanitizing;
-use super::launch_cache;
+use super::launch_cache::{self, CachedState};
 use super::profiler::trace::Trace;
 use super::schedule::progress::{SHORT_LAUNCH, WakeTime};
+use super::schedule::random::{Depth, RandomSchedule};
 use super::sm::block::Block;
 use super::sm::{Grid, Sm};
 use crate::check::FindingSet;
+use crate::isa::Listing;
 use crate::profile::collect::{LaunchCounts, LaunchPart};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -23,20 +25,46 @@ pub struct WorkerResult {
     pub findings: FindingSet,
 }
 
+impl WorkerResult {
+    /// Creates the result of a worker that ran no blocks.
+    pub fn new(listing: &Listing) -> WorkerResult {
+        WorkerResult {
+            counted: LaunchCounts::new(listing),
+            printed: Vec::new(),
+            trace: None,
+            findings: FindingSet::default(),
+        }
+    }
+
+    /// Adds the result of another worker.
+    pub fn add(&mut self, other: WorkerResult) {
+        self.counted.add(&other.counted);
+        self.printed.extend(other.printed);
+        match (&mut self.trace, other.trace) {
+            (Some(trace), Some(other)) => trace.add(*other),
+            (None, other) => self.trace = other,
+            (Some(_), None) => {}
+        }
+        self.findings.merge(other.findings);
+    }
+}
+
 /// Runs blocks until none remain. Up to `resident` blocks that do not end within their quantum take turns, so
 /// that a block may wait for another. If `can_wake_workers` is true, wakes other workers when the launch takes
 /// long.
 pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> WorkerResult {
     let is_cacheable = launch_cache::is_cacheable(grid);
-    let (parts, counted, block) = launch_cache::with(&grid.program, |cached| match is_cacheable {
-        true => (
+    let take_cached = |cached: &mut CachedState| {
+        (
             cached.parts.take(),
             cached.counted.take(),
             cached.block.take(),
-        ),
-        false => Default::default(),
-    })
-    .unwrap_or_default();
+        )
+    };
+    let (parts, counted, block) = is_cacheable
+        .then(|| launch_cache::with(&grid.program, take_cached))
+        .flatten()
+        .unwrap_or_default();
     let mut sm = match parts {
         Some(parts) => Sm::with_parts(grid.clone(), *parts),
         None => Sm::new(grid.clone()),
@@ -118,4 +146,88 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
         });
     }
     result
+}
+
+/// Maximum number of sleeping blocks among which the one with the lightest sleep is woken.
+const MAX_CANDIDATES: usize = 32;
+
+/// The blocks that a host thread is running or is about to start.
+pub struct BlockQueue {
+    /// Blocks that have had a turn and have not ended, longest waiting first.
+    paused: VecDeque<Box<Block>>,
+    /// Blocks that have not started; used only under a random schedule.
+    fresh: Vec<u64>,
+    /// Maximum number of resident blocks.
+    resident: usize,
+}
+
+/// The block to run next.
+pub enum NextBlock {
+    /// A block to start, by number.
+    Fresh(u64),
+    /// A block to continue.
+    Paused(Box<Block>),
+}
+
+impl BlockQueue {
+    /// Creates a queue without blocks, for at most `resident` blocks at a time.
+    pub fn new(resident: usize) -> BlockQueue {
+        BlockQueue {
+            paused: VecDeque::new(),
+            fresh: Vec::new(),
+            resident,
+        }
+    }
+
+    /// Returns the next block: one that has not started, otherwise a paused one. Returns `None` if none
+    /// remains.
+    pub fn next(
+        &mut self,
+        grid: &Grid,
+        schedule: Option<&mut RandomSchedule>,
+    ) -> Option<NextBlock> {
+        match schedule {
+            None if self.paused.len() < self.resident => match grid.next_block() {
+                Some(number) => Some(NextBlock::Fresh(number)),
+                None => self.paused.pop_front().map(NextBlock::Paused),
+            },
+            None => self.paused.pop_front().map(NextBlock::Paused),
+            Some(schedule) => self.next_random(grid, schedule),
+        }
+    }
+
+    /// Implements [`BlockQueue::next`] under a random schedule: a random block that has not started,
+    /// otherwise a random paused one.
+    fn next_random(&mut self, grid: &Grid, schedule: &mut RandomSchedule) -> Option<NextBlock> {
+        while self.fresh.len() + self.paused.len() < self.resident
+            && let Some(number) = grid.next_block()
+        {
+            self.fresh.push(number);
+        }
+        if !self.fresh.is_empty() {
+            let index = schedule.index_below(self.fresh.len());
+            return Some(NextBlock::Fresh(self.fresh.swap_remove(index)));
+        }
+        if self.paused.is_empty() {
+            return None;
+        }
+        let deepest = Some(schedule.wake_depth());
+        let mut best = (Some(Depth::Spinning), 0);
+        for _ in 0..MAX_CANDIDATES {
+            let index = schedule.index_below(self.paused.len());
+            let depth = self.paused[index].depth();
+            if depth <= best.0 {
+                best = (depth, index);
+            }
+            if depth <= deepest {
+                break;
+            }
+        }
+        self.paused.swap_remove_back(best.1).map(NextBlock::Paused)
+    }
+
+    /// Adds a block whose turn is over.
+    pub fn push_paused(&mut self, block: Box<Block>) {
+        self.paused.push_back(block);
+    }
 }

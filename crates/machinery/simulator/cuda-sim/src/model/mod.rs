@@ -27,8 +27,8 @@ mod modelled;
 mod occupancy;
 mod throughput;
 
-pub use modelled::{Modelled, Occupancy, OccupancyLimit, Resource, ResourceTime, Roofline};
-pub use occupancy::occupancy;
+pub use modelled::{Modelled, Resource, ResourceTime, Roofline};
+pub use occupancy::{Occupancy, OccupancyLimit, occupancy};
 
 use crate::device::DeviceSpec;
 use crate::isa::{AccessClass, Listing};

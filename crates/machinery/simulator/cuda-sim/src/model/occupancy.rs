@@ -2,9 +2,53 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Occupancy". The limits are the device's.
 
-use super::{Occupancy, OccupancyLimit};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use crate::device::DeviceSpec;
 use crate::isa::Kernel;
+
+/// The number of warps of a kernel that an SM holds at once, and what limits it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Occupancy {
+    /// Resident blocks per SM.
+    pub blocks: u32,
+    /// Resident warps per SM.
+    pub warps: u32,
+    /// The hardware maximum of resident warps per SM.
+    #[serde(rename = "most_warps")]
+    pub max_warps: u32,
+    /// The resource that prevents a further block.
+    pub limit: OccupancyLimit,
+}
+
+/// The resource that limits the number of resident blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OccupancyLimit {
+    /// The maximum number of threads per SM.
+    Threads,
+    /// The maximum number of blocks per SM.
+    Blocks,
+    /// Shared memory.
+    SharedMemory,
+    /// Registers.
+    Registers,
+    /// No resource: the grid has no further blocks.
+    Grid,
+}
+
+impl fmt::Display for OccupancyLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OccupancyLimit::Threads => "threads",
+            OccupancyLimit::Blocks => "blocks",
+            OccupancyLimit::SharedMemory => "shared memory",
+            OccupancyLimit::Registers => "registers",
+            OccupancyLimit::Grid => "the grid",
+        })
+    }
+}
 
 /// Registers are allocated per warp in multiples of this number.
 const REGISTER_UNIT: u32 = 256;

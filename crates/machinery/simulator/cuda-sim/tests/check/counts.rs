@@ -3,7 +3,7 @@
 use cuda_sim::check::Checks;
 use cuda_sim::isa::AccessClass;
 
-use crate::harness::{Machine, module_of, total};
+use crate::harness::{Machine, module_of, record, total};
 use crate::params;
 
 #[test]
@@ -32,7 +32,7 @@ fn checks_do_not_change_counters() {
         let out = machine.out::<u32>(64);
         let report = machine.run("k", 1, 64, params![out]);
         assert!(report.findings.is_empty(), "{:?}", report.findings);
-        (total(&report), report.time)
+        (total(&report), record(&report).time.clone())
     };
     let unchecked = count(Checks::NONE);
     assert_eq!(

@@ -42,11 +42,8 @@ pub fn check_kernel(body: &str, threads: u32) -> (Vec<Finding>, String) {
 pub fn check_module(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
     let mut machine = checking_machine(ptx);
     let out = machine.out::<u32>(threads as usize);
-    let findings = match machine.launch("k", 1, threads, params![out]) {
-        Ok(report) => report.findings,
-        Err(mut fault) => fault.take_findings(Checks::ALL),
-    };
-    (findings, ptx.to_owned())
+    let report = machine.report("k", [1; 3], [threads, 1, 1], params![out]);
+    (report.findings, ptx.to_owned())
 }
 
 /// Asserts that there is exactly one finding, with this kind, severity, first thread and count, on the line

@@ -3,13 +3,13 @@
 use crate::harness::{Machine, global_loads, kernel_of, module_of, total};
 use crate::params;
 use cuda_sim::isa::AccessClass;
-use cuda_sim::launch::Report;
+use cuda_sim::launch::LaunchReport;
 use cuda_sim::profile::Counters;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
 
 /// Reads `in[i * stride + offset]` with one warp, and writes in order.
-fn strided(threads: u32, stride: u32, offset: u32) -> Report {
+fn strided(threads: u32, stride: u32, offset: u32) -> LaunchReport {
     let mut machine = Machine::profiling(PTX);
     let input_address = machine.buffer(&vec![1f32; 4096]);
     let out = machine.out::<f32>(threads as usize);

@@ -1,6 +1,6 @@
 //! Launches give the same results, counts and output on any number of host threads.
 
-use crate::harness::{Machine, noise};
+use crate::harness::{Machine, noise, record};
 use crate::params;
 use cuda_sim::model::Modelled;
 use cuda_sim::profile::{Counts, LaunchProfile};
@@ -41,9 +41,9 @@ fn observe(
     };
     LaunchResult {
         memory: machine.read(out, 5 * count),
+        time: record(&report).time.clone(),
+        profile: record(&report).profile.clone(),
         counts: report.counts,
-        time: report.time,
-        profile: report.profile,
         printed: report.printed,
     }
 }

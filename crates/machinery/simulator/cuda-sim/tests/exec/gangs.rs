@@ -4,10 +4,10 @@
 //! here therefore runs twice: unchanged, and with a read of the clock. The first block, whose warps always
 //! run one by one, does nothing.
 
-use crate::harness::{Machine, module_of, noise};
+use crate::harness::{Machine, module_of, noise, record};
 use crate::params;
 use cuda_sim::exec::Fault;
-use cuda_sim::launch::Report;
+use cuda_sim::launch::LaunchReport;
 use cuda_sim::profile::{Counters, Tally};
 
 /// Words of input after the output, more than an L1 cache holds.
@@ -56,11 +56,9 @@ fn outcome(body: &str, special: &str, profile: bool, block: u32, threads: usize)
     }
 }
 
-fn tally(report: &Report) -> Tally {
-    report
-        .profile
-        .as_ref()
-        .map_or_else(Tally::default, |profile| profile.total)
+fn tally(report: &LaunchReport) -> Tally {
+    let profile = record(report).profile.as_ref();
+    profile.map_or_else(Tally::default, |profile| profile.total)
 }
 
 /// Formats a fault with its location.

@@ -3,9 +3,11 @@
 use bytemuck::Pod;
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Conditions, Fault, FaultKind, ProfileMode, Program, TimeLimit, Watch};
+use cuda_sim::exec::{
+    Conditions, Fault, FaultKind, LaunchOptions, LaunchSpec, Program, Resources, TimeLimit, Watch,
+};
 use cuda_sim::isa::AccessClass;
-use cuda_sim::launch::{Launch, Report, launch};
+use cuda_sim::launch::{Launch, LaunchRecord, LaunchReport, launch};
 use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::Global;
 use cuda_sim::profile::{AccessCounts, Tally};
@@ -35,9 +37,9 @@ pub struct Machine {
     /// If set, limits the time in which no block finishes, instead of the launch's time.
     pub standstill: Option<Duration>,
     /// Host threads to run on; `None` uses as many as there are cores.
-    pub threads: Option<rayon::ThreadPool>,
+    pub threads: Option<Arc<rayon::ThreadPool>>,
     /// Reports the progress of a launch.
-    pub watch: Watch,
+    pub watch: Arc<Watch>,
     /// True to profile launches line by line.
     pub profile: bool,
     /// The checks that launches run.
@@ -62,7 +64,7 @@ impl Machine {
             time_limit: Duration::from_secs(20),
             standstill: None,
             threads: None,
-            watch: Watch::new(),
+            watch: Arc::default(),
             profile: false,
             checks: Checks::NONE,
             conditions: Conditions::DEFAULT,
@@ -80,7 +82,7 @@ impl Machine {
     /// Makes launches run on `count` host threads.
     pub fn use_threads(&mut self, count: usize) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-        self.threads = Some(pool.expect("cannot start the threads"));
+        self.threads = Some(Arc::new(pool.expect("cannot start the threads")));
     }
 
     /// Allocates a buffer with these values and returns its device address.
@@ -130,7 +132,7 @@ impl Machine {
         grid: u32,
         block: u32,
         params: Vec<Vec<u8>>,
-    ) -> Result<Report, Fault> {
+    ) -> Result<LaunchReport, Fault> {
         self.launch_3d(kernel, [grid, 1, 1], [block, 1, 1], params)
     }
 
@@ -140,7 +142,22 @@ impl Machine {
         grid: [u32; 3],
         block: [u32; 3],
         params: Vec<Vec<u8>>,
-    ) -> Result<Report, Fault> {
+    ) -> Result<LaunchReport, Fault> {
+        let report = self.report(kernel, grid, block, params);
+        match report.result {
+            Ok(_) => Ok(report),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Runs a kernel and returns its report, even if it faults.
+    pub fn report(
+        &self,
+        kernel: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        params: Vec<Vec<u8>>,
+    ) -> LaunchReport {
         let index = self.program.listing.kernel(kernel).expect("no such kernel");
         let signature = &self.program.listing.kernels[index];
         let mut bytes = vec![0; signature.param_bytes as usize];
@@ -153,36 +170,46 @@ impl Machine {
             assert_eq!(value.len(), param.size as usize, "a parameter of {kernel}");
             bytes[param.offset as usize..][..value.len()].copy_from_slice(value);
         }
-        let configuration = Launch {
+        launch(&Launch {
+            program: &self.program,
             kernel: index,
-            grid,
-            block,
-            dynamic_shared: self.dynamic_shared,
-            params: &bytes,
-            stack_limit: 1024,
-            cooperative: None,
-            heap: None,
-            images: Arc::default(),
-            time_limit: Some(match self.standstill {
-                Some(limit) => TimeLimit::Standstill(limit),
-                None => TimeLimit::Launch(self.time_limit),
-            }),
-            threads: self.threads.as_ref(),
-            watch: Some(&self.watch),
-            profile: match self.profile {
-                true => ProfileMode::Full,
-                false => ProfileMode::Sample,
+            spec: &LaunchSpec {
+                dynamic_shared: self.dynamic_shared,
+                ..LaunchSpec::new(grid, block, &bytes)
             },
-            checks: self.checks,
-            conditions: self.conditions,
-        };
-        launch(&self.program, &self.global, &self.device, &configuration)
+            resources: &Resources::default(),
+            options: &LaunchOptions {
+                time_limit: Some(match self.standstill {
+                    Some(limit) => TimeLimit::Standstill(limit),
+                    None => TimeLimit::Launch(self.time_limit),
+                }),
+                threads: self.threads.clone(),
+                watch: self.watch.clone(),
+                profile: self.profile,
+                checks: self.checks,
+                conditions: self.conditions,
+                ..LaunchOptions::default()
+            },
+            global: &self.global,
+            device: &self.device,
+        })
     }
 
     /// Runs a kernel that must succeed.
-    pub fn run(&self, kernel: &str, grid: u32, block: u32, params: Vec<Vec<u8>>) -> Report {
+    pub fn run(&self, kernel: &str, grid: u32, block: u32, params: Vec<Vec<u8>>) -> LaunchReport {
         self.launch(kernel, grid, block, params)
             .unwrap_or_else(|fault| panic!("{kernel} with blocks of {block}: {fault}"))
+    }
+
+    /// Runs a kernel that must succeed, and returns its record.
+    pub fn record(
+        &self,
+        kernel: &str,
+        grid: u32,
+        block: u32,
+        params: Vec<Vec<u8>>,
+    ) -> LaunchRecord {
+        record(&self.run(kernel, grid, block, params)).clone()
     }
 
     /// Runs a kernel that must fault.
@@ -194,13 +221,15 @@ impl Machine {
     }
 }
 
+/// Returns the record of a launch that succeeded.
+pub fn record(report: &LaunchReport) -> &LaunchRecord {
+    report.result.as_ref().expect("the launch failed")
+}
+
 /// Returns the totals over all lines of a launch on a [`Machine::profiling`].
-pub fn total(report: &Report) -> Tally {
-    report
-        .profile
-        .as_ref()
-        .expect("the launch has no profile")
-        .total
+pub fn total(report: &LaunchReport) -> Tally {
+    let profile = record(report).profile.as_ref();
+    profile.expect("the launch has no profile").total
 }
 
 /// Returns the counts of loads from global memory, including read-only loads.

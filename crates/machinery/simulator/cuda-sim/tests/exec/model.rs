@@ -21,7 +21,7 @@ fn saturated_time(ptx: &str) -> Modelled {
 fn modelled_time(ptx: &str, grid: u32, block: u32) -> Modelled {
     let mut machine = Machine::new(ptx);
     let out = machine.out::<u32>(block as usize);
-    machine.run("k", grid, block, params![out]).time
+    machine.record("k", grid, block, params![out]).time
 }
 
 fn resource_time(time: &Modelled, resource: Resource) -> f64 {
@@ -72,7 +72,9 @@ fn copy_time(device: DeviceSpec, bytes: u32) -> Modelled {
         ..Machine::new(&copy_kernel(bytes))
     };
     let out = machine.out::<u8>(2 * bytes as usize);
-    machine.run("k", bytes / 16 / 256, 256, params![out]).time
+    machine
+        .record("k", bytes / 16 / 256, 256, params![out])
+        .time
 }
 
 #[test]
@@ -83,7 +85,7 @@ fn empty_kernel_takes_the_launch_overhead() {
             device,
             ..Machine::new(".version 7.0 .target sm_52 .address_size 64 .entry k() { ret; }")
         };
-        let time = machine.run("k", 1, 32, params![]).time;
+        let time = machine.record("k", 1, 32, params![]).time;
         assert_eq!(time.milliseconds, launch_milliseconds, "{name}");
         assert_eq!(time.binding, Resource::Launch, "{name}");
         assert_eq!(time.gpu, machine.device.models, "{name}");
@@ -131,7 +133,7 @@ fn doubles_are_slow_on_gpus_with_few_fp64_lanes() {
             ..Machine::new(&ptx)
         };
         let out = machine.out::<u32>(1);
-        machine.run("k", 528, 256, params![out]).time
+        machine.record("k", 528, 256, params![out]).time
     };
     let (h200, rtx3090) = (run_on(DeviceSpec::h200()), run_on(DeviceSpec::rtx3090()));
     assert_eq!(rtx3090.binding, Resource::Arithmetic);
@@ -271,7 +273,7 @@ fn dependent_loads_are_bound_by_latency() {
     let mut machine = Machine::new(&ptx);
     let cell = machine.buffer(&[0u64]);
     machine.write(cell, &cell.to_le_bytes());
-    let time = machine.run("k", 1, 32, params![cell]).time;
+    let time = machine.record("k", 1, 32, params![cell]).time;
     assert_eq!(time.binding, Resource::Latency);
     // All loads after the first hit the L1 cache.
     let expected = cycles(1000.0 * DeviceSpec::h200().rates.latency.l1);
@@ -441,7 +443,7 @@ fn resource_times_explain_the_total() {
     for_each_kernel_and_gpu(|name, _, machine| {
         let out = machine.out::<u32>(256);
         for grid in [1, 200] {
-            let time = machine.run("k", grid, 256, params![out]).time;
+            let time = machine.record("k", grid, 256, params![out]).time;
             assert_eq!(time.resources.len(), 8, "{name}");
             assert_eq!(time.binding, time.resources[0].resource, "{name}");
             let parts: Vec<f64> = time
@@ -463,11 +465,11 @@ fn resource_times_explain_the_total() {
 fn times_are_deterministic_and_independent_of_profiling() {
     for_each_kernel_and_gpu(|name, _, machine| {
         let out = machine.out::<u32>(256);
-        let unprofiled = machine.run("k", 300, 256, params![out]).time;
+        let unprofiled = machine.record("k", 300, 256, params![out]).time;
         machine.profile = true;
-        let profiled = machine.run("k", 300, 256, params![out]).time;
+        let profiled = machine.record("k", 300, 256, params![out]).time;
         machine.use_threads(1);
-        let single_threaded = machine.run("k", 300, 256, params![out]).time;
+        let single_threaded = machine.record("k", 300, 256, params![out]).time;
         assert_eq!(unprofiled, profiled, "{name}");
         assert_eq!(unprofiled, single_threaded, "{name}");
     });
@@ -478,8 +480,12 @@ fn more_blocks_never_take_less_time() {
     for_each_kernel_and_gpu(|name, device, machine| {
         let out = machine.out::<u32>(256);
         let sm_count = device.multiprocessors;
-        let times = [1, sm_count, sm_count + 1, 3 * sm_count, 10 * sm_count]
-            .map(|grid| machine.run("k", grid, 256, params![out]).time.milliseconds);
+        let times = [1, sm_count, sm_count + 1, 3 * sm_count, 10 * sm_count].map(|grid| {
+            machine
+                .record("k", grid, 256, params![out])
+                .time
+                .milliseconds
+        });
         assert!(times.is_sorted(), "{name}: {times:?}");
     });
 }

@@ -165,9 +165,9 @@ fn output_before_a_fault_is_kept() {
     );
     let mut machine = Machine::new(&ptx);
     let out = machine.out::<u32>(2);
-    let fault = machine.fault("k", 1, 2, params![out]);
+    let report = machine.report("k", [1; 3], [2, 1, 1], params![out]);
     assert_eq!(
-        (as_text(&fault.printed), fault.kind),
+        (as_text(&report.printed), report.result.unwrap_err().kind),
         ("said\nsaid\n", FaultKind::Trap)
     );
 }

@@ -1,6 +1,6 @@
 //! Tensor cores: results compared with those of an H200, bit for bit, and rejected forms.
 
-use crate::harness::{Machine, load_error, module_of, noise, total, words};
+use crate::harness::{Machine, load_error, module_of, noise, record, total, words};
 use crate::params;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::FaultKind;
@@ -372,7 +372,8 @@ fn mma_is_counted_once_per_warp() {
     let mut machine = Machine::profiling(&four_words(body));
     let out = machine.out::<u32>(3 * 96 * 4);
     let report = machine.run("k", 3, 96, params![out]);
-    let profile = report.profile.expect("the launch has no profile");
+    let profile = record(&report).profile.as_ref();
+    let profile = profile.expect("the launch has no profile");
     let counted = profile.metric("smsp__inst_executed_pipe_tensor_op_hmma.sum");
     assert_eq!(counted, Some(3 * 3 * 2));
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::harness::{Machine, load_error, module_of, noise};
+use crate::harness::{Machine, load_error, module_of, noise, record};
 use crate::params;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::FaultKind;
@@ -620,7 +620,8 @@ fn wgmma_is_counted_once_per_warp() {
     let mut machine = Machine::profiling(&smallest(FENCE, WAIT));
     let out = machine.out::<u32>(3 * 256);
     let report = machine.run("k", 3, 256, params![out]);
-    let profile = report.profile.expect("the launch has no profile");
+    let profile = record(&report).profile.as_ref();
+    let profile = profile.expect("the launch has no profile");
     let counted = |name| profile.metric(name);
     assert_eq!(
         counted("smsp__inst_executed_pipe_tensor_op_hmma.sum"),
@@ -673,7 +674,7 @@ fn wgmma_time_matches_the_tensor_core_rate() {
     );
     let mut machine = Machine::new(&for_hopper(&module_of("", &body)));
     let out = machine.out::<u32>(1);
-    let time = machine.run("k", 132, 256, params![out]).time;
+    let time = machine.record("k", 132, 256, params![out]).time;
     // 64 x 256 x 8 multiply-adds at 1024 per cycle, for two warpgroups.
     let expected = 2.0 * 100.0 * 128.0 / f64::from(machine.device.clock_khz);
     let parts = time.resources.iter();

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use bytemuck::Pod;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::driver::{
-    ContextId, Driver, LaunchConfig, LaunchOutcome, Memcpy, MemcpyAddress, ModuleId, StreamId,
-};
-use cuda_sim::exec::TimeLimit;
+use cuda_sim::driver::{ContextId, Driver, Memcpy, MemcpyAddress, ModuleId, StreamId};
+use cuda_sim::exec::{LaunchSpec, TimeLimit};
+use cuda_sim::launch::LaunchReport;
 
 pub struct Machine {
     driver: Driver,
@@ -64,27 +63,22 @@ impl Machine {
         [blocks, threads]: [u32; 2],
         cooperative: bool,
         parameters: &[u8],
-    ) -> LaunchOutcome {
+    ) -> LaunchReport {
         let function = self
             .driver
             .function(self.context, self.module, kernel)
             .expect("no such kernel");
-        let config = LaunchConfig {
-            function,
-            grid: [blocks, 1, 1],
-            block: [threads, 1, 1],
-            dynamic_shared: 0,
-            parameters,
+        let spec = LaunchSpec {
             cooperative,
-            watch: None,
-            profile: false,
+            ..LaunchSpec::new([blocks, 1, 1], [threads, 1, 1], parameters)
         };
-        let outcome = self
+        let report = self
             .driver
-            .launch(self.context, StreamId::LEGACY, &config)
+            .check_launch(self.context, function, spec)
+            .and_then(|checked| self.driver.launch(self.context, StreamId::LEGACY, &checked))
             .expect("the launch failed");
-        assert_eq!(outcome.fault, None, "{kernel}");
-        outcome
+        assert_eq!(report.result.as_ref().err(), None, "{kernel}");
+        report
     }
 }
 

@@ -2,14 +2,22 @@
 
 use std::sync::Arc;
 
-use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Conditions, ProfileMode, Program};
-use cuda_sim::launch::{Launch, Report, launch};
+use cuda_sim::exec::{LaunchOptions, LaunchSpec, Program, Resources};
+use cuda_sim::launch::{Launch, LaunchRecord, launch};
 use cuda_sim::memory::global::Global;
 use rayon::ThreadPool;
 
 use super::{Argument, POISON, Workload};
+
+/// The part of a launch that is counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    Nothing,
+    /// The sample that the time model needs.
+    Sample,
+    Everything,
+}
 
 /// A loaded module, and its device memory.
 pub struct Machine {
@@ -17,9 +25,7 @@ pub struct Machine {
     global: Global,
     program: Arc<Program>,
     kernel: usize,
-    shape: [[u32; 3]; 2],
-    dynamic_shared: u32,
-    params: Vec<u8>,
+    spec: LaunchSpec,
     /// The address of the output, and its size in bytes.
     output: (u64, usize),
 }
@@ -58,14 +64,16 @@ impl Machine {
                 Argument::Output => push(&mut params, &(output + halo as u64).to_le_bytes()),
             }
         }
+        let [grid, block] = workload.shape();
         Machine {
             device,
             global,
             program: Arc::new(program),
             kernel,
-            shape: workload.shape(),
-            dynamic_shared: workload.dynamic_shared(),
-            params,
+            spec: LaunchSpec {
+                dynamic_shared: workload.dynamic_shared(),
+                ..LaunchSpec::new(grid, block, &params)
+            },
             output: (output, poison.len()),
         }
     }
@@ -75,31 +83,22 @@ impl Machine {
     /// # Panics
     ///
     /// Panics if the kernel fails.
-    pub fn run(&self, pool: &ThreadPool, profile: ProfileMode) -> Report {
-        let configuration = Launch {
+    pub fn run(&self, pool: &Arc<ThreadPool>, counted: Counted) -> LaunchRecord {
+        let report = launch(&Launch {
+            program: &self.program,
             kernel: self.kernel,
-            grid: self.shape[0],
-            block: self.shape[1],
-            dynamic_shared: self.dynamic_shared,
-            params: &self.params,
-            stack_limit: 1024,
-            cooperative: None,
-            heap: None,
-            images: Arc::default(),
-            time_limit: None,
-            threads: Some(pool),
-            watch: None,
-            profile,
-            checks: Checks::NONE,
-            conditions: Conditions::DEFAULT,
-        };
-        launch(&self.program, &self.global, &self.device, &configuration)
-            .expect("the kernel failed")
-    }
-
-    /// Returns the number of thread instructions of the launch: PTX instructions, counted once per thread.
-    pub fn thread_instructions(&self, report: &Report) -> u64 {
-        report.counts.thread_instructions(&self.program.listing)
+            spec: &self.spec,
+            resources: &Resources::default(),
+            options: &LaunchOptions {
+                threads: Some(pool.clone()),
+                sampled: counted != Counted::Nothing,
+                profile: counted == Counted::Everything,
+                ..LaunchOptions::default()
+            },
+            global: &self.global,
+            device: &self.device,
+        });
+        report.result.expect("the kernel failed")
     }
 
     /// Returns the output of the last launch, and fills it with [`POISON`] again.

@@ -10,7 +10,7 @@ mod stencil;
 
 use addition::Addition;
 use arithmetic::Arithmetic;
-pub use machine::Machine;
+pub use machine::{Counted, Machine};
 use matmul::{Kernel, Matmul};
 use ray_tracer::{RayTracer, Spheres};
 use stencil::Stencil;

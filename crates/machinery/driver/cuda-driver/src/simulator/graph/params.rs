@@ -2,7 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use cuda_sim::driver::{CudaError, EventId};
+use cuda_sim::driver::{CudaError, Driver, EventId};
+use cuda_sim::exec::LaunchSpec;
 use cust_raw::{
     CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
     CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUevent, CUgraph, CUgraphNode,
@@ -10,26 +11,24 @@ use cust_raw::{
 
 use super::body::Node;
 use super::nodes::{existing_event, node_id, read_any};
-use super::params_in::{self, check_kernel, node_type};
+use super::params_in::{self, check_launch, node_type};
 use super::params_out;
 use super::store::graphs;
-use crate::simulator::lock_driver_drained;
 use crate::simulator::raw::{Out, handle};
 use crate::simulator::stream_op::{Kernel, StreamOp};
+use crate::simulator::{lock_driver, lock_driver_drained};
 use crate::status::CallResult;
 use crate::types::graph::{KernelNodeParams, NodeParams};
 
 /// Replaces a node's operation by one of the same type. A kernel node keeps its attributes.
-pub fn replace_op(node: &mut Node, op: StreamOp) -> Result<(), CudaError> {
+pub fn replace_op(driver: &Driver, node: &mut Node, op: StreamOp) -> Result<(), CudaError> {
     if node_type(&node.op) != node_type(&op) {
         return Err(CudaError::InvalidValue);
     }
     node.op = match (&node.op, op) {
-        (StreamOp::Kernel(dependency), StreamOp::Kernel(new)) => StreamOp::Kernel(Kernel {
-            cooperative: dependency.cooperative,
-            priority: dependency.priority,
-            ..new
-        }),
+        (StreamOp::Kernel(old), StreamOp::Kernel(new)) => {
+            StreamOp::Kernel(Attributes::of(old).apply(driver, &new)?)
+        }
         (_, other) => other,
     };
     node.argument_pointers.clear();
@@ -38,7 +37,8 @@ pub fn replace_op(node: &mut Node, op: StreamOp) -> Result<(), CudaError> {
 
 /// Replaces the operation of the node of a handle.
 fn set(node: CUgraphNode, op: StreamOp) -> CallResult {
-    Ok(replace_op(graphs().node_mut(node_id(node))?, op)?)
+    let driver = lock_driver()?;
+    Ok(replace_op(&driver, graphs().node_mut(node_id(node))?, op)?)
 }
 
 /// `cuGraphKernelNodeGetParams`, before CUDA 12.
@@ -243,7 +243,7 @@ pub unsafe fn attribute(node: CUgraphNode, attribute: c_int, out: *mut c_void) -
         return Err(CudaError::InvalidValue.into());
     };
     out.set(match attribute {
-        COOPERATIVE => kernel.cooperative.into(),
+        COOPERATIVE => kernel.launch.spec().cooperative.into(),
         PRIORITY => kernel.priority,
         _ => return Err(CudaError::NotSupported.into()),
     });
@@ -254,10 +254,10 @@ pub unsafe fn attribute(node: CUgraphNode, attribute: c_int, out: *mut c_void) -
 pub unsafe fn set_attribute(node: CUgraphNode, attribute: c_int, src: *const c_void) -> CallResult {
     // SAFETY: `src` is null or points to the attribute's value, an `int` or a priority of the same size.
     let value = unsafe { params_in::read(src.cast::<c_int>()) }?;
-    change_kernel(node, |kernel| {
+    change_attributes(node, |attributes| {
         match attribute {
-            COOPERATIVE => kernel.cooperative = value != 0,
-            PRIORITY => kernel.priority = value,
+            COOPERATIVE => attributes.cooperative = value != 0,
+            PRIORITY => attributes.priority = value,
             _ => return Err(CudaError::NotSupported),
         }
         Ok(())
@@ -267,20 +267,47 @@ pub unsafe fn set_attribute(node: CUgraphNode, attribute: c_int, src: *const c_v
 /// `cuGraphKernelNodeCopyAttributes`.
 pub unsafe fn copy_attributes(out: CUgraphNode, src: CUgraphNode) -> CallResult {
     let source = match &graphs().node(node_id(src))?.op {
-        StreamOp::Kernel(kernel) => kernel.clone(),
+        StreamOp::Kernel(kernel) => Attributes::of(kernel),
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    change_kernel(out, |kernel| {
-        kernel.cooperative = source.cooperative;
-        kernel.priority = source.priority;
+    change_attributes(out, |attributes| {
+        *attributes = source;
         Ok(())
     })
 }
 
-/// Changes a kernel node, after a check that the changed kernel can be launched.
-fn change_kernel(
+/// The attributes of a kernel node.
+#[derive(Clone, Copy)]
+struct Attributes {
+    cooperative: bool,
+    priority: i32,
+}
+
+impl Attributes {
+    fn of(kernel: &Kernel) -> Attributes {
+        Attributes {
+            cooperative: kernel.launch.spec().cooperative,
+            priority: kernel.priority,
+        }
+    }
+
+    /// Returns `kernel` with these attributes, after a check that it can be launched.
+    fn apply(self, driver: &Driver, kernel: &Kernel) -> Result<Kernel, CudaError> {
+        let spec = LaunchSpec {
+            cooperative: self.cooperative,
+            ..kernel.launch.spec().clone()
+        };
+        Ok(Kernel {
+            launch: check_launch(driver, kernel.launch.function(), spec)?,
+            priority: self.priority,
+        })
+    }
+}
+
+/// Changes the attributes of a kernel node.
+fn change_attributes(
     node: CUgraphNode,
-    change: impl FnOnce(&mut Kernel) -> Result<(), CudaError>,
+    change: impl FnOnce(&mut Attributes) -> Result<(), CudaError>,
 ) -> CallResult {
     let driver = lock_driver_drained()?;
     let mut graphs = graphs();
@@ -288,9 +315,8 @@ fn change_kernel(
     let StreamOp::Kernel(kernel) = &mut node.op else {
         return Err(CudaError::InvalidValue.into());
     };
-    let mut read_changed = kernel.clone();
-    change(&mut read_changed)?;
-    check_kernel(&driver, &read_changed)?;
-    *kernel = read_changed;
+    let mut attributes = Attributes::of(kernel);
+    change(&mut attributes)?;
+    *kernel = attributes.apply(&driver, kernel)?;
     Ok(())
 }

@@ -3,7 +3,8 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use cuda_sim::driver::{CudaError, Driver, Memcpy, Memset, MemsetValue};
+use cuda_sim::driver::{CheckedLaunch, CudaError, Driver, FunctionId, Memcpy, Memset, MemsetValue};
+use cuda_sim::exec::LaunchSpec;
 use cust_raw::{
     CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
     CUDA_MEMSET_NODE_PARAMS, CUgraph,
@@ -67,24 +68,28 @@ pub unsafe fn kernel(from: *const KernelNodeParams) -> Result<Kernel, CudaError>
     let context = with_contexts(|contexts| contexts.current());
     let mut driver = lock_driver_drained()?;
     let function = resolve_function(&mut driver, context, handle)?;
-    let kernel = Kernel {
-        function,
+    let spec = LaunchSpec {
         grid: params.grid,
         block: params.block,
         dynamic_shared: params.shared_mem_bytes,
         // SAFETY: the structure holds the kernel's arguments, by this function's contract.
-        arguments: unsafe { launch::pack(&driver, function, params.kernel_params, params.extra) }?,
+        parameters: unsafe { launch::pack(&driver, function, params.kernel_params, params.extra) }?,
         cooperative: false,
-        priority: 0,
     };
-    check_kernel(&driver, &kernel)?;
-    Ok(kernel)
+    Ok(Kernel {
+        launch: check_launch(&driver, function, spec)?,
+        priority: 0,
+    })
 }
 
-/// Checks that the kernel can be launched in the context of its module.
-pub fn check_kernel(driver: &Driver, kernel: &Kernel) -> Result<(), CudaError> {
-    let context = driver.module_context(driver.function_module(kernel.function)?)?;
-    driver.check_launch(context, &kernel.config())
+/// Checks a launch in the context of its kernel's module.
+pub fn check_launch(
+    driver: &Driver,
+    function: FunctionId,
+    spec: LaunchSpec,
+) -> Result<CheckedLaunch, CudaError> {
+    let context = driver.module_context(driver.function_module(function)?)?;
+    driver.check_launch(context, function, spec)
 }
 
 /// Reads a memcpy node's parameters.

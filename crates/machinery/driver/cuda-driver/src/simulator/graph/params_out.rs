@@ -21,10 +21,11 @@ pub fn kernel(driver: &Driver, node: &mut Node) -> Result<KernelNodeParams, Cuda
     let StreamOp::Kernel(kernel) = &node.op else {
         return Err(CudaError::InvalidValue);
     };
-    let context = driver.module_context(driver.function_module(kernel.function)?)?;
-    let (layout, _) = driver.parameters(kernel.function)?;
+    let (function, spec) = (kernel.launch.function(), kernel.launch.spec());
+    let context = driver.module_context(driver.function_module(function)?)?;
+    let (layout, _) = driver.parameters(function)?;
     let pointer_at = |offset: u32| {
-        kernel.arguments[offset as usize..]
+        spec.parameters[offset as usize..]
             .as_ptr()
             .cast_mut()
             .cast()
@@ -35,10 +36,10 @@ pub fn kernel(driver: &Driver, node: &mut Node) -> Result<KernelNodeParams, Cuda
         .collect();
     let list: *mut Pointer = node.argument_pointers.as_mut_ptr();
     Ok(KernelNodeParams {
-        func: handle(kernel.function.0),
-        grid: kernel.grid,
-        block: kernel.block,
-        shared_mem_bytes: kernel.dynamic_shared,
+        func: handle(function.0),
+        grid: spec.grid,
+        block: spec.block,
+        shared_mem_bytes: spec.dynamic_shared,
         // `Pointer` is `repr(transparent)`.
         kernel_params: list.cast::<*mut c_void>(),
         extra: null_mut(),

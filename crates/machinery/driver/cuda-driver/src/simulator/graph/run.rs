@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use cuda_sim::driver::{ContextId, CudaError, StreamId};
 
 use super::body::Body;
-use crate::simulator::conditions::conditions;
-use crate::simulator::execute::{Origin, execute};
 use crate::simulator::lock_driver;
+use crate::simulator::options::shuffle_seed;
 use crate::simulator::stream_op::StreamOp;
+use crate::simulator::submit::{Origin, execute};
 
 /// Executes all nodes of a graph in a stream. In modelled time, each node starts when the last of its
 /// dependencies ends, and the stream continues when all nodes have ended.
 pub fn run(context: ContextId, stream: StreamId, body: &Body) -> Result<(), CudaError> {
-    let order = body.order(conditions().shuffle);
+    let order = body.order(shuffle_seed());
     let order = order.ok_or(CudaError::InvalidValue)?;
     let start = lock_driver()?.stream_time(context, stream)?;
     let mut ends = BTreeMap::new();
@@ -48,7 +48,7 @@ fn module_context(
     };
     let driver = lock_driver()?;
     // If the function was unloaded, the launch reports it.
-    let module = driver.function_module(kernel.function);
+    let module = driver.function_module(kernel.launch.function());
     let context = module.and_then(|module| driver.module_context(module));
     let context = context.ok().filter(|&context| context != launch_context);
     Ok(context.map(|context| (context, StreamId::LEGACY)))

@@ -17,6 +17,7 @@ use super::objects;
 use super::params::{read_changed, replace_op};
 use super::params_in::{self, is_multi_row, node_type};
 use super::store::graphs;
+use crate::simulator::lock_driver;
 use crate::simulator::raw::{Out, handle};
 use crate::simulator::stream_op::StreamOp;
 use crate::status::CallResult;
@@ -24,6 +25,7 @@ use crate::types::graph::{KernelNodeParams, NodeParams, UpdateResult};
 
 /// Replaces the operation of an executable graph's node; the original graph does not change.
 fn set(exec: CUgraphExec, node: CUgraphNode, op: StreamOp) -> CallResult {
+    let driver = lock_driver()?;
     let mut graphs = graphs();
     let node = graphs.exec_node(exec_id(exec), node_id(node))?;
     match (&mut node.op, op) {
@@ -35,7 +37,7 @@ fn set(exec: CUgraphExec, node: CUgraphNode, op: StreamOp) -> CallResult {
         (old, new) if is_multi_row(old) || is_multi_row(&new) => {
             return Err(CudaError::InvalidValue.into());
         }
-        (_, new) => replace_op(node, new)?,
+        (_, new) => replace_op(&driver, node, new)?,
     }
     Ok(())
 }
@@ -268,7 +270,9 @@ fn merge_node(old: &Node, new: &Node) -> Result<StreamOp, Difference> {
         (StreamOp::Graph(old), StreamOp::Graph(new)) => {
             Ok(StreamOp::Graph(Arc::new(merge(old, new)?)))
         }
-        (StreamOp::Kernel(old), StreamOp::Kernel(new)) if old.cooperative != new.cooperative => {
+        (StreamOp::Kernel(old), StreamOp::Kernel(new))
+            if old.launch.spec().cooperative != new.launch.spec().cooperative =>
+        {
             Err(difference(ATTRIBUTES_CHANGED))
         }
         (StreamOp::Allocate(old), StreamOp::Allocate(new)) if old != new => {

@@ -1,12 +1,12 @@
 //! The host memory that an operation accesses.
 
 use cuda_sim::check::Severity;
-use cuda_sim::driver::{Driver, Memcpy};
+use cuda_sim::driver::{CheckedLaunch, Driver, Memcpy};
 use cuda_sim::memory::global::AllocationKind;
 
 use super::{HostAccess, HostAccesses, Source, hash};
 use crate::names;
-use crate::simulator::stream_op::{Kernel, StreamOp};
+use crate::simulator::stream_op::StreamOp;
 
 /// Adds the page-locked and managed allocations that `op` accesses, and for a graph's copies the pageable
 /// memory that they read.
@@ -31,7 +31,7 @@ pub fn add_accesses(driver: &Driver, op: &StreamOp, in_graph: bool, accesses: &m
                 });
             }
         }
-        StreamOp::Kernel(kernel) => add_kernel(driver, kernel, accesses),
+        StreamOp::Kernel(kernel) => add_kernel(driver, &kernel.launch, accesses),
         StreamOp::Graph(body) => {
             for node in body.nodes.values().filter(|node| node.enabled) {
                 add_accesses(driver, &node.op, true, accesses);
@@ -81,9 +81,9 @@ fn add_copy(driver: &Driver, copy: &Memcpy, in_graph: bool, accesses: &mut HostA
 }
 
 /// Adds the allocations whose addresses are in a kernel's arguments: the kernel may access all of their memory.
-fn add_kernel(driver: &Driver, kernel: &Kernel, accesses: &mut HostAccesses) {
-    let name = driver.function_name(kernel.function).unwrap_or_default();
-    let words = kernel.arguments.chunks_exact(8);
+fn add_kernel(driver: &Driver, launch: &CheckedLaunch, accesses: &mut HostAccesses) {
+    let name = driver.function_name(launch.function()).unwrap_or_default();
+    let words = launch.spec().parameters.chunks_exact(8);
     for word in words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?))) {
         let Some(kind) = host_accessible(driver, word) else {
             continue;

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cuda_sim::check::{FindingKind, Severity};
 
-use super::check::report;
 use super::stream_op::StreamOp;
+use super::telemetry::report_findings;
 use super::{SIMULATOR, lock_driver, lock_mutex};
 
 /// A range of memory that a pending operation accesses.
@@ -219,7 +219,7 @@ fn report_finding(kind: FindingKind, severity: Severity, event: (&str, u64), des
     if let Ok(driver) = lock_driver() {
         let finding = driver.host_finding(kind, severity, event, description);
         drop(driver);
-        report(vec![finding], None);
+        report_findings(&[finding], None);
     }
 }
 

@@ -1,4 +1,5 @@
-//! Tests of launches that run, fault, or are rejected.
+//! Tests of launches that run, fault, or are rejected, of `malloc` and `free` in kernels, and of cooperative
+//! launches.
 
 use std::time::Duration;
 
@@ -6,7 +7,8 @@ use super::*;
 use crate::device::DeviceSpec;
 use crate::driver::tests::{PTX, driver};
 use crate::driver::{Memcpy, MemcpyAddress};
-use crate::exec::TimeLimit;
+use crate::exec::{Fault, TimeLimit};
+use crate::launch::LaunchRecord;
 use crate::model::Resource;
 
 /// Loads the test module and returns the kernel `name`.
@@ -20,17 +22,20 @@ fn parameters(address: u64, value: u32) -> Vec<u8> {
     [&address.to_le_bytes()[..], &value.to_le_bytes()].concat()
 }
 
-pub(super) fn config(function: FunctionId, parameters: &[u8]) -> LaunchConfig<'_> {
-    LaunchConfig {
-        function,
-        grid: [1; 3],
-        block: [32, 1, 1],
-        dynamic_shared: 0,
-        parameters,
-        cooperative: false,
-        watch: None,
-        profile: false,
-    }
+/// Returns a launch of one block of one warp.
+fn one_warp(parameters: &[u8]) -> LaunchSpec {
+    LaunchSpec::new([1; 3], [32, 1, 1], parameters)
+}
+
+/// Checks a launch and runs it in the legacy default stream.
+fn launch_in(
+    driver: &mut Driver,
+    context: ContextId,
+    function: FunctionId,
+    spec: &LaunchSpec,
+) -> Result<LaunchReport, CudaError> {
+    let checked = driver.check_launch(context, function, spec.clone())?;
+    driver.launch(context, StreamId::LEGACY, &checked)
 }
 
 #[test]
@@ -44,11 +49,9 @@ fn a_launch_writes_memory_and_advances_time() {
     driver
         .record_event(context, start, StreamId::LEGACY)
         .unwrap();
-    let launched = driver
-        .launch(context, StreamId::LEGACY, &config(function, &parameters))
-        .unwrap();
+    let launched = launch_in(&mut driver, context, function, &one_warp(&parameters)).unwrap();
     driver.record_event(context, end, StreamId::LEGACY).unwrap();
-    assert!(launched.fault.is_none());
+    assert!(launched.result.is_ok());
     driver.synchronize_event(end).unwrap();
     assert!(driver.elapsed_time(start, end).unwrap() > 0.0);
 
@@ -70,13 +73,13 @@ fn without_sampling_only_instructions_take_time() {
     let function = function(&mut driver, context, "store");
     let address = driver.allocate(context, 128).unwrap();
     let parameters = parameters(address, 7);
-    let config = config(function, &parameters);
+    let spec = one_warp(&parameters);
     let launch = |driver: &mut Driver| {
-        let launched = driver.launch(context, StreamId::LEGACY, &config);
-        launched.unwrap().record.unwrap()
+        let launched = launch_in(driver, context, function, &spec);
+        launched.unwrap().result.unwrap()
     };
     let sampled = launch(&mut driver);
-    driver.set_sampled(false);
+    driver.options.sampled = false;
     let unsampled = launch(&mut driver);
     assert_eq!(
         unsampled.counters.thread_instructions,
@@ -97,9 +100,12 @@ fn a_fault_is_sticky_until_the_context_is_destroyed() {
     let function = function(&mut driver, context, "store");
     let address = driver.allocate(context, 64).unwrap();
     let parameters = parameters(address, 7);
-    let launch = config(function, &parameters);
-    let launched = driver.launch(context, StreamId::LEGACY, &launch).unwrap();
-    let message = launched.fault.unwrap().to_string();
+    let spec = one_warp(&parameters);
+    let checked = driver
+        .check_launch(context, function, spec.clone())
+        .unwrap();
+    let launched = driver.launch(context, StreamId::LEGACY, &checked).unwrap();
+    let message = launched.result.unwrap_err().to_string();
     assert!(message.contains("store"), "{message}");
     assert!(message.contains("thread (16, 0, 0)"), "{message}");
     let sticky = CudaError::IllegalAddress;
@@ -107,7 +113,9 @@ fn a_fault_is_sticky_until_the_context_is_destroyed() {
     assert_eq!(driver.allocate(context, 4), Err(sticky));
     assert_eq!(driver.free(context, address), Err(sticky));
     assert_eq!(driver.query_stream(context, StreamId::LEGACY), Err(sticky));
-    let again = driver.launch(context, StreamId::LEGACY, &launch);
+    let again = driver.check_launch(context, function, spec);
+    assert_eq!(again.err(), Some(sticky));
+    let again = driver.launch(context, StreamId::LEGACY, &checked);
     assert_eq!(again.err(), Some(sticky));
     driver.reset_primary(0).unwrap();
     let fresh = driver.retain_primary(0).unwrap();
@@ -120,59 +128,60 @@ fn invalid_launches_are_rejected_without_a_fault() {
     let function = function(&mut driver, context, "store");
     let address = driver.allocate(context, 4096).unwrap();
     let parameters = parameters(address, 0);
-    let valid = config(function, &parameters);
+    let valid = || one_warp(&parameters);
     let invalid = [
-        LaunchConfig {
+        LaunchSpec {
             grid: [0, 1, 1],
-            ..valid
+            ..valid()
         },
-        LaunchConfig {
+        LaunchSpec {
             grid: [1, 65536, 1],
-            ..valid
+            ..valid()
         },
-        LaunchConfig {
+        LaunchSpec {
             grid: [1 << 31, 1, 1],
-            ..valid
+            ..valid()
         },
-        LaunchConfig {
+        LaunchSpec {
             block: [0, 1, 1],
-            ..valid
+            ..valid()
         },
-        LaunchConfig {
+        LaunchSpec {
             block: [1025, 1, 1],
-            ..valid
+            ..valid()
         },
-        LaunchConfig {
+        LaunchSpec {
             block: [32, 33, 1],
-            ..valid
+            ..valid()
         },
-        LaunchConfig {
+        LaunchSpec {
             block: [1, 1, 65],
-            ..valid
+            ..valid()
         },
-        LaunchConfig {
+        LaunchSpec {
             dynamic_shared: (48 << 10) + 1,
-            ..valid
+            ..valid()
         },
-        LaunchConfig {
+        LaunchSpec {
             dynamic_shared: u32::MAX,
-            ..valid
+            ..valid()
         },
-        LaunchConfig {
-            parameters: &parameters[..4],
-            ..valid
+        LaunchSpec {
+            parameters: parameters[..4].into(),
+            ..valid()
         },
     ];
-    for launch in invalid {
-        let rejected = driver.launch(context, StreamId::LEGACY, &launch);
-        assert_eq!(rejected.err(), Some(CudaError::InvalidValue), "{launch:?}");
+    for spec in invalid {
+        let rejected = driver.check_launch(context, function, spec.clone());
+        assert_eq!(rejected.err(), Some(CudaError::InvalidValue), "{spec:?}");
     }
-    let unknown = driver.launch(context, StreamId(5), &valid);
+    let checked = driver.check_launch(context, function, valid()).unwrap();
+    let unknown = driver.launch(context, StreamId(5), &checked);
     assert_eq!(unknown.err(), Some(CudaError::InvalidHandle));
     let other = driver.create_context(0, 0).unwrap();
-    let foreign = driver.launch(other, StreamId::LEGACY, &valid);
+    let foreign = driver.check_launch(other, function, valid());
     assert_eq!(foreign.err(), Some(CudaError::InvalidHandle));
-    assert!(driver.launch(context, StreamId::LEGACY, &valid).is_ok());
+    assert!(driver.launch(context, StreamId::LEGACY, &checked).is_ok());
 }
 
 #[test]
@@ -180,11 +189,8 @@ fn launch_bounds_are_enforced() {
     let (mut driver, context) = driver();
     let bounded = function(&mut driver, context, "bounded");
     for (threads, fits) in [(64, true), (65, false)] {
-        let launch = LaunchConfig {
-            block: [threads, 1, 1],
-            ..config(bounded, &[])
-        };
-        let launched = driver.launch(context, StreamId::LEGACY, &launch);
+        let spec = LaunchSpec::new([1; 3], [threads, 1, 1], &[]);
+        let launched = launch_in(&mut driver, context, bounded, &spec);
         assert_eq!(launched.is_ok(), fits, "{threads} threads");
     }
 }
@@ -193,16 +199,16 @@ fn launch_bounds_are_enforced() {
 fn shared_memory_beyond_48_kb_needs_an_attribute() {
     let (mut driver, context) = driver();
     let bounded = function(&mut driver, context, "bounded");
-    let launch = LaunchConfig {
+    let spec = LaunchSpec {
         dynamic_shared: 100 << 10,
-        ..config(bounded, &[])
+        ..one_warp(&[])
     };
-    let rejected = driver.launch(context, StreamId::LEGACY, &launch);
+    let rejected = launch_in(&mut driver, context, bounded, &spec);
     assert_eq!(rejected.err(), Some(CudaError::InvalidValue));
     driver
         .set_function_attribute(bounded, 8, 100 << 10)
         .unwrap();
-    assert!(driver.launch(context, StreamId::LEGACY, &launch).is_ok());
+    assert!(launch_in(&mut driver, context, bounded, &spec).is_ok());
 }
 
 #[test]
@@ -213,11 +219,9 @@ fn an_endless_kernel_times_out() {
     );
     let context = driver.retain_primary(0).unwrap();
     let endless = function(&mut driver, context, "endless");
-    let launched = driver
-        .launch(context, StreamId::LEGACY, &config(endless, &[]))
-        .unwrap();
+    let launched = launch_in(&mut driver, context, endless, &one_warp(&[])).unwrap();
     assert!(matches!(
-        launched.fault.unwrap().kind,
+        launched.result.unwrap_err().kind,
         FaultKind::Timeout { .. }
     ));
     assert_eq!(
@@ -256,11 +260,8 @@ fn launch_bounds_limit_registers() {
         let function = driver.function(context, module, "crowded").unwrap();
         let address = driver.allocate(context, 640).unwrap();
         let parameters = address.to_le_bytes();
-        let config = LaunchConfig {
-            block: [threads, 1, 1],
-            ..config(function, &parameters)
-        };
-        let launched = driver.launch(context, StreamId::LEGACY, &config);
+        let spec = LaunchSpec::new([1; 3], [threads, 1, 1], &parameters);
+        let launched = launch_in(&mut driver, context, function, &spec);
         let registers = driver.function_attribute(function, 4).unwrap();
         let max = driver.function_attribute(function, 0).unwrap();
         (launched.map(|_| ()), registers, max)
@@ -281,4 +282,293 @@ fn launch_bounds_limit_registers() {
     assert_eq!(launch(".maxnreg 40", 1024), (Ok(()), 40, 1024));
     // Bounds above the kernel's needs have no effect.
     assert_eq!(launch(".maxntid 128, 1, 1", 128), (Ok(()), free, 128));
+}
+
+/// The kernels `take`, which stores the result of `malloc` for each thread in a table, and `give`, which
+/// frees the pointers in the table.
+const HEAP: &str = "
+.version 6.4
+.target sm_52
+.address_size 64
+.extern .func (.param .b64 r) malloc (.param .b64 n);
+.extern .func free (.param .b64 p);
+.visible .entry take(.param .u64 to, .param .u64 bytes)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [to];
+    ld.param.u64 %rd2, [bytes];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 8;
+    add.s64 %rd1, %rd1, %rd3;
+    { .param .b64 p; .param .b64 r; st.param.b64 [p], %rd2; call.uni (r), malloc, (p); ld.param.b64 %rd4, [r]; }
+    st.global.u64 [%rd1], %rd4;
+    ret;
+}
+.visible .entry give(.param .u64 from)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [from];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 8;
+    add.s64 %rd1, %rd1, %rd3;
+    ld.global.u64 %rd4, [%rd1];
+    { .param .b64 p; st.param.b64 [p], %rd4; call.uni free, (p); }
+    ret;
+}
+";
+
+struct HeapTest {
+    driver: Driver,
+    context: ContextId,
+    take: FunctionId,
+    give: FunctionId,
+    /// The address of the table of 32 pointers.
+    table: u64,
+}
+
+impl HeapTest {
+    fn new() -> HeapTest {
+        let (mut driver, context) = driver();
+        let module = driver.load_module(context, HEAP).unwrap();
+        HeapTest {
+            take: driver.function(context, module, "take").unwrap(),
+            give: driver.function(context, module, "give").unwrap(),
+            table: driver.allocate(context, 256).unwrap(),
+            driver,
+            context,
+        }
+    }
+
+    fn take(&mut self, bytes: u64) -> Vec<u64> {
+        let parameters = [self.table.to_le_bytes(), bytes.to_le_bytes()].concat();
+        assert_eq!(self.launch(self.take, &parameters), None);
+        self.addresses()
+    }
+
+    fn give(&mut self) -> Option<Fault> {
+        self.launch(self.give, &self.table.to_le_bytes())
+    }
+
+    fn launch(&mut self, function: FunctionId, parameters: &[u8]) -> Option<Fault> {
+        let spec = one_warp(parameters);
+        let launched = launch_in(&mut self.driver, self.context, function, &spec);
+        launched.unwrap().result.err()
+    }
+
+    fn addresses(&mut self) -> Vec<u64> {
+        let mut output = [0u64; 32];
+        let dst = MemcpyAddress::Host(output.as_mut_ptr().cast());
+        let copy = Memcpy::linear(dst, MemcpyAddress::Device(self.table), 256);
+        // SAFETY: `output` has 256 bytes.
+        unsafe { self.driver.memcpy(self.context, &copy) }.unwrap();
+        output.to_vec()
+    }
+}
+
+#[test]
+fn malloc_respects_the_heap_limit_and_reuses_freed_memory() {
+    let mut test = HeapTest::new();
+    test.driver
+        .set_limit(test.context, Limit::MallocHeapSize, 32 << 10)
+        .unwrap();
+    let addresses = test.take(1000);
+    let mut sorted = addresses.clone();
+    sorted.sort_unstable();
+    assert!(sorted[0] != 0 && addresses.iter().all(|address| address % 16 == 0));
+    assert!(sorted.windows(2).all(|pair| pair[1] - pair[0] >= 1000));
+    // The heap is full, and the limit of a heap in use cannot change.
+    assert_eq!(test.take(1000), [0; 32]);
+    assert!(test.give().is_none(), "free of 0 is nothing");
+    let set = test
+        .driver
+        .set_limit(test.context, Limit::MallocHeapSize, 1 << 20);
+    assert_eq!(set, Err(CudaError::InvalidValue));
+    // Freed memory is reused.
+    let first = test.take(16);
+    assert!(test.give().is_none());
+    let mut second = test.take(16);
+    second.sort_unstable();
+    let mut first = first;
+    first.sort_unstable();
+    assert_eq!(second, first);
+}
+
+#[test]
+fn a_double_free_is_a_fault() {
+    let mut test = HeapTest::new();
+    let first = test.take(8)[0];
+    assert!(test.give().is_none());
+    let fault = test.give().unwrap();
+    assert_eq!(fault.kind, FaultKind::InvalidFree { address: first });
+    assert!(fault.to_string().contains("in kernel give"), "{fault}");
+    let after = test.driver.synchronize_context(test.context);
+    assert_eq!(after, Err(CudaError::LaunchFailed));
+}
+
+#[test]
+fn destroying_the_context_frees_the_heap() {
+    let mut test = HeapTest::new();
+    let free_before = test.driver.global.free_bytes();
+    test.take(8);
+    assert_eq!(free_before - test.driver.global.free_bytes(), 8 << 20);
+    test.driver.options.checks.leak = true;
+    let context = test.context;
+    test.driver.free(context, test.table).unwrap();
+    test.driver.reset_primary(0).unwrap();
+    assert_eq!(
+        test.driver.global.free_bytes(),
+        test.driver.global.capacity()
+    );
+    assert!(test.driver.take_leaks().is_empty());
+}
+
+/// The kernel `sums`: each block writes its number, all synchronize, and each block writes the sum of all
+/// numbers; this is repeated with the sums. `grid_sync` synchronizes as CUDA's `cooperative_groups` do: with
+/// a word of the driver's whose highest bit flips when the last block arrives.
+const SUMS: &str = "
+    .version 7.0
+    .target sm_80
+    .address_size 64
+    .func grid_sync()
+    {
+        .reg .pred %p<3>;
+        .reg .b32 %r<12>;
+        .reg .b64 %d<2>;
+        mov.u32 %r1, %envreg1;
+        mov.u32 %r2, %envreg2;
+        mov.b64 %d1, {%r2, %r1};
+        setp.eq.s64 %p1, %d1, 0;
+        @%p1 trap;
+        barrier.sync 0;
+        mov.u32 %r3, %tid.x;
+        setp.ne.u32 %p1, %r3, 0;
+        @%p1 bra TOGETHER;
+        mov.u32 %r4, %nctaid.x;
+        mov.u32 %r5, %ctaid.x;
+        sub.u32 %r6, 0x80000001, %r4;
+        setp.eq.u32 %p2, %r5, 0;
+        selp.u32 %r6, %r6, 1, %p2;
+        fence.sc.gpu;
+        atom.add.u32 %r7, [%d1+4], %r6;
+    WAIT:
+        ld.volatile.u32 %r8, [%d1+4];
+        xor.b32 %r8, %r8, %r7;
+        setp.ge.s32 %p2, %r8, 0;
+        @%p2 bra WAIT;
+        fence.sc.gpu;
+    TOGETHER:
+        barrier.sync 0;
+        ret;
+    }
+    .visible .entry sums(.param .u64 out)
+    .maxntid 64
+    {
+        .reg .pred %p<3>;
+        .reg .b32 %r<12>;
+        .reg .b64 %d<4>;
+        ld.param.u64 %d1, [out];
+        mov.u32 %r1, %ctaid.x;
+        mov.u32 %r2, %nctaid.x;
+        add.u32 %r3, %r1, 1;
+        mov.u32 %r4, 0;
+    ROUND:
+        mul.wide.u32 %d2, %r1, 4;
+        add.s64 %d2, %d1, %d2;
+        st.global.u32 [%d2], %r3;
+        call grid_sync;
+        mov.u32 %r3, 0;
+        mov.u32 %r5, 0;
+    ADD:
+        mul.wide.u32 %d2, %r5, 4;
+        add.s64 %d2, %d1, %d2;
+        ld.global.u32 %r6, [%d2];
+        add.u32 %r3, %r3, %r6;
+        add.u32 %r5, %r5, 1;
+        setp.lt.u32 %p1, %r5, %r2;
+        @%p1 bra ADD;
+        call grid_sync;
+        add.u32 %r4, %r4, 1;
+        setp.lt.u32 %p1, %r4, 3;
+        @%p1 bra ROUND;
+        mul.wide.u32 %d2, %r1, 4;
+        add.s64 %d2, %d1, %d2;
+        st.global.u32 [%d2], %r3;
+        ret;
+    }
+";
+
+fn load_sums() -> (Driver, ContextId, FunctionId) {
+    let limit = TimeLimit::Launch(Duration::from_secs(60));
+    let mut driver = Driver::new(DeviceSpec::h200(), Some(limit));
+    let context = driver.retain_primary(0).unwrap();
+    let module = driver.load_module(context, SUMS).unwrap();
+    let sums = driver.function(context, module, "sums").unwrap();
+    (driver, context, sums)
+}
+
+/// Returns a cooperative launch.
+fn cooperative(blocks: u32, threads: u32, parameters: &[u8]) -> LaunchSpec {
+    LaunchSpec {
+        cooperative: true,
+        ..LaunchSpec::new([blocks, 1, 1], [threads, 1, 1], parameters)
+    }
+}
+
+#[test]
+fn all_blocks_synchronize() {
+    let (mut driver, context, sums) = load_sums();
+    for (blocks, threads) in [(1, 32), (2, 33), (132, 64), (300, 1)] {
+        let bytes = 4 * u64::from(blocks);
+        let out = driver.allocate(context, bytes).unwrap();
+        let free = driver.memory_info(context).unwrap().0;
+        let parameters = out.to_le_bytes();
+        let spec = cooperative(blocks, threads, &parameters);
+        let launched = launch_in(&mut driver, context, sums, &spec).unwrap();
+        assert_eq!(launched.result.err(), None);
+        // The barrier's memory is freed after the launch.
+        assert_eq!(driver.memory_info(context).unwrap().0, free);
+        let mut actual = vec![0u32; blocks as usize];
+        let to = MemcpyAddress::Host(actual.as_mut_ptr().cast());
+        let copy = Memcpy::linear(to, MemcpyAddress::Device(out), bytes);
+        // SAFETY: `actual` has `blocks` elements of 4 bytes, which is `bytes`.
+        unsafe { driver.memcpy(context, &copy) }.unwrap();
+        let sum = (1..=blocks).fold(0, u32::wrapping_add);
+        let expected = sum.wrapping_mul(blocks).wrapping_mul(blocks);
+        assert_eq!(
+            actual,
+            vec![expected; blocks as usize],
+            "{blocks} of {threads}"
+        );
+    }
+}
+
+/// Launches as many blocks as the occupancy calculator reports, and one more.
+#[test]
+fn cooperative_launches_beyond_residency_are_rejected() {
+    let (mut driver, context, sums) = load_sums();
+    let calculator = driver.occupancy_calculator(sums).unwrap();
+    let per_sm = calculator.max_active_blocks(64, 0).unwrap();
+    let max = per_sm * driver.device().multiprocessors;
+    let out = driver.allocate(context, 4 * u64::from(max) + 4).unwrap();
+    let parameters = out.to_le_bytes();
+    let too_large = cooperative(max + 1, 64, &parameters);
+    let rejected = launch_in(&mut driver, context, sums, &too_large);
+    assert_eq!(rejected.err(), Some(CudaError::CooperativeLaunchTooLarge));
+    // With 48 KB of shared memory per block, four blocks fit on an SM.
+    let shared = LaunchSpec {
+        dynamic_shared: 48 << 10,
+        ..cooperative(4 * 132 + 1, 64, &parameters)
+    };
+    let rejected = launch_in(&mut driver, context, sums, &shared);
+    assert_eq!(rejected.err(), Some(CudaError::CooperativeLaunchTooLarge));
+    assert_eq!(driver.synchronize_context(context), Ok(()));
+    let plain = LaunchSpec {
+        cooperative: false,
+        ..too_large
+    };
+    // Without the driver's barrier, the kernel's own check traps.
+    let launched = launch_in(&mut driver, context, sums, &plain).unwrap();
+    assert_eq!(launched.result.unwrap_err().kind, FaultKind::Trap);
 }

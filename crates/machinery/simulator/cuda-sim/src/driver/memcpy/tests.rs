@@ -1,7 +1,6 @@
 //! Tests of copies between all kinds of memory, of all shapes, and of invalid copies.
 
 use super::*;
-use crate::driver::memory::MAX_PITCH;
 use crate::driver::tests::driver;
 
 fn host(bytes: &mut [u8]) -> MemcpyAddress {

@@ -1,7 +1,6 @@
 //! Tests of loading and unloading modules, and of invalid PTX.
 
 use super::*;
-use crate::driver::module::error::INSTALL_CLANG;
 use crate::driver::tests::{PTX, driver};
 
 #[test]

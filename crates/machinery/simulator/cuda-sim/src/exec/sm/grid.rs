@@ -2,65 +2,33 @@
 
 use super::Program;
 use super::heap::Heap;
-use crate::check::{self, Checks};
+use super::launch_spec::{LaunchOptions, LaunchSpec, Resources};
+use crate::check;
 use crate::device::DeviceSpec;
-use crate::exec::Conditions;
 use crate::exec::fault::Fault;
 use crate::exec::image::Images;
 use crate::exec::profiler::LINE;
-use crate::exec::profiler::sample::{ProfileMode, Sample};
-use crate::exec::schedule::progress::{CachePadded, LaunchProgress, TimeLimit, Timing, Watch};
+use crate::exec::profiler::sample::Sample;
+use crate::exec::schedule::progress::{CachePadded, LaunchProgress, Timing};
 use crate::isa::Dims;
 use crate::lanes::LANES;
 use crate::memory::global::Global;
 use crate::memory::region::{Region, Regions};
-use rayon::ThreadPool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Description of a launch. The driver checks dimensions against the device's limits.
+/// A launch with everything that it borrows while it runs.
+#[derive(Clone, Copy)]
 pub struct Launch<'a> {
+    pub program: &'a Arc<Program>,
     /// Index of the kernel in the program's listing.
     pub kernel: usize,
-    /// Grid size in blocks: x, y, z.
-    pub grid: [u32; 3],
-    /// Block size in threads: x, y, z.
-    pub block: [u32; 3],
-    /// Bytes of shared memory in addition to what the kernel declares.
-    pub dynamic_shared: u32,
-    /// The kernel's parameters, laid out as in its parameter space.
-    pub params: &'a [u8],
-    /// Bytes of local memory per thread for calls, as set by `cuCtxSetLimit`.
-    pub stack_limit: u32,
-    /// For a cooperative launch, the device address of the word by which the blocks of the grid synchronize; it
-    /// follows a word that holds its size. All blocks of such a launch are resident at once.
-    pub cooperative: Option<u64>,
-    /// The heap of in-kernel `malloc`; `None` if the kernel calls neither `malloc` nor `free`.
-    pub heap: Option<Arc<Heap>>,
-    /// Textures and surfaces that the kernel can access.
-    pub images: Arc<Images>,
-    /// Time limit; `None` for unlimited.
-    pub time_limit: Option<TimeLimit>,
-    /// Host threads to run on; `None` for the simulator's own pool, one thread per core.
-    pub threads: Option<&'a ThreadPool>,
-    /// Receiver of the launch's progress.
-    pub watch: Option<&'a Watch>,
-    /// The extent to which the launch is counted line by line.
-    pub profile: ProfileMode,
-    /// The checks to run. Only those that observe a running kernel make a difference here.
-    pub checks: Checks,
-    pub conditions: Conditions,
-}
-
-impl Launch<'_> {
-    /// Returns the extent to which the launch is counted line by line.
-    pub fn profile_mode(&self) -> ProfileMode {
-        match self.conditions.shuffle {
-            // Cache contents under a random schedule do not resemble those of a GPU.
-            Some(_) => ProfileMode::Off,
-            None => self.profile,
-        }
-    }
+    pub spec: &'a LaunchSpec,
+    pub resources: &'a Resources,
+    pub options: &'a LaunchOptions,
+    /// The device's memory.
+    pub global: &'a Global,
+    pub device: &'a DeviceSpec,
 }
 
 /// A function that wakes worker threads to help with a launch.
@@ -107,23 +75,26 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Prepares a launch on `device`, each SM of which holds `blocks_per_sm` of its blocks.
-    pub fn new(
-        program: &Arc<Program>,
-        global: &Global,
-        device: &DeviceSpec,
-        launch: &Launch,
-        blocks_per_sm: u32,
-    ) -> Grid {
+    /// Prepares a launch. Each SM of the device holds `blocks_per_sm` of its blocks.
+    pub fn new(launch: &Launch, blocks_per_sm: u32) -> Grid {
         static LAUNCHES: AtomicU64 = AtomicU64::new(1);
+        let Launch {
+            program,
+            spec,
+            resources,
+            options,
+            global,
+            device,
+            ..
+        } = *launch;
         let kernel = &program.listing.kernels[launch.kernel];
         let regions = Arc::new(Regions::of(global));
         let dims = Dims {
-            grid: launch.grid,
-            block: launch.block,
+            grid: spec.grid,
+            block: spec.block,
         };
         // Handlers that load parameters rely on the buffer having all bytes that the kernel declares.
-        let mut params = launch.params.to_vec();
+        let mut params = spec.parameters.to_vec();
         params.resize(kernel.param_bytes as usize, 0);
         let constants = program
             .constants
@@ -134,56 +105,57 @@ impl Grid {
             blocks: dims.blocks(),
             done: CachePadded::new(AtomicU64::new(0)),
         };
-        let shared_bytes = kernel.shared_bytes_with(launch.dynamic_shared);
+        let shared_bytes = kernel.shared_bytes_with(spec.dynamic_shared);
         let shared_in_use = u64::from(shared_bytes.next_multiple_of(16)) * u64::from(blocks_per_sm);
         let resident_blocks = blocks_per_sm as usize * device.multiprocessors as usize;
-        let resident = match launch.cooperative {
-            Some(_) => resident_blocks.max(progress.blocks as usize),
-            None => resident_blocks,
+        let resident = if spec.cooperative {
+            resident_blocks.max(progress.blocks as usize)
+        } else {
+            resident_blocks
         };
         let blocks = check::LaunchedBlocks {
             count: progress.blocks,
             ordered: kernel.ordered || kernel.volatile,
             resident: resident as u32,
-            heap: launch.heap.as_ref().map(|heap| heap.base()),
+            heap: resources.heap.as_ref().map(|heap| heap.base()),
         };
         Grid {
             program: program.clone(),
             kernel: launch.kernel,
             dims,
             shared_bytes,
-            dynamic_shared: launch.dynamic_shared,
+            dynamic_shared: spec.dynamic_shared,
             params,
-            stack_bytes: kernel.stack_bytes(launch.stack_limit),
+            stack_bytes: kernel.stack_bytes(resources.stack_limit),
             regions,
             constants,
             multiprocessors: device.multiprocessors,
             checks: check::LaunchChecks::new(
-                launch.checks,
+                options.checks,
                 &program.listing.check_events,
                 global,
                 shared_bytes,
                 blocks,
             ),
             resident,
-            images: launch.images.clone(),
-            heap: launch.heap.clone(),
-            cooperative: launch.cooperative.unwrap_or(0),
+            images: resources.images.clone(),
+            heap: resources.heap.clone(),
+            cooperative: resources.grid_barrier.unwrap_or(0),
             sample: Sample::new(
-                launch.profile_mode(),
-                launch.conditions.sample_seed,
+                options.profile_mode(),
+                options.conditions.sample_seed,
                 progress.blocks,
                 device,
                 shared_in_use,
             ),
-            schedule_seed: launch.conditions.shuffle,
-            poison: launch.conditions.poison.unwrap_or(0),
+            schedule_seed: options.conditions.shuffle,
+            poison: options.conditions.poison.unwrap_or(0),
             progress: Arc::new(progress),
             next: CachePadded::new(AtomicU64::new(0)),
             failed: AtomicU64::new(u64::MAX),
             fault: Mutex::new(None),
             waker: Mutex::new(None),
-            timing: Timing::start(launch.time_limit),
+            timing: Timing::start(options.time_limit),
         }
     }
 

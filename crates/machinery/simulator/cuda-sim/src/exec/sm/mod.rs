@@ -4,6 +4,7 @@
 pub mod block;
 mod grid;
 pub mod heap;
+pub mod launch_spec;
 mod program;
 mod splits;
 mod stalls;

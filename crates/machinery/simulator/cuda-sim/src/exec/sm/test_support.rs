@@ -1,11 +1,9 @@
 //! Support for tests of single instructions: an SM without a launch, and pseudorandom operands.
 
 use super::{Grid, Launch, Program, Sm};
-use crate::check::Checks;
 use crate::device::DeviceSpec;
-use crate::exec::Conditions;
-use crate::exec::profiler::sample::ProfileMode;
 use crate::exec::warp::window::Function;
+use crate::exec::{LaunchOptions, LaunchSpec, Resources};
 use crate::isa::Kernel;
 use crate::memory::global::Global;
 use std::sync::{Arc, OnceLock};
@@ -19,25 +17,18 @@ impl Sm {
             program.listing.kernels.push(Kernel::default());
             program.functions.push(Function::default());
             let launch = Launch {
+                program: &Arc::new(program),
                 kernel: 0,
-                grid: [1; 3],
-                block: [32, 1, 1],
-                dynamic_shared: 0,
-                params: &[],
-                stack_limit: 0,
-                cooperative: None,
-                heap: None,
-                images: Arc::default(),
-                time_limit: None,
-                threads: None,
-                watch: None,
-                profile: ProfileMode::Sample,
-                checks: Checks::default(),
-                conditions: Conditions::DEFAULT,
+                spec: &LaunchSpec::new([1; 3], [32, 1, 1], &[]),
+                resources: &Resources {
+                    stack_limit: 0,
+                    ..Resources::default()
+                },
+                options: &LaunchOptions::default(),
+                global: &Global::new(0),
+                device: &DeviceSpec::h200(),
             };
-            let device = DeviceSpec::h200();
-            let program = Arc::new(program);
-            Arc::new(Grid::new(&program, &Global::new(0), &device, &launch, 1))
+            Arc::new(Grid::new(&launch, 1))
         });
         let mut sm = Sm::new(grid.clone());
         sm.block.reset(0, [0; 3], 32, (0, 0));

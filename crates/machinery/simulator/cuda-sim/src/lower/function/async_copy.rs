@@ -9,6 +9,7 @@ use crate::exec::memory::async_copy::SourceBytes;
 use crate::exec::memory::atomic::Atomic;
 use crate::exec::memory::mbarrier::{self, Change};
 use crate::exec::memory::{async_copy, state_space};
+use crate::exec::memory::async_copy;
 use crate::exec::sm::Handler;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};

@@ -1,14 +1,14 @@
-//! Allocation of linear, pitched and managed device memory. Page-locked host memory is in `host`, and the
-//! ownership of allocations by contexts in `owner`.
+//! Allocation of device memory (linear, pitched and managed) and of page-locked host memory, the ownership of
+//! allocations by contexts, and findings about host memory.
 
-mod host;
-mod owner;
 #[cfg(test)]
 mod tests;
 
 use super::{ContextId, CudaError, Devices, Driver};
+use crate::check::finding::allocation;
+use crate::check::{Finding, FindingKind, Severity};
 use crate::memory::fill;
-use crate::memory::global::{ALIGNMENT, AllocationKind};
+use crate::memory::global::{ALIGNMENT, Allocation, AllocationKind, BASE};
 
 /// The maximum pitch of a copy in bytes (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
 pub(super) const MAX_PITCH: u64 = i32::MAX as u64;
@@ -65,7 +65,7 @@ impl Driver {
         bytes: u64,
     ) -> Result<u64, CudaError> {
         self.poison(address, bytes);
-        if self.checks.init {
+        if self.options.checks.init {
             self.global.track_initialization(address);
         }
         self.set_owner(context, address)
@@ -116,11 +116,13 @@ impl Driver {
         if !matches!(element, 4 | 8 | 16) {
             return Err(CudaError::InvalidValue);
         }
-        let pitch = require_nonzero(width)?.checked_next_multiple_of(ALIGNMENT);
-        let pitch = pitch.filter(|&pitch| pitch <= MAX_PITCH);
-        let pitch = pitch.ok_or(CudaError::InvalidValue)?;
-        let bytes = pitch.checked_mul(require_nonzero(height)?);
-        let bytes = bytes.ok_or(CudaError::OutOfMemory)?;
+        let pitch = require_nonzero(width)?
+            .checked_next_multiple_of(ALIGNMENT)
+            .filter(|&pitch| pitch <= MAX_PITCH)
+            .ok_or(CudaError::InvalidValue)?;
+        let bytes = pitch
+            .checked_mul(require_nonzero(height)?)
+            .ok_or(CudaError::OutOfMemory)?;
         Ok((self.allocate(context, bytes)?, pitch))
     }
 
@@ -135,7 +137,7 @@ impl Driver {
 
     /// Fills new memory with the poison word for uninitialized memory, if one is set.
     fn poison(&self, address: u64, bytes: u64) {
-        if let Some(word) = self.conditions.poison
+        if let Some(word) = self.options.conditions.poison
             && let Some(host) = self.global.host(address, bytes)
         {
             // SAFETY: `host` returned a pointer to `bytes` bytes of a new allocation, to which no other
@@ -179,6 +181,110 @@ impl Driver {
         } else {
             Err(CudaError::InvalidValue)
         }
+    }
+}
+
+// Page-locked host memory: allocated by the driver, or registered by the program.
+impl Driver {
+    /// `cuMemAllocHost`: allocates `bytes` bytes of page-locked host memory and returns their address, which
+    /// is valid on host and device. Fails with the errors of [`Driver::allocate`].
+    pub fn allocate_host(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
+        let global = self.global_of(context)?;
+        let address = global.allocate_host(require_nonzero(bytes)?)?;
+        self.set_owner(context, address)
+    }
+
+    /// `cuMemFreeHost`: frees page-locked host memory by its start address. Fails with
+    /// [`CudaError::InvalidValue`] for any other address.
+    pub fn free_host(&mut self, context: ContextId, address: u64) -> Result<(), CudaError> {
+        self.context(context)?;
+        self.global.free_host(address)?;
+        self.remove_owner(address);
+        Ok(())
+    }
+
+    /// `cuMemHostRegister`: maps `bytes` bytes of the caller's memory into the device, at the same address.
+    /// Fails with [`CudaError::InvalidValue`] for zero bytes or a null address, and with
+    /// [`CudaError::HostMemoryAlreadyRegistered`] if part of the range is already mapped.
+    ///
+    /// # Safety
+    /// `[host, host + bytes)` must be readable and writable until it is unregistered or `context` is destroyed.
+    pub unsafe fn register_host(
+        &mut self,
+        context: ContextId,
+        host: *mut u8,
+        bytes: u64,
+    ) -> Result<(), CudaError> {
+        self.context(context)?;
+        let end = (host as u64).checked_add(require_nonzero(bytes)?);
+        if host.is_null() || end.is_none_or(|end| end > BASE) {
+            return Err(CudaError::InvalidValue);
+        }
+        // SAFETY: the range is valid until it is unmapped, by this function's own contract.
+        unsafe { self.global_of(context)?.map(host, bytes) }?;
+        self.set_owner(context, host as u64)?;
+        Ok(())
+    }
+
+    /// `cuMemHostUnregister`: undoes [`Driver::register_host`]. Fails with
+    /// [`CudaError::HostMemoryNotRegistered`] for any other address.
+    pub fn unregister_host(&mut self, context: ContextId, host: u64) -> Result<(), CudaError> {
+        self.context(context)?;
+        let unmapped = self.global.unmap(host);
+        unmapped.map_err(|_| CudaError::HostMemoryNotRegistered)?;
+        self.remove_owner(host);
+        Ok(())
+    }
+}
+
+// The allocation of an address, and the context that owns the allocation.
+impl Driver {
+    /// Returns the allocation that contains `address`, for `cuMemGetAddressRange` and
+    /// `cuPointerGetAttribute`. Fails with [`CudaError::InvalidValue`] if there is none.
+    pub fn allocation(&self, address: u64) -> Result<Allocation, CudaError> {
+        let allocation = self.global.allocation(address);
+        allocation.ok_or(CudaError::InvalidValue)
+    }
+
+    /// Returns the context that owns the allocation at start address `address`. Returns `None` if no
+    /// allocation starts there, or if it is a module's variable.
+    pub fn owner(&self, address: u64) -> Option<ContextId> {
+        let mut contexts = self.contexts.iter();
+        let owner = contexts.find(|(_, context)| context.owned.contains(&address));
+        owner.map(|(&id, _)| id)
+    }
+
+    /// Makes `context` the owner of the allocation at start address `address`. Returns `address`.
+    pub(super) fn set_owner(&mut self, context: ContextId, address: u64) -> Result<u64, CudaError> {
+        self.context_mut(context)?.owned.insert(address);
+        Ok(address)
+    }
+
+    /// Removes the owner of the allocation at start address `address`, which has been freed, perhaps from
+    /// another context.
+    pub(super) fn remove_owner(&mut self, address: u64) {
+        for context in self.contexts.values_mut() {
+            context.owned.remove(&address);
+        }
+    }
+}
+
+impl Driver {
+    /// Creates a finding for an access by the program (`verb`: "reads") to host memory at `address` that
+    /// pending `work` uses ("a copy of 4 bytes writes").
+    pub fn host_finding(
+        &self,
+        kind: FindingKind,
+        severity: Severity,
+        (verb, address): (&str, u64),
+        work: &str,
+    ) -> Finding {
+        let location = match self.global.record(address) {
+            Some(record) => format!("byte {} of {}", address - record.base, allocation(&record)),
+            None => format!("host memory at {address:#x}"),
+        };
+        let details = format!("the program {verb} {location}, which {work}");
+        Finding::host(kind, severity, details)
     }
 }
 

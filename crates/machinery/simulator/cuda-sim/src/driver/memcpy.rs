@@ -1,0 +1,424 @@
+//! Copies (`cuMemcpy…`): one routine for one, two and three dimensions, between host and device in all
+//! directions.
+
+#[cfg(test)]
+mod tests;
+
+use super::memory::MAX_PITCH;
+use super::timeline::Engine;
+use super::{ContextId, CudaError, Driver, StreamId};
+use crate::memory::global::{AllocationKind, BASE};
+
+/// The base address of an operand, with the memory type that the caller declares (`CUmemorytype`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemcpyAddress {
+    /// Host memory (`CU_MEMORYTYPE_HOST`).
+    Host(*mut u8),
+    /// Device memory, or host memory mapped into the device (`CU_MEMORYTYPE_DEVICE`).
+    Device(u64),
+    /// The texels of an array, by its handle (`CU_MEMORYTYPE_ARRAY`). The array determines the pitch and the
+    /// height.
+    Array(u64),
+    /// Host or device memory, determined by the address (`CU_MEMORYTYPE_UNIFIED`).
+    Unified(u64),
+}
+
+/// The source or the destination of a copy: a position in a three-dimensional box of bytes, which consists of
+/// slices of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemcpyOperand {
+    /// The base address of the box.
+    pub array: MemcpyAddress,
+    /// The first byte within a row (`srcXInBytes`, `dstXInBytes`).
+    pub x: u64,
+    /// The first row within a slice.
+    pub y: u64,
+    /// The first slice.
+    pub z: u64,
+    /// Bytes from the start of a row to the start of the next. 0 means that the rows of the copy are
+    /// contiguous.
+    pub pitch: u64,
+    /// Rows from the start of a slice to the start of the next (`srcHeight`, `dstHeight`). 0 means that the
+    /// slices of the copy are contiguous.
+    pub height: u64,
+}
+
+impl MemcpyOperand {
+    /// Creates an operand of contiguous bytes from `start` on.
+    pub fn linear(start: MemcpyAddress) -> Self {
+        Self {
+            array: start,
+            x: 0,
+            y: 0,
+            z: 0,
+            pitch: 0,
+            height: 0,
+        }
+    }
+}
+
+/// A copy of `depth` slices of `height` rows of `width` bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memcpy {
+    /// The destination.
+    pub dst: MemcpyOperand,
+    /// The source.
+    pub src: MemcpyOperand,
+    /// Bytes per row (`WidthInBytes`).
+    pub width: u64,
+    /// Rows per slice.
+    pub height: u64,
+    /// Slices; 1 for a two-dimensional copy.
+    pub depth: u64,
+}
+
+impl Memcpy {
+    /// Creates a copy of `bytes` contiguous bytes (`cuMemcpy`).
+    pub fn linear(dst: MemcpyAddress, src: MemcpyAddress, bytes: u64) -> Self {
+        Self {
+            dst: MemcpyOperand::linear(dst),
+            src: MemcpyOperand::linear(src),
+            width: bytes,
+            height: 1,
+            depth: 1,
+        }
+    }
+}
+
+impl Driver {
+    /// `cuMemcpy`, `cuMemcpy2D` and `cuMemcpy3D`: copies in the legacy default stream. In modelled time, the
+    /// host waits for the copy unless both operands are in device memory. The modelled duration depends on
+    /// the host memory: page-locked or pageable.
+    ///
+    /// An empty copy does nothing. Fails with [`CudaError::InvalidValue`] for null, freed or unknown memory,
+    /// a device range that exceeds its allocation, a pitch less than the row, or overlapping slices.
+    ///
+    /// # Safety
+    /// Host ranges must be readable (source) or writable (destination), and no other thread may access either
+    /// range during the call.
+    pub unsafe fn memcpy(&mut self, context: ContextId, copy: &Memcpy) -> Result<(), CudaError> {
+        let stream = StreamId::LEGACY;
+        // SAFETY: the host ranges are valid and unused by other threads, by this function's own contract.
+        let ends = unsafe { self.run_memcpy(context, stream, copy) }?;
+        if ends != [OperandMemory::Device; 2] {
+            let context = self.context_mut(context)?;
+            context.timeline.synchronize(stream)?;
+        }
+        Ok(())
+    }
+
+    /// `cuMemcpyAsync`, `cuMemcpy2DAsync` and `cuMemcpy3DAsync`: copies in `stream`. In modelled time, the
+    /// host does not wait unless an operand is pageable memory, which the driver has to stage, or both
+    /// operands are host memory.
+    ///
+    /// Fails with the errors of [`Driver::memcpy`], and with [`CudaError::InvalidHandle`] for an unknown
+    /// stream.
+    ///
+    /// # Safety
+    /// The requirements are those of [`Driver::memcpy`].
+    pub unsafe fn memcpy_async(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+        copy: &Memcpy,
+    ) -> Result<(), CudaError> {
+        // SAFETY: the host ranges are valid and unused by other threads, by this function's own contract.
+        let ends = unsafe { self.run_memcpy(context, stream, copy) }?;
+        if host_waits(ends) {
+            let context = self.context_mut(context)?;
+            context.timeline.synchronize(stream)?;
+        }
+        Ok(())
+    }
+
+    /// Copies as a graph node that runs in `stream`: the host does not wait in modelled time. Fails with the
+    /// errors of [`Driver::memcpy_async`].
+    ///
+    /// # Safety
+    /// The requirements are those of [`Driver::memcpy`].
+    pub unsafe fn memcpy_node(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+        copy: &Memcpy,
+    ) -> Result<(), CudaError> {
+        // SAFETY: the host ranges are valid and unused by other threads, by this function's own contract.
+        unsafe { self.run_memcpy(context, stream, copy) }?;
+        Ok(())
+    }
+
+    /// Validates a copy. Fails with the errors of [`Driver::memcpy`].
+    pub fn check_memcpy(&self, context: ContextId, copy: &Memcpy) -> Result<(), CudaError> {
+        self.context(context)?;
+        self.resolve_operands(copy)?;
+        Ok(())
+    }
+
+    /// Returns true if the host waits for a copy in a stream: an operand is pageable memory, or both are host
+    /// memory. Returns false for an invalid copy.
+    pub fn host_waits(&self, copy: &Memcpy) -> bool {
+        let operands = self.resolve_operands(copy);
+        operands.is_ok_and(|operands| {
+            operands.is_some_and(|(dst, src, _)| host_waits([dst.memory, src.memory]))
+        })
+    }
+
+    /// Returns the ranges that a copy writes and reads, each as the first address and the number of bytes
+    /// from there to the end. Returns `None` for an empty or invalid copy.
+    pub fn copy_spans(&self, copy: &Memcpy) -> Option<[(u64, u64); 2]> {
+        let (dst, src, _) = self.resolve_operands(copy).ok()??;
+        let span = |end: &ResolvedOperand| {
+            let (slice, pitch) = (end.slice as u64, end.pitch as u64);
+            (copy.depth - 1) * slice + (copy.height - 1) * pitch + copy.width
+        };
+        Some([(dst.address, span(&dst)), (src.address, span(&src))])
+    }
+
+    /// Returns the destination, the source and the number of bytes of a copy; `None` for an empty copy.
+    fn resolve_operands(
+        &self,
+        copy: &Memcpy,
+    ) -> Result<Option<(ResolvedOperand, ResolvedOperand, u64)>, CudaError> {
+        let bytes = copy
+            .width
+            .checked_mul(copy.height)
+            .and_then(|bytes| bytes.checked_mul(copy.depth))
+            .ok_or(CudaError::InvalidValue)?;
+        if bytes == 0 {
+            return Ok(None);
+        }
+        let dst = self.resolve_operand(&copy.dst, copy)?;
+        let src = self.resolve_operand(&copy.src, copy)?;
+        Ok(Some((dst, src, bytes)))
+    }
+
+    /// Performs a copy and advances the modelled time of `stream`. Returns the kinds of memory of destination
+    /// and source. The operands of an empty copy are not resolved: both are reported as
+    /// [`OperandMemory::Device`], for which no caller waits.
+    ///
+    /// # Safety
+    /// The requirements are those of [`Driver::memcpy`].
+    unsafe fn run_memcpy(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+        copy: &Memcpy,
+    ) -> Result<[OperandMemory; 2], CudaError> {
+        self.context_mut(context)?.timeline.record(stream)?;
+        let Some((dst, src, bytes)) = self.resolve_operands(copy)? else {
+            return Ok([OperandMemory::Device; 2]);
+        };
+        // SAFETY: `resolve_operands` found each device range inside one live allocation; host ranges are
+        // valid by this function's contract.
+        unsafe { copy_rows(&dst, &src, copy) };
+        let rows = (0..copy.depth).flat_map(|z| (0..copy.height).map(move |y| (y, z)));
+        let row = |end: &ResolvedOperand, (y, z): (u64, u64)| {
+            end.address + y * end.pitch as u64 + z * end.slice as u64
+        };
+        let rows = rows.map(|at| (row(&dst, at), row(&src, at), copy.width));
+        self.global
+            .copy_initialization(dst.address, src.address, rows);
+
+        let ends = [dst.memory, src.memory];
+        let engine = match ends {
+            [OperandMemory::Device, OperandMemory::Device] => Engine::DeviceToDevice,
+            [OperandMemory::Device, _] => Engine::HostToDevice,
+            [_, OperandMemory::Device] => Engine::DeviceToHost,
+            [_, _] => Engine::Host,
+        };
+        let rate = match engine {
+            // The rate between two devices was not measured; it is taken to be that between device and host.
+            Engine::DeviceToDevice if dst.home != src.home => self.device.page_locked_copy,
+            Engine::DeviceToDevice => self.device.device_copy,
+            Engine::Host => self.device.host_copy,
+            _ if ends.contains(&OperandMemory::Pageable) => self.device.pageable_copy,
+            _ => self.device.page_locked_copy,
+        };
+        let context = self.context_mut(context)?;
+        context.timeline.run(stream, engine, rate.seconds(bytes))?;
+        Ok(ends)
+    }
+}
+
+/// Returns true if the host waits for a copy in a stream between these kinds of memory.
+fn host_waits(ends: [OperandMemory; 2]) -> bool {
+    ends.contains(&OperandMemory::Pageable) || !ends.contains(&OperandMemory::Device)
+}
+
+/// Copies all rows. If rows are contiguous in both operands, copies each slice as a whole.
+unsafe fn copy_rows(dst: &ResolvedOperand, src: &ResolvedOperand, copy: &Memcpy) {
+    let (width, height) = (copy.width as usize, copy.height as usize);
+    for z in 0..copy.depth as usize {
+        let (dst_slice, src_slice) = (
+            dst.start.wrapping_add(z * dst.slice),
+            src.start.wrapping_add(z * src.slice),
+        );
+        if dst.pitch == width && src.pitch == width {
+            // SAFETY: the pitch equals the width in both operands, so the `height` rows of the slice are one
+            // valid range.
+            unsafe { std::ptr::copy(src_slice, dst_slice, width * height) };
+            continue;
+        }
+        for y in 0..height {
+            // SAFETY: row `y` of slice `z` is valid memory in both operands, by this function's contract.
+            unsafe {
+                std::ptr::copy(
+                    src_slice.wrapping_add(y * src.pitch),
+                    dst_slice.wrapping_add(y * dst.pitch),
+                    width,
+                );
+            }
+        }
+    }
+}
+
+/// A valid source or destination of a copy: all its bytes are in one allocation, or in host memory that is
+/// unknown to the simulator and that the caller guarantees to be valid.
+struct ResolvedOperand {
+    /// The host pointer to the first byte.
+    start: *mut u8,
+    /// The address of that byte in the program's address space.
+    address: u64,
+    /// Bytes from the start of a row to the start of the next.
+    pitch: usize,
+    /// Bytes from the start of a slice to the start of the next.
+    slice: usize,
+    memory: OperandMemory,
+    /// The device that owns the memory, if any.
+    home: Option<u32>,
+}
+
+/// The kind of memory of an operand, which determines the speed of the copy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OperandMemory {
+    /// Device or managed memory.
+    Device,
+    /// Page-locked host memory: allocated by the driver or registered.
+    PageLocked,
+    /// Any other host memory.
+    Pageable,
+}
+
+impl Driver {
+    /// Resolves one operand of `copy`. Fails with [`CudaError::InvalidValue`] for null, freed or unknown
+    /// memory, a range that exceeds its allocation, a pitch less than the row, overlapping slices, or device
+    /// memory passed as host memory.
+    fn resolve_operand(
+        &self,
+        operand: &MemcpyOperand,
+        copy: &Memcpy,
+    ) -> Result<ResolvedOperand, CudaError> {
+        if let MemcpyAddress::Array(array) = operand.array {
+            let from = [operand.x, operand.y, operand.z];
+            self.check_array_copy(array, from, [copy.width, copy.height, copy.depth])?;
+            let (base, pitch, height) = self.array_memory(array)?;
+            let texels = MemcpyOperand {
+                array: MemcpyAddress::Device(base),
+                pitch,
+                height,
+                ..*operand
+            };
+            return self.resolve_operand(&texels, copy);
+        }
+        let extent = Extent::new(operand, copy).ok_or(CudaError::InvalidValue)?;
+        let (base, must_be_mapped) = match operand.array {
+            MemcpyAddress::Host(host) => (host as u64, false),
+            MemcpyAddress::Unified(address) => (address, address >= BASE),
+            MemcpyAddress::Device(address) | MemcpyAddress::Array(address) => (address, true),
+        };
+        let first = base
+            .checked_add(extent.offset)
+            .ok_or(CudaError::InvalidValue)?;
+        let past = first
+            .checked_add(extent.span)
+            .ok_or(CudaError::InvalidValue)?;
+
+        let (start, memory, home) = match self.global.allocation(base) {
+            Some(allocation) => {
+                let start = self.global.host(first, extent.span);
+                let memory = match allocation.kind {
+                    AllocationKind::Device | AllocationKind::Managed | AllocationKind::Mapped => {
+                        OperandMemory::Device
+                    }
+                    AllocationKind::Host | AllocationKind::Registered => OperandMemory::PageLocked,
+                };
+                // The allocation is known, so the range is bounds-checked even if it is host memory.
+                (
+                    start.ok_or(CudaError::InvalidValue)?,
+                    memory,
+                    Some(allocation.owner),
+                )
+            }
+            None if must_be_mapped || base == 0 || past > BASE => {
+                return Err(CudaError::InvalidValue);
+            }
+            None => (first as *mut u8, OperandMemory::Pageable, None),
+        };
+        if matches!(operand.array, MemcpyAddress::Host(_)) && base >= BASE {
+            return Err(CudaError::InvalidValue);
+        }
+        Ok(ResolvedOperand {
+            start,
+            address: first,
+            pitch: extent.pitch as usize,
+            slice: extent.slice as usize,
+            memory,
+            home,
+        })
+    }
+}
+
+/// The range of bytes that a copy accesses in an operand. All fields are in bytes.
+struct Extent {
+    /// The offset from the operand's base to the first byte copied.
+    offset: u64,
+    /// The bytes from the first byte copied to the end of the last.
+    span: u64,
+    /// The bytes from the start of a row to the start of the next.
+    pitch: u64,
+    /// The bytes from the start of a slice to the start of the next.
+    slice: u64,
+}
+
+impl Extent {
+    /// Computes the range of a non-empty copy. Returns `None` if rows or slices would overlap, the pitch
+    /// exceeds [`MAX_PITCH`], or a number overflows.
+    fn new(operand: &MemcpyOperand, copy: &Memcpy) -> Option<Self> {
+        let row = operand.x.checked_add(copy.width)?;
+        let pitch = or_minimum(operand.pitch, row)?;
+        if pitch > MAX_PITCH && operand.pitch != 0 {
+            return None;
+        }
+        let rows = operand.y.checked_add(copy.height)?;
+        // The height of a slice does not matter if there is only one.
+        let rows = match (copy.depth, operand.z) {
+            (1, 0) => rows,
+            _ => or_minimum(operand.height, rows)?,
+        };
+        let slice = pitch.checked_mul(rows)?;
+        let offset = operand
+            .z
+            .checked_mul(slice)?
+            .checked_add(operand.y.checked_mul(pitch)?)?
+            .checked_add(operand.x)?;
+        let span = (copy.depth - 1)
+            .checked_mul(slice)?
+            .checked_add((copy.height - 1).checked_mul(pitch)?)?
+            .checked_add(copy.width)?;
+        Some(Self {
+            offset,
+            span,
+            pitch,
+            slice,
+        })
+    }
+}
+
+/// Returns `size`, or `needed` if `size` is 0. Returns `None` if `size` is nonzero and less than `needed`.
+fn or_minimum(size: u64, needed: u64) -> Option<u64> {
+    match size {
+        0 => Some(needed),
+        size if size >= needed => Some(size),
+        _ => None,
+    }
+}

@@ -1,0 +1,167 @@
+//! The description of a launch: what the program requested, what its context provides, and the options under
+//! which launches run.
+
+use super::heap::Heap;
+use crate::check::Checks;
+use crate::exec::image::Images;
+use crate::exec::profiler::sample::ProfileMode;
+use crate::exec::schedule::progress::{TimeLimit, Watch};
+use rayon::ThreadPool;
+use std::sync::Arc;
+
+/// A launch as requested by the program. The caller has checked it against the limits of the device and the
+/// kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchSpec {
+    /// Grid size in blocks: x, y, z.
+    pub grid: [u32; 3],
+    /// Block size in threads: x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of shared memory in addition to what the kernel declares.
+    pub dynamic_shared: u32,
+    /// The kernel's parameters, laid out as in its parameter space.
+    pub parameters: Arc<[u8]>,
+    /// True for a cooperative launch: all blocks are resident at once and may synchronize with each other.
+    pub cooperative: bool,
+}
+
+impl LaunchSpec {
+    /// Creates a launch without dynamic shared memory that is not cooperative.
+    pub fn new(grid: [u32; 3], block: [u32; 3], parameters: &[u8]) -> LaunchSpec {
+        LaunchSpec {
+            grid,
+            block,
+            dynamic_shared: 0,
+            parameters: parameters.into(),
+            cooperative: false,
+        }
+    }
+
+    /// Returns the number of blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&blocks| u64::from(blocks)).product()
+    }
+
+    /// Returns the number of threads per block.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+}
+
+/// The resources of a context that a launch uses.
+pub struct Resources {
+    /// Bytes of local memory per thread for calls, as set by `cuCtxSetLimit`.
+    pub stack_limit: u32,
+    /// For a cooperative launch, the device address of the word by which the blocks of the grid synchronize; it
+    /// follows a word that holds its size.
+    pub grid_barrier: Option<u64>,
+    /// The heap of in-kernel `malloc`; `None` if the kernel calls neither `malloc` nor `free`.
+    pub heap: Option<Arc<Heap>>,
+    /// Textures and surfaces that the kernel can access.
+    pub images: Arc<Images>,
+}
+
+impl Default for Resources {
+    /// Returns CUDA's default stack of 1 KB per thread, and nothing else.
+    fn default() -> Resources {
+        Resources {
+            stack_limit: 1 << 10,
+            grid_barrier: None,
+            heap: None,
+            images: Arc::default(),
+        }
+    }
+}
+
+/// The options under which launches run. They belong to the device's owner, which sets them between launches.
+#[derive(Clone, Debug)]
+pub struct LaunchOptions {
+    /// Time limit; `None` for unlimited.
+    pub time_limit: Option<TimeLimit>,
+    /// Host threads to run on; `None` for the simulator's own pool, one thread per core.
+    pub threads: Option<Arc<ThreadPool>>,
+    /// Receiver of the running launch's progress.
+    pub watch: Arc<Watch>,
+    /// The checks to run.
+    pub checks: Checks,
+    pub conditions: Conditions,
+    /// True to count every block, which gives a launch a profile.
+    pub profile: bool,
+    /// The accesses to trace, if any. Traced launches have a profile as well.
+    pub tracing: Option<Tracing>,
+    /// True to profile the sample of blocks that the time model needs. Without it, modelled times exclude
+    /// memory: for measurements of the cost of profiling.
+    pub sampled: bool,
+}
+
+impl Default for LaunchOptions {
+    fn default() -> LaunchOptions {
+        LaunchOptions {
+            time_limit: None,
+            threads: None,
+            watch: Arc::default(),
+            checks: Checks::NONE,
+            conditions: Conditions::DEFAULT,
+            profile: false,
+            tracing: None,
+            sampled: true,
+        }
+    }
+}
+
+impl LaunchOptions {
+    /// Returns true if launches have a profile.
+    pub(crate) fn has_profile(&self) -> bool {
+        self.conditions.shuffle.is_none() && (self.profile || self.tracing.is_some())
+    }
+
+    /// Returns the extent to which launches are profiled.
+    pub(crate) fn profile_mode(&self) -> ProfileMode {
+        // Cache contents under a random schedule do not resemble those of a GPU.
+        if self.conditions.shuffle.is_some() {
+            return ProfileMode::Off;
+        }
+        match self.tracing {
+            Some(Tracing::All) => ProfileMode::Trace,
+            Some(Tracing::Costliest) => ProfileMode::TraceCostliest,
+            None if self.profile => ProfileMode::Full,
+            None if self.sampled => ProfileMode::Sample,
+            None => ProfileMode::Off,
+        }
+    }
+}
+
+/// The accesses that a launch traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracing {
+    /// All accesses, block by block. For launches of a few blocks.
+    All,
+    /// The costliest access of each instruction.
+    Costliest,
+}
+
+/// The conditions under which launches run, which a program can vary to test itself: a program that is correct
+/// under all of them is correct by design, not because of how the simulator happens to run it. The default is
+/// the fastest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// Seed of a random schedule of warps and blocks (see [`crate::exec::instrument::random_schedule`]), or `None`
+    /// for the default order. Launches with a random schedule are not profiled, and their modelled time
+    /// excludes memory.
+    pub shuffle: Option<u64>,
+    /// Initial value of each word of uninitialized memory; `None` for zero. Variables of a module start with
+    /// zero or their initial value in any case.
+    pub poison: Option<u32>,
+    /// Seed for the choice of sampled blocks on which the time model is based. `None` for the default choice,
+    /// which is the same for all launches of one size.
+    pub sample_seed: Option<u64>,
+}
+
+impl Conditions {
+    /// The default conditions.
+    pub const DEFAULT: Conditions = Conditions {
+        shuffle: None,
+        poison: None,
+        sample_seed: None,
+    };
+}
