@@ -4,7 +4,7 @@ use super::instrument::sanitizing;
 use super::launch_cache::{self, CachedState};
 use super::profiler::trace::Trace;
 use super::schedule::progress::{SHORT_LAUNCH, WakeTime};
-use super::schedule::random::{Depth, RandomSchedule};
+use super::schedule::{Depth, RandomSchedule};
 use super::sm::block::Block;
 use super::sm::{Grid, Sm};
 use crate::check::FindingSet;
