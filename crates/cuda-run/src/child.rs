@@ -7,7 +7,7 @@ use std::process;
 use clap::Parser;
 use common::error::{describe, note};
 use cuda_driver::Checks;
-use summary::wire::{Event, EventWriter};
+use telemetry::wire::{Event, EventWriter};
 
 use crate::plan::{self, PlanFile};
 

@@ -12,8 +12,8 @@ use anyhow::{Context as _, Result, bail};
 use chapter::{file, rerun};
 use common::error::note;
 use common::gpu::{Clock, GpuInfo};
-use summary::text::Order;
-use summary::{EventLog, Summary, log, wire};
+use telemetry::text::Order;
+use telemetry::{EventLog, Summary, wire};
 
 use crate::driver_library::{self, SimulatorDir};
 use crate::flags::Flags;
@@ -216,7 +216,7 @@ impl Processes {
         let texts = self
             .summaries
             .iter()
-            .map(|(id, summary)| log::text(&process_label(*id, summary), summary));
+            .map(|(id, summary)| summary.log(&process_label(*id, summary)));
         let text: String = texts.collect();
         file::write(path, |writer| writer.write_all(text.as_bytes()))
             .context("cannot write the log")?;

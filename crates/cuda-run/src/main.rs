@@ -16,7 +16,7 @@
 //! | [`external`] | running programs that were not compiled here |
 //! | [`driver_library`], [`ptxas`] | the driver library and the assembler that these programs find |
 //!
-//! The crate `summary` contains the events passed between the processes and the final report.
+//! The crate `telemetry` contains the events passed between the processes and the final report.
 
 mod child;
 mod compile;

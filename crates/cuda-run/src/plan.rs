@@ -8,7 +8,7 @@ use common::Gpu;
 use common::error::note;
 use cust::memory::{CopyDestination as _, DeviceBuffer};
 use launch_plan::{Argument, Buffer, Element, Launch, PlanError, ResolvedPlan, comment, verify};
-use summary::wire::{Event, EventWriter};
+use telemetry::wire::{Event, EventWriter};
 
 use crate::entry_points::{self, EntryPoint, Parameter};
 use crate::module::{self, Module};

@@ -10,9 +10,9 @@ use common::Gpu;
 use common::error::note;
 use common::gpu::GpuInfo;
 use launch_plan::comment;
-use summary::record::{Record, Run};
-use summary::text::Order;
-use summary::{EventLog, Summary, TextOptions, wire};
+use telemetry::record::{Record, Run};
+use telemetry::text::{Order, TextOptions};
+use telemetry::{EventLog, Summary, wire};
 
 use crate::compile::{Compiler, Goal};
 use crate::flags::Flags;

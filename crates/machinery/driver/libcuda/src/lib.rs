@@ -17,10 +17,7 @@
 //! The library also exports some functions of NVML ([`nvml`]), for programs that load it under that library's
 //! name.
 
-mod events;
-mod exit;
 pub mod nvml;
-mod settings;
 
 pub use cuda_driver as driver;
 
@@ -42,7 +39,7 @@ pub static warpbook_is_here: u8 = 1;
 #[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
 static LOADED: extern "C" fn() = {
     extern "C" fn loaded() {
-        cuda_driver::on_simulator_start(events::prepare);
+        cuda_driver::on_simulator_start(telemetry::report_at_exit);
     }
     loaded
 };

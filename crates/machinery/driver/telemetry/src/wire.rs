@@ -1,21 +1,20 @@
 //! Events of the program's process, written to a file that the waiting parent reads. The file survives any
 //! end of the program.
 //!
-//! The file begins with a table of counters ([`crate::counters`]), followed by records, each preceded by its
+//! The file begins with a table of counters ([`crate::repeats`]), followed by records, each preceded by its
 //! length. A kernel that is launched repeatedly with the same results is recorded twice: the second record
 //! contains the number of the counter that counts the launches from then on.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 use cuda_driver::{Event as SimulatorEvent, Finding, LaunchRecord, TimedLaunch};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::counters::{self, Counters};
-use crate::recent::{Recent, Repeat};
+use crate::repeats::{COUNTER_BYTES, Counters, Recent, Repeat, read_counters};
 
 /// An event in the program's process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -106,7 +105,7 @@ impl EventWriter {
             .create(true)
             .open(path)?;
         if file.metadata()?.len() == 0 {
-            file.write_all(&[0; counters::BYTES])?;
+            file.write_all(&[0; COUNTER_BYTES])?;
         }
         Ok(EventWriter {
             counters: Counters::map(&file),
@@ -136,7 +135,7 @@ impl EventWriter {
         let Some(counters) = self.counters.as_ref().filter(|_| record.profile.is_none()) else {
             return self.write(&event());
         };
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = self.recent.lock();
         match recent.observe(record) {
             Repeat::Counted(counter) => counters.add(counter),
             Repeat::Uncounted(slot) => match counters.allocate() {
@@ -164,7 +163,7 @@ impl EventWriter {
 /// Returns all events in order.
 pub fn read(file: &File) -> impl Iterator<Item = Event> {
     let mut reader = BufReader::new(file);
-    let counters = counters::read(&mut reader);
+    let counters = read_counters(&mut reader);
     std::iter::from_fn(move || {
         let mut length = [0; 8];
         reader.read_exact(&mut length).ok()?;

@@ -40,7 +40,9 @@ pub fn handle_signals() {}
 #[cfg(unix)]
 mod unix {
     use std::ffi::c_int;
+    use std::io::{PipeReader, PipeWriter, Read as _, Write as _, pipe};
     use std::mem::MaybeUninit;
+    use std::os::fd::IntoRawFd as _;
     use std::ptr::{null, null_mut};
     use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -48,6 +50,7 @@ mod unix {
         POLLIN, SA_ONSTACK, SIG_DFL, SIGABRT, SIGBUS, SIGFPE, SIGHUP, SIGILL, SIGINT, SIGSEGV,
         SIGTERM, sigaction,
     };
+    use signal_hook::low_level::emulate_default_handler;
 
     /// The signals whose default action terminates a program.
     const TERMINATING: [c_int; 8] = [
@@ -68,24 +71,15 @@ mod unix {
     /// call only async-signal-safe functions, so the handler wakes a thread that runs the hook. Signals with
     /// a handler of the program are left alone.
     pub fn handle_signals() {
-        let (Some([request_read, request_write]), Some([done_read, done_write])) = (pipe(), pipe())
-        else {
+        let (Ok((request, request_writer)), Ok((done, done_writer))) = (pipe(), pipe()) else {
             return;
         };
         let thread = std::thread::Builder::new().name("exit hook".to_owned());
-        let spawned = thread.spawn(move || {
-            let mut byte = 0_u8;
-            // SAFETY: `byte` is writable and one byte long.
-            while unsafe { libc::read(request_read, (&raw mut byte).cast(), 1) } != 1 {}
-            super::run_hook();
-            // SAFETY: `byte` is readable and one byte long.
-            unsafe { libc::write(done_write, (&raw const byte).cast(), 1) };
-        });
-        if spawned.is_err() {
+        if thread.spawn(move || serve(request, done_writer)).is_err() {
             return;
         }
-        REQUEST_FD.store(request_write, Ordering::Release);
-        DONE_FD.store(done_read, Ordering::Release);
+        REQUEST_FD.store(request_writer.into_raw_fd(), Ordering::Release);
+        DONE_FD.store(done.into_raw_fd(), Ordering::Release);
         // SAFETY: `getpid` has no preconditions.
         OWNER.store(unsafe { libc::getpid() }, Ordering::Release);
         for signal in TERMINATING {
@@ -93,18 +87,13 @@ mod unix {
         }
     }
 
-    /// Creates a pipe that child processes do not inherit.
-    fn pipe() -> Option<[c_int; 2]> {
-        let mut descriptors = [-1; 2];
-        // SAFETY: `descriptors` has room for two descriptors.
-        if unsafe { libc::pipe(descriptors.as_mut_ptr()) } != 0 {
-            return None;
+    /// Runs the hook when the signal handler requests it, and reports its completion.
+    fn serve(mut request: PipeReader, mut done: PipeWriter) {
+        if request.read_exact(&mut [0]).is_ok() {
+            super::run_hook();
+            // Without this report the handler waits until its timeout.
+            let _ = done.write_all(&[0]);
         }
-        for descriptor in descriptors {
-            // SAFETY: `descriptor` is an open descriptor, returned by `pipe`.
-            unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
-        }
-        Some(descriptors)
     }
 
     /// Installs the handler for a signal that has its default action.
@@ -127,30 +116,23 @@ mod unix {
 
     /// Runs the hook, then terminates the program with the same signal.
     extern "C" fn handler(signal: c_int) {
-        // SAFETY: only async-signal-safe functions are called, with pointers to local variables.
-        unsafe {
-            if libc::getpid() == OWNER.load(Ordering::Acquire) {
-                let byte = 1_u8;
-                libc::write(
-                    REQUEST_FD.load(Ordering::Acquire),
-                    (&raw const byte).cast(),
-                    1,
-                );
-                let mut completion = libc::pollfd {
-                    fd: DONE_FD.load(Ordering::Acquire),
-                    events: POLLIN,
-                    revents: 0,
-                };
+        // SAFETY: `getpid` has no preconditions.
+        if unsafe { libc::getpid() } == OWNER.load(Ordering::Acquire) {
+            let byte = 1_u8;
+            let request = REQUEST_FD.load(Ordering::Acquire);
+            let mut completion = libc::pollfd {
+                fd: DONE_FD.load(Ordering::Acquire),
+                events: POLLIN,
+                revents: 0,
+            };
+            // SAFETY: both functions are async-signal-safe, `byte` is readable, and `completion` is one
+            // writable entry.
+            unsafe {
+                libc::write(request, (&raw const byte).cast(), 1);
                 libc::poll(&mut completion, 1, TIMEOUT_MS);
             }
-            let mut action = MaybeUninit::<sigaction>::zeroed().assume_init();
-            action.sa_sigaction = SIG_DFL;
-            sigaction(signal, &action, null_mut());
-            let mut set = MaybeUninit::uninit();
-            libc::sigemptyset(set.as_mut_ptr());
-            libc::sigaddset(set.as_mut_ptr(), signal);
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, set.as_ptr(), null_mut());
-            libc::raise(signal);
         }
+        // Fails only for signals that it does not know, and it knows all of `TERMINATING`.
+        let _ = emulate_default_handler(signal);
     }
 }

@@ -6,17 +6,15 @@
 //! return `NVML_ERROR_NOT_SUPPORTED`. Arguments and results follow NVIDIA's documentation (NVML API Reference
 //! Guide).
 
-mod devices;
-mod status;
+use std::collections::BTreeSet;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
+use std::sync::OnceLock;
 
-use std::ffi::{c_char, c_int, c_uint, c_ulonglong};
-
-use cuda_driver::{SIMULATED_VERSION, device_bus_id, device_memory, device_uuid};
-use devices::{
-    Handle, c_array, clock, device, handle, init, machine, read_text, shutdown, unavailable, write,
-    write_text,
+use cuda_driver::device::DeviceSpec;
+use cuda_driver::{
+    SIMULATED_VERSION, configured_devices, device_bus_id, device_memory, device_uuid, warn,
 };
-use status::{CallResult, Error, error_string, to_code};
+use parking_lot::Mutex;
 
 /// The reported driver version: CUDA 13.0 came with the 580 series.
 const DRIVER: &str = "580.00";
@@ -259,6 +257,82 @@ unsupported! {
     nvmlDeviceGetFanSpeed(out: *mut c_uint)
 }
 
+/// A device's handle: its number plus 1. It is never dereferenced.
+pub type Handle = *mut c_void;
+
+/// The devices of the machine: `count` GPUs of one model.
+#[derive(Clone, Copy)]
+struct Machine {
+    device: &'static DeviceSpec,
+    count: u32,
+}
+
+/// Number of `nvmlInit` calls without a matching `nvmlShutdown`.
+static INIT_COUNT: Mutex<u32> = Mutex::new(0);
+
+/// The devices, initialized by the first `nvmlInit`; `None` if the environment is invalid.
+static MACHINE: OnceLock<Option<Machine>> = OnceLock::new();
+
+/// Initializes NVML, or increments its reference count.
+fn init() -> CallResult {
+    let machine = MACHINE.get_or_init(|| {
+        let (device, count) = configured_devices().ok()?;
+        Some(Machine { device, count })
+    });
+    machine.ok_or(Error::DriverNotLoaded)?;
+    *INIT_COUNT.lock() += 1;
+    Ok(())
+}
+
+/// Decrements the reference count of NVML.
+fn shutdown() -> CallResult {
+    let mut init_count = INIT_COUNT.lock();
+    *init_count = init_count.checked_sub(1).ok_or(Error::Uninitialized)?;
+    Ok(())
+}
+
+/// Returns the devices, or [`Error::Uninitialized`] if NVML is not initialized.
+fn machine() -> Result<Machine, Error> {
+    if *INIT_COUNT.lock() == 0 {
+        return Err(Error::Uninitialized);
+    }
+    MACHINE.get().copied().flatten().ok_or(Error::Uninitialized)
+}
+
+impl Machine {
+    /// Returns the number of the device of a handle.
+    fn number(self, handle: Handle) -> Result<u32, Error> {
+        u32::try_from(handle.addr())
+            .ok()
+            .and_then(|address| address.checked_sub(1))
+            .filter(|number| *number < self.count)
+            .ok_or(Error::InvalidArgument)
+    }
+}
+
+/// Returns the handle of a device.
+fn handle(number: u32) -> Handle {
+    std::ptr::without_provenance_mut(number as usize + 1)
+}
+
+/// Returns the machine and the device number of a handle.
+fn device(handle: Handle) -> Result<(Machine, u32), Error> {
+    let machine = machine()?;
+    Ok((machine, machine.number(handle)?))
+}
+
+/// Returns the error for a property that a simulated device does not have. Prints a message once per function.
+fn unavailable(function: &'static str, handle: Handle) -> CallResult {
+    static REPORTED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    device(handle)?;
+    if REPORTED.lock().insert(function) {
+        warn(format_args!(
+            "{function} is not supported: simulated GPUs do not have this property"
+        ));
+    }
+    Err(Error::NotSupported)
+}
+
 /// Writes the handle of the device with this index.
 fn by_index(index: c_uint, out: *mut Handle) -> CallResult {
     let machine = machine()?;
@@ -274,6 +348,17 @@ fn find_device(predicate: impl Fn(u32) -> bool) -> Result<Handle, Error> {
     let mut numbers = 0..machine()?.count;
     let number = numbers.find(|number| predicate(*number));
     number.map(handle).ok_or(Error::NotFound)
+}
+
+/// Returns the frequency in MHz of the clock with this `nvmlClockType_t`.
+fn clock(device: &DeviceSpec, kind: c_int) -> Result<c_uint, Error> {
+    match kind {
+        // The graphics and the SM clock are the same.
+        0 | 1 => Ok(device.clock_khz / 1000),
+        2 => Ok(device.memory_clock_khz / 1000),
+        3 => Err(Error::NotSupported),
+        _ => Err(Error::InvalidArgument),
+    }
 }
 
 fn clock_of(h_device: Handle, kind: c_int, out: *mut c_uint) -> CallResult {
@@ -295,4 +380,98 @@ fn uuid_text(number: u32) -> String {
         .concat();
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &hex[part]);
     format!("GPU-{}", parts.join("-"))
+}
+
+/// Writes a result. Returns [`Error::InvalidArgument`] for a null pointer.
+///
+/// # Safety
+/// `out` must be null or writable.
+unsafe fn write<T>(out: *mut T, value: T) -> CallResult {
+    if out.is_null() {
+        return Err(Error::InvalidArgument);
+    }
+    // SAFETY: `out` is not null, so it is writable by this function's contract.
+    unsafe { out.write(value) };
+    Ok(())
+}
+
+/// Writes a text and a NUL. Returns [`Error::InsufficientSize`] if `length` is too small.
+///
+/// # Safety
+/// `out` must be null or have room for `length` bytes.
+unsafe fn write_text(out: *mut c_char, length: c_uint, text: &str) -> CallResult {
+    if out.is_null() {
+        return Err(Error::InvalidArgument);
+    }
+    if length as usize <= text.len() {
+        return Err(Error::InsufficientSize);
+    }
+    // SAFETY: `out` is not null and has room for `length` bytes, which is more than the text.
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr(), out.cast(), text.len());
+        out.add(text.len()).write(0);
+    }
+    Ok(())
+}
+
+/// Converts a C string. Returns [`Error::InvalidArgument`] if it is null or not UTF-8.
+///
+/// # Safety
+/// `text` must be null or a NUL-terminated string that outlives the result.
+unsafe fn read_text<'a>(text: *const c_char) -> Result<&'a str, Error> {
+    if text.is_null() {
+        return Err(Error::InvalidArgument);
+    }
+    // SAFETY: `text` is not null, so it is a NUL-terminated string by this function's contract.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| Error::InvalidArgument)
+}
+
+/// Returns a NUL-terminated C array with a text, truncated to the array's size.
+fn c_array<const N: usize>(text: &str) -> [c_char; N] {
+    let mut array = [0; N];
+    for (out, byte) in array.iter_mut().zip(text.bytes().take(N - 1)) {
+        *out = byte as c_char;
+    }
+    array
+}
+
+/// An `nvmlReturn_t` other than success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+enum Error {
+    Uninitialized = 1,
+    InvalidArgument = 2,
+    NotSupported = 3,
+    NotFound = 6,
+    InsufficientSize = 7,
+    DriverNotLoaded = 9,
+    VersionMismatch = 25,
+}
+
+/// The result type of NVML functions.
+type CallResult = Result<(), Error>;
+
+/// Converts a result to the code that C receives.
+fn to_code(result: CallResult) -> c_int {
+    result.map_or_else(|error| error as c_int, |()| 0)
+}
+
+/// Returns NVML's description of a code, for `nvmlErrorString`.
+fn error_string(number: c_int) -> &'static CStr {
+    match number {
+        0 => c"Success",
+        1 => c"Uninitialized",
+        2 => c"Invalid Argument",
+        3 => c"Not Supported",
+        4 => c"Insufficient Permissions",
+        5 => c"Already Initialized",
+        6 => c"Not Found",
+        7 => c"Insufficient Size",
+        8 => c"Insufficient External Power",
+        9 => c"Driver Not Loaded",
+        10 => c"Timeout",
+        25 => c"Argument Version Mismatch",
+        _ => c"Unknown Error",
+    }
 }

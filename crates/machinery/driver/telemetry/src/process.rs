@@ -1,21 +1,24 @@
-//! Collection of events in this process, to be reported at its end or sent to `cuda-run`.
+//! Collection of events in a program that loads `libcuda.so.1`, to be reported at its end or sent to
+//! `cuda-run`. The environment selects the reports.
 
+use std::env::var_os;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::path::Path;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use chapter::flags::Detail;
 use common::gpu::{Capability, Clock, GpuInfo};
 use cuda_driver::device::DeviceSpec;
-use cuda_driver::{Event as SimulatorEvent, active_checks, warn};
-use summary::record::{Record, Run};
-use summary::text::Order;
-use summary::wire::{Event, EventWriter};
-use summary::{EventLog, Summary, TextOptions};
+use cuda_driver::{Checks, Event as SimulatorEvent, active_checks, warn};
+use parking_lot::Mutex;
 
 use crate::exit;
-use crate::settings::Settings;
+use crate::record::{Record, Run};
+use crate::summary::{EventLog, Summary};
+use crate::text::{Order, TextOptions};
+use crate::wire::{Event, EventWriter};
 
 /// Interval at which call counts are written while launches come. A process that ends without exit handlers,
 /// by `_exit` or a crash, has written recent counts.
@@ -38,8 +41,12 @@ struct Local {
 
 static SINK: OnceLock<Sink> = OnceLock::new();
 
-/// Prepares the requested reports, before the simulator starts.
-pub fn prepare(device: &'static DeviceSpec) -> Result<(), String> {
+/// Prepares the reports that the environment requests, before the simulator starts.
+///
+/// # Errors
+///
+/// Fails if a variable has an invalid value.
+pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
     cuda_driver::interrupt_launches_on_ctrl_c();
     let settings = Settings::from_env()?;
     if !settings.is_active() {
@@ -51,7 +58,7 @@ pub fn prepare(device: &'static DeviceSpec) -> Result<(), String> {
     }
     let sink = SINK.get_or_init(|| create_sink(settings, device));
     cuda_driver::set_observer(Box::new(|event| receive(sink, &event)));
-    exit::at_exit(report_at_exit);
+    exit::at_exit(report);
     if let Sink::Local(_) = sink {
         exit::handle_signals();
     }
@@ -62,9 +69,11 @@ pub fn prepare(device: &'static DeviceSpec) -> Result<(), String> {
 fn create_sink(settings: Settings, device: &DeviceSpec) -> Sink {
     let id = std::process::id();
     // If `cuda-run` has ended, its folder is gone; then this process reports what its settings request.
-    let writer = settings.events_folder.as_ref();
-    let writer = writer.and_then(|folder| EventWriter::create(&folder.join(id.to_string())).ok());
-    if let Some(writer) = writer {
+    let writer = settings.events_folder.as_ref().map(|folder| {
+        let file = folder.join(id.to_string());
+        EventWriter::create(&file)
+    });
+    if let Some(Ok(writer)) = writer {
         writer.write(&Event::Process(process_name()));
         return Sink::CudaRun(writer, Mutex::new(None));
     }
@@ -86,10 +95,10 @@ fn create_sink(settings: Settings, device: &DeviceSpec) -> Sink {
 /// Handles one event of the simulator.
 fn receive(sink: &Sink, event: &SimulatorEvent) {
     match sink {
-        Sink::Local(local) => lock(&local.log).add(Event::from_simulator(event)),
+        Sink::Local(local) => local.log.lock().add(Event::from_simulator(event)),
         Sink::CudaRun(writer, last_calls) => {
             writer.write_simulator_event(event);
-            let mut last_calls = lock(last_calls);
+            let mut last_calls = last_calls.lock();
             if last_calls.is_none_or(|last| last.elapsed() >= CALLS_INTERVAL) {
                 *last_calls = Some(Instant::now());
                 writer.write(&Event::api_calls());
@@ -99,7 +108,7 @@ fn receive(sink: &Sink, event: &SimulatorEvent) {
 }
 
 /// Reports at the end of the program.
-fn report_at_exit() {
+fn report() {
     // The events of a forked child belong to its parent.
     if cuda_driver::in_child() {
         return;
@@ -114,13 +123,13 @@ fn report_at_exit() {
 impl Local {
     fn report(&self) {
         let summary = {
-            let mut log = lock(&self.log);
+            let mut log = self.log.lock();
             log.add(Event::api_calls());
             log.summary("cuMemFree")
         };
         let title = format!("process {}, {}", std::process::id(), process_name());
         if let Some(log) = &self.settings.log {
-            append(log, &summary::log::text(&title, &summary));
+            append(log, &summary.log(&title));
         }
         if summary.is_idle() {
             return;
@@ -131,7 +140,7 @@ impl Local {
         if self.settings.summary {
             let shown = TextOptions {
                 profile: self.settings.profile,
-                check: Some(active_checks()).filter(|checks| checks.enabled().next().is_some()),
+                check: enabled_checks(),
                 order: Order::Time,
                 rerun_command: String::new(),
             };
@@ -153,10 +162,15 @@ impl Local {
             status: None,
             ended: None,
         };
-        let checks = Some(active_checks()).filter(|checks| checks.enabled().next().is_some());
-        let record = Record::new(&run, &self.gpu, (self.settings.profile, checks), summary);
+        let requested = (self.settings.profile, enabled_checks());
+        let record = Record::new(&run, &self.gpu, requested, summary);
         serde_json::to_string(&record).unwrap_or_default() + "\n"
     }
+}
+
+/// Returns the simulator's checks, or `None` if none is enabled.
+fn enabled_checks() -> Option<Checks> {
+    Some(active_checks()).filter(|checks| checks.enabled().next().is_some())
 }
 
 /// Returns the name of this process's program.
@@ -177,6 +191,79 @@ fn append(file: &Path, text: &str) {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// The reports to produce at the end of the program.
+#[derive(Debug, Default, PartialEq)]
+struct Settings {
+    /// `CUDA_RUN_TOLD`: the folder in which each process writes a file of events, which `cuda-run` reads and
+    /// reports.
+    events_folder: Option<PathBuf>,
+    /// True to print a summary on stderr.
+    summary: bool,
+    profile: Option<Detail>,
+    json: Option<PathBuf>,
+    log: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Reads the settings from the environment.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a variable has an invalid value.
+    fn from_env() -> Result<Self, String> {
+        Self::parse(|name| {
+            let value = var_os(name).filter(|value| !value.is_empty());
+            value
+                .map(|value| {
+                    value
+                        .into_string()
+                        .map_err(|_| format!("{name} is not valid UTF-8"))
+                })
+                .transpose()
+        })
+    }
+
+    fn parse(value: impl Fn(&str) -> Result<Option<String>, String>) -> Result<Self, String> {
+        let file = |name| {
+            let path = value(name)?.map(|path| std::path::absolute(&path).unwrap_or(path.into()));
+            match path.as_deref().and_then(Path::parent) {
+                Some(folder) if !folder.is_dir() => {
+                    Err(format!("{name}: there is no folder {}", folder.display()))
+                }
+                _ => Ok(path),
+            }
+        };
+        let profile = match value("CUDA_SIM_PROFILE")?.as_deref() {
+            None => None,
+            Some("summary") => Some(Detail::Summary),
+            Some("lines") => Some(Detail::Lines),
+            Some(other) => {
+                return Err(format!(
+                    "CUDA_SIM_PROFILE={other} is neither summary nor lines"
+                ));
+            }
+        };
+        let summary = match value("CUDA_SIM_SUMMARY")?.as_deref() {
+            None | Some("0") => false,
+            Some("1") => true,
+            Some(other) => return Err(format!("CUDA_SIM_SUMMARY={other} is neither 1 nor 0")),
+        };
+        Ok(Settings {
+            events_folder: value("CUDA_RUN_TOLD")?.map(PathBuf::from),
+            summary: summary || profile.is_some(),
+            profile,
+            json: file("CUDA_SIM_JSON")?,
+            log: file("CUDA_SIM_LOG")?,
+        })
+    }
+
+    /// Returns true if launches must collect all counters.
+    fn needs_counters(&self) -> bool {
+        self.profile.is_some() || self.json.is_some()
+    }
+
+    /// Returns true if any report is requested.
+    fn is_active(&self) -> bool {
+        *self != Settings::default()
+    }
 }

@@ -1,4 +1,5 @@
-//! The report as text: a table of kernels, the profile and the findings.
+//! The report as text: a table of kernels, the profile and the findings. The log lists the driver functions
+//! called, and what was rejected.
 
 use chapter::check;
 use chapter::flags::Detail;
@@ -9,8 +10,7 @@ use chapter::report::table::{or_dash, table};
 use common::gpu::{Clock, GpuInfo};
 use cuda_driver::Checks;
 
-use crate::Summary;
-use crate::kernels::{Kernel, Launch};
+use crate::summary::{Kernel, Launch, Summary};
 
 /// The maximum number of rows in a table sorted by time; a program may have thousands of kernels.
 const MAX_ROWS: usize = 30;
@@ -43,22 +43,24 @@ pub enum Order {
 impl Summary {
     /// Formats the report of a run.
     pub fn text(&self, options: &TextOptions, gpu: &GpuInfo) -> String {
-        let mut parts = vec![match gpu.time {
-            Clock::Modelled => self.table(options.order),
-            Clock::Measured => self.gpu_section(options, gpu),
-        }];
         let modelled = gpu.time == Clock::Modelled;
-        parts.push(self.rejections());
+        let kernels = if modelled {
+            self.table(options.order)
+        } else {
+            self.gpu_section(options, gpu)
+        };
+        let mut parts = vec![kernels, self.rejections()];
         if let Some(detail) = options.profile {
             parts.extend(self.profile(detail, options, modelled));
         }
         if let Some(checks) = options.check {
-            parts.push(match modelled {
-                true => check::section(checks, &self.findings),
-                false => format!(
+            parts.push(if modelled {
+                check::section(checks, &self.findings)
+            } else {
+                format!(
                     "To check the program on this GPU, use compute-sanitizer from the CUDA Toolkit:\n\n{}",
                     check::commands(checks, &options.rerun_command)
-                ),
+                )
             });
         }
         if modelled && !self.kernels.is_empty() {
@@ -99,10 +101,12 @@ impl Summary {
     /// Formats the table of kernels.
     fn table(&self, order: Order) -> String {
         if self.kernels.is_empty() {
-            return match self.faults.is_empty() {
-                true => "The program did not launch any kernels.".to_owned(),
-                false => "No kernel launch completed.".to_owned(),
+            let reason = if self.faults.is_empty() {
+                "The program did not launch any kernels."
+            } else {
+                "No kernel launch completed."
             };
+            return reason.to_owned();
         }
         let by_time = order == Order::Time;
         let mut headers = HEADERS.to_vec();
@@ -168,20 +172,51 @@ impl Summary {
         if options.order == Order::Time {
             kernels.truncate(MAX_PROFILED_KERNELS);
         }
-        let scope = match kernels.len() == all {
-            true => "all launches of each kernel combined".to_owned(),
-            false => format!(
-                "all launches of each kernel combined, the {MAX_PROFILED_KERNELS} slowest kernels of {}",
-                grouped(all as u64)
-            ),
-        };
-        let launches = kernels.iter().map(|kernel| ProfiledLaunch {
-            case: String::new(),
-            variant: &kernel.name,
-            launch: &kernel.total,
-        });
-        let launches: Vec<ProfiledLaunch> = launches.collect();
+        let mut scope = "all launches of each kernel combined".to_owned();
+        if kernels.len() < all {
+            let all = grouped(all as u64);
+            scope += &format!(", the {MAX_PROFILED_KERNELS} slowest kernels of {all}");
+        }
+        let launches: Vec<ProfiledLaunch> = kernels
+            .iter()
+            .map(|kernel| ProfiledLaunch {
+                case: String::new(),
+                variant: &kernel.name,
+                launch: &kernel.total,
+            })
+            .collect();
         profile::text(&scope, &launches, detail)
+    }
+
+    /// Formats the log. `process` names the process.
+    pub fn log(&self, process: &str) -> String {
+        let mut lines = vec![format!("{process}:")];
+        let mut section = |heading: &str, entries: Vec<String>| {
+            if !entries.is_empty() {
+                lines.push(format!("  {heading}:"));
+                lines.extend(entries.into_iter().map(|line| format!("    {line}")));
+            }
+        };
+        let mut calls: Vec<(&String, &u64)> = self.calls.iter().collect();
+        calls.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
+        let call_counts = calls
+            .iter()
+            .map(|(name, count)| format!("{name}: {}", grouped(**count)));
+        section(
+            "driver functions called, with counts",
+            call_counts.collect(),
+        );
+        section("functions not simulated", self.not_simulated.clone());
+        let rejected = self
+            .rejected_modules
+            .iter()
+            .map(|(reason, count)| match count {
+                1 => reason.clone(),
+                _ => format!("{reason} ({} times)", grouped(*count)),
+            });
+        section("rejected modules", rejected.collect());
+        section("launches ended by a fault", self.faults.clone());
+        lines.join("\n") + "\n"
     }
 
     /// Returns the figure that `--plot` draws.
@@ -221,9 +256,12 @@ const HEADERS: [&str; 7] = [
 
 /// Formats a kernel's row. `time` names the source of its times.
 fn row<L: Launch>(kernel: &Kernel<L>, time: String) -> Vec<String> {
-    let [grid, block] = kernel.total.shape().map(|size| match kernel.varied {
-        true => "varied".to_owned(),
-        false => shape(size),
+    let [grid, block] = kernel.total.shape().map(|size| {
+        if kernel.varied {
+            "varied".to_owned()
+        } else {
+            shape(size)
+        }
     });
     let total_ms = kernel.total.milliseconds();
     vec![
@@ -250,7 +288,7 @@ mod tests {
     use cuda_driver::TimedLaunch;
 
     use super::*;
-    use crate::EventLog;
+    use crate::summary::EventLog;
     use crate::wire::Event;
 
     #[test]
@@ -330,5 +368,18 @@ mod tests {
                 .ends_with("line 9\nand modules rejected for 2 more reasons")
         );
         assert!(!summary(10).rejections().contains("more"));
+    }
+    #[test]
+    fn the_most_frequent_call_comes_first() {
+        let summary = Summary {
+            calls: [("cuInit", 1), ("cuCtxGetCurrent", 1234), ("cuA", 1)]
+                .map(|(name, count)| (name.to_owned(), count))
+                .into(),
+            rejected_modules: vec![("no target".to_owned(), 2), ("no entry".to_owned(), 1)],
+            ..Summary::default()
+        };
+        let expected = "process 7:\n  driver functions called, with counts:\n    cuCtxGetCurrent: 1 234\n    \
+                      cuA: 1\n    cuInit: 1\n  rejected modules:\n    no target (2 times)\n    no entry\n";
+        assert_eq!(summary.log("process 7"), expected);
     }
 }

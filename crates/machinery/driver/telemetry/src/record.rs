@@ -6,7 +6,7 @@ use common::gpu::GpuInfo;
 use cuda_driver::{Checks, TimedLaunch};
 use serde::Serialize;
 
-use crate::Summary;
+use crate::summary::Summary;
 
 /// The version of the record's schema, `docs/records/cuda-run.schema.json`. It changes if a field is removed or
 /// changes its meaning, but not if a field is added.

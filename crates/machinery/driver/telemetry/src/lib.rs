@@ -1,0 +1,19 @@
+//! The telemetry of a program: its events, collected while it runs, and the report printed when it exits.
+//!
+//! A process appends its events to a file ([`wire`]), so that they survive any end of the process. The events
+//! add up to a [`Summary`]: kernels, findings of the checks, and what was rejected. It is printed as text
+//! ([`text`]), as a JSON record ([`record`]) or as a log.
+//!
+//! `cuda-run` reads the files of the programs that it compiles or starts. A program that loads `libcuda.so.1`
+//! without `cuda-run` collects its events itself and reports them at its end ([`report_at_exit`]).
+
+mod exit;
+mod process;
+pub mod record;
+mod repeats;
+mod summary;
+pub mod text;
+pub mod wire;
+
+pub use process::report_at_exit;
+pub use summary::{EventLog, Summary};
