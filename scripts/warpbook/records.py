@@ -15,7 +15,15 @@ def read(path):
         sys.exit(f"error: {path}: cannot read records: {error}")
 
 
-def save(path, lines):
+def read_if_any(path):
+    """Returns the records of a file that may be empty; none without a path or a file."""
+    if not path or not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def save(path, lines, ensure_ascii=True):
     """Writes records into a file if a path is given."""
     if path:
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        text = "".join(json.dumps(line, ensure_ascii=ensure_ascii) + "\n" for line in lines)
+        path.write_text(text, encoding="utf-8")

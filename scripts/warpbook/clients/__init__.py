@@ -6,28 +6,26 @@ import pathlib
 import subprocess
 import sys
 
-from .. import tables
+from .. import ROOT, records, tables
 from . import catalogue, pages
 from .install import Missing
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def main(doc):
     flags = parse(doc)
     if flags.source:
-        records = read(flags.source)
+        suites = records.read_if_any(flags.source)
     else:
-        records = run(flags)
-    parts = pages.parts(sorted(records, key=identity))
+        suites = run(flags)
+    parts = pages.parts(sorted(suites, key=identity))
     if flags.into:
         tables.insert({flags.into: parts}, flags.check, "the tables of the runs")
     else:
         tables.show(parts)
-    unknown = [f"{record['client']}: {test['test']}: {test['why']}" for record in records for test in unexpected(record)]
+    unknown = [f"{record['client']}: {test['test']}: {test['why']}" for record in suites for test in unexpected(record)]
     if flags.ci and unknown:
         sys.exit("error: these tests fail unexpectedly:\n" + "\n".join(unknown))
-    if flags.ci and (passing := list(fixed(records))):
+    if flags.ci and (passing := list(fixed(suites))):
         head = "error: these tests are listed as failing but passed; remove them from catalogue.py:"
         sys.exit("\n".join([head, *passing]))
 
@@ -77,7 +75,7 @@ def run(flags):
     """Runs the selected suites and returns a record per suite."""
     flags.program = (flags.program or built()).resolve()
     flags.folder = flags.folder.resolve()
-    records = []
+    results = []
     for client in catalogue.CLIENTS:
         suites = [suite for suite in client.suites if suite.ci or not flags.ci]
         if not suites or (flags.clients and client.name not in flags.clients):
@@ -98,12 +96,11 @@ def run(flags):
                 test | {"known": suite.known.get(suite.key(test["test"]), "")} for test in record["failed"]
             ]
             print(f"{client.name} {suite.name}: {len(record['failed'])} failed, {record['passed']} passed", flush=True)
-            records.append(record)
-            if flags.save:
-                # Save after each suite: a later one may be interrupted.
-                others = [other for other in read(flags.save) if identity(other) != identity(record)]
-                save(flags.save, [*others, record])
-    return records
+            results.append(record)
+            # Save after each suite: a later one may be interrupted.
+            others = [other for other in records.read_if_any(flags.save) if identity(other) != identity(record)]
+            records.save(flags.save, sorted([*others, record], key=identity), ensure_ascii=False)
+    return results
 
 
 def left_out(flags, name, reason):
@@ -139,14 +136,3 @@ def fixed(records):
             if where in ran:
                 failing = {suite.key(test) for *suite_identity, test in failed if tuple(suite_identity) == where}
                 yield from (f"{client.name}: {test}" for test in suite.known if test not in failing)
-
-
-def read(path):
-    if not path or not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def save(path, records):
-    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in sorted(records, key=identity))
-    path.write_text("".join(lines), encoding="utf-8")

@@ -200,10 +200,6 @@ def lengths(name, count):
     ]
 
 
-def sign_of(x):
-    return math.copysign(1.0, x)
-
-
 def clipped_hyperbolic(f, odd):
     def of(x):
         if abs(x) > 800:

@@ -3,19 +3,21 @@
 import argparse
 import concurrent.futures
 import hashlib
-import json
 import pathlib
 
-from .. import tables
+from .. import records, tables
 from . import collection, pages, runs
 
 
 def main(doc):
     flags = parse(doc)
-    records = [record for path in flags.source for record in read(path)] if flags.source else run(flags)
+    if flags.source:
+        programs = [record for path in flags.source for record in records.read(path)]
+    else:
+        programs = run(flags)
     if flags.nvcc:
         return
-    parts = pages.parts(sorted(records, key=identity))
+    parts = pages.parts(sorted(programs, key=identity))
     if flags.into:
         tables.insert({flags.into: parts}, flags.check, "the tables of the runs")
     else:
@@ -50,10 +52,6 @@ def parse(doc):
     return flags
 
 
-def read(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path else []
-
-
 def run(flags):
     """Returns the records of all programs. Programs with a recorded result are not run again."""
     toolchain = compiler(flags)
@@ -66,23 +64,23 @@ def run(flags):
     # Programs that cannot run come first, since they take no time. The others are ordered by a hash, so that the
     # recorded ones are a random sample of the collection at any time.
     programs.sort(key=lambda program: (not program.needs(), hashlib.sha256(program.name.encode()).digest()))
-    reference = {identity(record): record for record in read(flags.beside)}
-    saved = flags.save if flags.save and flags.save.exists() else None
-    records = {identity(record): record for record in read(saved)}
+    beside = records.read(flags.beside) if flags.beside else []
+    reference = {identity(record): record for record in beside}
+    results = {identity(record): record for record in records.read_if_any(flags.save)}
     for program in programs:
-        records.setdefault(program.key, program.record("not run", on=toolchain.on))
-    pending = [program for program in programs if flags.only or must_run(records[program.key], toolchain.seconds)]
+        results.setdefault(program.key, program.record("not run", on=toolchain.on))
+    pending = [program for program in programs if flags.only or must_run(results[program.key], toolchain.seconds)]
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         for record in pool.map(lambda program: runs.result(toolchain, program, reference), pending):
             outcome = f"{record['result']} {record.get('why', '')}"
             print(f"{record['collection']} {record['program']}: {outcome}", flush=True)
             # A program selected with --only does not belong to the random sample.
             key = identity(record)
-            chosen = {"chosen": True} if flags.only and records[key]["result"] == "not run" else {}
-            records[key] = record | {"on": toolchain.on} | chosen
-            if flags.save:
-                save(flags.save, records)
-    return list(records.values())
+            chosen = {"chosen": True} if flags.only and results[key]["result"] == "not run" else {}
+            results[key] = record | {"on": toolchain.on} | chosen
+            saved = [results[key] for key in sorted(results)]
+            records.save(flags.save, saved, ensure_ascii=False)
+    return list(results.values())
 
 
 def compiler(flags):
@@ -98,8 +96,3 @@ def must_run(record, seconds):
     if record["result"] == "not run" or record.get("chosen"):
         return True
     return record["result"] == runs.TOO_LONG and record["seconds"] < seconds
-
-
-def save(path, records):
-    lines = (json.dumps(records[key], ensure_ascii=False) + "\n" for key in sorted(records))
-    path.write_text("".join(lines), encoding="utf-8")
