@@ -55,7 +55,7 @@ pub use cuda_sim::isa::{
 pub use cuda_sim::launch::{LaunchRecord, LaunchReport};
 pub use cuda_sim::memory::global::MAX_DEVICES;
 pub use cuda_sim::{device, model, profile as counters};
-pub use fork::in_child;
+pub use fork::{in_child, install_handler as detect_forks};
 pub use log::warn;
 pub use simulator::device::VERSION as SIMULATED_VERSION;
 pub use simulator::device::{device_bus_id, device_memory, device_uuid};
