@@ -47,7 +47,7 @@ functions! {
     cudaDeviceGetTexture1DLinearMaxWidth(
         width: *mut usize, format: *const ChannelFormat, device: c_int,
     ) => linear_texture_width;
-        cudaDriverGetVersion(version: *mut c_int) => cuDriverGetVersion(..), no_context;
+    cudaDriverGetVersion(version: *mut c_int) => cuDriverGetVersion(..), no_context;
     cudaRuntimeGetVersion(version: *mut c_int) => runtime_version;
 
     // No line of the L2 cache is ever persisting, and there is no profiler to control.

@@ -49,21 +49,21 @@ functions! {
     cudaMemcpyToArray(
         dst: CUarray, x: usize, y: usize, src: *const c_void, bytes: usize, kind: c_int,
     ) | cudaMemcpyToArray_ptds
-        = bytes_to_array(dst, x, y, src, bytes, kind, Copy3D::run);
+        = bytes_to_array(dst, [x, y], src, bytes, kind, Copy3D::run);
     cudaMemcpyToArrayAsync(
         dst: CUarray, x: usize, y: usize, src: *const c_void, bytes: usize, kind: c_int,
         stream: CUstream,
     ) | cudaMemcpyToArrayAsync_ptsz
-        = bytes_to_array(dst, x, y, src, bytes, kind, |copy| copy.start(stream));
+        = bytes_to_array(dst, [x, y], src, bytes, kind, |copy| copy.start(stream));
     cudaMemcpyFromArray(
         dst: *mut c_void, src: CUarray, x: usize, y: usize, bytes: usize, kind: c_int,
     ) | cudaMemcpyFromArray_ptds
-        = bytes_from_array(dst, src, x, y, bytes, kind, Copy3D::run);
+        = bytes_from_array(dst, src, [x, y], bytes, kind, Copy3D::run);
     cudaMemcpyFromArrayAsync(
         dst: *mut c_void, src: CUarray, x: usize, y: usize, bytes: usize, kind: c_int,
         stream: CUstream,
     ) | cudaMemcpyFromArrayAsync_ptsz
-        = bytes_from_array(dst, src, x, y, bytes, kind, |copy| copy.start(stream));
+        = bytes_from_array(dst, src, [x, y], bytes, kind, |copy| copy.start(stream));
 }
 
 /// One end of a copy of rows.
@@ -129,7 +129,7 @@ struct Segment {
 
 /// Splits a copy of `count` bytes, which starts at byte `x` of row `y` of an array and continues through the
 /// following rows, into rectangles: the rest of the first row, the whole rows, and the start of the last.
-fn segments(array: CUarray, x: usize, y: usize, count: usize) -> Result<[Segment; 3]> {
+fn segments(array: CUarray, [x, y]: [usize; 2], count: usize) -> Result<[Segment; 3]> {
     let info = array_info(array)?;
     let row = info.extent.width * info.format.bytes;
     if x >= row {
@@ -152,18 +152,17 @@ fn segments(array: CUarray, x: usize, y: usize, count: usize) -> Result<[Segment
     }))
 }
 
-/// Copies contiguous bytes to an array that starts at byte `x` of row `y`. `copy` makes the copy of one
-/// rectangle.
+/// Copies contiguous bytes to part of an array, which starts at a byte of a row and a row. `copy` makes the copy
+/// of one rectangle.
 fn bytes_to_array(
     dst: CUarray,
-    x: usize,
-    y: usize,
+    start: [usize; 2],
     src: *const c_void,
     count: usize,
     kind: c_int,
     copy: impl Fn(Copy3D) -> Result,
 ) -> Result {
-    segments(dst, x, y, count)?
+    segments(dst, start, count)?
         .into_iter()
         .try_for_each(|segment| {
             let bytes = pitched(src.wrapping_byte_add(segment.offset), segment.bytes);
@@ -172,18 +171,17 @@ fn bytes_to_array(
         })
 }
 
-/// Copies part of an array, which starts at byte `x` of row `y`, to contiguous bytes. `copy` makes the copy of
-/// one rectangle.
+/// Copies part of an array, which starts at a byte of a row and a row, to contiguous bytes. `copy` makes the copy
+/// of one rectangle.
 fn bytes_from_array(
     dst: *mut c_void,
     src: CUarray,
-    x: usize,
-    y: usize,
+    start: [usize; 2],
     count: usize,
     kind: c_int,
     copy: impl Fn(Copy3D) -> Result,
 ) -> Result {
-    segments(src, x, y, count)?
+    segments(src, start, count)?
         .into_iter()
         .try_for_each(|segment| {
             let bytes = pitched(dst.wrapping_byte_add(segment.offset), segment.bytes);

@@ -103,8 +103,12 @@ impl Registry {
 
     /// Sets the host's pointers to an image's managed variables.
     pub fn set_managed(&mut self, context: Context, image_id: ImageId) -> Result {
-        let pointers = self.managed.iter().filter(|(owner, _)| *owner == image_id);
-        let pointers: Vec<usize> = pointers.map(|(_, pointer)| *pointer).collect();
+        let pointers: Vec<usize> = self
+            .managed
+            .iter()
+            .filter(|(owner, _)| *owner == image_id)
+            .map(|(_, pointer)| *pointer)
+            .collect();
         for pointer in pointers {
             let variable = self.load_variable(context, pointer)?;
             let pointer = with_exposed_provenance_mut::<u64>(pointer);
@@ -293,8 +297,8 @@ impl Image {
 
 /// Prints the reason for which a module does not load.
 fn report_load_failure(Error(code): Error, log: &[u8]) {
-    let text = log.split(|byte| *byte == 0).next().unwrap_or_default();
-    let text = String::from_utf8_lossy(text);
+    let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
+    let text = String::from_utf8_lossy(log);
     let reason = match text.trim() {
         "" => error_text(code),
         text => text.to_owned(),

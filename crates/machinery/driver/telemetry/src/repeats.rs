@@ -79,9 +79,10 @@ pub fn read_counters(reader: &mut impl Read) -> Vec<u64> {
     let mut bytes = Vec::with_capacity(COUNTER_BYTES);
     // A read error has the same effect as a short file.
     let _ = reader.take(COUNTER_BYTES as u64).read_to_end(&mut bytes);
-    let words = bytes.chunks_exact(size_of::<u64>());
-    let words = words.map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));
-    words.collect()
+    bytes
+        .chunks_exact(size_of::<u64>())
+        .map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()))
+        .collect()
 }
 
 pub use shared::Counters;

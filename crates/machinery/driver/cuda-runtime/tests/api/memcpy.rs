@@ -19,9 +19,10 @@ fn bytes_are_copied_in_every_direction() {
         let copy = |to, from, kind| {
             // SAFETY: every buffer below has 1000 bytes.
             ok(unsafe {
-                match asynchronous {
-                    false => cuda::cudaMemcpy(to, from, 1000, kind),
-                    true => cuda::cudaMemcpyAsync(to, from, 1000, kind, null_mut()),
+                if asynchronous {
+                    cuda::cudaMemcpyAsync(to, from, 1000, kind, null_mut())
+                } else {
+                    cuda::cudaMemcpy(to, from, 1000, kind)
                 }
             });
         };
