@@ -48,7 +48,7 @@ pub fn backend() -> Option<Backend> {
 }
 
 /// `cuInit`: selects the backend at the first call; later calls return the same result.
-pub unsafe fn init(flags: c_uint) -> CallResult {
+pub fn init(flags: c_uint) -> CallResult {
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }

@@ -5,6 +5,7 @@ use std::ptr::null;
 
 use cuda_sim::driver::CudaError;
 
+use crate::simulator::arguments::Out;
 use crate::status::{CallResult, Code};
 
 /// All `CUresult` codes of CUDA 13.0: number, C name and description.
@@ -229,15 +230,13 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
 ];
 
 /// `cuGetErrorName`.
-pub unsafe fn name(code: Code, text: *mut *const c_char) -> CallResult {
-    // SAFETY: `text` is null or writable, as `cuGetErrorName` requires of its caller.
-    unsafe { write_string(text, find(code).map(|(_, name, _)| *name)) }
+pub fn name(code: Code, text: Out<*const c_char>) -> CallResult {
+    write_string(text, find(code).map(|(_, name, _)| *name))
 }
 
 /// `cuGetErrorString`.
-pub unsafe fn string(code: Code, text: *mut *const c_char) -> CallResult {
-    // SAFETY: `text` is null or writable, as `cuGetErrorString` requires of its caller.
-    unsafe { write_string(text, find(code).map(|(_, _, meaning)| *meaning)) }
+pub fn string(code: Code, text: Out<*const c_char>) -> CallResult {
+    write_string(text, find(code).map(|(_, _, meaning)| *meaning))
 }
 
 /// Returns the row of [`ERRORS`] with this number.
@@ -247,31 +246,25 @@ fn find(code: Code) -> Option<&'static (Code, &'static CStr, &'static CStr)> {
 
 /// Writes a string's address to `out`. For `None`, an unknown code, writes a null pointer and returns
 /// `CUDA_ERROR_INVALID_VALUE`.
-///
-/// # Safety
-/// `out` must be null or writable.
-unsafe fn write_string(out: *mut *const c_char, text: Option<&'static CStr>) -> CallResult {
-    if out.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
-    // SAFETY: `out` is not null, so it is writable by this function's contract.
-    unsafe { *out = text.map_or(null(), CStr::as_ptr) };
+fn write_string(out: Out<*const c_char>, text: Option<&'static CStr>) -> CallResult {
+    out.set(text.map_or(null(), CStr::as_ptr));
     text.map(|_| ()).ok_or(CudaError::InvalidValue.into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulator::arguments::Argument;
     use crate::status::Status;
 
     fn message(
-        function: unsafe fn(Code, *mut *const c_char) -> CallResult,
+        function: fn(Code, Out<*const c_char>) -> CallResult,
         code: Code,
     ) -> Result<&'static str, Status> {
         let mut text = null();
         // SAFETY: `text` is writable, and a returned string is static.
         unsafe {
-            function(code, &mut text)?;
+            function(code, Out::from_c(&raw mut text)?)?;
             Ok(CStr::from_ptr(text).to_str().unwrap())
         }
     }
@@ -281,8 +274,9 @@ mod tests {
         assert_eq!(message(name, 0), Ok("CUDA_SUCCESS"));
         assert_eq!(message(string, 2), Ok("out of memory"));
         assert_eq!(message(string, 12345), Err(Status(1)));
-        // SAFETY: a null pointer is rejected before any write.
-        assert_eq!(unsafe { name(0, std::ptr::null_mut()) }, Err(Status(1)));
+        let null: *mut *const c_char = std::ptr::null_mut();
+        // SAFETY: a null pointer is rejected.
+        assert!(unsafe { Out::from_c(null) }.is_err_and(|error| error == CudaError::InvalidValue));
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! `cuGetProcAddress`: lookup of driver functions by name.
 
-use std::ffi::{c_char, c_int, c_ulonglong, c_void};
+use std::ffi::{c_int, c_ulonglong, c_void};
 
 use cuda_sim::driver::CudaError;
 use cust_raw::CUuuid;
 
 use crate::functions::{DefaultStream, NotFound, find};
-use crate::simulator::raw::{Out, c_str, write_if_not_null};
+use crate::simulator::arguments::{In, Out};
 use crate::status::CallResult;
 
 /// Values of `CUdriverProcAddress_flags`. `CU_GET_PROC_ADDRESS_DEFAULT` leaves the choice to the compile-time
@@ -21,16 +21,13 @@ const NO_SUCH_NAME: c_int = 1;
 const TOO_OLD: c_int = 2;
 
 /// `cuGetProcAddress_v2`, since CUDA 12.0.
-pub unsafe fn with_status(
-    name: *const c_char,
-    function: *mut *mut c_void,
+pub fn with_status(
+    name: &str,
+    function: Out<*mut c_void>,
     version: c_int,
     flags: c_ulonglong,
-    status: *mut c_int,
+    status: Option<Out<c_int>>,
 ) -> CallResult {
-    // SAFETY: `name` is null or a NUL-terminated string and `function` is null or writable, as
-    // `cuGetProcAddress` requires of its caller.
-    let (name, function) = unsafe { (c_str(name)?, Out::new(function)?) };
     let default_stream = match flags {
         DEFAULT | LEGACY => DefaultStream::Legacy,
         PER_THREAD => DefaultStream::PerThread,
@@ -43,8 +40,7 @@ pub unsafe fn with_status(
         Err(NotFound::Version) => (std::ptr::null_mut(), TOO_OLD),
     };
     function.set(address);
-    // SAFETY: `status` is null or writable, as `cuGetProcAddress` requires of its caller.
-    unsafe { write_if_not_null(status, result) };
+    Out::set_optional(status, result);
     match result {
         FOUND => Ok(()),
         _ => Err(CudaError::NotFound.into()),
@@ -52,25 +48,18 @@ pub unsafe fn with_status(
 }
 
 /// `cuGetProcAddress` of CUDA 11.
-pub unsafe fn without_status(
-    name: *const c_char,
-    function: *mut *mut c_void,
+pub fn without_status(
+    name: &str,
+    function: Out<*mut c_void>,
     version: c_int,
     flags: c_ulonglong,
 ) -> CallResult {
-    // SAFETY: the arguments meet the same contract in both versions of `cuGetProcAddress`; a null `status` is
-    // allowed.
-    unsafe { with_status(name, function, version, flags, std::ptr::null_mut()) }
+    with_status(name, function, version, flags, None)
 }
 
 /// `cuGetExportTable`: undocumented function tables for NVIDIA's own libraries. The simulator has none.
 /// Programs probe for them, so a missing table prints no warning.
-pub unsafe fn export_table(table: *mut *const c_void, id: *const CUuuid) -> CallResult {
-    // SAFETY: `table` is null or writable, as `cuGetExportTable` requires of its caller.
-    let table = unsafe { Out::new(table) }?;
-    if id.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
+pub fn export_table(table: Out<*const c_void>, _id: In<CUuuid>) -> CallResult {
     table.set(std::ptr::null());
     Err(CudaError::NotFound.into())
 }

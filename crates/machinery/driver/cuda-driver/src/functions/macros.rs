@@ -1,15 +1,15 @@
 //! The macros that generate exported functions and their entry points from the rows of the table.
 
-/// Calls the simulator's implementation of one row.
+/// Calls the simulator's implementation of one row, with the arguments converted to the types it takes.
 macro_rules! call_simulator {
     ($name:ident ($($argument:ident)*) []) => {{
         let _ = ($($argument,)*);
         not_simulated(stringify!($name))
     }};
     ($name:ident ($($argument:ident)*) [$implementation:path $(, always)?]) => {
-        // SAFETY: the arguments are the C caller's, and the implementation requires what the C function
-        // documents.
-        unsafe { $implementation($($argument),*) }
+        // SAFETY: the arguments are the C caller's, which meet the requirements that the C function documents;
+        // the conversions and the implementation require no more.
+        unsafe { $implementation($(Argument::from_c($argument)?),*) }
     };
 }
 
@@ -105,6 +105,7 @@ macro_rules! function {
 
             static CALLS: AtomicU64 = AtomicU64::new(0);
 
+            #[allow(unused_unsafe, reason = "a call without arguments is safe")]
             unsafe extern "C" fn simulated($($argument: $type),*) -> Code {
                 catch_panic(stringify!($name), || {
                     CALLS.fetch_add(1, Ordering::Relaxed);

@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard};
 use cuda_sim::driver::{ContextId, CudaError, Driver, Limit, PRIORITIES};
 use cust_raw::{CUcontext, CUdevice};
 
+use super::arguments::{In, Out, handle, required};
 use super::capture::{forget_streams, rules};
 use super::device::check_device;
 use super::queue::{self, WaitTarget};
-use super::raw::{self, Out, handle, write_if_not_null};
 use super::telemetry::report_leaks;
 use super::{
     SIMULATOR, lock_current_context, lock_current_context_drained, lock_driver,
@@ -53,10 +53,9 @@ impl LiveContexts {
 }
 
 /// `cuDevicePrimaryCtxRetain`.
-pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> CallResult {
+pub fn retain_primary(context: Option<Out<CUcontext>>, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: `context` is null or writable, as `cuDevicePrimaryCtxRetain` requires of its caller.
-    let context = unsafe { Out::new(context) }?;
+    let context = required(context)?;
     let primary = SIMULATOR
         .live_contexts
         .register(lock_driver()?.retain_primary(device)?);
@@ -65,7 +64,7 @@ pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> CallR
 }
 
 /// `cuDevicePrimaryCtxRelease`.
-pub unsafe fn release_primary(device: CUdevice) -> CallResult {
+pub fn release_primary(device: CUdevice) -> CallResult {
     let device = check_device(device)?;
     let mut driver = lock_driver_drained()?;
     driver.release_primary(device)?;
@@ -75,7 +74,7 @@ pub unsafe fn release_primary(device: CUdevice) -> CallResult {
 }
 
 /// `cuDevicePrimaryCtxReset`.
-pub unsafe fn reset_primary(device: CUdevice) -> CallResult {
+pub fn reset_primary(device: CUdevice) -> CallResult {
     let device = check_device(device)?;
     let mut driver = lock_driver_drained()?;
     driver.reset_primary(device)?;
@@ -85,21 +84,20 @@ pub unsafe fn reset_primary(device: CUdevice) -> CallResult {
 }
 
 /// `cuDevicePrimaryCtxSetFlags`.
-pub unsafe fn set_primary_flags(device: CUdevice, flags: c_uint) -> CallResult {
+pub fn set_primary_flags(device: CUdevice, flags: c_uint) -> CallResult {
     let device = check_device(device)?;
     Ok(lock_driver_drained()?.set_primary_flags(device, flags)?)
 }
 
 /// `cuDevicePrimaryCtxGetState`.
-pub unsafe fn primary_state(
+pub fn primary_state(
     device: CUdevice,
-    flags: *mut c_uint,
-    active: *mut c_int,
+    flags: Option<Out<c_uint>>,
+    active: Option<Out<c_int>>,
 ) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: `flags` and `active` are null or writable, as `cuDevicePrimaryCtxGetState` requires of its
-    // caller.
-    let (flags, active) = unsafe { (Out::new(flags)?, Out::new(active)?) };
+    let flags = required(flags)?;
+    let active = required(active)?;
     let (set, exists) = lock_driver_drained()?.primary_state(device)?;
     flags.set(set);
     active.set(exists.into());
@@ -107,10 +105,9 @@ pub unsafe fn primary_state(
 }
 
 /// `cuCtxCreate`.
-pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -> CallResult {
+pub fn create(context: Option<Out<CUcontext>>, flags: c_uint, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: `context` is null or writable, as `cuCtxCreate` requires of its caller.
-    let context = unsafe { Out::new(context) }?;
+    let context = required(context)?;
     let created = SIMULATOR
         .live_contexts
         .register(lock_driver_drained()?.create_context(device, flags)?);
@@ -120,8 +117,8 @@ pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -
 }
 
 /// `cuCtxCreate_v3` of CUDA 11.4: with a list of execution affinities, which must be empty.
-pub unsafe fn create_with_affinity(
-    context: *mut CUcontext,
+pub fn create_with_affinity(
+    context: Option<Out<CUcontext>>,
     _affinities: *const CUexecAffinityParam,
     count: c_int,
     flags: c_uint,
@@ -130,19 +127,17 @@ pub unsafe fn create_with_affinity(
     if count != 0 {
         return Err(CudaError::UnsupportedExecAffinity.into());
     }
-    // SAFETY: `context` is null or writable, as `cuCtxCreate_v3` requires of its caller.
-    unsafe { create(context, flags, device) }
+    create(context, flags, device)
 }
 
 /// `cuCtxCreate_v4` of CUDA 12.5.
-pub unsafe fn create_with_parameters(
-    context: *mut CUcontext,
-    parameters: *const CUctxCreateParams,
+pub fn create_with_parameters(
+    context: Option<Out<CUcontext>>,
+    parameters: Option<In<CUctxCreateParams>>,
     flags: c_uint,
     device: CUdevice,
 ) -> CallResult {
-    // SAFETY: `parameters` is null or readable, as `cuCtxCreate_v4` requires of its caller.
-    if let Some(parameters) = unsafe { parameters.as_ref() } {
+    if let Some(parameters) = parameters.map(|parameters| parameters.read()) {
         if parameters.affinity_count != 0 {
             return Err(CudaError::UnsupportedExecAffinity.into());
         }
@@ -150,16 +145,13 @@ pub unsafe fn create_with_parameters(
             return Err(CudaError::NotSupported.into());
         }
     }
-    // SAFETY: `context` is null or writable, as `cuCtxCreate_v4` requires of its caller.
-    unsafe { create(context, flags, device) }
+    create(context, flags, device)
 }
 
 /// `cuCtxGetExecAffinity`: every context has all SMs.
-pub unsafe fn affinity(affinity: *mut CUexecAffinityParam, kind: c_int) -> CallResult {
+pub fn affinity(affinity: Out<CUexecAffinityParam>, kind: c_int) -> CallResult {
     /// `CU_EXEC_AFFINITY_TYPE_SM_COUNT`, the only type.
     const SM_COUNT: c_int = 0;
-    // SAFETY: `affinity` is null or writable, as `cuCtxGetExecAffinity` requires of its caller.
-    let affinity = unsafe { Out::new(affinity) }?;
     let (driver, _) = lock_current_context_drained()?;
     if kind != SM_COUNT {
         return Err(CudaError::UnsupportedExecAffinity.into());
@@ -172,8 +164,8 @@ pub unsafe fn affinity(affinity: *mut CUexecAffinityParam, kind: c_int) -> CallR
 }
 
 /// `cuCtxDestroy`.
-pub unsafe fn destroy(context: CUcontext) -> CallResult {
-    let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
+pub fn destroy(context: Option<ContextId>) -> CallResult {
+    let context = required(context)?;
     let mut driver = lock_driver_drained()?;
     driver.destroy_context(context)?;
     SIMULATOR.live_contexts.unregister(context);
@@ -188,24 +180,22 @@ pub unsafe fn destroy(context: CUcontext) -> CallResult {
 }
 
 /// `cuCtxPushCurrent`.
-pub unsafe fn push(context: CUcontext) -> CallResult {
-    let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
+pub fn push(context: Option<ContextId>) -> CallResult {
+    let context = required(context)?;
     SIMULATOR.live_contexts.check(context)?;
     with_contexts(|contexts| contexts.push(context));
     Ok(())
 }
 
 /// `cuCtxPopCurrent`.
-pub unsafe fn pop(context: *mut CUcontext) -> CallResult {
+pub fn pop(context: Option<Out<CUcontext>>) -> CallResult {
     let popped = with_contexts(|contexts| contexts.pop())?;
-    // SAFETY: `context` is null or writable, as `cuCtxPopCurrent` requires of its caller.
-    unsafe { write_if_not_null(context, handle(popped.0)) };
+    Out::set_optional(context, handle(popped.0));
     Ok(())
 }
 
 /// `cuCtxSetCurrent`.
-pub unsafe fn set_current(context: CUcontext) -> CallResult {
-    let context = raw::context(context);
+pub fn set_current(context: Option<ContextId>) -> CallResult {
     if let Some(context) = context {
         SIMULATOR.live_contexts.check(context)?;
     }
@@ -214,24 +204,19 @@ pub unsafe fn set_current(context: CUcontext) -> CallResult {
 }
 
 /// `cuCtxGetCurrent`.
-pub unsafe fn get_current(context: *mut CUcontext) -> CallResult {
-    // SAFETY: `context` is null or writable, as `cuCtxGetCurrent` requires of its caller.
-    let context = unsafe { Out::new(context) }?;
+pub fn get_current(context: Out<CUcontext>) -> CallResult {
     let number = with_contexts(|contexts| contexts.current()).map_or(0, |current| current.0);
     context.set(handle(number));
     Ok(())
 }
 
 /// `cuCtxGetDevice`.
-pub unsafe fn device(device: *mut CUdevice) -> CallResult {
-    // SAFETY: `device` is null or writable, as `cuCtxGetDevice` requires; the null context is allowed.
-    unsafe { device_of(device, std::ptr::null_mut()) }
+pub fn device(device: Out<CUdevice>) -> CallResult {
+    device_of(device, None)
 }
 
 /// `cuCtxGetDevice` of CUDA 13: a null handle means the current context.
-pub unsafe fn device_of(device: *mut CUdevice, context: CUcontext) -> CallResult {
-    // SAFETY: `device` is null or writable, as `cuCtxGetDevice` requires of its caller.
-    let device = unsafe { Out::new(device) }?;
+pub fn device_of(device: Out<CUdevice>, context: Option<ContextId>) -> CallResult {
     let (driver, context) = lock_context_drained(context)?;
     device.set(driver.context_device(context)? as CUdevice);
     Ok(())
@@ -240,9 +225,9 @@ pub unsafe fn device_of(device: *mut CUdevice, context: CUcontext) -> CallResult
 /// Locks the driver and resolves a context handle; a null handle means the current context. Returns
 /// [`CudaError::InvalidContext`] if there is none.
 fn lock_context_drained(
-    handle: CUcontext,
+    context: Option<ContextId>,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
-    let context = match raw::context(handle) {
+    let context = match context {
         Some(context) => context,
         None => require_current()?,
     };
@@ -254,63 +239,57 @@ fn lock_context_drained(
 }
 
 /// `cuCtxGetId`: a number that is never reused. The handle's number is unique, so it serves as the ID.
-pub unsafe fn id(context: CUcontext, id: *mut c_ulonglong) -> CallResult {
-    // SAFETY: `id` is null or writable, as `cuCtxGetId` requires of its caller.
-    let id = unsafe { Out::new(id) }?;
+pub fn id(context: Option<ContextId>, id: Out<c_ulonglong>) -> CallResult {
     id.set(lock_context_drained(context)?.1.0);
     Ok(())
 }
 
 /// `cuCtxSetFlags`.
-pub unsafe fn set_flags(flags: c_uint) -> CallResult {
+pub fn set_flags(flags: c_uint) -> CallResult {
     let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.set_context_flags(context, flags)?)
 }
 
 /// `cuCtxResetPersistingL2Cache`: a no-op, because no cache lines persist.
-pub unsafe fn reset_persisting_cache() -> CallResult {
+pub fn reset_persisting_cache() -> CallResult {
     let (driver, context) = lock_current_context_drained()?;
     driver.memory_info(context)?;
     Ok(())
 }
 
 /// `cuCtxEnablePeerAccess`.
-pub unsafe fn enable_peer(peer: CUcontext, flags: c_uint) -> CallResult {
+pub fn enable_peer(peer: Option<ContextId>, flags: c_uint) -> CallResult {
     let (mut driver, context) = lock_current_context_drained()?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let peer = raw::context(peer).ok_or(CudaError::InvalidContext)?;
+    let peer = peer.ok_or(CudaError::InvalidContext)?;
     Ok(driver.enable_peer(context, peer)?)
 }
 
 /// `cuCtxDisablePeerAccess`.
-pub unsafe fn disable_peer(peer: CUcontext) -> CallResult {
+pub fn disable_peer(peer: Option<ContextId>) -> CallResult {
     let (mut driver, context) = lock_current_context_drained()?;
-    let peer = raw::context(peer).ok_or(CudaError::InvalidContext)?;
+    let peer = peer.ok_or(CudaError::InvalidContext)?;
     Ok(driver.disable_peer(context, peer)?)
 }
 
 /// `cuCtxGetFlags`.
-pub unsafe fn flags(flags: *mut c_uint) -> CallResult {
-    // SAFETY: `flags` is null or writable, as `cuCtxGetFlags` requires of its caller.
-    let flags = unsafe { Out::new(flags) }?;
+pub fn flags(flags: Out<c_uint>) -> CallResult {
     let (driver, context) = lock_current_context()?;
     flags.set(driver.context_flags(context)?);
     Ok(())
 }
 
 /// `cuCtxGetApiVersion`: a null handle means the current context.
-pub unsafe fn api_version(context: CUcontext, version: *mut c_uint) -> CallResult {
-    // SAFETY: `version` is null or writable, as `cuCtxGetApiVersion` requires of its caller.
-    let version = unsafe { Out::new(version) }?;
+pub fn api_version(context: Option<ContextId>, version: Out<c_uint>) -> CallResult {
     let _context_check = lock_context_drained(context)?;
     version.set(API_VERSION);
     Ok(())
 }
 
 /// `cuCtxSynchronize`.
-pub unsafe fn synchronize() -> CallResult {
+pub fn synchronize() -> CallResult {
     let (driver, context) = lock_current_context()?;
     rules::check_context_wait(context)?;
     drop(driver);
@@ -320,64 +299,57 @@ pub unsafe fn synchronize() -> CallResult {
 }
 
 /// `cuCtxSynchronize_v2` of CUDA 13: a null handle means the current context.
-pub unsafe fn synchronize_one(context: CUcontext) -> CallResult {
+pub fn synchronize_one(context: Option<ContextId>) -> CallResult {
     let (mut driver, context) = lock_context_drained(context)?;
     Ok(driver.synchronize_context(context)?)
 }
 
 /// `cuCtxGetLimit`.
-pub unsafe fn limit(value: *mut usize, limit: c_int) -> CallResult {
-    // SAFETY: `value` is null or writable, as `cuCtxGetLimit` requires of its caller.
-    let value = unsafe { Out::new(value) }?;
+pub fn limit(value: Out<usize>, limit: c_int) -> CallResult {
     let (driver, context) = lock_current_context_drained()?;
     value.set(driver.limit(context, Limit::from_number(limit)?)?);
     Ok(())
 }
 
 /// `cuCtxSetLimit`.
-pub unsafe fn set_limit(limit: c_int, value: usize) -> CallResult {
+pub fn set_limit(limit: c_int, value: usize) -> CallResult {
     let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.set_limit(context, Limit::from_number(limit)?, value)?)
 }
 
 /// `cuCtxGetCacheConfig`.
-pub unsafe fn cache_config(config: *mut c_int) -> CallResult {
-    // SAFETY: `config` is null or writable, as `cuCtxGetCacheConfig` requires of its caller.
-    let config = unsafe { Out::new(config) }?;
+pub fn cache_config(config: Out<c_int>) -> CallResult {
     let (driver, context) = lock_current_context_drained()?;
     config.set(driver.cache_preference(context)?);
     Ok(())
 }
 
 /// `cuCtxSetCacheConfig`.
-pub unsafe fn set_cache_config(config: c_int) -> CallResult {
+pub fn set_cache_config(config: c_int) -> CallResult {
     let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.set_cache_preference(context, config)?)
 }
 
 /// `cuCtxGetSharedMemConfig`.
-pub unsafe fn shared_config(config: *mut c_int) -> CallResult {
-    // SAFETY: `config` is null or writable, as `cuCtxGetSharedMemConfig` requires of its caller.
-    let config = unsafe { Out::new(config) }?;
+pub fn shared_config(config: Out<c_int>) -> CallResult {
     let (driver, context) = lock_current_context_drained()?;
     config.set(driver.bank_size(context)?);
     Ok(())
 }
 
 /// `cuCtxSetSharedMemConfig`.
-pub unsafe fn set_shared_config(config: c_int) -> CallResult {
+pub fn set_shared_config(config: c_int) -> CallResult {
     let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.set_bank_size(context, config)?)
 }
 
 /// `cuCtxGetStreamPriorityRange`.
-pub unsafe fn stream_priority_range(least: *mut c_int, greatest: *mut c_int) -> CallResult {
+pub fn stream_priority_range(
+    least: Option<Out<c_int>>,
+    greatest: Option<Out<c_int>>,
+) -> CallResult {
     require_current()?;
-    // SAFETY: `least` and `greatest` are null or writable, as `cuCtxGetStreamPriorityRange` requires of its
-    // caller.
-    unsafe {
-        write_if_not_null(least, PRIORITIES.0);
-        write_if_not_null(greatest, PRIORITIES.1);
-    }
+    Out::set_optional(least, PRIORITIES.0);
+    Out::set_optional(greatest, PRIORITIES.1);
     Ok(())
 }

@@ -7,7 +7,7 @@ use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{CudaError, Driver, capacity};
 use cust_raw::{CUdevice, CUuuid};
 
-use super::raw::{Out, c_str};
+use super::arguments::{Out, required};
 use super::{SIMULATOR, lock_driver};
 use crate::backend::{Backend, select};
 use crate::functions::cuDriverGetVersion;
@@ -67,15 +67,12 @@ fn attribute_of(driver: &Driver, attribute: c_int, device: CUdevice) -> Result<c
 }
 
 /// `cuDriverGetVersion`.
-pub unsafe fn driver_version(version: *mut c_int) -> CallResult {
-    // SAFETY: `version` is null or writable, as `cuDriverGetVersion` requires of its caller.
-    let version_out = unsafe { Out::new(version) }?;
+pub fn driver_version(version: Out<c_int>) -> CallResult {
     match select()? {
-        Backend::Simulator => version_out.set(VERSION),
+        Backend::Simulator => version.set(VERSION),
         Backend::Gpu => {
-            // SAFETY: `version` is not null, so it is writable; NVIDIA's driver has the same contract and is
-            // in the slot by now.
-            let code = unsafe { cuDriverGetVersion(version) };
+            // SAFETY: NVIDIA's driver, which is in the slot by now, writes to the same output.
+            let code = unsafe { cuDriverGetVersion(version.as_ptr()) };
             if code != SUCCESS {
                 return Err(Status(code));
             }
@@ -85,79 +82,69 @@ pub unsafe fn driver_version(version: *mut c_int) -> CallResult {
 }
 
 /// `cuDeviceGet`.
-pub unsafe fn get(device: *mut CUdevice, ordinal: c_int) -> CallResult {
-    // SAFETY: `device` is null or writable, as `cuDeviceGet` requires of its caller.
-    let device = unsafe { Out::new(device) }?;
+pub fn get(device: Out<CUdevice>, ordinal: c_int) -> CallResult {
     check_device(ordinal)?;
     device.set(ordinal);
     Ok(())
 }
 
 /// `cuDeviceGetCount`.
-pub unsafe fn count(count: *mut c_int) -> CallResult {
-    // SAFETY: `count` is null or writable, as `cuDeviceGetCount` requires of its caller.
-    unsafe { Out::new(count) }?.set(all().end);
+pub fn count(count: Out<c_int>) -> CallResult {
+    count.set(all().end);
     Ok(())
 }
 
 /// `cuDeviceGetName`.
-pub unsafe fn name(name: *mut c_char, length: c_int, device: CUdevice) -> CallResult {
+pub fn name(name: Option<Out<c_char>>, length: c_int, device: CUdevice) -> CallResult {
     check_device(device)?;
     let driver = lock_driver()?;
-    // SAFETY: `name` is null or has room for `length` bytes, as `cuDeviceGetName` requires of its caller.
+    // SAFETY: `name` has room for `length` bytes, as `cuDeviceGetName` requires of its caller.
     unsafe { write_text(name, length, driver.device().name) }
 }
 
 /// Writes a text and a NUL, truncated to `length` bytes.
 ///
 /// # Safety
-/// `to` must be null or have room for `length` bytes.
-unsafe fn write_text(to: *mut c_char, length: c_int, text: &str) -> CallResult {
-    if to.is_null() || length < 1 {
+/// `to` must have room for `length` bytes.
+unsafe fn write_text(to: Option<Out<c_char>>, length: c_int, text: &str) -> CallResult {
+    let to = required(to)?;
+    if length < 1 {
         return Err(CudaError::InvalidValue.into());
     }
-    let copied = text.len().min(length as usize - 1);
-    // SAFETY: `to` is not null and has room for `length` bytes; `copied` bytes and the NUL are no more.
-    unsafe {
-        std::ptr::copy_nonoverlapping(text.as_ptr(), to.cast(), copied);
-        to.add(copied).write(0);
-    }
+    // SAFETY: `to` has room for `length` bytes, by this function's contract.
+    unsafe { to.set_text(length as usize, text.as_bytes()) };
     Ok(())
 }
 
 /// `cuDeviceGetUuid`.
-pub unsafe fn uuid(uuid: *mut CUuuid, device: CUdevice) -> CallResult {
+pub fn uuid(uuid: Option<Out<CUuuid>>, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: `uuid` is null or writable, as `cuDeviceGetUuid` requires of its caller.
-    let uuid = unsafe { Out::new(uuid) }?;
+    let uuid = required(uuid)?;
     let bytes = device_uuid(device).map(|byte| byte as c_char);
     uuid.set(CUuuid { bytes });
     Ok(())
 }
 
 /// `cuDeviceTotalMem`.
-pub unsafe fn total_memory(bytes: *mut usize, device: CUdevice) -> CallResult {
+pub fn total_memory(bytes: Option<Out<usize>>, device: CUdevice) -> CallResult {
     check_device(device)?;
-    // SAFETY: `bytes` is null or writable, as `cuDeviceTotalMem` requires of its caller.
-    unsafe { Out::new(bytes) }?.set(lock_driver()?.total_memory() as usize);
+    required(bytes)?.set(lock_driver()?.total_memory() as usize);
     Ok(())
 }
 
 /// `cuDeviceGetAttribute`.
-pub unsafe fn attribute(value: *mut c_int, attribute: c_int, device: CUdevice) -> CallResult {
+pub fn attribute(value: Option<Out<c_int>>, attribute: c_int, device: CUdevice) -> CallResult {
     check_device(device)?;
-    // SAFETY: `value` is null or writable, as `cuDeviceGetAttribute` requires of its caller.
-    let value = unsafe { Out::new(value) }?;
+    let value = required(value)?;
     let driver = lock_driver()?;
     value.set(attribute_of(&driver, attribute, device)?);
     Ok(())
 }
 
 /// `cuDeviceGetProperties`, the predecessor of device attributes.
-pub unsafe fn properties(properties: *mut CUdevprop, device: CUdevice) -> CallResult {
+pub fn properties(properties: Option<Out<CUdevprop>>, device: CUdevice) -> CallResult {
     check_device(device)?;
-    // SAFETY: `properties` is null or writable, as `cuDeviceGetProperties` requires of its caller.
-    let properties = unsafe { Out::new(properties) }?;
+    let properties = required(properties)?;
     let driver = lock_driver()?;
     let mut numbers = [0; PROPERTY_ATTRIBUTES.len()];
     for (to, number) in numbers.iter_mut().zip(PROPERTY_ATTRIBUTES) {
@@ -172,18 +159,15 @@ pub unsafe fn properties(properties: *mut CUdevprop, device: CUdevice) -> CallRe
 const PROPERTY_ATTRIBUTES: [c_int; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
 
 /// `cuDeviceGetPCIBusId`.
-pub unsafe fn bus_id(text: *mut c_char, length: c_int, device: CUdevice) -> CallResult {
+pub fn bus_id(text: Option<Out<c_char>>, length: c_int, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: `text` is null or has room for `length` bytes, as `cuDeviceGetPCIBusId` requires of its caller.
+    // SAFETY: `text` has room for `length` bytes, as `cuDeviceGetPCIBusId` requires of its caller.
     unsafe { write_text(text, length, &device_bus_id(device)) }
 }
 
 /// `cuDeviceGetByPCIBusId`: accepts IDs with and without the domain and the function.
-pub unsafe fn by_bus_id(device: *mut CUdevice, bus_id: *const c_char) -> CallResult {
-    // SAFETY: `device` is null or writable and `bus_id` null or a NUL-terminated string, as
-    // `cuDeviceGetByPCIBusId` requires of its caller.
-    let (device, requested) = unsafe { (Out::new(device)?, c_str(bus_id)?) };
-    let requested = requested.to_lowercase();
+pub fn by_bus_id(device: Out<CUdevice>, bus_id: &str) -> CallResult {
+    let requested = bus_id.to_lowercase();
     let matches = |candidate: &CUdevice| {
         let full = device_bus_id(*candidate as u32);
         let (_, within_domain) = full.split_once(':').unwrap_or_default();
@@ -195,10 +179,13 @@ pub unsafe fn by_bus_id(device: *mut CUdevice, bus_id: *const c_char) -> CallRes
 }
 
 /// `cuDeviceGetExecAffinitySupport`: execution affinity is not supported.
-pub unsafe fn affinity_support(supported: *mut c_int, kind: c_int, device: CUdevice) -> CallResult {
+pub fn affinity_support(
+    supported: Option<Out<c_int>>,
+    kind: c_int,
+    device: CUdevice,
+) -> CallResult {
     check_device(device)?;
-    // SAFETY: `supported` is null or writable, as `cuDeviceGetExecAffinitySupport` requires of its caller.
-    let supported = unsafe { Out::new(supported) }?;
+    let supported = required(supported)?;
     if kind != 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -208,14 +195,12 @@ pub unsafe fn affinity_support(supported: *mut c_int, kind: c_int, device: CUdev
 
 /// `cuDeviceGetP2PAttribute`: for two different devices. All pairs of devices are equal: they support access,
 /// atomics and arrays, or nothing if peer access is not possible.
-pub unsafe fn peer_attribute(
-    value: *mut c_int,
+pub fn peer_attribute(
+    value: Out<c_int>,
     attribute: c_int,
     from: CUdevice,
     to: CUdevice,
 ) -> CallResult {
-    // SAFETY: `value` is null or writable, as `cuDeviceGetP2PAttribute` requires of its caller.
-    let value = unsafe { Out::new(value) }?;
     let accessible = can_access(from, to)?;
     // Values of `CUdevice_P2PAttribute`: performance rank, which is the same for all links; access, atomics
     // and array access; only partial atomics.
@@ -232,14 +217,14 @@ pub unsafe fn peer_attribute(
 }
 
 /// `cuDeviceComputeCapability`.
-pub unsafe fn compute_capability(
-    major: *mut c_int,
-    minor: *mut c_int,
+pub fn compute_capability(
+    major: Option<Out<c_int>>,
+    minor: Option<Out<c_int>>,
     device: CUdevice,
 ) -> CallResult {
     check_device(device)?;
-    // SAFETY: `major` and `minor` are null or writable, as `cuDeviceComputeCapability` requires of its caller.
-    let (major, minor) = unsafe { (Out::new(major)?, Out::new(minor)?) };
+    let major = required(major)?;
+    let minor = required(minor)?;
     let capability = lock_driver()?.device().compute_capability;
     major.set(capability.0 as c_int);
     minor.set(capability.1 as c_int);
@@ -247,13 +232,7 @@ pub unsafe fn compute_capability(
 }
 
 /// `cuDeviceCanAccessPeer`.
-pub unsafe fn can_access_peer(
-    accessible: *mut c_int,
-    device: CUdevice,
-    peer: CUdevice,
-) -> CallResult {
-    // SAFETY: `accessible` is null or writable, as `cuDeviceCanAccessPeer` requires of its caller.
-    let accessible = unsafe { Out::new(accessible) }?;
+pub fn can_access_peer(accessible: Out<c_int>, device: CUdevice, peer: CUdevice) -> CallResult {
     accessible.set(can_access(device, peer)?.into());
     Ok(())
 }

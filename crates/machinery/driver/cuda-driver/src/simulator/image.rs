@@ -10,7 +10,7 @@ use cust_raw::{
     CUDA_TEXTURE_DESC, CUarray, CUsurfObject, CUtexObject,
 };
 
-use super::raw::{Out, handle, number};
+use super::arguments::{In, Out, handle, number, required};
 use super::{SIMULATOR, lock_current_context_drained, lock_driver_drained, lock_mutex};
 use crate::log::warn;
 use crate::status::CallResult;
@@ -54,58 +54,72 @@ struct OpaqueDescriptor<T>(T);
 // SAFETY: the pointers in it are returned to the program and never dereferenced.
 unsafe impl<T> Send for OpaqueDescriptor<T> {}
 
+impl OpaqueDescriptor<CUDA_RESOURCE_DESC> {
+    /// Copies a descriptor that [`read_resource`] has accepted.
+    fn copy(from: &In<CUDA_RESOURCE_DESC>) -> Self {
+        // SAFETY: the structure is readable, and its kind, the only enum outside of its union, is valid.
+        Self(unsafe { from.as_ptr().read() })
+    }
+}
+
 fn descriptors() -> MutexGuard<'static, Vec<ObjectDescriptors>> {
     lock_mutex(&SIMULATOR.image_descriptors)
 }
 
 /// `cuArrayCreate`.
-pub unsafe fn create(out: *mut CUarray, from: *const CUDA_ARRAY_DESCRIPTOR) -> CallResult {
-    // SAFETY: `out` is null or writable, and `from` is null or readable, as `cuArrayCreate` requires of its
-    // caller.
-    let (out, from) = unsafe { (Out::new(out)?, from.as_ref()) };
-    let from = from.ok_or(CudaError::InvalidValue)?;
-    let (mut driver, context) = lock_current_context_drained()?;
-    let array = driver.create_array(
-        context,
-        &ArrayDescription {
-            size: [from.Width as u64, from.Height as u64, 0],
-            channel: channel(format_of(&raw const from.Format))?,
-            channels: from.NumChannels,
-            flags: 0,
-        },
-    )?;
-    out.set(handle(array));
-    Ok(())
+pub fn create(out: Out<CUarray>, from: In<CUDA_ARRAY_DESCRIPTOR>) -> CallResult {
+    let from = from.as_ptr();
+    // SAFETY: the descriptor is readable; its format is read as an integer.
+    let (width, height, format, channels) = unsafe {
+        (
+            (*from).Width as u64,
+            (*from).Height as u64,
+            format_of(&raw const (*from).Format),
+            (*from).NumChannels,
+        )
+    };
+    create_array(out, [width, height, 0], format, channels, 0)
 }
 
 /// `cuArray3DCreate`.
-pub unsafe fn create_3d(out: *mut CUarray, from: *const CUDA_ARRAY3D_DESCRIPTOR) -> CallResult {
-    // SAFETY: `out` is null or writable, and `from` is null or readable, as `cuArray3DCreate` requires of its
-    // caller.
-    let (out, from) = unsafe { (Out::new(out)?, from.as_ref()) };
-    let from = from.ok_or(CudaError::InvalidValue)?;
+pub fn create_3d(out: Out<CUarray>, from: In<CUDA_ARRAY3D_DESCRIPTOR>) -> CallResult {
+    let from = from.as_ptr();
+    // SAFETY: the descriptor is readable; its format is read as an integer.
+    let (size, format, channels, flags) = unsafe {
+        (
+            [(*from).Width, (*from).Height, (*from).Depth].map(|size| size as u64),
+            format_of(&raw const (*from).Format),
+            (*from).NumChannels,
+            (*from).Flags,
+        )
+    };
+    create_array(out, size, format, channels, flags)
+}
+
+/// Creates an array in the current context.
+fn create_array(
+    out: Out<CUarray>,
+    size: [u64; 3],
+    format: c_int,
+    channels: c_uint,
+    flags: c_uint,
+) -> CallResult {
     let (mut driver, context) = lock_current_context_drained()?;
-    let array = driver.create_array(
-        context,
-        &ArrayDescription {
-            size: [from.Width, from.Height, from.Depth].map(|size| size as u64),
-            channel: channel(format_of(&raw const from.Format))?,
-            channels: from.NumChannels,
-            flags: from.Flags,
-        },
-    )?;
-    out.set(handle(array));
+    let description = ArrayDescription {
+        size,
+        channel: channel(format)?,
+        channels,
+        flags,
+    };
+    out.set(handle(driver.create_array(context, &description)?));
     Ok(())
 }
 
 /// `cuArrayGetDescriptor`.
-pub unsafe fn descriptor(out: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray) -> CallResult {
-    if out.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
+pub fn descriptor(out: Out<CUDA_ARRAY_DESCRIPTOR>, array: CUarray) -> CallResult {
+    let out = out.as_ptr();
     let description = lock_driver_drained()?.array(number(array))?;
-    // SAFETY: `out` is not null, so it is writable as `cuArrayGetDescriptor` requires; the format is a valid
-    // enum value.
+    // SAFETY: the descriptor is writable, and the format is a valid enum value.
     unsafe {
         (*out).Width = description.size[0] as usize;
         (*out).Height = description.size[1] as usize;
@@ -118,13 +132,10 @@ pub unsafe fn descriptor(out: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray) -> Cal
 }
 
 /// `cuArray3DGetDescriptor`.
-pub unsafe fn descriptor_3d(out: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray) -> CallResult {
-    if out.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
+pub fn descriptor_3d(out: Out<CUDA_ARRAY3D_DESCRIPTOR>, array: CUarray) -> CallResult {
+    let out = out.as_ptr();
     let description = lock_driver_drained()?.array(number(array))?;
-    // SAFETY: `out` is not null, so it is writable as `cuArray3DGetDescriptor` requires; the format is a valid
-    // enum value.
+    // SAFETY: the descriptor is writable, and the format is a valid enum value.
     unsafe {
         (*out).Width = description.size[0] as usize;
         (*out).Height = description.size[1] as usize;
@@ -139,43 +150,33 @@ pub unsafe fn descriptor_3d(out: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray) -
 }
 
 /// `cuArrayDestroy`.
-pub unsafe fn destroy(array: CUarray) -> CallResult {
+pub fn destroy(array: CUarray) -> CallResult {
     let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.destroy_array(context, number(array))?)
 }
 
 /// `cuTexObjectCreate`.
-pub unsafe fn create_texture(
-    out: *mut CUtexObject,
-    resource: *const CUDA_RESOURCE_DESC,
-    params: *const CUDA_TEXTURE_DESC,
+pub fn create_texture(
+    out: Option<Out<CUtexObject>>,
+    resource: In<CUDA_RESOURCE_DESC>,
+    params: In<CUDA_TEXTURE_DESC>,
     view: *const CUDA_RESOURCE_VIEW_DESC,
 ) -> CallResult {
-    if resource.is_null() || params.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
     if !view.is_null() {
         warn(format_args!(
             "the simulator does not support resource views"
         ));
         return Err(CudaError::NotSupported.into());
     }
-    // SAFETY: `out` is null or writable, as `cuTexObjectCreate` requires; `resource` and `params` are not
-    // null, so they are readable.
-    let (out, parsed, texture) = unsafe {
-        (
-            Out::new(out)?,
-            read_resource(resource)?,
-            read_texture(params)?,
-        )
-    };
+    let out = required(out)?;
+    let (parsed, texture) = (read_resource(&resource)?, read_texture(&params)?);
     let (mut driver, context) = lock_current_context_drained()?;
     let object = driver.create_texture(context, parsed, &texture)?;
-    // SAFETY: neither pointer is null, so both are readable as `cuTexObjectCreate` requires of its caller.
-    let (resource, params) = unsafe { (OpaqueDescriptor(resource.read()), params.read()) };
+    // SAFETY: the structure is readable, and `read_texture` has found its enums valid.
+    let params = unsafe { params.as_ptr().read() };
     descriptors().push(ObjectDescriptors {
         object,
-        resource,
+        resource: OpaqueDescriptor::copy(&resource),
         params: Some(params),
     });
     out.set(object);
@@ -183,7 +184,7 @@ pub unsafe fn create_texture(
 }
 
 /// `cuTexObjectDestroy`.
-pub unsafe fn destroy_texture(texture: CUtexObject) -> CallResult {
+pub fn destroy_texture(texture: CUtexObject) -> CallResult {
     let (mut driver, context) = lock_current_context_drained()?;
     driver.destroy_texture(context, texture)?;
     descriptors().retain(|entry| entry.object != texture);
@@ -191,9 +192,7 @@ pub unsafe fn destroy_texture(texture: CUtexObject) -> CallResult {
 }
 
 /// `cuTexObjectGetResourceDesc`, `cuSurfObjectGetResourceDesc`.
-pub unsafe fn resource_of(out: *mut CUDA_RESOURCE_DESC, object: u64) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuTexObjectGetResourceDesc` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
+pub fn resource_of(out: Out<CUDA_RESOURCE_DESC>, object: u64) -> CallResult {
     let descriptors = descriptors();
     let entry = descriptors.iter().find(|entry| entry.object == object);
     out.set(entry.ok_or(CudaError::InvalidValue)?.resource.0);
@@ -201,9 +200,7 @@ pub unsafe fn resource_of(out: *mut CUDA_RESOURCE_DESC, object: u64) -> CallResu
 }
 
 /// `cuTexObjectGetTextureDesc`.
-pub unsafe fn texture_of(out: *mut CUDA_TEXTURE_DESC, texture: CUtexObject) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuTexObjectGetTextureDesc` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
+pub fn texture_of(out: Out<CUDA_TEXTURE_DESC>, texture: CUtexObject) -> CallResult {
     let descriptors = descriptors();
     let entry = descriptors.iter().find(|entry| entry.object == texture);
     let params = entry.and_then(|entry| entry.params);
@@ -212,26 +209,15 @@ pub unsafe fn texture_of(out: *mut CUDA_TEXTURE_DESC, texture: CUtexObject) -> C
 }
 
 /// `cuSurfObjectCreate`.
-pub unsafe fn create_surface(
-    out: *mut CUsurfObject,
-    resource: *const CUDA_RESOURCE_DESC,
-) -> CallResult {
-    if resource.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
-    // SAFETY: `out` is null or writable, as `cuSurfObjectCreate` requires; `resource` is not null, so it is
-    // readable.
-    let (out, parsed) = unsafe { (Out::new(out)?, read_resource(resource)?) };
-    let Resource::Array(array) = parsed else {
+pub fn create_surface(out: Out<CUsurfObject>, resource: In<CUDA_RESOURCE_DESC>) -> CallResult {
+    let Resource::Array(array) = read_resource(&resource)? else {
         return Err(CudaError::InvalidValue.into());
     };
     let (mut driver, context) = lock_current_context_drained()?;
     let object = driver.create_surface(context, array)?;
-    // SAFETY: `resource` is not null, so it is readable as `cuSurfObjectCreate` requires of its caller.
-    let resource = unsafe { OpaqueDescriptor(resource.read()) };
     descriptors().push(ObjectDescriptors {
         object,
-        resource,
+        resource: OpaqueDescriptor::copy(&resource),
         params: None,
     });
     out.set(object);
@@ -239,7 +225,7 @@ pub unsafe fn create_surface(
 }
 
 /// `cuSurfObjectDestroy`.
-pub unsafe fn destroy_surface(surface: CUsurfObject) -> CallResult {
+pub fn destroy_surface(surface: CUsurfObject) -> CallResult {
     let (mut driver, context) = lock_current_context_drained()?;
     driver.destroy_surface(context, surface)?;
     descriptors().retain(|entry| entry.object != surface);
@@ -265,11 +251,9 @@ fn format(channel: Channel) -> c_int {
 }
 
 /// Reads a resource descriptor.
-///
-/// # Safety
-/// `from` must be readable.
-unsafe fn read_resource(from: *const CUDA_RESOURCE_DESC) -> Result<Resource, CudaError> {
-    // SAFETY: `from` is readable, by this function's contract; `resType` selects the valid part of the union.
+fn read_resource(from: &In<CUDA_RESOURCE_DESC>) -> Result<Resource, CudaError> {
+    let from = from.as_ptr();
+    // SAFETY: the descriptor is readable; `resType` selects the valid part of the union.
     unsafe {
         match format_of(&raw const (*from).resType) {
             ARRAY => Ok(Resource::Array(number((*from).res.array.hArray))),
@@ -305,17 +289,15 @@ unsafe fn read_resource(from: *const CUDA_RESOURCE_DESC) -> Result<Resource, Cud
 }
 
 /// Reads a texture descriptor.
-///
-/// # Safety
-/// `from` must be readable.
-unsafe fn read_texture(from: *const CUDA_TEXTURE_DESC) -> Result<Texture, CudaError> {
+fn read_texture(from: &In<CUDA_TEXTURE_DESC>) -> Result<Texture, CudaError> {
     const MODES: [AddressMode; 4] = [
         AddressMode::Wrap,
         AddressMode::Clamp,
         AddressMode::Mirror,
         AddressMode::Border,
     ];
-    // SAFETY: `from` is readable, by this function's contract; enums are read as integers.
+    let from = from.as_ptr();
+    // SAFETY: the descriptor is readable; enums are read as integers.
     let (modes, filter, flags, border) = unsafe {
         (
             (&raw const (*from).addressMode).cast::<[c_int; 3]>().read(),

@@ -3,9 +3,9 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
-use cuda_sim::driver::CudaError;
 use cuda_sim::exec::LaunchSpec;
-use cust_raw::{CUevent, CUfunction};
+use cuda_sim::driver::{CudaError, EventId};
+use cust_raw::CUfunction;
 
 use super::event;
 use super::launch::launch;
@@ -30,7 +30,7 @@ const HARMLESS: [c_int; 12] = [0, 1, 3, 5, 6, 8, 9, 10, 11, 14, 15, 16];
 pub struct LaunchAttributes {
     cooperative: bool,
     /// Events to record after the launch.
-    events: Vec<CUevent>,
+    events: Vec<EventId>,
 }
 
 /// `cuLaunchKernelEx`.
@@ -56,7 +56,7 @@ pub unsafe fn kernel(
     unsafe {
         launch(function, config.stream, spec, parameters, extra)?;
         for recorded in attributes.events {
-            event::record(recorded, config.stream)?;
+            event::record(recorded, config.stream.into())?;
         }
     }
     Ok(())
@@ -82,7 +82,9 @@ pub unsafe fn read(
             COOPERATIVE => attributes.cooperative = value.0[0] != 0,
             CLUSTER if value.0[..3].iter().all(|&size| size == 1) => {}
             CLUSTER => return Err(unsupported("clusters of more than one block")),
-            PROGRAMMATIC_EVENT | COMPLETION_EVENT => attributes.events.push(first_pointer(value)),
+            PROGRAMMATIC_EVENT | COMPLETION_EVENT => {
+                attributes.events.push(EventId(first_number(value)))
+            }
             DEVICE_UPDATABLE if value.0[0] == 0 => {}
             DEVICE_UPDATABLE => return Err(unsupported("device-updatable kernel nodes")),
             id if HARMLESS.contains(&id) => {}
@@ -92,10 +94,9 @@ pub unsafe fn read(
     Ok(attributes)
 }
 
-/// Returns the handle at the start of a value.
-fn first_pointer<T>(value: &CUlaunchAttributeValue) -> *mut T {
-    let number = u64::from(value.0[1]) << 32 | u64::from(value.0[0]);
-    super::raw::handle(number)
+/// Returns the number of the handle at the start of a value.
+fn first_number(value: &CUlaunchAttributeValue) -> u64 {
+    u64::from(value.0[1]) << 32 | u64::from(value.0[0])
 }
 
 fn unsupported(feature: &str) -> CudaError {

@@ -1,15 +1,15 @@
 //! The linker (`cuLink…`): combines PTX inputs into one, which serves as its "cubin".
 
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CString, c_int, c_uint, c_void};
 use std::sync::MutexGuard;
 
 use cuda_sim::driver::{CudaError, check_source};
 use cuda_sim::ptx;
 use cust_raw::CUlinkState;
 
+use super::arguments::{In, Out, handle, number};
 use super::module::{self, Log};
-use super::raw::{Out, c_str, handle, number, write_if_not_null};
 use super::telemetry::{Event, emit};
 use super::{SIMULATOR, lock_mutex, require_current};
 use crate::log::warn;
@@ -58,15 +58,15 @@ impl Links {
 }
 
 /// `cuLinkCreate`.
-pub unsafe fn create(
+pub fn create(
     count: c_uint,
-    options: *mut c_int,
-    values: *mut *mut c_void,
-    state: *mut CUlinkState,
+    options: Option<In<c_int>>,
+    values: Option<In<*mut c_void>>,
+    state: Out<CUlinkState>,
 ) -> CallResult {
-    // SAFETY: `state` is null or writable, and `options` and `values` have `count` elements, as
-    // `cuLinkCreate` requires. The caller keeps the log's buffer until the link is destroyed.
-    let (state, log) = unsafe { (Out::new(state)?, module::options(count, options, values)?) };
+    // SAFETY: `options` and `values` have `count` elements, as `cuLinkCreate` requires. The caller keeps the
+    // log's buffer until the link is destroyed.
+    let log = unsafe { module::options(count, options, values) }?;
     require_current()?;
     let mut links = links();
     links.last += 1;
@@ -83,41 +83,30 @@ pub unsafe fn create(
 
 /// `cuLinkAddData`. The options of single inputs concern the assembler and are ignored.
 #[expect(clippy::too_many_arguments, reason = "they are C's")]
-pub unsafe fn add(
+pub fn add(
     state: CUlinkState,
     kind: c_int,
-    data: *mut c_void,
+    data: In<c_void>,
     size: usize,
-    name: *const c_char,
+    name: Option<&str>,
     _count: c_uint,
     _options: *mut c_int,
     _values: *mut *mut c_void,
 ) -> CallResult {
-    if data.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
-    // SAFETY: `data` is not null and has `size` bytes, as `cuLinkAddData` requires of its caller.
-    let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) };
-    let name = match name.is_null() {
-        true => "input",
-        // SAFETY: `name` is not null, so it is a NUL-terminated string, as `cuLinkAddData` requires of its
-        // caller.
-        false => unsafe { c_str(name) }?,
-    };
-    Ok(add_input(state, kind, name, bytes)?)
+    // SAFETY: `data` has `size` bytes, as `cuLinkAddData` requires of its caller.
+    let bytes = unsafe { std::slice::from_raw_parts(data.as_ptr().cast::<u8>(), size) };
+    Ok(add_input(state, kind, name.unwrap_or("input"), bytes)?)
 }
 
 /// `cuLinkAddFile`.
-pub unsafe fn add_file(
+pub fn add_file(
     state: CUlinkState,
     kind: c_int,
-    path: *const c_char,
+    path: &str,
     _count: c_uint,
     _options: *mut c_int,
     _values: *mut *mut c_void,
 ) -> CallResult {
-    // SAFETY: `path` is null or a NUL-terminated string, as `cuLinkAddFile` requires of its caller.
-    let path = unsafe { c_str(path) }?;
     links().link(state)?;
     let bytes = module::read_file(path)?;
     Ok(add_input(state, kind, path, &bytes)?)
@@ -162,13 +151,7 @@ impl Link {
 }
 
 /// `cuLinkComplete`.
-pub unsafe fn complete(
-    state: CUlinkState,
-    linked: *mut *mut c_void,
-    size: *mut usize,
-) -> CallResult {
-    // SAFETY: `linked` is null or writable, as `cuLinkComplete` requires of its caller.
-    let out = unsafe { Out::new(linked) }?;
+pub fn complete(state: CUlinkState, out: Out<*mut c_void>, size: Option<Out<usize>>) -> CallResult {
     let mut links = links();
     let link = links.link(state)?;
     let text = match ptx::link(&link.inputs) {
@@ -182,13 +165,12 @@ pub unsafe fn complete(
     // A parsed text contains no NUL.
     let text = link.linked.insert(CString::new(text).unwrap_or_default());
     out.set(text.as_ptr().cast_mut().cast());
-    // SAFETY: `size` is null or writable, as `cuLinkComplete` requires of its caller.
-    unsafe { write_if_not_null(size, text.as_bytes_with_nul().len()) };
+    Out::set_optional(size, text.as_bytes_with_nul().len());
     Ok(())
 }
 
 /// `cuLinkDestroy`.
-pub unsafe fn destroy(state: CUlinkState) -> CallResult {
+pub fn destroy(state: CUlinkState) -> CallResult {
     let removed = links().links.remove(&number(state));
     removed.map(drop).ok_or(CudaError::InvalidHandle.into())
 }

@@ -5,8 +5,9 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ops::Range;
 
 use cuda_sim::driver::{CudaError, Driver};
-use cust_raw::{CUdevice, CUdeviceptr, CUstream};
+use cust_raw::{CUdevice, CUdeviceptr};
 
+use super::arguments::{Argument, In, Out, Stream, required};
 use super::capture::rules;
 use super::{
     SIMULATOR, device::check_device, lock_current_context_drained, lock_driver_drained,
@@ -114,12 +115,7 @@ fn hint_for<T: PartialEq + Copy>(
 }
 
 /// `cuMemAdvise`.
-pub unsafe fn advise(
-    address: CUdeviceptr,
-    bytes: usize,
-    advice: c_int,
-    device: CUdevice,
-) -> CallResult {
+pub fn advise(address: CUdeviceptr, bytes: usize, advice: c_int, device: CUdevice) -> CallResult {
     let hint = match advice {
         1 => Advice::ReadMostly(true),
         2 => Advice::ReadMostly(false),
@@ -139,7 +135,7 @@ pub unsafe fn advise(
 }
 
 /// `cuMemAdvise` of CUDA 12.2.
-pub unsafe fn advise_at(
+pub fn advise_at(
     address: CUdeviceptr,
     bytes: usize,
     advice: c_int,
@@ -150,16 +146,15 @@ pub unsafe fn advise_at(
         3 | 5 | 6 => device_of(location)?,
         _ => CPU,
     };
-    // SAFETY: `advise` dereferences no pointer: `address` is only looked up in the table of allocations.
-    unsafe { advise(address, bytes, advice, device) }
+    advise(address, bytes, advice, device)
 }
 
 /// `cuMemPrefetchAsync`.
-pub unsafe fn prefetch(
+pub fn prefetch(
     address: CUdeviceptr,
     bytes: usize,
     device: CUdevice,
-    h_stream: CUstream,
+    h_stream: Stream,
 ) -> CallResult {
     let location = check_location(device)?;
     let (driver, context, stream) = lock_live_stream(h_stream)?;
@@ -174,18 +169,17 @@ pub unsafe fn prefetch(
 }
 
 /// `cuMemPrefetchAsync` of CUDA 12.2.
-pub unsafe fn prefetch_to(
+pub fn prefetch_to(
     address: CUdeviceptr,
     bytes: usize,
     location: CUmemLocation,
     flags: c_uint,
-    h_stream: CUstream,
+    h_stream: Stream,
 ) -> CallResult {
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: `prefetch` dereferences no pointer: `address` is only looked up in the table of allocations.
-    unsafe { prefetch(address, bytes, device_of(location)?, h_stream) }
+    prefetch(address, bytes, device_of(location)?, h_stream)
 }
 
 /// Checks that managed memory can be on `device`: any device, or the host.
@@ -206,36 +200,43 @@ fn device_of(location: CUmemLocation) -> Result<CUdevice, CudaError> {
 }
 
 /// `cuMemRangeGetAttribute`.
-pub unsafe fn attribute(
-    data: *mut c_void,
+pub fn attribute(
+    data: Option<Out<c_void>>,
     size: usize,
     attribute: c_int,
     address: CUdeviceptr,
     bytes: usize,
 ) -> CallResult {
     let driver = lock_driver_drained()?;
-    // SAFETY: `data` is null or has `size` bytes, as `cuMemRangeGetAttribute` requires of its caller.
+    // SAFETY: `data` has `size` bytes, as `cuMemRangeGetAttribute` requires of its caller.
     Ok(unsafe { write_attribute(&driver, data, size, attribute, address, bytes) }?)
 }
 
 /// `cuMemRangeGetAttributes`.
-pub unsafe fn attributes(
-    data: *mut *mut c_void,
-    sizes: *mut usize,
-    attributes: *mut c_int,
+pub fn attributes(
+    data: In<*mut c_void>,
+    sizes: In<usize>,
+    attributes: In<c_int>,
     count: usize,
     address: CUdeviceptr,
     bytes: usize,
 ) -> CallResult {
-    if data.is_null() || sizes.is_null() || attributes.is_null() || count == 0 {
+    if count == 0 {
         return Err(CudaError::InvalidValue.into());
     }
     let driver = lock_driver_drained()?;
-    for i in 0..count {
-        // SAFETY: the three arrays have `count` elements and each buffer has its size, as
-        // `cuMemRangeGetAttributes` requires of its caller.
+    // SAFETY: the three arrays have `count` elements, as `cuMemRangeGetAttributes` requires of its caller.
+    let (data, sizes, attributes) = unsafe {
+        (
+            data.read_all(count),
+            sizes.read_all(count),
+            attributes.read_all(count),
+        )
+    };
+    for ((data, size), attribute) in data.into_iter().zip(sizes).zip(attributes) {
+        // SAFETY: `data` is null or has `size` bytes, as `cuMemRangeGetAttributes` requires of its caller.
         unsafe {
-            let (data, size, attribute) = (*data.add(i), *sizes.add(i), *attributes.add(i));
+            let data = Argument::from_c(data)?;
             write_attribute(&driver, data, size, attribute, address, bytes)?;
         }
     }
@@ -245,10 +246,10 @@ pub unsafe fn attributes(
 /// Writes one attribute of a range to `data`.
 ///
 /// # Safety
-/// `data` must be null or have room for `size` bytes.
+/// `data` must have room for `size` bytes.
 unsafe fn write_attribute(
     driver: &Driver,
-    data: *mut c_void,
+    data: Option<Out<c_void>>,
     size: usize,
     attribute: c_int,
     address: u64,
@@ -261,7 +262,8 @@ unsafe fn write_attribute(
         ACCESSED_BY => capacity >= 1 && size.is_multiple_of(VALUE_SIZE),
         _ => size == VALUE_SIZE,
     };
-    if data.is_null() || !fits {
+    let data = required(data)?;
+    if !fits {
         return Err(CudaError::InvalidValue);
     }
     let range = address..address + bytes as u64;
@@ -298,16 +300,14 @@ unsafe fn write_attribute(
                 .chain(super::device::all())
                 .filter(|&location| is_accessed_by(&range, location));
             let locations = locations.chain(std::iter::repeat(INVALID_DEVICE));
-            for (i, location) in locations.take(capacity).enumerate() {
-                // SAFETY: `data` has room for `capacity` values, and `i` is less than that.
-                unsafe { data.cast::<c_int>().add(i).write(location) };
-            }
+            // SAFETY: `data` has room for `capacity` values.
+            unsafe { data.set_all_as(locations.take(capacity)) };
             return Ok(());
         }
         _ => return Err(CudaError::InvalidValue),
     };
-    // SAFETY: `size` is the size of one value, and `data` is not null.
-    unsafe { data.cast::<c_int>().write(first) };
+    // SAFETY: `size` is the size of one value.
+    unsafe { data.set_as::<c_int>(first) };
     Ok(())
 }
 

@@ -1,15 +1,16 @@
 //! Copies (`cuMemcpy…`) in one, two and three dimensions.
+//!
+//! The copies here are made of the arguments of C functions, which require that the host ranges are valid: for a
+//! synchronous copy until the call returns, for an asynchronous one until it completes.
 
 use std::ffi::{c_int, c_void};
 
-use cuda_sim::driver::{CudaError, Memcpy, MemcpyAddress, MemcpyOperand};
-use cust_raw::{
-    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUcontext, CUdeviceptr, CUstream,
-};
+use cuda_sim::driver::{ContextId, CudaError, Memcpy, MemcpyAddress, MemcpyOperand};
+use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUdeviceptr};
 
+use super::arguments::{HostMemory, In, Stream, context, number};
 use super::capture::rules;
 use super::graph::memory;
-use super::raw::{context, host_pointer, number};
 use super::stream_op::StreamOp;
 use super::submit::submit;
 use super::thread::PerThreadDefault;
@@ -22,9 +23,6 @@ const DEVICE: c_int = 2;
 const ARRAY: c_int = 3;
 const UNIFIED: c_int = 4;
 
-/// A null stream handle: the default stream.
-const DEFAULT: CUstream = std::ptr::null_mut();
-
 /// Generates the two functions that copy `size` bytes from one kind of memory to another: the synchronous and
 /// the asynchronous one.
 macro_rules! linear_copies {
@@ -33,22 +31,18 @@ macro_rules! linear_copies {
         $dst:ident: $dst_type:ty, $src:ident: $src_type:ty
     ) => {
         #[doc = concat!("`", $c_name, "`.")]
-        pub unsafe fn $name(dst: $dst_type, src: $src_type, size: usize) -> CallResult {
-            // SAFETY: the host range is valid for `size` bytes, as the C function requires; device ranges are
-            // checked.
-            unsafe { run(&Memcpy::linear($dst(dst), $src(src), size as u64)) }
+        pub fn $name(dst: $dst_type, src: $src_type, size: usize) -> CallResult {
+            run(&Memcpy::linear($dst(dst), $src(src), size as u64))
         }
 
         #[doc = concat!("`", $c_name, "Async`.")]
-        pub unsafe fn $name_async(
+        pub fn $name_async(
             dst: $dst_type,
             src: $src_type,
             size: usize,
-            h_stream: CUstream,
+            h_stream: Stream,
         ) -> CallResult {
-            // SAFETY: the host range stays valid until the copy completes, as the C function requires; device
-            // ranges are checked.
-            unsafe { run_in(h_stream, &Memcpy::linear($dst(dst), $src(src), size as u64)) }
+            run_in(h_stream, &Memcpy::linear($dst(dst), $src(src), size as u64))
         }
     };
 }
@@ -59,11 +53,11 @@ linear_copies!(
 );
 linear_copies!(
     "cuMemcpyHtoD" host_to_device host_to_device_async,
-    device: CUdeviceptr, host: *const c_void
+    device: CUdeviceptr, host: HostMemory
 );
 linear_copies!(
     "cuMemcpyDtoH" device_to_host device_to_host_async,
-    host: *mut c_void, device: CUdeviceptr
+    host: HostMemory, device: CUdeviceptr
 );
 linear_copies!(
     "cuMemcpyDtoD" device_to_device device_to_device_async,
@@ -71,117 +65,91 @@ linear_copies!(
 );
 
 /// `cuMemcpyHtoA`.
-pub unsafe fn host_to_array(
-    to: CUarray,
-    offset: usize,
-    from: *const c_void,
-    bytes: usize,
-) -> CallResult {
-    // SAFETY: `from` is readable for `bytes` bytes, as `cuMemcpyHtoA` requires; the array's bounds are checked.
-    unsafe {
-        run(&row(
-            texels(to, offset),
-            MemcpyOperand::linear(host(from)),
-            bytes,
-        ))
-    }
+pub fn host_to_array(to: CUarray, offset: usize, from: HostMemory, bytes: usize) -> CallResult {
+    run(&row(
+        texels(to, offset),
+        MemcpyOperand::linear(host(from)),
+        bytes,
+    ))
 }
 
 /// `cuMemcpyHtoAAsync`.
-pub unsafe fn host_to_array_async(
+pub fn host_to_array_async(
     to: CUarray,
     offset: usize,
-    from: *const c_void,
+    from: HostMemory,
     bytes: usize,
-    h_stream: CUstream,
+    h_stream: Stream,
 ) -> CallResult {
     let copy = row(texels(to, offset), MemcpyOperand::linear(host(from)), bytes);
-    // SAFETY: `from` stays readable until the copy completes, as `cuMemcpyHtoAAsync` requires.
-    unsafe { run_in(h_stream, &copy) }
+    run_in(h_stream, &copy)
 }
 
 /// `cuMemcpyAtoHAsync`.
-pub unsafe fn array_to_host_async(
-    to: *mut c_void,
+pub fn array_to_host_async(
+    to: HostMemory,
     from: CUarray,
     offset: usize,
     bytes: usize,
-    h_stream: CUstream,
+    h_stream: Stream,
 ) -> CallResult {
     let copy = row(MemcpyOperand::linear(host(to)), texels(from, offset), bytes);
-    // SAFETY: `to` stays writable until the copy completes, as `cuMemcpyAtoHAsync` requires.
-    unsafe { run_in(h_stream, &copy) }
+    run_in(h_stream, &copy)
 }
 
 /// `cuMemcpyPeer`: a copy between two contexts. Addresses are unique across devices, so the contexts are only
 /// validated.
-pub unsafe fn peer(
+pub fn peer(
     to: CUdeviceptr,
-    to_context: CUcontext,
+    to_context: Option<ContextId>,
     from: CUdeviceptr,
-    from_context: CUcontext,
+    from_context: Option<ContextId>,
     bytes: usize,
 ) -> CallResult {
     check_contexts([to_context, from_context])?;
-    // SAFETY: both addresses are device addresses, whose ranges the simulated driver checks.
-    unsafe { run(&Memcpy::linear(device(to), device(from), bytes as u64)) }
+    run(&Memcpy::linear(device(to), device(from), bytes as u64))
 }
 
 /// `cuMemcpyPeerAsync`.
-pub unsafe fn peer_async(
+pub fn peer_async(
     to: CUdeviceptr,
-    to_context: CUcontext,
+    to_context: Option<ContextId>,
     from: CUdeviceptr,
-    from_context: CUcontext,
+    from_context: Option<ContextId>,
     bytes: usize,
-    h_stream: CUstream,
+    h_stream: Stream,
 ) -> CallResult {
     check_contexts([to_context, from_context])?;
-    // SAFETY: both addresses are device addresses, whose ranges the simulated driver checks.
-    unsafe {
-        run_in(
-            h_stream,
-            &Memcpy::linear(device(to), device(from), bytes as u64),
-        )
-    }
+    run_in(
+        h_stream,
+        &Memcpy::linear(device(to), device(from), bytes as u64),
+    )
 }
 
 /// `cuMemcpy3DPeer`.
-pub unsafe fn three_d_peer(copy: *const CUDA_MEMCPY3D_PEER) -> CallResult {
-    // SAFETY: `copy` is null or points to a valid structure, and its host ranges are valid, as
-    // `cuMemcpy3DPeer` requires.
-    unsafe { run(&read_peer(copy)?) }
+pub fn three_d_peer(copy: In<CUDA_MEMCPY3D_PEER>) -> CallResult {
+    run(&read_peer(copy)?)
 }
 
 /// `cuMemcpy3DPeerAsync`.
-pub unsafe fn three_d_peer_async(
-    copy: *const CUDA_MEMCPY3D_PEER,
-    h_stream: CUstream,
-) -> CallResult {
-    // SAFETY: `copy` is null or points to a valid structure, and its host ranges stay valid until the copy
-    // completes, as `cuMemcpy3DPeerAsync` requires.
-    unsafe { run_in(h_stream, &read_peer(copy)?) }
+pub fn three_d_peer_async(copy: In<CUDA_MEMCPY3D_PEER>, h_stream: Stream) -> CallResult {
+    run_in(h_stream, &read_peer(copy)?)
 }
 
 /// Reads a peer copy. The structure is a [`CUDA_MEMCPY3D`] with two context handles in its reserved fields.
-///
-/// # Safety
-/// `copy` must be null or readable.
-unsafe fn read_peer(copy: *const CUDA_MEMCPY3D_PEER) -> Result<Memcpy, CudaError> {
-    if copy.is_null() {
-        return Err(CudaError::InvalidValue);
-    }
-    // SAFETY: `copy` is not null, so it is readable by this function's contract.
-    let contexts = unsafe { [(*copy).dstContext, (*copy).srcContext] };
-    check_contexts(contexts)?;
-    // SAFETY: `copy` is readable, and both structures have the same layout.
-    unsafe { read_three_d(copy.cast()) }
+fn read_peer(copy: In<CUDA_MEMCPY3D_PEER>) -> Result<Memcpy, CudaError> {
+    // SAFETY: the structure is readable, and a handle may be any pointer.
+    let contexts = unsafe { [(*copy.as_ptr()).dstContext, (*copy.as_ptr()).srcContext] };
+    check_contexts(contexts.map(context))?;
+    // SAFETY: both structures have the same layout.
+    read_three_d(unsafe { copy.cast() })
 }
 
 /// Returns [`CudaError::InvalidContext`] unless both handles are contexts.
-fn check_contexts(contexts: [CUcontext; 2]) -> Result<(), CudaError> {
+fn check_contexts(contexts: [Option<ContextId>; 2]) -> Result<(), CudaError> {
     let driver = lock_driver_drained()?;
-    let is_context = |handle| context(handle).is_some_and(|context| driver.is_context(context));
+    let is_context =
+        |context: Option<ContextId>| context.is_some_and(|context| driver.is_context(context));
     contexts
         .into_iter()
         .all(is_context)
@@ -190,72 +158,45 @@ fn check_contexts(contexts: [CUcontext; 2]) -> Result<(), CudaError> {
 }
 
 /// `cuMemcpyAtoH`.
-pub unsafe fn array_to_host(
-    to: *mut c_void,
-    from: CUarray,
-    offset: usize,
-    bytes: usize,
-) -> CallResult {
-    // SAFETY: `to` is writable for `bytes` bytes, as `cuMemcpyAtoH` requires; the array's bounds are checked.
-    unsafe {
-        run(&row(
-            MemcpyOperand::linear(host(to)),
-            texels(from, offset),
-            bytes,
-        ))
-    }
+pub fn array_to_host(to: HostMemory, from: CUarray, offset: usize, bytes: usize) -> CallResult {
+    run(&row(
+        MemcpyOperand::linear(host(to)),
+        texels(from, offset),
+        bytes,
+    ))
 }
 
 /// `cuMemcpyDtoA`.
-pub unsafe fn device_to_array(
-    to: CUarray,
-    offset: usize,
-    from: CUdeviceptr,
-    bytes: usize,
-) -> CallResult {
-    // SAFETY: no host memory is involved; the simulated driver checks the address range and the array's bounds.
-    unsafe {
-        run(&row(
-            texels(to, offset),
-            MemcpyOperand::linear(device(from)),
-            bytes,
-        ))
-    }
+pub fn device_to_array(to: CUarray, offset: usize, from: CUdeviceptr, bytes: usize) -> CallResult {
+    run(&row(
+        texels(to, offset),
+        MemcpyOperand::linear(device(from)),
+        bytes,
+    ))
 }
 
 /// `cuMemcpyAtoD`.
-pub unsafe fn array_to_device(
-    to: CUdeviceptr,
-    from: CUarray,
-    offset: usize,
-    bytes: usize,
-) -> CallResult {
-    // SAFETY: no host memory is involved; the simulated driver checks the address range and the array's bounds.
-    unsafe {
-        run(&row(
-            MemcpyOperand::linear(device(to)),
-            texels(from, offset),
-            bytes,
-        ))
-    }
+pub fn array_to_device(to: CUdeviceptr, from: CUarray, offset: usize, bytes: usize) -> CallResult {
+    run(&row(
+        MemcpyOperand::linear(device(to)),
+        texels(from, offset),
+        bytes,
+    ))
 }
 
 /// `cuMemcpyAtoA`.
-pub unsafe fn array_to_array(
+pub fn array_to_array(
     to: CUarray,
     to_offset: usize,
     from: CUarray,
     from_offset: usize,
     bytes: usize,
 ) -> CallResult {
-    // SAFETY: no host memory is involved; the simulated driver checks the bounds of both arrays.
-    unsafe {
-        run(&row(
-            texels(to, to_offset),
-            texels(from, from_offset),
-            bytes,
-        ))
-    }
+    run(&row(
+        texels(to, to_offset),
+        texels(from, from_offset),
+        bytes,
+    ))
 }
 
 /// Returns the first row of an array, starting at byte `offset`.
@@ -278,55 +219,40 @@ fn row(dst: MemcpyOperand, src: MemcpyOperand, bytes: usize) -> Memcpy {
 }
 
 /// `cuMemcpy2D` and `cuMemcpy2DUnaligned`.
-pub unsafe fn two_d(copy: *const CUDA_MEMCPY2D) -> CallResult {
-    // SAFETY: `copy` is null or points to a valid structure, and its host ranges are valid, as `cuMemcpy2D`
-    // requires.
-    unsafe { run(&read_two_d(copy)?) }
+pub fn two_d(copy: In<CUDA_MEMCPY2D>) -> CallResult {
+    run(&read_two_d(copy)?)
 }
 
 /// `cuMemcpy2DAsync`.
-pub unsafe fn two_d_async(copy: *const CUDA_MEMCPY2D, h_stream: CUstream) -> CallResult {
-    // SAFETY: `copy` is null or points to a valid structure, and its host ranges stay valid until the copy
-    // completes, as `cuMemcpy2DAsync` requires.
-    unsafe { run_in(h_stream, &read_two_d(copy)?) }
+pub fn two_d_async(copy: In<CUDA_MEMCPY2D>, h_stream: Stream) -> CallResult {
+    run_in(h_stream, &read_two_d(copy)?)
 }
 
 /// `cuMemcpy3D`.
-pub unsafe fn three_d(copy: *const CUDA_MEMCPY3D) -> CallResult {
-    // SAFETY: `copy` is null or points to a valid structure, and its host ranges are valid, as `cuMemcpy3D`
-    // requires.
-    unsafe { run(&read_three_d(copy)?) }
+pub fn three_d(copy: In<CUDA_MEMCPY3D>) -> CallResult {
+    run(&read_three_d(copy)?)
 }
 
 /// `cuMemcpy3DAsync`.
-pub unsafe fn three_d_async(copy: *const CUDA_MEMCPY3D, h_stream: CUstream) -> CallResult {
-    // SAFETY: `copy` is null or points to a valid structure, and its host ranges stay valid until the copy
-    // completes, as `cuMemcpy3DAsync` requires.
-    unsafe { run_in(h_stream, &read_three_d(copy)?) }
+pub fn three_d_async(copy: In<CUDA_MEMCPY3D>, h_stream: Stream) -> CallResult {
+    run_in(h_stream, &read_three_d(copy)?)
 }
 
 /// Copies synchronously in the default stream of the current context.
-///
-/// # Safety
-/// The copy's host ranges must be valid, as for [`cuda_sim::driver::Driver::memcpy`].
-unsafe fn run(copy: &Memcpy) -> CallResult {
+fn run(copy: &Memcpy) -> CallResult {
     if PerThreadDefault::is_active() {
-        // SAFETY: the copy's host ranges are valid by this function's contract, and the wait keeps them in
-        // use no longer than the call.
-        return unsafe { run_in(DEFAULT, copy).and_then(|()| stream::synchronize(DEFAULT)) };
+        run_in(Stream::PerThread, copy)?;
+        return stream::synchronize(Stream::PerThread);
     }
     let (mut driver, context) = lock_current_context_drained()?;
     rules::check_legacy_stream(context)?;
-    // SAFETY: the copy's host ranges are valid by this function's contract.
+    // SAFETY: the C function requires that the copy's host ranges are valid until the call returns.
     unsafe { driver.memcpy(context, copy) }?;
     Ok(())
 }
 
 /// Enqueues a copy in the stream `h_stream`.
-///
-/// # Safety
-/// The copy's host ranges must stay valid until it completes, as for [`cuda_sim::driver::Driver::memcpy`].
-unsafe fn run_in(h_stream: CUstream, copy: &Memcpy) -> CallResult {
+fn run_in(h_stream: Stream, copy: &Memcpy) -> CallResult {
     let (driver, context, stream) = lock_live_stream(h_stream)?;
     match rules::is_captured(stream) {
         true => memory::check_memcpy(&driver, context, copy)?,
@@ -336,8 +262,8 @@ unsafe fn run_in(h_stream: CUstream, copy: &Memcpy) -> CallResult {
 }
 
 /// Returns the operand for a host address.
-fn host(memory: *const c_void) -> MemcpyAddress {
-    MemcpyAddress::Host(host_pointer(memory.cast_mut()))
+fn host(memory: HostMemory) -> MemcpyAddress {
+    MemcpyAddress::Host(memory.as_ptr())
 }
 
 /// Returns the operand for a device address.
@@ -360,7 +286,7 @@ fn array_start(
     array: CUarray,
 ) -> Result<MemcpyAddress, CudaError> {
     match memory_type {
-        HOST => Ok(host(host_address)),
+        HOST => Ok(MemcpyAddress::Host(host_address.cast_mut().cast())),
         DEVICE => Ok(device(device_address)),
         UNIFIED => Ok(either(device_address)),
         ARRAY => Ok(MemcpyAddress::Array(number(array))),
@@ -392,15 +318,10 @@ macro_rules! operand {
 }
 
 /// Reads a two-dimensional copy.
-///
-/// # Safety
-/// `copy` must be null or readable.
-unsafe fn read_two_d(copy: *const CUDA_MEMCPY2D) -> Result<Memcpy, CudaError> {
-    if copy.is_null() {
-        return Err(CudaError::InvalidValue);
-    }
-    // SAFETY: `copy` is not null, so it is readable by this function's contract. Every field except the
-    // memory types may hold any value, and those are read as integers.
+fn read_two_d(copy: In<CUDA_MEMCPY2D>) -> Result<Memcpy, CudaError> {
+    let copy = copy.as_ptr();
+    // SAFETY: the structure is readable. Every field except the memory types may hold any value, and those are
+    // read as integers.
     unsafe {
         Ok(Memcpy {
             dst: operand!(
@@ -419,15 +340,9 @@ unsafe fn read_two_d(copy: *const CUDA_MEMCPY2D) -> Result<Memcpy, CudaError> {
 }
 
 /// Reads a three-dimensional copy.
-///
-/// # Safety
-/// `copy` must be null or readable.
-pub unsafe fn read_three_d(copy: *const CUDA_MEMCPY3D) -> Result<Memcpy, CudaError> {
-    if copy.is_null() {
-        return Err(CudaError::InvalidValue);
-    }
-    // SAFETY: `copy` is not null, so it is readable by this function's contract; the memory types are read as
-    // integers.
+pub fn read_three_d(copy: In<CUDA_MEMCPY3D>) -> Result<Memcpy, CudaError> {
+    let copy = copy.as_ptr();
+    // SAFETY: the structure is readable; the memory types are read as integers.
     unsafe {
         // CUDA requires zero: there are no levels of detail.
         if (*copy).srcLOD != 0 || (*copy).dstLOD != 0 {

@@ -5,9 +5,9 @@ use std::sync::MutexGuard;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 use cuda_sim::memory::global::AllocationKind;
-use cust_raw::{CUdeviceptr, CUmemoryPool, CUstream};
+use cust_raw::{CUdeviceptr, CUmemoryPool};
 
-use super::raw::{Out, host_pointer, write_if_not_null};
+use super::arguments::{HostMemory, Out, Stream, required};
 use super::stream_op::{Reservation, StreamOp};
 use super::submit::submit;
 use super::{
@@ -27,38 +27,34 @@ const HOST_ALLOC_FLAGS: c_uint = 0x7;
 const REGISTER_FLAGS: c_uint = 0x3;
 
 /// `cuMemGetInfo`.
-pub unsafe fn info(free: *mut usize, total: *mut usize) -> CallResult {
+pub fn info(free: Option<Out<usize>>, total: Option<Out<usize>>) -> CallResult {
     let (driver, context) = lock_current_context_drained()?;
     let info = driver.memory_info(context)?;
-    // SAFETY: `free` and `total` are null or writable, as `cuMemGetInfo` requires of its caller.
-    unsafe {
-        write_if_not_null(free, info.0 as usize);
-        write_if_not_null(total, info.1 as usize);
-    }
+    Out::set_optional(free, info.0 as usize);
+    Out::set_optional(total, info.1 as usize);
     Ok(())
 }
 
 /// `cuMemAlloc`.
-pub unsafe fn allocate(address: *mut CUdeviceptr, bytes: usize) -> CallResult {
+pub fn allocate(address: Option<Out<CUdeviceptr>>, bytes: usize) -> CallResult {
     capture::rules::check_safe()?;
-    // SAFETY: `address` is null or writable, as `cuMemAlloc` requires of its caller.
-    let address = unsafe { Out::new(address) }?;
+    let address = required(address)?;
     let (mut driver, context) = lock_current_context_drained()?;
     address.set(driver.allocate(context, bytes as u64)?);
     Ok(())
 }
 
 /// `cuMemAllocPitch`.
-pub unsafe fn allocate_pitched(
-    address: *mut CUdeviceptr,
-    pitch: *mut usize,
+pub fn allocate_pitched(
+    address: Option<Out<CUdeviceptr>>,
+    pitch: Option<Out<usize>>,
     width: usize,
     height: usize,
     element: c_uint,
 ) -> CallResult {
     capture::rules::check_safe()?;
-    // SAFETY: `address` and `pitch` are null or writable, as `cuMemAllocPitch` requires of its caller.
-    let (address, pitch) = unsafe { (Out::new(address)?, Out::new(pitch)?) };
+    let address = required(address)?;
+    let pitch = required(pitch)?;
     let (mut driver, context) = lock_current_context_drained()?;
     let (base, row_pitch) =
         driver.allocate_pitched(context, width as u64, height as u64, element)?;
@@ -68,14 +64,13 @@ pub unsafe fn allocate_pitched(
 }
 
 /// `cuMemAllocManaged`.
-pub unsafe fn allocate_managed(
-    address: *mut CUdeviceptr,
+pub fn allocate_managed(
+    address: Option<Out<CUdeviceptr>>,
     bytes: usize,
     flags: c_uint,
 ) -> CallResult {
     capture::rules::check_safe()?;
-    // SAFETY: `address` is null or writable, as `cuMemAllocManaged` requires of its caller.
-    let address = unsafe { Out::new(address) }?;
+    let address = required(address)?;
     let (mut driver, context) = lock_current_context_drained()?;
     if !ATTACH.contains(&flags) {
         return Err(CudaError::InvalidValue.into());
@@ -85,26 +80,18 @@ pub unsafe fn allocate_managed(
 }
 
 /// `cuMemAllocAsync`.
-pub unsafe fn allocate_async(
-    address: *mut CUdeviceptr,
-    bytes: usize,
-    h_stream: CUstream,
-) -> CallResult {
-    // SAFETY: `address` is null or writable, as `cuMemAllocAsync` requires of its caller.
-    let address = unsafe { Out::new(address) }?;
+pub fn allocate_async(address: Out<CUdeviceptr>, bytes: usize, h_stream: Stream) -> CallResult {
     address.set(allocate_in_stream(bytes as u64, None, h_stream)?);
     Ok(())
 }
 
 /// `cuMemAllocFromPoolAsync`.
-pub unsafe fn allocate_from_pool(
-    address: *mut CUdeviceptr,
+pub fn allocate_from_pool(
+    address: Out<CUdeviceptr>,
     bytes: usize,
     pool: CUmemoryPool,
-    h_stream: CUstream,
+    h_stream: Stream,
 ) -> CallResult {
-    // SAFETY: `address` is null or writable, as `cuMemAllocFromPoolAsync` requires of its caller.
-    let address = unsafe { Out::new(address) }?;
     let pool = pool::validate(pool)?;
     address.set(allocate_in_stream(bytes as u64, Some(pool), h_stream)?);
     Ok(())
@@ -112,7 +99,7 @@ pub unsafe fn allocate_from_pool(
 
 /// Allocates memory from a pool, by default the pool of the stream's device. The memory is usable
 /// immediately. If the stream is capturing, reserves an address for an allocation node of the graph instead.
-fn allocate_in_stream(bytes: u64, pool: Option<u64>, h_stream: CUstream) -> Result<u64, CudaError> {
+fn allocate_in_stream(bytes: u64, pool: Option<u64>, h_stream: Stream) -> Result<u64, CudaError> {
     let (mut driver, context, stream) = lock_live_stream(h_stream)?;
     if capture::rules::is_captured(stream) {
         let address = graph::memory::reserve(&mut driver, context, bytes)?;
@@ -141,7 +128,7 @@ fn allocate_in_stream(bytes: u64, pool: Option<u64>, h_stream: CUstream) -> Resu
 }
 
 /// `cuMemFree`.
-pub unsafe fn free(address: CUdeviceptr) -> CallResult {
+pub fn free(address: CUdeviceptr) -> CallResult {
     capture::rules::check_safe()?;
     host_access::report_free(address);
     let mut driver = lock_driver_drained()?;
@@ -175,7 +162,7 @@ fn lock_live_context_drained() -> Result<MutexGuard<'static, Driver>, CudaError>
 }
 
 /// `cuMemFreeAsync`: frees memory when all earlier operations of the stream have completed.
-pub unsafe fn free_async(address: CUdeviceptr, h_stream: CUstream) -> CallResult {
+pub fn free_async(address: CUdeviceptr, h_stream: Stream) -> CallResult {
     let (driver, context, stream) = lock_live_stream(h_stream)?;
     let exists = driver.owner(address).is_some() || graph::memory::is_reserved(address);
     if !exists || queue::has_pending_free(address) {
@@ -185,40 +172,40 @@ pub unsafe fn free_async(address: CUdeviceptr, h_stream: CUstream) -> CallResult
 }
 
 /// `cuMemAllocHost`.
-pub unsafe fn allocate_host(host: *mut *mut c_void, bytes: usize) -> CallResult {
-    capture::rules::check_safe()?;
-    // SAFETY: `host` is null or writable, as `cuMemAllocHost` requires of its caller.
-    let host = unsafe { Out::new(host) }?;
-    let (mut driver, context) = lock_current_context_drained()?;
-    let address = driver.allocate_host(context, bytes as u64)?;
-    host.set(std::ptr::with_exposed_provenance_mut(address as usize));
+pub fn allocate_host(host: Option<Out<*mut c_void>>, bytes: usize) -> CallResult {
+    allocate_page_locked(host, bytes)?;
     Ok(())
 }
 
+/// Allocates page-locked memory. Writes and returns its address.
+fn allocate_page_locked(host: Option<Out<*mut c_void>>, bytes: usize) -> Result<u64, CudaError> {
+    capture::rules::check_safe()?;
+    let host = required(host)?;
+    let (mut driver, context) = lock_current_context_drained()?;
+    let address = driver.allocate_host(context, bytes as u64)?;
+    host.set(std::ptr::with_exposed_provenance_mut(address as usize));
+    Ok(address)
+}
+
 /// `cuMemHostAlloc`.
-pub unsafe fn allocate_host_with_flags(
-    host: *mut *mut c_void,
+pub fn allocate_host_with_flags(
+    host: Option<Out<*mut c_void>>,
     bytes: usize,
     flags: c_uint,
 ) -> CallResult {
     if flags & !HOST_ALLOC_FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: `host` is null or writable, as `cuMemHostAlloc` requires of its caller.
-    unsafe { allocate_host(host, bytes) }?;
-    // SAFETY: `allocate_host` succeeded, so `host` is not null and was just written.
-    let address = unsafe { *host } as u64;
+    let address = allocate_page_locked(host, bytes)?;
     lock_mutex(&SIMULATOR.host_flags).insert(address, flags);
     Ok(())
 }
 
 /// `cuMemHostGetFlags`: returns the allocation flags plus `CU_MEMHOSTALLOC_DEVICEMAP`, since all host memory
 /// is mapped.
-pub unsafe fn host_flags(flags: *mut c_uint, host: *mut c_void) -> CallResult {
+pub fn host_flags(flags: Out<c_uint>, host: *mut c_void) -> CallResult {
     /// `CU_MEMHOSTALLOC_DEVICEMAP`.
     const DEVICE_MAP: c_uint = 2;
-    // SAFETY: `flags` is null or writable, as `cuMemHostGetFlags` requires of its caller.
-    let flags = unsafe { Out::new(flags) }?;
     let driver = lock_live_context_drained()?;
     let allocation = driver.allocation(host as u64)?;
     if allocation.kind != AllocationKind::Host {
@@ -232,7 +219,7 @@ pub unsafe fn host_flags(flags: *mut c_uint, host: *mut c_void) -> CallResult {
 }
 
 /// `cuMemFreeHost`.
-pub unsafe fn free_host(host: *mut c_void) -> CallResult {
+pub fn free_host(host: *mut c_void) -> CallResult {
     capture::rules::check_safe()?;
     super::host_access::report_free(host as u64);
     let mut driver = lock_driver_drained()?;
@@ -243,13 +230,11 @@ pub unsafe fn free_host(host: *mut c_void) -> CallResult {
 }
 
 /// `cuMemHostGetDevicePointer`.
-pub unsafe fn host_device_pointer(
-    address: *mut CUdeviceptr,
+pub fn host_device_pointer(
+    address: Out<CUdeviceptr>,
     host: *mut c_void,
     flags: c_uint,
 ) -> CallResult {
-    // SAFETY: `address` is null or writable, as `cuMemHostGetDevicePointer` requires of its caller.
-    let address = unsafe { Out::new(address) }?;
     let driver = lock_live_context_drained()?;
     let allocation = driver.allocation(host as u64)?;
     if flags != 0
@@ -265,38 +250,35 @@ pub unsafe fn host_device_pointer(
 }
 
 /// `cuMemHostRegister`.
-pub unsafe fn register_host(host: *mut c_void, length: usize, flags: c_uint) -> CallResult {
+pub fn register_host(host: HostMemory, length: usize, flags: c_uint) -> CallResult {
     capture::rules::check_safe()?;
     let (mut driver, context) = lock_current_context_drained()?;
     if flags & !REGISTER_FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
     // SAFETY: the memory stays valid until it is unregistered, as `cuMemHostRegister` requires of its caller.
-    unsafe { driver.register_host(context, host_pointer(host), length as u64) }?;
+    unsafe { driver.register_host(context, host.as_ptr(), length as u64) }?;
     Ok(())
 }
 
 /// `cuMemHostUnregister`.
-pub unsafe fn unregister_host(host: *mut c_void) -> CallResult {
+pub fn unregister_host(host: *mut c_void) -> CallResult {
     capture::rules::check_safe()?;
     let (mut driver, context) = lock_current_context_drained()?;
     Ok(driver.unregister_host(context, host as u64)?)
 }
 
 /// `cuMemGetAddressRange`.
-pub unsafe fn address_range(
-    base: *mut CUdeviceptr,
-    size: *mut usize,
+pub fn address_range(
+    base: Option<Out<CUdeviceptr>>,
+    size: Option<Out<usize>>,
     address: CUdeviceptr,
 ) -> CallResult {
     let driver = lock_live_context_drained()?;
     let allocation = driver
         .allocation(address)
         .map_err(|_| CudaError::NotFound)?;
-    // SAFETY: `base` and `size` are null or writable, as `cuMemGetAddressRange` requires of its caller.
-    unsafe {
-        write_if_not_null(base, allocation.base);
-        write_if_not_null(size, allocation.size as usize);
-    }
+    Out::set_optional(base, allocation.base);
+    Out::set_optional(size, allocation.size as usize);
     Ok(())
 }

@@ -1,17 +1,15 @@
 //! Fills (`cuMemset…`) of one row or several rows.
 
 use cuda_sim::driver::{Memset, MemsetValue};
-use cust_raw::{CUdeviceptr, CUstream};
+use cust_raw::CUdeviceptr;
 
+use super::arguments::Stream;
 use super::capture::rules;
 use super::graph::memory;
 use super::lock_live_stream;
 use super::stream_op::StreamOp;
 use super::submit::submit;
 use crate::status::CallResult;
-
-/// A null stream handle: the default stream.
-const DEFAULT: CUstream = std::ptr::null_mut();
 
 /// Generates the four functions that fill memory with values of one type: one row or several rows, in the
 /// default stream or in a given stream.
@@ -21,39 +19,53 @@ macro_rules! memsets {
         $row:ident, $row_async:ident, $rows:ident, $rows_async:ident
     ) => {
         #[doc = concat!("`cuMemsetD", $bits, "`.")]
-        pub unsafe fn $row(address: CUdeviceptr, value: $type, count: usize) -> CallResult {
-            run(DEFAULT, address, 0, $value(value), count, 1)
+        pub fn $row(address: CUdeviceptr, value: $type, count: usize) -> CallResult {
+            run(
+                Stream::default_of_call(),
+                address,
+                0,
+                $value(value),
+                count,
+                1,
+            )
         }
 
         #[doc = concat!("`cuMemsetD", $bits, "Async`.")]
-        pub unsafe fn $row_async(
+        pub fn $row_async(
             address: CUdeviceptr,
             value: $type,
             count: usize,
-            h_stream: CUstream,
+            h_stream: Stream,
         ) -> CallResult {
             run(h_stream, address, 0, $value(value), count, 1)
         }
 
         #[doc = concat!("`cuMemsetD2D", $bits, "`.")]
-        pub unsafe fn $rows(
+        pub fn $rows(
             address: CUdeviceptr,
             pitch: usize,
             value: $type,
             width: usize,
             height: usize,
         ) -> CallResult {
-            run(DEFAULT, address, pitch, $value(value), width, height)
+            run(
+                Stream::default_of_call(),
+                address,
+                pitch,
+                $value(value),
+                width,
+                height,
+            )
         }
 
         #[doc = concat!("`cuMemsetD2D", $bits, "Async`.")]
-        pub unsafe fn $rows_async(
+        pub fn $rows_async(
             address: CUdeviceptr,
             pitch: usize,
             value: $type,
             width: usize,
             height: usize,
-            h_stream: CUstream,
+            h_stream: Stream,
         ) -> CallResult {
             run(h_stream, address, pitch, $value(value), width, height)
         }
@@ -80,7 +92,7 @@ memsets!(
 
 /// Enqueues a fill in the stream `h_stream`. `pitch` is in bytes, `width` in values.
 fn run(
-    h_stream: CUstream,
+    h_stream: Stream,
     address: CUdeviceptr,
     pitch: usize,
     value: MemsetValue,

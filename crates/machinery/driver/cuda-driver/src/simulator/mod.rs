@@ -1,6 +1,7 @@
 //! The simulator's implementations of the C functions: they convert raw pointers and handles, call
 //! [`cuda_sim::driver`] and write the results. One file per topic, as in the table of functions.
 
+pub mod arguments;
 pub mod capture;
 pub mod context;
 pub mod device;
@@ -26,7 +27,6 @@ pub mod pointer;
 pub mod pool;
 pub mod profiler;
 mod queue;
-pub mod raw;
 pub mod stream;
 pub mod stream_attributes;
 mod stream_op;
@@ -43,10 +43,10 @@ use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, StreamId};
 use cuda_sim::exec::{LaunchOptions, TimeLimit};
-use cust_raw::{CUfunction, CUstream};
+use cust_raw::CUfunction;
 
+use arguments::Stream;
 use queue::WaitTarget;
-use raw::Stream;
 pub use thread::{PerThreadDefault, check_permitted};
 use thread::{per_thread_stream, require_current, with_contexts};
 
@@ -159,7 +159,7 @@ fn resolve_function(
     context: Option<ContextId>,
     handle: CUfunction,
 ) -> Result<FunctionId, CudaError> {
-    driver.resolve_function(raw::number(handle), context)
+    driver.resolve_function(arguments::number(handle), context)
 }
 
 /// Locks the driver and resolves a function handle; a library's kernel resolves to its function in the
@@ -186,12 +186,12 @@ fn lock_current_context_drained() -> Result<(MutexGuard<'static, Driver>, Contex
     Ok((lock_driver_drained()?, context))
 }
 
-/// Locks the driver. Returns it with the context and the number of the stream `h_stream`. A stream belongs to
+/// Locks the driver. Returns it with the context and the number of a stream. A stream belongs to
 /// the context it was created in; the default stream to the current context. Streams may have pending work.
 fn lock_stream(
-    h_stream: CUstream,
+    stream: impl Into<Stream>,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
-    match raw::stream(h_stream) {
+    match stream.into() {
         Stream::Id(StreamId::LEGACY) => {
             let (driver, context) = lock_current_context()?;
             Ok((driver, context, StreamId::LEGACY))
@@ -211,9 +211,9 @@ fn lock_stream(
 
 /// [`lock_stream`], after a check that the stream exists and its context has not faulted.
 fn lock_live_stream(
-    h_stream: CUstream,
+    stream: impl Into<Stream>,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
-    let (driver, context, stream) = lock_stream(h_stream)?;
+    let (driver, context, stream) = lock_stream(stream)?;
     driver.stream_flags(context, stream)?;
     Ok((driver, context, stream))
 }

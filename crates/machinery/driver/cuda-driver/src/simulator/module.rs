@@ -1,13 +1,13 @@
 //! Modules: loading of PTX, and lookup of kernels and variables.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::sync::MutexGuard;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, ModuleError, ModuleId};
 use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
 
+use super::arguments::{Argument, In, Out, handle, required};
 use super::queue::{self, WaitTarget};
-use super::raw::{Out, c_str, handle, number, write_if_not_null};
 use super::telemetry::{Event, emit};
 use super::{fat_binary, lock_driver, lock_driver_drained, require_current};
 use crate::log::warn;
@@ -24,10 +24,7 @@ const ELF: [u8; 4] = *b"\x7fELF";
 const FAT_BINARY: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 
 /// `cuModuleLoad`.
-pub unsafe fn load_file(module: *mut CUmodule, path: *const c_char) -> CallResult {
-    // SAFETY: `module` is null or writable, and `path` is null or a NUL-terminated string, as `cuModuleLoad`
-    // requires of its caller.
-    let (module, path) = unsafe { (Out::new(module)?, c_str(path)?) };
+pub fn load_file(module: Out<CUmodule>, path: &str) -> CallResult {
     load_image(module, &read_file(path)?, None)
 }
 
@@ -44,25 +41,21 @@ pub fn read_file(path: &str) -> Result<Vec<u8>, CudaError> {
 }
 
 /// `cuModuleLoadData`.
-pub unsafe fn load(module: *mut CUmodule, image: *const c_void) -> CallResult {
-    // SAFETY: `module` is null or writable and `image` null or a valid image, as `cuModuleLoadData` requires.
-    let (module, image) = unsafe { (Out::new(module)?, image_bytes(image)?) };
-    load_image(module, image, None)
+pub fn load(module: Out<CUmodule>, image: Image<'_>) -> CallResult {
+    load_image(module, image.0, None)
 }
 
 /// `cuModuleLoadDataEx`.
-pub unsafe fn load_with_options(
-    module: *mut CUmodule,
-    image: *const c_void,
+pub fn load_with_options(
+    module: Out<CUmodule>,
+    image: Image<'_>,
     count: c_uint,
-    options: *mut c_int,
-    values: *mut *mut c_void,
+    options: Option<In<c_int>>,
+    values: Option<In<*mut c_void>>,
 ) -> CallResult {
-    // SAFETY: `module` is null or writable and `image` null or a valid image, as `cuModuleLoadDataEx` requires.
-    let (module, image) = unsafe { (Out::new(module)?, image_bytes(image)?) };
     // SAFETY: `options` and `values` have `count` elements, as `cuModuleLoadDataEx` requires of its caller.
     let log = unsafe { self::options(count, options, values) }?;
-    load_image(module, image, log)
+    load_image(module, image.0, log)
 }
 
 /// Reads the options of a load. Returns the error log, if the caller passed one.
@@ -71,24 +64,27 @@ pub unsafe fn load_with_options(
 /// `options` and `values` must be null or have `count` elements.
 pub unsafe fn options(
     count: c_uint,
-    options: *mut c_int,
-    values: *mut *mut c_void,
+    options: Option<In<c_int>>,
+    values: Option<In<*mut c_void>>,
 ) -> Result<Option<Log>, CudaError> {
-    if count > 0 && (options.is_null() || values.is_null()) {
-        return Err(CudaError::InvalidValue);
+    if count == 0 {
+        return Ok(None);
     }
+    // SAFETY: `options` has `count` elements, by this function's contract.
+    let options = unsafe { required(options)?.read_all(count as usize) };
+    let values = required(values)?.as_ptr().cast_mut();
     let mut log = None;
     let mut log_size = None;
-    for i in 0..count as usize {
-        // SAFETY: both arrays have `count` elements, by this function's contract.
-        unsafe {
-            match *options.add(i) {
-                ERROR_LOG => log = Some((*values.add(i)).cast::<u8>()),
-                ERROR_LOG_SIZE => log_size = Some(values.add(i)),
-                // The info log stays empty.
-                INFO_LOG_SIZE => *values.add(i) = std::ptr::null_mut(),
-                _ => {}
-            }
+    for (i, option) in options.into_iter().enumerate() {
+        // SAFETY: `values` has `count` elements, by this function's contract.
+        let value = unsafe { values.add(i) };
+        match option {
+            // SAFETY: `value` is one of the elements.
+            ERROR_LOG => log = Some(unsafe { value.read() }.cast::<u8>()),
+            ERROR_LOG_SIZE => log_size = Some(value),
+            // SAFETY: `value` is one of the elements, and this option is an output. The info log stays empty.
+            INFO_LOG_SIZE => unsafe { value.write(std::ptr::null_mut()) },
+            _ => {}
         }
     }
     Ok(match (log, log_size) {
@@ -98,21 +94,14 @@ pub unsafe fn options(
 }
 
 /// `cuModuleUnload`.
-pub unsafe fn unload(module: CUmodule) -> CallResult {
+pub fn unload(module: ModuleId) -> CallResult {
     queue::wait(WaitTarget::All);
     let (mut driver, context, module) = lock_module(module)?;
     Ok(driver.unload_module(context, module)?)
 }
 
 /// `cuModuleGetFunction`.
-pub unsafe fn function(
-    function: *mut CUfunction,
-    module: CUmodule,
-    name: *const c_char,
-) -> CallResult {
-    // SAFETY: `function` is null or writable, and `name` is null or a NUL-terminated string, as
-    // `cuModuleGetFunction` requires of its caller.
-    let (function, name) = unsafe { (Out::new(function)?, c_str(name)?) };
+pub fn function(function: Out<CUfunction>, module: ModuleId, name: &str) -> CallResult {
     let (mut driver, context, module) = lock_module(module)?;
     let FunctionId(number) = driver.function(context, module, name)?;
     function.set(handle(number));
@@ -120,70 +109,71 @@ pub unsafe fn function(
 }
 
 /// `cuModuleGetFunctionCount`.
-pub unsafe fn function_count(count: *mut c_uint, module: CUmodule) -> CallResult {
-    // SAFETY: `count` is null or writable, as `cuModuleGetFunctionCount` requires of its caller.
-    let count = unsafe { Out::new(count) }?;
+pub fn function_count(count: Out<c_uint>, module: ModuleId) -> CallResult {
     let (mut driver, context, module) = lock_module(module)?;
     count.set(driver.functions(context, module)?.len() as c_uint);
     Ok(())
 }
 
 /// `cuModuleEnumerateFunctions`: writes at most `capacity` handles.
-pub unsafe fn functions(
-    functions: *mut CUfunction,
-    capacity: c_uint,
-    module: CUmodule,
-) -> CallResult {
-    if functions.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
+pub fn functions(functions: Out<CUfunction>, capacity: c_uint, module: ModuleId) -> CallResult {
     let (mut driver, context, module) = lock_module(module)?;
     let ids = driver.functions(context, module)?;
-    for (i, function) in ids.into_iter().take(capacity as usize).enumerate() {
-        // SAFETY: `functions` has room for `capacity` handles, as `cuModuleEnumerateFunctions` requires, and
-        // `i` is less.
-        unsafe { functions.add(i).write(handle(function.0)) };
-    }
+    let handles = ids.into_iter().map(|function| handle(function.0));
+    // SAFETY: `functions` has room for `capacity` handles, as `cuModuleEnumerateFunctions` requires.
+    unsafe { functions.set_all(handles.take(capacity as usize)) };
     Ok(())
 }
 
 /// `cuModuleGetLoadingMode`: modules are loaded eagerly.
-pub unsafe fn loading_mode(mode: *mut c_int) -> CallResult {
+pub fn loading_mode(mode: Out<c_int>) -> CallResult {
     /// `CU_MODULE_EAGER_LOADING`.
     const EAGER: c_int = 1;
-    // SAFETY: `mode` is null or writable, as `cuModuleGetLoadingMode` requires of its caller.
-    unsafe { Out::new(mode) }?.set(EAGER);
+    mode.set(EAGER);
     Ok(())
 }
 
 /// `cuModuleGetGlobal`.
-pub unsafe fn global(
-    address: *mut CUdeviceptr,
-    bytes: *mut usize,
-    module: CUmodule,
-    name: *const c_char,
+pub fn global(
+    address: Option<Out<CUdeviceptr>>,
+    bytes: Option<Out<usize>>,
+    module: ModuleId,
+    name: &str,
 ) -> CallResult {
-    // SAFETY: `name` is null or a NUL-terminated string, as `cuModuleGetGlobal` requires of its caller.
-    let name = unsafe { c_str(name) }?;
     let (driver, context, module) = lock_module(module)?;
     let (base, size) = driver.variable(context, module, name)?;
-    // SAFETY: `address` and `bytes` are null or writable, as `cuModuleGetGlobal` requires of its caller.
-    unsafe {
-        write_if_not_null(address, base);
-        write_if_not_null(bytes, size as usize);
-    }
+    Out::set_optional(address, base);
+    Out::set_optional(bytes, size as usize);
     Ok(())
 }
 
 /// Locks the driver. Returns it with the context and the number of a module: the context it was loaded into,
 /// whatever context is current.
 fn lock_module(
-    module: CUmodule,
+    module: ModuleId,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, ModuleId), CudaError> {
-    let module = ModuleId(number(module));
     let driver = lock_driver()?;
     let context = driver.module_context(module)?;
     Ok((driver, context, module))
+}
+
+/// A module image up to its first NUL; for a fat binary, the PTX in it. Machine code continues after the NUL, but
+/// its magic number, which identifies it, comes before.
+pub struct Image<'a>(pub &'a [u8]);
+
+impl Argument<*const c_void> for Image<'_> {
+    unsafe fn from_c(image: *const c_void) -> Result<Self, CudaError> {
+        if image.is_null() {
+            return Err(CudaError::InvalidValue);
+        }
+        // SAFETY: `image` is not null, so the C function requires a NUL-terminated PTX text, a cubin or a fat
+        // binary.
+        if let Some(ptx) = unsafe { fat_binary::ptx(image) }? {
+            return Ok(Self(ptx));
+        }
+        // SAFETY: `image` is a NUL-terminated text, or an ELF file, which has a NUL in its first 16 bytes.
+        Ok(Self(unsafe { CStr::from_ptr(image.cast()) }.to_bytes()))
+    }
 }
 
 /// The error log buffer of `cuModuleLoadDataEx`.
@@ -265,21 +255,4 @@ pub fn load_source<T>(
             Err(Status::from(code))
         }
     }
-}
-
-/// Returns a module image up to its first NUL; for a fat binary, the PTX in it. Machine code continues after
-/// the NUL, but its magic number, which identifies it, comes before.
-///
-/// # Safety
-/// `image` must be null or a NUL-terminated PTX text, a cubin or a fat binary.
-pub unsafe fn image_bytes<'a>(image: *const c_void) -> Result<&'a [u8], CudaError> {
-    if image.is_null() {
-        return Err(CudaError::InvalidValue);
-    }
-    // SAFETY: `image` is not null, so it is a valid image by this function's contract.
-    if let Some(ptx) = unsafe { fat_binary::ptx(image) }? {
-        return Ok(ptx);
-    }
-    // SAFETY: `image` is a NUL-terminated text, or an ELF file, which has a NUL in its first 16 bytes.
-    Ok(unsafe { CStr::from_ptr(image.cast()) }.to_bytes())
 }

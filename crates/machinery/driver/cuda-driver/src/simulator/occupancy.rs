@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint};
 use cuda_sim::driver::{CudaError, OccupancyCalculator};
 use cust_raw::{CUfunction, CUoccupancyB2DSize};
 
-use super::raw::Out;
+use super::arguments::{In, Out};
 use super::{launch_attributes, lock_driver, lock_function};
 use crate::status::CallResult;
 use crate::types::CUlaunchConfig;
@@ -14,45 +14,38 @@ use crate::types::CUlaunchConfig;
 const OCCUPANCY_FLAGS: c_uint = 1;
 
 /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
-pub unsafe fn active_blocks(
-    blocks: *mut c_int,
+pub fn active_blocks(
+    blocks: Out<c_int>,
     function: CUfunction,
     threads: c_int,
     dynamic_shared: usize,
 ) -> CallResult {
-    // SAFETY: `blocks` is null or writable, as `cuOccupancyMaxActiveBlocksPerMultiprocessor` requires of its
-    // caller.
-    let blocks = unsafe { Out::new(blocks) }?;
     let blocks_per_sm = calculator(function)?.max_active_blocks(threads, dynamic_shared as u64)?;
     blocks.set(blocks_per_sm as c_int);
     Ok(())
 }
 
 /// `cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags`.
-pub unsafe fn active_blocks_with_flags(
-    blocks: *mut c_int,
+pub fn active_blocks_with_flags(
+    blocks: Out<c_int>,
     function: CUfunction,
     threads: c_int,
     dynamic_shared: usize,
     flags: c_uint,
 ) -> CallResult {
     check_flags(flags)?;
-    // SAFETY: `blocks` is null or writable, as `cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags` requires.
-    unsafe { active_blocks(blocks, function, threads, dynamic_shared) }
+    active_blocks(blocks, function, threads, dynamic_shared)
 }
 
 /// `cuOccupancyMaxPotentialBlockSize`.
-pub unsafe fn potential_block_size(
-    blocks: *mut c_int,
-    threads: *mut c_int,
+pub fn potential_block_size(
+    blocks: Out<c_int>,
+    threads: Out<c_int>,
     function: CUfunction,
     dynamic_shared_of: CUoccupancyB2DSize,
     dynamic_shared: usize,
     limit: c_int,
 ) -> CallResult {
-    // SAFETY: `blocks` and `threads` are null or writable, as `cuOccupancyMaxPotentialBlockSize` requires of
-    // its caller.
-    let (blocks, threads) = unsafe { (Out::new(blocks)?, Out::new(threads)?) };
     // The calculator is a copy, so the driver is not locked while the program's function runs.
     let occupancy = calculator(function)?;
     let dynamic = |threads| match dynamic_shared_of {
@@ -67,9 +60,9 @@ pub unsafe fn potential_block_size(
 }
 
 /// `cuOccupancyMaxPotentialBlockSizeWithFlags`.
-pub unsafe fn potential_block_size_with_flags(
-    blocks: *mut c_int,
-    threads: *mut c_int,
+pub fn potential_block_size_with_flags(
+    blocks: Out<c_int>,
+    threads: Out<c_int>,
     function: CUfunction,
     dynamic_shared_of: CUoccupancyB2DSize,
     dynamic_shared: usize,
@@ -77,43 +70,34 @@ pub unsafe fn potential_block_size_with_flags(
     flags: c_uint,
 ) -> CallResult {
     check_flags(flags)?;
-    // SAFETY: `blocks` and `threads` are null or writable, as `cuOccupancyMaxPotentialBlockSizeWithFlags`
-    // requires.
-    unsafe {
-        potential_block_size(
-            blocks,
-            threads,
-            function,
-            dynamic_shared_of,
-            dynamic_shared,
-            limit,
-        )
-    }
+    potential_block_size(
+        blocks,
+        threads,
+        function,
+        dynamic_shared_of,
+        dynamic_shared,
+        limit,
+    )
 }
 
 /// `cuOccupancyAvailableDynamicSMemPerBlock`.
-pub unsafe fn available_dynamic_shared(
-    bytes: *mut usize,
+pub fn available_dynamic_shared(
+    bytes: Out<usize>,
     function: CUfunction,
     blocks: c_int,
     threads: c_int,
 ) -> CallResult {
-    // SAFETY: `bytes` is null or writable, as `cuOccupancyAvailableDynamicSMemPerBlock` requires of its caller.
-    let bytes = unsafe { Out::new(bytes) }?;
     bytes.set(calculator(function)?.available_dynamic_shared(blocks, threads)? as usize);
     Ok(())
 }
 
 /// `cuOccupancyMaxActiveClusters`: only clusters of one block are supported.
-pub unsafe fn active_clusters(
-    clusters: *mut c_int,
+pub fn active_clusters(
+    clusters: Out<c_int>,
     function: CUfunction,
-    config: *const CUlaunchConfig,
+    config: In<CUlaunchConfig>,
 ) -> CallResult {
-    // SAFETY: `clusters` is null or writable and `config` null or readable, as `cuOccupancyMaxActiveClusters`
-    // requires.
-    let (clusters, config) = unsafe { (Out::new(clusters)?, config.as_ref()) };
-    let config = config.ok_or(CudaError::InvalidValue)?;
+    let config = config.read();
     // SAFETY: `attributes` has `attribute_count` elements, as `cuOccupancyMaxActiveClusters` requires of its
     // caller.
     unsafe { launch_attributes::read(config.attributes, config.attribute_count) }?;
@@ -127,16 +111,11 @@ pub unsafe fn active_clusters(
 }
 
 /// `cuOccupancyMaxPotentialClusterSize`: always 1.
-pub unsafe fn cluster_size(
-    size: *mut c_int,
+pub fn cluster_size(
+    size: Out<c_int>,
     function: CUfunction,
-    config: *const CUlaunchConfig,
+    _config: In<CUlaunchConfig>,
 ) -> CallResult {
-    // SAFETY: `size` is null or writable, as `cuOccupancyMaxPotentialClusterSize` requires of its caller.
-    let size = unsafe { Out::new(size) }?;
-    if config.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
     calculator(function)?;
     size.set(1);
     Ok(())

@@ -1,11 +1,12 @@
 //! Pointer attributes (`cuPointerGetAttribute` and related functions).
 
-use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 
 use cuda_sim::driver::{ContextId, CudaError};
 use cuda_sim::memory::global::{Allocation, AllocationKind};
 use cust_raw::CUdeviceptr;
 
+use super::arguments::{Argument, In, Out};
 use super::{SIMULATOR, lock_driver, lock_mutex, pool};
 use crate::status::CallResult;
 
@@ -48,14 +49,14 @@ impl Value {
     /// Writes the value.
     ///
     /// # Safety
-    /// `out` must be writable for a value of this width.
-    unsafe fn write(self, out: *mut c_void) {
-        // SAFETY: `out` is writable for a value of this width, by this function's contract.
+    /// `out` must have room for a value of this width.
+    unsafe fn write(self, out: Out<c_void>) {
+        // SAFETY: `out` has room for a value of this width, by this function's contract.
         unsafe {
             match self {
-                Self::Flag(value) => out.cast::<bool>().write(value),
-                Self::Int(value) => out.cast::<c_uint>().write(value),
-                Self::Long(value) => out.cast::<c_ulonglong>().write(value),
+                Self::Flag(value) => out.set_as(value),
+                Self::Int(value) => out.set_as(value),
+                Self::Long(value) => out.set_as(value),
             }
         }
     }
@@ -71,29 +72,26 @@ impl Value {
 }
 
 /// `cuPointerGetAttribute`.
-pub unsafe fn attribute(data: *mut c_void, attribute: c_int, address: CUdeviceptr) -> CallResult {
-    if data.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
+pub fn attribute(data: Out<c_void>, attribute: c_int, address: CUdeviceptr) -> CallResult {
     let (allocation, owner) = find_allocation(address)?;
     let value = value(attribute, address, allocation, owner)?;
-    // SAFETY: `data` is not null and has room for a value of the attribute's documented type, as
-    // `cuPointerGetAttribute` requires of its caller.
+    // SAFETY: `data` has room for a value of the attribute's documented type, as `cuPointerGetAttribute`
+    // requires of its caller.
     unsafe { value.write(data) };
     Ok(())
 }
 
 /// `cuPointerGetAttributes`: reports zero for an address outside all allocations and for attributes that do
 /// not apply.
-pub unsafe fn attributes(
+pub fn attributes(
     count: c_uint,
-    attributes: *mut c_int,
-    data: *mut *mut c_void,
+    attributes: In<c_int>,
+    data: In<*mut c_void>,
     address: CUdeviceptr,
 ) -> CallResult {
-    if attributes.is_null() || data.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
+    let count = count as usize;
+    // SAFETY: both arrays have `count` elements, as `cuPointerGetAttributes` requires of its caller.
+    let (attributes, data) = unsafe { (attributes.read_all(count), data.read_all(count)) };
     // A sample allocation, which determines the width of each attribute's value.
     let sample = Allocation {
         base: 0,
@@ -103,12 +101,9 @@ pub unsafe fn attributes(
         owner: 0,
     };
     let allocation = find_allocation(address).ok();
-    for i in 0..count as usize {
-        // SAFETY: both arrays have `count` elements, as `cuPointerGetAttributes` requires of its caller.
-        let (attribute, out) = unsafe { (*attributes.add(i), *data.add(i)) };
-        if out.is_null() {
-            return Err(CudaError::InvalidValue.into());
-        }
+    for (attribute, out) in attributes.into_iter().zip(data) {
+        // SAFETY: `out` is null or has room for a value, as `cuPointerGetAttributes` requires.
+        let out: Out<c_void> = unsafe { Argument::from_c(out) }?;
         let zeroed = match attribute {
             PEER_TOKENS => return Err(CudaError::NotSupported.into()),
             // `CU_DEVICE_INVALID`.
@@ -117,8 +112,7 @@ pub unsafe fn attributes(
         };
         let value = allocation
             .and_then(|(allocation, owner)| value(attribute, address, allocation, owner).ok());
-        // SAFETY: `out` is not null and has room for a value of the attribute's type, as
-        // `cuPointerGetAttributes` requires.
+        // SAFETY: the room is for a value of the attribute's type.
         unsafe { value.unwrap_or(zeroed).write(out) };
     }
     Ok(())
@@ -126,17 +120,13 @@ pub unsafe fn attributes(
 
 /// `cuPointerSetAttribute`: only `SYNC_MEMOPS` can be set. It has no effect: all such operations are
 /// synchronous here.
-pub unsafe fn set_attribute(
-    value: *const c_void,
-    attribute: c_int,
-    address: CUdeviceptr,
-) -> CallResult {
-    if value.is_null() || attribute != SYNC_MEMOPS {
+pub fn set_attribute(value: In<c_void>, attribute: c_int, address: CUdeviceptr) -> CallResult {
+    if attribute != SYNC_MEMOPS {
         return Err(CudaError::InvalidValue.into());
     }
     let (allocation, _) = find_allocation(address)?;
-    // SAFETY: `value` is not null and points to an `unsigned int` for this attribute.
-    let on = unsafe { value.cast::<c_uint>().read() } != 0;
+    // SAFETY: this attribute is of type `unsigned int`.
+    let on = unsafe { value.read_as::<c_uint>() } != 0;
     let mut allocations = lock_mutex(&SIMULATOR.sync_memops_allocations);
     match on {
         true => allocations.insert(allocation.base),

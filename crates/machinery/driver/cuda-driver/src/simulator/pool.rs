@@ -9,11 +9,11 @@ use std::sync::{Mutex, MutexGuard};
 
 use cuda_sim::driver::CudaError;
 use cuda_sim::memory::global::{Devices, MAX_DEVICES};
-use cust_raw::{CUdevice, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool};
+use cust_raw::{CUdevice, CUmemPoolProps, CUmemoryPool};
 
+use super::arguments::{In, Out, handle, number, required};
 use super::device::{self, check_device};
 use super::queue::{self, WaitTarget};
-use super::raw::{Out, handle, number};
 use super::{SIMULATOR, lock_driver_drained, lock_mutex};
 use crate::status::CallResult;
 use crate::types;
@@ -176,23 +176,21 @@ fn remove_allocation(pools: &mut Pools, address: u64) {
 }
 
 /// `cuDeviceGetDefaultMemPool`.
-pub unsafe fn default(out: *mut CUmemoryPool, device: CUdevice) -> CallResult {
+pub fn default(out: Option<Out<CUmemoryPool>>, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: `out` is null or writable, as `cuDeviceGetDefaultMemPool` requires of its caller.
-    unsafe { Out::new(out) }?.set(handle(default_of(device)));
+    required(out)?.set(handle(default_of(device)));
     Ok(())
 }
 
 /// `cuDeviceGetMemPool`.
-pub unsafe fn get(out: *mut CUmemoryPool, device: CUdevice) -> CallResult {
+pub fn get(out: Option<Out<CUmemoryPool>>, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: `out` is null or writable, as `cuDeviceGetMemPool` requires of its caller.
-    unsafe { Out::new(out) }?.set(handle(current_pool(device)));
+    required(out)?.set(handle(current_pool(device)));
     Ok(())
 }
 
 /// `cuDeviceSetMemPool`: the pool must be on the device.
-pub unsafe fn set(device: CUdevice, pool: CUmemoryPool) -> CallResult {
+pub fn set(device: CUdevice, pool: CUmemoryPool) -> CallResult {
     let device = check_device(device)?;
     let mut pools = pools();
     if pools.pool(pool)?.device != device {
@@ -203,47 +201,32 @@ pub unsafe fn set(device: CUdevice, pool: CUmemoryPool) -> CallResult {
 }
 
 /// `cuMemGetDefaultMemPool` of CUDA 13: the default pool of a location.
-pub unsafe fn default_at(
-    out: *mut CUmemoryPool,
-    location: *const types::CUmemLocation,
+pub fn default_at(
+    out: Option<Out<CUmemoryPool>>,
+    location: In<types::CUmemLocation>,
     kind: c_int,
 ) -> CallResult {
-    // SAFETY: `out` is null or writable and `location` null or readable, as `cuMemGetDefaultMemPool` requires.
-    unsafe { default(out, device_at(location, kind)?) }
+    default(out, device_at(location, kind)?)
 }
 
 /// `cuMemGetMemPool` of CUDA 13: the current pool of a location.
-pub unsafe fn get_at(
-    out: *mut CUmemoryPool,
-    location: *const types::CUmemLocation,
+pub fn get_at(
+    out: Option<Out<CUmemoryPool>>,
+    location: In<types::CUmemLocation>,
     kind: c_int,
 ) -> CallResult {
-    // SAFETY: `out` is null or writable and `location` null or readable, as `cuMemGetMemPool` requires of its
-    // caller.
-    unsafe { get(out, device_at(location, kind)?) }
+    get(out, device_at(location, kind)?)
 }
 
 /// `cuMemSetMemPool`.
-pub unsafe fn set_at(
-    location: *const types::CUmemLocation,
-    kind: c_int,
-    pool: CUmemoryPool,
-) -> CallResult {
-    // SAFETY: `location` is null or readable, as `cuMemSetMemPool` requires of its caller.
-    unsafe { set(device_at(location, kind)?, pool) }
+pub fn set_at(location: In<types::CUmemLocation>, kind: c_int, pool: CUmemoryPool) -> CallResult {
+    set(device_at(location, kind)?, pool)
 }
 
 /// Returns the device at a location. Returns [`CudaError::NotSupported`] for other memory than pinned device
 /// memory: only that has pools.
-///
-/// # Safety
-/// `location` must be null or readable.
-unsafe fn device_at(
-    location: *const types::CUmemLocation,
-    kind: c_int,
-) -> Result<CUdevice, CudaError> {
-    // SAFETY: `location` is null or readable, by this function's contract.
-    let location = unsafe { location.as_ref() }.ok_or(CudaError::InvalidValue)?;
+fn device_at(location: In<types::CUmemLocation>, kind: c_int) -> Result<CUdevice, CudaError> {
+    let location = location.read();
     if kind != PINNED || location.kind != DEVICE {
         return Err(CudaError::NotSupported);
     }
@@ -251,14 +234,9 @@ unsafe fn device_at(
 }
 
 /// `cuMemPoolCreate`.
-pub unsafe fn create(out: *mut CUmemoryPool, properties: *const CUmemPoolProps) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuMemPoolCreate` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
-    if properties.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
-    // SAFETY: `properties` is not null, so it is readable as `cuMemPoolCreate` requires; enums are read as
-    // integers.
+pub fn create(out: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) -> CallResult {
+    let properties = properties.as_ptr();
+    // SAFETY: the structure is readable; enums are read as integers, because they may hold any value.
     let (kind, shared, location_kind, device) = unsafe {
         (
             (&raw const (*properties).allocType).cast::<c_int>().read(),
@@ -288,7 +266,7 @@ pub unsafe fn create(out: *mut CUmemoryPool, properties: *const CUmemPoolProps) 
 }
 
 /// `cuMemPoolDestroy`: allocations stay valid. A default pool cannot be destroyed.
-pub unsafe fn destroy(pool: CUmemoryPool) -> CallResult {
+pub fn destroy(pool: CUmemoryPool) -> CallResult {
     let pool = validate(pool)?;
     if pool <= LAST_DEFAULT {
         return Err(CudaError::InvalidValue.into());
@@ -300,55 +278,41 @@ pub unsafe fn destroy(pool: CUmemoryPool) -> CallResult {
 }
 
 /// `cuMemPoolTrimTo`: a no-op, because pools do not cache freed memory.
-pub unsafe fn trim(pool: CUmemoryPool, _keep: usize) -> CallResult {
+pub fn trim(pool: CUmemoryPool, _keep: usize) -> CallResult {
     validate(pool)?;
     Ok(())
 }
 
 /// `cuMemPoolSetAttribute`.
-pub unsafe fn set_attribute(
-    pool: CUmemoryPool,
-    attribute: c_int,
-    value: *mut c_void,
-) -> CallResult {
+pub fn set_attribute(pool: CUmemoryPool, attribute: c_int, value: In<c_void>) -> CallResult {
     let mut pools = pools();
     let pool = pools.pool(pool)?;
-    if value.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
-    // SAFETY: `value` is not null and points to a value of the attribute's type, as `cuMemPoolSetAttribute`
-    // requires.
-    let number = |value: *mut c_void| unsafe { value.cast::<u64>().read() };
+    // SAFETY: all attributes that call this are 64-bit numbers.
+    let number = || unsafe { value.read_as::<u64>() };
     match attribute {
         _ if REUSE.contains(&attribute) => {
-            // SAFETY: `value` is not null and points to an `int` for this attribute.
-            pool.reuse[attribute as usize - 1] = unsafe { value.cast::<c_int>().read() };
+            // SAFETY: the reuse policies are of type `int`.
+            pool.reuse[attribute as usize - 1] = unsafe { value.read_as() };
         }
-        THRESHOLD => pool.threshold = number(value),
+        THRESHOLD => pool.threshold = number(),
         // A peak can only be reset, to the current value.
-        RESERVED_HIGH if number(value) == 0 => pool.peak_reserved = pool.used,
-        USED_HIGH if number(value) == 0 => pool.peak_used = pool.used,
+        RESERVED_HIGH if number() == 0 => pool.peak_reserved = pool.used,
+        USED_HIGH if number() == 0 => pool.peak_used = pool.used,
         _ => return Err(CudaError::InvalidValue.into()),
     }
     Ok(())
 }
 
 /// `cuMemPoolGetAttribute`.
-pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) -> CallResult {
+pub fn attribute(pool: CUmemoryPool, attribute: c_int, value: Option<Out<c_void>>) -> CallResult {
     queue::wait(WaitTarget::All);
     let mut pools = pools();
     let pool = pools.pool(pool)?;
-    if value.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
+    let value = required(value)?;
     let number = match attribute {
         _ if REUSE.contains(&attribute) => {
-            // SAFETY: `value` is not null and has room for an `int`, the type of this attribute.
-            unsafe {
-                value
-                    .cast::<c_int>()
-                    .write(pool.reuse[attribute as usize - 1])
-            };
+            // SAFETY: the reuse policies are of type `int`.
+            unsafe { value.set_as(pool.reuse[attribute as usize - 1]) };
             return Ok(());
         }
         THRESHOLD => pool.threshold,
@@ -357,39 +321,29 @@ pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void
         USED_HIGH => pool.peak_used,
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    // SAFETY: `value` is not null and has room for a `cuuint64_t`, the type of these attributes.
-    unsafe { value.cast::<u64>().write(number) };
+    // SAFETY: all other attributes are 64-bit numbers.
+    unsafe { value.set_as(number) };
     Ok(())
 }
 
 /// `cuMemPoolSetAccess`: a device can always access its own pools. Existing allocations of the pool change too.
-pub unsafe fn set_access(
+pub fn set_access(
     pool: CUmemoryPool,
-    descriptors: *const CUmemAccessDesc,
+    descriptors: Option<In<types::CUmemAccessDesc>>,
     count: usize,
 ) -> CallResult {
     let driver = lock_driver_drained()?;
     let mut pools = pools();
     let (home, mut accessible_by) = (pools.pool(pool)?.device, pools.pool(pool)?.accessible_by);
-    if descriptors.is_null() && count > 0 {
-        return Err(CudaError::InvalidValue.into());
-    }
-    for i in 0..count {
-        // SAFETY: `descriptors` has `count` elements, as `cuMemPoolSetAccess` requires; enums are read as
-        // integers.
-        let (location_kind, device, flags) = unsafe {
-            let descriptor = descriptors.add(i);
-            (
-                (&raw const (*descriptor).location.type_)
-                    .cast::<c_int>()
-                    .read(),
-                (*descriptor).location.id,
-                (&raw const (*descriptor).flags).cast::<c_int>().read(),
-            )
-        };
-        let device = check_device(device)?;
+    let descriptors = match count {
+        0 => Vec::new(),
+        // SAFETY: `descriptors` has `count` elements, as `cuMemPoolSetAccess` requires of its caller.
+        _ => unsafe { required(descriptors)?.read_all(count) },
+    };
+    for types::CUmemAccessDesc { location, flags } in descriptors {
+        let device = check_device(location.id)?;
         match flags {
-            _ if location_kind != DEVICE => return Err(CudaError::InvalidValue.into()),
+            _ if location.kind != DEVICE => return Err(CudaError::InvalidValue.into()),
             READ_AND_WRITE if device == home || driver.can_access_peer(device, home)? => {
                 accessible_by |= 1 << device;
             }
@@ -409,22 +363,17 @@ pub unsafe fn set_access(
 }
 
 /// `cuMemPoolGetAccess`.
-pub unsafe fn access(
-    out: *mut c_int,
+pub fn access(
+    out: Option<Out<c_int>>,
     pool: CUmemoryPool,
-    location: *mut CUmemLocation,
+    location: In<types::CUmemLocation>,
 ) -> CallResult {
     let (_, accessible_by) = accessibility(number(pool))?;
-    if location.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
-    // SAFETY: `location` is not null, so it is readable as `cuMemPoolGetAccess` requires of its caller.
-    let device = check_device(unsafe { (*location).id })?;
+    let device = check_device(location.read().id)?;
     let flags = match accessible_by & (1 << device) {
         0 => NOTHING,
         _ => READ_AND_WRITE,
     };
-    // SAFETY: `out` is null or writable, as `cuMemPoolGetAccess` requires of its caller.
-    unsafe { Out::new(out) }?.set(flags);
+    required(out)?.set(flags);
     Ok(())
 }

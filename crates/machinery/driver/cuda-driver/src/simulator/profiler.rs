@@ -8,16 +8,12 @@ use super::require_current;
 use crate::status::CallResult;
 
 /// `cuProfilerStart` and `cuProfilerStop`: no-ops without an attached tool, as on a GPU.
-pub unsafe fn switch() -> CallResult {
+pub fn switch() -> CallResult {
     require_current()?;
     Ok(())
 }
 
 /// `cuProfilerInitialize`, which current drivers do not support either.
-pub unsafe fn initialise(
-    _config: *const c_char,
-    _output: *const c_char,
-    _format: c_int,
-) -> CallResult {
+pub fn initialise(_config: *const c_char, _output: *const c_char, _format: c_int) -> CallResult {
     Err(CudaError::NotSupported.into())
 }

@@ -2,12 +2,12 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use cuda_sim::driver::CudaError;
-use cust_raw::{CUevent, CUhostFn, CUstream, CUstreamCallback};
+use cuda_sim::driver::{CudaError, EventId};
+use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
 
+use super::arguments::{Out, Stream, handle};
 use super::capture::{self, rules};
 use super::queue::{self, WaitTarget};
-use super::raw::{self, Out, Stream, handle};
 use super::stream_op::{HostFunction, StreamOp};
 use super::submit::{is_blocking, submit};
 use super::{
@@ -16,27 +16,20 @@ use super::{
 use crate::status::CallResult;
 
 /// `cuStreamCreate`.
-pub unsafe fn create(stream: *mut CUstream, flags: c_uint) -> CallResult {
-    // SAFETY: `stream` is null or writable, as `cuStreamCreate` requires of its caller.
-    unsafe { create_with_priority(stream, flags, 0) }
+pub fn create(stream: Out<CUstream>, flags: c_uint) -> CallResult {
+    create_with_priority(stream, flags, 0)
 }
 
 /// `cuStreamCreateWithPriority`.
-pub unsafe fn create_with_priority(
-    stream: *mut CUstream,
-    flags: c_uint,
-    priority: c_int,
-) -> CallResult {
-    // SAFETY: `stream` is null or writable, as `cuStreamCreateWithPriority` requires of its caller.
-    let stream = unsafe { Out::new(stream) }?;
+pub fn create_with_priority(stream: Out<CUstream>, flags: c_uint, priority: c_int) -> CallResult {
     let (mut driver, context) = lock_current_context()?;
     stream.set(handle(driver.create_stream(context, flags, priority)?.0));
     Ok(())
 }
 
 /// `cuStreamDestroy`.
-pub unsafe fn destroy(stream: CUstream) -> CallResult {
-    if raw::stream(stream) == Stream::PerThread {
+pub fn destroy(stream: Stream) -> CallResult {
+    if stream == Stream::PerThread {
         return Err(CudaError::InvalidHandle.into());
     }
     let (driver, context, stream) = lock_stream(stream)?;
@@ -47,25 +40,21 @@ pub unsafe fn destroy(stream: CUstream) -> CallResult {
 }
 
 /// `cuStreamGetFlags`.
-pub unsafe fn flags(stream: CUstream, flags: *mut c_uint) -> CallResult {
-    // SAFETY: `flags` is null or writable, as `cuStreamGetFlags` requires of its caller.
-    let flags = unsafe { Out::new(flags) }?;
+pub fn flags(stream: Stream, flags: Out<c_uint>) -> CallResult {
     let (driver, context, stream) = lock_stream(stream)?;
     flags.set(driver.stream_flags(context, stream)?);
     Ok(())
 }
 
 /// `cuStreamGetPriority`.
-pub unsafe fn priority(stream: CUstream, priority: *mut c_int) -> CallResult {
-    // SAFETY: `priority` is null or writable, as `cuStreamGetPriority` requires of its caller.
-    let priority = unsafe { Out::new(priority) }?;
+pub fn priority(stream: Stream, priority: Out<c_int>) -> CallResult {
     let (driver, context, stream) = lock_stream(stream)?;
     priority.set(driver.stream_priority(context, stream)?);
     Ok(())
 }
 
 /// `cuStreamQuery`. Fails if a capture forbids queries of streams.
-pub unsafe fn query(stream: CUstream) -> CallResult {
+pub fn query(stream: Stream) -> CallResult {
     let (driver, context, stream) = lock_live_stream(stream)?;
     rules::check_stream_wait(context, stream)?;
     rules::check_safe()?;
@@ -77,7 +66,7 @@ pub unsafe fn query(stream: CUstream) -> CallResult {
 }
 
 /// `cuStreamSynchronize`.
-pub unsafe fn synchronize(stream: CUstream) -> CallResult {
+pub fn synchronize(stream: Stream) -> CallResult {
     let (driver, context, stream) = lock_live_stream(stream)?;
     rules::check_stream_wait(context, stream)?;
     drop(driver);
@@ -86,13 +75,12 @@ pub unsafe fn synchronize(stream: CUstream) -> CallResult {
 }
 
 /// `cuStreamWaitEvent`.
-pub unsafe fn wait_event(stream: CUstream, event: CUevent, flags: c_uint) -> CallResult {
+pub fn wait_event(stream: Stream, event: EventId, flags: c_uint) -> CallResult {
     let (driver, context, stream) = lock_stream(stream)?;
     // `CU_EVENT_WAIT_DEFAULT` or `CU_EVENT_WAIT_EXTERNAL`, which only affects captures.
     if flags > 1 {
         return Err(CudaError::InvalidValue.into());
     }
-    let event = raw::event(event);
     driver.event_context(event)?;
     let blocking = is_blocking(&driver, context, stream)?;
     if capture::wait_event(context, stream, blocking, event, flags == 1)? {
@@ -103,11 +91,7 @@ pub unsafe fn wait_event(stream: CUstream, event: CUevent, flags: c_uint) -> Cal
 
 /// `cuLaunchHostFunc`: calls the function when all earlier operations of the stream have completed. Takes no
 /// modelled time.
-pub unsafe fn launch_host_func(
-    stream: CUstream,
-    function: CUhostFn,
-    data: *mut c_void,
-) -> CallResult {
+pub fn launch_host_func(stream: Stream, function: CUhostFn, data: *mut c_void) -> CallResult {
     if function.is_none() {
         return Err(CudaError::InvalidValue.into());
     }
@@ -117,7 +101,7 @@ pub unsafe fn launch_host_func(
 }
 
 /// `cuStreamAddCallback`: the older form of [`launch_host_func`], which cannot be captured.
-pub unsafe fn callback(
+pub fn callback(
     stream: CUstream,
     function: CUstreamCallback,
     data: *mut c_void,
@@ -126,12 +110,12 @@ pub unsafe fn callback(
     if function.is_none() || flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let (driver, context, h_stream) = lock_live_stream(stream)?;
-    rules::check_uncapturable(context, h_stream)?;
+    let (driver, context, number) = lock_live_stream(stream)?;
+    rules::check_uncapturable(context, number)?;
     let work = StreamOp::Host(HostFunction::Callback {
         function,
         stream,
         data,
     });
-    Ok(submit(driver, context, h_stream, work)?)
+    Ok(submit(driver, context, number, work)?)
 }

@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use cuda_sim::driver::{CudaError, StreamId};
 use cuda_sim::memory::global::AllocationKind;
-use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUstream};
+use cust_raw::{CUcontext, CUdevice, CUdeviceptr};
 
-use super::raw::{Out, handle, write_if_not_null};
+use super::arguments::{In, Out, Stream, handle};
 use super::{SIMULATOR, lock_mutex, lock_stream};
 use crate::status::CallResult;
 use crate::types::CUlaunchAttributeValue;
@@ -17,31 +17,24 @@ const ATTRIBUTES: [c_int; 5] = [1, 3, 8, 9, 10];
 const PRIORITY: c_int = 8;
 
 /// `cuStreamGetCtx`.
-pub unsafe fn context(stream: CUstream, context: *mut CUcontext) -> CallResult {
-    // SAFETY: `context` is null or writable, as `cuStreamGetCtx` requires of its caller.
-    let context = unsafe { Out::new(context) }?;
+pub fn context(stream: Stream, context: Out<CUcontext>) -> CallResult {
     context.set(handle(live_stream(stream)?.0));
     Ok(())
 }
 
 /// `cuStreamGetCtx_v2` of CUDA 12.5: there are no green contexts.
-pub unsafe fn contexts(
-    stream: CUstream,
-    context: *mut CUcontext,
-    green: *mut *mut c_void,
+pub fn contexts(
+    stream: Stream,
+    context: Out<CUcontext>,
+    green: Option<Out<*mut c_void>>,
 ) -> CallResult {
-    // SAFETY: `context` and `green` are null or writable, as `cuStreamGetCtx_v2` requires of its caller.
-    unsafe {
-        self::context(stream, context)?;
-        write_if_not_null(green, std::ptr::null_mut());
-    }
+    self::context(stream, context)?;
+    Out::set_optional(green, std::ptr::null_mut());
     Ok(())
 }
 
 /// `cuStreamGetDevice`.
-pub unsafe fn device(stream: CUstream, device: *mut CUdevice) -> CallResult {
-    // SAFETY: `device` is null or writable, as `cuStreamGetDevice` requires of its caller.
-    let device = unsafe { Out::new(device) }?;
+pub fn device(stream: Stream, device: Out<CUdevice>) -> CallResult {
     live_stream(stream)?;
     device.set(0);
     Ok(())
@@ -49,9 +42,7 @@ pub unsafe fn device(stream: CUstream, device: *mut CUdevice) -> CallResult {
 
 /// `cuStreamGetId`: a unique number. The handle's number serves as the ID; a default stream has its context's
 /// number.
-pub unsafe fn id(stream: CUstream, id: *mut c_ulonglong) -> CallResult {
-    // SAFETY: `id` is null or writable, as `cuStreamGetId` requires of its caller.
-    let id = unsafe { Out::new(id) }?;
+pub fn id(stream: Stream, id: Out<c_ulonglong>) -> CallResult {
     let (context, stream) = live_stream(stream)?;
     id.set(match stream {
         StreamId::LEGACY => context,
@@ -61,20 +52,18 @@ pub unsafe fn id(stream: CUstream, id: *mut c_ulonglong) -> CallResult {
 }
 
 /// Returns the context's number and the number of a stream, after a check that the stream exists.
-fn live_stream(stream: CUstream) -> Result<(u64, StreamId), CudaError> {
+fn live_stream(stream: Stream) -> Result<(u64, StreamId), CudaError> {
     let (driver, context, stream) = lock_stream(stream)?;
     driver.stream_flags(context, stream)?;
     Ok((context.0, stream))
 }
 
 /// `cuStreamGetAttribute`: zeros for attributes that are not set, except the stream's priority.
-pub unsafe fn attribute(
-    stream: CUstream,
+pub fn attribute(
+    stream: Stream,
     attribute: c_int,
-    value: *mut CUlaunchAttributeValue,
+    value: Out<CUlaunchAttributeValue>,
 ) -> CallResult {
-    // SAFETY: `value` is null or writable, as `cuStreamGetAttribute` requires of its caller.
-    let value = unsafe { Out::new(value) }?;
     let (driver, context, stream) = lock_stream(stream)?;
     let priority = driver.stream_priority(context, stream)?;
     drop(driver);
@@ -91,16 +80,14 @@ pub unsafe fn attribute(
 }
 
 /// `cuStreamSetAttribute`.
-pub unsafe fn set_attribute(
-    stream: CUstream,
+pub fn set_attribute(
+    stream: Stream,
     attribute: c_int,
-    value: *const CUlaunchAttributeValue,
+    value: In<CUlaunchAttributeValue>,
 ) -> CallResult {
-    // SAFETY: `value` is null or readable, as `cuStreamSetAttribute` requires of its caller.
-    let value = unsafe { value.as_ref() }.ok_or(CudaError::InvalidValue)?;
     let (_, stream) = live_stream(stream)?;
     check_attribute(attribute)?;
-    lock_mutex(&SIMULATOR.stream_attributes).insert((stream, attribute), *value);
+    lock_mutex(&SIMULATOR.stream_attributes).insert((stream, attribute), value.read());
     Ok(())
 }
 
@@ -110,7 +97,7 @@ fn check_attribute(attribute: c_int) -> Result<(), CudaError> {
 }
 
 /// `cuStreamCopyAttributes`.
-pub unsafe fn copy_attributes(to: CUstream, from: CUstream) -> CallResult {
+pub fn copy_attributes(to: Stream, from: Stream) -> CallResult {
     let ((_, to), (_, from)) = (live_stream(to)?, live_stream(from)?);
     let mut stored = lock_mutex(&SIMULATOR.stream_attributes);
     for attribute in ATTRIBUTES {
@@ -123,12 +110,7 @@ pub unsafe fn copy_attributes(to: CUstream, from: CUstream) -> CallResult {
 
 /// `cuStreamAttachMemAsync`: validated, but without effect, because managed memory is always accessible from
 /// everywhere. A length of 0 means the entire allocation.
-pub unsafe fn attach(
-    stream: CUstream,
-    address: CUdeviceptr,
-    bytes: usize,
-    flags: c_uint,
-) -> CallResult {
+pub fn attach(stream: Stream, address: CUdeviceptr, bytes: usize, flags: c_uint) -> CallResult {
     /// `CU_MEM_ATTACH_GLOBAL`, `CU_MEM_ATTACH_HOST` and `CU_MEM_ATTACH_SINGLE`.
     const FLAGS: [c_uint; 3] = [1, 2, 4];
     let (driver, context, stream) = lock_stream(stream)?;

@@ -5,9 +5,9 @@ use std::ffi::{c_int, c_ulonglong, c_void};
 use cuda_sim::driver::{CudaError, GRANULARITY};
 use cust_raw::CUdeviceptr;
 
+use super::arguments::{In, Out};
 use super::device::check_device;
 use super::lock_driver_drained;
-use super::raw::Out;
 use crate::log::warn;
 use crate::status::CallResult;
 use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
@@ -22,15 +22,12 @@ const READ: c_int = 1;
 const READ_AND_WRITE: c_int = 3;
 
 /// `cuMemGetAllocationGranularity`: minimum and recommended granularity are equal.
-pub unsafe fn granularity(
-    bytes: *mut usize,
-    properties: *const CUmemAllocationProp,
+pub fn granularity(
+    bytes: Out<usize>,
+    properties: In<CUmemAllocationProp>,
     option: c_int,
 ) -> CallResult {
-    // SAFETY: `bytes` is null or writable, as `cuMemGetAllocationGranularity` requires of its caller.
-    let bytes = unsafe { Out::new(bytes) }?;
-    // SAFETY: `properties` is null or readable, as `cuMemGetAllocationGranularity` requires of its caller.
-    unsafe { check_properties(properties) }?;
+    check_properties(&properties.read())?;
     if !(0..=1).contains(&option) {
         return Err(CudaError::InvalidValue.into());
     }
@@ -39,12 +36,7 @@ pub unsafe fn granularity(
 }
 
 /// Returns the device of the memory to create. Rejects memory that is not device memory.
-///
-/// # Safety
-/// `properties` must be null or readable.
-unsafe fn check_properties(properties: *const CUmemAllocationProp) -> Result<u32, CudaError> {
-    // SAFETY: `properties` is null or readable, by this function's contract.
-    let properties = unsafe { properties.as_ref() }.ok_or(CudaError::InvalidValue)?;
+fn check_properties(properties: &CUmemAllocationProp) -> Result<u32, CudaError> {
     if properties.kind != PINNED {
         return Err(CudaError::InvalidValue);
     }
@@ -68,16 +60,13 @@ fn check_location(location: CUmemLocation) -> Result<u32, CudaError> {
 }
 
 /// `cuMemCreate`.
-pub unsafe fn create(
-    memory: *mut c_ulonglong,
+pub fn create(
+    memory: Out<c_ulonglong>,
     bytes: usize,
-    properties: *const CUmemAllocationProp,
+    properties: In<CUmemAllocationProp>,
     flags: c_ulonglong,
 ) -> CallResult {
-    // SAFETY: `memory` is null or writable, as `cuMemCreate` requires of its caller.
-    let memory = unsafe { Out::new(memory) }?;
-    // SAFETY: `properties` is null or readable, as `cuMemCreate` requires of its caller.
-    let device = unsafe { check_properties(properties) }?;
+    let device = check_properties(&properties.read())?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -86,20 +75,18 @@ pub unsafe fn create(
 }
 
 /// `cuMemRelease`.
-pub unsafe fn release(memory: c_ulonglong) -> CallResult {
+pub fn release(memory: c_ulonglong) -> CallResult {
     Ok(lock_driver_drained()?.release_memory(memory)?)
 }
 
 /// `cuMemAddressReserve`: ignores the requested address, which is only a hint.
-pub unsafe fn reserve(
-    address: *mut CUdeviceptr,
+pub fn reserve(
+    address: Out<CUdeviceptr>,
     bytes: usize,
     alignment: usize,
     _requested: CUdeviceptr,
     flags: c_ulonglong,
 ) -> CallResult {
-    // SAFETY: `address` is null or writable, as `cuMemAddressReserve` requires of its caller.
-    let address = unsafe { Out::new(address) }?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -108,12 +95,12 @@ pub unsafe fn reserve(
 }
 
 /// `cuMemAddressFree`.
-pub unsafe fn free(address: CUdeviceptr, bytes: usize) -> CallResult {
+pub fn free(address: CUdeviceptr, bytes: usize) -> CallResult {
     Ok(lock_driver_drained()?.free_addresses(address, bytes as u64)?)
 }
 
 /// `cuMemMap`: `offset` must be 0, as CUDA requires.
-pub unsafe fn map(
+pub fn map(
     address: CUdeviceptr,
     bytes: usize,
     offset: usize,
@@ -133,23 +120,22 @@ pub unsafe fn map(
 }
 
 /// `cuMemUnmap`.
-pub unsafe fn unmap(address: CUdeviceptr, bytes: usize) -> CallResult {
+pub fn unmap(address: CUdeviceptr, bytes: usize) -> CallResult {
     Ok(lock_driver_drained()?.unmap_memory(address, bytes as u64)?)
 }
 
 /// `cuMemSetAccess`: the simulator does not enforce read-only access.
-pub unsafe fn set_access(
+pub fn set_access(
     address: CUdeviceptr,
     bytes: usize,
-    descriptors: *const CUmemAccessDesc,
+    descriptors: In<CUmemAccessDesc>,
     count: usize,
 ) -> CallResult {
-    if descriptors.is_null() || count == 0 {
+    if count == 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    for i in 0..count {
-        // SAFETY: `descriptors` has `count` elements, as `cuMemSetAccess` requires of its caller.
-        let CUmemAccessDesc { location, flags } = unsafe { descriptors.add(i).read() };
+    // SAFETY: `descriptors` has `count` elements, as `cuMemSetAccess` requires of its caller.
+    for CUmemAccessDesc { location, flags } in unsafe { descriptors.read_all(count) } {
         let device = check_location(location)?;
         let accessible = match flags {
             NO_ACCESS => false,
@@ -162,15 +148,12 @@ pub unsafe fn set_access(
 }
 
 /// `cuMemGetAccess`.
-pub unsafe fn access(
-    flags: *mut c_ulonglong,
-    location: *const CUmemLocation,
+pub fn access(
+    flags: Out<c_ulonglong>,
+    location: In<CUmemLocation>,
     address: CUdeviceptr,
 ) -> CallResult {
-    // SAFETY: `flags` is null or writable and `location` null or readable, as `cuMemGetAccess` requires of
-    // its caller.
-    let (flags, location) = unsafe { (Out::new(flags)?, location.as_ref()) };
-    let device = check_location(*location.ok_or(CudaError::InvalidValue)?)?;
+    let device = check_location(location.read())?;
     let accessible = lock_driver_drained()?.access(address, device)?;
     flags.set(if accessible {
         READ_AND_WRITE
@@ -181,18 +164,13 @@ pub unsafe fn access(
 }
 
 /// `cuMemRetainAllocationHandle`.
-pub unsafe fn retain(memory: *mut c_ulonglong, address: *mut c_void) -> CallResult {
-    // SAFETY: `memory` is null or writable, as `cuMemRetainAllocationHandle` requires of its caller.
-    let memory = unsafe { Out::new(memory) }?;
+pub fn retain(memory: Out<c_ulonglong>, address: *mut c_void) -> CallResult {
     memory.set(lock_driver_drained()?.retain_memory(address as u64)?);
     Ok(())
 }
 
 /// `cuMemGetAllocationPropertiesFromHandle`: allocations differ only in their device.
-pub unsafe fn properties(properties: *mut CUmemAllocationProp, memory: c_ulonglong) -> CallResult {
-    // SAFETY: `properties` is null or writable, as `cuMemGetAllocationPropertiesFromHandle` requires of its
-    // caller.
-    let properties = unsafe { Out::new(properties) }?;
+pub fn properties(properties: Out<CUmemAllocationProp>, memory: c_ulonglong) -> CallResult {
     let device = lock_driver_drained()?.memory_device(memory)?;
     properties.set(CUmemAllocationProp {
         kind: PINNED,

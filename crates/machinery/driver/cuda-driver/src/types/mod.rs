@@ -15,6 +15,7 @@ pub type CUkernel = *mut c_void;
 
 /// `CUlaunchConfig`: the configuration of a launch.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct CUlaunchConfig {
     pub grid: [c_uint; 3],
     pub block: [c_uint; 3],
@@ -39,6 +40,7 @@ pub struct CUlaunchAttributeValue(pub [c_uint; 16]);
 
 /// `CUctxCreateParams`: the parameters of `cuCtxCreate_v4`, since CUDA 12.5.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct CUctxCreateParams {
     pub affinities: *const CUexecAffinityParam,
     pub affinity_count: c_int,

@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::entry::{DefaultStream, EntryPoint, ErasedFn, Implementations};
 use crate::log::{catch_panic, not_implemented, not_in_library, not_simulated};
+use crate::simulator::arguments::Argument;
 use crate::simulator::{PerThreadDefault, check_permitted};
 use crate::status::Code;
 

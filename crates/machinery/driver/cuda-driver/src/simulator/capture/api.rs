@@ -4,16 +4,16 @@ use std::ffi::{c_int, c_uint, c_ulonglong};
 use std::thread;
 
 use cuda_sim::driver::{ContextId, CudaError, StreamId};
-use cust_raw::{CUgraph, CUgraphNode, CUstream};
+use cust_raw::{CUgraph, CUgraphNode};
 
 use super::collect::{all_joined, join, of_stream};
 use super::state::{Capture, Member, Mode, captures};
-use crate::simulator::graph::nodes::{graph_id, node_id};
-use crate::simulator::graph::params_in::{list, read};
+use crate::simulator::arguments::{In, InOut, Out, Stream, handle};
+use crate::simulator::graph::nodes::node_id;
+use crate::simulator::graph::params_in::list;
 use crate::simulator::graph::topology::check_edges;
 use crate::simulator::graph::{GraphId, NodeId, graphs, objects};
 use crate::simulator::lock_live_stream;
-use crate::simulator::raw::{Out, handle, write_if_not_null};
 use crate::simulator::submit::is_blocking;
 use crate::simulator::thread::exchange_capture_mode;
 use crate::status::CallResult;
@@ -25,40 +25,39 @@ const ACTIVE: c_int = 1;
 const INVALIDATED: c_int = 2;
 
 /// `cuStreamBeginCapture` before CUDA 10.1, which had one mode.
-pub unsafe fn begin_global(h_stream: CUstream) -> CallResult {
-    // SAFETY: `begin` dereferences no pointer: a stream handle is only looked up.
-    unsafe { begin(h_stream, 0) }
+pub fn begin_global(h_stream: Stream) -> CallResult {
+    begin(h_stream, 0)
 }
 
 /// `cuStreamBeginCapture`.
-pub unsafe fn begin(h_stream: CUstream, mode: c_int) -> CallResult {
+pub fn begin(h_stream: Stream, mode: c_int) -> CallResult {
     let mode = Mode::new(mode)?;
     begin_capture(h_stream, mode, None)
 }
 
 /// `cuStreamBeginCaptureToGraph`: captures into an existing graph, after the given nodes.
-pub unsafe fn begin_to_graph(
-    h_stream: CUstream,
-    graph: CUgraph,
-    dependencies: *const CUgraphNode,
-    edges: *const EdgeData,
+pub fn begin_to_graph(
+    h_stream: Stream,
+    graph: GraphId,
+    dependencies: Option<In<CUgraphNode>>,
+    edges: Option<In<EdgeData>>,
     count: usize,
     mode: c_int,
 ) -> CallResult {
     let mode = Mode::new(mode)?;
-    // SAFETY: `edges` is null or has `count` elements, and so has `dependencies`, as
-    // `cuStreamBeginCaptureToGraph` requires of its caller.
+    // SAFETY: `edges` and `dependencies` have `count` elements, as `cuStreamBeginCaptureToGraph` requires of its
+    // caller.
     let dependencies = unsafe {
         check_edges(edges, count)?;
         list(dependencies, count)?
     };
     let dependencies = dependencies.into_iter().map(node_id).collect();
-    begin_capture(h_stream, mode, Some((graph_id(graph), dependencies)))
+    begin_capture(h_stream, mode, Some((graph, dependencies)))
 }
 
 /// Begins a capture into a new or an existing graph.
 fn begin_capture(
-    h_stream: CUstream,
+    h_stream: Stream,
     mode: Mode,
     target: Option<(GraphId, Vec<NodeId>)>,
 ) -> CallResult {
@@ -107,9 +106,7 @@ fn begin_capture(
 
 /// `cuStreamEndCapture`. Except for a wrong thread or stream, an error also ends the capture, and there is no
 /// graph.
-pub unsafe fn end(h_stream: CUstream, out: *mut CUgraph) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuStreamEndCapture` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
+pub fn end(h_stream: Stream, out: Out<CUgraph>) -> CallResult {
     let stream = resolve(h_stream)?.1;
     let (mut captures, id) = of_stream(stream).ok_or(CudaError::IllegalState)?;
     let capture = &captures.captures[&id];
@@ -157,7 +154,7 @@ pub unsafe fn end(h_stream: CUstream, out: *mut CUgraph) -> CallResult {
 }
 
 /// Returns the context and the number of a stream.
-fn resolve(h_stream: CUstream) -> Result<(ContextId, StreamId), CudaError> {
+fn resolve(h_stream: Stream) -> Result<(ContextId, StreamId), CudaError> {
     let (driver, context, stream) = lock_live_stream(h_stream)?;
     drop(driver);
     Ok((context, stream))
@@ -165,7 +162,7 @@ fn resolve(h_stream: CUstream) -> Result<(ContextId, StreamId), CudaError> {
 
 /// Returns a stream's capture status, its capture's number and graph, and its own number. Fails for the
 /// legacy default stream if it would wait for a capturing stream; that capture stays valid.
-fn status(h_stream: CUstream) -> Result<(c_int, u64, GraphId, StreamId), CudaError> {
+fn status(h_stream: Stream) -> Result<(c_int, u64, GraphId, StreamId), CudaError> {
     let (context, stream) = resolve(h_stream)?;
     let captures = captures();
     if stream == StreamId::LEGACY {
@@ -186,41 +183,25 @@ fn status(h_stream: CUstream) -> Result<(c_int, u64, GraphId, StreamId), CudaErr
 }
 
 /// `cuStreamIsCapturing`.
-pub unsafe fn is_capturing(h_stream: CUstream, out: *mut c_int) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuStreamIsCapturing` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
+pub fn is_capturing(h_stream: Stream, out: Out<c_int>) -> CallResult {
     out.set(status(h_stream)?.0);
     Ok(())
 }
 
 /// `cuStreamGetCaptureInfo` before CUDA 11.3.
-pub unsafe fn info(h_stream: CUstream, out: *mut c_int, id: *mut c_ulonglong) -> CallResult {
-    let null = std::ptr::null_mut();
-    // SAFETY: `out` and `id` are null or writable, as `cuStreamGetCaptureInfo` requires; null outputs are
-    // allowed.
-    unsafe {
-        info_with_nodes(
-            h_stream,
-            out,
-            id,
-            null,
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-        )
-    }
+pub fn info(h_stream: Stream, out: Out<c_int>, id: Option<Out<c_ulonglong>>) -> CallResult {
+    info_with_nodes(h_stream, out, id, None, None, None)
 }
 
 /// `cuStreamGetCaptureInfo` before CUDA 13. The list of nodes is valid until the stream is next used.
-pub unsafe fn info_with_nodes(
-    h_stream: CUstream,
-    out: *mut c_int,
-    id: *mut c_ulonglong,
-    graph: *mut CUgraph,
-    nodes: *mut *const CUgraphNode,
-    count: *mut usize,
+pub fn info_with_nodes(
+    h_stream: Stream,
+    out: Out<c_int>,
+    id: Option<Out<c_ulonglong>>,
+    graph: Option<Out<CUgraph>>,
+    nodes: Option<Out<*const CUgraphNode>>,
+    count: Option<Out<usize>>,
 ) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuStreamGetCaptureInfo` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
     let (status, id_value, graph_id_value, stream) = status(h_stream)?;
     out.set(status);
     if status == NONE {
@@ -230,46 +211,40 @@ pub unsafe fn info_with_nodes(
     let member = captures.streams.get_mut(&stream);
     let member = member.ok_or(CudaError::InvalidHandle)?;
     member.returned_handles = member.tail.iter().map(|node| node.0).collect();
-    // SAFETY: each output is null or writable, as `cuStreamGetCaptureInfo` requires. A handle is a
-    // pointer-sized number, so the list of numbers is a list of handles.
-    unsafe {
-        write_if_not_null(id, id_value);
-        write_if_not_null(graph, handle(graph_id_value.0));
-        write_if_not_null(nodes, member.returned_handles.as_ptr().cast());
-        write_if_not_null(count, member.returned_handles.len());
-    }
+    Out::set_optional(id, id_value);
+    Out::set_optional(graph, handle(graph_id_value.0));
+    // A handle is a pointer-sized number, so the list of numbers is a list of handles.
+    Out::set_optional(nodes, member.returned_handles.as_ptr().cast());
+    Out::set_optional(count, member.returned_handles.len());
     Ok(())
 }
 
 /// `cuStreamGetCaptureInfo`, with edge data: null, because all edges are full dependencies.
-pub unsafe fn info_with_edges(
-    h_stream: CUstream,
-    out: *mut c_int,
-    id: *mut c_ulonglong,
-    graph: *mut CUgraph,
-    nodes: *mut *const CUgraphNode,
-    edges: *mut *const EdgeData,
-    count: *mut usize,
+pub fn info_with_edges(
+    h_stream: Stream,
+    out: Out<c_int>,
+    id: Option<Out<c_ulonglong>>,
+    graph: Option<Out<CUgraph>>,
+    nodes: Option<Out<*const CUgraphNode>>,
+    edges: Option<Out<*const EdgeData>>,
+    count: Option<Out<usize>>,
 ) -> CallResult {
-    // SAFETY: each output is null or writable, as `cuStreamGetCaptureInfo` requires of its caller.
-    unsafe {
-        info_with_nodes(h_stream, out, id, graph, nodes, count)?;
-        write_if_not_null(edges, std::ptr::null());
-    }
+    info_with_nodes(h_stream, out, id, graph, nodes, count)?;
+    Out::set_optional(edges, std::ptr::null());
     Ok(())
 }
 
 /// `cuStreamUpdateCaptureDependencies`: adds or replaces the dependencies of the stream's next node.
-pub unsafe fn update(
-    h_stream: CUstream,
-    nodes: *mut CUgraphNode,
+pub fn update(
+    h_stream: Stream,
+    nodes: Option<In<CUgraphNode>>,
     count: usize,
     flags: c_uint,
 ) -> CallResult {
     /// `CU_STREAM_SET_CAPTURE_DEPENDENCIES`.
     const SET: c_uint = 1;
     // SAFETY: `nodes` has `count` elements, as `cuStreamUpdateCaptureDependencies` requires of its caller.
-    let nodes = unsafe { list(nodes.cast_const(), count) }?;
+    let nodes = unsafe { list(nodes, count) }?;
     let nodes: Vec<NodeId> = nodes.into_iter().map(node_id).collect();
     let stream = resolve(h_stream)?.1;
     let (mut captures, id) = of_stream(stream).ok_or(CudaError::IllegalState)?;
@@ -289,27 +264,22 @@ pub unsafe fn update(
 }
 
 /// `cuStreamUpdateCaptureDependencies` with edge data.
-pub unsafe fn update_with_edges(
-    h_stream: CUstream,
-    nodes: *mut CUgraphNode,
-    edges: *const EdgeData,
+pub fn update_with_edges(
+    h_stream: Stream,
+    nodes: Option<In<CUgraphNode>>,
+    edges: Option<In<EdgeData>>,
     count: usize,
     flags: c_uint,
 ) -> CallResult {
-    // SAFETY: `nodes` has `count` elements, and `edges` is null or has as many, as
-    // `cuStreamUpdateCaptureDependencies` requires of its caller.
-    unsafe {
-        check_edges(edges, count)?;
-        update(h_stream, nodes, count, flags)
-    }
+    // SAFETY: `edges` has `count` elements, as `cuStreamUpdateCaptureDependencies` requires of its caller.
+    unsafe { check_edges(edges, count) }?;
+    update(h_stream, nodes, count, flags)
 }
 
 /// `cuThreadExchangeStreamCaptureMode`.
-pub unsafe fn exchange_mode(mode: *mut c_int) -> CallResult {
-    // SAFETY: `mode` is null or readable, as `cuThreadExchangeStreamCaptureMode` requires of its caller.
-    let new = Mode::new(unsafe { read(mode) }?)?;
+pub fn exchange_mode(mode: InOut<c_int>) -> CallResult {
+    let new = Mode::new(mode.read())?;
     let previous = exchange_capture_mode(new);
-    // SAFETY: `mode` was read above, so it is not null; the C function requires it to be writable.
-    unsafe { mode.write(previous as c_int) };
+    mode.set(previous as c_int);
     Ok(())
 }

@@ -1,18 +1,16 @@
 //! Export of graphs in the DOT language of Graphviz.
 
-use std::ffi::{c_char, c_uint};
+use std::ffi::c_uint;
 use std::fmt::Write as _;
 
 use cuda_sim::driver::{CudaError, Driver};
-use cust_raw::CUgraph;
 
-use super::body::{Body, Node, NodeId};
-use super::nodes::graph_id;
+use super::body::{Body, GraphId, Node, NodeId};
 use super::store::graphs;
 use super::topology::edges_of;
 use crate::names;
+use crate::simulator::lock_driver_drained;
 use crate::simulator::stream_op::StreamOp;
-use crate::simulator::{lock_driver_drained, raw};
 use crate::status::CallResult;
 
 /// All valid flags. Each selects one kind of detail; the first, verbose, selects all.
@@ -20,16 +18,14 @@ const FLAGS: c_uint = 0xffff;
 const HANDLES: c_uint = 1 << 10 | 1;
 
 /// `cuGraphDebugDotPrint`.
-pub unsafe fn print(graph: CUgraph, path: *const c_char, flags: c_uint) -> CallResult {
-    // SAFETY: `path` is null or a NUL-terminated string, as `cuGraphDebugDotPrint` requires of its caller.
-    let path = unsafe { raw::c_str(path) }?;
+pub fn print(graph: GraphId, path: &str, flags: c_uint) -> CallResult {
     if flags & !FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
     let driver = lock_driver_drained()?;
     let mut output = String::from("digraph dot {\n");
     let graphs = graphs();
-    describe(&driver, graphs.graph(graph_id(graph))?, flags, &mut output);
+    describe(&driver, graphs.graph(graph)?, flags, &mut output);
     output.push_str("}\n");
     std::fs::write(path, output).map_err(|_| CudaError::OperatingSystem)?;
     Ok(())

@@ -4,15 +4,14 @@ use std::ffi::{CStr, c_char, c_uint, c_ulonglong};
 use std::sync::Arc;
 
 use cuda_sim::driver::CudaError;
-use cust_raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
+use cust_raw::{CUgraphExec, CUgraphNode};
 
-use super::body::{Body, NodeId};
-use super::nodes::{graph_id, node_id};
+use super::body::{Body, GraphId, NodeId};
 use super::store::{ExecId, graphs};
 use super::{memory, objects};
 use crate::log::warn;
+use crate::simulator::arguments::{InOut, Out, Stream, handle};
 use crate::simulator::queue::{self, WaitTarget};
-use crate::simulator::raw::{Out, handle, number, write_if_not_null};
 use crate::simulator::stream_op::StreamOp;
 use crate::simulator::submit::submit;
 use crate::simulator::{lock_driver, lock_driver_drained, lock_live_stream};
@@ -42,7 +41,7 @@ struct InstantiateError {
 }
 
 /// Instantiates `graph`, after a check that it can be launched.
-fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, InstantiateError> {
+fn instantiate(graph: GraphId, flags: u64) -> Result<ExecId, InstantiateError> {
     let error_only = |error| InstantiateError {
         error,
         result: ERROR,
@@ -67,7 +66,7 @@ fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, InstantiateError> {
         });
     }
     let mut graphs = graphs();
-    let body = graphs.graph(graph_id(graph)).map_err(error_only)?;
+    let body = graphs.graph(graph).map_err(error_only)?;
     if let Some(node) = find_cycle(body) {
         return Err(InstantiateError {
             result: INVALID_STRUCTURE,
@@ -85,9 +84,7 @@ fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, InstantiateError> {
             });
         }
     }
-    graphs
-        .instantiate(graph_id(graph), flags)
-        .map_err(error_only)
+    graphs.instantiate(graph, flags).map_err(error_only)
 }
 
 /// Returns a node of a dependency cycle, here or in a child graph.
@@ -103,103 +100,95 @@ fn find_cycle(body: &Body) -> Option<NodeId> {
 }
 
 /// `cuGraphInstantiate` before CUDA 12: reports errors as a node and as text.
-pub unsafe fn instantiate_with_log(
-    out: *mut CUgraphExec,
-    graph: CUgraph,
-    error_node: *mut CUgraphNode,
-    log: *mut c_char,
+pub fn instantiate_with_log(
+    out: Out<CUgraphExec>,
+    graph: GraphId,
+    error_node: Option<Out<CUgraphNode>>,
+    log: Option<Out<c_char>>,
     capacity: usize,
 ) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphInstantiate` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
     let result = instantiate(graph, 0);
     let (node, message) = match &result {
         Ok(_) => (None, c""),
         Err(error) => (error.node, error.message),
     };
-    // SAFETY: `error_node` is null or writable, as `cuGraphInstantiate` requires of its caller.
-    unsafe { write_if_not_null(error_node, handle(node.map_or(0, |node| node.0))) };
-    if !log.is_null() && capacity > 0 {
-        let length = message.count_bytes().min(capacity - 1);
-        // SAFETY: `log` has room for `capacity` bytes, and `length` plus the NUL are no more.
-        unsafe {
-            log.copy_from_nonoverlapping(message.as_ptr(), length);
-            log.add(length).write(0);
-        }
+    Out::set_optional(error_node, handle(node.map_or(0, |node| node.0)));
+    if let Some(log) = log
+        && capacity > 0
+    {
+        // SAFETY: `log` has room for `capacity` bytes, as `cuGraphInstantiate` requires of its caller.
+        unsafe { log.set_text(capacity, message.to_bytes()) };
     }
     out.set(handle(result.map_err(|error| error.error)?.0));
     Ok(())
 }
 
 /// `cuGraphInstantiateWithFlags`, which is named `cuGraphInstantiate` since CUDA 12.
-pub unsafe fn instantiate_with_flags(
-    out: *mut CUgraphExec,
-    graph: CUgraph,
+pub fn instantiate_with_flags(
+    out: Out<CUgraphExec>,
+    graph: GraphId,
     flags: c_ulonglong,
 ) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphInstantiateWithFlags` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
     let result = instantiate(graph, flags).map_err(|error| error.error)?;
     out.set(handle(result.0));
     Ok(())
 }
 
 /// `cuGraphInstantiateWithParams`.
-pub unsafe fn instantiate_with_params(
-    out: *mut CUgraphExec,
-    graph: CUgraph,
-    params: *mut InstantiateParams,
+pub fn instantiate_with_params(
+    out: Out<CUgraphExec>,
+    graph: GraphId,
+    params: InOut<InstantiateParams>,
 ) -> CallResult {
-    // SAFETY: `out` is null or writable and `params` null or a valid structure, as
-    // `cuGraphInstantiateWithParams` requires of its caller.
-    let (out, params) = unsafe {
-        (
-            Out::new(out)?,
-            params.as_mut().ok_or(CudaError::InvalidValue)?,
-        )
-    };
-    if params.flags & UPLOAD != 0 {
-        drop(lock_live_stream(params.upload_stream)?);
+    let InstantiateParams {
+        flags,
+        upload_stream,
+        ..
+    } = params.read();
+    if flags & UPLOAD != 0 {
+        drop(lock_live_stream(upload_stream)?);
     }
-    let result = instantiate(graph, params.flags);
+    let result = instantiate(graph, flags);
     let error = result.as_ref().err();
-    params.result = error.map_or(SUCCESS, |error| error.result);
     let node = error.and_then(|error| error.node);
-    params.error_node = handle(node.map_or(0, |node| node.0));
+    params.set(InstantiateParams {
+        flags,
+        upload_stream,
+        error_node: handle(node.map_or(0, |node| node.0)),
+        result: error.map_or(SUCCESS, |error| error.result),
+    });
     out.set(handle(result.map_err(|error| error.error)?.0));
     Ok(())
 }
 
 /// `cuGraphExecGetFlags`.
-pub unsafe fn flags(exec: CUgraphExec, out: *mut c_ulonglong) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphExecGetFlags` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
-    out.set(graphs().exec(exec_id(exec))?.flags);
+pub fn flags(exec: ExecId, out: Out<c_ulonglong>) -> CallResult {
+    out.set(graphs().exec(exec)?.flags);
     Ok(())
 }
 
 /// `cuGraphExecDestroy`.
-pub unsafe fn destroy(exec: CUgraphExec) -> CallResult {
+pub fn destroy(exec: ExecId) -> CallResult {
     // User objects stay alive until the graph's launches have completed.
     queue::wait(WaitTarget::All);
-    let destructors = graphs().destroy_exec(exec_id(exec))?;
+    let destructors = graphs().destroy_exec(exec)?;
     Ok(objects::call_destructors(destructors)?)
 }
 
 /// `cuGraphUpload`: a no-op, because there is nothing to upload.
-pub unsafe fn upload(exec: CUgraphExec, h_stream: CUstream) -> CallResult {
+pub fn upload(exec: ExecId, h_stream: Stream) -> CallResult {
     drop(lock_live_stream(h_stream)?);
-    graphs().exec(exec_id(exec))?;
+    graphs().exec(exec)?;
     Ok(())
 }
 
 /// `cuGraphLaunch`.
-pub unsafe fn launch(exec: CUgraphExec, h_stream: CUstream) -> CallResult {
+pub fn launch(exec: ExecId, h_stream: Stream) -> CallResult {
     let (driver, context, stream) = lock_live_stream(h_stream)?;
     drop(driver);
     let (body, flags) = {
         let graphs = graphs();
-        let exec = graphs.exec(exec_id(exec))?;
+        let exec = graphs.exec(exec)?;
         (Arc::clone(&exec.body), exec.flags)
     };
     // Memory availability is known only after the previous launch has completed.
@@ -212,9 +201,9 @@ pub unsafe fn launch(exec: CUgraphExec, h_stream: CUstream) -> CallResult {
 }
 
 /// `cuGraphNodeSetEnabled`: for kernel, memcpy and memset nodes.
-pub unsafe fn set_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint) -> CallResult {
+pub fn set_enabled(exec: ExecId, node: NodeId, enabled: c_uint) -> CallResult {
     let mut graphs = graphs();
-    let node = graphs.exec_node(exec_id(exec), node_id(node))?;
+    let node = graphs.exec_node(exec, node)?;
     if !can_be_disabled(&node.op) {
         return Err(CudaError::InvalidValue.into());
     }
@@ -223,12 +212,10 @@ pub unsafe fn set_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint)
 }
 
 /// `cuGraphNodeGetEnabled`.
-pub unsafe fn enabled(exec: CUgraphExec, node: CUgraphNode, out: *mut c_uint) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphNodeGetEnabled` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
+pub fn enabled(exec: ExecId, node: NodeId, out: Out<c_uint>) -> CallResult {
     let graphs = graphs();
-    let exec = graphs.exec(exec_id(exec))?;
-    let node = exec.body.find(node_id(node));
+    let exec = graphs.exec(exec)?;
+    let node = exec.body.find(node);
     let node = node.ok_or(CudaError::InvalidValue)?;
     if !can_be_disabled(&node.op) {
         return Err(CudaError::InvalidValue.into());
@@ -242,9 +229,4 @@ fn can_be_disabled(op: &StreamOp) -> bool {
         op,
         StreamOp::Kernel(_) | StreamOp::Memcpy(_) | StreamOp::Memset(_)
     )
-}
-
-/// Returns the number of an executable graph's handle.
-pub fn exec_id(exec: CUgraphExec) -> ExecId {
-    ExecId(number(exec))
 }

@@ -9,6 +9,7 @@ use cuda_sim::driver::{ContextId, CudaError, Driver, Memcpy, MemcpyAddress, Mems
 use cust_raw::CUdevice;
 
 use super::body::Body;
+use crate::simulator::arguments::{In, Out, required};
 use crate::simulator::device::check_device;
 use crate::simulator::stream_op::Reservation;
 use crate::simulator::{SIMULATOR, lock_driver, lock_driver_drained, lock_mutex, pool};
@@ -135,11 +136,9 @@ pub fn make_room(
 }
 
 /// `cuDeviceGetGraphMemAttribute`.
-pub unsafe fn attribute(device: CUdevice, attribute: c_int, value: *mut c_void) -> CallResult {
+pub fn attribute(device: CUdevice, attribute: c_int, value: Option<Out<c_void>>) -> CallResult {
     let device = check_device(device)?;
-    if value.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
+    let value = required(value)?;
     let driver = lock_driver_drained()?;
     let mut allocated = lock_mutex(&SIMULATOR.graph_memory.allocated);
     let bytes = match attribute {
@@ -148,19 +147,20 @@ pub unsafe fn attribute(device: CUdevice, attribute: c_int, value: *mut c_void) 
         USED_HIGH | RESERVED_HIGH => allocated.peak.get(&device).copied().unwrap_or(0),
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    // SAFETY: `value` is not null and has room for a `cuuint64_t`, the type of all these attributes.
-    unsafe { value.cast::<u64>().write(bytes) };
+    // SAFETY: all these attributes are 64-bit numbers.
+    unsafe { value.set_as::<u64>(bytes) };
     Ok(())
 }
 
 /// `cuDeviceSetGraphMemAttribute`: a peak can only be reset.
-pub unsafe fn set_attribute(device: CUdevice, attribute: c_int, value: *mut c_void) -> CallResult {
+pub fn set_attribute(device: CUdevice, attribute: c_int, value: Option<In<c_void>>) -> CallResult {
     let device = check_device(device)?;
-    if value.is_null() || !matches!(attribute, USED_HIGH | RESERVED_HIGH) {
+    let value = required(value)?;
+    if !matches!(attribute, USED_HIGH | RESERVED_HIGH) {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: `value` is not null and points to a `cuuint64_t`, the type of all these attributes.
-    if unsafe { value.cast::<u64>().read() } != 0 {
+    // SAFETY: all these attributes are 64-bit numbers.
+    if unsafe { value.read_as::<u64>() } != 0 {
         return Err(CudaError::InvalidValue.into());
     }
     let driver = lock_driver_drained()?;
@@ -171,7 +171,7 @@ pub unsafe fn set_attribute(device: CUdevice, attribute: c_int, value: *mut c_vo
 }
 
 /// `cuDeviceGraphMemTrim`: a no-op, because freed memory is not cached.
-pub unsafe fn trim(device: CUdevice) -> CallResult {
+pub fn trim(device: CUdevice) -> CallResult {
     check_device(device)?;
     Ok(())
 }

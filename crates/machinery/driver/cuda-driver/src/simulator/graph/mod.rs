@@ -17,4 +17,4 @@ pub mod topology;
 pub mod update;
 
 pub use body::{Body, GraphId, NodeId, Random};
-pub use store::{Graphs, graphs};
+pub use store::{ExecId, Graphs, graphs};

@@ -2,10 +2,10 @@
 
 use std::ffi::{c_int, c_uint};
 
-use cuda_sim::driver::CudaError;
+use cuda_sim::driver::{ContextId, CudaError, EventId};
 use cust_raw::{
     CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphNode,
+    CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUgraph, CUgraphNode,
 };
 
 use super::body::{GraphId, NodeId};
@@ -14,16 +14,14 @@ use super::params_in::{self, list};
 use super::store::graphs;
 use super::topology::check_edges;
 use crate::log::warn;
+use crate::simulator::arguments::{Argument, In, InOut, Out, handle, number, required};
 use crate::simulator::lock_driver_drained;
-use crate::simulator::raw::{self, Out, handle, number};
 use crate::simulator::stream_op::StreamOp;
 use crate::status::CallResult;
-use crate::types::graph::{EdgeData, KernelNodeParams, MemsetNodeParams, NodeParams};
+use crate::types::graph::{EdgeData, KernelNodeParams, NodeParams};
 
 /// `cuGraphCreate`.
-pub unsafe fn create(out: *mut CUgraph, flags: c_uint) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphCreate` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
+pub fn create(out: Out<CUgraph>, flags: c_uint) -> CallResult {
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -32,67 +30,58 @@ pub unsafe fn create(out: *mut CUgraph, flags: c_uint) -> CallResult {
 }
 
 /// `cuGraphDestroy`.
-pub unsafe fn destroy(graph: CUgraph) -> CallResult {
-    let destructors = graphs().destroy(graph_id(graph))?;
+pub fn destroy(graph: GraphId) -> CallResult {
+    let destructors = graphs().destroy(graph)?;
     Ok(objects::call_destructors(destructors)?)
 }
 
 /// `cuGraphClone`.
-pub unsafe fn clone(out: *mut CUgraph, graph: CUgraph) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphClone` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
+pub fn clone(out: Out<CUgraph>, graph: GraphId) -> CallResult {
     let mut graphs = graphs();
-    if graphs.graph(graph_id(graph))?.has_memory() {
+    if graphs.graph(graph)?.has_memory() {
         return Err(CudaError::NotSupported.into());
     }
-    out.set(handle(graphs.duplicate(graph_id(graph))?.0));
+    out.set(handle(graphs.duplicate(graph)?.0));
     Ok(())
 }
 
 /// `cuGraphNodeFindInClone`.
-pub unsafe fn find_in_clone(
-    out: *mut CUgraphNode,
-    node: CUgraphNode,
-    clone: CUgraph,
-) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphNodeFindInClone` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
+pub fn find_in_clone(out: Out<CUgraphNode>, node: NodeId, clone: GraphId) -> CallResult {
     let graphs = graphs();
-    let mut nodes = graphs.graph(graph_id(clone))?.nodes.iter();
-    let clone_node = nodes.find(|(_, memcpy)| memcpy.original == Some(node_id(node)));
+    let mut nodes = graphs.graph(clone)?.nodes.iter();
+    let clone_node = nodes.find(|(_, memcpy)| memcpy.original == Some(node));
     let (clone_node, _) = clone_node.ok_or(CudaError::InvalidValue)?;
     out.set(handle(clone_node.0));
     Ok(())
 }
 
 /// `cuGraphDestroyNode`.
-pub unsafe fn destroy_node(node: CUgraphNode) -> CallResult {
-    let destructors = graphs().destroy_node(node_id(node))?;
+pub fn destroy_node(node: NodeId) -> CallResult {
+    let destructors = graphs().destroy_node(node)?;
     Ok(objects::call_destructors(destructors)?)
 }
 
 /// The output for a new node's handle, its graph and its dependencies.
 struct NewNode {
-    out: *mut CUgraphNode,
-    graph: CUgraph,
-    dependencies: *const CUgraphNode,
+    out: Out<CUgraphNode>,
+    graph: GraphId,
+    dependencies: Option<In<CUgraphNode>>,
     count: usize,
 }
 
 impl NewNode {
-    /// Adds a node with the operation that `op` returns. Calls `op` only after the output pointer is validated.
+    /// Adds a node with the operation that `op` returns. Calls `op` only after the list is read.
     ///
     /// # Safety
-    /// `out` must be null or writable, and `dependencies` must have `count` elements.
+    /// `dependencies` must have `count` elements.
     unsafe fn add(self, op: impl FnOnce() -> Result<StreamOp, CudaError>) -> CallResult {
-        // SAFETY: `out` is null or writable and the list has `count` elements, by this function's contract.
-        let (out, dependencies) =
-            unsafe { (Out::new(self.out)?, list(self.dependencies, self.count)?) };
-        graphs().graph(graph_id(self.graph))?;
+        // SAFETY: the list has `count` elements, by this function's contract.
+        let dependencies = unsafe { list(self.dependencies, self.count) }?;
+        graphs().graph(self.graph)?;
         let op = op()?;
         let dependencies = dependencies.into_iter().map(node_id).collect();
-        let node = graphs().add(graph_id(self.graph), op, dependencies)?;
-        out.set(handle(node.0));
+        let node = graphs().add(self.graph, op, dependencies)?;
+        self.out.set(handle(node.0));
         Ok(())
     }
 }
@@ -101,16 +90,15 @@ impl NewNode {
 macro_rules! adders {
     ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) $op:expr;)*) => {$(
         $(#[$doc])*
-        pub unsafe fn $name(
-            out: *mut CUgraphNode,
-            graph: CUgraph,
-            dependencies: *const CUgraphNode,
+        pub fn $name(
+            out: Out<CUgraphNode>,
+            graph: GraphId,
+            dependencies: Option<In<CUgraphNode>>,
             count: usize,
             $($argument: $type),*
         ) -> CallResult {
             let new_node = NewNode { out, graph, dependencies, count };
-            // SAFETY: `out`, `dependencies` and the node's parameters meet the C function's contract, which the
-            // callees share.
+            // SAFETY: the C function requires that `dependencies` has `count` elements.
             unsafe { new_node.add(|| $op) }
         }
     )*};
@@ -118,46 +106,49 @@ macro_rules! adders {
 
 adders! {
     /// `cuGraphAddKernelNode`, before CUDA 12.
-    add_kernel_v1(params: *const CUDA_KERNEL_NODE_PARAMS) params_in::kernel_v1(params).map(StreamOp::Kernel);
+    add_kernel_v1(params: In<CUDA_KERNEL_NODE_PARAMS>) params_in::kernel_v1(params).map(StreamOp::Kernel);
     /// `cuGraphAddKernelNode`.
-    add_kernel(params: *const KernelNodeParams) params_in::kernel(params).map(StreamOp::Kernel);
+    add_kernel(params: In<KernelNodeParams>) params_in::kernel(params).map(StreamOp::Kernel);
     /// `cuGraphAddMemcpyNode`.
-    add_memcpy(params: *const CUDA_MEMCPY3D, _context: CUcontext) params_in::memcpy(params);
+    add_memcpy(params: In<CUDA_MEMCPY3D>, _context: Option<ContextId>) params_in::memcpy(params);
     /// `cuGraphAddMemsetNode`.
-    add_memset(params: *const CUDA_MEMSET_NODE_PARAMS, _context: CUcontext) params_in::memset_v1(params);
+    add_memset(params: In<CUDA_MEMSET_NODE_PARAMS>, _context: Option<ContextId>) params_in::memset_v1(params);
     /// `cuGraphAddHostNode`.
-    add_host(params: *const CUDA_HOST_NODE_PARAMS) params_in::host(params);
+    add_host(params: In<CUDA_HOST_NODE_PARAMS>) params_in::host(params);
     /// `cuGraphAddEmptyNode`.
     add_empty() Ok(StreamOp::Empty);
     /// `cuGraphAddChildGraphNode`.
-    add_child(child: CUgraph) params_in::child(child);
+    add_child(child: GraphId) params_in::child(child);
     /// `cuGraphAddEventRecordNode`.
-    add_event_record(event: CUevent) existing_event(event).map(StreamOp::RecordEvent);
+    add_event_record(event: EventId) existing_event(event).map(StreamOp::RecordEvent);
     /// `cuGraphAddEventWaitNode`.
-    add_event_wait(event: CUevent) existing_event(event).map(StreamOp::WaitEvent);
+    add_event_wait(event: EventId) existing_event(event).map(StreamOp::WaitEvent);
     /// `cuGraphAddMemAllocNode`.
-    add_alloc(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) params_in::allocation(params);
+    add_alloc(params: InOut<CUDA_MEM_ALLOC_NODE_PARAMS>) params_in::allocation(params);
     /// `cuGraphAddMemFreeNode`.
     add_free(address: CUdeviceptr) params_in::free_op(address);
     /// `cuGraphAddNode` before CUDA 13.
-    add_any(params: *mut NodeParams) read_any(params);
+    add_any(params: InOut<NodeParams>) read_any(&params);
 }
 
 /// `cuGraphAddNode`, with edge data.
-pub unsafe fn add_any_with_edges(
-    out: *mut CUgraphNode,
-    graph: CUgraph,
-    dependencies: *const CUgraphNode,
-    edges: *const EdgeData,
+pub fn add_any_with_edges(
+    out: Option<Out<CUgraphNode>>,
+    graph: GraphId,
+    dependencies: Option<In<CUgraphNode>>,
+    edges: Option<In<EdgeData>>,
     count: usize,
-    params: *mut NodeParams,
+    params: Option<InOut<NodeParams>>,
 ) -> CallResult {
-    // SAFETY: `edges` is null or has `count` elements; the other arguments are those of `cuGraphAddNode`,
-    // whose caller guarantees the same for both versions.
-    unsafe {
-        check_edges(edges, count)?;
-        add_any(out, graph, dependencies, count, params)
-    }
+    // SAFETY: `edges` has `count` elements, as `cuGraphAddNode` requires of its caller.
+    unsafe { check_edges(edges, count) }?;
+    add_any(
+        required(out)?,
+        graph,
+        dependencies,
+        count,
+        required(params)?,
+    )
 }
 
 /// Node types that the simulator does not support, by `CUgraphNodeType`.
@@ -169,26 +160,21 @@ const UNSUPPORTED: [(c_int, &str); 4] = [
 ];
 
 /// Creates the operation of a node of any type. For an allocation node, writes its address to the structure.
-///
-/// # Safety
-/// `params` must be null or a valid, writable structure.
-pub unsafe fn read_any(params: *mut NodeParams) -> Result<StreamOp, CudaError> {
-    if params.is_null() {
-        return Err(CudaError::InvalidValue);
-    }
-    // SAFETY: `params` is not null, so it is a valid structure, whose `kind` selects the field of the union.
+pub fn read_any(params: &InOut<NodeParams>) -> Result<StreamOp, CudaError> {
+    let params = params.as_ptr();
+    // SAFETY: the C function requires a valid, writable structure, whose `kind` selects the field of the union.
     unsafe {
         let payload = &raw mut (*params).payload;
         match (*params).kind {
-            0 => params_in::kernel(&raw const (*payload).kernel).map(StreamOp::Kernel),
+            0 => params_in::kernel(In::from_c(&raw const (*payload).kernel)?).map(StreamOp::Kernel),
             1 => params_in::memcpy_any(&raw const (*payload).memcpy),
-            2 => params_in::memset(&*(&raw const (*payload).memset).cast::<MemsetNodeParams>()),
-            3 => params_in::host(&raw const (*payload).host),
-            4 => params_in::child((*payload).graph),
+            2 => params_in::memset(&(*payload).memset),
+            3 => params_in::host(In::from_c(&raw const (*payload).host)?),
+            4 => params_in::child(GraphId(number((*payload).graph))),
             5 => Ok(StreamOp::Empty),
-            6 => existing_event((*payload).event).map(StreamOp::WaitEvent),
-            7 => existing_event((*payload).event).map(StreamOp::RecordEvent),
-            10 => params_in::allocation(&raw mut (*payload).alloc),
+            6 => existing_event(EventId(number((*payload).event))).map(StreamOp::WaitEvent),
+            7 => existing_event(EventId(number((*payload).event))).map(StreamOp::RecordEvent),
+            10 => params_in::allocation(InOut::from_c(&raw mut (*payload).alloc)?),
             11 => params_in::free_op((*payload).free),
             other => Err(unsupported_node(other)),
         }
@@ -208,16 +194,10 @@ fn unsupported_node(kind: c_int) -> CudaError {
     }
 }
 
-/// Returns the event of a handle, after a check that it exists.
-pub fn existing_event(event: CUevent) -> Result<cuda_sim::driver::EventId, CudaError> {
-    let event = raw::event(event);
+/// Returns the event, after a check that it exists.
+pub fn existing_event(event: EventId) -> Result<EventId, CudaError> {
     lock_driver_drained()?.event_context(event)?;
     Ok(event)
-}
-
-/// Returns the number of a graph's handle.
-pub fn graph_id(graph: CUgraph) -> GraphId {
-    GraphId(number(graph))
 }
 
 /// Returns the number of a node's handle.

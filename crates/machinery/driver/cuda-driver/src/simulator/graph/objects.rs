@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
 
 use cuda_sim::driver::CudaError;
-use cust_raw::{CUgraph, CUhostFn, CUuserObject};
+use cust_raw::{CUhostFn, CUuserObject};
 
 use super::body::GraphId;
 use super::store::graphs;
-use crate::simulator::raw::{Out, handle, number};
+use crate::simulator::arguments::{Out, handle, number};
 use crate::simulator::thread;
 use crate::status::CallResult;
 
@@ -99,15 +99,13 @@ impl Objects {
 }
 
 /// `cuUserObjectCreate`.
-pub unsafe fn create(
-    out: *mut CUuserObject,
+pub fn create(
+    out: Out<CUuserObject>,
     data: *mut c_void,
     destroy: CUhostFn,
     references: c_uint,
     flags: c_uint,
 ) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuUserObjectCreate` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
     if destroy.is_none() || references == 0 || flags != NO_SYNC {
         return Err(CudaError::InvalidValue.into());
     }
@@ -126,7 +124,7 @@ pub unsafe fn create(
 }
 
 /// `cuUserObjectRetain`.
-pub unsafe fn retain(object: CUuserObject, count: c_uint) -> CallResult {
+pub fn retain(object: CUuserObject, count: c_uint) -> CallResult {
     let mut graphs = graphs();
     let object = graphs.objects.0.get_mut(&number(object));
     let object = object.ok_or(CudaError::InvalidValue)?;
@@ -135,15 +133,15 @@ pub unsafe fn retain(object: CUuserObject, count: c_uint) -> CallResult {
 }
 
 /// `cuUserObjectRelease`.
-pub unsafe fn release(object: CUuserObject, count: c_uint) -> CallResult {
+pub fn release(object: CUuserObject, count: c_uint) -> CallResult {
     let count = check_nonzero(count)?;
     let destructor = graphs().objects.release(number(object), count.into())?;
     Ok(call_destructors(destructor.into_iter().collect())?)
 }
 
 /// `cuGraphRetainUserObject`.
-pub unsafe fn retain_in_graph(
-    graph: CUgraph,
+pub fn retain_in_graph(
+    graph: GraphId,
     object: CUuserObject,
     count: c_uint,
     flags: c_uint,
@@ -152,7 +150,7 @@ pub unsafe fn retain_in_graph(
     if flags & !MOVE != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let (graph, object) = (GraphId(number(graph)), number(object));
+    let object = number(object);
     let mut graphs = graphs();
     graphs.graph(graph)?;
     let entry = graphs.objects.0.get_mut(&object);
@@ -168,11 +166,11 @@ pub unsafe fn retain_in_graph(
 }
 
 /// `cuGraphReleaseUserObject`.
-pub unsafe fn release_in_graph(graph: CUgraph, object: CUuserObject, count: c_uint) -> CallResult {
+pub fn release_in_graph(graph: GraphId, object: CUuserObject, count: c_uint) -> CallResult {
     let count = u64::from(check_nonzero(count)?);
     let object = number(object);
     let mut graphs = graphs();
-    let objects = &mut graphs.graph_mut(GraphId(number(graph)))?.objects;
+    let objects = &mut graphs.graph_mut(graph)?.objects;
     let entry = objects.get_mut(&object).ok_or(CudaError::InvalidValue)?;
     *entry = entry.checked_sub(count).ok_or(CudaError::InvalidValue)?;
     if *entry == 0 {

@@ -6,15 +6,15 @@ use cuda_sim::driver::{CudaError, Driver, EventId};
 use cuda_sim::exec::LaunchSpec;
 use cust_raw::{
     CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUevent, CUgraph, CUgraphNode,
+    CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUevent, CUgraph,
 };
 
-use super::body::Node;
-use super::nodes::{existing_event, node_id, read_any};
 use super::params_in::{self, check_launch, node_type};
+use super::body::{Node, NodeId};
+use super::nodes::{existing_event, read_any};
 use super::params_out;
 use super::store::graphs;
-use crate::simulator::raw::{Out, handle};
+use crate::simulator::arguments::{In, InOut, Out, handle};
 use crate::simulator::stream_op::{Kernel, StreamOp};
 use crate::simulator::{lock_driver, lock_driver_drained};
 use crate::status::CallResult;
@@ -35,16 +35,14 @@ pub fn replace_op(driver: &Driver, node: &mut Node, op: StreamOp) -> Result<(), 
     Ok(())
 }
 
-/// Replaces the operation of the node of a handle.
-fn set(node: CUgraphNode, op: StreamOp) -> CallResult {
+/// Replaces the operation of a node.
+fn set(node: NodeId, op: StreamOp) -> CallResult {
     let driver = lock_driver()?;
-    Ok(replace_op(&driver, graphs().node_mut(node_id(node))?, op)?)
+    Ok(replace_op(&driver, graphs().node_mut(node)?, op)?)
 }
 
 /// `cuGraphKernelNodeGetParams`, before CUDA 12.
-pub unsafe fn kernel_v1(node: CUgraphNode, out: *mut CUDA_KERNEL_NODE_PARAMS) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphKernelNodeGetParams` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
+pub fn kernel_v1(node: NodeId, out: Out<CUDA_KERNEL_NODE_PARAMS>) -> CallResult {
     let new = kernel_params(node)?;
     out.set(CUDA_KERNEL_NODE_PARAMS {
         func: new.func,
@@ -62,86 +60,62 @@ pub unsafe fn kernel_v1(node: CUgraphNode, out: *mut CUDA_KERNEL_NODE_PARAMS) ->
 }
 
 /// `cuGraphKernelNodeGetParams`.
-pub unsafe fn kernel(node: CUgraphNode, out: *mut KernelNodeParams) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphKernelNodeGetParams` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
+pub fn kernel(node: NodeId, out: Out<KernelNodeParams>) -> CallResult {
     out.set(kernel_params(node)?);
     Ok(())
 }
 
-fn kernel_params(node: CUgraphNode) -> Result<KernelNodeParams, CudaError> {
+fn kernel_params(node: NodeId) -> Result<KernelNodeParams, CudaError> {
     let driver = lock_driver_drained()?;
-    params_out::kernel(&driver, graphs().node_mut(node_id(node))?)
+    params_out::kernel(&driver, graphs().node_mut(node)?)
 }
 
 /// `cuGraphKernelNodeSetParams`, before CUDA 12.
-pub unsafe fn set_kernel_v1(
-    node: CUgraphNode,
-    params: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphKernelNodeSetParams` requires of its caller.
-    set(
-        node,
-        StreamOp::Kernel(unsafe { params_in::kernel_v1(params) }?),
-    )
+pub fn set_kernel_v1(node: NodeId, params: In<CUDA_KERNEL_NODE_PARAMS>) -> CallResult {
+    set(node, StreamOp::Kernel(params_in::kernel_v1(params)?))
 }
 
 /// `cuGraphKernelNodeSetParams`.
-pub unsafe fn set_kernel(node: CUgraphNode, params: *const KernelNodeParams) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphKernelNodeSetParams` requires of its caller.
-    set(
-        node,
-        StreamOp::Kernel(unsafe { params_in::kernel(params) }?),
-    )
+pub fn set_kernel(node: NodeId, params: In<KernelNodeParams>) -> CallResult {
+    set(node, StreamOp::Kernel(params_in::kernel(params)?))
 }
 
 /// `cuGraphMemcpyNodeGetParams`.
-pub unsafe fn memcpy(node: CUgraphNode, out: *mut CUDA_MEMCPY3D) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphMemcpyNodeGetParams` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
-    out.set(params_out::memcpy(graphs().node(node_id(node))?)?);
+pub fn memcpy(node: NodeId, out: Out<CUDA_MEMCPY3D>) -> CallResult {
+    out.set(params_out::memcpy(graphs().node(node)?)?);
     Ok(())
 }
 
 /// `cuGraphMemcpyNodeSetParams`.
-pub unsafe fn set_memcpy(node: CUgraphNode, params: *const CUDA_MEMCPY3D) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphMemcpyNodeSetParams` requires of its caller.
-    set(node, unsafe { params_in::memcpy(params) }?)
+pub fn set_memcpy(node: NodeId, params: In<CUDA_MEMCPY3D>) -> CallResult {
+    set(node, params_in::memcpy(params)?)
 }
 
 /// `cuGraphMemsetNodeGetParams`.
-pub unsafe fn memset(node: CUgraphNode, out: *mut CUDA_MEMSET_NODE_PARAMS) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphMemsetNodeGetParams` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
-    out.set(params_out::memset(graphs().node(node_id(node))?)?);
+pub fn memset(node: NodeId, out: Out<CUDA_MEMSET_NODE_PARAMS>) -> CallResult {
+    out.set(params_out::memset(graphs().node(node)?)?);
     Ok(())
 }
 
 /// `cuGraphMemsetNodeSetParams`.
-pub unsafe fn set_memset(node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphMemsetNodeSetParams` requires of its caller.
-    set(node, unsafe { params_in::memset_v1(params) }?)
+pub fn set_memset(node: NodeId, params: In<CUDA_MEMSET_NODE_PARAMS>) -> CallResult {
+    set(node, params_in::memset_v1(params)?)
 }
 
 /// `cuGraphHostNodeGetParams`.
-pub unsafe fn host(node: CUgraphNode, out: *mut CUDA_HOST_NODE_PARAMS) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphHostNodeGetParams` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
-    out.set(params_out::host(graphs().node(node_id(node))?)?);
+pub fn host(node: NodeId, out: Out<CUDA_HOST_NODE_PARAMS>) -> CallResult {
+    out.set(params_out::host(graphs().node(node)?)?);
     Ok(())
 }
 
 /// `cuGraphHostNodeSetParams`.
-pub unsafe fn set_host(node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphHostNodeSetParams` requires of its caller.
-    set(node, unsafe { params_in::host(params) }?)
+pub fn set_host(node: NodeId, params: In<CUDA_HOST_NODE_PARAMS>) -> CallResult {
+    set(node, params_in::host(params)?)
 }
 
 /// `cuGraphChildGraphNodeGetGraph`: the graph in the node, which belongs to it.
-pub unsafe fn child(node: CUgraphNode, out: *mut CUgraph) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphChildGraphNodeGetGraph` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
-    match &graphs().node(node_id(node))?.op {
+pub fn child(node: NodeId, out: Out<CUgraph>) -> CallResult {
+    match &graphs().node(node)?.op {
         StreamOp::Graph(body) => out.set(handle(body.id.0)),
         _ => return Err(CudaError::InvalidValue.into()),
     }
@@ -149,29 +123,18 @@ pub unsafe fn child(node: CUgraphNode, out: *mut CUgraph) -> CallResult {
 }
 
 /// `cuGraphEventRecordNodeGetEvent`.
-pub unsafe fn recorded_event(node: CUgraphNode, out: *mut CUevent) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphEventRecordNodeGetEvent` requires of its caller.
-    unsafe { event(node, out, |op| matches!(op, StreamOp::RecordEvent(_))) }
+pub fn recorded_event(node: NodeId, out: Out<CUevent>) -> CallResult {
+    event(node, out, |op| matches!(op, StreamOp::RecordEvent(_)))
 }
 
 /// `cuGraphEventWaitNodeGetEvent`.
-pub unsafe fn awaited_event(node: CUgraphNode, out: *mut CUevent) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphEventWaitNodeGetEvent` requires of its caller.
-    unsafe { event(node, out, |op| matches!(op, StreamOp::WaitEvent(_))) }
+pub fn awaited_event(node: NodeId, out: Out<CUevent>) -> CallResult {
+    event(node, out, |op| matches!(op, StreamOp::WaitEvent(_)))
 }
 
 /// Returns the event of an event node of the requested type.
-///
-/// # Safety
-/// `out` must be null or writable.
-unsafe fn event(
-    node: CUgraphNode,
-    out: *mut CUevent,
-    matches: impl Fn(&StreamOp) -> bool,
-) -> CallResult {
-    // SAFETY: `out` is null or writable, by this function's contract.
-    let out = unsafe { Out::new(out) }?;
-    match &graphs().node(node_id(node))?.op {
+fn event(node: NodeId, out: Out<CUevent>, matches: impl Fn(&StreamOp) -> bool) -> CallResult {
+    match &graphs().node(node)?.op {
         op @ (StreamOp::RecordEvent(EventId(event)) | StreamOp::WaitEvent(EventId(event)))
             if matches(op) =>
         {
@@ -183,28 +146,24 @@ unsafe fn event(
 }
 
 /// `cuGraphEventRecordNodeSetEvent`.
-pub unsafe fn set_recorded_event(node: CUgraphNode, event: CUevent) -> CallResult {
+pub fn set_recorded_event(node: NodeId, event: EventId) -> CallResult {
     set(node, StreamOp::RecordEvent(existing_event(event)?))
 }
 
 /// `cuGraphEventWaitNodeSetEvent`.
-pub unsafe fn set_awaited_event(node: CUgraphNode, event: CUevent) -> CallResult {
+pub fn set_awaited_event(node: NodeId, event: EventId) -> CallResult {
     set(node, StreamOp::WaitEvent(existing_event(event)?))
 }
 
 /// `cuGraphMemAllocNodeGetParams`.
-pub unsafe fn alloc(node: CUgraphNode, out: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphMemAllocNodeGetParams` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
-    out.set(params_out::allocation(graphs().node(node_id(node))?)?);
+pub fn alloc(node: NodeId, out: Out<CUDA_MEM_ALLOC_NODE_PARAMS>) -> CallResult {
+    out.set(params_out::allocation(graphs().node(node)?)?);
     Ok(())
 }
 
 /// `cuGraphMemFreeNodeGetParams`.
-pub unsafe fn free(node: CUgraphNode, out: *mut CUdeviceptr) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphMemFreeNodeGetParams` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
-    match graphs().node(node_id(node))?.op {
+pub fn free(node: NodeId, out: Out<CUdeviceptr>) -> CallResult {
+    match graphs().node(node)?.op {
         StreamOp::Free(address) => out.set(address),
         _ => return Err(CudaError::InvalidValue.into()),
     }
@@ -212,22 +171,17 @@ pub unsafe fn free(node: CUgraphNode, out: *mut CUdeviceptr) -> CallResult {
 }
 
 /// `cuGraphNodeSetParams`: for all node types except allocation and free, whose memory is fixed.
-pub unsafe fn set_any(node: CUgraphNode, params: *mut NodeParams) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphNodeSetParams` requires of its caller.
-    set(node, unsafe { read_changed(params) }?)
+pub fn set_any(node: NodeId, params: InOut<NodeParams>) -> CallResult {
+    set(node, read_changed(&params)?)
 }
 
 /// Creates the new operation of a node of any type except allocation and free.
-///
-/// # Safety
-/// Same as [`read_any`].
-pub unsafe fn read_changed(params: *mut NodeParams) -> Result<StreamOp, CudaError> {
-    // SAFETY: `params` is null or valid, by this function's contract.
-    if let 10 | 11 = unsafe { params_in::read(&raw const (*params).kind) }? {
+pub fn read_changed(params: &InOut<NodeParams>) -> Result<StreamOp, CudaError> {
+    // SAFETY: the C function requires a valid structure.
+    if let 10 | 11 = unsafe { (*params.as_ptr()).kind } {
         return Err(CudaError::NotSupported);
     }
-    // SAFETY: `params` is null or valid, by this function's contract.
-    unsafe { read_any(params) }
+    read_any(params)
 }
 
 /// The values of `CUlaunchAttributeID` that kernel nodes support.
@@ -235,29 +189,29 @@ const COOPERATIVE: c_int = 2;
 const PRIORITY: c_int = 8;
 
 /// `cuGraphKernelNodeGetAttribute`.
-pub unsafe fn attribute(node: CUgraphNode, attribute: c_int, out: *mut c_void) -> CallResult {
-    // SAFETY: `out` is null or has room for the attribute's value, an `int` or a priority of the same size.
-    let out = unsafe { Out::new(out.cast::<c_int>()) }?;
+pub fn attribute(node: NodeId, attribute: c_int, out: Out<c_void>) -> CallResult {
     let graphs = graphs();
-    let StreamOp::Kernel(kernel) = &graphs.node(node_id(node))?.op else {
+    let StreamOp::Kernel(kernel) = &graphs.node(node)?.op else {
         return Err(CudaError::InvalidValue.into());
     };
-    out.set(match attribute {
+    let value: c_int = match attribute {
         COOPERATIVE => kernel.launch.spec().cooperative.into(),
         PRIORITY => kernel.priority,
         _ => return Err(CudaError::NotSupported.into()),
-    });
+    };
+    // SAFETY: both attributes are of type `int`.
+    unsafe { out.set_as(value) };
     Ok(())
 }
 
 /// `cuGraphKernelNodeSetAttribute`.
-pub unsafe fn set_attribute(node: CUgraphNode, attribute: c_int, src: *const c_void) -> CallResult {
-    // SAFETY: `src` is null or points to the attribute's value, an `int` or a priority of the same size.
-    let value = unsafe { params_in::read(src.cast::<c_int>()) }?;
+pub fn set_attribute(node: NodeId, attribute: c_int, src: In<c_void>) -> CallResult {
     change_attributes(node, |attributes| {
+        // SAFETY: both attributes are of type `int`.
+        let value = || unsafe { src.read_as::<c_int>() };
         match attribute {
-            COOPERATIVE => attributes.cooperative = value != 0,
-            PRIORITY => attributes.priority = value,
+            COOPERATIVE => attributes.cooperative = value() != 0,
+            PRIORITY => attributes.priority = value(),
             _ => return Err(CudaError::NotSupported),
         }
         Ok(())
@@ -265,8 +219,8 @@ pub unsafe fn set_attribute(node: CUgraphNode, attribute: c_int, src: *const c_v
 }
 
 /// `cuGraphKernelNodeCopyAttributes`.
-pub unsafe fn copy_attributes(out: CUgraphNode, src: CUgraphNode) -> CallResult {
-    let source = match &graphs().node(node_id(src))?.op {
+pub fn copy_attributes(out: NodeId, src: NodeId) -> CallResult {
+    let source = match &graphs().node(src)?.op {
         StreamOp::Kernel(kernel) => Attributes::of(kernel),
         _ => return Err(CudaError::InvalidValue.into()),
     };
@@ -306,12 +260,12 @@ impl Attributes {
 
 /// Changes the attributes of a kernel node.
 fn change_attributes(
-    node: CUgraphNode,
+    node: NodeId,
     change: impl FnOnce(&mut Attributes) -> Result<(), CudaError>,
 ) -> CallResult {
     let driver = lock_driver_drained()?;
     let mut graphs = graphs();
-    let node = graphs.node_mut(node_id(node))?;
+    let node = graphs.node_mut(node)?;
     let StreamOp::Kernel(kernel) = &mut node.op else {
         return Err(CudaError::InvalidValue.into());
     };

@@ -7,13 +7,13 @@ use cuda_sim::driver::{CheckedLaunch, CudaError, Driver, FunctionId, Memcpy, Mem
 use cuda_sim::exec::LaunchSpec;
 use cust_raw::{
     CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS, CUgraph,
+    CUDA_MEMSET_NODE_PARAMS,
 };
 
 use super::body::GraphId;
 use super::memory;
 use super::store::graphs;
-use crate::simulator::raw::number;
+use crate::simulator::arguments::{Argument, In, InOut, Plain, required};
 use crate::simulator::stream_op::{HostFunction, Kernel, Reservation, StreamOp};
 use crate::simulator::{
     launch, lock_current_context_drained, lock_driver_drained, memcpy, resolve_function,
@@ -21,46 +21,34 @@ use crate::simulator::{
 };
 use crate::types::graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
 
-/// Reads through a pointer. Returns [`CudaError::InvalidValue`] for a null pointer.
-///
-/// # Safety
-/// `from` must be null or readable.
-pub unsafe fn read<T: Copy>(from: *const T) -> Result<T, CudaError> {
-    if from.is_null() {
-        return Err(CudaError::InvalidValue);
-    }
-    // SAFETY: `from` is not null, so it is readable by this function's contract.
-    Ok(unsafe { from.read() })
-}
-
 /// Reads a kernel node's parameters from the structure before CUDA 12, which has no context.
-///
-/// # Safety
-/// `from` must be null or a valid structure with the kernel's arguments.
-pub unsafe fn kernel_v1(from: *const CUDA_KERNEL_NODE_PARAMS) -> Result<Kernel, CudaError> {
-    // SAFETY: `from` is null or valid, and its arguments are those of the kernel, by this function's contract.
-    unsafe {
-        let v1 = read(from)?;
-        kernel(&KernelNodeParams {
-            func: v1.func,
-            grid: [v1.gridDimX, v1.gridDimY, v1.gridDimZ],
-            block: [v1.blockDimX, v1.blockDimY, v1.blockDimZ],
-            shared_mem_bytes: v1.sharedMemBytes,
-            kernel_params: v1.kernelParams,
-            extra: v1.extra,
-            kern: std::ptr::null_mut(),
-            ctx: std::ptr::null_mut(),
-        })
-    }
+pub fn kernel_v1(from: In<CUDA_KERNEL_NODE_PARAMS>) -> Result<Kernel, CudaError> {
+    let v1 = from.read();
+    let params = KernelNodeParams {
+        func: v1.func,
+        grid: [v1.gridDimX, v1.gridDimY, v1.gridDimZ],
+        block: [v1.blockDimX, v1.blockDimY, v1.blockDimZ],
+        shared_mem_bytes: v1.sharedMemBytes,
+        kernel_params: v1.kernelParams,
+        extra: v1.extra,
+        kern: std::ptr::null_mut(),
+        ctx: std::ptr::null_mut(),
+    };
+    // SAFETY: the C function requires the kernel's arguments in both versions of the structure.
+    unsafe { kernel_op(&params) }
 }
 
 /// Reads a kernel node's parameters.
+pub fn kernel(from: In<KernelNodeParams>) -> Result<Kernel, CudaError> {
+    // SAFETY: the C function requires the kernel's arguments in the structure.
+    unsafe { kernel_op(&from.read()) }
+}
+
+/// Creates the operation of a kernel node.
 ///
 /// # Safety
-/// Same as [`kernel_v1`].
-pub unsafe fn kernel(from: *const KernelNodeParams) -> Result<Kernel, CudaError> {
-    // SAFETY: `from` is null or valid, by this function's contract.
-    let params = unsafe { read(from) }?;
+/// `params` must hold the kernel's arguments.
+unsafe fn kernel_op(params: &KernelNodeParams) -> Result<Kernel, CudaError> {
     let handle = match params.func.is_null() {
         true => params.kern.cast(),
         false => params.func,
@@ -93,12 +81,8 @@ pub fn check_launch(
 }
 
 /// Reads a memcpy node's parameters.
-///
-/// # Safety
-/// `from` must be null or a valid structure.
-pub unsafe fn memcpy(from: *const CUDA_MEMCPY3D) -> Result<StreamOp, CudaError> {
-    // SAFETY: `from` is null or valid, by this function's contract.
-    let memcpy = unsafe { memcpy::read_three_d(from) }?;
+pub fn memcpy(from: In<CUDA_MEMCPY3D>) -> Result<StreamOp, CudaError> {
+    let memcpy = memcpy::read_three_d(from)?;
     let (driver, context) = lock_current_context_drained()?;
     memory::check_memcpy(&driver, context, &memcpy)?;
     Ok(StreamOp::Memcpy(memcpy))
@@ -107,24 +91,20 @@ pub unsafe fn memcpy(from: *const CUDA_MEMCPY3D) -> Result<StreamOp, CudaError> 
 /// Reads a memcpy node's parameters from the structure for nodes of any type.
 ///
 /// # Safety
-/// `params` must be readable.
+/// `params` must be a valid structure.
 pub unsafe fn memcpy_any(params: *const MemcpyNodeParams) -> Result<StreamOp, CudaError> {
-    // SAFETY: `params` is readable, by this function's contract; the copy's enums are read as integers.
+    // SAFETY: `params` is valid, by this function's contract.
     unsafe {
         if (&raw const (*params).flags).read() != 0 {
             return Err(CudaError::InvalidValue);
         }
-        memcpy(&raw const (*params).copy_params)
+        memcpy(In::from_c(&raw const (*params).copy_params)?)
     }
 }
 
 /// Reads a memset node's parameters from the structure without a context.
-///
-/// # Safety
-/// `from` must be null or a valid structure.
-pub unsafe fn memset_v1(from: *const CUDA_MEMSET_NODE_PARAMS) -> Result<StreamOp, CudaError> {
-    // SAFETY: `from` is null or valid, by this function's contract.
-    let v1 = unsafe { read(from) }?;
+pub fn memset_v1(from: In<CUDA_MEMSET_NODE_PARAMS>) -> Result<StreamOp, CudaError> {
+    let v1 = from.read();
     memset(&MemsetNodeParams {
         dst: v1.dst,
         pitch: v1.pitch,
@@ -157,12 +137,8 @@ pub fn memset(params: &MemsetNodeParams) -> Result<StreamOp, CudaError> {
 }
 
 /// Reads a host node's parameters.
-///
-/// # Safety
-/// `from` must be null or a valid structure.
-pub unsafe fn host(from: *const CUDA_HOST_NODE_PARAMS) -> Result<StreamOp, CudaError> {
-    // SAFETY: `from` is null or valid, by this function's contract.
-    let params = unsafe { read(from) }?;
+pub fn host(from: In<CUDA_HOST_NODE_PARAMS>) -> Result<StreamOp, CudaError> {
+    let params = from.read();
     if params.fn_.is_none() {
         return Err(CudaError::InvalidValue);
     }
@@ -173,9 +149,9 @@ pub unsafe fn host(from: *const CUDA_HOST_NODE_PARAMS) -> Result<StreamOp, CudaE
 }
 
 /// Creates the operation of a child graph node. A graph that allocates or frees memory cannot be a child.
-pub fn child(graph: CUgraph) -> Result<StreamOp, CudaError> {
+pub fn child(graph: GraphId) -> Result<StreamOp, CudaError> {
     let graphs = graphs();
-    let body = graphs.graph(GraphId(number(graph)))?;
+    let body = graphs.graph(graph)?;
     if body.has_memory() {
         return Err(CudaError::NotSupported);
     }
@@ -183,17 +159,12 @@ pub fn child(graph: CUgraph) -> Result<StreamOp, CudaError> {
 }
 
 /// Reserves the memory of an allocation node, and writes its address to the structure.
-///
-/// # Safety
-/// `params` must be null or a valid, writable structure.
-pub unsafe fn allocation(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<StreamOp, CudaError> {
+pub fn allocation(params: InOut<CUDA_MEM_ALLOC_NODE_PARAMS>) -> Result<StreamOp, CudaError> {
     /// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`.
     const PINNED: c_int = 1;
     const DEVICE: c_int = 1;
-    if params.is_null() {
-        return Err(CudaError::InvalidValue);
-    }
-    // SAFETY: `params` is not null, so it is readable by this function's contract; enums are read as integers.
+    let params = params.as_ptr();
+    // SAFETY: the structure is readable; enums are read as integers.
     let (allocation_type, location_kind, device, bytes) = unsafe {
         (
             (&raw const (*params).poolProps.allocType)
@@ -211,7 +182,7 @@ pub unsafe fn allocation(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Stre
     }
     let (mut driver, context) = lock_current_context_drained()?;
     let address = memory::reserve(&mut driver, context, bytes as u64)?;
-    // SAFETY: `params` is not null, so it is writable by this function's contract.
+    // SAFETY: the structure is writable.
     unsafe { (*params).dptr = address };
     Ok(StreamOp::Allocate(Reservation {
         address,
@@ -257,11 +228,10 @@ pub fn node_type(op: &StreamOp) -> c_int {
 ///
 /// # Safety
 /// `list` must be null or have `count` elements.
-pub unsafe fn list<T: Copy>(list: *const T, count: usize) -> Result<Vec<T>, CudaError> {
-    match (list.is_null(), count) {
-        (_, 0) => Ok(Vec::new()),
-        (true, _) => Err(CudaError::InvalidValue),
-        // SAFETY: `list` is not null, so it has `count` elements by this function's contract.
-        (false, count) => Ok(unsafe { std::slice::from_raw_parts(list, count) }.to_vec()),
+pub unsafe fn list<T: Plain>(list: Option<In<T>>, count: usize) -> Result<Vec<T>, CudaError> {
+    match count {
+        0 => Ok(Vec::new()),
+        // SAFETY: `list` has `count` elements, by this function's contract.
+        _ => Ok(unsafe { required(list)?.read_all(count) }),
     }
 }

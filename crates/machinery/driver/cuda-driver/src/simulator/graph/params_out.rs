@@ -11,7 +11,7 @@ use cust_raw::{
 };
 
 use super::body::{Node, Pointer};
-use crate::simulator::raw::handle;
+use crate::simulator::arguments::handle;
 use crate::simulator::stream_op::{HostFunction, StreamOp};
 use crate::types::graph::KernelNodeParams;
 

@@ -4,30 +4,29 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use cuda_sim::driver::CudaError;
+use cuda_sim::driver::{ContextId, CudaError, EventId};
 use cust_raw::{
     CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
-    CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode,
+    CUgraphNode,
 };
 
-use super::body::{Body, Node, NodeId};
-use super::exec::exec_id;
-use super::nodes::{existing_event, graph_id, node_id};
+use super::body::{Body, GraphId, Node, NodeId};
+use super::nodes::existing_event;
 use super::objects;
 use super::params::{read_changed, replace_op};
 use super::params_in::{self, is_multi_row, node_type};
-use super::store::graphs;
 use crate::simulator::lock_driver;
-use crate::simulator::raw::{Out, handle};
+use super::store::{ExecId, graphs};
+use crate::simulator::arguments::{In, InOut, Out, handle};
 use crate::simulator::stream_op::StreamOp;
 use crate::status::CallResult;
 use crate::types::graph::{KernelNodeParams, NodeParams, UpdateResult};
 
 /// Replaces the operation of an executable graph's node; the original graph does not change.
-fn set(exec: CUgraphExec, node: CUgraphNode, op: StreamOp) -> CallResult {
+fn set(exec: ExecId, node: NodeId, op: StreamOp) -> CallResult {
     let driver = lock_driver()?;
     let mut graphs = graphs();
-    let node = graphs.exec_node(exec_id(exec), node_id(node))?;
+    let node = graphs.exec_node(exec, node)?;
     match (&mut node.op, op) {
         (StreamOp::Graph(old), StreamOp::Graph(new)) => {
             // The nodes keep their numbers, which the program holds as handles.
@@ -43,90 +42,62 @@ fn set(exec: CUgraphExec, node: CUgraphNode, op: StreamOp) -> CallResult {
 }
 
 /// `cuGraphExecKernelNodeSetParams`, before CUDA 12.
-pub unsafe fn set_kernel_v1(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    params: *const CUDA_KERNEL_NODE_PARAMS,
+pub fn set_kernel_v1(
+    exec: ExecId,
+    node: NodeId,
+    params: In<CUDA_KERNEL_NODE_PARAMS>,
 ) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphExecKernelNodeSetParams` requires of its
-    // caller.
-    let kernel = unsafe { params_in::kernel_v1(params) }?;
-    set(exec, node, StreamOp::Kernel(kernel))
+    set(exec, node, StreamOp::Kernel(params_in::kernel_v1(params)?))
 }
 
 /// `cuGraphExecKernelNodeSetParams`.
-pub unsafe fn set_kernel(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    params: *const KernelNodeParams,
-) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphExecKernelNodeSetParams` requires of its
-    // caller.
-    let kernel = unsafe { params_in::kernel(params) }?;
-    set(exec, node, StreamOp::Kernel(kernel))
+pub fn set_kernel(exec: ExecId, node: NodeId, params: In<KernelNodeParams>) -> CallResult {
+    set(exec, node, StreamOp::Kernel(params_in::kernel(params)?))
 }
 
 /// `cuGraphExecMemcpyNodeSetParams`: only for copies of one row.
-pub unsafe fn set_memcpy(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    params: *const CUDA_MEMCPY3D,
-    _context: CUcontext,
+pub fn set_memcpy(
+    exec: ExecId,
+    node: NodeId,
+    params: In<CUDA_MEMCPY3D>,
+    _context: Option<ContextId>,
 ) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphExecMemcpyNodeSetParams` requires of its
-    // caller.
-    set(exec, node, unsafe { params_in::memcpy(params) }?)
+    set(exec, node, params_in::memcpy(params)?)
 }
 
 /// `cuGraphExecMemsetNodeSetParams`: only for fills of one row.
-pub unsafe fn set_memset(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    params: *const CUDA_MEMSET_NODE_PARAMS,
-    _context: CUcontext,
+pub fn set_memset(
+    exec: ExecId,
+    node: NodeId,
+    params: In<CUDA_MEMSET_NODE_PARAMS>,
+    _context: Option<ContextId>,
 ) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphExecMemsetNodeSetParams` requires of its
-    // caller.
-    set(exec, node, unsafe { params_in::memset_v1(params) }?)
+    set(exec, node, params_in::memset_v1(params)?)
 }
 
 /// `cuGraphExecHostNodeSetParams`.
-pub unsafe fn set_host(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    params: *const CUDA_HOST_NODE_PARAMS,
-) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphExecHostNodeSetParams` requires of its caller.
-    set(exec, node, unsafe { params_in::host(params) }?)
+pub fn set_host(exec: ExecId, node: NodeId, params: In<CUDA_HOST_NODE_PARAMS>) -> CallResult {
+    set(exec, node, params_in::host(params)?)
 }
 
 /// `cuGraphExecChildGraphNodeSetParams`: the new graph must have the topology of the old one.
-pub unsafe fn set_child(exec: CUgraphExec, node: CUgraphNode, graph: CUgraph) -> CallResult {
+pub fn set_child(exec: ExecId, node: NodeId, graph: GraphId) -> CallResult {
     set(exec, node, params_in::child(graph)?)
 }
 
 /// `cuGraphExecEventRecordNodeSetEvent`.
-pub unsafe fn set_recorded_event(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    event: CUevent,
-) -> CallResult {
+pub fn set_recorded_event(exec: ExecId, node: NodeId, event: EventId) -> CallResult {
     set(exec, node, StreamOp::RecordEvent(existing_event(event)?))
 }
 
 /// `cuGraphExecEventWaitNodeSetEvent`.
-pub unsafe fn set_awaited_event(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    event: CUevent,
-) -> CallResult {
+pub fn set_awaited_event(exec: ExecId, node: NodeId, event: EventId) -> CallResult {
     set(exec, node, StreamOp::WaitEvent(existing_event(event)?))
 }
 
 /// `cuGraphExecNodeSetParams`: for nodes of any type.
-pub unsafe fn set_any(exec: CUgraphExec, node: CUgraphNode, params: *mut NodeParams) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphExecNodeSetParams` requires of its caller.
-    set(exec, node, unsafe { read_changed(params) }?)
+pub fn set_any(exec: ExecId, node: NodeId, params: InOut<NodeParams>) -> CallResult {
+    set(exec, node, read_changed(&params)?)
 }
 
 /// The reason why an executable graph cannot be updated: a `CUgraphExecUpdateResult`, and the node of the new
@@ -146,14 +117,12 @@ const NOT_SUPPORTED: c_int = 6;
 const ATTRIBUTES_CHANGED: c_int = 8;
 
 /// `cuGraphExecUpdate` before CUDA 12.
-pub unsafe fn update(
-    exec: CUgraphExec,
-    graph: CUgraph,
-    error_node: *mut CUgraphNode,
-    result: *mut c_int,
+pub fn update(
+    exec: ExecId,
+    graph: GraphId,
+    error_node: Out<CUgraphNode>,
+    result: Out<c_int>,
 ) -> CallResult {
-    // SAFETY: `error_node` and `result` are null or writable, as `cuGraphExecUpdate` requires of its caller.
-    let (error_node, result) = unsafe { (Out::new(error_node)?, Out::new(result)?) };
     let outcome = apply(exec, graph);
     let (code, node) = result_and_node(&outcome);
     result.set(code);
@@ -162,13 +131,7 @@ pub unsafe fn update(
 }
 
 /// `cuGraphExecUpdate`.
-pub unsafe fn update_with_info(
-    exec: CUgraphExec,
-    graph: CUgraph,
-    out: *mut UpdateResult,
-) -> CallResult {
-    // SAFETY: `out` is null or writable, as `cuGraphExecUpdate` requires of its caller.
-    let out = unsafe { Out::new(out) }?;
+pub fn update_with_info(exec: ExecId, graph: GraphId, out: Out<UpdateResult>) -> CallResult {
     let outcome = apply(exec, graph);
     let (result, node) = result_and_node(&outcome);
     out.set(UpdateResult {
@@ -195,19 +158,19 @@ fn to_call_result(outcome: Result<(), Difference>) -> CallResult {
 }
 
 /// Updates an executable graph to the operations of `graph`.
-fn apply(exec: CUgraphExec, graph: CUgraph) -> Result<(), Difference> {
+fn apply(exec: ExecId, graph: GraphId) -> Result<(), Difference> {
     let error = |_| Difference {
         result: ERROR,
         node: None,
     };
     let mut graphs = graphs();
-    let new = graphs.graph(graph_id(graph)).map_err(error)?.clone();
-    let old = graphs.exec(exec_id(exec)).map_err(error)?.body.clone();
+    let new = graphs.graph(graph).map_err(error)?.clone();
+    let old = graphs.exec(exec).map_err(error)?.body.clone();
     let merged = merge(&old, &new)?;
     // Release the old graph's objects only after the new one's are retained.
     graphs.retain_objects(&merged);
     let destructors = graphs.release_objects(&old);
-    if let Some(exec) = graphs.execs.get_mut(&exec_id(exec)) {
+    if let Some(exec) = graphs.execs.get_mut(&exec) {
         exec.body = Arc::new(merged);
     }
     drop(graphs);
