@@ -32,16 +32,13 @@ compile_error!("CUDA has 64-bit addresses: build for a 64-bit target");
 mod backend;
 #[cfg(test)]
 mod differences;
-mod errors;
 mod fork;
 pub mod functions;
 mod log;
 pub mod names;
 mod nvidia;
-mod proc_address;
 mod simulator;
 mod status;
-mod timed;
 pub mod types;
 
 pub use backend::{Backend, OnSimulatorStart, backend, configured_devices, on_simulator_start};
@@ -67,4 +64,17 @@ pub use simulator::telemetry::{
     Event, LaunchRecorder, Observer, record_launches, set_observer, silence_findings, take_findings,
 };
 pub use status::Status;
-pub use timed::TimedLaunch;
+
+use serde::{Deserialize, Serialize};
+
+/// A completed launch on a GPU with its measured time, in the form that programs serialize.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TimedLaunch {
+    /// The kernel's name in the device code.
+    pub kernel: String,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    /// The time between two events, in milliseconds. The resolution is 0.5 µs; the events' own overhead is
+    /// included.
+    pub milliseconds: f64,
+}

@@ -1,7 +1,13 @@
-//! Lookup of a function by unversioned name, for `cuGetProcAddress`.
+//! Lookup of a function by unversioned name, and `cuGetProcAddress`.
 
-use super::entry::{DefaultStream, EntryPoint};
-use super::table::all;
+use std::ffi::{c_int, c_ulonglong, c_void};
+
+use cuda_sim::driver::CudaError;
+use cust_raw::CUuuid;
+
+use super::{DefaultStream, EntryPoint, all};
+use crate::simulator::arguments::{In, Out};
+use crate::status::CallResult;
 
 /// Names that newer headers map to another function: unversioned name, first CUDA version, function.
 const RENAMED: &[(&str, u32, &str)] =
@@ -55,6 +61,61 @@ pub(crate) fn base_name(name: &str) -> &str {
         }
         _ => name,
     }
+}
+
+/// Values of `CUdriverProcAddress_flags`. `CU_GET_PROC_ADDRESS_DEFAULT` leaves the choice to the compile-time
+/// headers of the program; here it means the legacy default stream.
+const DEFAULT: c_ulonglong = 0;
+const LEGACY: c_ulonglong = 1;
+const PER_THREAD: c_ulonglong = 2;
+
+/// Values of `CUdriverProcAddressQueryResult`.
+const FOUND: c_int = 0;
+const NO_SUCH_NAME: c_int = 1;
+const TOO_OLD: c_int = 2;
+
+/// `cuGetProcAddress_v2`, since CUDA 12.0.
+pub fn address_with_status(
+    name: &str,
+    function: Out<*mut c_void>,
+    version: c_int,
+    flags: c_ulonglong,
+    status: Option<Out<c_int>>,
+) -> CallResult {
+    let default_stream = match flags {
+        DEFAULT | LEGACY => DefaultStream::Legacy,
+        PER_THREAD => DefaultStream::PerThread,
+        _ => return Err(CudaError::InvalidValue.into()),
+    };
+    let version = u32::try_from(version).map_err(|_| CudaError::InvalidValue)?;
+    let (address, result) = match find(name, version, default_stream) {
+        Ok(entry) => (entry.exported() as *mut c_void, FOUND),
+        Err(NotFound::Name) => (std::ptr::null_mut(), NO_SUCH_NAME),
+        Err(NotFound::Version) => (std::ptr::null_mut(), TOO_OLD),
+    };
+    function.set(address);
+    Out::set_optional(status, result);
+    match result {
+        FOUND => Ok(()),
+        _ => Err(CudaError::NotFound.into()),
+    }
+}
+
+/// `cuGetProcAddress` of CUDA 11.
+pub fn address(
+    name: &str,
+    function: Out<*mut c_void>,
+    version: c_int,
+    flags: c_ulonglong,
+) -> CallResult {
+    address_with_status(name, function, version, flags, None)
+}
+
+/// `cuGetExportTable`: undocumented function tables for NVIDIA's own libraries. The simulator has none.
+/// Programs probe for them, so a missing table prints no warning.
+pub fn export_table(table: Out<*const c_void>, _id: In<CUuuid>) -> CallResult {
+    table.set(std::ptr::null());
+    Err(CudaError::NotFound.into())
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! `c_int`, because a caller may pass a value the enum lacks) and its implementation in the simulator. The
 //! macros in `macros.rs` generate the functions from the rows.
 
-mod entry;
 mod lookup;
 #[macro_use]
 mod macros;
@@ -12,13 +11,87 @@ mod macros;
 mod sweep;
 mod table;
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-pub(crate) use self::entry::{DefaultStream, EntryPoint, ErasedFn};
 #[cfg(test)]
 pub(crate) use self::lookup::base_name;
-pub(crate) use self::lookup::{NotFound, find};
 pub use self::table::*;
+
+/// A function pointer with its signature erased.
+pub(crate) type ErasedFn = unsafe extern "C" fn();
+
+/// The stream that a null handle denotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DefaultStream {
+    /// The legacy default stream, which all threads share.
+    Legacy,
+    /// The calling thread's default stream: for functions whose names end in `_ptsz` or `_ptds`.
+    PerThread,
+}
+
+/// One function of the driver API.
+pub(crate) struct EntryPoint {
+    /// The C name, NUL-terminated.
+    pub name: &'static str,
+    /// The first CUDA version with this function, in the encoding of `cuDriverGetVersion`: 12040 for 12.4.
+    pub since: u32,
+    pub default_stream: DefaultStream,
+    /// The number of calls that the simulator executed.
+    calls: &'static AtomicU64,
+    /// The exported C function.
+    exported: ErasedFn,
+    /// The implementations; `None` for a function whose signature is unknown here.
+    implementations: Option<Implementations>,
+    /// True if the simulator implements it.
+    #[cfg(test)]
+    pub(crate) simulated: bool,
+    /// The argument types as written in the table.
+    #[cfg(test)]
+    arguments: &'static [&'static str],
+}
+
+/// The implementations of a function.
+struct Implementations {
+    /// The current implementation.
+    pub slot: &'static AtomicPtr<()>,
+    /// The simulator's implementation.
+    pub simulated: ErasedFn,
+    /// The fallback for a function that NVIDIA's library lacks.
+    pub missing: ErasedFn,
+}
+
+impl EntryPoint {
+    /// Returns the link name, without the NUL.
+    pub fn name(&self) -> &'static str {
+        self.name.trim_end_matches('\0')
+    }
+
+    /// Returns the exported C function.
+    pub fn exported(&self) -> ErasedFn {
+        self.exported
+    }
+
+    /// Directs calls to the simulator.
+    pub fn use_simulator(&self) {
+        if let Some(implementations) = &self.implementations {
+            let function = implementations.simulated as *mut ();
+            implementations.slot.store(function, Ordering::Release);
+        }
+    }
+
+    /// Directs calls to NVIDIA's `function`, or to an error if NVIDIA's library lacks it.
+    ///
+    /// # Safety
+    /// `function` must be the driver API's function of this name, for as long as the process runs.
+    pub unsafe fn forward(&self, function: Option<ErasedFn>) {
+        if let Some(implementations) = &self.implementations {
+            let function = function.unwrap_or(implementations.missing);
+            implementations
+                .slot
+                .store(function as *mut (), Ordering::Release);
+        }
+    }
+}
 
 /// Returns the number of functions. A program that calls this links all of them, so that shared libraries it
 /// loads can resolve them.

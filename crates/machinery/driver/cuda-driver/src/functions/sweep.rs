@@ -8,8 +8,7 @@ use std::io::Write;
 use std::process::Command;
 use std::ptr::null_mut;
 
-use super::entry::EntryPoint;
-use super::table::*;
+use super::*;
 
 /// The signature used for all calls. No function has more than 12 arguments, and C functions ignore extra ones.
 type Any = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> i32;

@@ -1,5 +1,5 @@
-//! The simulator's implementations of the C functions: they convert raw pointers and handles, call
-//! [`cuda_sim::driver`] and write the results. One file per topic, as in the table of functions.
+//! The simulator's implementations of the C functions: they call [`cuda_sim::driver`] and write the results;
+//! `arguments.rs` has the types of their arguments. One file per topic, as in the table of functions.
 
 pub mod arguments;
 pub mod capture;
@@ -19,16 +19,12 @@ pub mod link;
 pub mod managed;
 pub mod memcpy;
 pub mod memory;
-pub mod memset;
 pub mod module;
-pub mod occupancy;
 pub mod options;
 pub mod pointer;
 pub mod pool;
-pub mod profiler;
 mod queue;
 pub mod stream;
-pub mod stream_attributes;
 mod stream_op;
 mod submit;
 pub mod telemetry;

@@ -1,19 +1,21 @@
-//! Rows of the driver API's function table: initialization, error handling and device management.
+//! Rows of the driver API's function table: initialization, error handling, devices and contexts.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
-use cust_raw::{CUdevice, CUuuid};
+use cust_raw::{CUcontext, CUdevice, CUuuid};
 
 use super::*;
-use crate::simulator::device;
-use crate::types::CUdevprop;
-use crate::{backend, errors, proc_address};
+use crate::functions::lookup;
+use crate::simulator::{context, device};
+use crate::types::{CUctxCreateParams, CUdevprop, CUexecAffinityParam};
+use crate::{backend, status};
 
 functions! {
+    // Initialization, errors and devices
     2000 cuInit(flags: c_uint) [backend::init, always];
     2020 cuDriverGetVersion(version: *mut c_int) [device::driver_version, always];
-    6000 cuGetErrorString(error: c_int, text: *mut *const c_char) [errors::string, always];
-    6000 cuGetErrorName(error: c_int, text: *mut *const c_char) [errors::name, always];
+    6000 cuGetErrorString(error: c_int, text: *mut *const c_char) [status::string, always];
+    6000 cuGetErrorName(error: c_int, text: *mut *const c_char) [status::name, always];
     2000 cuDeviceGet(device: *mut CUdevice, ordinal: c_int) [device::get];
     2000 cuDeviceGetCount(count: *mut c_int) [device::count];
     2000 cuDeviceGetName(name: *mut c_char, len: c_int, device: CUdevice) [device::name];
@@ -31,14 +33,14 @@ functions! {
 
     11030 cuGetProcAddress(
         name: *const c_char, function: *mut *mut c_void, version: c_int, flags: c_ulonglong,
-    ) [proc_address::without_status, always];
+    ) [lookup::address, always];
     12000 cuGetProcAddress_v2(
         name: *const c_char, function: *mut *mut c_void, version: c_int, flags: c_ulonglong,
         status: *mut c_int,
-    ) [proc_address::with_status, always];
+    ) [lookup::address_with_status, always];
     3000 cuGetExportTable(
         table: *mut *const c_void, which: *const CUuuid,
-    ) [proc_address::export_table, always];
+    ) [lookup::export_table, always];
     4010 cuDeviceGetByPCIBusId(device: *mut CUdevice, pci_bus_id: *const c_char) [device::by_bus_id];
     8000 cuDeviceGetP2PAttribute(
         value: *mut c_int, attribute: c_int, from: CUdevice, to: CUdevice,
@@ -48,10 +50,65 @@ functions! {
     ) [device::affinity_support];
     2000 cuDeviceGetProperties(properties: *mut CUdevprop, device: CUdevice) [device::properties];
 
+    // Contexts
+    7000 cuDevicePrimaryCtxRetain(ctx: *mut CUcontext, device: CUdevice) [context::retain_primary];
+    11000 cuDevicePrimaryCtxRelease_v2(device: CUdevice) [context::release_primary];
+    11000 cuDevicePrimaryCtxReset_v2(device: CUdevice) [context::reset_primary];
+    11000 cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint) [context::set_primary_flags];
+    7000 cuDevicePrimaryCtxGetState(
+        device: CUdevice, flags: *mut c_uint, active: *mut c_int,
+    ) [context::primary_state];
+    3020 cuCtxCreate_v2(ctx: *mut CUcontext, flags: c_uint, device: CUdevice) [context::create];
+    4000 cuCtxDestroy_v2(ctx: CUcontext) [context::destroy];
+    4000 cuCtxPushCurrent_v2(ctx: CUcontext) [context::push];
+    4000 cuCtxPopCurrent_v2(ctx: *mut CUcontext) [context::pop];
+    4000 cuCtxSetCurrent(ctx: CUcontext) [context::set_current];
+    4000 cuCtxGetCurrent(ctx: *mut CUcontext) [context::get_current];
+    2000 cuCtxGetDevice(device: *mut CUdevice) [context::device];
+    7000 cuCtxGetFlags(flags: *mut c_uint) [context::flags];
+    3020 cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) [context::api_version];
+    2000 cuCtxSynchronize() [context::synchronize];
+    3010 cuCtxGetLimit(value: *mut usize, limit: c_int) [context::limit];
+    3010 cuCtxSetLimit(limit: c_int, value: usize) [context::set_limit];
+    3020 cuCtxGetCacheConfig(config: *mut c_int) [context::cache_config];
+    3020 cuCtxSetCacheConfig(config: c_int) [context::set_cache_config];
+    4020 cuCtxGetSharedMemConfig(config: *mut c_int) [context::shared_config];
+    4020 cuCtxSetSharedMemConfig(config: c_int) [context::set_shared_config];
+    5050 cuCtxGetStreamPriorityRange(
+        least_priority: *mut c_int, greatest_priority: *mut c_int,
+    ) [context::stream_priority_range];
+    4000 cuCtxEnablePeerAccess(peer_context: CUcontext, flags: c_uint) [context::enable_peer];
+    4000 cuCtxDisablePeerAccess(peer_context: CUcontext) [context::disable_peer];
+    2000 cuCtxCreate(ctx: *mut CUcontext, flags: c_uint, device: CUdevice) [context::create];
+    11040 cuCtxCreate_v3(
+        ctx: *mut CUcontext, affinities: *const CUexecAffinityParam, count: c_int, flags: c_uint,
+        device: CUdevice,
+    ) [context::create_with_affinity];
+    12050 cuCtxCreate_v4(
+        ctx: *mut CUcontext, parameters: *const CUctxCreateParams, flags: c_uint, device: CUdevice,
+    ) [context::create_with_parameters];
+    11040 cuCtxGetExecAffinity(affinity: *mut CUexecAffinityParam, kind: c_int) [context::affinity];
+    12000 cuCtxGetId(ctx: CUcontext, id: *mut c_ulonglong) [context::id];
+    12010 cuCtxSetFlags(flags: c_uint) [context::set_flags];
+    13000 cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) [context::device_of];
+    13000 cuCtxSynchronize_v2(ctx: CUcontext) [context::synchronize_one];
+    11000 cuCtxResetPersistingL2Cache() [context::reset_persisting_cache];
+    2000 cuCtxDestroy(ctx: CUcontext) [context::destroy];
+    2000 cuCtxPushCurrent(ctx: CUcontext) [context::push];
+    2000 cuCtxPopCurrent(ctx: *mut CUcontext) [context::pop];
+    7000 cuDevicePrimaryCtxRelease(device: CUdevice) [context::release_primary];
+    7000 cuDevicePrimaryCtxReset(device: CUdevice) [context::reset_primary];
+    7000 cuDevicePrimaryCtxSetFlags(device: CUdevice, flags: c_uint) [context::set_primary_flags];
+
     unsupported {
         12040 cuDeviceGetDevResource, 13000 cuDeviceGetHostAtomicCapabilities, 10000 cuDeviceGetLuid,
         10020 cuDeviceGetNvSciSyncAttributes, 13000 cuDeviceGetP2PAtomicCapabilities,
         11010 cuDeviceGetTexture1DLinearMaxWidth, 12040 cuDeviceRegisterAsyncNotification,
         2000 cuDeviceTotalMem, 12040 cuDeviceUnregisterAsyncNotification, 11030 cuFlushGPUDirectRDMAWrites,
+        2000 cuCtxAttach, 2000 cuCtxDetach, 12040 cuCtxFromGreenCtx, 12040 cuCtxGetDevResource,
+        12050 cuCtxRecordEvent, 12050 cuCtxWaitEvent, 12040 cuDevResourceGenerateDesc,
+        12040 cuDevSmResourceSplitByCount, 12040 cuGreenCtxCreate, 12040 cuGreenCtxDestroy,
+        12040 cuGreenCtxGetDevResource, 12090 cuGreenCtxGetId, 12040 cuGreenCtxRecordEvent,
+        12050 cuGreenCtxStreamCreate, 12040 cuGreenCtxWaitEvent,
     }
 }

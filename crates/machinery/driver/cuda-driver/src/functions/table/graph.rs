@@ -1,15 +1,20 @@
-//! Rows of the driver API's function table: graphs, with their nodes, node parameters and dependencies.
+//! Rows of the driver API's function table: graphs, with their nodes, node parameters and dependencies;
+//! executable graphs; the objects and memory that graphs own; and stream capture.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
 use cust_raw::{
     CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUgraphNode,
+    CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdevice, CUdeviceptr, CUevent, CUgraph, CUgraphExec,
+    CUgraphNode, CUhostFn, CUstream, CUuserObject,
 };
 
 use super::*;
-use crate::simulator::graph::{dot, nodes, params, topology};
-use crate::types::graph::{EdgeData, KernelNodeParams, NodeParams};
+use crate::simulator::capture::api as capture;
+use crate::simulator::graph::{exec, memory, nodes, objects, params, topology, update};
+use crate::types::graph::{
+    EdgeData, InstantiateParams, KernelNodeParams, NodeParams, UpdateResult,
+};
 
 functions! {
     // Graphs and their nodes
@@ -166,5 +171,112 @@ functions! {
         graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const EdgeData,
         count: usize,
     ) [topology::remove_edges_with_data];
-    11030 cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint) [dot::print];
+    11030 cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint) [topology::print_dot];
+
+    // Executable graphs
+    10000 cuGraphInstantiate(
+        to: *mut CUgraphExec, graph: CUgraph, error_node: *mut CUgraphNode, log: *mut c_char, capacity: usize,
+    ) [exec::instantiate_with_log];
+    11000 cuGraphInstantiate_v2(
+        to: *mut CUgraphExec, graph: CUgraph, error_node: *mut CUgraphNode, log: *mut c_char, capacity: usize,
+    ) [exec::instantiate_with_log];
+    11040 cuGraphInstantiateWithFlags(
+        to: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong,
+    ) [exec::instantiate_with_flags];
+    12000 cuGraphInstantiateWithParams(
+        to: *mut CUgraphExec, graph: CUgraph, params: *mut InstantiateParams,
+    ) [exec::instantiate_with_params] / 12000 cuGraphInstantiateWithParams_ptsz;
+    12000 cuGraphExecGetFlags(exec: CUgraphExec, to: *mut c_ulonglong) [exec::flags];
+    10000 cuGraphExecDestroy(exec: CUgraphExec) [exec::destroy];
+    11010 cuGraphUpload(exec: CUgraphExec, stream: CUstream) [exec::upload] / 11010 cuGraphUpload_ptsz;
+    10000 cuGraphLaunch(exec: CUgraphExec, stream: CUstream) [exec::launch] / 10000 cuGraphLaunch_ptsz;
+    11060 cuGraphNodeSetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint) [exec::set_enabled];
+    11060 cuGraphNodeGetEnabled(exec: CUgraphExec, node: CUgraphNode, to: *mut c_uint) [exec::enabled];
+    10020 cuGraphExecUpdate(
+        exec: CUgraphExec, graph: CUgraph, error_node: *mut CUgraphNode, result: *mut c_int,
+    ) [update::update];
+    12000 cuGraphExecUpdate_v2(
+        exec: CUgraphExec, graph: CUgraph, to: *mut UpdateResult,
+    ) [update::update_with_info];
+    10010 cuGraphExecKernelNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS,
+    ) [update::set_kernel_v1];
+    12000 cuGraphExecKernelNodeSetParams_v2(
+        exec: CUgraphExec, node: CUgraphNode, params: *const KernelNodeParams,
+    ) [update::set_kernel];
+    10020 cuGraphExecMemcpyNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMCPY3D, context: CUcontext,
+    ) [update::set_memcpy];
+    10020 cuGraphExecMemsetNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS, context: CUcontext,
+    ) [update::set_memset];
+    10020 cuGraphExecHostNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS,
+    ) [update::set_host];
+    11010 cuGraphExecChildGraphNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, child: CUgraph,
+    ) [update::set_child];
+    11010 cuGraphExecEventRecordNodeSetEvent(
+        exec: CUgraphExec, node: CUgraphNode, event: CUevent,
+    ) [update::set_recorded_event];
+    11010 cuGraphExecEventWaitNodeSetEvent(
+        exec: CUgraphExec, node: CUgraphNode, event: CUevent,
+    ) [update::set_awaited_event];
+    12020 cuGraphExecNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *mut NodeParams,
+    ) [update::set_any];
+
+    // Objects and memory that graphs own
+    11030 cuUserObjectCreate(
+        to: *mut CUuserObject, data: *mut c_void, destroy: CUhostFn, references: c_uint, flags: c_uint,
+    ) [objects::create];
+    11030 cuUserObjectRetain(object: CUuserObject, count: c_uint) [objects::retain];
+    11030 cuUserObjectRelease(object: CUuserObject, count: c_uint) [objects::release];
+    11030 cuGraphRetainUserObject(
+        graph: CUgraph, object: CUuserObject, count: c_uint, flags: c_uint,
+    ) [objects::retain_in_graph];
+    11030 cuGraphReleaseUserObject(
+        graph: CUgraph, object: CUuserObject, count: c_uint,
+    ) [objects::release_in_graph];
+    11040 cuDeviceGetGraphMemAttribute(
+        device: CUdevice, attribute: c_int, value: *mut c_void,
+    ) [memory::attribute];
+    11040 cuDeviceSetGraphMemAttribute(
+        device: CUdevice, attribute: c_int, value: *mut c_void,
+    ) [memory::set_attribute];
+    11040 cuDeviceGraphMemTrim(device: CUdevice) [memory::trim];
+
+    // Stream capture
+    10010 cuThreadExchangeStreamCaptureMode(mode: *mut c_int) [capture::exchange_mode];
+    10000 cuStreamBeginCapture(stream: CUstream) [capture::begin_global] / 10000 cuStreamBeginCapture_ptsz;
+    10010 cuStreamBeginCapture_v2(
+        stream: CUstream, mode: c_int,
+    ) [capture::begin] / 10010 cuStreamBeginCapture_v2_ptsz;
+    12030 cuStreamBeginCaptureToGraph(
+        stream: CUstream, graph: CUgraph, dependencies: *const CUgraphNode, edges: *const EdgeData, count: usize,
+        mode: c_int,
+    ) [capture::begin_to_graph] / 12030 cuStreamBeginCaptureToGraph_ptsz;
+    10000 cuStreamEndCapture(
+        stream: CUstream, to: *mut CUgraph,
+    ) [capture::end] / 10000 cuStreamEndCapture_ptsz;
+    10000 cuStreamIsCapturing(
+        stream: CUstream, to: *mut c_int,
+    ) [capture::is_capturing] / 10000 cuStreamIsCapturing_ptsz;
+    10010 cuStreamGetCaptureInfo(
+        stream: CUstream, to: *mut c_int, id: *mut c_ulonglong,
+    ) [capture::info] / 10010 cuStreamGetCaptureInfo_ptsz;
+    11030 cuStreamGetCaptureInfo_v2(
+        stream: CUstream, to: *mut c_int, id: *mut c_ulonglong, graph: *mut CUgraph,
+        nodes: *mut *const CUgraphNode, count: *mut usize,
+    ) [capture::info_with_nodes] / 11030 cuStreamGetCaptureInfo_v2_ptsz;
+    12030 cuStreamGetCaptureInfo_v3(
+        stream: CUstream, to: *mut c_int, id: *mut c_ulonglong, graph: *mut CUgraph,
+        nodes: *mut *const CUgraphNode, edges: *mut *const EdgeData, count: *mut usize,
+    ) [capture::info_with_edges] / 12030 cuStreamGetCaptureInfo_v3_ptsz;
+    11030 cuStreamUpdateCaptureDependencies(
+        stream: CUstream, nodes: *mut CUgraphNode, count: usize, flags: c_uint,
+    ) [capture::update] / 11030 cuStreamUpdateCaptureDependencies_ptsz;
+    12030 cuStreamUpdateCaptureDependencies_v2(
+        stream: CUstream, nodes: *mut CUgraphNode, edges: *const EdgeData, count: usize, flags: c_uint,
+    ) [capture::update_with_edges] / 12030 cuStreamUpdateCaptureDependencies_v2_ptsz;
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use cust_raw::{CUfunction, CUmodule, CUoccupancyB2DSize, CUstream};
 
 use super::*;
-use crate::simulator::{function, launch, launch_attributes, occupancy, profiler};
+use crate::simulator::{function, launch, launch_attributes};
 use crate::types::CUlaunchConfig;
 
 functions! {
@@ -26,26 +26,26 @@ functions! {
     11000 cuFuncGetModule(module: *mut CUmodule, function: CUfunction) [function::module];
     6050 cuOccupancyMaxActiveBlocksPerMultiprocessor(
         num_blocks: *mut c_int, func: CUfunction, block_size: c_int, dynamic_s_mem_size: usize,
-    ) [occupancy::active_blocks];
+    ) [function::active_blocks];
     7000 cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         num_blocks: *mut c_int, func: CUfunction, block_size: c_int, dynamic_s_mem_size: usize, flags:
         c_uint,
-    ) [occupancy::active_blocks_with_flags];
+    ) [function::active_blocks_with_flags];
     6050 cuOccupancyMaxPotentialBlockSize(
         min_grid_size: *mut c_int, block_size: *mut c_int, func: CUfunction,
         block_size_to_dynamic_s_mem_size: CUoccupancyB2DSize, dynamic_s_mem_size: usize, block_size_limit:
         c_int,
-    ) [occupancy::potential_block_size];
+    ) [function::potential_block_size];
     7000 cuOccupancyMaxPotentialBlockSizeWithFlags(
         min_grid_size: *mut c_int, block_size: *mut c_int, func: CUfunction,
         block_size_to_dynamic_s_mem_size: CUoccupancyB2DSize, dynamic_s_mem_size: usize, block_size_limit:
         c_int, flags: c_uint,
-    ) [occupancy::potential_block_size_with_flags];
+    ) [function::potential_block_size_with_flags];
     10020 cuOccupancyAvailableDynamicSMemPerBlock(
         dynamic_smem_size: *mut usize, func: CUfunction, num_blocks: c_int, block_size: c_int,
-    ) [occupancy::available_dynamic_shared];
-    4000 cuProfilerStart() [profiler::switch];
-    4000 cuProfilerStop() [profiler::switch];
+    ) [function::available_dynamic_shared];
+    4000 cuProfilerStart() [function::switch_profiler];
+    4000 cuProfilerStop() [function::switch_profiler];
 
     11060 cuLaunchKernelEx(
         config: *const CUlaunchConfig, f: CUfunction, kernel_params: *mut *mut c_void,
@@ -59,13 +59,13 @@ functions! {
     12040 cuFuncLoad(function: CUfunction) [function::load];
     11070 cuOccupancyMaxActiveClusters(
         clusters: *mut c_int, func: CUfunction, config: *const CUlaunchConfig,
-    ) [occupancy::active_clusters];
+    ) [function::active_clusters];
     11070 cuOccupancyMaxPotentialClusterSize(
         size: *mut c_int, func: CUfunction, config: *const CUlaunchConfig,
-    ) [occupancy::cluster_size];
+    ) [function::cluster_size];
     4000 cuProfilerInitialize(
         config: *const c_char, output: *const c_char, format: c_int,
-    ) [profiler::initialise];
+    ) [function::initialize_profiler];
 
     unsupported {
         2000 cuFuncSetBlockShape, 2000 cuFuncSetSharedSize, 2000 cuLaunch,

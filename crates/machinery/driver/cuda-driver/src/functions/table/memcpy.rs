@@ -1,6 +1,6 @@
-//! Rows of the driver API's function table: memory copies.
+//! Rows of the driver API's function table: memory copies and fills.
 
-use std::ffi::c_void;
+use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
 
 use cust_raw::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUcontext, CUdeviceptr, CUstream,
@@ -10,6 +10,7 @@ use super::*;
 use crate::simulator::memcpy;
 
 functions! {
+    // Copies
     4000 cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, byte_count: usize) [memcpy::unified] / 7000 cuMemcpy_ptds;
     4000 cuMemcpyAsync(
         dst: CUdeviceptr, src: CUdeviceptr, byte_count: usize, stream: CUstream,
@@ -77,6 +78,41 @@ functions! {
         copy: *const CUDA_MEMCPY3D_PEER, stream: CUstream,
     ) [memcpy::three_d_peer_async] / 7000 cuMemcpy3DPeerAsync_ptsz;
 
+    // Fills
+    3020 cuMemsetD8_v2(dst_device: CUdeviceptr, uc: c_uchar, n: usize) [memcpy::d8] / 7000 cuMemsetD8_v2_ptds;
+    3020 cuMemsetD8Async(
+        dst_device: CUdeviceptr, uc: c_uchar, n: usize, stream: CUstream,
+    ) [memcpy::d8_async] / 7000 cuMemsetD8Async_ptsz;
+    3020 cuMemsetD16_v2(dst_device: CUdeviceptr, us: c_ushort, n: usize) [memcpy::d16] / 7000 cuMemsetD16_v2_ptds;
+    3020 cuMemsetD16Async(
+        dst_device: CUdeviceptr, us: c_ushort, n: usize, stream: CUstream,
+    ) [memcpy::d16_async] / 7000 cuMemsetD16Async_ptsz;
+    3020 cuMemsetD32_v2(dst_device: CUdeviceptr, ui: c_uint, n: usize) [memcpy::d32] / 7000 cuMemsetD32_v2_ptds;
+    3020 cuMemsetD32Async(
+        dst_device: CUdeviceptr, ui: c_uint, n: usize, stream: CUstream,
+    ) [memcpy::d32_async] / 7000 cuMemsetD32Async_ptsz;
+    3020 cuMemsetD2D8_v2(
+        dst_device: CUdeviceptr, dst_pitch: usize, uc: c_uchar, width: usize, height: usize,
+    ) [memcpy::rows_d8] / 7000 cuMemsetD2D8_v2_ptds;
+    3020 cuMemsetD2D8Async(
+        dst_device: CUdeviceptr, dst_pitch: usize, uc: c_uchar, width: usize, height: usize, stream:
+        CUstream,
+    ) [memcpy::rows_d8_async] / 7000 cuMemsetD2D8Async_ptsz;
+    3020 cuMemsetD2D16_v2(
+        dst_device: CUdeviceptr, dst_pitch: usize, us: c_ushort, width: usize, height: usize,
+    ) [memcpy::rows_d16] / 7000 cuMemsetD2D16_v2_ptds;
+    3020 cuMemsetD2D16Async(
+        dst_device: CUdeviceptr, dst_pitch: usize, us: c_ushort, width: usize, height: usize, stream:
+        CUstream,
+    ) [memcpy::rows_d16_async] / 7000 cuMemsetD2D16Async_ptsz;
+    3020 cuMemsetD2D32_v2(
+        dst_device: CUdeviceptr, dst_pitch: usize, ui: c_uint, width: usize, height: usize,
+    ) [memcpy::rows_d32] / 7000 cuMemsetD2D32_v2_ptds;
+    3020 cuMemsetD2D32Async(
+        dst_device: CUdeviceptr, dst_pitch: usize, ui: c_uint, width: usize, height: usize, stream:
+        CUstream,
+    ) [memcpy::rows_d32_async] / 7000 cuMemsetD2D32Async_ptsz;
+
     unsupported {
         12060 cuMemBatchDecompressAsync / 12060 cuMemBatchDecompressAsync_ptsz, 2000 cuMemcpy2D,
         2000 cuMemcpy2DAsync, 2000 cuMemcpy2DUnaligned, 2000 cuMemcpy3D, 2000 cuMemcpy3DAsync,
@@ -87,5 +123,7 @@ functions! {
         13000 cuMemcpyBatchAsync_v2 / 13000 cuMemcpyBatchAsync_v2_ptsz, 2000 cuMemcpyDtoA, 2000 cuMemcpyDtoD,
         3000 cuMemcpyDtoDAsync, 2000 cuMemcpyDtoH, 2000 cuMemcpyDtoHAsync, 2000 cuMemcpyHtoA,
         2000 cuMemcpyHtoAAsync, 2000 cuMemcpyHtoD, 2000 cuMemcpyHtoDAsync,
+        2000 cuMemsetD16, 2000 cuMemsetD2D16, 2000 cuMemsetD2D32, 2000 cuMemsetD2D8, 2000 cuMemsetD32,
+        2000 cuMemsetD8,
     }
 }

@@ -1,14 +1,16 @@
-//! Rows of the driver API's function table: memory allocation and pointer attributes.
+//! Rows of the driver API's function table: memory allocation, pointer attributes, memory pools, virtual memory
+//! management and interprocess memory.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-use cust_raw::{CUdevice, CUdeviceptr, CUstream};
+use cust_raw::{CUdevice, CUdeviceptr, CUmemPoolProps, CUmemoryPool, CUstream};
 
 use super::*;
-use crate::simulator::{managed, memory, pointer};
-use crate::types::CUmemLocation;
+use crate::simulator::{managed, memory, pointer, pool, virtual_memory};
+use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
 
 functions! {
+    // Allocation and pointer attributes
     3020 cuMemGetInfo_v2(free: *mut usize, total: *mut usize) [memory::info];
     3020 cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: usize) [memory::allocate];
     3020 cuMemAllocPitch_v2(
@@ -59,11 +61,72 @@ functions! {
     ) [managed::attributes];
     4000 cuMemHostRegister(p: *mut c_void, bytes: usize, flags: c_uint) [memory::register_host];
 
+    // Pools
+    11020 cuDeviceGetDefaultMemPool(pool: *mut CUmemoryPool, device: CUdevice) [pool::default];
+    11020 cuDeviceGetMemPool(pool: *mut CUmemoryPool, device: CUdevice) [pool::get];
+    11020 cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) [pool::set];
+    11020 cuMemPoolCreate(pool: *mut CUmemoryPool, properties: *const CUmemPoolProps) [pool::create];
+    11020 cuMemPoolDestroy(pool: CUmemoryPool) [pool::destroy];
+    11020 cuMemPoolTrimTo(pool: CUmemoryPool, min_bytes_to_keep: usize) [pool::trim];
+    11020 cuMemPoolSetAttribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) [pool::set_attribute];
+    11020 cuMemPoolGetAttribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) [pool::attribute];
+    11020 cuMemPoolSetAccess(pool: CUmemoryPool, map: *const cust_raw::CUmemAccessDesc, count: usize) [pool::set_access];
+    11020 cuMemPoolGetAccess(flags: *mut c_int, pool: CUmemoryPool, location: *mut cust_raw::CUmemLocation) [pool::access];
+    11020 cuMemAllocFromPoolAsync(
+        address: *mut CUdeviceptr, bytes: usize, pool: CUmemoryPool, stream: CUstream,
+    ) [memory::allocate_from_pool] / 11020 cuMemAllocFromPoolAsync_ptsz;
+
+    13000 cuMemGetDefaultMemPool(
+        pool: *mut CUmemoryPool, location: *const CUmemLocation, kind: c_int,
+    ) [pool::default_at];
+    13000 cuMemGetMemPool(
+        pool: *mut CUmemoryPool, location: *const CUmemLocation, kind: c_int,
+    ) [pool::get_at];
+    13000 cuMemSetMemPool(
+        location: *const CUmemLocation, kind: c_int, pool: CUmemoryPool,
+    ) [pool::set_at];
+
+    // Virtual memory
+    10020 cuMemGetAllocationGranularity(
+        granularity: *mut usize, properties: *const CUmemAllocationProp, which: c_int,
+    ) [virtual_memory::granularity];
+    10020 cuMemCreate(
+        memory: *mut c_ulonglong, bytes: usize, properties: *const CUmemAllocationProp, flags:
+        c_ulonglong,
+    ) [virtual_memory::create];
+    10020 cuMemRelease(memory: c_ulonglong) [virtual_memory::release];
+    10020 cuMemAddressReserve(
+        ptr: *mut CUdeviceptr, bytes: usize, alignment: usize, wished: CUdeviceptr, flags: c_ulonglong,
+    ) [virtual_memory::reserve];
+    10020 cuMemAddressFree(ptr: CUdeviceptr, bytes: usize) [virtual_memory::free];
+    10020 cuMemMap(
+        ptr: CUdeviceptr, bytes: usize, offset: usize, memory: c_ulonglong, flags: c_ulonglong,
+    ) [virtual_memory::map];
+    10020 cuMemUnmap(ptr: CUdeviceptr, bytes: usize) [virtual_memory::unmap];
+    10020 cuMemSetAccess(
+        ptr: CUdeviceptr, bytes: usize, list: *const CUmemAccessDesc, count: usize,
+    ) [virtual_memory::set_access];
+    10020 cuMemGetAccess(
+        flags: *mut c_ulonglong, location: *const CUmemLocation, ptr: CUdeviceptr,
+    ) [virtual_memory::access];
+    11000 cuMemRetainAllocationHandle(memory: *mut c_ulonglong, address: *mut c_void) [virtual_memory::retain];
+    10020 cuMemGetAllocationPropertiesFromHandle(
+        properties: *mut CUmemAllocationProp, memory: c_ulonglong,
+    ) [virtual_memory::properties];
+
     unsupported {
         2000 cuMemAlloc, 2000 cuMemAllocHost, 2000 cuMemAllocPitch,
         13000 cuMemDiscardAndPrefetchBatchAsync / 13000 cuMemDiscardAndPrefetchBatchAsync_ptsz,
         13000 cuMemDiscardBatchAsync / 13000 cuMemDiscardBatchAsync_ptsz, 2000 cuMemFree,
         2000 cuMemGetAddressRange, 2000 cuMemGetInfo, 2020 cuMemHostGetDevicePointer,
         13000 cuMemPrefetchBatchAsync / 13000 cuMemPrefetchBatchAsync_ptsz,
+        11020 cuMemPoolExportPointer, 11020 cuMemPoolExportToShareableHandle,
+        11020 cuMemPoolImportFromShareableHandle, 11020 cuMemPoolImportPointer,
+        4010 cuIpcCloseMemHandle, 4010 cuIpcGetEventHandle, 4010 cuIpcGetMemHandle, 4010 cuIpcOpenEventHandle,
+        4010 cuIpcOpenMemHandle, 11000 cuIpcOpenMemHandle_v2, 10020 cuMemExportToShareableHandle,
+        11070 cuMemGetHandleForAddressRange, 10020 cuMemImportFromShareableHandle,
+        11010 cuMemMapArrayAsync / 11010 cuMemMapArrayAsync_ptsz, 12010 cuMulticastAddDevice,
+        12010 cuMulticastBindAddr, 12010 cuMulticastBindMem, 12010 cuMulticastCreate,
+        12010 cuMulticastGetGranularity, 12010 cuMulticastUnbind,
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUhostFn, CUstream, CUstreamCallback};
 
 use super::*;
-use crate::simulator::{event, stream, stream_attributes};
+use crate::simulator::{event, stream};
 use crate::types::CUlaunchAttributeValue;
 
 functions! {
@@ -37,28 +37,28 @@ functions! {
     2000 cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) [event::elapsed_time];
     9020 cuStreamGetCtx(
         stream: CUstream, ctx: *mut CUcontext,
-    ) [stream_attributes::context] / 9020 cuStreamGetCtx_ptsz;
+    ) [stream::context] / 9020 cuStreamGetCtx_ptsz;
     12050 cuStreamGetCtx_v2(
         stream: CUstream, ctx: *mut CUcontext, green: *mut *mut c_void,
-    ) [stream_attributes::contexts] / 12050 cuStreamGetCtx_v2_ptsz;
+    ) [stream::contexts] / 12050 cuStreamGetCtx_v2_ptsz;
     12080 cuStreamGetDevice(
         stream: CUstream, device: *mut CUdevice,
-    ) [stream_attributes::device] / 12080 cuStreamGetDevice_ptsz;
+    ) [stream::device] / 12080 cuStreamGetDevice_ptsz;
     12000 cuStreamGetId(
         stream: CUstream, id: *mut c_ulonglong,
-    ) [stream_attributes::id] / 12000 cuStreamGetId_ptsz;
+    ) [stream::id] / 12000 cuStreamGetId_ptsz;
     11000 cuStreamGetAttribute(
         stream: CUstream, attribute: c_int, value: *mut CUlaunchAttributeValue,
-    ) [stream_attributes::attribute] / 11000 cuStreamGetAttribute_ptsz;
+    ) [stream::attribute] / 11000 cuStreamGetAttribute_ptsz;
     11000 cuStreamSetAttribute(
         stream: CUstream, attribute: c_int, value: *const CUlaunchAttributeValue,
-    ) [stream_attributes::set_attribute] / 11000 cuStreamSetAttribute_ptsz;
+    ) [stream::set_attribute] / 11000 cuStreamSetAttribute_ptsz;
     11000 cuStreamCopyAttributes(
         to: CUstream, from: CUstream,
-    ) [stream_attributes::copy_attributes] / 11000 cuStreamCopyAttributes_ptsz;
+    ) [stream::copy_attributes] / 11000 cuStreamCopyAttributes_ptsz;
     6000 cuStreamAttachMemAsync(
         stream: CUstream, address: CUdeviceptr, bytes: usize, flags: c_uint,
-    ) [stream_attributes::attach] / 7000 cuStreamAttachMemAsync_ptsz;
+    ) [stream::attach] / 7000 cuStreamAttachMemAsync_ptsz;
     11010 cuEventRecordWithFlags(
         event: CUevent, stream: CUstream, flags: c_uint,
     ) [event::record_with_flags] / 11010 cuEventRecordWithFlags_ptsz;

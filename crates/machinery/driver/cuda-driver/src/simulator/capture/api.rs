@@ -7,7 +7,7 @@ use cuda_sim::driver::{ContextId, CudaError, StreamId};
 use cust_raw::{CUgraph, CUgraphNode};
 
 use super::collect::{all_joined, join, of_stream};
-use super::state::{Capture, Member, Mode, captures};
+use super::{Capture, Member, Mode, captures};
 use crate::simulator::arguments::{In, InOut, Out, Stream, handle};
 use crate::simulator::graph::nodes::node_id;
 use crate::simulator::graph::params_in::list;

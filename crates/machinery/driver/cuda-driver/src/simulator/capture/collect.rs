@@ -6,8 +6,7 @@ use std::sync::MutexGuard;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, EventId, StreamId};
 
-use super::rules;
-use super::state::{CapturedEvent, Captures, Member, captures, try_captures};
+use super::{CapturedEvent, Captures, Member, captures, rules, try_captures};
 use crate::simulator::graph::{NodeId, graphs, objects};
 use crate::simulator::stream_op::StreamOp;
 
@@ -226,10 +225,7 @@ pub fn all_joined(captures: &Captures, stream: StreamId, done: &BTreeSet<NodeId>
 /// Returns all captures and the number of the stream's capture; `None` if the stream is not capturing.
 pub fn of_stream(
     stream: StreamId,
-) -> Option<(
-    std::sync::MutexGuard<'static, Captures>,
-    super::state::CaptureId,
-)> {
+) -> Option<(std::sync::MutexGuard<'static, Captures>, super::CaptureId)> {
     let captures = captures();
     let id = captures.streams.get(&stream)?.capture;
     Some((captures, id))

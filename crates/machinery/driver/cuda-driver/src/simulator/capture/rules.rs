@@ -6,7 +6,7 @@ use std::thread;
 
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 
-use super::state::{CaptureId, Mode, try_captures};
+use super::{CaptureId, Mode, try_captures};
 use crate::simulator::thread::capture_mode;
 
 /// Rejects a potentially unsafe call, such as an allocation or a query of completion, if this thread is
@@ -89,7 +89,7 @@ pub fn check_uncapturable(context: ContextId, stream: StreamId) -> Result<(), Cu
 }
 
 fn reject(
-    captures: &mut super::state::Captures,
+    captures: &mut super::Captures,
     affected: BTreeSet<CaptureId>,
     error: CudaError,
 ) -> Result<(), CudaError> {

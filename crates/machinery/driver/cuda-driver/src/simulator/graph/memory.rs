@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use cuda_sim::driver::{ContextId, CudaError, Driver, Memcpy, MemcpyAddress, Memset};
 use cust_raw::CUdevice;
 
-use super::body::Body;
+use super::Body;
 use crate::simulator::arguments::{In, Out, required};
 use crate::simulator::device::check_device;
 use crate::simulator::stream_op::Reservation;

@@ -8,11 +8,10 @@ use cust_raw::{
     CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUgraph, CUgraphNode,
 };
 
-use super::body::{GraphId, NodeId};
-use super::objects;
 use super::params_in::{self, list};
 use super::store::graphs;
 use super::topology::check_edges;
+use super::{GraphId, NodeId, objects};
 use crate::log::warn;
 use crate::simulator::arguments::{Argument, In, InOut, Out, handle, number, required};
 use crate::simulator::lock_driver_drained;

@@ -6,7 +6,7 @@ use std::ffi::{c_uint, c_void};
 use cuda_sim::driver::CudaError;
 use cust_raw::{CUhostFn, CUuserObject};
 
-use super::body::GraphId;
+use super::GraphId;
 use super::store::graphs;
 use crate::simulator::arguments::{Out, handle, number};
 use crate::simulator::thread;

@@ -10,10 +10,9 @@ use cust_raw::{
 };
 
 use super::params_in::{self, check_launch, node_type};
-use super::body::{Node, NodeId};
 use super::nodes::{existing_event, read_any};
-use super::params_out;
 use super::store::graphs;
+use super::{Node, NodeId, params_out};
 use crate::simulator::arguments::{In, InOut, Out, handle};
 use crate::simulator::stream_op::{Kernel, StreamOp};
 use crate::simulator::{lock_driver, lock_driver_drained};

@@ -10,9 +10,8 @@ use cust_raw::{
     CUDA_MEMSET_NODE_PARAMS,
 };
 
-use super::body::GraphId;
-use super::memory;
 use super::store::graphs;
+use super::{GraphId, memory};
 use crate::simulator::arguments::{Argument, In, InOut, Plain, required};
 use crate::simulator::stream_op::{HostFunction, Kernel, Reservation, StreamOp};
 use crate::simulator::{

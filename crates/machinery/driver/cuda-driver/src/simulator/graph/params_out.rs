@@ -10,7 +10,7 @@ use cust_raw::{
     CUmemPoolProps, CUmemorytype,
 };
 
-use super::body::{Node, Pointer};
+use super::{Node, Pointer};
 use crate::simulator::arguments::handle;
 use crate::simulator::stream_op::{HostFunction, StreamOp};
 use crate::types::graph::KernelNodeParams;

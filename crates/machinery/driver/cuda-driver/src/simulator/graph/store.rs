@@ -6,8 +6,8 @@ use std::sync::{Arc, MutexGuard};
 
 use cuda_sim::driver::CudaError;
 
-use super::body::{Body, GraphId, Node, NodeId};
 use super::objects::{Destructor, Objects};
+use super::{Body, GraphId, Node, NodeId};
 use crate::simulator::stream_op::StreamOp;
 use crate::simulator::{SIMULATOR, lock_mutex};
 

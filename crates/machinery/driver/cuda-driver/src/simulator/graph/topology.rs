@@ -1,16 +1,20 @@
-//! The topology of graphs: their nodes and edges.
+//! The topology of graphs: their nodes and edges, and their export in the DOT language of Graphviz.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_uint};
+use std::fmt::Write as _;
 
-use cuda_sim::driver::CudaError;
+use cuda_sim::driver::{CudaError, Driver};
 use cust_raw::CUgraphNode;
 
-use super::body::{Body, GraphId, NodeId};
 use super::nodes::node_id;
 use super::params_in::{list, node_type};
 use super::store::graphs;
+use super::{Body, GraphId, Node, NodeId};
 use crate::log::warn;
+use crate::names;
 use crate::simulator::arguments::{In, InOut, Out, handle};
+use crate::simulator::lock_driver_drained;
+use crate::simulator::stream_op::StreamOp;
 use crate::status::CallResult;
 use crate::types::graph::EdgeData;
 
@@ -88,7 +92,7 @@ pub fn edges(
 
 /// Returns all edges, sorted by source node.
 pub fn edges_of(body: &Body) -> Vec<(NodeId, NodeId)> {
-    let edges = |(&id, node): (&NodeId, &super::body::Node)| -> Vec<_> {
+    let edges = |(&id, node): (&NodeId, &super::Node)| -> Vec<_> {
         node.dependencies
             .iter()
             .map(|&source| (source, id))
@@ -263,4 +267,86 @@ unsafe fn write_nodes(nodes: Vec<NodeId>, out: Option<Out<CUgraphNode>>, count: 
     // SAFETY: `out` has `capacity` elements, by this function's contract.
     unsafe { out.set_all(handles) };
     count.set(nodes.len().min(capacity));
+}
+
+/// All valid flags. Each selects one kind of detail; the first, verbose, selects all.
+const FLAGS: c_uint = 0xffff;
+const HANDLES: c_uint = 1 << 10 | 1;
+
+/// `cuGraphDebugDotPrint`.
+pub fn print_dot(graph: GraphId, path: &str, flags: c_uint) -> CallResult {
+    if flags & !FLAGS != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let driver = lock_driver_drained()?;
+    let mut output = String::from("digraph dot {\n");
+    let graphs = graphs();
+    describe(&driver, graphs.graph(graph)?, flags, &mut output);
+    output.push_str("}\n");
+    std::fs::write(path, output).map_err(|_| CudaError::OperatingSystem)?;
+    Ok(())
+}
+
+/// Writes a graph, then the child graphs in its nodes.
+fn describe(driver: &Driver, body: &Body, flags: c_uint, output: &mut String) {
+    let node_name = |id: NodeId| format!("graph_{:x}_node_{:x}", body.id.0, id.0);
+    // Writing to a string cannot fail.
+    let _ = writeln!(output, "subgraph cluster_{:x} {{", body.id.0);
+    for (&id, node) in &body.nodes {
+        let mut label = label(driver, node);
+        if flags & HANDLES != 0 {
+            let _ = write!(label, "\\n{:#x}", id.0);
+        }
+        let _ = writeln!(
+            output,
+            "  \"{}\" [shape=record, label=\"{label}\"];",
+            node_name(id)
+        );
+    }
+    for (dependency, node) in edges_of(body) {
+        let _ = writeln!(
+            output,
+            "  \"{}\" -> \"{}\";",
+            node_name(dependency),
+            node_name(node)
+        );
+    }
+    output.push_str("}\n");
+    for child in body.children() {
+        describe(driver, child, flags, output);
+    }
+}
+
+/// Returns the label of a node, escaped for DOT.
+fn label(driver: &Driver, node: &Node) -> String {
+    match &node.op {
+        StreamOp::Empty => "EMPTY".into(),
+        StreamOp::Kernel(kernel) => {
+            let symbol = driver.function_name(kernel.function).unwrap_or("?");
+            let name: String = names::short(symbol)
+                .chars()
+                .flat_map(|c| {
+                    matches!(c, '<' | '>' | '{' | '}' | '|' | '"')
+                        .then_some('\\')
+                        .into_iter()
+                        .chain([c])
+                })
+                .collect();
+            let ([gx, gy, gz], [bx, by, bz]) = (kernel.grid, kernel.block);
+            format!("KERNEL {name}\\ngrid {gx} {gy} {gz}, block {bx} {by} {bz}")
+        }
+        StreamOp::Memcpy(copy) => {
+            format!(
+                "MEMCPY\\n{} x {} x {} bytes",
+                copy.width, copy.height, copy.depth
+            )
+        }
+        StreamOp::Memset(memset) => format!("MEMSET\\n{} x {}", memset.width, memset.height),
+        StreamOp::Host(_) => "HOST".into(),
+        StreamOp::RecordEvent(_) => "EVENT_RECORD".into(),
+        StreamOp::WaitEvent(_) => "EVENT_WAIT".into(),
+        StreamOp::Allocate(reserved) => format!("MEM_ALLOC\\n{} bytes", reserved.bytes),
+        StreamOp::Free(_) => "MEM_FREE".into(),
+        StreamOp::Graph(body) => format!("GRAPH\\ncluster_{:x}", body.id.0),
+    }
 }

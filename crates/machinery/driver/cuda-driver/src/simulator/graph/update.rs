@@ -10,13 +10,12 @@ use cust_raw::{
     CUgraphNode,
 };
 
-use super::body::{Body, GraphId, Node, NodeId};
 use super::nodes::existing_event;
-use super::objects;
 use super::params::{read_changed, replace_op};
 use super::params_in::{self, is_multi_row, node_type};
 use crate::simulator::lock_driver;
 use super::store::{ExecId, graphs};
+use super::{Body, GraphId, Node, NodeId, objects};
 use crate::simulator::arguments::{In, InOut, Out, handle};
 use crate::simulator::stream_op::StreamOp;
 use crate::status::CallResult;

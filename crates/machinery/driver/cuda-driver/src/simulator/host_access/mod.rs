@@ -6,9 +6,7 @@
 //! the program in that time are not detected. System calls on protected memory, such as `write`, are not
 //! reported but fail with `EFAULT`.
 
-mod accesses;
-#[cfg_attr(unix, path = "page_guard.rs")]
-#[cfg_attr(not(unix), path = "page_guard_unsupported.rs")]
+#[cfg(unix)]
 mod page_guard;
 
 use std::hash::{DefaultHasher, Hasher};
@@ -16,10 +14,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cuda_sim::check::{FindingKind, Severity};
+use cuda_sim::driver::{Driver, Memcpy, MemsetValue};
+use cuda_sim::memory::global::AllocationKind;
 
-use super::stream_op::StreamOp;
 use super::telemetry::report_findings;
+use super::stream_op::{Kernel, StreamOp};
 use super::{SIMULATOR, lock_driver, lock_mutex};
+use crate::names;
 
 /// A range of memory that a pending operation accesses.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +90,7 @@ pub fn accesses_of(op: &StreamOp) -> HostAccesses {
     if is_enabled() {
         report_page_accesses();
         if let Ok(driver) = lock_driver() {
-            accesses::add_accesses(&driver, op, false, &mut accesses);
+            add_accesses(&driver, op, false, &mut accesses);
         }
     }
     accesses
@@ -243,4 +244,124 @@ unsafe fn hash(start: u64, bytes: u64) -> u64 {
     // SAFETY: the range is readable, by this function's contract.
     hasher.write(unsafe { std::slice::from_raw_parts(start, bytes as usize) });
     hasher.finish()
+}
+
+/// Adds the page-locked and managed allocations that `op` accesses, and for a graph's copies the pageable
+/// memory that they read.
+fn add_accesses(driver: &Driver, op: &StreamOp, in_graph: bool, accesses: &mut HostAccesses) {
+    match op {
+        StreamOp::Memcpy(copy) => add_copy(driver, copy, in_graph, accesses),
+        StreamOp::Memset(memset) => {
+            let value = match memset.value {
+                MemsetValue::U8(_) => 1,
+                MemsetValue::U16(_) => 2,
+                MemsetValue::U32(_) => 4,
+            };
+            let row = memset.width * value;
+            let bytes = memset.pitch * memset.height.saturating_sub(1) + row;
+            if host_accessible(driver, memset.address).is_some() {
+                accesses.ranges.push(HostAccess {
+                    start: memset.address,
+                    end: memset.address + bytes,
+                    read_only: false,
+                    severity: Severity::Error,
+                    description: format!("a fill of {bytes} bytes writes"),
+                });
+            }
+        }
+        StreamOp::Kernel(kernel) => add_kernel(driver, kernel, accesses),
+        StreamOp::Graph(body) => {
+            for node in body.nodes.values().filter(|node| node.enabled) {
+                add_accesses(driver, &node.op, true, accesses);
+            }
+        }
+        StreamOp::Empty
+        | StreamOp::Host(_)
+        | StreamOp::RecordEvent(_)
+        | StreamOp::WaitEvent(_)
+        | StreamOp::Allocate(_)
+        | StreamOp::Free(_) => {}
+    }
+}
+
+/// Returns the kind of the allocation at an address if the host can access it; `None` for memory not
+/// allocated by the driver.
+fn host_accessible(driver: &Driver, address: u64) -> Option<AllocationKind> {
+    let kind = driver.allocation(address).ok()?.kind;
+    matches!(kind, AllocationKind::Host | AllocationKind::Managed).then_some(kind)
+}
+
+fn add_copy(driver: &Driver, copy: &Memcpy, in_graph: bool, accesses: &mut HostAccesses) {
+    let Some([dst, src]) = driver.copy_spans(copy) else {
+        return;
+    };
+    let bytes = copy.width * copy.height * copy.depth;
+    for ((start, span), read_only, verb) in [(dst, false, "writes"), (src, true, "reads")] {
+        if host_accessible(driver, start).is_some() {
+            accesses.ranges.push(HostAccess {
+                start,
+                end: start + span,
+                read_only,
+                severity: Severity::Error,
+                description: format!("a copy of {bytes} bytes {verb}"),
+            });
+        }
+    }
+    let (start, span) = src;
+    if in_graph && span == bytes && driver.allocation(start).is_err() {
+        accesses.sources.push(Source {
+            start,
+            bytes,
+            // SAFETY: the source of a graph's copy must be readable when the graph is launched.
+            hash: unsafe { hash(start, bytes) },
+        });
+    }
+}
+
+/// Adds the allocations whose addresses are in a kernel's arguments: the kernel may access all of their memory.
+fn add_kernel(driver: &Driver, kernel: &Kernel, accesses: &mut HostAccesses) {
+    let name = driver.function_name(kernel.function).unwrap_or_default();
+    let words = kernel.arguments.chunks_exact(8);
+    for word in words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?))) {
+        let Some(kind) = host_accessible(driver, word) else {
+            continue;
+        };
+        let Ok(allocation) = driver.allocation(word) else {
+            continue;
+        };
+        accesses.ranges.push(HostAccess {
+            start: allocation.base,
+            end: allocation.base + allocation.size,
+            read_only: false,
+            // Only a warning: kernel and host may communicate through page-locked memory.
+            severity: match kind {
+                AllocationKind::Managed => Severity::Error,
+                _ => Severity::Warning,
+            },
+            description: format!("kernel {} may use", names::short(name)),
+        });
+    }
+}
+
+/// The page guard on systems without memory protection: it detects nothing.
+#[cfg(not(unix))]
+mod page_guard {
+    use super::HostAccess;
+
+    /// An access to a protected page.
+    pub struct PageAccess {
+        pub address: u64,
+        pub is_write: bool,
+    }
+
+    /// Does nothing.
+    pub fn guard<'a>(_: impl Iterator<Item = &'a HostAccess>) {}
+
+    /// Does nothing.
+    pub fn unprotect() {}
+
+    /// Returns an empty list.
+    pub fn take_page_accesses() -> Vec<PageAccess> {
+        Vec::new()
+    }
 }

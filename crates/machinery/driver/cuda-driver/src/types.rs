@@ -1,0 +1,208 @@
+//! Structures and handles of the driver API that are newer than `cust_raw`. Enums are plain integers, because
+//! a caller may pass a value that the enum lacks.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use cust_raw::CUstream;
+
+/// A handle to a loaded library.
+pub type CUlibrary = *mut c_void;
+
+/// A handle to a kernel of a library.
+pub type CUkernel = *mut c_void;
+
+/// `CUlaunchConfig`: the configuration of a launch.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUlaunchConfig {
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    /// Dynamic shared memory per block, in bytes.
+    pub dynamic_shared: c_uint,
+    pub stream: CUstream,
+    pub attributes: *const CUlaunchAttribute,
+    pub attribute_count: c_uint,
+}
+
+/// One attribute of a launch or a stream.
+#[repr(C)]
+pub struct CUlaunchAttribute {
+    pub id: c_int,
+    pub value: CUlaunchAttributeValue,
+}
+
+/// The value of an attribute: a union in C, of which each attribute reads its own member.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+pub struct CUlaunchAttributeValue(pub [c_uint; 16]);
+
+/// `CUctxCreateParams`: the parameters of `cuCtxCreate_v4`, since CUDA 12.5.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUctxCreateParams {
+    pub affinities: *const CUexecAffinityParam,
+    pub affinity_count: c_int,
+    /// Parameters for CUDA in Graphics (CIG); null if unused.
+    pub graphics: *const c_void,
+}
+
+/// `CUexecAffinityParam`: the SMs that a context may use. `kind` 0 limits their number.
+#[repr(C)]
+pub struct CUexecAffinityParam {
+    pub kind: c_int,
+    pub sm_count: c_uint,
+}
+
+/// `CUmemLocation`: a memory location. `kind` 1 is the device with the number `id`; 2 and above are on the
+/// host.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUmemLocation {
+    pub kind: c_int,
+    pub id: c_int,
+}
+
+/// `CUdevprop`: the device properties of the API before device attributes, 14 integers.
+#[repr(C)]
+pub struct CUdevprop(pub [c_int; 14]);
+
+/// `CUmemAllocationProp`: the properties of physical memory that `cuMemCreate` allocates.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUmemAllocationProp {
+    /// 1: pinned, the only kind.
+    pub kind: c_int,
+    /// The requested handle types for sharing with other processes, a bit set.
+    pub shared: c_int,
+    pub location: CUmemLocation,
+    pub windows: *mut c_void,
+    /// Compression type, GPUDirect RDMA capability and usage.
+    pub flags: [u8; 8],
+}
+
+/// `CUmemAccessDesc`: the access rights of one location to mapped memory.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUmemAccessDesc {
+    pub location: CUmemLocation,
+    /// 0: none; 1: read; 3: read and write.
+    pub flags: c_int,
+}
+
+/// Structures of the graph API.
+pub mod graph {
+    use cust_raw::{
+        CUDA_HOST_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUcontext, CUdeviceptr,
+        CUevent, CUfunction, CUgraph, CUgraphNode, CUstream,
+    };
+    use std::ffi::{c_int, c_longlong, c_uchar, c_uint, c_ulonglong, c_void};
+
+    /// `CUDA_KERNEL_NODE_PARAMS_v2`.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug)]
+    pub struct KernelNodeParams {
+        pub func: CUfunction,
+        pub grid: [c_uint; 3],
+        pub block: [c_uint; 3],
+        pub shared_mem_bytes: c_uint,
+        pub kernel_params: *mut *mut c_void,
+        pub extra: *mut *mut c_void,
+        /// A `CUkernel`.
+        pub kern: *mut c_void,
+        pub ctx: CUcontext,
+    }
+
+    /// `CUDA_MEMCPY_NODE_PARAMS`.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    pub struct MemcpyNodeParams {
+        pub flags: c_int,
+        pub reserved: c_int,
+        pub copy_ctx: CUcontext,
+        pub copy_params: CUDA_MEMCPY3D,
+    }
+
+    /// `CUDA_MEMSET_NODE_PARAMS_v2`.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug)]
+    pub struct MemsetNodeParams {
+        pub dst: CUdeviceptr,
+        pub pitch: usize,
+        pub value: c_uint,
+        pub element_size: c_uint,
+        pub width: usize,
+        pub height: usize,
+        pub ctx: CUcontext,
+    }
+
+    /// `CUgraphNodeParams`: a node of any type.
+    #[repr(C)]
+    pub struct NodeParams {
+        /// A `CUgraphNodeType`.
+        pub kind: c_int,
+        pub reserved0: [c_int; 3],
+        pub payload: NodeParamsUnion,
+        pub reserved2: c_longlong,
+    }
+
+    /// The parameters in a `CUgraphNodeParams`; its `kind` selects the valid field.
+    #[repr(C)]
+    pub union NodeParamsUnion {
+        pub reserved1: [c_longlong; 29],
+        pub kernel: KernelNodeParams,
+        pub memcpy: MemcpyNodeParams,
+        pub memset: MemsetNodeParams,
+        pub host: CUDA_HOST_NODE_PARAMS,
+        pub graph: CUgraph,
+        pub event: CUevent,
+        pub alloc: CUDA_MEM_ALLOC_NODE_PARAMS,
+        pub free: CUdeviceptr,
+    }
+
+    /// `CUgraphEdgeData`.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct EdgeData {
+        pub from_port: c_uchar,
+        pub to_port: c_uchar,
+        pub kind: c_uchar,
+        pub reserved: [c_uchar; 5],
+    }
+
+    /// `CUDA_GRAPH_INSTANTIATE_PARAMS`.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug)]
+    pub struct InstantiateParams {
+        pub flags: c_ulonglong,
+        pub upload_stream: CUstream,
+        pub error_node: CUgraphNode,
+        /// A `CUgraphInstantiateResult`.
+        pub result: c_int,
+    }
+
+    /// `CUgraphExecUpdateResultInfo`.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug)]
+    pub struct UpdateResult {
+        /// A `CUgraphExecUpdateResult`.
+        pub result: c_int,
+        pub error_node: CUgraphNode,
+        pub error_from_node: CUgraphNode,
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn structures_have_their_c_sizes() {
+            assert_eq!(size_of::<KernelNodeParams>(), 72);
+            assert_eq!(size_of::<MemcpyNodeParams>(), 216);
+            assert_eq!(size_of::<MemsetNodeParams>(), 48);
+            assert_eq!(size_of::<NodeParams>(), 256);
+            assert_eq!(size_of::<EdgeData>(), 8);
+            assert_eq!(size_of::<InstantiateParams>(), 32);
+            assert_eq!(size_of::<UpdateResult>(), 24);
+        }
+    }
+}
