@@ -3,8 +3,8 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
-use cuda_sim::exec::LaunchSpec;
 use cuda_sim::driver::{CudaError, EventId};
+use cuda_sim::exec::LaunchSpec;
 use cust_raw::CUfunction;
 
 use super::event;

@@ -93,7 +93,7 @@ pub fn execute(
             Ok(())
         }
         StreamOp::Graph(body) => {
-            if let Err(error) = graph::run::run(context, stream, body) {
+            if let Err(error) = graph::exec::run(context, stream, body) {
                 report_graph_failure(context, error)?;
             }
             Ok(())

@@ -11,11 +11,10 @@ use super::store::{ExecId, graphs};
 use super::{Body, GraphId, NodeId, memory, objects};
 use crate::log::warn;
 use crate::simulator::arguments::{InOut, Out, Stream, handle};
-use crate::simulator::conditions::conditions;
-use crate::simulator::execute::{Origin, execute};
+use crate::simulator::options::shuffle_seed;
 use crate::simulator::queue::{self, WaitTarget};
 use crate::simulator::stream_op::StreamOp;
-use crate::simulator::submit::submit;
+use crate::simulator::submit::{Origin, execute, submit};
 use crate::simulator::{lock_driver, lock_driver_drained, lock_live_stream};
 use crate::status::CallResult;
 use crate::types::graph::InstantiateParams;
@@ -236,7 +235,7 @@ fn can_be_disabled(op: &StreamOp) -> bool {
 /// Executes all nodes of a graph in a stream. In modelled time, each node starts when the last of its
 /// dependencies ends, and the stream continues when all nodes have ended.
 pub fn run(context: ContextId, stream: StreamId, body: &Body) -> Result<(), CudaError> {
-    let order = body.order(conditions().shuffle);
+    let order = body.order(shuffle_seed());
     let order = order.ok_or(CudaError::InvalidValue)?;
     let start = lock_driver()?.stream_time(context, stream)?;
     let mut ends = BTreeMap::new();
@@ -271,7 +270,7 @@ fn module_context(
     };
     let driver = lock_driver()?;
     // If the function was unloaded, the launch reports it.
-    let module = driver.function_module(kernel.function);
+    let module = driver.function_module(kernel.launch.function());
     let context = module.and_then(|module| driver.module_context(module));
     let context = context.ok().filter(|&context| context != launch_context);
     Ok(context.map(|context| (context, StreamId::LEGACY)))

@@ -9,8 +9,8 @@ use cust_raw::{
     CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUevent, CUgraph,
 };
 
-use super::params_in::{self, check_launch, node_type};
 use super::nodes::{existing_event, read_any};
+use super::params_in::{self, check_launch, node_type};
 use super::store::graphs;
 use super::{Node, NodeId, params_out};
 use crate::simulator::arguments::{In, InOut, Out, handle};

@@ -322,7 +322,9 @@ fn label(driver: &Driver, node: &Node) -> String {
     match &node.op {
         StreamOp::Empty => "EMPTY".into(),
         StreamOp::Kernel(kernel) => {
-            let symbol = driver.function_name(kernel.function).unwrap_or("?");
+            let symbol = driver
+                .function_name(kernel.launch.function())
+                .unwrap_or("?");
             let name: String = names::short(symbol)
                 .chars()
                 .flat_map(|c| {
@@ -332,7 +334,8 @@ fn label(driver: &Driver, node: &Node) -> String {
                         .chain([c])
                 })
                 .collect();
-            let ([gx, gy, gz], [bx, by, bz]) = (kernel.grid, kernel.block);
+            let spec = kernel.launch.spec();
+            let ([gx, gy, gz], [bx, by, bz]) = (spec.grid, spec.block);
             format!("KERNEL {name}\\ngrid {gx} {gy} {gz}, block {bx} {by} {bz}")
         }
         StreamOp::Memcpy(copy) => {

@@ -13,10 +13,10 @@ use cust_raw::{
 use super::nodes::existing_event;
 use super::params::{read_changed, replace_op};
 use super::params_in::{self, is_multi_row, node_type};
-use crate::simulator::lock_driver;
 use super::store::{ExecId, graphs};
 use super::{Body, GraphId, Node, NodeId, objects};
 use crate::simulator::arguments::{In, InOut, Out, handle};
+use crate::simulator::lock_driver;
 use crate::simulator::stream_op::StreamOp;
 use crate::status::CallResult;
 use crate::types::graph::{KernelNodeParams, NodeParams, UpdateResult};

@@ -14,11 +14,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cuda_sim::check::{FindingKind, Severity};
-use cuda_sim::driver::{Driver, Memcpy, MemsetValue};
+use cuda_sim::driver::{CheckedLaunch, Driver, Memcpy, MemsetValue};
 use cuda_sim::memory::global::AllocationKind;
 
+use super::stream_op::StreamOp;
 use super::telemetry::report_findings;
-use super::stream_op::{Kernel, StreamOp};
 use super::{SIMULATOR, lock_driver, lock_mutex};
 use crate::names;
 
@@ -269,7 +269,7 @@ fn add_accesses(driver: &Driver, op: &StreamOp, in_graph: bool, accesses: &mut H
                 });
             }
         }
-        StreamOp::Kernel(kernel) => add_kernel(driver, kernel, accesses),
+        StreamOp::Kernel(kernel) => add_kernel(driver, &kernel.launch, accesses),
         StreamOp::Graph(body) => {
             for node in body.nodes.values().filter(|node| node.enabled) {
                 add_accesses(driver, &node.op, true, accesses);
@@ -319,9 +319,9 @@ fn add_copy(driver: &Driver, copy: &Memcpy, in_graph: bool, accesses: &mut HostA
 }
 
 /// Adds the allocations whose addresses are in a kernel's arguments: the kernel may access all of their memory.
-fn add_kernel(driver: &Driver, kernel: &Kernel, accesses: &mut HostAccesses) {
-    let name = driver.function_name(kernel.function).unwrap_or_default();
-    let words = kernel.arguments.chunks_exact(8);
+fn add_kernel(driver: &Driver, launch: &CheckedLaunch, accesses: &mut HostAccesses) {
+    let name = driver.function_name(launch.function()).unwrap_or_default();
+    let words = launch.spec().parameters.chunks_exact(8);
     for word in words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?))) {
         let Some(kind) = host_accessible(driver, word) else {
             continue;
