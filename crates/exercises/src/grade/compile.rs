@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use confine::{Rules, system_libraries};
-use kernel_build::{Clang, Error, OptimizationLevel, Termination, Tree};
+use kernel_build::{Clang, Tree};
+use untrusted::{Error, OptimizationLevel, Termination, UntrustedSource};
 
 use super::{Failure, Grading, Stop, Submission, includes, undeclared};
 use crate::data::{Step, Text};
@@ -72,20 +73,17 @@ impl Compiler<'_> {
     /// Compiles the submission to PTX.
     fn compile(&self, submission: &Submission, level: OptimizationLevel) -> Result<String, Stop> {
         let tree = tree(self.lang)?;
-        let compiled = self.clang.compile_untrusted(
-            &tree,
-            &kernel_build::UntrustedSource {
-                name: FILE_NAME,
-                text: &submission.text,
-                optimization: level,
-                headers: &includes::HEADERS,
-                architecture: self.architecture,
-                scratch: self.scratch,
-                time_limit: Duration::from_secs(self.limits.cpu_seconds),
-                command: &|program, read| self.start(program, read),
-            },
-        );
-        match compiled {
+        let source = UntrustedSource {
+            name: FILE_NAME,
+            text: &submission.text,
+            optimization: level,
+            headers: &includes::HEADERS,
+            architecture: self.architecture,
+            scratch: self.scratch,
+            time_limit: Duration::from_secs(self.limits.cpu_seconds),
+            command: &|program, read| self.start(program, read),
+        };
+        match source.compile(self.clang, &tree) {
             Ok(compiled) => Ok(compiled.ptx),
             Err(error) => Err(self.convert_error(error, submission)),
         }
@@ -288,7 +286,11 @@ pub fn course_files<const N: usize>(
 
 /// Returns the files and folders that the compiler reads, apart from system libraries.
 pub fn compiler_files(clang: &Clang, lang: Lang) -> Result<Vec<PathBuf>> {
-    Ok(clang.required_files(&tree(lang)?, &includes::HEADERS)?)
+    Ok(untrusted::required_files(
+        clang,
+        &tree(lang)?,
+        &includes::HEADERS,
+    )?)
 }
 
 /// Finds the checkout, which contains the headers.

@@ -1,6 +1,6 @@
-//! The GPU architecture of a kernel, taken from its file's name.
+//! The GPU architecture of a kernel, taken from its file's name, and the options that clang compiles it with.
 
-use crate::Error;
+use crate::error::Error;
 
 /// Architectures that the pinned clang supports: `sm_NN` and the first PTX version that supports it, which
 /// determines the oldest usable driver.
@@ -98,26 +98,26 @@ impl Arch {
 
     /// Returns the name, such as `sm_80`.
     pub fn name(self) -> String {
-        match self.hopper {
-            true => HOPPER.to_owned(),
-            false => format!("sm_{}", self.sm),
+        if self.hopper {
+            HOPPER.to_owned()
+        } else {
+            format!("sm_{}", self.sm)
         }
     }
 
     /// Chooses NVRTC's target, such as `90a`, from its architectures in ascending order. Returns `None` if
     /// all of them are too old.
     pub fn nvrtc_arch(self, numbers: &[u32]) -> Option<String> {
-        match self.hopper {
-            true => numbers.contains(&90).then(|| "90a".to_owned()),
-            false => {
-                let number = numbers.iter().find(|&&sm| sm >= self.sm)?;
-                Some(number.to_string())
-            }
+        if self.hopper {
+            numbers.contains(&90).then(|| "90a".to_owned())
+        } else {
+            let number = numbers.iter().find(|&&sm| sm >= self.sm)?;
+            Some(number.to_string())
         }
     }
 
     /// Returns clang's options: the GPU, the feature of the PTX version, and macros.
-    pub fn options(self) -> Vec<String> {
+    fn options(self) -> Vec<String> {
         let mut options = vec![
             format!("--cuda-gpu-arch=sm_{}", self.sm),
             "-Xclang".to_owned(),
@@ -142,6 +142,45 @@ impl Arch {
             _ => None,
         }
     }
+}
+
+/// Returns clang's options for a kernel. clang runs in the checkout's root.
+pub fn compile_options(arch: Arch) -> Vec<String> {
+    let input_options = [
+        "-x",
+        "cuda",
+        "--cuda-device-only",
+        // Neither the CUDA Toolkit's headers nor its device library. The path keeps clang from finding a
+        // toolkit and adopting its PTX version or its limits on GPUs.
+        "-nocudainc",
+        "-nocudalib",
+        "--cuda-path=kernels",
+        // Neither this machine's headers nor its type sizes, so that all hosts generate the same PTX.
+        "-nostdlibinc",
+        "--target=x86_64-unknown-linux-gnu",
+        "-Ikernels",
+    ];
+    let output_options = [
+        "-O3",
+        // Line information for the profiler and the sanitizer, with file names relative to the root.
+        "-gline-directives-only",
+        "-fdebug-compilation-dir=.",
+        "-Wall",
+        "-S",
+        "-o-",
+    ];
+    let to_strings = |options: &[&str]| {
+        options
+            .iter()
+            .map(|&option| option.to_owned())
+            .collect::<Vec<_>>()
+    };
+    [
+        to_strings(&input_options),
+        arch.options(),
+        to_strings(&output_options),
+    ]
+    .concat()
 }
 
 #[cfg(test)]

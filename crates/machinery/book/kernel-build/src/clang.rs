@@ -1,19 +1,16 @@
 //! Finding and running a clang that compiles for NVIDIA GPUs.
 
+use std::borrow::Cow;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use crate::arch::Arch;
-use crate::bit_field_fix::fix_bit_fields;
-use crate::process::{Limits, RunError, run};
-use crate::tree::source_file;
-use crate::{Error, Tree};
-
-/// The version that generates committed PTX: Debian 12's `clang-14`.
-pub const PINNED_VERSION: &str = "14.0.6";
+use crate::arch::{Arch, compile_options};
+use crate::error::Error;
+use crate::process::{Limits, ProcessOutput, RunError, run};
+use crate::tree::{Tree, source_file};
 
 /// The environment variable that selects a clang instead of the search.
 pub(crate) const OVERRIDE: &str = "KERNEL_CLANG";
@@ -33,45 +30,6 @@ const CANDIDATES: [&str; 11] = [
     "/usr/local/opt/llvm/bin/clang",
     r"C:\Program Files\LLVM\bin\clang.exe",
 ];
-
-/// Returns clang's options for a kernel. clang runs in the checkout's root.
-pub(crate) fn compile_options(arch: Arch) -> Vec<String> {
-    let input_options = [
-        "-x",
-        "cuda",
-        "--cuda-device-only",
-        // Neither the CUDA Toolkit's headers nor its device library. The path keeps clang from finding a
-        // toolkit and adopting its PTX version or its limits on GPUs.
-        "-nocudainc",
-        "-nocudalib",
-        "--cuda-path=kernels",
-        // Neither this machine's headers nor its type sizes, so that all hosts generate the same PTX.
-        "-nostdlibinc",
-        "--target=x86_64-unknown-linux-gnu",
-        "-Ikernels",
-    ];
-    let output_options = [
-        "-O3",
-        // Line information for the profiler and the sanitizer, with file names relative to the root.
-        "-gline-directives-only",
-        "-fdebug-compilation-dir=.",
-        "-Wall",
-        "-S",
-        "-o-",
-    ];
-    let to_strings = |options: &[&str]| {
-        options
-            .iter()
-            .map(|&option| option.to_owned())
-            .collect::<Vec<_>>()
-    };
-    [
-        to_strings(&input_options),
-        arch.options(),
-        to_strings(&output_options),
-    ]
-    .concat()
-}
 
 /// A clang that compiles for NVIDIA GPUs.
 #[derive(Debug, Clone)]
@@ -162,7 +120,7 @@ impl Clang {
 
     /// Compiles trusted source code with the checkout's headers. `architecture` is the oldest architecture that
     /// must run it, such as 80 for sm_80; the oldest supported one by default. Messages and line information
-    /// name the source `file_name`. For untrusted source code use [`Clang::compile_untrusted`].
+    /// name the source `file_name`.
     ///
     /// # Errors
     ///
@@ -174,22 +132,18 @@ impl Clang {
         text: &str,
         architecture: Option<u32>,
     ) -> Result<Compiled, Error> {
-        let arch = Arch::from_sm(architecture)?;
-        let mut command = command(&self.program);
-        command
-            .current_dir(tree.root())
-            .args(compile_options(arch))
-            .arg("-");
+        let source = SourceText {
+            name: file_name,
+            text,
+            arch: Arch::from_sm(architecture)?,
+        };
         let text_error = |message| Error::Text {
             compiler: self.name(),
             file_name: file_name.to_owned(),
             message,
         };
-        let output = match run(
-            &mut command,
-            with_line_directive(file_name, text),
-            TRUSTED_LIMITS,
-        ) {
+        let command = command(&self.program);
+        let output = match compile_with(command, tree, &source, &[], TRUSTED_LIMITS) {
             Ok(output) => output,
             Err(RunError::NotStarted(reason)) => {
                 return Err(Error::io(self.program.as_ref())(reason));
@@ -198,7 +152,7 @@ impl Clang {
         };
         match output.status.success() {
             true => Ok(Compiled {
-                ptx: normalize_ptx(&output.stdout, arch),
+                ptx: output.stdout,
                 warnings: output.stderr,
             }),
             // A compiler that was killed has not printed a reason.
@@ -223,8 +177,44 @@ const TRUSTED_LIMITS: Limits = Limits {
     kill_group: false,
 };
 
+/// Source code that is not a kernel of the checkout.
+pub struct SourceText<'a> {
+    /// The name of the source in messages and in the PTX.
+    pub name: &'a str,
+    /// The source code.
+    pub text: &'a str,
+    /// The oldest architecture that must run it.
+    pub arch: Arch,
+}
+
+/// Compiles source code with the checkout's headers by `command`, which starts a clang. `options` are added to
+/// those of every kernel. The standard output is normalized PTX if clang succeeds.
+///
+/// # Errors
+///
+/// Fails if clang cannot be started or exceeds a limit.
+pub fn compile_with(
+    mut command: Command,
+    tree: &Tree,
+    source: &SourceText,
+    options: &[OsString],
+    limits: Limits,
+) -> Result<ProcessOutput, RunError> {
+    command
+        .current_dir(tree.root())
+        .args(compile_options(source.arch))
+        .args(options)
+        .arg("-");
+    let input = with_line_directive(source.name, source.text);
+    let output = run(&mut command, input, limits)?;
+    Ok(ProcessOutput {
+        stdout: normalize_ptx(&output.stdout, source.arch),
+        ..output
+    })
+}
+
 /// Prepends a line directive that names the source `file_name`.
-pub(crate) fn with_line_directive(file_name: &str, text: &str) -> String {
+fn with_line_directive(file_name: &str, text: &str) -> String {
     format!("#line 1 \"{}\"\n{text}", escape_file_name(file_name))
 }
 
@@ -251,17 +241,6 @@ enum UnusableReason {
     NotClang,
     #[error("clang {0} was built without the NVPTX target (like Apple's)")]
     NoTarget(String),
-}
-
-/// Returns the command that installs clang on this platform.
-pub fn install_command() -> &'static str {
-    if cfg!(target_os = "macos") {
-        "brew install llvm"
-    } else if cfg!(windows) {
-        "winget install LLVM.LLVM"
-    } else {
-        "sudo apt-get install clang   (Fedora: sudo dnf install clang)"
-    }
 }
 
 /// Creates a command without the variables that add directories to the header search path.
@@ -309,7 +288,7 @@ fn version(text: &str) -> Option<String> {
 /// Works around a bug of older clang versions, and removes what may differ between machines: `./` and
 /// backslashes in file names, empty debug sections, and trailing spaces. Replaces the header by that of
 /// `arch`.
-pub(crate) fn normalize_ptx(ptx: &str, arch: Arch) -> String {
+fn normalize_ptx(ptx: &str, arch: Arch) -> String {
     let mut text = String::with_capacity(ptx.len());
     for line in fix_bit_fields(ptx).lines().map(str::trim_end) {
         let trimmed = line.trim_start();
@@ -327,6 +306,57 @@ pub(crate) fn normalize_ptx(ptx: &str, arch: Arch) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Comments that enclose inline assembly, whose instructions are intended as written.
+const ASM_START: &str = "// begin inline asm";
+const ASM_END: &str = "// end inline asm";
+
+/// Replaces each bit field extract that reaches beyond its register by a shift and a mask, to work around a code
+/// generation bug of older clang versions (14 has it, 19 does not).
+///
+/// LLVM represents `x < 0 ? 7 : 0` as an arithmetic shift by 63 and the mask 7. These versions emit it as
+/// `bfe.u64 x, 63, 3`, which extracts two bits from beyond the register. `bfe.u` yields zeros there (PTX ISA,
+/// section bfe), whereas the shift yields the sign, so that the result would be 1.
+pub fn fix_bit_fields(ptx: &str) -> Cow<'_, str> {
+    let mut in_inline_asm = false;
+    let mut fixed: Option<String> = None;
+    let mut next_start = 0;
+    for line in ptx.split_inclusive('\n') {
+        let line_start = next_start;
+        next_start += line.len();
+        match line.trim() {
+            ASM_START => in_inline_asm = true,
+            ASM_END => in_inline_asm = false,
+            _ => {}
+        }
+        match shift_and_mask(line).filter(|_| !in_inline_asm) {
+            Some(replacement_text) => {
+                *fixed.get_or_insert_with(|| ptx[..line_start].to_owned()) += &replacement_text
+            }
+            None => fixed.iter_mut().for_each(|text| *text += line),
+        }
+    }
+    fixed.map_or(Cow::Borrowed(ptx), Cow::Owned)
+}
+
+/// Returns the replacement if the line is an unsigned extract that reaches beyond its register.
+fn shift_and_mask(line: &str) -> Option<String> {
+    let arguments = line.trim().strip_prefix("bfe.u")?.strip_suffix(';')?;
+    let (bits, operands) = arguments.split_once(char::is_whitespace)?;
+    let operands: Vec<&str> = operands.split(',').map(str::trim).collect();
+    let [destination, source, position, length] = operands[..] else {
+        return None;
+    };
+    let parse = |text: &str| text.parse::<u32>().ok();
+    let (width, position, length) = (parse(bits)?, parse(position)?, parse(length)?);
+    if position >= width || length >= width || position + length <= width {
+        return None;
+    }
+    let mask = (1_u64 << length) - 1;
+    Some(format!(
+        "\tshr.s{width} \t{destination}, {source}, {position};\n\tand.b{width} \t{destination}, {destination}, {mask};\n"
+    ))
 }
 
 #[cfg(test)]
@@ -362,5 +392,28 @@ mod tests {
             normalize_ptx(windows, Arch::OLDEST),
             "\t.file\t1 \"kernels/a.cu\"\n"
         );
+    }
+
+    #[test]
+    fn bits_beyond_the_register_are_the_sign() {
+        let ptx = "\tshl.b64 \t%rd8, %rd7, 1;\n\tbfe.u64 \t%rd9, %rd7, 63, 3;\n\tret;\n";
+        let fixed = "\tshl.b64 \t%rd8, %rd7, 1;\n\tshr.s64 \t%rd9, %rd7, 63;\n\
+                      \tand.b64 \t%rd9, %rd9, 7;\n\tret;\n";
+        assert_eq!(fix_bit_fields(ptx), fixed);
+        let ptx = "\tbfe.u32 \t%r2, %r1, 28, 16;";
+        let fixed = "\tshr.s32 \t%r2, %r1, 28;\n\tand.b32 \t%r2, %r2, 65535;\n";
+        assert_eq!(fix_bit_fields(ptx), fixed);
+    }
+
+    #[test]
+    fn other_instructions_are_unchanged() {
+        for ptx in [
+            "\tbfe.u64 \t%rd9, %rd7, 61, 3;\n",
+            "\tbfe.u32 \t%r2, %r1, %r3, 8;\n",
+            "\tbfe.s64 \t%rd9, %rd7, 63, 3;\n",
+            "\t// begin inline asm\n\tbfe.u32 %r2, %r1, 31, 3;\n\t// end inline asm\n",
+        ] {
+            assert!(matches!(fix_bit_fields(ptx), Cow::Borrowed(unchanged) if unchanged == ptx));
+        }
     }
 }

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::clang::{self, PINNED_VERSION};
-use crate::untrusted::Termination;
+/// The version that generates committed PTX: Debian 12's `clang-14`.
+pub const PINNED_VERSION: &str = "14.0.6";
 
 /// An error of a build. The message is complete and contains the next step.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +48,7 @@ pub enum Error {
          Install clang:  {install}\n\
          ({clang}; {nvrtc})\n\
          If you did not mean to change the kernel, undo the edit: git checkout kernels",
-        install = clang::install_command()
+        install = install_command()
     )]
     NoCompiler {
         /// The kernel.
@@ -78,37 +78,10 @@ pub enum Error {
         /// The compiler's messages.
         message: String,
     },
-    /// The compiler exceeded a limit or crashed before it diagnosed the source.
-    #[error("{compiler} was stopped while compiling {file_name}: {reason:?}")]
-    Terminated {
-        /// The compiler, with its version.
-        compiler: String,
-        /// The name of the source.
-        file_name: String,
-        /// The cause.
-        reason: Termination,
-    },
-    /// The compiler opened a file that the source may not include.
-    #[error("the compiler opened {file}, which the source may not include")]
-    ForbiddenFile {
-        /// The file, as named by the compiler.
-        file: String,
-    },
-    /// The compiler cannot run within its limits.
-    #[error(
-        "{compiler} does not run in the sandbox, where it can open only its own files: {message}\n\
-         KERNEL_CLANG=/path/to/clang selects another clang."
-    )]
-    NotStarted {
-        /// The compiler, with its version.
-        compiler: String,
-        /// The compiler's message.
-        message: String,
-    },
     /// There is no clang for [`crate::check`] and [`crate::write`].
     #[error(
         "no clang to compile the kernels with: {reason}\nInstall it:  {}",
-        clang::install_command()
+        install_command()
     )]
     NoClang {
         /// The reason.
@@ -128,7 +101,7 @@ pub enum Error {
     #[error(
         "kernels/{name}.cu requires {arch}, which {compiler} does not support: \
          install a newer CUDA Toolkit, or clang:  {}",
-        clang::install_command()
+        install_command()
     )]
     OldNvrtc {
         /// The compiler, with its version.
@@ -158,8 +131,19 @@ pub enum Error {
 
 impl Error {
     /// Adds a path to an error of the operating system, for `map_err`.
-    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         |source| Self::Io { path, source }
+    }
+}
+
+/// Returns the command that installs clang on this platform.
+pub fn install_command() -> &'static str {
+    if cfg!(target_os = "macos") {
+        "brew install llvm"
+    } else if cfg!(windows) {
+        "winget install LLVM.LLVM"
+    } else {
+        "sudo apt-get install clang   (Fedora: sudo dnf install clang)"
     }
 }

@@ -20,32 +20,24 @@
 //! a CUDA Toolkit. Without a compiler the build fails; it never uses stale PTX.
 //!
 //! [`Clang::compile_text`] compiles sources that are not kernels of the checkout: `kernels/exercises` belongs
-//! to the course and has no PTX. [`Clang::compile_untrusted`] compiles untrusted source code within limits.
+//! to the course and has no PTX. [`compile_with`] also takes the command that starts clang, and limits.
 //!
 //! The crate's binary updates and checks the committed PTX: `scripts/ptx --write` and `scripts/ptx --check`.
 
 mod arch;
-mod bit_field_fix;
 mod clang;
-mod drift;
+mod committed;
 mod error;
 mod nvrtc;
-mod optimization;
 mod process;
-mod resolve;
-mod sources;
-mod stamp;
 mod tree;
-mod untrusted;
 
 pub use arch::Arch;
-pub use bit_field_fix::fix_bit_fields;
-pub use clang::{Clang, Compiled, PINNED_VERSION, install_command};
-pub use drift::{Drift, check, write};
-pub use error::Error;
-pub use optimization::OptimizationLevel;
-pub use tree::Tree;
-pub use untrusted::{Termination, UntrustedSource};
+pub use clang::{Clang, Compiled, SourceText, compile_with, fix_bit_fields};
+pub use committed::{Drift, check, write};
+pub use error::{Error, PINNED_VERSION, install_command};
+pub use process::{Limits, ProcessOutput, RunError};
+pub use tree::{Tree, normalize_path};
 
 use std::path::PathBuf;
 
@@ -100,7 +92,7 @@ fn try_ptx(name: &str) -> Result<(), Error> {
     println!("cargo:rerun-if-env-changed={}", clang::OVERRIDE);
     println!("cargo:rerun-if-env-changed={}", nvrtc::OVERRIDE);
 
-    let resolved = resolve::resolve(&tree, &sources, &env_path("OUT_DIR")?)?;
+    let resolved = committed::resolve(&tree, &sources, &env_path("OUT_DIR")?)?;
     for line in resolved.warnings.lines() {
         println!("cargo:warning={line}");
     }

@@ -13,8 +13,8 @@ use std::ptr;
 use libloading::Library;
 
 use crate::arch::Arch;
-use crate::tree::source_file;
-use crate::{Error, Tree};
+use crate::error::Error;
+use crate::tree::{Tree, source_file};
 
 /// The environment variable that selects a library instead of the search.
 pub(crate) const OVERRIDE: &str = "KERNEL_NVRTC";

@@ -30,18 +30,24 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// The output and the exit status of a program.
 #[derive(Debug)]
 pub struct ProcessOutput {
+    /// The exit status.
     pub status: ExitStatus,
+    /// The standard output.
     pub stdout: String,
+    /// The beginning of the standard error.
     pub stderr: String,
 }
 
 /// The reason for which a program has no output.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// The program could not be started.
     #[error("{0}")]
     NotStarted(io::Error),
+    /// The time limit was exceeded.
     #[error("it did not exit within {} s", .0.as_secs())]
     TimedOut(Duration),
+    /// The limit of the output was exceeded.
     #[error("its output exceeds {0} bytes")]
     OutputTooLong(usize),
 }

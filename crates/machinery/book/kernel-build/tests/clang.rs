@@ -8,9 +8,8 @@ mod support;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::time::Duration;
 
-use kernel_build::{Clang, Compiled, Error, Termination, Tree, UntrustedSource, install_command};
+use kernel_build::{Clang, Error, Tree, install_command};
 use libtest_mimic::{Arguments, Completion, Trial};
 use support::{Checkout, assert_has, fail, succeed};
 
@@ -43,9 +42,6 @@ fn main() -> ExitCode {
         a_compile_error_has_its_location,
         ptx_does_not_depend_on_the_checkouts_path,
         a_trusted_source_is_compiled_with_the_headers_and_its_name,
-        an_untrusted_source_is_compiled_with_its_allowed_headers,
-        a_forbidden_file_is_detected,
-        limits_stop_the_compiler,
     ];
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }
@@ -269,118 +265,4 @@ fn a_trusted_source_is_compiled_with_the_headers_and_its_name() {
         }
         other => panic!("{other:?}"),
     }
-}
-
-/// Compiles an untrusted source that may include `cuda_device.h`, protected only by the check of the opened
-/// files.
-fn compile_untrusted(
-    clang: &Clang,
-    checkout: &Checkout,
-    text: &str,
-    time_limit: u64,
-) -> Result<Compiled, Error> {
-    let tree = Tree::find(&checkout.path("kernels")).unwrap();
-    let scratch = tempfile::tempdir().unwrap();
-    let compiled = clang.compile_untrusted(
-        &tree,
-        &UntrustedSource {
-            optimization: kernel_build::OptimizationLevel::Optimized,
-            name: "answer.cu",
-            text,
-            headers: &["cuda_device.h"],
-            architecture: None,
-            scratch: scratch.path(),
-            time_limit: Duration::from_secs(time_limit),
-            command: &|program, _| Ok(Command::new(program)),
-        },
-    );
-    for file in scratch.path().read_dir().unwrap() {
-        assert_eq!(file.unwrap().file_name(), "opened-Optimized");
-    }
-    compiled
-}
-
-fn an_untrusted_source_is_compiled_with_its_allowed_headers() {
-    let checkout = with_headers("other", "");
-    let clang = Clang::find().unwrap();
-    let text = "#include \"cuda_device.h\"\nextern \"C\" __constant__ float factor;\n\
-                extern \"C\" __device__ int count[4];\nextern __shared__ float buffer[];\n\
-                __global__ void scale(float *x) { buffer[0] = *x; *x = buffer[count[0]] * factor; }\n";
-    let compiled = compile_untrusted(&clang, &checkout, text, 60).unwrap();
-    let variables = [
-        ".visible .const .align 4 .f32 factor;",
-        ".visible .global .align 4 .b8 count[16];",
-    ];
-    assert_has(&compiled.ptx, &variables);
-    assert_has(
-        &compiled.ptx,
-        &[".extern .shared ", ".file\t1 \"answer.cu\"", ".loc\t1 5 "],
-    );
-    assert_eq!(compiled.warnings, "");
-    match compile_untrusted(&clang, &checkout, &text.replace("* factor", "* factr"), 60) {
-        Err(Error::Text { message, .. }) => assert_has(&message, &["answer.cu:5:"]),
-        other => panic!("{other:?}"),
-    }
-}
-
-fn a_forbidden_file_is_detected() {
-    let checkout = with_headers("other", "");
-    checkout.write("kernels/secret.h", "int secret;\n");
-    checkout.write("kernels/ptx/.keep", "");
-    let clang = Clang::find().unwrap();
-    for (text, file) in [
-        ("#include \"secret.h\"\n", "kernels/secret.h"),
-        (
-            "#include \"cuda_device.h\"\n#include \"other.cu\"\n",
-            "kernels/other.cu",
-        ),
-        ("#include \"ptx/../secret.h\"\n", "kernels/ptx/../secret.h"),
-    ] {
-        match compile_untrusted(&clang, &checkout, text, 60) {
-            Err(Error::ForbiddenFile { file: actual }) => assert_eq!(actual, file),
-            other => panic!("{text}: {other:?}"),
-        }
-    }
-    for text in [
-        "#if __has_include(\"cuda_device.h\")\n#endif\n",
-        "#define C(a, b) a##b\n#if C(__has_, include)(\"cuda_device.h\")\n#endif\n",
-        "#define C(a, b) a##b\nC(_Pra, gma)(\"GCC dependency \\\"cuda_device.h\\\"\")\n",
-    ] {
-        let rejected = compile_untrusted(&clang, &checkout, text, 60);
-        assert!(
-            matches!(rejected, Err(Error::Text { .. })),
-            "{text}: {rejected:?}"
-        );
-    }
-}
-
-fn limits_stop_the_compiler() {
-    let checkout = with_headers("other", "");
-    let clang = Clang::find().unwrap();
-    let terminate = |text: &str, time| match compile_untrusted(&clang, &checkout, text, time) {
-        Err(Error::Terminated {
-            reason, file_name, ..
-        }) => {
-            assert_eq!(file_name, "answer.cu");
-            reason
-        }
-        other => panic!("{other:?}"),
-    };
-    let doubled: String = (1..60)
-        .map(|i| format!("#define M{i} M{0} M{0}\n", i - 1))
-        .collect();
-    let endless = format!("#define M0 ;\n{doubled}M59\n");
-    assert_eq!(
-        terminate(&endless, 1),
-        Termination::TimedOut(Duration::from_secs(1))
-    );
-    let long = "struct Table { int first[1 << 24]; int last; };\n\
-                __attribute__((device)) Table t = {{1}, 2};\n";
-    assert_eq!(terminate(long, 100), Termination::OutputTooLong(8 << 20));
-    let crash = terminate("_Pragma(\"clang __debug parser_crash\")\n", 100);
-    assert!(matches!(crash, Termination::Crashed(_)), "{crash:?}");
-
-    let missing_clang = Clang::from_parts(Path::new(support::NOWHERE).into(), "1.0".to_owned());
-    let rejected = compile_untrusted(&missing_clang, &checkout, "", 10);
-    assert!(matches!(rejected, Err(Error::Io { .. })), "{rejected:?}");
 }

@@ -74,9 +74,10 @@ impl Reader {
             "super" => self.module[..self.module.len().checked_sub(1)?].to_vec(),
             name => {
                 let child_path = [self.module.as_slice(), &[name.to_owned()]].concat();
-                match self.declared.contains(&child_path) {
-                    true => child_path,
-                    false => self.imports.get(name)?.clone(),
+                if self.declared.contains(&child_path) {
+                    child_path
+                } else {
+                    self.imports.get(name)?.clone()
                 }
             }
         };

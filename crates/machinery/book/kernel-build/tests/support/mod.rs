@@ -60,9 +60,10 @@ impl Checkout {
             let path = entry.expect("an entry").path();
             let name = path.file_name().expect("a name").to_string_lossy();
             let to = format!("{to}/{name}");
-            match path.is_dir() {
-                true => self.copy(&path, &to),
-                false => self.write(&to, &fs::read_to_string(&path).expect("a text")),
+            if path.is_dir() {
+                self.copy(&path, &to)
+            } else {
+                self.write(&to, &fs::read_to_string(&path).expect("a text"))
             }
         }
     }

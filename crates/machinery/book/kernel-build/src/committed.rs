@@ -1,11 +1,87 @@
-//! Comparison of the committed PTX with the pinned clang's output.
+//! The committed PTX: the stamp at its top, its use in builds as long as it is up to date, and its comparison with
+//! the pinned clang's output.
 
-use std::fmt;
-use std::fs;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
-use crate::clang::{Clang, PINNED_VERSION};
-use crate::tree::{ptx_file, source_file};
-use crate::{Error, Tree, stamp};
+use crate::clang::Clang;
+use crate::error::{Error, PINNED_VERSION, install_command};
+use crate::nvrtc::Nvrtc;
+use crate::tree::{Sources, Tree, ptx_file, source_file};
+
+const SOURCES: &str = "// sources sha256 ";
+const COMPILER: &str = "// compiler ";
+
+/// Prepends the stamp to newly compiled `ptx`. `source_path` is the kernel's file, `compiler` its name and
+/// version.
+fn stamp(source_path: &str, hash: &str, compiler: &str, ptx: &str) -> String {
+    format!(
+        "// {source_path}, compiled; edit that instead\n{SOURCES}{hash}\n{COMPILER}{compiler}\n{ptx}"
+    )
+}
+
+/// Returns the source hash in a stamp, or `None` if there is no stamp.
+fn hash_in_stamp(ptx: &str) -> Option<&str> {
+    let mut lines = ptx.lines().take_while(|line| line.starts_with("//"));
+    lines
+        .find_map(|line| line.strip_prefix(SOURCES))
+        .map(str::trim_end)
+}
+
+/// The PTX to use, and the compiler's warnings if it was compiled just now.
+#[derive(Debug)]
+pub struct ResolvedPtx {
+    pub path: PathBuf,
+    pub warnings: String,
+}
+
+/// Finds or compiles the PTX of a kernel. New PTX is written to `out_dir`.
+pub fn resolve(tree: &Tree, sources: &Sources, out_dir: &Path) -> Result<ResolvedPtx, Error> {
+    let committed = tree.ptx(sources.name());
+    // An unreadable file counts as out of date, because a compiler can replace it.
+    let text = fs::read_to_string(&committed).unwrap_or_default();
+    if hash_in_stamp(&text) == Some(sources.hash()) {
+        return Ok(ResolvedPtx {
+            path: committed,
+            warnings: String::new(),
+        });
+    }
+
+    let (compiler, ptx, warnings) = compile_with_any(tree, sources.name())?;
+    let source_path = source_file(sources.name());
+    let text = stamp(&source_path, sources.hash(), &compiler, &ptx);
+    let path = out_dir.join(format!("{}.ptx", sources.name().replace('/', "-")));
+    fs::write(&path, text).map_err(Error::io(&path))?;
+    Ok(ResolvedPtx { path, warnings })
+}
+
+/// Compiles with clang, or else with NVRTC. Returns the compiler's name, the PTX and the warnings.
+fn compile_with_any(tree: &Tree, name: &str) -> Result<(String, String, String), Error> {
+    let clang = match Clang::find() {
+        Ok(clang) => {
+            let (ptx, warnings) = clang.compile(tree, name)?;
+            return Ok((clang.name(), ptx, warnings));
+        }
+        Err(reason) => reason,
+    };
+    match Nvrtc::find() {
+        Ok(nvrtc) => {
+            let (ptx, warnings) = nvrtc.compile(tree, name)?;
+            let warning = format!(
+                "kernels/{name}.cu was compiled by {}; \
+                 to run it on the simulator too, install clang: {}\n{warnings}",
+                nvrtc.name(),
+                install_command()
+            );
+            Ok((nvrtc.name(), ptx, warning))
+        }
+        Err(nvrtc) => Err(Error::NoCompiler {
+            name: name.to_owned(),
+            clang,
+            nvrtc,
+        }),
+    }
+}
 
 /// The maximum number of differing lines to print.
 const MAX_LINES: usize = 5;
@@ -110,8 +186,8 @@ fn find_drifts(tree: &Tree, any_clang: bool) -> Result<Vec<(Drift, Option<String
         }
     }
     for name in kernels {
-        let compiled = compile(tree, &clang, &name)?;
-        let drift = match read(tree, &name)? {
+        let compiled = compile_stamped(tree, &clang, &name)?;
+        let drift = match read_committed(tree, &name)? {
             None => Some(Drift::Missing { name }),
             Some(committed) => compare(name, &committed, &compiled),
         };
@@ -131,15 +207,15 @@ fn pinned_clang(any_clang: bool) -> Result<Clang, Error> {
     }
 }
 
-fn compile(tree: &Tree, clang: &Clang, name: &str) -> Result<String, Error> {
+fn compile_stamped(tree: &Tree, clang: &Clang, name: &str) -> Result<String, Error> {
     let sources = tree.sources(name)?;
     let (ptx, _warnings) = clang.compile(tree, name)?;
     let source = source_file(name);
-    Ok(stamp::stamp(&source, sources.hash(), &clang.name(), &ptx))
+    Ok(stamp(&source, sources.hash(), &clang.name(), &ptx))
 }
 
 /// Reads the committed PTX with normalized line endings. Returns `None` if there is none.
-fn read(tree: &Tree, name: &str) -> Result<Option<String>, Error> {
+fn read_committed(tree: &Tree, name: &str) -> Result<Option<String>, Error> {
     let path = tree.ptx(name);
     if !path.exists() {
         return Ok(None);
@@ -170,6 +246,23 @@ fn compare(name: String, committed: &str, compiled: &str) -> Option<Drift> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stamp_is_read_back() {
+        let text = stamp("kernels/a.cu", "0f1e", "clang 14.0.6", ".version 6.4\n");
+        assert_eq!(hash_in_stamp(&text), Some("0f1e"));
+        assert!(text.ends_with("// compiler clang 14.0.6\n.version 6.4\n"));
+        assert_eq!(hash_in_stamp(&text.replace('\n', "\r\n")), Some("0f1e"));
+    }
+
+    #[test]
+    fn only_the_first_comment_is_a_stamp() {
+        assert_eq!(hash_in_stamp(""), None);
+        assert_eq!(
+            hash_in_stamp(".version 6.4\n// sources sha256 0f1e\n"),
+            None
+        );
+    }
 
     #[test]
     fn a_difference_starts_at_the_first_line_that_differs() {

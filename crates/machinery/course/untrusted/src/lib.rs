@@ -4,18 +4,17 @@
 //! files that it opened is compared with the allowed ones; on systems without a sandbox, this check alone
 //! detects forbidden files.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use crate::arch::Arch;
-use crate::clang::{Clang, Compiled, compile_options, normalize_ptx, with_line_directive};
-use crate::process::{self, Limits, RunError, run};
-use crate::sources::{include_closure, normalize_path};
-use crate::{Error, OptimizationLevel, Tree};
+use kernel_build::{
+    Arch, Clang, Compiled, Limits, ProcessOutput, RunError, SourceText, Tree, compile_with,
+    normalize_path,
+};
 
 /// The maximum length of the PTX in bytes, 40 times that of the checkout's longest kernel.
 const MAX_PTX_BYTES: usize = 8 << 20;
@@ -42,6 +41,71 @@ pub struct UntrustedSource<'a> {
     pub command: &'a dyn Fn(&OsStr, Vec<PathBuf>) -> io::Result<Command>,
 }
 
+/// The amount of optimization that clang applies to a kernel, without effect on its results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptimizationLevel {
+    /// All optimizations, with which kernels are measured.
+    Optimized,
+    /// No optimization: every load and store is emitted where it is written. Optimization may remove an unused
+    /// access, or move one behind a condition that follows it.
+    Unoptimized,
+}
+
+impl OptimizationLevel {
+    /// Returns the options to add. The macros hide the level from the source.
+    fn options(self) -> &'static [&'static str] {
+        match self {
+            OptimizationLevel::Optimized => &[],
+            OptimizationLevel::Unoptimized => &["-O0", "-D__OPTIMIZE__=1", "-U__NO_INLINE__"],
+        }
+    }
+}
+
+/// An error of a compilation.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The source does not compile; `message` is the compiler's.
+    #[error("{compiler} cannot compile {file_name}:\n{message}")]
+    Text {
+        /// The compiler, with its version.
+        compiler: String,
+        /// The name of the source.
+        file_name: String,
+        /// The compiler's messages.
+        message: String,
+    },
+    /// The compiler exceeded a limit or crashed before it diagnosed the source.
+    #[error("{compiler} was stopped while compiling {file_name}: {reason:?}")]
+    Terminated {
+        /// The compiler, with its version.
+        compiler: String,
+        /// The name of the source.
+        file_name: String,
+        /// The cause.
+        reason: Termination,
+    },
+    /// The compiler opened a file that the source may not include.
+    #[error("the compiler opened {file}, which the source may not include")]
+    ForbiddenFile {
+        /// The file, as named by the compiler.
+        file: String,
+    },
+    /// The compiler cannot run within its limits.
+    #[error(
+        "{compiler} does not run in the sandbox, where it can open only its own files: {message}\n\
+         KERNEL_CLANG=/path/to/clang selects another clang."
+    )]
+    NotStarted {
+        /// The compiler, with its version.
+        compiler: String,
+        /// The compiler's message.
+        message: String,
+    },
+    /// The compilation could not be prepared or started, regardless of the source.
+    #[error(transparent)]
+    Build(#[from] kernel_build::Error),
+}
+
 /// The reason for which a compiler exited abnormally, without a diagnosis of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Termination {
@@ -57,8 +121,8 @@ pub enum Termination {
     Crashed(String),
 }
 
-impl Clang {
-    /// Compiles untrusted source code.
+impl UntrustedSource<'_> {
+    /// Compiles the source.
     ///
     /// # Errors
     ///
@@ -66,132 +130,127 @@ impl Clang {
     /// [`Error::Terminated`] if a limit was exceeded, with [`Error::ForbiddenFile`] if the compiler opened
     /// another file, and with [`Error::NotStarted`] if the compiler cannot run within these limits, regardless
     /// of the source.
-    pub fn compile_untrusted(
-        &self,
-        tree: &Tree,
-        source: &UntrustedSource,
-    ) -> Result<Compiled, Error> {
-        let arch = Arch::from_sm(source.architecture)?;
-        let program = Path::new(self.program());
-        let io = |reason| Error::io(program)(reason);
+    pub fn compile(&self, clang: &Clang, tree: &Tree) -> Result<Compiled, Error> {
+        let source = SourceText {
+            name: self.name,
+            text: self.text,
+            arch: Arch::from_sm(self.architecture)?,
+        };
+        let io = |reason| kernel_build::Error::io(Path::new(clang.program()))(reason);
         // The list of files that the compiler opened; both levels may compile at the same time.
-        let dep_file = source
-            .scratch
-            .join(format!("opened-{:?}", source.optimization));
-        let headers = headers(tree, source.headers)?;
-        let readable_files = self.required_with_headers(tree, &headers);
-        let mut command = (source.command)(self.program(), readable_files).map_err(io)?;
-        command
-            .current_dir(tree.root())
-            .args(compile_options(arch))
-            .args(source.optimization.options())
-            // Compile in clang's own process instead of starting another one.
-            .args(["-fintegrated-cc1", "-fno-crash-diagnostics"])
-            .env("LLVM_DISABLE_SYMBOLIZATION", "1")
-            .args([
-                "-Wno-builtin-macro-redefined",
-                "-U__has_include",
-                "-U__has_include_next",
-            ])
-            .args(["-U__has_embed", "-MD", "-MF"])
-            .arg(&dep_file);
-        if !source.text.contains("_Pragma") {
-            // Then `_Pragma` cannot be assembled by token pasting either.
-            command.arg("-U_Pragma");
-        }
-        command.arg("-");
+        let dep_file = self.scratch.join(format!("opened-{:?}", self.optimization));
+        let headers = headers(tree, self.headers)?;
+        let readable_files = required_with_headers(clang, tree, &headers);
+        let mut command = (self.command)(clang.program(), readable_files).map_err(io)?;
+        command.env("LLVM_DISABLE_SYMBOLIZATION", "1");
         let limits = Limits {
-            time: source.time_limit,
+            time: self.time_limit,
             max_output: MAX_PTX_BYTES,
             kill_group: false,
         };
-        let output = match run(
-            &mut command,
-            with_line_directive(source.name, source.text),
-            limits,
-        ) {
+        let terminated = |reason| Err(self.terminated(clang, reason));
+        let output = match compile_with(command, tree, &source, &self.options(&dep_file), limits) {
             Ok(output) => output,
-            Err(RunError::NotStarted(reason)) => return Err(io(reason)),
-            Err(RunError::TimedOut(time_limit)) => {
-                return Err(self.terminated(source, Termination::TimedOut(time_limit)));
-            }
+            Err(RunError::NotStarted(reason)) => return Err(io(reason).into()),
+            Err(RunError::TimedOut(limit)) => return terminated(Termination::TimedOut(limit)),
             Err(RunError::OutputTooLong(bytes)) => {
-                return Err(self.terminated(source, Termination::OutputTooLong(bytes)));
+                return terminated(Termination::OutputTooLong(bytes));
             }
         };
-        self.check_status(source, &output)?;
-        let dependencies = fs::read_to_string(&dep_file).map_err(Error::io(&dep_file))?;
+        self.check_status(clang, &output)?;
+        let dependencies =
+            fs::read_to_string(&dep_file).map_err(kernel_build::Error::io(&dep_file))?;
         if let Some(file) = first_forbidden_file(&dependencies, &headers) {
             return Err(Error::ForbiddenFile { file });
         }
         Ok(Compiled {
-            ptx: define_extern_variables(&normalize_ptx(&output.stdout, arch)),
+            ptx: define_extern_variables(&output.stdout),
             warnings: output.stderr,
         })
     }
 
+    /// Returns clang's options, in addition to those of every kernel. clang lists the files that it opens in
+    /// `dep_file`.
+    fn options(&self, dep_file: &Path) -> Vec<OsString> {
+        let mut options: Vec<OsString> = Vec::new();
+        let mut add = |words: &[&str]| options.extend(words.iter().map(OsString::from));
+        add(self.optimization.options());
+        // Compile in clang's own process instead of starting another one.
+        add(&["-fintegrated-cc1", "-fno-crash-diagnostics"]);
+        add(&["-Wno-builtin-macro-redefined"]);
+        add(&["-U__has_include", "-U__has_include_next", "-U__has_embed"]);
+        if !self.text.contains("_Pragma") {
+            // Then `_Pragma` cannot be assembled by token pasting either.
+            add(&["-U_Pragma"]);
+        }
+        add(&["-MD", "-MF"]);
+        options.push(dep_file.into());
+        options
+    }
+
     /// Returns an error unless the compiler succeeded.
-    fn check_status(
-        &self,
-        source: &UntrustedSource,
-        output: &process::ProcessOutput,
-    ) -> Result<(), Error> {
-        let terminated = |reason| Err(self.terminated(source, reason));
+    fn check_status(&self, clang: &Clang, output: &ProcessOutput) -> Result<(), Error> {
+        let terminated = |reason| Err(self.terminated(clang, reason));
         // clang exits with 1 on compile errors; after a crash it ends itself with a signal or a status as of
         // a shell.
         match (output.status.code(), signal(output.status)) {
             (Some(0), _) => Ok(()),
             (Some(1), _) => Err(Error::Text {
-                compiler: self.name(),
-                file_name: source.name.to_owned(),
+                compiler: clang.name(),
+                file_name: self.name.to_owned(),
                 message: output.stderr.clone(),
             }),
             (_, Some(CPU_TIME)) => terminated(Termination::CpuTimeExceeded),
             _ if is_out_of_memory(&output.stderr) => terminated(Termination::OutOfMemory),
             (Some(125..=127), _) => Err(Error::NotStarted {
-                compiler: self.name(),
+                compiler: clang.name(),
                 message: output.stderr.trim().to_owned(),
             }),
             _ => terminated(Termination::Crashed(crash_message(output))),
         }
     }
 
-    fn terminated(&self, source: &UntrustedSource, reason: Termination) -> Error {
+    fn terminated(&self, clang: &Clang, reason: Termination) -> Error {
         Error::Terminated {
-            compiler: self.name(),
-            file_name: source.name.to_owned(),
+            compiler: clang.name(),
+            file_name: self.name.to_owned(),
             reason,
         }
     }
+}
 
-    /// Returns the files that the compiler must be able to read, in addition to the system's libraries and the
-    /// source: its own installation, and these headers of the checkout with all files that they include.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a header cannot be read.
-    pub fn required_files(&self, tree: &Tree, headers: &[&str]) -> Result<Vec<PathBuf>, Error> {
-        Ok(self.required_with_headers(tree, &self::headers(tree, headers)?))
-    }
+/// Returns the files that the compiler must be able to read, in addition to the system's libraries and the
+/// source: its own installation, and these headers of the checkout with all files that they include.
+///
+/// # Errors
+///
+/// Fails if a header cannot be read.
+pub fn required_files(
+    clang: &Clang,
+    tree: &Tree,
+    headers: &[&str],
+) -> Result<Vec<PathBuf>, kernel_build::Error> {
+    let files = self::headers(tree, headers)?;
+    Ok(required_with_headers(clang, tree, &files))
+}
 
-    /// Returns clang's installation and these files of the checkout.
-    fn required_with_headers(&self, tree: &Tree, files: &[String]) -> Vec<PathBuf> {
-        let program = Path::new(self.program());
-        let canonical = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
-        // clang is in `bin`; its libraries and headers are in directories next to it.
-        let prefix = canonical.parent().and_then(Path::parent);
-        let lib_dirs = |prefix: &Path| ["lib", "lib64"].map(|folder| prefix.join(folder));
-        let installed = prefix.map(lib_dirs).into_iter().flatten();
-        installed
-            .chain(files.iter().map(|file| tree.path(file)))
-            .collect()
-    }
+/// Returns clang's installation and these files of the checkout.
+fn required_with_headers(clang: &Clang, tree: &Tree, files: &[String]) -> Vec<PathBuf> {
+    let program = Path::new(clang.program());
+    let canonical = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+    // clang is in `bin`; its libraries and headers are in directories next to it.
+    let prefix = canonical.parent().and_then(Path::parent);
+    let lib_dirs = |prefix: &Path| ["lib", "lib64"].map(|folder| prefix.join(folder));
+    let installed = prefix.map(lib_dirs).into_iter().flatten();
+    installed
+        .chain(files.iter().map(|file| tree.path(file)))
+        .collect()
 }
 
 /// Returns these headers in `kernels` and all files that they include: `kernels/cuda_device.h`.
-fn headers(tree: &Tree, names: &[&str]) -> Result<Vec<String>, Error> {
-    let files = names.iter().map(|name| format!("kernels/{name}")).collect();
-    include_closure(tree, files, |_, _| {})
+fn headers(tree: &Tree, names: &[&str]) -> Result<Vec<String>, kernel_build::Error> {
+    let files = names.iter().map(|name| format!("kernels/{name}"));
+    tree.include_closure(files.collect())
 }
 
 /// `SIGXCPU`
@@ -208,7 +267,7 @@ fn signal(_status: ExitStatus) -> Option<i32> {
 }
 
 /// Returns the compiler's own message about a crash, or the exit status.
-fn crash_message(output: &process::ProcessOutput) -> String {
+fn crash_message(output: &ProcessOutput) -> String {
     let mut lines = output.stderr.lines().map(str::trim);
     let message = lines.find_map(|line| {
         line.split_once("fatal error: ")
