@@ -1,7 +1,7 @@
 //! The chapter's columns: the additions and their bandwidth.
 
 use chapter::report::Details;
-use chapter::report::table::or_dash;
+use chapter::table::or_dash;
 use common::timing::Timing;
 use serde::Serialize;
 

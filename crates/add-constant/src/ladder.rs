@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use chapter::{Chapter, Entry, limit};
+use chapter::{Chapter, Entry, launch, limit};
+use common::module;
 use common::timing::Measured;
 use common::verify::{POISON, compare};
-use common::{launch, module};
 use cust::launch;
 use cust::memory::{CopyDestination as _, DeviceBuffer};
 

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 
 use add_constant::{Addition, Flags, NUM_VALUES, Values, inputs, ladder, reference};
 use anyhow::{Context as _, Result};
-use chapter::Entry;
+use chapter::{Entry, launch};
 use clap::Parser;
+use common::module;
 use common::verify::{POISON, compare, output};
-use common::{launch, module};
 use cust::prelude::*;
 
 /// The kernels, compiled to PTX.

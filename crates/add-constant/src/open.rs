@@ -1,9 +1,8 @@
 //! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::{Result, ensure};
-use chapter::Chapter;
 use chapter::memory::{self, Footprint};
-use common::launch;
+use chapter::{Chapter, launch};
 
 use crate::flags::Flags;
 use crate::ladder;

@@ -1,9 +1,9 @@
 //! Launch configuration of the rungs: a quarter of the note's threads, four additions each.
 
 use anyhow::{Context as _, Result};
-use chapter::shared::{allow_shared, resident_blocks};
+use chapter::launch;
+use chapter::memory::{allow_shared, resident_blocks};
 use common::gpu::Gpu;
-use common::launch;
 use cust::device::DeviceAttribute;
 use cust::function::{BlockSize, Function, GridSize};
 

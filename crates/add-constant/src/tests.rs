@@ -53,9 +53,10 @@ fn values_from_wrong_indices_are_reported() {
 fn another_table() {
     let words = "add-constant --sums 1000 --block 100 pseudo_random";
     let mut flags = Flags::parse_from(words.split(' '));
-    let rows = VARIANTS.iter().map(|row| match row.is_from_note() {
-        true => Choice::One(row),
-        false => {
+    let rows = VARIANTS.iter().map(|row| {
+        if row.is_from_note() {
+            Choice::One(row)
+        } else {
             let mut wrong = *row;
             wrong.config.ptx = row.ptx.replace(", 1357", ", 1359").leak();
             assert_ne!(

@@ -5,7 +5,7 @@
 //! | [`gpu`] | opening the GPU, or the simulator that replaces it |
 //! | [`error`] | explanations of CUDA's errors, one `error:` line, the exit code |
 //! | [`module`] | loading PTX with the compiler's messages; a module's variables |
-//! | [`launch`] | grids that cover an input, within the device's limits |
+//! | [`pitched`] | memory whose rows are padded |
 //! | [`timing`] | timing with events: number of launches, median of the samples |
 //! | [`verify`] | comparison of a result with its reference |
 //!
@@ -17,9 +17,10 @@ extern crate cuda_driver as _;
 
 pub mod error;
 pub mod gpu;
-pub mod launch;
 pub mod module;
+pub mod pitched;
 pub mod timing;
 pub mod verify;
 
 pub use gpu::Gpu;
+pub use pitched::PitchedBuffer;

@@ -7,9 +7,10 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use chapter::launch;
 use clap::Parser;
+use common::module;
 use common::verify::{POISON, compare, output, within_ulps};
-use common::{launch, module};
 use cust::prelude::*;
 use device_symbols::steps::{from_symbol, launched, to_symbol};
 use device_symbols::values::{self, LENGTH, STORED, VALUE};

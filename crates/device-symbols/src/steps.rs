@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use anyhow::Result;
 use chapter::report::Details;
-use chapter::report::table::or_dash;
+use chapter::table::or_dash;
 use chapter::{Chapter, Entry};
 use common::timing::Measured;
 use common::verify::{Comparison, POISON, compare};

@@ -1,7 +1,8 @@
 //! The variables themselves, as a table and in the record.
 
 use anyhow::Result;
-use chapter::report::{Extra, table};
+use chapter::report::Extra;
+use chapter::table;
 use serde::Serialize;
 
 use crate::values::LENGTH;

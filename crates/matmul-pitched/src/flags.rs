@@ -4,12 +4,12 @@ use std::fmt;
 
 use chapter::flags::CommonFlags;
 use chapter::ladder::{self, Choice, Selection};
+use chapter::launch::Block;
 use chapter::memory::Footprint;
 use clap::{Args, Parser, ValueEnum, value_parser};
-use common::launch::Block;
+use common::pitched::PADDING;
 use serde::Serialize;
 
-use crate::pitched::PADDING;
 use crate::variant::{KernelConfig, VARIANTS};
 
 /// Maximum number of floats in a row: the largest pitch, 2^31 - 1 bytes, rounded down to the 512 bytes that

@@ -2,16 +2,15 @@
 
 use anyhow::{Context as _, Result};
 use chapter::limit::Fp32;
-use chapter::{Chapter, Entry, Limit};
+use chapter::{Chapter, Entry, Limit, launch};
 use common::verify::{POISON, compare, within_ulps};
-use common::{launch, module};
+use common::{PitchedBuffer, module};
 use cust::function::{BlockSize, GridSize};
 use cust::launch;
+use cust::memory::{CopyDestination, DeviceBuffer};
 
 use crate::flags::Flags;
-use crate::linear::Linear;
 use crate::matrix::{self, Matrix};
-use crate::pitched::PitchedBuffer;
 use crate::rate::Rate;
 use crate::variant::{Variant, any_linear};
 
@@ -58,9 +57,10 @@ pub fn run(
     a.copy_2d_from(host_a, n)?;
     b.copy_2d_from(host_b, p)?;
     // The same matrices without padding, for comparison.
-    let mut linear = match any_linear(&rungs) {
-        true => Some(Linear::new(host_a, host_b, n, p)?),
-        false => None,
+    let mut linear = if any_linear(&rungs) {
+        Some(Linear::new(host_a, host_b, n, p)?)
+    } else {
+        None
     };
 
     let stream = &chapter.gpu.stream;
@@ -110,10 +110,77 @@ pub fn grid(chapter: &Chapter, flags: &Flags, variant: &Variant) -> Result<(Grid
     let (across, down) = variant.part;
     let cols = flags.product.p.div_ceil(across);
     let rows = flags.product.m.div_ceil(down);
-    let (width, height) = match variant.swapped {
-        true => (rows, cols),
-        false => (cols, rows),
+    let (width, height) = if variant.swapped {
+        (rows, cols)
+    } else {
+        (cols, rows)
     };
     let block = variant.block.unwrap_or(flags.block);
     launch::grid_2d(&chapter.gpu.device, width, height, block)
+}
+
+/// A, B and C in linear memory, with contiguous rows, to measure the benefit of padded ones.
+struct Linear {
+    a: DeviceBuffer<f32>,
+    b: DeviceBuffer<f32>,
+    c: DeviceBuffer<f32>,
+    n: usize,
+    p: usize,
+}
+
+impl Linear {
+    /// Allocates all three with rows of `n` elements in A and `p` in B and C, and copies `a` and `b` to the
+    /// first two.
+    ///
+    /// # Errors
+    /// Fails if CUDA reports an error.
+    fn new(a: &[f32], b: &[f32], n: usize, p: usize) -> Result<Self> {
+        let copied = |elements| {
+            DeviceBuffer::from_slice(elements)
+                .context("cannot copy a matrix to linear memory of the GPU")
+        };
+        // SAFETY: `poison` or a kernel writes the buffer before it is read.
+        let c = unsafe { DeviceBuffer::uninitialized(a.len() / n * p) }
+            .context("cannot allocate linear memory on the GPU")?;
+        Ok(Linear {
+            a: copied(a)?,
+            b: copied(b)?,
+            c,
+            n,
+            p,
+        })
+    }
+
+    /// Returns A, B and C as kernel arguments.
+    fn matrices(&self) -> [Matrix; 3] {
+        let matrix = |elements: &DeviceBuffer<f32>, cols: usize| Matrix {
+            rows: (elements.len() / cols) as u64,
+            cols: cols as u64,
+            elements: elements.as_device_ptr(),
+            stride: cols as u64,
+        };
+        [
+            matrix(&self.a, self.n),
+            matrix(&self.b, self.p),
+            matrix(&self.c, self.p),
+        ]
+    }
+
+    /// Sets every byte of C to `value`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if CUDA reports an error.
+    fn poison(&mut self, value: u8) -> Result<()> {
+        Ok(self.c.set_8(value)?)
+    }
+
+    /// Copies C to the host.
+    ///
+    /// # Errors
+    ///
+    /// Fails if CUDA reports an error.
+    fn copy_to(&self, c: &mut [f32]) -> Result<()> {
+        Ok(self.c.copy_to(c)?)
+    }
 }

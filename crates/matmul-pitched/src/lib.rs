@@ -1,12 +1,10 @@
-//! The modules that the chapter's program, `main.rs`, uses: pitched memory, the matrices and the reference. The
+//! The modules that the chapter's program, `main.rs`, uses: the matrices and the reference. The
 //! chapter `matmul-tiled` computes the same product and reuses them.
 
 pub mod flags;
 pub mod ladder;
-pub mod linear;
 pub mod matrix;
 pub mod open;
-pub mod pitched;
 pub mod pitches;
 pub mod rate;
 pub mod reference;
@@ -14,6 +12,5 @@ pub mod variant;
 
 pub use flags::Flags;
 pub use matrix::Matrix;
-pub use pitched::PitchedBuffer;
 pub use pitches::Pitches;
 pub use rate::Rate;

@@ -6,13 +6,13 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use chapter::Entry;
+use chapter::{Entry, launch};
 use clap::Parser;
 use common::verify::{POISON, compare, within_ulps};
-use common::{launch, module};
+use common::{PitchedBuffer, module};
 use cust::prelude::*;
 use matmul_pitched::pitches::{DEPTH, HEIGHT};
-use matmul_pitched::{Flags, Matrix, PitchedBuffer, Pitches, Rate, ladder, matrix, reference};
+use matmul_pitched::{Flags, Matrix, Pitches, Rate, ladder, matrix, reference};
 
 /// The kernel, compiled to PTX.
 const PTX: &str = include_str!(env!("MATMUL_PITCHED_PTX"));

@@ -1,12 +1,12 @@
 //! The matrices as kernel arguments, and their contents on the host.
 
+use common::PitchedBuffer;
 use cust::DeviceCopy;
 use cust::memory::DevicePointer;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use crate::flags::{Fill, ProductFlags};
-use crate::pitched::PitchedBuffer;
 
 /// A matrix in device memory: `struct Matrix` of the kernels, whose `size_t` has 64 bits.
 #[derive(Clone, Copy, Debug, DeviceCopy)]

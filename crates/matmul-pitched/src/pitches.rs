@@ -1,10 +1,9 @@
 //! The table of row pitches that the driver chooses for several widths: code 4.2 of the note on memory.
 
 use chapter::report::Extra;
-use chapter::report::table::{or_dash, table};
+use chapter::table::{or_dash, table};
+use common::PitchedBuffer;
 use serde::Serialize;
-
-use crate::pitched::PitchedBuffer;
 
 // The note's sizes: rows per slice, and slices.
 pub const HEIGHT: usize = 15;

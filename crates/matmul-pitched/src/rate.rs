@@ -1,7 +1,7 @@
 //! The arithmetic rate of a matrix multiplication.
 
 use chapter::report::Details;
-use chapter::report::table::or_dash;
+use chapter::table::or_dash;
 use common::timing::Timing;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! The chapter's kernels: the note's, and the rungs up to the limit of global memory alone.
 
 use chapter::ladder;
-use common::launch::Block;
+use chapter::launch::Block;
 
 /// A row of the table of kernels.
 pub type Variant = ladder::Variant<KernelConfig>;

@@ -1,7 +1,7 @@
 //! The number of global memory accesses: by the note's formula, and counted.
 
 use chapter::report::Details;
-use chapter::report::table::or_dash;
+use chapter::table::or_dash;
 use common::timing::Measured;
 use matmul_pitched::flags::ProductFlags;
 use matmul_pitched::rate::Rate;

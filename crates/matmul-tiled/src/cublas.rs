@@ -7,11 +7,11 @@ use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, ensure};
 use chapter::{Chapter, Limit};
+use common::PitchedBuffer;
 use common::error::note;
 use common::gpu::{Clock, Gpu};
 use cust::stream::Stream;
 use libloading::Library;
-use matmul_pitched::pitched::PitchedBuffer;
 
 /// File names of the library, newest first.
 const NAMES: [&str; 3] = if cfg!(windows) {

@@ -2,8 +2,8 @@
 
 use chapter::flags::CommonFlags;
 use chapter::ladder::{self, Choice, Selection};
+use chapter::launch::Block;
 use clap::Parser;
-use common::launch::Block;
 use matmul_pitched::flags::{ProductFlags, ProductInputs};
 use serde::Serialize;
 

@@ -2,12 +2,13 @@
 
 use anyhow::Result;
 use chapter::limit::Fp32;
-use chapter::{Chapter, Entry, Limit, shared};
+use chapter::{Chapter, Entry, Limit, memory};
+use common::PitchedBuffer;
 use common::error::note;
 use common::verify::{POISON, compare, within_ulps};
 use cust::launch;
 use matmul_pitched::flags::ProductFlags;
-use matmul_pitched::{Matrix, PitchedBuffer, matrix};
+use matmul_pitched::{Matrix, matrix};
 
 use crate::accesses::Accesses;
 use crate::cublas::{self, Math};
@@ -52,7 +53,7 @@ pub fn run(
     expected: &[f32],
 ) -> Result<()> {
     let gpu = &chapter.gpu;
-    let shared_limit = shared::shared_limit(&gpu.device)?;
+    let shared_limit = memory::shared_limit(&gpu.device)?;
     let mut rungs = flags.variants().supported_on(&gpu.info).rungs();
     rungs.retain(|rung| rung.shared_bytes <= shared_limit);
     if rungs.is_empty() {
@@ -68,9 +69,10 @@ pub fn run(
         let launched = Launched::by(variant, chapter, flags)?;
         let plan = Plan::new(chapter, flags, &launched)?;
         // The limit of a tensor core rung is measured right before it, with pauses, like the rung itself.
-        let library = match variant.tf32.is_some() && flags.common.is_timed() {
-            true => cublas::find(gpu),
-            false => None,
+        let library = if variant.tf32.is_some() && flags.common.is_timed() {
+            cublas::find(gpu)
+        } else {
+            None
         };
         let in_tf32 = |library| cublas::sgemm(library, Math::Tf32, chapter, &matrices);
         let cublas = library.map(in_tf32).transpose()?;

@@ -7,12 +7,12 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use chapter::Entry;
+use chapter::{Entry, launch};
 use clap::Parser;
 use common::verify::{POISON, compare, within_ulps};
-use common::{launch, module};
+use common::{PitchedBuffer, module};
 use cust::prelude::*;
-use matmul_pitched::{Matrix, PitchedBuffer, matrix, reference};
+use matmul_pitched::{Matrix, matrix, reference};
 use matmul_tiled::{Accesses, Flags, ladder};
 
 fn main() -> ExitCode {

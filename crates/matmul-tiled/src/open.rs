@@ -1,7 +1,7 @@
 //! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::Result;
-use chapter::{Chapter, memory, shared};
+use chapter::{Chapter, memory};
 
 use crate::flags::Flags;
 use crate::{ladder, plan};
@@ -22,7 +22,7 @@ impl Flags {
     /// Fails if the input exceeds a limit or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
         let chapter = Chapter::open("matmul-tiled", &self.common, self.inputs(), "pitched")?;
-        let shared_limit = shared::shared_limit(&chapter.gpu.device)?;
+        let shared_limit = memory::shared_limit(&chapter.gpu.device)?;
         for variant in self.variants() {
             if variant.runs_on(&chapter.gpu.info) && ladder::fits(variant, shared_limit) {
                 plan::grid(&chapter, self, variant)?;

@@ -1,9 +1,8 @@
 //! Launch configuration of a rung: the kernel, its grid, and the memory through which blocks communicate.
 
 use anyhow::{Context as _, Result};
-use chapter::Chapter;
-use chapter::shared;
-use common::{launch, module};
+use chapter::{Chapter, launch, memory};
+use common::module;
 use cust::device::DeviceAttribute;
 use cust::function::{BlockSize, Function, GridSize};
 use cust::memory::DeviceBuffer;
@@ -11,7 +10,6 @@ use cust::module::Module;
 use matmul_pitched::flags::ProductFlags;
 
 use crate::flags::Flags;
-use crate::shares::Cut;
 use crate::split::{self, SHAPES, Split};
 use crate::tile::Tile;
 use crate::variant::{Variant, Work, named};
@@ -137,7 +135,7 @@ impl<'a> Plan<'a> {
             return Ok(tiles);
         };
         let device = &chapter.gpu.device;
-        let together = shared::resident_blocks(device, &tiles.kernel, tiles.block, tiles.bytes);
+        let together = memory::resident_blocks(device, &tiles.kernel, tiles.block, tiles.bytes);
         let together = together.with_context(|| format!("cannot run {}", variant.kernel))?;
         let cut = Cut::new(&flags.product, tile, together);
         let shares = u64::from(cut.shares);
@@ -189,7 +187,7 @@ fn function<'a>(module: &'a Module, name: &str, bytes: u32) -> Result<Function<'
     let kernel = module
         .get_function(name)
         .with_context(|| format!("cannot find the kernel {name}"))?;
-    shared::allow_shared(&kernel, bytes).with_context(|| name.to_owned())?;
+    memory::allow_shared(&kernel, bytes).with_context(|| name.to_owned())?;
     Ok(kernel)
 }
 
@@ -207,4 +205,83 @@ pub fn grid(chapter: &Chapter, flags: &Flags, variant: &Variant) -> Result<(Grid
         Some(threads) => launch::tiles_2d(device, p.into(), m.into(), area, threads),
     };
     grid.context(variant.name)
+}
+
+/// The work of a matrix multiplication, divided into equal shares (Stream-K) for the rung `even shares`.
+///
+/// Each tile of C needs a number of steps along A's columns and B's rows. The steps of all tiles,
+/// concatenated tile by tile, are divided into one share per block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cut {
+    /// Number of shares, one per block.
+    shares: u32,
+    tiles: u64,
+    steps: u64,
+}
+
+impl Cut {
+    /// Divides the work among at most `blocks` blocks. No share is smaller than a tile, so that no tile is
+    /// cut twice and no block waits long for another.
+    fn new(product: &ProductFlags, tile: Tile, blocks: u32) -> Self {
+        let tiles = tile.down(product) * tile.across(product);
+        Cut {
+            shares: tiles.min(blocks.into()) as u32,
+            tiles,
+            steps: tile.steps(product),
+        }
+    }
+
+    /// Returns the number of tiles that one block begins and the next one finishes.
+    fn cut_tiles(&self) -> u64 {
+        let Cut { tiles, steps, .. } = *self;
+        let shares = u64::from(self.shares);
+        // Cannot overflow, neither here nor in the kernel: a step has more than 2^18 multiply-adds, all
+        // together are fewer than 2^60 (for matrices that fit into memory), and there are fewer than 2^20
+        // blocks.
+        let ends = (1..shares).map(|share| tiles * steps * share / shares);
+        ends.filter(|end| end % steps != 0).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use matmul_pitched::flags::Fill;
+
+    use super::*;
+    use crate::variant::named;
+
+    fn cut([m, n, p]: [u32; 3], blocks: u32) -> Cut {
+        let product = ProductFlags {
+            m,
+            n,
+            p,
+            fill: Fill::Random,
+            seed: 1,
+        };
+        Cut::new(&product, named("even shares").tile.unwrap(), blocks)
+    }
+
+    #[test]
+    fn a_share_is_a_tile_or_more() {
+        assert_eq!(cut([1, 1, 1], 264).shares, 1);
+        // There are 4x3 tiles.
+        assert_eq!(cut([480, 640, 320], 264).shares, 12);
+        // There are 38x25 tiles.
+        assert_eq!(cut([4800, 6400, 3200], 264).shares, 264);
+        assert_eq!(cut([4800, 6400, 3200], 1).shares, 1);
+    }
+
+    #[test]
+    fn tiles_are_cut_where_shares_end_within_them() {
+        // One tile per block, or all tiles in one block.
+        assert_eq!(cut([480, 640, 320], 264).cut_tiles(), 0);
+        assert_eq!(cut([480, 640, 320], 1).cut_tiles(), 0);
+        // Twelve tiles of 40 steps: four blocks get three tiles each, five get 96 steps each.
+        assert_eq!(cut([480, 640, 320], 4).cut_tiles(), 0);
+        assert_eq!(cut([480, 640, 320], 5).cut_tiles(), 4);
+        // Eight blocks get a tile and a half each.
+        assert_eq!(cut([480, 640, 320], 8).cut_tiles(), 4);
+        // A tile with a single step cannot be cut.
+        assert_eq!(cut([480, 16, 320], 5).cut_tiles(), 0);
+    }
 }

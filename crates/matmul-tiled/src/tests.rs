@@ -42,9 +42,10 @@ fn rungs() -> Vec<&'static Variant> {
 
 /// Changes the tiled kernels but not the pitched one.
 fn tiled(ptx: &str, change: impl Fn(&str) -> String) -> String {
-    match ptx.contains("mat_mul_pitched") {
-        true => ptx.to_owned(),
-        false => change(ptx),
+    if ptx.contains("mat_mul_pitched") {
+        ptx.to_owned()
+    } else {
+        change(ptx)
     }
 }
 
@@ -102,9 +103,12 @@ fn stale_results_of_the_previous_variant_are_detected() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_wrong_baseline() {
-    fails("book", |ptx| match ptx.contains("mat_mul_pitched") {
-        true => ptx.replace("fma.rn.f32", "fma.rz.f32"),
-        false => ptx.to_owned(),
+    fails("book", |ptx| {
+        if ptx.contains("mat_mul_pitched") {
+            ptx.replace("fma.rn.f32", "fma.rz.f32")
+        } else {
+            ptx.to_owned()
+        }
     });
 }
 

@@ -1,6 +1,6 @@
 //! Tiles: the parts of C that blocks compute.
 
-use common::launch::Block;
+use chapter::launch::Block;
 use matmul_pitched::flags::ProductFlags;
 
 /// The tile of a block.

@@ -1,8 +1,8 @@
 //! The chapter's kernels: the notes', and the rungs towards the hardware's limit.
 
 use chapter::ladder;
+use chapter::launch::Block;
 use common::gpu::Capability;
-use common::launch::Block;
 
 use crate::split::SHAPES;
 use crate::tf32::Tf32Rounding;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use chapter::flags::CommonFlags;
 use chapter::ladder::{self, Choice, Selection};
+use chapter::launch::Block;
 use clap::{Parser, value_parser};
-use common::launch::Block;
 use serde::Serialize;
 
 use crate::variant::{KernelConfig, VARIANTS};

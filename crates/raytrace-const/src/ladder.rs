@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 use chapter::limit::Fp32;
-use chapter::{Chapter, Entry, Limit};
+use chapter::{Chapter, Entry, Limit, launch};
+use common::module;
 use common::verify::{POISON, compare, output};
-use common::{launch, module};
 use cust::function::{BlockSize, GridSize};
 use cust::launch;
 use cust::memory::{CopyDestination, DeviceBuffer};
@@ -50,9 +50,10 @@ fn limits(flags: &Flags, chapter: &Chapter) -> Result<()> {
     let rate = Fp32::measure(&chapter.gpu, chapter.repeat())?;
     let longer = |name, instructions| {
         let timing = rate.time(instructions);
-        match writing.timing.median_ms > timing.median_ms {
-            true => writing.clone(),
-            false => Limit { name, timing },
+        if writing.timing.median_ms > timing.median_ms {
+            writing.clone()
+        } else {
+            Limit { name, timing }
         }
     };
     let pixels = longer("multiply-adds and comparisons", 2.0 * tests);

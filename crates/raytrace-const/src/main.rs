@@ -6,10 +6,10 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use chapter::Entry;
+use chapter::{Entry, launch};
 use clap::Parser;
+use common::module;
 use common::verify::{POISON, compare, output};
-use common::{launch, module};
 use cust::prelude::*;
 use raytrace_const::{ConstantBank, Flags, Picture, Pixel, Spheres, ladder, reference, scene};
 

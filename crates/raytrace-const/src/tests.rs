@@ -22,9 +22,8 @@ fn fails(ptx: &str) {
 fn rung_fails(name: &str, change: impl Fn(&str) -> String) {
     let words = ["raytrace-const", "--width", "40", "--height", "30"];
     let mut flags = Flags::parse_from(words);
-    let rows = VARIANTS.iter().map(|row| match row.name == name {
-        false => Choice::One(row),
-        true => {
+    let rows = VARIANTS.iter().map(|row| {
+        if row.name == name {
             let mut wrong = *row;
             wrong.config.ptx = change(row.ptx).leak();
             assert_ne!(
@@ -32,6 +31,8 @@ fn rung_fails(name: &str, change: impl Fn(&str) -> String) {
                 "the rung no longer contains the text to replace"
             );
             Choice::One(Box::leak(Box::new(wrong)))
+        } else {
+            Choice::One(row)
         }
     });
     flags.variant = rows.collect();

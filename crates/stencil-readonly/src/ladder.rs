@@ -1,9 +1,9 @@
 //! Measurements beyond the note: the memory's limit, and the rungs towards it.
 
 use anyhow::Result;
-use chapter::{Chapter, Entry, limit};
+use chapter::{Chapter, Entry, launch, limit};
+use common::module;
 use common::verify::{POISON, compare, within_ulps};
-use common::{launch, module};
 use cust::launch;
 use cust::memory::{AsyncCopyDestination as _, CopyDestination as _, DeviceBuffer};
 

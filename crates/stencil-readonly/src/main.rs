@@ -6,10 +6,10 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use chapter::Entry;
+use chapter::{Entry, launch};
 use clap::Parser;
+use common::module;
 use common::verify::{POISON, output};
-use common::{launch, module};
 use cust::prelude::*;
 use stencil_readonly::{
     COEF, Coefficients, Expected, Flags, RADIUS, Stencil, ladder, scheme, wave,

@@ -1,10 +1,9 @@
 //! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::Result;
-use chapter::Chapter;
 use chapter::memory::{self, Footprint};
 use chapter::report::Extra;
-use common::launch;
+use chapter::{Chapter, launch};
 use serde::Serialize;
 
 use crate::accuracy::{self, Explained};

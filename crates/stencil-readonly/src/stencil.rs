@@ -1,7 +1,7 @@
 //! The chapter's columns: block size, bandwidth and error.
 
 use chapter::report::Details;
-use chapter::report::table::or_dash;
+use chapter::table::or_dash;
 use common::timing::Timing;
 use serde::Serialize;
 

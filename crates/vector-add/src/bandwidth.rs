@@ -1,7 +1,7 @@
 //! The bandwidth of a copy or a kernel.
 
 use chapter::report::Details;
-use chapter::report::table::or_dash;
+use chapter::table::or_dash;
 use common::timing::Timing;
 use serde::Serialize;
 

@@ -2,10 +2,10 @@
 //! transfers.
 
 use anyhow::{Context as _, Result};
-use chapter::{Chapter, Entry, Limit, limit};
+use chapter::{Chapter, Entry, Limit, launch, limit};
 use common::timing::Measured;
 use common::verify::{compare, output, within_ulps};
-use common::{launch, module, timing};
+use common::{module, timing};
 use cust::device::DeviceAttribute;
 use cust::launch;
 use cust::memory::DeviceBuffer;

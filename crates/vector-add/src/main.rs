@@ -7,10 +7,10 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use chapter::Entry;
+use chapter::{Entry, launch};
 use clap::Parser;
+use common::module;
 use common::verify::{POISON, compare, within_ulps};
-use common::{launch, module};
 use cust::prelude::*;
 use vector_add::{Bandwidth, Flags, copies, free, ladder, vectors};
 

@@ -1,8 +1,7 @@
 //! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::Result;
-use chapter::{Chapter, memory};
-use common::launch;
+use chapter::{Chapter, launch, memory};
 
 use crate::copies::KINDS;
 use crate::flags::Flags;
@@ -24,9 +23,10 @@ impl Flags {
     ///
     /// Fails if the input exceeds a limit or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
-        let baseline = match self.variants().has_rungs() {
-            true => VARIANTS[0].name,
-            false => KINDS[0].name,
+        let baseline = if self.variants().has_rungs() {
+            VARIANTS[0].name
+        } else {
+            KINDS[0].name
         };
         let chapter = Chapter::open("vector-add", &self.common, self.inputs(), baseline)?;
         launch::grid_1d(&chapter.gpu.device, self.count, self.block)?;
@@ -41,9 +41,10 @@ impl Flags {
     ///
     /// Fails if a sum or a copy is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        chapter.finish(match self.variants().has_rungs() {
-            true => "",
-            false => FOOTER,
+        chapter.finish(if self.variants().has_rungs() {
+            ""
+        } else {
+            FOOTER
         })
     }
 }

@@ -4,9 +4,9 @@ use std::ptr;
 
 use answers::pitched_copy::{Copy2d, Part, Reply, Request};
 use anyhow::Result;
+use common::PitchedBuffer;
 use common::error::check;
 use cust::sys::{self, CUmemorytype};
-use matmul_pitched::pitched::PitchedBuffer;
 
 use crate::host::{Bench, Case, Output};
 use crate::worker::{HostExercise, Program};

@@ -1,10 +1,10 @@
 //! 09-pitched-rows: two buffers with different pitches, and padding that must not be written.
 
 use anyhow::Result;
+use common::PitchedBuffer;
 use common::verify::POISON;
 use cust::memory::DeviceSlice;
 use cust::prelude::*;
-use matmul_pitched::pitched::PitchedBuffer;
 
 use super::row_padding;
 use crate::host::{Bench, Case, Host, Output};

@@ -4,15 +4,14 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use anyhow::{Context as _, Result, bail};
-use common::Gpu;
 use common::timing::{self, Timing};
 use cuda_driver::{Fault, LaunchRecord, LaunchRecorder, Traced, record_launches};
+use common::{Gpu, PitchedBuffer};
 use cust::error::CudaResult;
 use cust::function::Function;
 use cust::memory::bytemuck::Pod;
 use cust::memory::{DeviceBuffer, DeviceCopy, DeviceSlice};
 use cust::module::Module;
-use matmul_pitched::pitched::PitchedBuffer;
 
 use super::inputs::Inputs;
 use super::{Case, Code, Element, Host, InputVariable, ModifiedInput, Output};

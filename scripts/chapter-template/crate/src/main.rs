@@ -5,10 +5,10 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use chapter::Entry;
+use chapter::{Entry, launch};
 use clap::Parser;
 use common::verify::{compare, output, within_ulps};
-use common::{launch, module};
+use common::module;
 use cust::prelude::*;
 use new_chapter::{Flags, reference};
 

@@ -1,9 +1,8 @@
 //! Opening the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::Result;
-use chapter::Chapter;
+use chapter::{Chapter, launch};
 use chapter::memory::{self, Footprint};
-use common::launch;
 
 use crate::flags::Flags;
 

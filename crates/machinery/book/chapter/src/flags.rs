@@ -26,6 +26,13 @@ pub struct CommonFlags {
     #[arg(long)]
     pub json: bool,
 
+    #[command(flatten)]
+    pub report: ReportFlags,
+}
+
+/// Flags for the output in addition to the table or record, which `cuda-run` takes too.
+#[derive(Args, Clone, Debug)]
+pub struct ReportFlags {
     /// Print the memory accesses of each kernel and advice on what to change first. On a GPU, print the
     /// Nsight Compute command that counts them
     #[arg(
@@ -68,10 +75,17 @@ pub enum Detail {
     Lines,
 }
 
+impl ReportFlags {
+    /// Returns true if launches need full counters.
+    pub fn needs_counters(&self) -> bool {
+        self.profile.is_some() || self.plot.is_some()
+    }
+}
+
 impl CommonFlags {
     /// Returns true if launches need full counters.
     pub fn needs_counters(&self) -> bool {
-        self.json || self.profile.is_some() || self.plot.is_some()
+        self.json || self.report.needs_counters()
     }
 
     /// Returns true if launches are timed. Otherwise they only run for a profiler, and nothing else is
@@ -95,7 +109,10 @@ mod tests {
     #[test]
     fn defaults() {
         let flags = Program::try_parse_from(["program"]).unwrap().common;
-        assert_eq!((flags.repeat, flags.json, flags.profile), (20, false, None));
+        assert_eq!(
+            (flags.repeat, flags.json, flags.report.profile),
+            (20, false, None)
+        );
         assert!(!flags.needs_counters());
     }
 
@@ -109,8 +126,9 @@ mod tests {
 
     #[test]
     fn profiles_default_to_a_summary() {
-        let profile =
-            |flag| Program::try_parse_from(["program", flag]).map(|program| program.common.profile);
+        let profile = |flag| {
+            Program::try_parse_from(["program", flag]).map(|program| program.common.report.profile)
+        };
         assert_eq!(profile("--profile").unwrap(), Some(Detail::Summary));
         assert_eq!(profile("--profile=summary").unwrap(), Some(Detail::Summary));
         assert_eq!(profile("--profile=lines").unwrap(), Some(Detail::Lines));
@@ -122,8 +140,9 @@ mod tests {
 
     #[test]
     fn checks_default_to_all() {
-        let check =
-            |flag| Program::try_parse_from(["program", flag]).map(|program| program.common.check);
+        let check = |flag| {
+            Program::try_parse_from(["program", flag]).map(|program| program.common.report.check)
+        };
         assert_eq!(check("--check").unwrap(), Some(Checks::ALL));
         assert_eq!(check("--check=all").unwrap(), Some(Checks::ALL));
         let some = check("--check=race,mem").unwrap().unwrap();

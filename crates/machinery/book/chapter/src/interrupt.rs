@@ -2,13 +2,13 @@
 //! folder is left behind.
 
 use std::io;
-use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::{process, thread};
 
 use anyhow::{Context as _, Result};
 
-use crate::progress;
+use crate::progress::{self, lock};
 use common::error::note;
 
 /// Locked while a file or a result is written, which must not be cut short.
@@ -44,15 +44,23 @@ pub fn install(message: &'static str) -> Result<()> {
     .context("cannot handle Ctrl-C")
 }
 
+/// Leaves Ctrl-C to a child process, which receives the signal too, instead of [installing](install) a handler.
+/// Returns a flag that is set by a request to terminate, which the program forwards to its child.
+///
+/// # Errors
+///
+/// Fails if the system does not allow signal handlers.
+pub fn leave_to_child() -> Result<Arc<AtomicBool>> {
+    let stop_requested = Arc::new(AtomicBool::new(false));
+    signals::leave_to_child(&stop_requested).context("cannot handle Ctrl-C")?;
+    Ok(stop_requested)
+}
+
 fn shut_down(message: &str, code: i32) {
-    let _critical = CRITICAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let _critical = lock(&CRITICAL);
     let _cleanup = CLEANUP.write().unwrap_or_else(PoisonError::into_inner);
     progress::clear_bar();
-    if let Some(hook) = EXIT_HOOK
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take()
-    {
+    if let Some(hook) = lock(&EXIT_HOOK).take() {
         hook();
     }
     note(message);
@@ -62,7 +70,7 @@ fn shut_down(message: &str, code: i32) {
 /// Defers the exit until the guard is dropped, while a file or a result is written. Never returns once the
 /// program is shutting down.
 pub fn defer() -> MutexGuard<'static, ()> {
-    let guard = CRITICAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let guard = lock(&CRITICAL);
     if is_shutting_down() {
         drop(guard);
         wait_for_exit();
@@ -96,7 +104,7 @@ pub fn wait_for_exit() -> ! {
 
 /// Sets the hook that runs last when a signal ends the program, for example to restore a terminal.
 pub fn on_exit(hook: Option<fn()>) {
-    *EXIT_HOOK.lock().unwrap_or_else(PoisonError::into_inner) = hook;
+    *lock(&EXIT_HOOK) = hook;
 }
 
 /// Starts a thread; returns an error instead of panicking if the system has no threads left.
@@ -107,9 +115,12 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 
 #[cfg(unix)]
 mod signals {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
     use std::{io, mem::MaybeUninit, ptr};
 
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::flag::register;
     use signal_hook::iterator::Signals;
 
     /// Added to a signal's number by shells to make an exit code.
@@ -127,6 +138,14 @@ mod signals {
         })
     }
 
+    /// Ignores Ctrl-C, and sets the flag on the other termination signals.
+    pub fn leave_to_child(stop_requested: &Arc<AtomicBool>) -> io::Result<()> {
+        register(SIGINT, Arc::default())?;
+        register(SIGTERM, Arc::clone(stop_requested))?;
+        register(SIGHUP, Arc::clone(stop_requested))?;
+        Ok(())
+    }
+
     /// Returns true if the parent process made the program ignore a signal (as `nohup` does).
     fn is_ignored(signal: i32) -> bool {
         let mut now = MaybeUninit::<libc::sigaction>::uninit();
@@ -141,6 +160,8 @@ mod signals {
 #[cfg(not(unix))]
 mod signals {
     use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
 
     /// Exit code that shells report after Ctrl-C.
     const INTERRUPTED: i32 = 130;
@@ -148,5 +169,10 @@ mod signals {
     /// Calls `handler` with the exit code whenever Ctrl-C is pressed or the console closes.
     pub fn on_signal(handler: impl Fn(i32) + Send + 'static) -> io::Result<()> {
         ctrlc::set_handler(move || handler(INTERRUPTED)).map_err(io::Error::other)
+    }
+
+    /// Does nothing: this system has no signals to forward.
+    pub fn leave_to_child(_stop_requested: &Arc<AtomicBool>) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -7,9 +7,9 @@
 //! | [`flags`] | the flags that every chapter takes |
 //! | [`report`] | the table and the JSON record |
 //! | [`ladder`] | a chapter's table of kernels, from the note's kernel to the hardware's limit |
+//! | [`launch`] | grids that cover an input, within the device's limits |
 //! | [`limit`] | measured hardware limits: a copy on the device, the arithmetic rate |
-//! | [`memory`] | the check that an input fits into memory before anything is allocated |
-//! | [`shared`] | dynamic shared memory and the number of resident blocks |
+//! | [`memory`] | the check that an input fits into memory, dynamic shared memory, the number of resident blocks |
 //! | [`profile`] | the counters, advice and listings of `--profile` and their JSON form |
 //! | [`check`] | the findings of `--check` and their JSON form |
 //! | [`plot`] | the charts of `--plot`: times, requests, a roofline |
@@ -17,7 +17,8 @@
 //! | [`interrupt`] | a clean exit on Ctrl-C |
 //! | [`parallel`] | arrays filled by all processors |
 //! | [`progress`] | a progress bar for long work |
-//! | [`number`] | numbers formatted for readers |
+//! | [`number`], [`table`] | numbers and tables formatted for readers |
+//! | [`rerun`] | command lines that repeat the run, also under NVIDIA's tools |
 
 mod chapter;
 pub mod check;
@@ -25,6 +26,7 @@ pub mod file;
 pub mod flags;
 pub mod interrupt;
 pub mod ladder;
+pub mod launch;
 pub mod limit;
 pub mod memory;
 pub mod number;
@@ -34,7 +36,7 @@ pub mod profile;
 pub mod progress;
 pub mod report;
 pub mod rerun;
-pub mod shared;
+pub mod table;
 
 pub use chapter::Chapter;
 pub use report::{Entry, Limit};

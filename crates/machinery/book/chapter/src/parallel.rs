@@ -1,10 +1,10 @@
 //! Long arrays, such as references and inputs, filled by all processors with a progress bar.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use crate::progress;
+use crate::progress::{self, lock};
 
 /// A good chunk length for elements that do not depend on each other.
 pub const CHUNK: usize = 1 << 16;
@@ -24,7 +24,7 @@ pub fn filled<T: Clone + Default + Send>(
     let mut elements = vec![T::default(); count];
     let chunks: Vec<_> = elements.chunks_mut(chunk).map(Mutex::new).collect();
     for_each_index(label, chunks.len(), &|index| {
-        let mut elements = chunks[index].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut elements = lock(&chunks[index]);
         fill(index * chunk, &mut elements);
     });
     drop(chunks);

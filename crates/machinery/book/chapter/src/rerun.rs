@@ -1,6 +1,16 @@
-//! The command line that repeats the current run under one of NVIDIA's tools.
+//! Command lines that repeat the current run, or count and check the same on a GPU with NVIDIA's tools: Nsight
+//! Compute and compute-sanitizer.
+//!
+//! Sources of their options: Nsight Compute's documentation, "Nsight Compute CLI"; Compute Sanitizer's, "Command Line
+//! Options".
 
 use std::ffi::{OsStr, OsString};
+
+use cuda_driver::counters::{Agreement, METRICS};
+use cuda_driver::{Check, Checks};
+
+use crate::flags::Detail;
+use crate::profile::L2_MISSES;
 
 /// Returns a shell command that repeats the run of `words`, a program and its arguments, without the flags
 /// for printing, and launches each kernel once.
@@ -49,6 +59,41 @@ fn command(words: impl IntoIterator<Item = OsString>, extra_flags: &[&str]) -> S
 /// does.)
 fn quote_word(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| word.to_owned(), |quoted| quoted.into_owned())
+}
+
+/// Returns one command line per tool that checks the command `run`.
+pub fn sanitizer_commands(checks: Checks, run: &str) -> String {
+    let tools = checks.enabled().filter_map(|check| match check {
+        Check::Memory if checks.leak => Some("memcheck --leak-check full"),
+        Check::Memory => Some("memcheck"),
+        Check::Init => Some("initcheck"),
+        Check::Race => Some("racecheck --racecheck-report all"),
+        Check::Sync => Some("synccheck"),
+        Check::Leak if checks.memory => None,
+        Check::Leak => Some("memcheck --leak-check full"),
+        // compute-sanitizer has no tool for host accesses.
+        Check::Host => None,
+    });
+    let lines = tools.map(|tool| format!("compute-sanitizer --tool {tool} {run}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the command that profiles the command `run` at the GPU's current clock.
+pub fn ncu_command(detail: Detail, run: &str) -> String {
+    let options = match detail {
+        Detail::Summary => {
+            let metrics = METRICS
+                .iter()
+                .filter(|metric| metric.agreement != Agreement::Custom);
+            let names = metrics.map(|metric| metric.name);
+            let names: Vec<&str> = names.chain([L2_MISSES.name]).collect();
+            format!("--metrics {}", names.join(","))
+        }
+        Detail::Lines => "--section SourceCounters --page source --print-source cuda,sass \
+                          --import-source yes"
+            .to_owned(),
+    };
+    format!("ncu {options} --clock-control none {run}")
 }
 
 #[cfg(test)]
@@ -103,5 +148,40 @@ mod tests {
     fn a_trailing_flag_without_value_is_removed() {
         assert_eq!(run(&["program", "--plot"]), "program --repeat 0");
         assert_eq!(run(&[]), "--repeat 0");
+    }
+
+    #[test]
+    fn each_check_is_a_tool_of_its_own() {
+        let run = "add --n 5 --repeat 0";
+        let of = |checks: &str| sanitizer_commands(checks.parse().unwrap(), run);
+        assert_eq!(
+            of("sync"),
+            format!("compute-sanitizer --tool synccheck {run}")
+        );
+        assert_eq!(
+            of("leak"),
+            format!("compute-sanitizer --tool memcheck --leak-check full {run}")
+        );
+        assert_eq!(of("all").lines().count(), 4);
+        assert_eq!(of("mem,race").lines().count(), 2);
+    }
+
+    #[test]
+    fn the_command_lists_every_metric_of_nsight_compute() {
+        let command = ncu_command(Detail::Summary, "program --repeat 0");
+        let names = command.strip_prefix("ncu --metrics ").unwrap();
+        let names: Vec<&str> = names.split(' ').next().unwrap().split(',').collect();
+        assert_eq!(names.len(), METRICS.len());
+        assert!(!names.contains(&"warps_at_barriers"), "{command}");
+        assert!(names.contains(&"idc__requests.sum"), "{command}");
+        assert!(names.contains(&"lts__t_sectors_srcunit_tex_lookup_miss.sum"));
+        assert!(command.ends_with(" --clock-control none program --repeat 0"));
+    }
+
+    #[test]
+    fn lines_have_a_different_ncu_command() {
+        let command = ncu_command(Detail::Lines, "program");
+        assert!(command.contains("--page source"), "{command}");
+        assert!(!command.contains("--metrics"), "{command}");
     }
 }

@@ -2,7 +2,6 @@
 
 use chapter::limit::{self, DeviceRange, Fp32};
 use chapter::memory::{self, Footprint};
-use chapter::shared;
 use common::{Gpu, error, module, timing};
 use cust::memory::DeviceBuffer;
 
@@ -16,10 +15,10 @@ fn memory_checks_and_hardware_limits() {
 
     // Shared memory: an H200 has 227 KB per block, and no more.
     let idle = loaded.get_function("k").unwrap();
-    assert_eq!(shared::shared_limit(&gpu.device).unwrap(), 227 << 10);
-    assert!(shared::allow_shared(&idle, 227 << 10).is_ok());
+    assert_eq!(memory::shared_limit(&gpu.device).unwrap(), 227 << 10);
+    assert!(memory::allow_shared(&idle, 227 << 10).is_ok());
     for more in [228 << 10, u32::MAX] {
-        let message = error::describe(&shared::allow_shared(&idle, more).unwrap_err());
+        let message = error::describe(&memory::allow_shared(&idle, more).unwrap_err());
         let expected = format!("cannot use {more} bytes of shared memory per block");
         assert!(message.starts_with(&expected), "{message}");
     }

@@ -1,12 +1,12 @@
 //! The report as text: a table of kernels, the profile and the findings. The log lists the driver functions
 //! called, and what was rejected.
 
-use chapter::check;
 use chapter::flags::Detail;
 use chapter::number::{grouped, milliseconds};
 use chapter::plot::{Figure, Variant};
 use chapter::profile::{self, ProfiledLaunch};
-use chapter::report::table::{or_dash, table};
+use chapter::table::{or_dash, table};
+use chapter::{check, rerun};
 use common::gpu::{Clock, GpuInfo};
 use cuda_driver::Checks;
 
@@ -59,7 +59,7 @@ impl Summary {
             } else {
                 format!(
                     "To check the program on this GPU, use compute-sanitizer from the CUDA Toolkit:\n\n{}",
-                    check::commands(checks, &options.rerun_command)
+                    rerun::sanitizer_commands(checks, &options.rerun_command)
                 )
             });
         }
@@ -159,7 +159,7 @@ impl Summary {
     fn profile(&self, detail: Detail, options: &TextOptions, modelled: bool) -> Vec<String> {
         if !modelled {
             let run = format!("--target-processes all {}", options.rerun_command);
-            let command = profile::ncu_command(detail, &run);
+            let command = rerun::ncu_command(detail, &run);
             return vec![format!(
                 "To profile the program on this GPU, use Nsight Compute from the CUDA Toolkit:\n\n{command}"
             )];

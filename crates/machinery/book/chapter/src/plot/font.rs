@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use ab_glyph::{Font as _, FontRef, Glyph, GlyphId, PxScale, ScaleFont as _, point};
 
+use crate::table::wrap;
+
 /// DejaVu Sans, reduced to Latin, Greek and symbols. It is wider than the fonts that browsers use for
 /// `sans-serif`, so text that fits in it fits there as well.
 static FONT: LazyLock<FontRef> = LazyLock::new(|| {
@@ -37,17 +39,7 @@ pub fn fitting(text: &str, size: f64, max_width: f64) -> String {
 
 /// Wraps the text between words into lines of at most `max_width` pixels.
 pub fn wrapped(text: &str, size: f64, max_width: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if width(&format!("{line} {word}"), size) <= max_width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+    wrap(text.split(' '), "", |line| width(line, size) <= max_width)
 }
 
 /// Calls `pixel` with the position of every pixel that the text covers and its coverage, 0 to 1. Positions

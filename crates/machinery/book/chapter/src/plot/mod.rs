@@ -4,22 +4,19 @@
 //! the system, not even its fonts.
 //!
 //! ```text
-//! Figure → page → times, requests, roofline → sheet → SVG text and PNG bytes → Destination
+//! Figure → page → bars, roofline → sheet → SVG text and PNG bytes → Destination
 //! ```
 
-mod axis;
-mod describe;
+mod bars;
 mod destination;
 mod font;
 mod page;
 mod pen;
 mod raster;
-mod requests;
 mod roofline;
 mod sheet;
 #[cfg(test)]
 mod tests;
-mod times;
 
 use cuda_driver::counters::Tally;
 use cuda_driver::model::Roofline;

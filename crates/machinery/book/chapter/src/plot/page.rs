@@ -1,18 +1,19 @@
-//! The layout of a whole picture: its title and the charts below each other.
+//! The layout of a whole picture, its title and the charts below each other, and its text alternatives for readers
+//! who cannot see it.
 
 use std::fmt::Display;
 
 use anyhow::{Context as _, Error, Result, anyhow};
+use common::gpu::{Clock, GpuInfo};
 use plotters::prelude::*;
 
-use super::describe::{description, title};
+use super::bars::{Requests, draw_times, requests};
 use super::pen::{self, BODY, Drawn, Paper, TITLE};
 use super::raster::{Raster, SCALE};
-use super::requests::Requests;
 use super::roofline::Roof;
 use super::sheet::{LEFT, RIGHT, Sheet, WIDTH};
-use super::{Figure, times};
-use common::gpu::{Clock, GpuInfo};
+use super::{Figure, Variant};
+use crate::number;
 
 /// Size of the sample bar in the legend.
 const SAMPLE: (i32, i32) = (28, 10);
@@ -111,7 +112,7 @@ fn draw<B: DrawingBackend>(
         sheet.note("Nothing is shown: no variant was run.")?;
         return sheet.finish();
     }
-    times::draw(&mut sheet, figure)?;
+    draw_times(&mut sheet, figure)?;
     match Requests::new(figure) {
         Ok(requests) => requests.draw(&mut sheet)?,
         Err(reason) => sheet.note(reason)?,
@@ -138,4 +139,56 @@ fn legend<B: DrawingBackend>(sheet: &mut Sheet<B>, gpu: &GpuInfo) -> Drawn<B> {
     BODY.write(&sheet.paper, &text, (left + 8, middle), RIGHT - left - 8)?;
     sheet.space(BODY.leading());
     Ok(())
+}
+
+/// Returns the title with the GPU and the origin of the times.
+pub fn title(figure: &Figure) -> String {
+    let gpu = &figure.gpu;
+    format!("{}, {}, {}", figure.title, gpu.time, gpu.name)
+}
+
+/// Returns the extremes of each chart, one line each.
+pub fn description(figure: &Figure) -> Vec<String> {
+    let time = |variant: &Variant| Some(variant.milliseconds);
+    let count = |variant: &Variant| Some(requests(variant.tally.as_ref()?) as f64);
+    let times = extremes(figure, ["Time", "Shortest time", "Longest time"], time);
+    let counts = extremes(
+        figure,
+        ["Requests", "Fewest requests", "Most requests"],
+        count,
+    );
+    let times = times.map(|(label, ms)| format!("{label}, {} ms", number::milliseconds(ms)));
+    let counts = counts.map(|(label, count)| format!("{label}, {}", number::count(count as u64)));
+    times.chain(counts).collect()
+}
+
+/// Returns the variants with the smallest and the largest value, or the only variant that has a value, each
+/// with its label from `single`, `min` and `max`.
+fn extremes<'a>(
+    figure: &'a Figure,
+    [single, min, max]: [&'a str; 3],
+    value: impl Fn(&Variant) -> Option<f64>,
+) -> impl Iterator<Item = (String, f64)> {
+    let mut values: Vec<_> = figure
+        .shown()
+        .iter()
+        .filter_map(|variant| Some((value(variant)?, variant)))
+        .collect();
+    values.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let extremes = match values[..] {
+        [] => vec![],
+        [value] => vec![(single, value)],
+        [first, .., last] => vec![(min, first), (max, last)],
+    };
+    extremes
+        .into_iter()
+        .map(|(label, (value, variant))| (format!("{label}: {}", name(variant)), value))
+}
+
+/// Returns a variant's name with its group.
+fn name(variant: &Variant) -> String {
+    match variant.group.as_str() {
+        "" => variant.label.clone(),
+        group => format!("{}, {group}", variant.label),
+    }
 }

@@ -7,9 +7,8 @@ use std::ops::Range;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-use super::axis::Axis;
 use super::pen::{BAR, BLACK_INK, BODY, Drawn, FAINT, GREY_INK};
-use super::sheet::{LEFT, RIGHT, Sheet, TICK};
+use super::sheet::{Axis, LEFT, RIGHT, Sheet, TICK};
 use super::{Figure, Variant};
 use crate::number;
 use common::gpu::Clock;

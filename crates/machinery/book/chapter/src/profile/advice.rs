@@ -246,9 +246,10 @@ fn describe_bound(launch: &Launch) -> String {
         ),
         Resource::L1Shared => {
             let shared = 2 * cost::shared_wavefronts(launch.total()) >= launch.wavefronts();
-            let bound = match shared {
-                true => "it is bound by shared memory accesses",
-                false => "it is bound by loads from the L1 cache",
+            let bound = if shared {
+                "it is bound by shared memory accesses"
+            } else {
+                "it is bound by loads from the L1 cache"
             };
             let change = "Load 16 bytes at a time, or let a thread compute several results from \
                           what it loads.";

@@ -1,13 +1,14 @@
 //! Listings of a kernel's source with counters next to each line.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use cuda_driver::counters::{LaunchProfile, LineProfile, Tally};
 use cuda_driver::model::Resource;
 use cuda_driver::{AccessClass, AccessSet, Direction, Memory};
 
-use super::reader::{Reader, right};
-use super::{ProfiledLaunch, cost, source};
+use super::{ProfiledLaunch, cost};
 use crate::number::{count, mean};
 
 /// Maximum number of lines shown between two executed lines; a longer gap becomes `…`.
@@ -118,7 +119,7 @@ pub fn annotated(launched: &ProfiledLaunch) -> String {
     let reader = Reader {
         width: WIDTH,
         chinese: false,
-        text: &source::lines,
+        text: &source_lines,
     };
     format!(
         "{name}: bound by {}; shares of the {}.\n{}",
@@ -200,9 +201,12 @@ impl Listing<'_> {
     fn headers(&self, file: &str) -> [String; 2] {
         let row = |index: usize, share: &str, text: &str| {
             let chinese = self.reader.chinese;
-            let cells = self.columns.iter().map(|column| match chinese {
-                false => column.heads[index],
-                true => column.heads_zh[index],
+            let cells = self.columns.iter().map(|column| {
+                if chinese {
+                    column.heads_zh[index]
+                } else {
+                    column.heads[index]
+                }
             });
             let cells: String = cells.map(|cell| right(cell, CELL)).collect();
             let share = right(share, SHARE);
@@ -223,9 +227,10 @@ impl Listing<'_> {
                 let share = (self.cost)(tally) as f64 / self.all.max(1) as f64;
                 let mark = if share >= COSTLY { '>' } else { ' ' };
                 let percent = (100.0 * share).round();
-                let share = match percent > 0.0 {
-                    true => format!("{percent} %"),
-                    false => String::new(),
+                let share = if percent > 0.0 {
+                    format!("{percent} %")
+                } else {
+                    String::new()
                 };
                 let cells = self
                     .columns
@@ -298,13 +303,110 @@ fn statement_start(line: u32, text: &[String]) -> u32 {
     first
 }
 
+/// The presentation of a listing.
+pub struct Reader<'a> {
+    /// Maximum width of a line in columns; longer lines are truncated.
+    pub width: usize,
+    /// True for Chinese.
+    pub chinese: bool,
+    /// Returns the lines of a file by its name in the PTX, or a sentence on why they are missing.
+    pub text: &'a dyn Fn(&str) -> Result<Vec<String>, String>,
+}
+
+impl Reader<'_> {
+    /// Returns the text in the reader's language.
+    fn pick(&self, english: &str, chinese: &str) -> String {
+        if self.chinese {
+            chinese.to_owned()
+        } else {
+            english.to_owned()
+        }
+    }
+
+    /// Truncates a line to the width; a truncated line ends with `…`.
+    fn cut(&self, line: &str) -> String {
+        let line = line.trim_end();
+        if line.chars().map(columns_of).sum::<usize>() <= self.width {
+            return line.to_owned();
+        }
+        let mut remaining = self.width - 1;
+        let fits = |character: &char| match remaining.checked_sub(columns_of(*character)) {
+            Some(rest) => {
+                remaining = rest;
+                true
+            }
+            None => false,
+        };
+        let mut truncated: String = line.chars().take_while(fits).collect();
+        truncated.push('…');
+        truncated
+    }
+}
+
+/// Returns the columns of a character in a terminal; Chinese characters take two.
+fn columns_of(character: char) -> usize {
+    match character {
+        '\u{2e80}'.. => 2,
+        _ => 1,
+    }
+}
+
+/// Right-aligns a text in `columns` columns.
+fn right(text: &str, columns: usize) -> String {
+    let taken = text.chars().map(columns_of).sum();
+    format!("{}{text}", " ".repeat(columns.saturating_sub(taken)))
+}
+
+/// Returns the lines of `file`, whose name in the PTX is relative to the repository. The file is searched in
+/// the current folder and its parents, then in the workspace that this program was built from.
+///
+/// # Errors
+///
+/// Returns a sentence that lists the places where the file was searched.
+fn source_lines(file: &str) -> Result<Vec<String>, String> {
+    let current = env::current_dir().unwrap_or_default();
+    let mut folders: Vec<&Path> = current.ancestors().collect();
+    let built_in = workspace();
+    folders.push(&built_in);
+    read(file, &folders).ok_or_else(|| {
+        format!(
+            "Cannot find {file} in this folder, its parents or {}: run the program where the file is \
+             to see the source lines.",
+            built_in.display()
+        )
+    })
+}
+
+/// Reads the first file named `file` in `folders`.
+fn read(file: &str, folders: &[&Path]) -> Option<Vec<String>> {
+    let mut paths = folders.iter().map(|folder| folder.join(file));
+    let bytes = paths.find_map(|path| fs::read(path).ok())?;
+    let text = String::from_utf8_lossy(&bytes);
+    Some(
+        text.lines()
+            .map(|line| line.replace('\t', "    "))
+            .collect(),
+    )
+}
+
+/// Returns the root folder of the workspace.
+fn workspace() -> PathBuf {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    crate_folder
+        .ancestors()
+        .nth(3)
+        .unwrap_or(crate_folder)
+        .to_owned()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::profile::sample;
     use cuda_driver::LaunchRecord;
     use cuda_driver::counters::AccessCounts;
     use cuda_driver::model::Resource;
+
+    use super::*;
+    use crate::profile::sample;
 
     fn tally(instructions: u64) -> Tally {
         Tally {
@@ -333,7 +435,7 @@ mod tests {
 
     #[test]
     fn counters_are_next_to_the_source() {
-        let source = source::lines("kernels/vector-add.cu").unwrap();
+        let source = source_lines("kernels/vector-add.cu").unwrap();
         let line = source.iter().position(|line| line.contains("c[")).unwrap() as u32 + 1;
         let loads = AccessCounts {
             requests: 2000,
@@ -478,5 +580,55 @@ mod tests {
         assert_eq!(shown_of(&[5, 6], &code), [5, 6]);
         assert_eq!(shown_of(&[8], &code), [8]);
         assert_eq!(shown_of(&[1], &code), [1]);
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let reader = Reader {
+            width: 10,
+            chinese: true,
+            text: &|_| Err(String::new()),
+        };
+        assert_eq!(reader.cut(&"é".repeat(10)), "é".repeat(10));
+        assert_eq!(reader.cut(&"é".repeat(11)), format!("{}…", "é".repeat(9)));
+        assert_eq!(reader.cut("线程束的线程"), "线程束的…");
+        assert_eq!(right("线程", 6), "  线程");
+    }
+
+    #[test]
+    fn a_kernel_of_this_workspace_is_found() {
+        let lines = source_lines("kernels/vector-add.cu").unwrap();
+        assert!(lines.iter().any(|line| line.contains("__global__")));
+    }
+
+    #[test]
+    fn a_missing_file_is_reported_with_the_searched_folders() {
+        let message = source_lines("kernels/no-such-kernel.cu").unwrap_err();
+        assert!(message.contains("Cannot find kernels/no-such-kernel.cu in this folder"));
+        assert!(
+            message.contains(&workspace().display().to_string()),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn the_first_folder_that_has_it_wins() {
+        let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let folders = [first.path(), second.path()];
+        assert_eq!(read("k.cu", &folders), None);
+        fs::write(second.path().join("k.cu"), "second\n").unwrap();
+        assert_eq!(read("k.cu", &folders).unwrap(), ["second"]);
+        fs::write(first.path().join("k.cu"), "\tfirst\r\n\u{e9}\n").unwrap();
+        assert_eq!(read("k.cu", &folders).unwrap(), ["    first", "\u{e9}"]);
+    }
+
+    #[test]
+    fn invalid_utf8_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("k.cu"), b"\xff\n").unwrap();
+        assert_eq!(read("k.cu", &[folder.path()]).unwrap(), ["\u{fffd}"]);
+        // A folder of that name has no text.
+        fs::create_dir(folder.path().join("d.cu")).unwrap();
+        assert_eq!(read("d.cu", &[folder.path()]), None);
     }
 }

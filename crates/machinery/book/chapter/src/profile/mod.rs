@@ -6,21 +6,17 @@
 mod advice;
 pub mod cost;
 mod lines;
-mod ncu;
-mod reader;
 mod record;
 #[cfg(test)]
 mod sample;
-mod source;
 mod table;
 
 use cuda_driver::LaunchRecord;
 
 use crate::flags::Detail;
+use crate::table::wrap;
 
-pub use lines::listing;
-pub use ncu::command as ncu_command;
-pub use reader::Reader;
+pub use lines::{Reader, listing};
 pub use record::Record;
 
 /// One launch among a report's results.
@@ -84,20 +80,7 @@ fn wrapped(words: &str) -> String {
             _ => units.push(word.to_owned()),
         }
     }
-    let mut lines = vec![String::new()];
-    for word in &units {
-        let last = lines.len() - 1;
-        let line = &mut lines[last];
-        if line.is_empty() {
-            line.push_str(word);
-        } else if line.chars().count() + 1 + word.chars().count() <= WIDTH {
-            *line += " ";
-            *line += word;
-        } else {
-            lines.push(format!("  {word}"));
-        }
-    }
-    lines.join("\n")
+    wrap(&units, "  ", |line| line.chars().count() <= WIDTH).join("\n")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use cuda_driver::LaunchRecord;
 use cuda_driver::counters::{LaunchProfile, LineProfile, METRICS, Tally};
-use cuda_driver::model::{Modelled, OccupancyLimit, Resource};
+use cuda_driver::model::Modelled;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -14,7 +14,7 @@ use crate::flags::Detail;
 pub struct Record<'a> {
     launch: Option<Launch<'a>>,
     counters: Option<Counters<'a>>,
-    model: Option<Model<'a>>,
+    model: Option<&'a Modelled>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<Vec<Line<'a>>>,
 }
@@ -43,39 +43,6 @@ struct Counters<'a> {
     launch: Option<&'a LaunchProfile>,
 }
 
-/// The modelled time and its components.
-#[derive(Debug, Serialize)]
-struct Model<'a> {
-    gpu: &'a str,
-    milliseconds: f64,
-    binding: &'static str,
-    parts: Vec<Part>,
-    occupancy: Occupancy,
-    roofline: Roofline,
-}
-
-#[derive(Debug, Serialize)]
-struct Part {
-    resource: &'static str,
-    milliseconds: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct Occupancy {
-    blocks: u32,
-    warps: u32,
-    most_warps: u32,
-    limit: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct Roofline {
-    operations: f64,
-    bytes: f64,
-    peak_operations: f64,
-    peak_bandwidth: f64,
-}
-
 impl<'a> Record<'a> {
     /// Creates the record of `launch`, including its lines if `detail` asks for them.
     pub fn new(launch: Option<&'a LaunchRecord>, detail: Option<Detail>) -> Self {
@@ -90,7 +57,7 @@ impl<'a> Record<'a> {
                 tally: &profile.total,
                 launch: Some(profile),
             }),
-            model: launch.map(|launch| Model::from(&launch.time)),
+            model: launch.map(|launch| &launch.time),
             lines: profile
                 .filter(|_| detail == Some(Detail::Lines))
                 .map(|profile| profile.lines.iter().map(Line::from).collect()),
@@ -126,62 +93,13 @@ impl Serialize for Counters<'_> {
     }
 }
 
-impl<'a> From<&'a Modelled> for Model<'a> {
-    fn from(time: &'a Modelled) -> Self {
-        let parts = time.resources.iter().map(|part| Part {
-            resource: resource(part.resource),
-            milliseconds: part.milliseconds,
-        });
-        Model {
-            gpu: time.gpu,
-            milliseconds: time.milliseconds,
-            binding: resource(time.binding),
-            parts: parts.collect(),
-            occupancy: Occupancy {
-                blocks: time.occupancy.blocks,
-                warps: time.occupancy.warps,
-                most_warps: time.occupancy.max_warps,
-                limit: limit(time.occupancy.limit),
-            },
-            roofline: Roofline {
-                operations: time.roofline.operations,
-                bytes: time.roofline.bytes,
-                peak_operations: time.roofline.peak_operations,
-                peak_bandwidth: time.roofline.peak_bandwidth,
-            },
-        }
-    }
-}
-
-fn resource(resource: Resource) -> &'static str {
-    match resource {
-        Resource::Arithmetic => "arithmetic",
-        Resource::Issue => "issue",
-        Resource::L1Shared => "l1_shared",
-        Resource::ConstantCache => "constant_cache",
-        Resource::L2 => "l2",
-        Resource::Memory => "memory",
-        Resource::Latency => "latency",
-        Resource::Launch => "launch",
-    }
-}
-
-fn limit(limit: OccupancyLimit) -> &'static str {
-    match limit {
-        OccupancyLimit::Threads => "threads",
-        OccupancyLimit::Blocks => "blocks",
-        OccupancyLimit::SharedMemory => "shared_memory",
-        OccupancyLimit::Registers => "registers",
-        OccupancyLimit::Grid => "grid",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::profile::sample;
     use cuda_driver::AccessClass;
     use cuda_driver::counters::AccessCounts;
+    use cuda_driver::model::{OccupancyLimit, Resource};
     use serde_json::{Value, json};
 
     fn launch() -> LaunchRecord {
@@ -278,8 +196,17 @@ mod tests {
             Resource::Latency,
             Resource::Launch,
         ];
-        let names = "arithmetic issue l1_shared constant_cache l2 memory latency launch";
-        assert_eq!(resources.map(resource).join(" "), names);
+        let names = [
+            "arithmetic",
+            "issue",
+            "l1_shared",
+            "constant_cache",
+            "l2",
+            "memory",
+            "latency",
+            "launch",
+        ];
+        assert_eq!(json!(resources), json!(names));
         let limits = [
             OccupancyLimit::Threads,
             OccupancyLimit::Blocks,
@@ -287,7 +214,7 @@ mod tests {
             OccupancyLimit::Registers,
             OccupancyLimit::Grid,
         ];
-        let names = "threads blocks shared_memory registers grid";
-        assert_eq!(limits.map(limit).join(" "), names);
+        let names = ["threads", "blocks", "shared_memory", "registers", "grid"];
+        assert_eq!(json!(limits), json!(names));
     }
 }

@@ -3,7 +3,6 @@
 
 mod entry;
 mod show;
-pub mod table;
 #[cfg(test)]
 mod tests;
 
@@ -92,7 +91,7 @@ pub struct Report {
 /// A chapter's additional output: fields at the end of its record, and tables printed before the table of
 /// results.
 pub trait Extra: erased_serde::Serialize {
-    /// Returns the tables, as formatted by [`table::table`].
+    /// Returns the tables, as formatted by [`crate::table::table`].
     fn tables(&self) -> Vec<String> {
         Vec::new()
     }
@@ -140,7 +139,7 @@ impl Report {
         baseline: &'static str,
     ) -> Self {
         cuda_driver::profile(flags.needs_counters());
-        check::enable(flags.check);
+        check::enable(flags.report.check);
         Report {
             schema: SCHEMA,
             chapter,
@@ -149,6 +148,7 @@ impl Report {
             baseline,
             results: Vec::new(),
             check: flags
+                .report
                 .check
                 .filter(|_| gpu.time == Clock::Modelled)
                 .map(|checks| CheckResults {
@@ -182,7 +182,7 @@ impl Report {
             wrong: entry.verdict.wrong,
             launch: entry::Launch {
                 record: entry.measured.launch,
-                detail: self.flags.profile,
+                detail: self.flags.report.profile,
             },
         };
         if entry.compared {

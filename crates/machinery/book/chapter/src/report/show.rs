@@ -8,11 +8,11 @@ use common::gpu::Clock;
 use common::timing::Timing;
 
 use super::entry::Outcome;
-use super::table::{or_dash, table};
 use super::{LimitRow, Report};
 use crate::number::milliseconds;
 use crate::plot::{Figure, Variant};
 use crate::profile::{self, ProfiledLaunch};
+use crate::table::{or_dash, table};
 use crate::{check, interrupt, rerun};
 
 impl Report {
@@ -37,7 +37,7 @@ impl Report {
         let deferred = interrupt::defer();
         writeln!(io::stdout(), "{text}").context("cannot write the results")?;
         drop(deferred);
-        if let Some(plot) = &self.flags.plot {
+        if let Some(plot) = &self.flags.report.plot {
             let [svg, png] = plot.save(&self.figure())?;
             note(format_args!(
                 "\nThe plot: {}, {}",
@@ -127,12 +127,12 @@ impl Report {
 
     /// Returns the output of `--profile`: the simulator's counters, or on a GPU the command that counts.
     fn profile(&self) -> Vec<String> {
-        let Some(detail) = self.flags.profile else {
+        let Some(detail) = self.flags.report.profile else {
             return Vec::new();
         };
         if self.gpu.time == Clock::Measured {
             let command =
-                profile::ncu_command(detail, &rerun::profiling_command(std::env::args_os()));
+                rerun::ncu_command(detail, &rerun::profiling_command(std::env::args_os()));
             return vec![format!(
                 "To profile the program on this GPU, use Nsight Compute from the CUDA Toolkit:\n\n{command}"
             )];
@@ -149,11 +149,13 @@ impl Report {
 
     /// Returns the output of `--check`: the findings, or on a GPU the commands that check.
     fn checked(&self) -> Vec<String> {
-        match (&self.check, self.flags.check) {
+        match (&self.check, self.flags.report.check) {
             (Some(checked), _) => vec![check::section(checked.checks, checked.findings())],
             (None, Some(checks)) => {
-                let commands =
-                    check::commands(checks, &rerun::profiling_command(std::env::args_os()));
+                let commands = rerun::sanitizer_commands(
+                    checks,
+                    &rerun::profiling_command(std::env::args_os()),
+                );
                 vec![format!(
                     "To check the program on this GPU, use compute-sanitizer from the CUDA Toolkit:\n\n{commands}"
                 )]

@@ -43,6 +43,7 @@ pub struct ResourceTime {
 
 /// A resource that may bound a kernel's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Resource {
     /// The arithmetic units.
     Arithmetic,

@@ -25,6 +25,7 @@ pub struct Occupancy {
 
 /// The resource that limits the number of resident blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OccupancyLimit {
     /// The maximum number of threads per SM.
     Threads,

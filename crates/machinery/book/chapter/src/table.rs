@@ -1,4 +1,4 @@
-//! Tables in the style of Markdown.
+//! Tables in the style of Markdown, and wrapped lines.
 
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Table};
@@ -8,7 +8,7 @@ pub fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
 }
 
-/// Formats a table in the style of [`Report::table`]. Columns of numbers are right-aligned.
+/// Formats a table in the style of [`crate::report::Report::table`]. Columns of numbers are right-aligned.
 pub fn table(headers: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let rows: Vec<Vec<String>> = rows.into_iter().collect();
     let is_number =
@@ -33,4 +33,24 @@ pub(crate) fn aligned(
     }
     table.add_rows(rows);
     table.trim_fmt()
+}
+
+/// Joins words into lines, separated by spaces, as long as `fits` returns true for the line. All lines but the first
+/// begin with `indent`; a word that does not fit has a line of its own.
+pub(crate) fn wrap(
+    words: impl IntoIterator<Item = impl AsRef<str>>,
+    indent: &str,
+    fits: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        let word = word.as_ref();
+        let longer = lines.last().map(|line| format!("{line} {word}"));
+        match (lines.last_mut(), longer) {
+            (Some(line), Some(longer)) if fits(&longer) => *line = longer,
+            (Some(_), _) => lines.push(format!("{indent}{word}")),
+            (None, _) => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }

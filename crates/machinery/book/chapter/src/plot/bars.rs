@@ -1,19 +1,57 @@
-//! The chart of requests by variant: accesses to global, shared and constant memory.
+//! The charts of bars: time by variant, and requests by variant (accesses to global, shared and constant memory).
 
+use common::gpu::Clock;
 use cuda_driver::counters::{AccessCounts, Tally};
 use cuda_driver::{AccessSet, Memory};
 use plotters::prelude::*;
 
-use super::axis::Axis;
 use super::pen::{self, BODY, Drawn, FAINT};
-use super::sheet::{LEFT, RIGHT, Sheet};
+use super::sheet::{Axis, LEFT, RIGHT, Sheet};
 use super::{Figure, Variant};
 use crate::number;
-use common::gpu::Clock;
+
+/// Thickness of a bar of time.
+const TIME_THICKNESS: i32 = 9;
+/// Space below a bar of time.
+const TIME_GAP: i32 = 7;
+/// Largest ratio of the longest to the shortest time for a linear axis, on which the shortest still has a
+/// visible bar.
+const WIDEST_LINEAR: f64 = 30.0;
+
+/// Draws the chart of time by variant.
+pub fn draw_times<B: DrawingBackend>(sheet: &mut Sheet<B>, figure: &Figure) -> Drawn<B> {
+    let axis = time_axis(figure);
+    sheet.heading("Time by variant")?;
+    for variant in figure.shown() {
+        sheet.group(&variant.group)?;
+        let value = format!("{} ms", number::milliseconds(variant.milliseconds));
+        sheet.pair((BODY, &variant.label), &value)?;
+        let end = axis.pixel(variant.milliseconds, (LEFT, RIGHT));
+        if end > LEFT {
+            let corners = [(LEFT, sheet.top), (end, sheet.top + TIME_THICKNESS)];
+            pen::bar(&sheet.paper, figure.gpu.time, corners)?;
+        }
+        sheet.space(TIME_THICKNESS + TIME_GAP);
+    }
+    let scale = axis.scale();
+    let name = format!("ms per launch or copy, {}{scale}", figure.gpu.time);
+    sheet.axis(&axis, LEFT, &name)
+}
+
+fn time_axis(figure: &Figure) -> Axis {
+    let times = || figure.shown().iter().map(|variant| variant.milliseconds);
+    let positive = || times().filter(|&time| time > 0.0);
+    let shortest = positive().fold(f64::INFINITY, f64::min);
+    if positive().any(|time| time > WIDEST_LINEAR * shortest) {
+        Axis::logarithmic(times(), number::significant)
+    } else {
+        Axis::linear(times(), number::significant)
+    }
+}
 
 /// Thickness of a bar of requests, and of the paler bar behind it.
 const THICKNESS: (i32, i32) = (3, 7);
-/// Space below a bar.
+/// Space below a bar of requests.
 const GAP: i32 = 4;
 /// Space between two variants.
 const VARIANT_GAP: i32 = 9;
@@ -200,8 +238,9 @@ fn counted(count: u64, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+use cuda_driver::{AccessClass, Direction};
+
     use super::*;
-    use cuda_driver::{AccessClass, Direction};
 
     /// The Chinese translations of a plot's text.
     const PHRASES: &str = include_str!("../../../../../../scripts/warpbook/pages/plots.py");

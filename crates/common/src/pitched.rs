@@ -5,13 +5,13 @@
 //! and `cudaMemcpy3D`, here with the driver functions that implement them.
 
 use std::ffi::c_uint;
-use std::ptr;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use common::error::check;
 use cust::memory::bytemuck::Pod;
 use cust::memory::{DeviceCopy, DevicePointer};
 use cust::sys::{self, CUmemorytype};
+
+use crate::error::check;
 
 /// All GPUs so far pad rows to a multiple of this many bytes. The actual pitch is determined by the
 /// driver: [`PitchedBuffer::pitch`].
@@ -95,22 +95,15 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
     pub fn copy_2d_from(&mut self, source: &[T], stride: usize) -> Result<()> {
         let host_pitch = self.host_pitch(source.len(), stride)?;
         let copy = sys::CUDA_MEMCPY2D {
-            srcXInBytes: 0,
-            srcY: 0,
             srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
             srcHost: source.as_ptr().cast(),
-            srcDevice: 0,
-            srcArray: ptr::null_mut(),
             srcPitch: host_pitch,
-            dstXInBytes: 0,
-            dstY: 0,
             dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-            dstHost: ptr::null_mut(),
             dstDevice: self.address.as_raw(),
-            dstArray: ptr::null_mut(),
             dstPitch: self.pitch,
             WidthInBytes: self.row_bytes(),
             Height: self.rows(),
+            ..Default::default()
         };
         // SAFETY: `source` has `rows` rows at this pitch, as checked above, and so has this
         // allocation; the driver ignores the null members because of the memory types.
@@ -126,31 +119,18 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
     pub fn copy_3d_to(&self, destination: &mut [T], stride: usize) -> Result<()> {
         let host_pitch = self.host_pitch(destination.len(), stride)?;
         let copy = sys::CUDA_MEMCPY3D {
-            srcXInBytes: 0,
-            srcY: 0,
-            srcZ: 0,
-            srcLOD: 0,
             srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-            srcHost: ptr::null(),
             srcDevice: self.address.as_raw(),
-            srcArray: ptr::null_mut(),
-            reserved0: ptr::null_mut(),
             srcPitch: self.pitch,
             srcHeight: self.height,
-            dstXInBytes: 0,
-            dstY: 0,
-            dstZ: 0,
-            dstLOD: 0,
             dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
             dstHost: destination.as_mut_ptr().cast(),
-            dstDevice: 0,
-            dstArray: ptr::null_mut(),
-            reserved1: ptr::null_mut(),
             dstPitch: host_pitch,
             dstHeight: self.height,
             WidthInBytes: self.row_bytes(),
             Height: self.height,
             Depth: self.depth,
+            ..Default::default()
         };
         // SAFETY: `destination` has `rows` rows at this pitch, as checked above, and so has this
         // allocation; `T: Pod` is valid for any bytes.

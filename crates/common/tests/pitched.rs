@@ -2,11 +2,8 @@
 
 use std::sync::Once;
 
-use common::Gpu;
-use common::error;
+use common::{Gpu, PitchedBuffer, error};
 use cust::memory::mem_get_info;
-use matmul_pitched::matrix::Matrix;
-use matmul_pitched::pitched::PitchedBuffer;
 
 /// Opens the simulator in this test's thread.
 fn simulator() -> Gpu {
@@ -59,9 +56,6 @@ fn the_pitch_is_rounded_up() {
     let three = PitchedBuffer::<f32>::new_3d(15, 7, 3).unwrap();
     assert_eq!((three.width(), three.height(), three.rows()), (15, 7, 21));
     assert_eq!(three.pitch(), 512);
-    let matrix = Matrix::from(&two);
-    assert_eq!((matrix.rows, matrix.cols, matrix.stride), (7, 129, 256));
-    assert_eq!(matrix.elements, two.as_device_ptr());
 }
 
 #[test]
