@@ -5,21 +5,20 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, bail};
-use chapter::{file, rerun};
+use chapter::{file, interrupt, rerun};
 use common::error::note;
 use common::gpu::{Clock, GpuInfo};
 use telemetry::text::Order;
 use telemetry::{EventLog, Summary, wire};
 
-use crate::driver_library::{self, SimulatorDir};
 use crate::flags::Flags;
 use crate::run::{
     check_output_paths, exit_status, probe_gpu, report, set_simulated_device, text_options,
 };
+use crate::simulator_dir::{LIBRARY_PATH_VAR, SimulatorDir};
 use crate::supervise::wait_with_limit;
 
 /// Runs the program and reports what its kernels did. Returns its exit status.
@@ -40,7 +39,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
         // SAFETY: no other thread has been started that could read the environment.
         unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
     }
-    let stop_requested = forward_termination()?;
+    let stop_requested = interrupt::leave_to_child()?;
     let gpu = probe_gpu()?;
     if !flags.show.quiet {
         note(&gpu);
@@ -79,30 +78,12 @@ pub fn run(flags: &Flags) -> Result<i32> {
 fn with_checks(flags: &Flags) -> Flags {
     let mut flags = flags.clone();
     let stop_requested = std::env::var("CUDA_SIM_CHECK").ok();
-    flags.show.check = flags.show.check.or_else(|| stop_requested?.parse().ok());
+    flags.show.report.check = flags
+        .show
+        .report
+        .check
+        .or_else(|| stop_requested?.parse().ok());
     flags
-}
-
-/// Leaves Ctrl-C to the program, which receives the signal too. Returns a flag that is set by a request to
-/// terminate, which is forwarded to the program.
-fn forward_termination() -> Result<Arc<AtomicBool>> {
-    let stop_requested = Arc::new(AtomicBool::new(false));
-    #[cfg(unix)]
-    {
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-        use signal_hook::flag::register;
-
-        let ignored = Arc::default();
-        let signals = [
-            (SIGINT, &ignored),
-            (SIGTERM, &stop_requested),
-            (SIGHUP, &stop_requested),
-        ];
-        for (signal, flag) in signals {
-            register(signal, Arc::clone(flag)).context("cannot handle Ctrl-C")?;
-        }
-    }
-    Ok(stop_requested)
 }
 
 /// Creates the command as the user would run it.
@@ -118,7 +99,7 @@ fn command(flags: &Flags) -> Result<Command> {
 
 /// Makes the program find the simulator, and the simulator write its events.
 fn simulate(command: &mut Command, directory: &SimulatorDir, flags: &Flags) -> Result<()> {
-    command.env(driver_library::LIBRARY_PATH_VAR, directory.library_path()?);
+    command.env(LIBRARY_PATH_VAR, directory.library_path()?);
     command.env("CUDA_RUN_TOLD", directory.event_dir()?);
     // tinygrad searches only the first directory and the system's; Triton links to the library in the second
     // and assembles PTX with the third; Mojo assembles it with the fourth. A variable set by the user is
@@ -133,11 +114,12 @@ fn simulate(command: &mut Command, directory: &SimulatorDir, flags: &Flags) -> R
             command.env(name, value);
         }
     }
-    match flags.show.needs_counters() {
-        true => command.env("CUDA_SIM_PROFILE", "summary"),
-        false => command.env_remove("CUDA_SIM_PROFILE"),
+    if flags.show.needs_counters() {
+        command.env("CUDA_SIM_PROFILE", "summary")
+    } else {
+        command.env_remove("CUDA_SIM_PROFILE")
     };
-    if let Some(checks) = flags.show.check {
+    if let Some(checks) = flags.show.report.check {
         command.env("CUDA_SIM_CHECK", checks.to_string());
     }
     Ok(())

@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chapter::flags::Detail;
-use chapter::plot::Destination;
+use chapter::flags::ReportFlags;
 use clap::{Args, Parser};
-use cuda_driver::{Checks, MAX_DEVICES};
+use cuda_driver::MAX_DEVICES;
 
 /// Compiles a CUDA program with clang, without NVIDIA's CUDA Toolkit, and runs it on the GPU, or on the
 /// simulator if there is no GPU. A report on its kernels is printed to standard error when it has exited
@@ -74,39 +73,24 @@ pub struct Flags {
 
 /// The output of the command.
 #[derive(Args, Clone, Debug)]
+#[command(
+    mut_arg("profile", |arg| arg.help(
+        "Report what each kernel does to the memory system and what to change first; with lines, also for each line \
+         of the source. On a GPU, time the launches and print the Nsight Compute command that counts the rest"
+    )),
+    mut_arg("check", |arg| arg.help(
+        "Check the kernels for errors while they run: mem, init, race, sync, leak and host, a list of them, or all. \
+         On a GPU, print the equivalent compute-sanitizer commands"
+    ))
+)]
 pub struct OutputFlags {
     /// Write one JSON record instead of the report, to FILE or to standard output; the program's own standard
     /// output then goes to standard error
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub json: Option<PathBuf>,
 
-    /// Report what each kernel does to the memory system and what to change first; with lines, also for each
-    /// line of the source. On a GPU, time the launches and print the Nsight Compute command that counts the
-    /// rest
-    #[arg(
-        long,
-        value_name = "DETAIL",
-        value_enum,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "summary"
-    )]
-    pub profile: Option<Detail>,
-
-    /// Check the kernels for errors while they run: mem, init, race, sync, leak and host, a list of them, or
-    /// all. On a GPU, print the equivalent compute-sanitizer commands
-    #[arg(
-        long,
-        value_name = "LIST",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "all"
-    )]
-    pub check: Option<Checks>,
-
-    /// Plot times, memory requests and a roofline to NAME.svg and NAME.png
-    #[arg(long, value_name = "NAME", value_parser = parse_destination)]
-    pub plot: Option<Destination>,
+    #[command(flatten)]
+    pub report: ReportFlags,
 
     /// Do not print the report
     #[arg(long, conflicts_with_all = ["json", "profile"])]
@@ -183,21 +167,27 @@ pub struct CompileFlags {
     pub kernels: Vec<String>,
 }
 
+impl Flags {
+    /// Returns the name of the program: its first file without the extension, or the external program.
+    pub fn process_name(&self) -> String {
+        match (self.files.first(), self.arguments.first()) {
+            (Some(file), _) => file.with_extension("").display().to_string(),
+            (None, Some(program)) => program.to_string_lossy().into_owned(),
+            (None, None) => String::new(),
+        }
+    }
+}
+
 impl OutputFlags {
     /// Returns true if launches must be counted in full.
     pub fn needs_counters(&self) -> bool {
-        self.json.is_some() || self.profile.is_some() || self.plot.is_some()
+        self.json.is_some() || self.report.needs_counters()
     }
 
     /// Returns true if the record is written to standard output.
     pub fn json_to_stdout(&self) -> bool {
         self.json.as_deref() == Some(Path::new("-"))
     }
-}
-
-/// Parses the destination of `--plot`, and checks that it can be written.
-fn parse_destination(name: &str) -> Result<Destination, String> {
-    Destination::new(Path::new(name)).map_err(|error| format!("{error:#}"))
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {

@@ -8,28 +8,23 @@
 //! |---|---|
 //! | [`flags`], [`nvcc`] | the command line, including nvcc's flags |
 //! | [`compile`] | compilation of source files to a shared library or to PTX |
-//! | [`run`] | compiling and running a program |
+//! | [`run`] | compiling and running a program, and explaining why it does not load |
 //! | [`child`] | the program's own process, which loads the library and calls its `main` |
 //! | [`supervise`] | the parent process, which starts the child, waits for it and stops it |
-//! | [`plan`], [`entry_points`], [`module`] | kernels without a host program, launched by a launch plan |
-//! | [`load_error`] | explanations of why a program does not load |
+//! | [`plan`] | kernels without a host program, launched by a launch plan |
 //! | [`external`] | running programs that were not compiled here |
-//! | [`driver_library`], [`ptxas`] | the driver library and the assembler that these programs find |
+//! | [`simulator_dir`] | the driver library and the assembler that these programs find |
 //!
 //! The crate `telemetry` contains the events passed between the processes and the final report.
 
 mod child;
 mod compile;
-mod driver_library;
-mod entry_points;
 mod external;
 mod flags;
-mod load_error;
-mod module;
 mod nvcc;
 mod plan;
-mod ptxas;
 mod run;
+mod simulator_dir;
 mod supervise;
 
 use std::process;
@@ -49,17 +44,18 @@ fn main() {
     if args.get(1).is_some_and(|arg| arg == child::SUBCOMMAND) {
         child::main(&args);
     }
-    if ptxas::is_called(&args) {
-        process::exit(ptxas::main(&args));
+    if simulator_dir::is_called_as_ptxas(&args) {
+        process::exit(simulator_dir::ptxas_main(&args));
     }
     let args = nvcc::translate(args).unwrap_or_else(|reason| {
         note(format_args!("error: {reason}"));
         process::exit(USAGE);
     });
     let flags = flags::Flags::parse_from(args);
-    let status = match flags.files.is_empty() {
-        true => external::run(&flags),
-        false => interrupt::install("interrupted").and_then(|()| run::run(&flags)),
+    let status = if flags.files.is_empty() {
+        external::run(&flags)
+    } else {
+        interrupt::install("interrupted").and_then(|()| run::run(&flags))
     };
     if interrupt::is_shutting_down() {
         interrupt::wait_for_exit();

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Error, Result, anyhow, bail, ensure};
 use chapter::{file, interrupt, rerun};
 use common::Gpu;
 use common::error::note;
@@ -16,7 +16,6 @@ use telemetry::{EventLog, Summary, wire};
 
 use crate::compile::{Compiler, Goal};
 use crate::flags::Flags;
-use crate::load_error;
 use crate::plan::PlanFile;
 use crate::supervise::{Exit, Process};
 
@@ -66,7 +65,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
         .collect::<EventLog>()
         .summary("cudaFree");
     if let Some(reason) = &summary.load_error {
-        return Err(load_error::explain(&compiler, &flags.files, reason));
+        return Err(explain_load_error(&compiler, &flags.files, reason));
     }
     let rerun_command = rerun::plain_command(std::env::args_os());
     let options = text_options(flags, Order::FirstLaunch, rerun_command);
@@ -86,8 +85,8 @@ pub fn exit_status(exit: &Exit, summary: &Summary) -> i32 {
 /// Returns the contents of the text report.
 pub fn text_options(flags: &Flags, order: Order, rerun_command: String) -> TextOptions {
     TextOptions {
-        profile: flags.show.profile,
-        check: flags.show.check,
+        profile: flags.show.report.profile,
+        check: flags.show.report.check,
         order,
         rerun_command,
     }
@@ -106,19 +105,20 @@ pub fn report(
     }
     if let Some(json) = &show.json {
         let run = run_record(flags, exit);
-        let requested = (show.profile, show.check);
+        let requested = (show.report.profile, show.report.check);
         let record = Record::new(&run, gpu, requested, summary);
         let text = serde_json::to_string_pretty(&record)? + "\n";
-        match show.json_to_stdout() {
-            true => io::stdout().write_all(text.as_bytes()),
-            false => file::write(json, |writer| writer.write_all(text.as_bytes())),
+        if show.json_to_stdout() {
+            io::stdout().write_all(text.as_bytes())
+        } else {
+            file::write(json, |writer| writer.write_all(text.as_bytes()))
         }
         .context("cannot write the record")?;
     } else if !show.quiet {
         note(format_args!("\n{text}"));
     }
-    if let Some(plot) = &show.plot {
-        let [svg, png] = plot.save(&summary.figure(&process_name(flags), gpu))?;
+    if let Some(plot) = &show.report.plot {
+        let [svg, png] = plot.save(&summary.figure(&flags.process_name(), gpu))?;
         note(format_args!(
             "\nThe plot: {}, {}",
             svg.display(),
@@ -133,24 +133,16 @@ fn run_record(flags: &Flags, exit: &Exit) -> Run {
     let files = flags.files.iter().map(|file| file.display().to_string());
     let args = flags.arguments.iter();
     let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
-    let program = match flags.files.is_empty() {
-        true => args.next().into_iter().collect(),
-        false => files.collect(),
+    let program = if flags.files.is_empty() {
+        args.next().into_iter().collect()
+    } else {
+        files.collect()
     };
     Run {
         program,
         arguments: args.collect(),
         status: Some(exit.code()),
         ended: exit.reason(),
-    }
-}
-
-/// Returns the name of the program: its first file without the extension, or the external program.
-pub fn process_name(flags: &Flags) -> String {
-    match (flags.files.first(), flags.arguments.first()) {
-        (Some(file), _) => file.with_extension("").display().to_string(),
-        (None, Some(program)) => program.to_string_lossy().into_owned(),
-        (None, None) => String::new(),
     }
 }
 
@@ -219,5 +211,99 @@ pub fn set_simulated_device(flags: &Flags) {
             // SAFETY: the only other thread handles signals and does not read the environment.
             unsafe { std::env::set_var(variable, value) };
         }
+    }
+}
+
+/// Explains why a program does not load. `reason` is the dynamic linker's message.
+fn explain_load_error(compiler: &Compiler, files: &[PathBuf], reason: &str) -> Error {
+    if reason == "main" {
+        return anyhow!(
+            "none of the files {} defines main. To run a kernel without a host program, \
+             add a launch plan to the kernel's file: docs/records/launch-plan.md",
+            file_list(files)
+        );
+    }
+    let mut unresolved = compiler.unresolved_functions(files);
+    unresolved.retain(|function| !is_defined(&function.name));
+    if unresolved.is_empty() {
+        return anyhow!("cannot load the program: {reason}");
+    }
+    let lines = unresolved.iter().map(|function| {
+        let call_site = match function.location.as_str() {
+            "" => String::new(),
+            location => format!(" (called in {location})"),
+        };
+        format!("{}{call_site} {}", function.name, hint(&function.name))
+    });
+    let lines: Vec<String> = lines.collect();
+    anyhow!(
+        "cannot load the program: undefined functions:\n{}",
+        lines.join("\n")
+    )
+}
+
+fn file_list(files: &[PathBuf]) -> String {
+    let names: Vec<String> = files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    names.join(", ")
+}
+
+/// Returns true if this process defines a function with this name.
+#[cfg(unix)]
+fn is_defined(name: &str) -> bool {
+    use libloading::os::unix::Library;
+    // SAFETY: the symbol's address is only tested for existence; the function is never called.
+    unsafe { Library::this().get::<unsafe extern "C" fn()>(name) }.is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_defined(_name: &str) -> bool {
+    false
+}
+
+/// Returns where a function is likely to be defined.
+fn hint(name: &str) -> String {
+    const LIBRARIES: [(&str, &str); 9] = [
+        ("cublas", "cuBLAS"),
+        ("cufft", "cuFFT"),
+        ("curand", "cuRAND's host part"),
+        ("cusparse", "cuSPARSE"),
+        ("cusolver", "cuSOLVER"),
+        ("cudnn", "cuDNN"),
+        ("nccl", "NCCL"),
+        ("nvrtc", "NVRTC"),
+        ("nvtx", "NVTX"),
+    ];
+    let library = LIBRARIES
+        .iter()
+        .find(|(prefix, _)| name.starts_with(prefix));
+    match library {
+        Some((_, library)) => {
+            format!("belongs to {library}, which cuda-run does not provide")
+        }
+        None if name.starts_with("cu") => {
+            "is not implemented by cuda-run's CUDA runtime".to_owned()
+        }
+        None => {
+            "is not defined in the program's files or libraries; add the missing file, or the library with -l"
+                .to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_name_the_library_of_a_function() {
+        assert_eq!(
+            hint("cublasSgemm_v2"),
+            "belongs to cuBLAS, which cuda-run does not provide"
+        );
+        assert!(hint("cudaGraphNew").starts_with("is not implemented"));
+        assert!(hint("helper(int)").contains("-l"));
     }
 }

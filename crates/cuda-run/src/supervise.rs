@@ -14,7 +14,6 @@ use common::gpu::{Clock, GpuInfo};
 
 use crate::child;
 use crate::flags::Flags;
-use crate::run::process_name;
 
 /// The exit status of a program ended by a signal, minus the signal's number, as in a shell.
 const SIGNAL_STATUS_BASE: i32 = 128;
@@ -76,7 +75,7 @@ impl Process<'_> {
         command.arg(child::SUBCOMMAND);
         command.arg("--compiled").arg(self.compiled);
         command.arg("--events").arg(events);
-        command.arg("--name").arg(process_name(self.flags));
+        command.arg("--name").arg(self.flags.process_name());
         if let Some(file) = self.plan {
             command.arg("--plan").arg(file);
         }
@@ -90,7 +89,7 @@ impl Process<'_> {
                 Clock::Modelled => "--counts",
             });
         }
-        if let Some(checks) = show.check {
+        if let Some(checks) = show.report.check {
             command.arg("--check").arg(checks.to_string());
         }
         command.arg("--").args(&self.flags.arguments);

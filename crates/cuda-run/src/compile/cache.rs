@@ -158,9 +158,10 @@ impl Cache {
                 .extension()
                 .is_some_and(|extension| extension == "json" || extension == "made")
             {
-                match age > ENTRY_LIFETIME {
-                    true => drop(fs::remove_file(path)),
-                    false => entries.push((modified, metadata.len(), path)),
+                if age > ENTRY_LIFETIME {
+                    drop(fs::remove_file(path))
+                } else {
+                    entries.push((modified, metadata.len(), path))
                 }
             }
         }

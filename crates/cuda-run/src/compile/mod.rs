@@ -5,18 +5,14 @@
 
 mod arch;
 pub mod cache;
-mod device_link;
-mod diagnostics;
 mod link;
 mod pass;
-mod pure_virtual;
 mod undefined;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fs, thread};
+use std::{fs, iter, panic, thread};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use common::gpu::Capability;
@@ -138,19 +134,21 @@ impl<'a> Compiler<'a> {
         goal: Goal,
     ) -> Result<CompileOutput> {
         let next_index = AtomicUsize::new(0);
-        let results = Mutex::new(Vec::new());
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        thread::scope(|scope| {
-            for _ in 0..threads.min(files.len()) {
-                scope.spawn(|| {
-                    while let Some(file) = files.get(next_index.fetch_add(1, Ordering::Relaxed)) {
-                        let result = file.compile(dir);
-                        lock(&results).push((file.number, result));
-                    }
-                });
-            }
+        let compile_next = || {
+            let file = files.get(next_index.fetch_add(1, Ordering::Relaxed))?;
+            Some((file.number, file.compile(dir)))
+        };
+        let mut results: Vec<_> = thread::scope(|scope| {
+            let compile_some = || iter::from_fn(compile_next).collect::<Vec<_>>();
+            let workers: Vec<_> = (0..threads.min(files.len()))
+                .map(|_| scope.spawn(compile_some))
+                .collect();
+            let results = workers.into_iter().map(|worker| worker.join());
+            results
+                .flat_map(|results| results.unwrap_or_else(|cause| panic::resume_unwind(cause)))
+                .collect()
         });
-        let mut results = std::mem::take(&mut *lock(&results));
         results.sort_by_key(|(number, _)| *number);
         let mut output = CompileOutput::default();
         let (mut objects, mut kernels) = (Vec::new(), Vec::new());
@@ -174,8 +172,8 @@ impl<'a> Compiler<'a> {
         }
         let is_linked = goal == Goal::Library && self.flags.link_kernels && !kernels.is_empty();
         if is_linked {
-            kernels = vec![device_link::link_ptx(self, &kernels, dir)?];
-            objects.push(device_link::embed_object(self, &kernels[0], &objects, dir)?);
+            kernels = vec![link::link_ptx(self, &kernels, dir)?];
+            objects.push(link::embed_object(self, &kernels[0], &objects, dir)?);
         }
         self.check_undefined(&kernels, is_linked)?;
         output.sources.sort();
@@ -198,11 +196,10 @@ impl<'a> Compiler<'a> {
         if undefined.is_empty() {
             return Ok(());
         }
-        let remedy = match is_linked || modules.len() < 2 {
-            true => "",
-            false => {
-                "\nTo use functions and variables of another file in kernels, link all kernels with -rdc=true."
-            }
+        let remedy = if is_linked || modules.len() < 2 {
+            ""
+        } else {
+            "\nTo use functions and variables of another file in kernels, link all kernels with -rdc=true."
         };
         bail!(
             "undefined functions or variables in the kernels:\n{}{remedy}",
@@ -236,12 +233,6 @@ fn headers() -> Result<PathBuf> {
         include_dir.join("cuda_runtime.h").display()
     );
     Ok(include_dir)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 impl Compiled {

@@ -1,5 +1,6 @@
 //! Compilation of one file: the device pass, and the host pass that embeds its output.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -8,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{Compiler, Goal, diagnostics, pure_virtual};
+use super::{Compiler, Goal};
 
 /// The language of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,9 +159,10 @@ impl SourceFile {
         }
         let mut device = [common.clone(), cuda.clone(), compiler.device_args()].concat();
         // Linked kernels are optimized after linking, as if they were in one file.
-        let output_args: &[&str] = match is_linked {
-            true => &["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"],
-            false => &["-S"],
+        let output_args: &[&str] = if is_linked {
+            &["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]
+        } else {
+            &["-S"]
         };
         device.extend(output_args.iter().map(OsString::from));
         let mut host = common;
@@ -201,7 +203,7 @@ impl SourceFile {
         let kernels = output_path(if self.is_linked { "bc" } else { "ptx" });
         if let Some(args) = &self.device {
             let pass = self.run_pass(args, &[], &kernels, &output_path("device.d"))?;
-            compiled.diagnostics = diagnostics::merge(&pass.stderr, "");
+            compiled.diagnostics = merge_messages(&pass.stderr, "");
             compiled.sources = pass.sources;
             if !pass.success {
                 return Ok(compiled);
@@ -227,7 +229,7 @@ impl SourceFile {
             extra_args.push(if self.is_linked { &self.file } else { &kernels }.into());
         }
         let pass = self.run_pass(args, &extra_args, &object, &output_path("host.d"))?;
-        compiled.diagnostics = diagnostics::merge(&compiled.diagnostics, &pass.stderr);
+        compiled.diagnostics = merge_messages(&compiled.diagnostics, &pass.stderr);
         compiled.sources.extend(pass.sources);
         compiled.object = pass.success.then_some(object);
         Ok(compiled)
@@ -273,7 +275,7 @@ impl SourceFile {
 pub fn patch_ptx(ptx: &Path) -> Result<()> {
     let text = fs::read_to_string(ptx).with_context(|| format!("cannot read {}", ptx.display()))?;
     let patched = kernel_build::fix_bit_fields(&text);
-    let patched = pure_virtual::define_traps(&patched);
+    let patched = define_traps(&patched);
     if *patched == *text {
         return Ok(());
     }
@@ -320,6 +322,85 @@ fn parse_dependencies(rule: &str) -> Vec<PathBuf> {
     files.into_iter().map(PathBuf::from).collect()
 }
 
+/// Appends those messages of the second pass that the first does not contain. A file is compiled for the GPU and for
+/// the host, and both passes report the same errors.
+fn merge_messages(first: &str, second: &str) -> String {
+    let known_messages: Vec<String> = split_messages(first)
+        .into_iter()
+        .map(|message| strip_colors(&message))
+        .collect();
+    let mut text = split_messages(first).concat();
+    for message in split_messages(second) {
+        if !known_messages.contains(&strip_colors(&message)) {
+            text += &message;
+        }
+    }
+    text
+}
+
+/// Splits clang's output into messages, each starting with a location or clang's name, and drops summary lines.
+fn split_messages(text: &str) -> Vec<String> {
+    let mut messages: Vec<String> = Vec::new();
+    let mut follows_include = false;
+    for line in text.split_inclusive('\n') {
+        let plain_line = strip_colors(line);
+        if is_summary_line(plain_line.trim_end()) {
+            continue;
+        }
+        let is_include_line = plain_line.starts_with("In file included from");
+        let is_message = is_include_line
+            || [": error: ", ": fatal error: ", ": warning: "]
+                .iter()
+                .any(|kind| plain_line.contains(kind));
+        match messages.last_mut() {
+            Some(last) if !is_message || follows_include => *last += line,
+            _ => messages.push(line.to_owned()),
+        }
+        follows_include = is_include_line;
+    }
+    messages
+}
+
+/// Returns true for lines such as `2 errors generated when compiling for sm_86.`
+fn is_summary_line(line: &str) -> bool {
+    line.contains(" generated")
+        && line.starts_with(|first: char| first.is_ascii_digit())
+        && line.ends_with('.')
+}
+
+/// Removes terminal color sequences.
+fn strip_colors(text: &str) -> String {
+    let mut stripped = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' {
+            // A color sequence ends with its first letter.
+            let _ = chars.by_ref().find(char::is_ascii_alphabetic);
+        } else {
+            stripped.push(c);
+        }
+    }
+    stripped
+}
+
+/// The functions in a vtable entry that has no definition. C++'s runtime library defines them on the host; on
+/// the GPU nothing does.
+const VIRTUAL_STUBS: [&str; 2] = ["__cxa_pure_virtual", "__cxa_deleted_virtual"];
+
+/// Defines these functions in the PTX so that calling one traps: pure virtual and deleted functions of classes in
+/// kernels (`virtual float area() const = 0;`).
+fn define_traps(ptx: &str) -> Cow<'_, str> {
+    let mut patched = Cow::Borrowed(ptx);
+    for name in VIRTUAL_STUBS {
+        let declaration = format!(".extern .func {name}\n()\n;\n");
+        if patched.contains(&declaration) {
+            let definition = format!(".weak .func {name}()\n{{\n\ttrap;\n\tret;\n}}\n");
+            patched = Cow::Owned(patched.replace(&declaration, &definition));
+        }
+    }
+    patched
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -349,5 +430,40 @@ mod tests {
         let files = ["my dir/a.cu", "/usr/include/stdio.h", "a$b.h"].map(PathBuf::from);
         assert_eq!(parse_dependencies(rule), files);
         assert_eq!(parse_dependencies(""), [""; 0].map(PathBuf::from));
+    }
+
+    const WARNING: &str = "a.cu:3:7: warning: unused\n  int x;\n      ^\n";
+    const ERROR: &str =
+        "In file included from a.cu:1:\n./b.h:1:2: error: no\n  no\n  ^\n./b.h:9:1: note: here\n";
+
+    #[test]
+    fn a_message_of_both_passes_appears_once() {
+        let device =
+            format!("{WARNING}{ERROR}1 warning and 1 error generated when compiling for sm_86.\n");
+        let host = format!("{ERROR}{WARNING}1 error generated when compiling for host.\n");
+        assert_eq!(merge_messages(&device, &host), format!("{WARNING}{ERROR}"));
+        assert_eq!(merge_messages("", &host), format!("{ERROR}{WARNING}"));
+        let coloured = WARNING.replace("warning: ", "\u{1b}[0;1;35mwarning: \u{1b}[0m");
+        assert_eq!(merge_messages(&coloured, WARNING), coloured);
+    }
+
+    #[test]
+    fn messages_of_one_pass_are_kept() {
+        let other = WARNING.replace(":3:", ":4:");
+        assert_eq!(merge_messages(WARNING, &other), format!("{WARNING}{other}"));
+    }
+
+    #[test]
+    fn a_pure_virtual_function_traps() {
+        let ptx = ".extern .func __cxa_pure_virtual\n()\n;\n.visible .entry a()\n";
+        let patched = define_traps(ptx);
+        assert!(patched.starts_with(".weak .func __cxa_pure_virtual()\n{\n\ttrap;"));
+        assert!(patched.ends_with("}\n.visible .entry a()\n"));
+    }
+
+    #[test]
+    fn other_functions_are_unchanged() {
+        let ptx = ".extern .func other\n()\n;\n";
+        assert!(matches!(define_traps(ptx), Cow::Borrowed(unchanged) if unchanged == ptx));
     }
 }
