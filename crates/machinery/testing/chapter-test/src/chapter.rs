@@ -1,14 +1,14 @@
-//! Runs of a chapter's program: its output, its exit status and its JSON record.
+//! Runs of a chapter's program: its output, its exit status and its JSON record, which is validated against its
+//! schema (`docs/records/*.schema.json`).
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use boon::{Compiler, Schemas};
 use serde_json::Value;
 use tempfile::TempDir;
-
-use crate::schema;
 
 /// Invalid sizes: zero, negative, not a number, not an integer, more than 64 bits.
 pub const INVALID_SIZES: [&str; 5] = ["0", "-5", "many", "1.5", "99999999999999999999"];
@@ -72,7 +72,7 @@ impl Chapter {
     pub fn record(&self, arguments: &str) -> Value {
         let run = self.run(&format!("{arguments} --json"));
         let record = serde_json::from_str(&run.stdout).expect("standard output is one JSON record");
-        schema::check(&self.name(), &record);
+        check_record(&self.name(), &record);
         record
     }
 
@@ -188,4 +188,47 @@ pub(crate) fn files(folder: &Path) -> Vec<OsString> {
         .collect();
     names.sort();
     names
+}
+
+/// The schema that all chapters share.
+const COMMON_SCHEMA: &str = "record.schema.json";
+
+/// Base URL of relative schema names.
+const BASE: &str = "warpbook:/records/";
+
+/// Panics with all violations if `record` does not match the chapter's schema.
+pub fn check_record(chapter: &str, record: &Value) {
+    let schema_file = format!("{chapter}.schema.json");
+    let mut compiler = Compiler::new();
+    let mut schemas = Schemas::new();
+    for file in [COMMON_SCHEMA, &schema_file] {
+        let added = compiler.add_resource(&format!("{BASE}{file}"), read_schema(file));
+        added.expect("the schema's address is a URL");
+    }
+    let schema = compiler.compile(&format!("{BASE}{schema_file}"), &mut schemas);
+    let schema = schema.unwrap_or_else(|error| panic!("docs/records/{schema_file}: {error:#}"));
+    if let Err(error) = schemas.validate(record, schema) {
+        panic!("the record does not match docs/records/{schema_file}:\n{error:#}\n{record:#}");
+    }
+}
+
+/// Reads a schema from `docs/records`.
+fn read_schema(file: &str) -> Value {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../docs/records");
+    let path = folder.join(file);
+    let shown = path.display();
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{shown}: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{shown}: {error}"))
+}
+
+/// Returns the bytes of available memory as reported by Linux.
+#[cfg(target_os = "linux")]
+pub fn available_memory() -> u64 {
+    let memory = fs::read_to_string("/proc/meminfo").expect("cannot read /proc/meminfo");
+    let line = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next());
+    let kilobytes = kilobytes.and_then(|number| number.parse::<u64>().ok());
+    kilobytes.expect("MemAvailable is a number") * 1024
 }

@@ -4,21 +4,15 @@
 //! expectation is not met, which fails the calling test.
 
 mod chapter;
-mod child;
-mod closed_output;
-#[cfg(target_os = "linux")]
-mod memory;
+mod process;
 mod profile;
-mod schema;
-mod table;
 #[cfg(unix)]
 mod terminal;
 
-pub use chapter::{Chapter, INVALID_SIZES, Run};
-pub use child::{output_of, run_child};
 #[cfg(target_os = "linux")]
-pub use memory::available_memory;
-pub use schema::check as check_record;
-pub use table::{row, rows};
+pub use chapter::available_memory;
+pub use chapter::{Chapter, INVALID_SIZES, Run, check_record};
+pub use process::{output_of, run_child};
+pub use profile::{row, rows};
 #[cfg(unix)]
 pub use terminal::Terminal;

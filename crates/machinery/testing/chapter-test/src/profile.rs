@@ -1,9 +1,8 @@
-//! Checks of a chapter's `--profile` and `--plot`.
+//! Checks of a chapter's `--profile` and `--plot`, and parsing of the tables that chapters print.
 
 use std::fs;
 
 use crate::chapter::files;
-use crate::table::rows;
 use crate::{Chapter, Run};
 
 impl Chapter {
@@ -105,4 +104,16 @@ impl Chapter {
 fn has_column(text: &str, name: &str) -> bool {
     let mut headers = rows(text).filter(|cells| cells.first() == Some(&"counter"));
     headers.any(|cells| cells.contains(&name))
+}
+
+/// Returns the cells of each row of a table, including its header.
+pub fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
+    let lines = table.lines().map(|line| line.trim_matches('|'));
+    lines.map(|line| line.split('|').map(str::trim).collect())
+}
+
+/// Returns the cells of the first row that begins with `variant`.
+pub fn row<'a>(table: &'a str, variant: &str) -> Vec<&'a str> {
+    let row = rows(table).find(|cells| cells.first() == Some(&variant));
+    row.unwrap_or_else(|| panic!("no row for {variant} in\n{table}"))
 }

@@ -1,11 +1,39 @@
-//! Runs of a chapter's program whose output cannot be written.
+//! Runs in special circumstances: a test in its own process, so that its output can be read, and a program whose
+//! output cannot be written.
 
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::Chapter;
-use crate::chapter::{one_error, text};
+use crate::chapter::{files, one_error, text};
+
+/// Runs the ignored test `name` of this program's module `tests` in an empty folder on the simulator and
+/// fails unless it passes without a panic or a file. Returns its standard output and standard error.
+pub fn output_of(name: &str) -> (String, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (stdout, stderr) = run_child(&format!("tests::{name}"), folder.path());
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    assert!(files(folder.path()).is_empty(), "files were left behind");
+    (stdout, stderr)
+}
+
+/// Runs the ignored test `name` of this test program in `folder` on the simulator and fails unless it passes.
+/// Returns its standard output and standard error.
+pub fn run_child(name: &str, folder: &Path) -> (String, String) {
+    let program = std::env::current_exe().expect("cannot find this program");
+    let output = Command::new(program)
+        .args(["--exact", name, "--ignored", "--nocapture"])
+        .env("CUDA_BACKEND", "sim")
+        .current_dir(folder)
+        .output()
+        .expect("cannot restart this program");
+    let text = |bytes| String::from_utf8(bytes).expect("the output is not UTF-8");
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.contains("1 passed"), "no test {name}:\n{stdout}");
+    (stdout, stderr)
+}
 
 impl Chapter {
     /// Runs the program with `arguments` and an unwritable standard output or standard error. Without
