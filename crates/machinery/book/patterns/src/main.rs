@@ -46,9 +46,10 @@ fn run(command: &Command) -> Result<()> {
     match command {
         Command::Ask { pattern, json } => {
             let query = pattern.join("&");
-            let output = match json {
-                true => page::json(&query),
-                false => page::text(&query).map_err(Error::msg)?,
+            let output = if *json {
+                page::json(&query)
+            } else {
+                page::text(&query).map_err(Error::msg)?
             };
             println!("{output}");
         }

@@ -123,9 +123,12 @@ pub fn ranges(numbers: &[usize]) -> String {
             _ => parts.push((number, number)),
         }
     }
-    let part = |&(first, last): &(usize, usize)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}–{last}"),
+    let part = |&(first, last): &(usize, usize)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}–{last}")
+        }
     };
     parts.iter().map(part).collect::<Vec<_>>().join(", ")
 }

@@ -3,13 +3,15 @@
 
 mod constant;
 mod halo;
-mod hierarchy;
-mod ladder;
+mod loads;
 mod machine;
 mod memories;
+mod parts;
+mod points;
 mod sectors;
-mod shared;
+mod spheres;
 mod tile;
+mod time;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,31 +26,31 @@ type Draw = fn(Language) -> Result<String>;
 /// All figures, by name.
 const FIGURES: &[(&str, Draw)] = &[
     ("machine", machine::machine),
-    ("hierarchy", hierarchy::hierarchy),
+    ("hierarchy", memories::hierarchy),
     ("memories", memories::memories),
     ("sectors-coalesced", sectors::coalesced),
     ("sectors-offset", sectors::offset),
     ("sectors-stride", sectors::stride),
     ("pitch", sectors::pitch),
     ("tile", tile::tile),
-    ("banks", shared::banks),
+    ("banks", sectors::banks),
     ("constant-patterns", constant::patterns),
     ("spheres", constant::spheres),
     ("halo", halo::halo),
-    ("ladder-link", ladder::time::link),
-    ("ladder-parts", ladder::parts::pitched),
-    ("ladder-squares", ladder::parts::squares),
-    ("ladder-warp-tiles", ladder::parts::warp_tiles),
-    ("ladder-buffers", ladder::time::buffers),
-    ("ladder-shares", ladder::time::stream_k),
-    ("ladder-mma", ladder::mma::mma),
-    ("ladder-swapped", ladder::rows::swapped),
-    ("ladder-kept", ladder::register_reuse::register_reuse),
-    ("ladder-scattered", ladder::scattered::scattered),
-    ("ladder-pixels", ladder::parts::pixels),
-    ("ladder-outlines", ladder::spheres::outlines),
-    ("ladder-culled", ladder::spheres::culled),
-    ("ladder-points", ladder::points::points),
+    ("ladder-link", time::link),
+    ("ladder-parts", parts::pitched),
+    ("ladder-squares", parts::squares),
+    ("ladder-warp-tiles", parts::warp_tiles),
+    ("ladder-buffers", time::buffers),
+    ("ladder-shares", time::stream_k),
+    ("ladder-mma", parts::mma),
+    ("ladder-swapped", loads::swapped),
+    ("ladder-kept", loads::register_reuse),
+    ("ladder-scattered", loads::scattered),
+    ("ladder-pixels", parts::pixels),
+    ("ladder-outlines", spheres::outlines),
+    ("ladder-culled", spheres::culled),
+    ("ladder-points", points::points),
 ];
 
 /// Draws every figure in both languages. Returns the names and contents of the files.
