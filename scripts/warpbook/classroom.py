@@ -10,7 +10,6 @@ import time
 from . import ROOT, flags, programs
 
 COURSE = ROOT / "kernels/exercises"
-WRONG = ROOT / "crates/exercises/tests/wrong"
 
 # Statements inserted into the first exercise's solution: an endless loop, and a fault.
 BAD = {
@@ -43,7 +42,7 @@ def submissions(name):
     (solution,) = (COURSE / name).glob("solution.*")
     (start,) = (COURSE / name).glob("start.*")
     kinds = [("solution", solution), ("start", start)]
-    kinds += [("wrong", file) for file in sorted((WRONG / name).glob("*"))]
+    kinds += [("wrong", file) for file in sorted((COURSE / name / "wrong").glob("*"))]
     texts = [(kind, file.read_text(encoding="utf-8")) for kind, file in kinds]
     return solution.name, texts
 

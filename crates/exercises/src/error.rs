@@ -5,7 +5,7 @@ use common::{Gpu, error};
 use cust::error::CudaError;
 
 use crate::lang::Lang;
-use crate::worker::on_gpu;
+use crate::process::on_gpu;
 
 /// Formats the error and its causes, outermost first.
 pub fn format_error(error: &Error, lang: Lang) -> String {

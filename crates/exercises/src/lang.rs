@@ -1,11 +1,12 @@
 //! The languages, English and Chinese. Both versions of a sentence are written where it is used.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
 use std::sync::OnceLock;
 
 use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The language of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -79,6 +80,68 @@ macro_rules! localize {
             $crate::lang::Lang::Zh => format!($zh $(, $($value),+)?),
         }
     };
+}
+
+/// A text in both languages.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Text {
+    /// In English.
+    pub en: String,
+    /// In Chinese.
+    pub zh: String,
+}
+
+/// A text as written in TOML: `{ en = "…", zh = "…" }`, one of the two, or one string for both.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum TomlText {
+    Single(String),
+    ByLanguage(BTreeMap<String, String>),
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
+        const FORMAT: &str =
+            "a text must be \"…\" or { en = \"…\", zh = \"…\" }, or have only one of the two";
+        let written = TomlText::deserialize(from).map_err(|_| serde::de::Error::custom(FORMAT))?;
+        let mut texts = match written {
+            TomlText::Single(text) => {
+                return Ok(Text {
+                    en: text.clone(),
+                    zh: text,
+                });
+            }
+            TomlText::ByLanguage(texts) => texts,
+        };
+        let (en, zh) = (texts.remove("en"), texts.remove("zh"));
+        if let Some(other) = texts.keys().next() {
+            let message = format!("unknown field `{other}`: {FORMAT}");
+            return Err(serde::de::Error::custom(message));
+        }
+        match (en, zh) {
+            (Some(en), Some(zh)) => Ok(Text { en, zh }),
+            (Some(only), None) | (None, Some(only)) => Ok(Text {
+                en: only.clone(),
+                zh: only,
+            }),
+            (None, None) => Err(serde::de::Error::custom(FORMAT)),
+        }
+    }
+}
+
+impl Text {
+    /// Builds a text by calling `f` for each language.
+    pub fn from_fn(f: impl Fn(Lang) -> String) -> Text {
+        Text {
+            en: f(Lang::En),
+            zh: f(Lang::Zh),
+        }
+    }
+
+    /// Returns the text in a language.
+    pub fn get(&self, lang: Lang) -> &str {
+        lang.pick(&self.en, &self.zh)
+    }
 }
 
 #[cfg(test)]

@@ -1,24 +1,24 @@
 //! The course: exercises in CUDA C and Rust, graded by results, checks and counters.
 //!
+//! The modules form layers; each uses only those above it in this table, as `tests/layers.rs` verifies.
+//!
 //! | module | contents |
 //! |---|---|
-//! | [`course`] | the exercises, in order, each with its host side |
-//! | [`host`] | the toolkit for host sides |
-//! | [`declarative`] | the host side of exercises whose launches are data |
-//! | [`exercise`] | an exercise: its texts, its data, its host side |
-//! | [`data`] | the format of `exercise.toml` |
-//! | [`grade`] | the steps of grading, from compiling to counters |
-//! | [`worker`] | grading in a separate process |
-//! | [`workspace`], [`progress`] | the student's files |
+//! | [`lang`] | English and Chinese |
+//! | [`text`] | layout of text in a terminal |
+//! | [`process`] | limits, output and end of the processes that run submissions |
+//! | [`files`], [`error`], [`data`] | students' files; error messages; the format of `exercise.toml` |
+//! | [`output`], [`host`], [`picture`] | printing; the toolkit for host sides; drawings of a warp's access |
+//! | [`declarative`], [`host_sides`] | host sides: launches as data, and in Rust |
+//! | [`course`] | a course and its exercises |
+//! | [`workspace`], [`grade`] | the student's folder and progress; the steps of grading |
+//! | [`report`], [`worker`] | reports for people; grading in a separate process |
 //! | [`class`] | grading of many students' submissions, optionally in shards |
-//! | [`commands`], [`flags`], [`usage`] | the command line |
-//! | [`record`], [`report`] | results for programs and for people |
-//! | [`picture`] | drawings of a warp's access next to the intended one |
-//! | [`output`] | printing |
-//! | [`text`], [`links`] | layout of text in a terminal; links in it |
-//! | [`lang`], [`error`] | English and Chinese; error messages |
+//! | [`flags`] | the command line |
+//! | [`usage`] | parsing of the command line |
+//! | [`commands`] | the commands |
 //!
-//! Exercises are data in `kernels/exercises`; the README there describes how to write one.
+//! The built-in course is the folder `kernels/exercises`; the README there describes how to write an exercise.
 
 // The crate cust calls the CUDA driver's functions, which `cuda_driver` defines.
 extern crate cuda_driver as _;
@@ -28,22 +28,18 @@ pub mod lang;
 
 pub mod class;
 pub mod commands;
-mod compiler;
 pub mod course;
 pub mod data;
 pub mod declarative;
 pub mod error;
-pub mod exercise;
-mod files;
+pub mod files;
 pub mod flags;
 pub mod grade;
 pub mod host;
-pub mod links;
+pub mod host_sides;
 pub mod output;
 pub mod picture;
-pub mod progress;
-mod random;
-pub mod record;
+pub mod process;
 pub mod report;
 pub mod text;
 pub mod usage;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use exercises::lang::Lang;
-use exercises::output::{BrokenPipe, print_error};
+use exercises::output::{BrokenPipe, EXIT_NOT_GRADED, print_error};
 use exercises::{commands, usage};
 
 fn main() -> ExitCode {
@@ -20,6 +20,6 @@ fn main() -> ExitCode {
             return ExitCode::from(BrokenPipe::EXIT_CODE);
         }
         print_error(&error);
-        ExitCode::from(commands::EXIT_NOT_GRADED)
+        ExitCode::from(EXIT_NOT_GRADED)
     })
 }

@@ -24,6 +24,9 @@ impl BrokenPipe {
     pub const EXIT_CODE: u8 = 141;
 }
 
+/// The exit code when a submission could not be graded: bad flags, unreadable files, no compiler.
+pub const EXIT_NOT_GRADED: u8 = 2;
+
 /// Prints a text without adding a line break.
 ///
 /// # Errors

@@ -2,25 +2,22 @@
 
 use chapter::number::grouped;
 
-use crate::course;
+use crate::course::{Course, Exercise};
 use crate::data::Step;
-use crate::exercise::Exercise;
-use crate::grade::{self, FailureKind};
+use crate::grade::{self, FailureKind, Record};
 use crate::lang::Lang;
-use crate::links::spell_out;
-use crate::progress::Progress;
-use crate::record::Record;
-use crate::text::{columns, fit, pad_left, pad_right, reflow, wrapped};
+use crate::text::{WIDTH, columns, fit, pad_left, pad_right, reflow, spell_out_links, wrapped};
+use crate::workspace::Progress;
 
 /// Formats a result in one line: `✗ 02-tail  does not run through, at size 31`.
-pub fn summary(record: &Record, lang: Lang) -> String {
+pub fn summary(exercise: &Exercise, record: &Record, lang: Lang) -> String {
     let Some(failed) = record.step else {
         return format!("✓ {}", record.exercise);
     };
     let size_text = match record.size.is_empty() {
         true => String::new(),
         false => {
-            let size = format_exercise_size(&record.exercise, &record.size);
+            let size = format_exercise_size(exercise, &record.size);
             localize!(lang, ", at size {}", "，规模 {}"; size)
         }
     };
@@ -32,8 +29,8 @@ pub fn summary(record: &Record, lang: Lang) -> String {
 }
 
 /// Formats the complete report of a result.
-pub fn full_report(record: &Record, counters: bool, lang: Lang) -> String {
-    let mut parts = vec![summary(record, lang)];
+pub fn full_report(exercise: &Exercise, record: &Record, counters: bool, lang: Lang) -> String {
+    let mut parts = vec![summary(exercise, record, lang)];
     if !record.passed {
         parts.push(format!("\n{}", record.message));
     }
@@ -52,7 +49,7 @@ pub fn full_report(record: &Record, counters: bool, lang: Lang) -> String {
         parts.push(format!("\n  ✓ {}", grade::format_times(timed, lang)));
     }
     if record.passed
-        && let Some(after) = explain_solution(record, lang)
+        && let Some(after) = explain_solution(exercise, record, lang)
     {
         parts.push(format!("\n{after}"));
     }
@@ -97,41 +94,36 @@ pub fn full_report(record: &Record, counters: bool, lang: Lang) -> String {
     fit(&parts.join("\n"), WIDTH) + "\n"
 }
 
-/// The width of reports in columns.
-pub const WIDTH: usize = 80;
-
 /// Formats an exercise's statement with its prerequisites and the chapter's program.
-pub fn statement(exercise: &Exercise, progress: &Progress, lang: Lang) -> String {
-    let folder = format!("{}/{}", exercise.course, exercise.name);
-    let text = spell_out(exercise.statement(lang), &folder, lang);
+pub fn statement(course: &Course, exercise: &Exercise, progress: &Progress, lang: Lang) -> String {
+    let text = spell_out_links(exercise.statement(lang), &exercise.folder(), lang);
     let mut parts = vec![reflow(&text, WIDTH)];
-    if let Ok(data) = exercise.data() {
-        let needs = data.needs.iter().filter_map(|name| course::find(name));
-        let needs = needs.map(|before| match progress.has_passed(before) {
-            true => format!("{} ✓", before.name),
-            false => before.name.to_owned(),
-        });
-        let needs: Vec<String> = needs.collect();
-        if !needs.is_empty() {
-            let needs = needs.join(lang.pick(", ", "、"));
-            parts.push(localize!(lang, "Prerequisites: {}", "先做：{}"; needs));
-        }
-        if !data.chapter.is_empty() {
-            parts.push(localize!(
-                lang,
-                "The chapter's program: crates/{}",
-                "该章的程序：crates/{}";
-                data.chapter
-            ));
-        }
+    let data = exercise.data();
+    let needs = data.needs.iter().filter_map(|name| course.find(name));
+    let needs = needs.map(|before| match progress.has_passed(before) {
+        true => format!("{} ✓", before.name()),
+        false => before.name().to_owned(),
+    });
+    let needs: Vec<String> = needs.collect();
+    if !needs.is_empty() {
+        let needs = needs.join(lang.pick(", ", "、"));
+        parts.push(localize!(lang, "Prerequisites: {}", "先做：{}"; needs));
+    }
+    if !data.chapter.is_empty() {
+        parts.push(localize!(
+            lang,
+            "The chapter's program: crates/{}",
+            "该章的程序：crates/{}";
+            data.chapter
+        ));
     }
     fit(&parts.join("\n\n"), WIDTH)
 }
 
 /// Explains the solution and compares its counters and time with the submission's; `None` without an
 /// explanation.
-fn explain_solution(record: &Record, lang: Lang) -> Option<String> {
-    let data = course::find(&record.exercise)?.data().ok()?;
+fn explain_solution(exercise: &Exercise, record: &Record, lang: Lang) -> Option<String> {
+    let data = exercise.data();
     let text = data.after.as_ref()?.get(lang);
     let counter_rows = record.targets.iter().filter_map(|counted| {
         let solution = counted.solution?;
@@ -184,44 +176,35 @@ fn explain_solution(record: &Record, lang: Lang) -> Option<String> {
 }
 
 /// Suggests the next command.
-pub fn next_step(exercise: &Exercise, record: &Record, progress: &Progress, lang: Lang) -> String {
-    let program = crate::commands::PROGRAM;
-    let text = match (record.passed, progress.next()) {
+pub fn next_step(
+    course: &Course,
+    exercise: &Exercise,
+    record: &Record,
+    progress: &Progress,
+    lang: Lang,
+) -> String {
+    let program = course.command_line();
+    let text = match (record.passed, progress.next(course)) {
         (false, _) => localize!(
             lang,
             "A hint: {} hint {}",
             "获取提示：{} hint {}";
-            program, exercise.name
+            program, exercise.name()
         ),
         (true, Some(next)) => localize!(
             lang,
             "The solution: {0} solution {1}\nNext is {2}: {0} statement {2}",
             "参考答案：{0} solution {1}\n下一题是 {2}：{0} statement {2}";
-            program, exercise.name, next.name
+            program, exercise.name(), next.name()
         ),
         (true, None) => localize!(lang, "All exercises have passed.", "所有练习都已通过。"),
     };
     format!("\n{text}\n")
 }
 
-/// Formats a size: `31`, `64 × 48`.
-pub fn format_size(size: &[u32]) -> String {
-    let numbers: Vec<String> = size.iter().map(u32::to_string).collect();
-    numbers.join(" × ")
-}
-
 /// Formats a size of an exercise: `M = 16, N = 48, P = 32` if its numbers have names.
-pub fn format_exercise_size(exercise: &str, numbers: &[u32]) -> String {
-    let data = course::find(exercise).and_then(|exercise| exercise.data().ok());
-    match data.map(|data| &data.sizes) {
-        Some(sizes) if sizes.names.len() == numbers.len() => {
-            let unit = sizes.unit.unwrap_or(1);
-            let dimensions = sizes.names.iter().zip(numbers);
-            let dimensions = dimensions.map(|(name, number)| format!("{name} = {}", number * unit));
-            dimensions.collect::<Vec<_>>().join(", ")
-        }
-        _ => format_size(numbers),
-    }
+pub fn format_exercise_size(exercise: &Exercise, numbers: &[u32]) -> String {
+    exercise.data().sizes.format(numbers)
 }
 
 /// Returns a headline for a kind of failure.

@@ -36,7 +36,7 @@ pub fn flags(lang: Lang) -> anyhow::Result<Result<Flags, ExitCode>> {
         (Lang::En, false) => output::text(&error.to_string())?,
         (Lang::Zh, false) => output::text(&placeholders(&error.to_string()))?,
     }
-    let code = u8::try_from(error.exit_code()).unwrap_or(crate::commands::EXIT_NOT_GRADED);
+    let code = u8::try_from(error.exit_code()).unwrap_or(output::EXIT_NOT_GRADED);
     Ok(Err(ExitCode::from(code)))
 }
 

@@ -1,21 +1,17 @@
 //! The student's folder: one file per exercise, and the progress.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read as _};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use kernel_build::Tree;
+use serde::{Deserialize, Serialize};
 
-use crate::course::{self, EXERCISES};
-use crate::exercise::Exercise;
-use crate::files::{write_new, write_whole};
+use crate::course::{Course, Exercise};
+use crate::files::{display_path, write_new, write_whole};
 use crate::lang::Lang;
-use crate::progress::Progress;
-use crate::text::in_a_line;
-
-/// The maximum size of a submission in bytes, about a hundred times that of the course's files.
-const MAX_BYTES: u64 = 256 << 10;
 
 /// The flags that editors' clangd compiles submissions with, one per line; the include path is appended.
 const EDITOR_FLAGS: &str =
@@ -35,14 +31,14 @@ impl Workspace {
     /// # Errors
     ///
     /// Fails if the folder cannot be created or written to.
-    pub fn open(path: Option<&Path>) -> Result<Workspace> {
+    pub fn open(course: &Course, path: Option<&Path>) -> Result<Workspace> {
         let path = match path {
             Some(path) => path.to_owned(),
             None => {
                 let default = Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?
                     .root()
                     .join("exercises");
-                match course::custom::path().and_then(Path::file_name) {
+                match course.folder().and_then(Path::file_name) {
                     Some(name) => default.join(name),
                     None => default,
                 }
@@ -51,10 +47,10 @@ impl Workspace {
         fs::create_dir_all(&path).with_context(|| display_path(&path))?;
         let workspace = Workspace { path };
         workspace.write_editor_flags();
-        for exercise in &EXERCISES {
+        for exercise in &course.exercises {
             let file = workspace.file(exercise);
             if !file.exists() {
-                write_new(&file, exercise.start)?;
+                write_new(&file, exercise.start())?;
             }
         }
         Ok(workspace)
@@ -114,7 +110,7 @@ impl Workspace {
     /// Fails if a file cannot be written.
     pub fn reset(&self, exercise: &Exercise) -> Result<Option<PathBuf>> {
         let file = self.file(exercise);
-        if fs::read(&file).is_ok_and(|text| text == exercise.start.as_bytes()) {
+        if fs::read(&file).is_ok_and(|text| text == exercise.start().as_bytes()) {
             return Ok(None);
         }
         let backup = unused_path(&file.with_file_name(format!("{}.old", exercise.file())));
@@ -123,7 +119,7 @@ impl Workspace {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error).with_context(|| display_path(&backup)),
         };
-        write_whole(&file, exercise.start)?;
+        write_whole(&file, exercise.start())?;
         Ok(saved)
     }
 }
@@ -140,40 +136,109 @@ fn unused_path(path: &Path) -> PathBuf {
     unused_path.unwrap_or_else(|| path.to_owned())
 }
 
-/// Formats a path for messages in one line, relative to the current directory if it is below it.
-pub fn display_path(path: &Path) -> String {
-    let working_folder = std::env::current_dir().unwrap_or_default();
-    let relative = path.strip_prefix(&working_folder).unwrap_or(path);
-    in_a_line(&relative.display().to_string()).into_owned()
+/// A student's progress, stored in a small file in the student's folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The names of the exercises whose submission passed when last graded.
+    #[serde(default)]
+    pub passed: BTreeSet<String>,
+    /// The number of hints shown, by exercise.
+    #[serde(default)]
+    pub hints: BTreeMap<String, usize>,
 }
 
-/// Reads the text of a submission, whose file is called `named` in messages.
-///
-/// # Errors
-///
-/// Fails if the file cannot be read, is not UTF-8, or is too long.
-pub fn read_text(path: &Path, named: &str, lang: Lang) -> Result<String> {
-    let named = || named.to_owned();
-    let file = File::open(path).with_context(named)?;
-    let mut bytes = Vec::new();
-    // Limit the length, because a device file may be endless.
-    let read = file.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-    read.with_context(named)?;
-    anyhow::ensure!(
-        bytes.len() as u64 <= MAX_BYTES,
-        localize!(
-            lang,
-            "{} is too long: a submission has at most {} bytes",
-            "{} 过长：答案最多 {} 字节";
-            named(), MAX_BYTES
-        )
-    );
-    String::from_utf8(bytes).map_err(|_| {
-        anyhow::anyhow!(localize!(
-            lang,
-            "{} is not valid UTF-8: save it in that encoding",
-            "{} 不是 UTF-8 编码的文本：请以 UTF-8 编码保存";
-            named()
-        ))
-    })
+impl Progress {
+    /// The name of the file.
+    pub const FILE: &str = "progress.json";
+
+    /// The name of the lock file. The file itself cannot be locked, because every change replaces it.
+    const LOCK: &str = ".progress.lock";
+
+    /// Reads the progress; a missing file means no progress yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read or is invalid.
+    pub fn read(path: &Path, lang: Lang) -> Result<Progress> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Progress::default()),
+            Err(error) => return Err(error).with_context(|| display_path(path)),
+        };
+        serde_json::from_str(&text).with_context(|| {
+            localize!(
+                lang,
+                "{} is damaged: delete it, then run `check --all` to determine your progress again",
+                "{} 已损坏：请删除它，再运行 `check --all` 重新统计进度";
+                display_path(path)
+            )
+        })
+    }
+
+    /// Reads, changes and writes the progress under a lock.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Progress::read`] does, or if the file cannot be written.
+    pub fn change(path: &Path, lang: Lang, change: impl FnOnce(&mut Progress)) -> Result<Progress> {
+        let lock = path.with_file_name(Progress::LOCK);
+        let _alone = lock_exclusively(&lock).with_context(|| display_path(&lock))?;
+        let mut progress = Progress::read(path, lang)?;
+        change(&mut progress);
+        let text = serde_json::to_string_pretty(&progress)?;
+        write_whole(path, &format!("{text}\n"))?;
+        Ok(progress)
+    }
+
+    /// Returns true if the exercise has passed.
+    pub fn has_passed(&self, exercise: &Exercise) -> bool {
+        self.passed.contains(exercise.name())
+    }
+
+    /// Records whether the exercise passed.
+    pub fn set_passed(&mut self, exercise: &Exercise, passed: bool) {
+        if passed {
+            self.passed.insert(exercise.name().to_owned());
+        } else {
+            self.passed.remove(exercise.name());
+        }
+    }
+
+    /// Records that one more hint is shown, up to `all`. Returns the number of hints shown.
+    pub fn reveal_hint(&mut self, exercise: &Exercise, all: usize) -> usize {
+        let revealed = self.hints.entry(exercise.name().to_owned()).or_default();
+        *revealed = (*revealed + 1).min(all);
+        *revealed
+    }
+
+    /// Returns the first exercise of the course that has not passed.
+    pub fn next<'a>(&self, course: &'a Course) -> Option<&'a Exercise> {
+        let mut exercises = course.exercises.iter();
+        exercises.find(|exercise| !self.has_passed(exercise))
+    }
+
+    /// Returns the number of exercises of the course that have passed.
+    pub fn passed_count(&self, course: &Course) -> usize {
+        course
+            .exercises
+            .iter()
+            .filter(|exercise| self.has_passed(exercise))
+            .count()
+    }
+}
+
+/// Waits for the lock, which is released when the returned file is dropped.
+fn lock_exclusively(lock: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    let file = options
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(lock)?;
+    match file.lock() {
+        // Some network file systems have no locks; concurrent checks may lose a result there.
+        Err(error) if error.kind() == ErrorKind::Unsupported => {}
+        locked => locked?,
+    }
+    Ok(file)
 }

@@ -1,6 +1,6 @@
-//! Submissions that test the grader. Those in `tests/cheats` try to pass without doing the required work: by
+//! Submissions that test the grader. Those in an exercise's folder `cheats` try to pass without doing the required work: by
 //! uncounted accesses, by work in a single block, by luck. Each is rejected at the step in its first line.
-//! Those in `tests/right` solve the exercise in another way than the solution, and each passes.
+//! Those in the folder `right` solve the exercise in another way than the solution, and each passes.
 //!
 //! The tests need clang and are ignored without it.
 
@@ -8,8 +8,8 @@ mod support;
 
 use std::process::ExitCode;
 
-use exercises::course::EXERCISES;
 use libtest_mimic::Arguments;
+use support::EXERCISES;
 use support::submissions::{passing_submissions, rejected_submissions};
 
 fn main() -> ExitCode {

@@ -6,10 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use exercises::course::EXERCISES;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
-use support::{Program, with_clang};
+use support::{EXERCISES, Program, with_clang};
 
 const FILE: &str = "01-first-thread.cu";
 
@@ -41,9 +40,9 @@ fn read(program: &Program, file: &str) -> String {
 }
 
 fn parts() -> Result<(), Failed> {
-    let right = EXERCISES[0].solution;
+    let right = EXERCISES[0].solution();
     let program = class(&[
-        ("bob", EXERCISES[0].start),
+        ("bob", EXERCISES[0].start()),
         ("ann", right),
         ("eve", "no kernel"),
     ]);
@@ -91,7 +90,7 @@ fn parts() -> Result<(), Failed> {
 }
 
 fn bad() -> Result<(), Failed> {
-    let right = EXERCISES[0].solution;
+    let right = EXERCISES[0].solution();
     let program = class(&[
         ("ann", right),
         ("bob", right),

@@ -8,10 +8,9 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, UNIX_EPOCH};
 
-use exercises::course::EXERCISES;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
-use support::{Program, unless, with_clang};
+use support::{EXERCISES, Program, unless, with_clang};
 
 const ONE: &str = "01-first-thread.cu";
 const TWO: &str = "02-tail.cu";
@@ -41,9 +40,13 @@ fn main() -> ExitCode {
 fn class() -> Program {
     let program = Program::new();
     let [one, two] = [&EXERCISES[0], &EXERCISES[1]];
-    hand_in(&program, "ann", &[(ONE, one.solution), (TWO, two.solution)]);
-    hand_in(&program, "bob", &[(ONE, one.start), (TWO, two.start)]);
-    hand_in(&program, "eve", &[(ONE, one.solution)]);
+    hand_in(
+        &program,
+        "ann",
+        &[(ONE, one.solution()), (TWO, two.solution())],
+    );
+    hand_in(&program, "bob", &[(ONE, one.start()), (TWO, two.start())]);
+    hand_in(&program, "eve", &[(ONE, one.solution())]);
     program
 }
 
@@ -95,7 +98,7 @@ fn selected_exercises() -> Result<(), Failed> {
         .run_line("check 02 99 --submissions class")
         .assert_error(&["no exercise '99'"]);
     // A student can check several exercises too.
-    program.write(ONE, EXERCISES[0].solution);
+    program.write(ONE, EXERCISES[0].solution());
     let run = program.run_line("check 02 01 --seed 5");
     run.assert_has(
         1,
@@ -277,7 +280,7 @@ fn commits() -> Result<(), Failed> {
     assert!(!started.exists(), "a setting of the student's was obeyed");
 
     // The graded file must be the committed one.
-    fs::write(folder("eve").join(ONE), EXERCISES[0].start)?;
+    fs::write(folder("eve").join(ONE), EXERCISES[0].start())?;
     fs::remove_dir_all(folder("bob").join(".git"))?;
     let run = program.run_line(check);
     let record: Value = serde_json::from_str(&run.stdout)?;
@@ -300,9 +303,13 @@ fn commits() -> Result<(), Failed> {
 
 fn copied() -> Result<(), Failed> {
     let program = class();
-    let solution = EXERCISES[18].solution;
+    let solution = EXERCISES[18].solution();
     hand_in(&program, "ann", &[("19-transpose.cu", solution)]);
-    hand_in(&program, "eve", &[("19-transpose.cu", EXERCISES[18].start)]);
+    hand_in(
+        &program,
+        "eve",
+        &[("19-transpose.cu", EXERCISES[18].start())],
+    );
     let check = "check 19 --submissions class --seed 5";
     program
         .run_line(&format!("{check} --copies copies.csv"))

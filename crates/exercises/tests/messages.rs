@@ -7,12 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use exercises::course;
 use exercises::text::columns;
 use libtest_mimic::{Arguments, Failed};
-use support::{Program, Run, blocks, with_clang};
-
-const CRATE_DIR: &str = env!("CARGO_MANIFEST_DIR");
+use support::submissions::folder;
+use support::{Program, Run, blocks, find, with_clang};
 
 /// An error: the exercise, the submission, and parts of the message in English and Chinese.
 struct Case {
@@ -25,7 +23,7 @@ struct Case {
 
 /// A submission with the error.
 enum Submission {
-    /// A file in `tests`.
+    /// A file in the exercise's folder.
     File(&'static str),
     /// The start file.
     Start,
@@ -60,7 +58,7 @@ const CASES: &[Case] = &[
     Case {
         name: "a prediction",
         exercise: "05",
-        submission: Submission::File("wrong/05-predict-sectors/bytes-only.cu"),
+        submission: Submission::File("wrong/bytes-only.cu"),
         en: &[
             "`one_further`: you predicted 4, which is wrong.",
             "5 of 6 correct.",
@@ -80,7 +78,7 @@ const CASES: &[Case] = &[
     Case {
         name: "words behind a row",
         exercise: "09",
-        submission: Submission::File("wrong/09-pitched-rows/into-the-padding.cu"),
+        submission: Submission::File("wrong/into-the-padding.cu"),
         en: &["15 words of 4 bytes behind the end of row 0 of `part` were overwritten"],
         zh: &["`part` 第 0 行的行末之后有 15 个字"],
     },
@@ -107,14 +105,14 @@ const CASES: &[Case] = &[
     Case {
         name: "a slice of a volume",
         exercise: "11",
-        submission: Submission::File("wrong/11-volume/unpadded-slice.cu"),
+        submission: Submission::File("wrong/unpadded-slice.cu"),
         en: &["(slice ", "columns along x, rows along y"],
         zh: &["；列沿 x 方向，行沿 y 方向"],
     },
     Case {
         name: "a race on a line that all blocks execute",
         exercise: "07",
-        submission: Submission::File("lines/07-remainder-by-all.cu"),
+        submission: Submission::File("lines/remainder-by-all.cu"),
         en: &[
             "writes, at line 24",
             "24 |         out[count - 1] = clip(in[count - 1], level);",
@@ -124,7 +122,7 @@ const CASES: &[Case] = &[
     Case {
         name: "a race of two branches",
         exercise: "12",
-        submission: Submission::File("lines/12-two-branches.cu"),
+        submission: Submission::File("lines/two-branches.cu"),
         en: &[
             "14 |         sums[column] += sum;",
             "or a sum without `atomicAdd`",
@@ -134,7 +132,7 @@ const CASES: &[Case] = &[
     Case {
         name: "a float4 beyond the end",
         exercise: "07",
-        submission: Submission::File("lines/07-no-remainder.cu"),
+        submission: Submission::File("lines/no-remainder.cu"),
         en: &["at line 16", "16 |     float4 v = ((const float4 *)in)[i];"],
         zh: &["位于第 16 行", "非法地址：从 ", "在位于 "],
     },
@@ -157,7 +155,7 @@ const CASES: &[Case] = &[
     Case {
         name: "one thread too many",
         exercise: "02",
-        submission: Submission::File("wrong/02-tail/less-or-equal.cu"),
+        submission: Submission::File("wrong/less-or-equal.cu"),
         en: &["`<=` instead of `<`"],
         zh: &["该写 `<` 的地方写成了 `<=`"],
     },
@@ -187,7 +185,7 @@ const CASES: &[Case] = &[
     Case {
         name: "an atomic that is a loop of loads",
         exercise: "21",
-        submission: Submission::File("wrong/21-reduction/atomics.cu"),
+        submission: Submission::File("wrong/atomics.cu"),
         en: &[
             "The costliest access of line 14",
             "yours: 1 wavefront, 20 000 times",
@@ -218,17 +216,17 @@ fn main() -> ExitCode {
 
 /// Writes the submission to an exercise and returns its path.
 fn file(program: &Program, exercise: &str, submission: &Submission) -> Result<PathBuf, Failed> {
-    let exercise = course::find(exercise).ok_or("no such exercise")?;
+    let exercise = find(exercise).ok_or("no such exercise")?;
     let write_file = |text: &str| program.write(&format!("other.{}", exercise.extension()), text);
     Ok(match submission {
-        Submission::File(name) => Path::new(CRATE_DIR).join("tests").join(name),
-        Submission::Start => write_file(exercise.start),
+        Submission::File(name) => folder(exercise).join(name),
+        Submission::Start => write_file(exercise.start()),
         Submission::Changed(from, to) => {
             assert!(
-                exercise.solution.contains(from),
+                exercise.solution().contains(from),
                 "no '{from}' in the solution"
             );
-            write_file(&exercise.solution.replacen(from, to, 1))
+            write_file(&exercise.solution().replacen(from, to, 1))
         }
         Submission::Text(text) => write_file(&text()),
     })
@@ -264,9 +262,9 @@ fn check_message(case: &Case, lang: &str) -> Result<(), Failed> {
 fn endless() -> Result<(), Failed> {
     let program = Program::new();
     let loops = "for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)";
-    let text = course::find("01")
+    let text = find("01")
         .ok_or("")?
-        .solution
+        .solution()
         .replace("if (i < n)", loops);
     let line = 1 + text
         .lines()
@@ -284,7 +282,7 @@ fn endless() -> Result<(), Failed> {
 
 fn headers() -> Result<(), Failed> {
     let program = Program::new();
-    let text = course::find("02").ok_or("")?.solution;
+    let text = find("02").ok_or("")?.solution();
     let text = text.replace(
         "#include \"cuda_device.h\"",
         "#include <stdio.h>\n#include <math.h>\n#include <stdint.h>\n#include <assert.h>\n",
@@ -297,7 +295,7 @@ fn headers() -> Result<(), Failed> {
 
 fn drawn() -> Result<(), Failed> {
     let program = Program::new();
-    let start = program.write("other.cu", course::find("20").ok_or("")?.start);
+    let start = program.write("other.cu", find("20").ok_or("")?.start());
     let svg = program.home().join("access.svg");
     let flags = format!("--lang zh --draw {}", svg.display());
     check(&program, "20", &start, &flags).assert_has(1, &["你的：32 个波前"]);
@@ -307,11 +305,11 @@ fn drawn() -> Result<(), Failed> {
     }
     // For a passing submission there is nothing to draw.
     fs::remove_file(&svg)?;
-    let right = program.write("other.cu", course::find("20").ok_or("")?.solution);
+    let right = program.write("other.cu", find("20").ok_or("")?.solution());
     let run = check(&program, "20", &right, &format!("--draw {}", svg.display()));
     run.assert_has(0, &["no counter missed its target"]);
     assert!(!svg.exists());
-    let start = program.write("other.cu", course::find("20").ok_or("")?.start);
+    let start = program.write("other.cu", find("20").ok_or("")?.start());
     let nowhere = program.home().join("missing").join("access.svg");
     let run = check(
         &program,
@@ -325,7 +323,7 @@ fn drawn() -> Result<(), Failed> {
 
 fn lines() -> Result<(), Failed> {
     let program = Program::new();
-    let start = program.write("other.cu", course::find("12").ok_or("")?.start);
+    let start = program.write("other.cu", find("12").ok_or("")?.start());
     let run = check(&program, "12", &start, "--lines");
     run.assert_has(
         1,
@@ -346,7 +344,7 @@ fn lines() -> Result<(), Failed> {
 
 fn after() -> Result<(), Failed> {
     let program = Program::new();
-    let right = program.write("other.cu", course::find("19").ok_or("")?.solution);
+    let right = program.write("other.cu", find("19").ok_or("")?.solution());
     for (lang, parts) in [
         (
             "en",

@@ -5,13 +5,12 @@ mod support;
 use std::fs;
 use std::process::ExitCode;
 
-use exercises::course::{self, EXERCISES};
 use exercises::lang::Lang;
-use exercises::links::spell_out;
 use exercises::text::columns;
+use exercises::text::spell_out_links;
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
-use support::{Program, with_clang};
+use support::{EXERCISES, Program, find, with_clang};
 
 const FIRST: &str = "01-first-thread";
 
@@ -58,7 +57,7 @@ fn main() -> ExitCode {
 /// Returns a program whose student has solved the first exercise.
 fn with_solution() -> Program {
     let program = Program::new();
-    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    program.write("01-first-thread.cu", EXERCISES[0].solution());
     program
 }
 
@@ -71,9 +70,9 @@ fn the_first_run_creates_the_folder_and_shows_the_first_exercise() {
     program
         .run_line("")
         .assert_has(0, &[&all, title, &file, &check, "clang "]);
-    for exercise in &EXERCISES {
+    for exercise in EXERCISES.iter() {
         let text = fs::read_to_string(program.file(&exercise.file()));
-        assert_eq!(text.expect("a start file"), exercise.start);
+        assert_eq!(text.expect("a start file"), exercise.start());
     }
 }
 
@@ -84,7 +83,7 @@ fn words(text: &str) -> Vec<&str> {
 
 fn a_statement_is_shown_with_its_prerequisites() {
     let program = with_solution();
-    let tiles = course::find("17").expect("exercise 17");
+    let tiles = find("17").expect("exercise 17");
     let run = program.run_line("statement 17");
     run.assert_has(
         0,
@@ -98,7 +97,7 @@ fn a_statement_is_shown_with_its_prerequisites() {
     );
     let all = words(&run.stdout).join(" ");
     let folder = "kernels/exercises/17-tiles";
-    let statement = spell_out(tiles.statement[0], folder, Lang::En);
+    let statement = spell_out_links(tiles.statement(Lang::En), folder, Lang::En);
     assert!(all.starts_with(&words(&statement).join(" ")), "{run:?}");
     let chinese = program.run_line("statement tiles --lang zh");
     chinese.assert_has(
@@ -121,7 +120,7 @@ fn a_statement_is_shown_with_its_prerequisites() {
     let record = program.run_line("statement 02 --json --lang zh").stdout;
     let record: Value = serde_json::from_str(&record).expect("a record");
     assert_eq!(record["needs"][0], "01-first-thread");
-    assert_eq!(record["statement"], EXERCISES[1].statement[1]);
+    assert_eq!(record["statement"], EXERCISES[1].statement(Lang::Zh));
 }
 
 fn all_output_fits_a_terminal() {
@@ -129,8 +128,8 @@ fn all_output_fits_a_terminal() {
     for lang in ["en", "zh"] {
         let mut commands = vec!["list".to_owned()];
         for exercise in EXERCISES.iter() {
-            commands.push(format!("statement {}", exercise.name));
-            commands.push(format!("hint {}", exercise.name));
+            commands.push(format!("statement {}", exercise.name()));
+            commands.push(format!("hint {}", exercise.name()));
         }
         for command in commands {
             let run = program.run_line(&format!("{command} --lang {lang}"));
@@ -224,7 +223,7 @@ fn a_check_reports_errors_and_the_number_of_passes() {
     );
     let run = program.run_line("check 1 --lang zh");
     run.assert_has(1, &["结果错误", "应为", "获取提示"]);
-    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    program.write("01-first-thread.cu", EXERCISES[0].solution());
     program
         .run_line("check first-thread")
         .assert_has(0, &["✓ 01-first-thread", "25 000"]);
@@ -234,7 +233,7 @@ fn a_check_reports_errors_and_the_number_of_passes() {
     let all = format!("1 of {} exercises passed", EXERCISES.len());
     program.run_line("list").assert_has(0, &[&all]);
     // A submission that no longer passes is no longer counted.
-    program.write("01-first-thread.cu", EXERCISES[0].start);
+    program.write("01-first-thread.cu", EXERCISES[0].start());
     program.run_line("check 01").assert_has(1, &["✗"]);
     program
         .run_line("list")
@@ -258,7 +257,7 @@ fn equal_seeds_give_equal_records() {
 
 fn each_hint_command_shows_one_more_hint() {
     let program = Program::new();
-    let hints = &EXERCISES[0].data().expect("data").hints;
+    let hints = &EXERCISES[0].data().hints;
     for shown in 1..=hints.len() + 1 {
         let run = program.run_line("hint 01");
         let shown = shown.min(hints.len());
@@ -283,7 +282,7 @@ fn reset_saves_the_previous_version() {
         .assert_has(0, &["01-first-thread.cu.old"]);
     assert_eq!(
         fs::read_to_string(&file).expect("the file exists"),
-        EXERCISES[0].start
+        EXERCISES[0].start()
     );
     let old = program.file("01-first-thread.cu.old");
     assert_eq!(fs::read_to_string(old).expect("the saved version"), "mine");
@@ -297,20 +296,26 @@ fn the_solution_needs_a_pass_or_give_up() {
         .run_line("solution 01")
         .assert_error(&["hint 01-first-thread", "--give-up"]);
     let run = program.run_line("solution 01 --give-up");
-    assert_eq!((run.code, run.stdout.as_str()), (0, EXERCISES[0].solution));
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (0, EXERCISES[0].solution())
+    );
 }
 
 fn a_pass_shows_the_solution() {
     let program = with_solution();
     program.run_line("check 01").assert_has(0, &[]);
     let run = program.run_line("solution 01");
-    assert_eq!((run.code, run.stdout.as_str()), (0, EXERCISES[0].solution));
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (0, EXERCISES[0].solution())
+    );
 }
 
 /// Errors in Chinese: findings, faults, counters, a missing kernel.
 fn errors_are_explained_in_chinese() {
     let program = Program::new();
-    let right = EXERCISES[0].solution;
+    let right = EXERCISES[0].solution();
     let without_test = right.replace("if (i < n) ", "");
     let twice = right.replace(
         "    if (i < n)",

@@ -9,10 +9,9 @@ use std::process::{Child, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use exercises::course::EXERCISES;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
-use support::{Program, Run, unless, with_clang};
+use support::{EXERCISES, Program, Run, unless, with_clang};
 
 const FILE: &str = "01-first-thread.cu";
 
@@ -70,7 +69,7 @@ const CHECK: &str = "check --all --submissions class --seed 5";
 
 /// Returns a submission that runs for seconds.
 fn endless_submission() -> String {
-    EXERCISES[0].solution.replace(
+    EXERCISES[0].solution().replace(
         "    if (i < n)",
         "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
     )
@@ -234,7 +233,7 @@ fn printed() -> Result<(), Failed> {
 }
 
 fn submissions_read_first() -> Result<(), Failed> {
-    let right = EXERCISES[0].solution;
+    let right = EXERCISES[0].solution();
     let program = class(&[
         ("ann", &endless_submission()),
         ("bob", right),
@@ -263,9 +262,9 @@ fn path_independent() -> Result<(), Failed> {
     let program = Program::new();
     let outside = tempfile::tempdir()?;
     let students = [
-        ("ann", EXERCISES[0].solution),
+        ("ann", EXERCISES[0].solution()),
         ("bob", "float f = ;"),
-        ("eve", EXERCISES[0].start),
+        ("eve", EXERCISES[0].start()),
         ("joe", "no kernel"),
     ];
     let class_folders = [
@@ -282,7 +281,7 @@ fn path_independent() -> Result<(), Failed> {
         fs::write(
             class_folder.join("bob/03-blocks.rs"),
             EXERCISES[2]
-                .solution
+                .solution()
                 .replace('{', "{ if true { panic!(\"at {}\", file!()); }"),
         )?;
     }
@@ -339,7 +338,7 @@ fn names() -> Result<(), Failed> {
     let folder = program.home().join("=a \"class\"\nof '线程'");
     submit(&folder, &all);
     // The first student's submission is correct.
-    fs::write(folder.join("O'Brien").join(FILE), EXERCISES[0].solution)?;
+    fs::write(folder.join("O'Brien").join(FILE), EXERCISES[0].solution())?;
     let folder = folder.to_str().expect("UTF-8");
     let [out, csv] = ["-out \"1\"\n=.json", "=cs'v"];
     let (out, csv) = (format!("--out={out}"), format!("--csv={csv}"));
@@ -379,7 +378,7 @@ fn names() -> Result<(), Failed> {
 
 /// Writes the record of one student without submissions.
 fn record(program: &Program) -> Value {
-    let names: Vec<&str> = EXERCISES.iter().map(|exercise| exercise.name).collect();
+    let names: Vec<&str> = EXERCISES.iter().map(|exercise| exercise.name()).collect();
     let results = names.iter().map(|name| {
         serde_json::json!({
             "student": "ann", "exercise": name, "outcome": "missing", "step": null, "size": [],
@@ -400,7 +399,7 @@ fn changed() -> Result<(), Failed> {
     let right = record(&program);
     program
         .run_line("merge class.json")
-        .assert_has(0, &["1 student,", "38 missing"]);
+        .assert_has(0, &["1 student,", &format!("{} missing", EXERCISES.len())]);
     let other = program.home().join("other.json");
     let assert_rejected = |text: String, parts: &[&str]| {
         fs::write(&other, text).expect("the file can be written");
@@ -422,7 +421,7 @@ fn changed() -> Result<(), Failed> {
         &["30-x of 'ann'"],
     );
     assert_rejected(
-        change("/results/3/exercise", EXERCISES[2].name.into()),
+        change("/results/3/exercise", EXERCISES[2].name().into()),
         &["03-blocks of 'ann'"],
     );
     assert_rejected(
@@ -490,6 +489,6 @@ fn shard_not_overwritten() -> Result<(), Failed> {
         before
     );
     let run = program.run_line("merge class.json --out merged.json --csv merged.csv");
-    run.assert_has(0, &["38 missing"]);
+    run.assert_has(0, &[&format!("{} missing", EXERCISES.len())]);
     Ok(())
 }

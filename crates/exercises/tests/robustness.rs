@@ -7,10 +7,9 @@ use std::fs;
 use std::io;
 use std::process::{ExitCode, Stdio};
 
-use exercises::course::EXERCISES;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
-use support::{Program, Run, unless, with_clang};
+use support::{EXERCISES, Program, Run, unless, with_clang};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -168,7 +167,7 @@ fn no_threads() -> Result<(), Failed> {
 #[cfg(unix)]
 fn few_descriptors() -> Result<(), Failed> {
     let program = Program::new();
-    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    program.write("01-first-thread.cu", EXERCISES[0].solution());
     for handles in (5..20).chain([24, 32]) {
         let check = format!("ulimit -n {handles}; exercises check 01 --dir answers");
         let run = program.run_in_shell(&check);
@@ -221,13 +220,13 @@ fn concurrent_hints() -> Result<(), Failed> {
     program.run_line("list").assert_has(0, &[]);
     let runs: Vec<Vec<&str>> = EXERCISES
         .iter()
-        .map(|exercise| vec!["hint", exercise.name])
+        .map(|exercise| vec!["hint", exercise.name()])
         .collect();
     let codes = at_once(&program, &runs);
     assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?}");
     let hints = &progress(&program)["hints"];
-    for exercise in &EXERCISES {
-        assert_eq!(hints[exercise.name], 1, "{}: {hints:#}", exercise.name);
+    for exercise in EXERCISES.iter() {
+        assert_eq!(hints[exercise.name()], 1, "{}: {hints:#}", exercise.name());
     }
     Ok(())
 }
@@ -239,22 +238,22 @@ fn concurrent_checks() -> Result<(), Failed> {
         .filter(|exercise| exercise.file().ends_with(".cu"));
     let exercises: Vec<_> = kernels.take(8).collect();
     for exercise in &exercises {
-        program.write(&exercise.file(), exercise.solution);
+        program.write(&exercise.file(), exercise.solution());
     }
     let runs: Vec<Vec<&str>> = exercises
         .iter()
-        .map(|exercise| vec!["check", exercise.name])
+        .map(|exercise| vec!["check", exercise.name()])
         .collect();
     let codes = at_once(&program, &runs);
     assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?}");
-    let names: Vec<&str> = exercises.iter().map(|exercise| exercise.name).collect();
+    let names: Vec<&str> = exercises.iter().map(|exercise| exercise.name()).collect();
     assert_eq!(progress(&program)["passed"], serde_json::json!(names));
     Ok(())
 }
 
 fn not_noted() -> Result<(), Failed> {
     let program = Program::new();
-    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    program.write("01-first-thread.cu", EXERCISES[0].solution());
     program.write("progress.json", "{ not json");
     let damaged = [
         "✓ 01-first-thread",
@@ -273,7 +272,7 @@ fn not_noted() -> Result<(), Failed> {
     // Test a progress file that cannot be locked and one that cannot be written.
     for name in [".progress.lock", "progress.json"] {
         let program = Program::new();
-        program.write("01-first-thread.cu", EXERCISES[0].start);
+        program.write("01-first-thread.cu", EXERCISES[0].start());
         fs::create_dir(program.file(name))?;
         let run = program.run_line("check 01");
         run.assert_has(1, &["✗ 01-first-thread", "cannot save", name]);
@@ -283,7 +282,7 @@ fn not_noted() -> Result<(), Failed> {
 
 fn verdict_to_closed_output() -> Result<(), Failed> {
     let program = Program::new();
-    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    program.write("01-first-thread.cu", EXERCISES[0].solution());
     let run = with_output(&program, &["check", "01"], closed_pipe());
     assert_eq!((run.code, run.stderr.as_str()), (141, ""));
     // The verdict is saved anyway.
@@ -293,7 +292,7 @@ fn verdict_to_closed_output() -> Result<(), Failed> {
 
 fn unreadable_submission() -> Result<(), Failed> {
     let program = Program::new();
-    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    program.write("01-first-thread.cu", EXERCISES[0].solution());
     program.write("02-tail.cu", [0xff, 0xfe]);
     let run = program.run_line("check --all --json --seconds 30");
     run.assert_has(2, &["02-tail.cu", "UTF-8"]);
@@ -333,6 +332,6 @@ fn reset_twice() -> Result<(), Failed> {
     let saved = |name: &str| fs::read_to_string(program.file(name));
     assert_eq!(saved("01-first-thread.cu.old")?, "first");
     assert_eq!(saved("01-first-thread.cu.old-2")?, "second");
-    assert_eq!(saved("01-first-thread.cu")?, EXERCISES[0].start);
+    assert_eq!(saved("01-first-thread.cu")?, EXERCISES[0].start());
     Ok(())
 }

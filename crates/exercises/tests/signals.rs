@@ -9,10 +9,9 @@ use std::process::{Child, ExitCode, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use exercises::course::EXERCISES;
 use libtest_mimic::{Arguments, Failed};
 use support::processes::{processes_using, send, wait_for};
-use support::{Program, Run, unless, with_clang};
+use support::{EXERCISES, Program, Run, unless, with_clang};
 
 /// The signals that end a program, and the program's exit codes.
 const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
@@ -52,7 +51,7 @@ fn ignored_signal(signal: &str) -> Option<&'static str> {
 
 /// Returns a submission that runs for seconds.
 fn endless_submission() -> String {
-    EXERCISES[0].solution.replace(
+    EXERCISES[0].solution().replace(
         "    if (i < n)",
         "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
     )
@@ -108,7 +107,10 @@ fn rust(signal: &str, code: i32) -> Result<(), Failed> {
     let program = Program::new().with_temporary_folder();
     let counts = "#[allow(long_running_const_eval)]\nconst _: () = {\n    let mut n = 0u64;\n    \
         while n < 1 << 40 {\n        n += 1;\n    }\n};\n";
-    program.write("03-blocks.rs", format!("{}{counts}", EXERCISES[2].solution));
+    program.write(
+        "03-blocks.rs",
+        format!("{}{counts}", EXERCISES[2].solution()),
+    );
     let child = start(&program, &["check", "03"]);
     wait_for_worker(&program, "--crate-name=answer");
     send(signal, child.id());
@@ -191,7 +193,7 @@ fn killed() -> Result<(), Failed> {
     let program = Program::new().with_temporary_folder();
     for (student, text) in [
         ("ann", endless_submission()),
-        ("bob", EXERCISES[0].solution.to_owned()),
+        ("bob", EXERCISES[0].solution().to_owned()),
     ] {
         let folder = program.home().join("class").join(student);
         fs::create_dir_all(&folder)?;
@@ -213,8 +215,10 @@ fn killed() -> Result<(), Failed> {
 fn leaves_nothing() -> Result<(), Failed> {
     let program = Program::new().with_temporary_folder();
     for exercise in [&EXERCISES[0], &EXERCISES[2]] {
-        program.write(&exercise.file(), exercise.solution);
-        program.run(&["check", exercise.name]).assert_has(0, &["✓"]);
+        program.write(&exercise.file(), exercise.solution());
+        program
+            .run(&["check", exercise.name()])
+            .assert_has(0, &["✓"]);
         assert_clean(&program);
     }
     Ok(())

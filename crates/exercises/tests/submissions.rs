@@ -1,20 +1,16 @@
 //! Every exercise through the program: its start file is rejected at the step that its data names, its
-//! solution passes, and each wrong submission in `tests/wrong` is rejected at the step in its first line.
+//! solution passes, and each submission in its folder `wrong` is rejected at the step in its first line.
 //!
 //! The tests need clang and are ignored without it.
 
 mod support;
 
-use std::path::Path;
 use std::process::ExitCode;
 
-use exercises::course::EXERCISES;
-use exercises::exercise::Exercise;
+use exercises::course::Exercise;
 use libtest_mimic::{Arguments, Trial};
-use support::submissions::{passes, rejected, rejected_submissions};
-use support::with_clang;
-
-const CRATE_DIR: &str = env!("CARGO_MANIFEST_DIR");
+use support::submissions::{folder, passes, rejected, rejected_submissions};
+use support::{EXERCISES, with_clang};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -23,19 +19,14 @@ fn main() -> ExitCode {
 }
 
 fn tests_of(exercise: &'static Exercise) -> Vec<Trial> {
-    let folder = Path::new(CRATE_DIR).join("../../kernels/exercises");
-    let start = folder
-        .join(exercise.name)
-        .join(format!("start.{}", exercise.extension()));
-    let solution = folder
-        .join(exercise.name)
-        .join(format!("solution.{}", exercise.extension()));
+    let file = |name: &str| folder(exercise).join(format!("{name}.{}", exercise.extension()));
+    let (start, solution) = (file("start"), file("solution"));
     let mut tests = vec![
-        with_clang(format!("{}: start", exercise.name), move || {
-            let step = exercise.data()?.rejected_at.name();
+        with_clang(format!("{}: start", exercise.name()), move || {
+            let step = exercise.data().rejected_at.name();
             rejected(exercise, &start, step)
         }),
-        with_clang(format!("{}: solution", exercise.name), move || {
+        with_clang(format!("{}: solution", exercise.name()), move || {
             passes(exercise, &solution)
         }),
     ];

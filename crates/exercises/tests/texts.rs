@@ -1,15 +1,18 @@
 //! Completeness of every exercise: both languages, wrong submissions, and consistent data.
 
+mod support;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use exercises::course::{self, EXERCISES};
 use exercises::data::{Kind, Step};
 use exercises::lang::Lang;
-use exercises::progress::Progress;
 use exercises::report;
-use exercises::text::columns;
+use exercises::text::{WIDTH, columns};
+use exercises::workspace::Progress;
+use support::submissions::folder;
+use support::{COURSE, EXERCISES, find};
 
 const CRATE_DIR: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -34,35 +37,39 @@ fn every_exercise_folder_is_in_the_course() {
     folders.remove("README.md");
     let names: BTreeSet<String> = EXERCISES
         .iter()
-        .map(|exercise| exercise.name.to_owned())
+        .map(|exercise| exercise.name().to_owned())
         .collect();
     assert_eq!(folders, names);
-    let wrong = names_in(&Path::new(CRATE_DIR).join("tests/wrong"));
-    assert_eq!(wrong, names);
+    for name in &names {
+        assert!(folder.join(name).join("wrong").is_dir(), "{name}");
+    }
 }
 
 #[test]
 fn exercises_are_ordered_and_found_by_number_and_name() {
-    let names: Vec<&str> = EXERCISES.iter().map(|exercise| exercise.name).collect();
+    let names: Vec<&str> = EXERCISES.iter().map(|exercise| exercise.name()).collect();
     assert!(names.is_sorted(), "{names:?}");
-    for exercise in &EXERCISES {
-        let (number, name) = exercise.name.split_once('-').expect("a number and a name");
+    for exercise in EXERCISES.iter() {
+        let (number, name) = exercise
+            .name()
+            .split_once('-')
+            .expect("a number and a name");
         let unpadded = number.trim_start_matches('0');
-        for query in [number, unpadded, name, exercise.name, &exercise.file()] {
-            let found = course::find(query).map(|found| found.name);
-            assert_eq!(found, Some(exercise.name), "{query}");
+        for query in [number, unpadded, name, exercise.name(), &exercise.file()] {
+            let found = find(query).map(|found| found.name());
+            assert_eq!(found, Some(exercise.name()), "{query}");
         }
     }
     for none in ["", "0", "99", "no-such", "-1", "1.0"] {
-        assert!(course::find(none).is_none(), "{none}");
+        assert!(find(none).is_none(), "{none}");
     }
 }
 
 #[test]
 fn every_exercise_has_consistent_data_in_both_languages() {
-    for exercise in &EXERCISES {
-        let name = exercise.name;
-        let data = exercise.data().unwrap_or_else(|error| panic!("{error:#}"));
+    for exercise in EXERCISES.iter() {
+        let name = exercise.name();
+        let data = exercise.data();
         let chapter = Path::new(CRATE_DIR)
             .join("..")
             .join(&data.chapter)
@@ -84,7 +91,7 @@ fn every_exercise_has_consistent_data_in_both_languages() {
             "{name}: {after:?}"
         );
         for needed in &data.needs {
-            let before = course::find(needed).map(|before| before.name);
+            let before = find(needed).map(|before| before.name());
             assert!(
                 before.is_some_and(|before| before < name),
                 "{name}: {needed}"
@@ -102,9 +109,9 @@ fn every_exercise_has_consistent_data_in_both_languages() {
 
 #[test]
 fn every_statement_exists_in_both_languages() {
-    for exercise in &EXERCISES {
-        let name = exercise.name;
-        let data = exercise.data().unwrap_or_else(|error| panic!("{error:#}"));
+    for exercise in EXERCISES.iter() {
+        let name = exercise.name();
+        let data = exercise.data();
         for lang in [Lang::En, Lang::Zh] {
             let text = exercise.statement(lang);
             let title = format!("# {}", data.title.get(lang));
@@ -142,12 +149,10 @@ fn links(text: &str) -> (Vec<(&str, &str)>, String) {
 
 #[test]
 fn citations_in_statements_are_links() {
-    for exercise in &EXERCISES {
-        let name = exercise.name;
-        let folder = Path::new(CRATE_DIR)
-            .join("../../kernels/exercises")
-            .join(name);
-        let chapter = &exercise.data().expect("valid data").chapter;
+    for exercise in EXERCISES.iter() {
+        let name = exercise.name();
+        let folder = folder(exercise);
+        let chapter = &exercise.data().chapter;
         for (lang, pages, quoted) in [
             (
                 Lang::En,
@@ -179,7 +184,7 @@ fn citations_in_statements_are_links() {
             for cite in quoted {
                 assert!(!context.contains(cite), "{name}: {cite} is no link");
             }
-            let printed = report::statement(exercise, &Progress::default(), lang);
+            let printed = report::statement(&COURSE, exercise, &Progress::default(), lang);
             let without_markup = |text: &str| text.split_whitespace().collect::<String>();
             for (words, target) in links {
                 let [open, close] = lang.pick(["(", ")"], ["（", "）"]);
@@ -192,7 +197,7 @@ fn citations_in_statements_are_links() {
             }
             assert!(!printed.contains("]("), "{name}: {printed}");
             assert!(
-                printed.lines().all(|line| columns(line) <= report::WIDTH),
+                printed.lines().all(|line| columns(line) <= WIDTH),
                 "{name}: {printed}"
             );
         }
@@ -201,21 +206,21 @@ fn citations_in_statements_are_links() {
 
 #[test]
 fn every_exercise_has_wrong_submissions() {
-    for exercise in &EXERCISES {
-        let folder = Path::new(CRATE_DIR).join("tests/wrong").join(exercise.name);
+    for exercise in EXERCISES.iter() {
+        let folder = folder(exercise).join("wrong");
         let files = names_in(&folder);
-        assert!(files.len() >= 2, "{}: {files:?}", exercise.name);
+        assert!(files.len() >= 2, "{}: {files:?}", exercise.name());
         let ending = format!(".{}", exercise.extension());
         let all = files.iter().all(|file| file.ends_with(&ending));
-        assert!(all, "{}: {files:?}", exercise.name);
+        assert!(all, "{}: {files:?}", exercise.name());
     }
 }
 
 #[test]
 fn start_files_have_a_todo_and_solutions_have_none() {
-    for exercise in &EXERCISES {
-        assert!(exercise.start.contains("TODO"), "{}", exercise.name);
-        assert!(!exercise.solution.contains("TODO"), "{}", exercise.name);
-        assert_ne!(exercise.start, exercise.solution);
+    for exercise in EXERCISES.iter() {
+        assert!(exercise.start().contains("TODO"), "{}", exercise.name());
+        assert!(!exercise.solution().contains("TODO"), "{}", exercise.name());
+        assert_ne!(exercise.start(), exercise.solution());
     }
 }

@@ -9,15 +9,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use common::{Gpu, module};
-use exercises::course::EXERCISES;
+use exercises::course::{Exercise, Side};
 use exercises::data::Time;
-use exercises::exercise::{Exercise, Side};
 use exercises::grade::Timed;
 use exercises::host::{Bench, Case, Host};
-use exercises::worker::on_gpu;
+use exercises::lang::Lang;
+use exercises::process::on_gpu;
 use kernel_build::{Clang, Tree};
 use libtest_mimic::{Arguments, Failed, Trial};
-use support::{Program, missing_clang, unless, with_clang};
+use support::{EXERCISES, Program, missing_clang, unless, with_clang};
 
 const CRATE_DIR: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -33,19 +33,19 @@ fn main() -> ExitCode {
     let no_gpu = (!on_gpu()).then_some(NO_GPU);
     let missing = missing_clang().or(no_gpu);
     let mut tests = Vec::new();
-    for exercise in &EXERCISES {
-        let solution = format!("{}: solution, on a GPU", exercise.name);
+    for exercise in EXERCISES.iter() {
+        let solution = format!("{}: solution, on a GPU", exercise.name());
         tests.push(unless(missing, solution, || passes(exercise)));
-        let time = exercise.data().ok().and_then(|data| data.time.as_ref());
-        if let (Some(time), Side::Kernel(host)) = (time, &exercise.side) {
-            let start = format!("{}: start, on a GPU", exercise.name);
+        let time = exercise.data().time.as_ref();
+        if let (Some(time), Side::Kernel(_)) = (time, exercise.side()) {
+            let start = format!("{}: start, on a GPU", exercise.name());
             tests.push(unless(missing, start, || check_start(exercise)));
             tests.push(with_clang(
-                format!("{}: the exercise is timed", exercise.name),
-                || check_timed(exercise, *host),
+                format!("{}: the exercise is timed", exercise.name()),
+                || check_timed(exercise),
             ));
             tests.push(Trial::test(
-                format!("{}: the statement gives the time limit", exercise.name),
+                format!("{}: the statement gives the time limit", exercise.name()),
                 || check_statement(exercise, time),
             ));
         }
@@ -53,13 +53,18 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// Checks that a host side launches something that is timed.
-fn check_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
+/// Checks that an exercise's host side launches something that is timed.
+fn check_timed(exercise: &Exercise) -> Result<(), Failed> {
+    let declared = exercise.declarative_host();
+    let host: &dyn Host = match exercise.side() {
+        Side::Kernel(Some(host)) => *host,
+        _ => &declared,
+    };
     let tree = Tree::find(Path::new(CRATE_DIR))?;
-    let compiled = Clang::find()?.compile_text(&tree, "solution.cu", exercise.solution, None)?;
+    let compiled = Clang::find()?.compile_text(&tree, "solution.cu", exercise.solution(), None)?;
     let gpu = Gpu::open()?;
     let bench = Bench::new(module::load(&compiled.ptx)?, gpu);
-    let size = exercise.data()?.sizes.tests.last().ok_or("no sizes")?;
+    let size = exercise.data().sizes.tests.last().ok_or("no sizes")?;
     let case = Case {
         size: size.clone(),
         seed: 1,
@@ -71,7 +76,8 @@ fn check_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
 
 /// Checks that a statement gives the time limit in both languages.
 fn check_statement(exercise: &Exercise, time: &Time) -> Result<(), Failed> {
-    for (text, required) in exercise.statement.iter().zip(["times", "倍"]) {
+    for (lang, required) in [(Lang::En, "times"), (Lang::Zh, "倍")] {
+        let text = exercise.statement(lang);
         let required = format!("{} {required}", time.at_most);
         let has_limit = text.contains("CUDA_BACKEND=gpu") && text.contains(&required);
         assert!(has_limit, "not '{required}' on a GPU in:\n{text}");
@@ -82,12 +88,12 @@ fn check_statement(exercise: &Exercise, time: &Time) -> Result<(), Failed> {
 fn on_a_gpu(exercise: &Exercise, text: &str) -> (i32, serde_json::Value) {
     let program = Program::new().with_env("CUDA_BACKEND", "gpu");
     let file = program.write(&exercise.file(), text);
-    program.grade(exercise.name, &file)
+    program.grade(exercise.name(), &file)
 }
 
 fn passes(exercise: &Exercise) -> Result<(), Failed> {
-    let (code, record) = on_a_gpu(exercise, exercise.solution);
-    let required = exercise.data()?.time.is_some();
+    let (code, record) = on_a_gpu(exercise, exercise.solution());
+    let required = exercise.data().time.is_some();
     match (code, record["time"].is_object()) {
         (0, timed) if timed == required => Ok(()),
         _ => Err(format!("exit code {code}: {record:#}").into()),
@@ -97,7 +103,7 @@ fn passes(exercise: &Exercise) -> Result<(), Failed> {
 /// Checks that the start file takes as long as the same file does as the reference, and is judged by that
 /// time. On an H200 all start files are too slow; on another GPU some may pass.
 fn check_start(exercise: &Exercise) -> Result<(), Failed> {
-    let (code, record) = on_a_gpu(exercise, exercise.start);
+    let (code, record) = on_a_gpu(exercise, exercise.start());
     let time = serde_json::from_value::<Timed>(record["time"].clone())?;
     let is_close = (0.8..1.25)
         .contains(&(time.submission_ms / time.start_ms.ok_or("no time of the start file")?));

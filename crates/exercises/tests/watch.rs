@@ -6,9 +6,8 @@ mod support;
 
 use std::process::ExitCode;
 
-use exercises::course::EXERCISES;
 use libtest_mimic::{Arguments, Failed, Trial};
-use support::{Program, with_clang};
+use support::{EXERCISES, Program, with_clang};
 
 const FILE: &str = "01-first-thread.cu";
 
@@ -41,10 +40,10 @@ fn saves_and_keys() -> Result<(), Failed> {
     let program = Program::new();
     let mut terminal = program.in_terminal("watch", 40, 100);
     terminal.wait_for("✗ not passed");
-    program.write(FILE, EXERCISES[0].solution);
+    program.write(FILE, EXERCISES[0].solution());
     terminal.wait_for("✓ passed");
     // Saving the same text again has no effect; the list marks what passed.
-    program.write(FILE, EXERCISES[0].solution);
+    program.write(FILE, EXERCISES[0].solution());
     terminal.press("l");
     terminal.wait_for("→ 01-first-thread");
     terminal.press("h");
@@ -53,7 +52,7 @@ fn saves_and_keys() -> Result<(), Failed> {
     terminal.wait_for("2/3");
     terminal.press("s");
     terminal.wait_for("# One thread, one element");
-    program.write(FILE, EXERCISES[0].start);
+    program.write(FILE, EXERCISES[0].start());
     terminal.wait_for("has wrong results");
     terminal.press("r");
     terminal.wait_for("✗ not passed");
@@ -111,14 +110,14 @@ fn navigation() -> Result<(), Failed> {
 
 fn saves_cancel_grading() -> Result<(), Failed> {
     let program = Program::new();
-    let endless = EXERCISES[0].solution.replace(
+    let endless = EXERCISES[0].solution().replace(
         "    if (i < n)",
         "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
     );
     program.write(FILE, endless);
     let mut terminal = program.in_terminal("watch 01", 30, 80);
     terminal.wait_for("running, size 1 ");
-    program.write(FILE, EXERCISES[0].solution);
+    program.write(FILE, EXERCISES[0].solution());
     terminal.wait_for("✓ passed");
     terminal.press("q");
     let (code, output) = terminal.end();
@@ -152,7 +151,7 @@ fn unreadable() -> Result<(), Failed> {
     program.write(FILE, [0xff, 0xfe]);
     let mut terminal = program.in_terminal("watch 01", 24, 80);
     terminal.wait_for("UTF-8");
-    program.write(FILE, EXERCISES[0].solution);
+    program.write(FILE, EXERCISES[0].solution());
     terminal.wait_for("✓ passed");
     terminal.press("q");
     assert_eq!(terminal.end().0, 0);

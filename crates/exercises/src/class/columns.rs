@@ -4,8 +4,8 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use super::marks::format_points;
-use super::table::{escape_formula, outcome_label};
-use super::{Class, Marks, Outcome, table};
+use super::table::{self, escape_formula, outcome_label};
+use super::{Class, Marks, Outcome};
 use crate::lang::Lang;
 use crate::report;
 

@@ -12,7 +12,7 @@ use anyhow::Result;
 
 use super::Submissions;
 use super::table::escape_formula;
-use crate::exercise::Exercise;
+use crate::course::Exercise;
 use crate::lang::Lang;
 
 /// Tokens per fingerprint.
@@ -74,7 +74,7 @@ pub fn copies(submissions: &Submissions, lang: Lang) -> Result<(usize, String)> 
 
 /// Returns the similar pairs among the submissions to one exercise.
 fn similar_pairs<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec<Pair<'a>> {
-    let (start, solution) = (tokens(exercise.start), tokens(exercise.solution));
+    let (start, solution) = (tokens(exercise.start()), tokens(exercise.solution()));
     let start_prints = fingerprints(&start);
     let solution_prints: BTreeSet<u64> = fingerprints(&solution)
         .difference(&start_prints)
@@ -99,7 +99,7 @@ fn similar_pairs<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec
         let is_same = *tokens == solution;
         if is_same && solution_prints.len() >= MIN_FINGERPRINTS || share >= MIN_SHARE_OF_SOLUTION {
             pairs.push(Pair {
-                exercise: exercise.name,
+                exercise: exercise.name(),
                 student,
                 other: None,
                 share,
@@ -128,7 +128,7 @@ fn similar_pairs<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec
         let share = common_count as f64 / smaller as f64;
         if common_count >= MIN_FINGERPRINTS && share >= MIN_SHARE {
             pairs.push(Pair {
-                exercise: exercise.name,
+                exercise: exercise.name(),
                 student: tokenized[student].0,
                 other: Some(tokenized[other].0),
                 share,
@@ -229,7 +229,7 @@ fn fingerprints(tokens: &[&str]) -> BTreeSet<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::course;
+    use crate::course::Course;
 
     /// A submission to exercise 19 that differs from the solution.
     const SUBMISSION: &str = "#include \"cuda_device.h\"\n
@@ -248,7 +248,8 @@ extern \"C\" __global__ void transpose(const float *in, float *out, int width, i
 ";
 
     fn pairs_of(texts: &[(&'static str, String)]) -> Vec<(String, Option<String>, bool)> {
-        let exercise = course::find("19").unwrap();
+        let course = Course::built_in().unwrap();
+        let exercise = course.find("19").unwrap();
         let pairs = similar_pairs(exercise, texts);
         pairs
             .iter()
@@ -264,7 +265,8 @@ extern \"C\" __global__ void transpose(const float *in, float *out, int width, i
 
     #[test]
     fn copies_are_found_and_independent_submissions_are_not() {
-        let exercise = course::find("19").unwrap();
+        let course = Course::built_in().unwrap();
+        let exercise = course.find("19").unwrap();
         let renamed = SUBMISSION
             .replace("kept", "tile")
             .replace("lane", "tx")
@@ -273,14 +275,14 @@ extern \"C\" __global__ void transpose(const float *in, float *out, int width, i
         let texts = [
             ("ann", SUBMISSION.to_owned()),
             ("bob", renamed),
-            ("cal", exercise.start.to_owned()),
-            ("dee", exercise.start.to_owned()),
+            ("cal", exercise.start().to_owned()),
+            ("dee", exercise.start().to_owned()),
         ];
         let pair = |student: &str, other: Option<&str>, same| {
             (student.to_owned(), other.map(str::to_owned), same)
         };
         assert_eq!(pairs_of(&texts), [pair("ann", Some("bob"), false)]);
-        let solution = format!("/* all my own work */ {}", exercise.solution);
+        let solution = format!("/* all my own work */ {}", exercise.solution());
         let texts = [
             ("ann", solution.clone()),
             ("bob", solution),

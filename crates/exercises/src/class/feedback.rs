@@ -8,10 +8,9 @@ use chapter::file::check_writable;
 
 use super::marks::format_points;
 use super::{Class, Marks, Outcome, Protected, columns};
-use crate::files::write_whole;
+use crate::files::{display_path, write_whole};
 use crate::lang::Lang;
 use crate::text::{in_a_line, visible};
-use crate::workspace::display_path;
 
 /// Creates the feedback folder if needed. This runs before grading so that problems are reported early.
 ///

@@ -1,17 +1,18 @@
 //! Grades a class, or one shard of it, several submissions at a time.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
+use anyhow::{Error, Result};
 use chapter::progress;
 
 use super::reference_times::ReferenceTimesCache;
 use super::submissions::display_name;
 use super::{Class, Marks, Outcome, Shard, StudentResult, Submissions, time};
+use crate::course::Exercise;
 use crate::error::format_error;
-use crate::exercise::Exercise;
 use crate::lang::tr;
-use crate::record::Record;
 use crate::worker::{Job, JobSettings, supervise};
 
 /// Settings for grading a class.
@@ -30,9 +31,9 @@ pub struct Grading {
 /// A student's submission as it was read.
 struct Submission<'a> {
     student: &'a str,
-    exercise: &'static Exercise,
-    text: anyhow::Result<Option<String>>,
-    handed_in: anyhow::Result<Option<i64>>,
+    exercise: &'a Exercise,
+    text: Result<Option<String>>,
+    handed_in: Result<Option<i64>>,
 }
 
 /// Grades the submissions of the shard. A submission that cannot be graded does not stop the others. All
@@ -50,38 +51,38 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
             handed_in: handed_in(submissions, student, exercise, grading),
         })
         .collect();
-    let count = part.len();
     let reference_times = ReferenceTimesCache::new(
         part.iter().map(|submission| submission.exercise),
         &grading.settings,
     );
-    let bar = progress::task(tr("grading", "评分"), count as u64);
-    let next = Mutex::new(part.into_iter().enumerate());
-    let results = Mutex::new(Vec::with_capacity(count));
-    let work = || {
+    let bar = progress::task(tr("grading", "评分"), part.len() as u64);
+    let next = AtomicUsize::new(0);
+    let (to, results) = channel();
+    let work = |to: Sender<(usize, StudentResult)>| {
         loop {
-            let taken = next.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((number, submission)) = taken else {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(submission) = part.get(number) else {
                 return;
             };
             let result = grade_submission(submission, grading, &reference_times);
-            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-            results.push((number, result));
+            // The receiver outlives the threads.
+            let _ = to.send((number, result));
             bar.advance(1);
         }
     };
     thread::scope(|scope| {
-        for _ in 1..grading.jobs.min(count) {
+        for _ in 1..grading.jobs.min(part.len()) {
+            let (work, to) = (&work, to.clone());
             // If the system is out of threads, the threads that exist do all the work.
-            let started = thread::Builder::new().spawn_scoped(scope, work);
+            let started = thread::Builder::new().spawn_scoped(scope, move || work(to));
             if started.is_err() {
                 break;
             }
         }
-        work();
+        work(to);
     });
     drop(bar);
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut results: Vec<(usize, StudentResult)> = results.into_iter().collect();
     results.sort_by_key(|(number, _)| *number);
     Class {
         seed: grading.settings.seed,
@@ -89,7 +90,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
         exercises: submissions
             .exercises
             .iter()
-            .map(|exercise| exercise.name.to_owned())
+            .map(|exercise| exercise.name().to_owned())
             .collect(),
         students: submissions.students.clone(),
         results: results.into_iter().map(|(_, result)| result).collect(),
@@ -98,52 +99,60 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
 
 /// Grades one submission.
 fn grade_submission(
-    submission: Submission,
+    submission: &Submission,
     grading: &Grading,
     reference_times: &ReferenceTimesCache,
 ) -> StudentResult {
     let Submission {
-        student,
-        exercise,
-        text,
-        handed_in,
-    } = submission;
-    let (handed_in, text) = match (handed_in, text) {
-        (_, Ok(None)) => (None, Ok(None)),
-        (Ok(handed_in), text) => (handed_in, text),
-        (Err(error), _) => (None, Err(error)),
-    };
-    let graded = grade_text(student, exercise, text, grading, reference_times);
-    let (outcome, record) = match graded {
-        Ok(Some(record)) if record.passed => (Outcome::Passed, Ok(record)),
-        Ok(Some(record)) => (Outcome::Rejected, Ok(record)),
-        Ok(None) => (Outcome::Missing, Err(String::new())),
-        Err(error) => (
-            Outcome::Ungraded,
-            Err(format_error(&error, grading.settings.lang)),
-        ),
-    };
+        student, exercise, ..
+    } = *submission;
+    let lang = grading.settings.lang;
     let result = StudentResult {
         student: student.to_owned(),
-        exercise: exercise.name.to_owned(),
-        outcome,
+        exercise: exercise.name().to_owned(),
+        outcome: Outcome::Missing,
         step: None,
         size: Vec::new(),
         message: String::new(),
         targets: Vec::new(),
         time: None,
-        handed_in,
+        handed_in: None,
     };
-    match record {
+    let failed = |error: &Error| Err(format_error(error, lang));
+    let (handed_in, graded) = match (&submission.text, &submission.handed_in) {
+        (Ok(None), _) => return result,
+        (_, Err(error)) => (None, failed(error)),
+        (Err(error), Ok(handed_in)) => (*handed_in, failed(error)),
+        (Ok(Some(text)), Ok(handed_in)) => {
+            let name = display_name(student, exercise);
+            let job = Job {
+                reference_times: reference_times.get(exercise),
+                ..Job::new(exercise, name, text.clone(), &grading.settings)
+            };
+            let graded = supervise(job).map_err(|error| format_error(&error, lang));
+            (*handed_in, graded)
+        }
+    };
+    match graded {
         Ok(record) => StudentResult {
+            outcome: match record.passed {
+                true => Outcome::Passed,
+                false => Outcome::Rejected,
+            },
             step: record.step,
             size: record.size,
             message: record.message,
             targets: record.targets,
             time: record.time,
+            handed_in,
             ..result
         },
-        Err(message) => StudentResult { message, ..result },
+        Err(message) => StudentResult {
+            outcome: Outcome::Ungraded,
+            message,
+            handed_in,
+            ..result
+        },
     }
 }
 
@@ -153,9 +162,9 @@ fn handed_in(
     student: &str,
     exercise: &Exercise,
     grading: &Grading,
-) -> anyhow::Result<Option<i64>> {
+) -> Result<Option<i64>> {
     let marks = grading.marks.as_ref();
-    let due = marks.and_then(|marks| marks.worth(exercise.name).deadline.as_ref());
+    let due = marks.and_then(|marks| marks.worth(exercise.name()).deadline.as_ref());
     let Some(deadline) = due else {
         return Ok(None);
     };
@@ -166,30 +175,4 @@ fn handed_in(
         deadline.source,
         grading.settings.lang,
     )
-}
-
-fn grade_text(
-    student: &str,
-    exercise: &'static Exercise,
-    text: anyhow::Result<Option<String>>,
-    grading: &Grading,
-    reference_times: &ReferenceTimesCache,
-) -> anyhow::Result<Option<Record>> {
-    let Some(text) = text? else {
-        return Ok(None);
-    };
-    let job = Job {
-        reference_times: reference_times.get(exercise),
-        ..Job::new(
-            exercise,
-            display_name(student, exercise),
-            text,
-            &grading.settings,
-        )
-    };
-    Ok(Some(Record::new(
-        exercise,
-        supervise(job)?,
-        grading.settings.lang,
-    )))
 }

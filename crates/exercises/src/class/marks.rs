@@ -8,16 +8,16 @@ use serde::Deserialize;
 use toml::value::Datetime;
 
 use super::{Class, Outcome, time};
-use crate::course;
+use crate::course::Course;
 use crate::data::Step;
+use crate::files::{display_path, read_text};
 use crate::lang::Lang;
-use crate::workspace::{display_path, read_text};
 
 /// Points and deadlines of the exercises.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marks {
     default: Worth,
-    named: BTreeMap<&'static str, Worth>,
+    named: BTreeMap<String, Worth>,
     /// The share of the points for a submission rejected at a step; steps that are not listed earn nothing.
     steps: BTreeMap<&'static str, f64>,
     /// The total to which the points of all exercises are scaled.
@@ -92,12 +92,12 @@ impl Marks {
     /// # Errors
     ///
     /// Fails if the file cannot be read or is invalid; the error names the line.
-    pub fn open(path: &Path, lang: Lang) -> Result<Marks> {
+    pub fn open(path: &Path, course: &Course, lang: Lang) -> Result<Marks> {
         let text = read_text(path, &display_path(path), lang)?;
-        Marks::parse(&text, lang).with_context(|| display_path(path))
+        Marks::parse(&text, course, lang).with_context(|| display_path(path))
     }
 
-    fn parse(text: &str, lang: Lang) -> Result<Marks> {
+    fn parse(text: &str, course: &Course, lang: Lang) -> Result<Marks> {
         let file: MarksFile = toml::from_str(text).map_err(|error| {
             let before = &text[..error.span().map_or(0, |span| span.start)];
             let line = before.matches('\n').count() + 1;
@@ -140,7 +140,7 @@ impl Marks {
             deadline,
         } in exercise
         {
-            let Some(exercise) = course::find(&name) else {
+            let Some(exercise) = course.find(&name) else {
                 bail!(
                     localize!(lang, "[[exercise]] there is no exercise '{}'", "[[exercise]] 没有名为“{}”的练习"; name)
                 );
@@ -150,8 +150,8 @@ impl Marks {
                 deadline: parse_deadline(deadline)?.or_else(|| default.deadline.clone()),
             };
             ensure!(
-                named.insert(exercise.name, worth).is_none(),
-                localize!(lang, "[[exercise]] {} is listed twice", "[[exercise]] {} 出现了两次"; exercise.name)
+                named.insert(exercise.name().to_owned(), worth).is_none(),
+                localize!(lang, "[[exercise]] {} is listed twice", "[[exercise]] {} 出现了两次"; exercise.name())
             );
         }
         let all = named

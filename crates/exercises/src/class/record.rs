@@ -6,7 +6,7 @@ use anyhow::{bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::Shard;
-use crate::course::EXERCISES;
+use crate::course::Course;
 use crate::data::Step;
 use crate::grade::{Counted, Timed};
 use crate::lang::Lang;
@@ -76,7 +76,7 @@ impl Class {
     /// # Errors
     ///
     /// Fails if the records do not belong to one run, or if shards are missing or duplicated.
-    pub fn merge(parts: Vec<Class>, lang: Lang) -> anyhow::Result<Class> {
+    pub fn merge(parts: Vec<Class>, course: &Course, lang: Lang) -> anyhow::Result<Class> {
         let mut parts = parts.into_iter();
         let Some(mut whole) = parts.next() else {
             bail!(localize!(lang, "no record", "没有记录"));
@@ -114,7 +114,7 @@ impl Class {
         );
         whole.shard = None;
         whole.sort_results();
-        whole.validated(lang)
+        whole.validated(course, lang)
     }
 
     /// Returns the record unchanged if a grading run can have produced it: students are unique and sorted,
@@ -123,9 +123,9 @@ impl Class {
     /// # Errors
     ///
     /// Fails with the first inconsistency otherwise.
-    pub fn validated(self, lang: Lang) -> anyhow::Result<Class> {
-        let mut course = EXERCISES.into_iter();
-        let in_order = |name: &String| course.any(|exercise| exercise.name == *name);
+    pub fn validated(self, course: &Course, lang: Lang) -> anyhow::Result<Class> {
+        let mut course = course.exercises.iter();
+        let in_order = |name: &String| course.any(|exercise| exercise.name() == name);
         ensure!(
             !self.exercises.is_empty() && self.exercises.iter().all(in_order),
             localize!(
@@ -258,14 +258,18 @@ pub mod sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::course::BUILT_IN;
+
+    fn course() -> Course {
+        Course::built_in().unwrap()
+    }
 
     /// Returns the record of a shard of a class with two students who pass everything.
     fn part(index: u32, of: u32) -> Class {
         let students = ["ann", "bob"].map(str::to_owned).to_vec();
-        let exercises: Vec<String> = BUILT_IN
+        let exercises: Vec<String> = course()
+            .exercises
             .iter()
-            .map(|exercise| exercise.name.to_owned())
+            .map(|exercise| exercise.name().to_owned())
             .collect();
         let all = students.iter().flat_map(|student| {
             exercises.iter().map(move |exercise| StudentResult {
@@ -299,14 +303,25 @@ mod tests {
         for of in [2, 3, 4, 7] {
             let mut parts: Vec<Class> = (1..=of).map(|index| part(index, of)).collect();
             parts.reverse();
-            assert_eq!(Class::merge(parts, Lang::En).unwrap(), whole, "{of} parts");
+            assert_eq!(
+                Class::merge(parts, &course(), Lang::En).unwrap(),
+                whole,
+                "{of} parts"
+            );
         }
-        assert_eq!(Class::merge(vec![part(1, 1)], Lang::En).unwrap(), whole);
+        assert_eq!(
+            Class::merge(vec![part(1, 1)], &course(), Lang::En).unwrap(),
+            whole
+        );
     }
 
     #[test]
     fn incomplete_or_mixed_shards_are_rejected() {
-        let error = |parts| Class::merge(parts, Lang::En).unwrap_err().to_string();
+        let error = |parts| {
+            Class::merge(parts, &course(), Lang::En)
+                .unwrap_err()
+                .to_string()
+        };
         assert!(error(vec![]).contains("no record"));
         assert!(error(vec![part(1, 2)]).contains("1 of 2 parts"));
         assert!(error(vec![part(1, 2), part(1, 2)]).contains("part 1/2 is listed twice"));
@@ -323,12 +338,15 @@ mod tests {
     fn error_after(change: impl FnOnce(&mut Class)) -> String {
         let mut class = part(1, 2);
         change(&mut class);
-        class.validated(Lang::En).unwrap_err().to_string()
+        class
+            .validated(&course(), Lang::En)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
     fn inconsistent_records_are_rejected() {
-        assert!(part(2, 3).validated(Lang::En).is_ok());
+        assert!(part(2, 3).validated(&course(), Lang::En).is_ok());
         let error = error_after(|class| class.exercises[0] = "01-other".to_owned());
         assert!(error.contains("exercises are not those"), "{error}");
         let error = error_after(|class| class.students[1] = "ann".to_owned());

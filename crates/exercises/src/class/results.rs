@@ -7,9 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use chapter::file::{check_writable, folder_of};
 
-use crate::files::write_whole;
+use crate::files::{display_path, write_whole};
 use crate::lang::{Lang, tr};
-use crate::workspace::display_path;
 
 /// Inputs that results must not overwrite.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,7 @@
 use super::marks::format_points;
 use super::{Class, Marks, Outcome};
 use crate::lang::Lang;
-use crate::report::WIDTH;
-use crate::text::{columns, in_a_line, pad_left, pad_right, wrapped};
+use crate::text::{WIDTH, columns, in_a_line, pad_left, pad_right, wrapped};
 
 /// The maximum width of a name, in columns.
 const MAX_NAME_WIDTH: usize = 24;

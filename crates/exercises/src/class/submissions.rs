@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::exercise::Exercise;
+use crate::course::Exercise;
+use crate::files::{display_path, read_text};
 use crate::lang::Lang;
 use crate::text::in_a_line;
-use crate::workspace;
 
 /// The students' submissions.
 #[derive(Clone)]
-pub struct Submissions {
+pub struct Submissions<'a> {
     folder: PathBuf,
     /// The students' names, which are the names of their folders, sorted.
     pub students: Vec<String>,
     /// The exercises to grade, in order.
-    pub exercises: Vec<&'static Exercise>,
+    pub exercises: Vec<&'a Exercise>,
 }
 
-impl Submissions {
+impl<'a> Submissions<'a> {
     /// Opens a class's folder; each folder in it belongs to one student.
     ///
     /// # Errors
@@ -29,10 +29,10 @@ impl Submissions {
     /// Fails if the folder cannot be read, has no folders in it, or has one whose name is not valid UTF-8.
     pub fn open(
         folder: &Path,
-        exercises: Vec<&'static Exercise>,
+        exercises: Vec<&'a Exercise>,
         lang: Lang,
-    ) -> Result<Submissions> {
-        let named = || workspace::display_path(folder);
+    ) -> Result<Submissions<'a>> {
+        let named = || display_path(folder);
         let mut students = Vec::new();
         for entry in fs::read_dir(folder).with_context(named)? {
             let entry = entry.with_context(named)?;
@@ -71,7 +71,7 @@ impl Submissions {
     }
 
     /// Returns all possible submissions, ordered by student, then by exercise.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &'static Exercise)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a Exercise)> {
         self.students.iter().flat_map(|student| {
             let student = student.as_str();
             let exercises = self.exercises.iter();
@@ -94,9 +94,7 @@ impl Submissions {
         let named = display_name(student, exercise);
         // Do not follow symbolic links, which could point to any file of this machine.
         match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_file() => {
-                workspace::read_text(&path, &named, lang).map(Some)
-            }
+            Ok(metadata) if metadata.is_file() => read_text(&path, &named, lang).map(Some),
             Ok(_) => bail!(localize!(lang, "{} is not a regular file", "{} 不是普通文件"; named)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).context(named),

@@ -5,17 +5,16 @@ use std::process::ExitCode;
 
 use anyhow::{Error, Result, bail};
 
-use super::{Context, EXIT_NOT_GRADED};
-use crate::course::EXERCISES;
-use crate::exercise::Exercise;
+use super::Context;
+use crate::course::{Course, Exercise};
 use crate::flags::Check;
+use crate::grade::{self, Record};
 use crate::lang::Lang;
-use crate::output::{self, print_error};
-use crate::progress::Progress;
-use crate::random::random;
-use crate::record::Record;
-use crate::worker::{Job, JobSettings, Limits, supervise};
-use crate::{compiler, files, grade, picture, report, workspace};
+use crate::output::{self, EXIT_NOT_GRADED, print_error};
+use crate::process::Limits;
+use crate::worker::{Job, JobSettings, supervise};
+use crate::workspace::Progress;
+use crate::{files, picture, report};
 
 /// Grades one submission or all. Exits with 0 if all passed, 1 if one was rejected, 2 if one could not be
 /// graded.
@@ -28,24 +27,27 @@ pub fn run(context: &Context, flags: &Check) -> Result<ExitCode> {
         ));
     }
     let settings = JobSettings {
-        seed: flags.seed.unwrap_or_else(random_seed),
+        seed: flags.seed.unwrap_or_else(JobSettings::random_seed),
         lang: context.lang,
-        clang: compiler::find(context.lang)?,
+        clang: grade::find_compiler(context.lang)?,
         limits: Limits::within(flags.seconds),
     };
     match &flags.names[..] {
-        _ if flags.all => check_all(
-            context,
-            &EXERCISES.into_iter().collect::<Vec<_>>(),
-            &settings,
-        ),
+        _ if flags.all => {
+            let all: Vec<_> = context.course.exercises.iter().collect();
+            check_all(context, &all, &settings)
+        }
         [] | [_] => check_one(context, flags, &settings),
         _ if flags.file.is_some() => bail!(localize!(
             context.lang,
             "--file is a single submission: name one exercise with it",
             "--file 是一份答案：请只指定一道练习"
         )),
-        names => check_all(context, &selected(names, context.lang)?, &settings),
+        names => check_all(
+            context,
+            &selected(context.course, names, context.lang)?,
+            &settings,
+        ),
     }
 }
 
@@ -54,11 +56,11 @@ pub fn run(context: &Context, flags: &Check) -> Result<ExitCode> {
 /// # Errors
 ///
 /// Fails if a name matches no exercise.
-pub fn selected(names: &[String], lang: Lang) -> Result<Vec<&'static Exercise>> {
-    let named = names.iter().map(|name| super::find(name, lang));
+pub fn selected<'a>(course: &'a Course, names: &[String], lang: Lang) -> Result<Vec<&'a Exercise>> {
+    let named = names.iter().map(|name| super::find(course, name, lang));
     let named = named.collect::<Result<Vec<_>>>()?;
-    let is_named = |exercise: &&Exercise| named.iter().any(|other| other.name == exercise.name);
-    Ok(EXERCISES.into_iter().filter(is_named).collect())
+    let is_named = |exercise: &&Exercise| named.iter().any(|other| other.name() == exercise.name());
+    Ok(course.exercises.iter().filter(is_named).collect())
 }
 
 fn exit_code(passed: bool) -> ExitCode {
@@ -83,14 +85,25 @@ fn check_one(context: &Context, flags: &Check, settings: &JobSettings) -> Result
     if context.json {
         output::json(&record)?;
     } else {
-        output::text(&report::full_report(&record, flags.counters, lang))?;
+        output::text(&report::full_report(
+            exercise,
+            &record,
+            flags.counters,
+            lang,
+        ))?;
     }
     if let Some(to) = &flags.draw {
         draw(exercise, &record, to, lang)?;
     }
     match progress {
         Ok(progress) if !context.json => {
-            output::text(&report::next_step(exercise, &record, &progress, lang))?;
+            output::text(&report::next_step(
+                context.course,
+                exercise,
+                &record,
+                &progress,
+                lang,
+            ))?;
         }
         Err(error) if is_default_file => print_error(&error),
         _ => {}
@@ -105,18 +118,18 @@ fn draw(exercise: &Exercise, record: &Record, to: &Path, lang: Lang) -> Result<(
             lang,
             "{} was not written: no counter missed its target, so there is nothing to draw",
             "没有写入 {}：所有计数器都已达标，没有需要画的图";
-            workspace::display_path(to)
+            files::display_path(to)
         )));
         return Ok(());
     };
     let counter = grade::counter_label(&picture.counter, lang);
-    let title = localize!(lang, "{}: {}", "{}：{}"; exercise.name, counter);
+    let title = localize!(lang, "{}: {}", "{}：{}"; exercise.name(), counter);
     files::write_whole(to, &picture::svg(picture, &title, lang))
 }
 
 fn check_all(
     context: &Context,
-    exercises: &[&'static Exercise],
+    exercises: &[&Exercise],
     settings: &JobSettings,
 ) -> Result<ExitCode> {
     let lang = context.lang;
@@ -136,7 +149,7 @@ fn check_all(
             .err()
             .or(store_error);
         if !context.json {
-            output::line(report::summary(&record, lang))?;
+            output::line(report::summary(exercise, &record, lang))?;
         }
         records.push(record);
     }
@@ -175,21 +188,16 @@ pub fn store_failed(error: Error, lang: Lang) -> Error {
 
 /// Grades the submission in a file.
 fn grade_file(
-    exercise: &'static Exercise,
+    exercise: &Exercise,
     file: &Path,
     settings: &JobSettings,
     lines: bool,
 ) -> Result<Record> {
-    let path = workspace::display_path(file);
-    let text = workspace::read_text(file, &path, settings.lang)?;
+    let path = files::display_path(file);
+    let text = files::read_text(file, &path, settings.lang)?;
     let job = Job {
         lines,
         ..Job::new(exercise, path, text, settings)
     };
-    Ok(Record::new(exercise, supervise(job)?, settings.lang))
-}
-
-/// Returns a random seed with few digits, so that it is easy to retype.
-pub fn random_seed() -> u64 {
-    random() % 1_000_000
+    supervise(job)
 }

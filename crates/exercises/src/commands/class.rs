@@ -8,41 +8,47 @@ use std::thread;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 
-use super::check::{random_seed, selected};
+use super::check::selected;
 use crate::class::{self, Class, Grading, Marks, Outcome, Protected, ResultFiles, Submissions};
-use crate::compiler;
-use crate::course::EXERCISES;
+use crate::course::Course;
+use crate::files::display_path;
 use crate::flags::{Check, GlobalFlags, Output};
+use crate::grade::find_compiler;
 use crate::lang::Lang;
 use crate::output;
-use crate::worker::{self, JobSettings, Limits};
-use crate::workspace::display_path;
+use crate::process::{Limits, on_gpu};
+use crate::worker::JobSettings;
 
 /// Grades all submissions or one shard of them. Exits with 0 if every submission was graded.
-pub fn grade(flags: &GlobalFlags, check: &Check, submissions: &Path) -> Result<ExitCode> {
+pub fn grade(
+    course: &Course,
+    flags: &GlobalFlags,
+    check: &Check,
+    submissions: &Path,
+) -> Result<ExitCode> {
     let lang = Lang::current();
     let exercises = match (check.all, &check.names[..]) {
-        (true, _) => EXERCISES.into_iter().collect(),
+        (true, _) => course.exercises.iter().collect(),
         (false, []) => bail!(localize!(
             lang,
             "--submissions needs --all or the names of the exercises to grade",
             "--submissions 需要 --all 或要评分的练习名"
         )),
-        (false, names) => selected(names, lang)?,
+        (false, names) => selected(course, names, lang)?,
     };
-    let clang = compiler::find(lang)?;
+    let clang = find_compiler(lang)?;
     let protected = Protected::Class(submissions);
     let files = files(&check.output, check.class.copies.as_deref(), protected)?;
-    let marks = marks(&check.output, lang)?;
+    let marks = marks(&check.output, course, lang)?;
     let submissions = Submissions::open(submissions, exercises, lang)?;
-    let jobs = jobs(check.class.jobs, worker::on_gpu(), lang)?;
+    let jobs = jobs(check.class.jobs, on_gpu(), lang)?;
     raise_file_limit(jobs);
     if let Some(reason) = confine::support().reason() {
         warn_unconfined(reason, lang);
     }
     let grading = Grading {
         settings: JobSettings {
-            seed: check.seed.unwrap_or_else(random_seed),
+            seed: check.seed.unwrap_or_else(JobSettings::random_seed),
             lang,
             clang,
             limits: Limits::within(check.seconds),
@@ -76,9 +82,9 @@ pub fn grade(flags: &GlobalFlags, check: &Check, submissions: &Path) -> Result<E
     Ok(exit_code)
 }
 
-fn marks(output: &Output, lang: Lang) -> Result<Option<Marks>> {
+fn marks(output: &Output, course: &Course, lang: Lang) -> Result<Option<Marks>> {
     let path = output.marks.as_deref();
-    path.map(|path| Marks::open(path, lang)).transpose()
+    path.map(|path| Marks::open(path, course, lang)).transpose()
 }
 
 /// Warns the teacher that this system cannot confine Rust submissions, which run with the teacher's rights.
@@ -137,13 +143,18 @@ fn jobs(requested: Option<u32>, on_gpu: bool, lang: Lang) -> Result<usize> {
 }
 
 /// Merges the records of all shards.
-pub fn merge(flags: &GlobalFlags, records: &[PathBuf], output: &Output) -> Result<ExitCode> {
+pub fn merge(
+    course: &Course,
+    flags: &GlobalFlags,
+    records: &[PathBuf],
+    output: &Output,
+) -> Result<ExitCode> {
     let lang = Lang::current();
     let files = files(output, None, Protected::Records(records))?;
-    let marks = marks(output, lang)?;
-    let parts = records.iter().map(|path| read_record(path, lang));
+    let marks = marks(output, course, lang)?;
+    let parts = records.iter().map(|path| read_record(path, course, lang));
     let parts = parts.collect::<Result<Vec<_>>>()?;
-    let class = Class::merge(parts, lang)?;
+    let class = Class::merge(parts, course, lang)?;
     if let Some(marks) = &marks {
         marks.verify(&class, lang)?;
     }
@@ -154,14 +165,14 @@ pub fn merge(flags: &GlobalFlags, records: &[PathBuf], output: &Output) -> Resul
 const MAX_RECORD_BYTES: u64 = 1 << 30;
 
 /// Reads a record from a file.
-fn read_record(path: &Path, lang: Lang) -> Result<Class> {
+fn read_record(path: &Path, course: &Course, lang: Lang) -> Result<Class> {
     let named = || display_path(path);
     let file = File::open(path).with_context(named)?;
     let mut text = String::new();
     let read = file.take(MAX_RECORD_BYTES).read_to_string(&mut text);
     read.with_context(named)?;
     let class = serde_json::from_str::<Class>(&text).map_err(anyhow::Error::from);
-    let class = class.and_then(|class| class.validated(lang));
+    let class = class.and_then(|class| class.validated(course, lang));
     class.map_err(|error| {
         anyhow!(localize!(
             lang,
@@ -213,7 +224,7 @@ fn report_results(
     written.context(class::unwritable_message())?;
     Ok(match class.count(Outcome::Ungraded) {
         0 => ExitCode::SUCCESS,
-        _ => ExitCode::from(super::EXIT_NOT_GRADED),
+        _ => ExitCode::from(output::EXIT_NOT_GRADED),
     })
 }
 

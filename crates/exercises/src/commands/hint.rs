@@ -4,16 +4,15 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::{Context, PROGRAM};
+use super::Context;
 use crate::output;
-use crate::report::WIDTH;
-use crate::text::fit;
+use crate::text::{WIDTH, fit};
 
 /// Prints the hints shown before and the next one.
 pub fn run(context: &Context, name: Option<&str>) -> Result<ExitCode> {
     let lang = context.lang;
     let exercise = context.exercise(name)?;
-    let hints = &exercise.data()?.hints;
+    let hints = &exercise.data().hints;
     let mut revealed = 0;
     context.workspace.change(lang, |progress| {
         revealed = progress.reveal_hint(exercise, hints.len());
@@ -22,7 +21,7 @@ pub fn run(context: &Context, name: Option<&str>) -> Result<ExitCode> {
     let texts = hints.iter().take(revealed).map(|hint| hint.get(lang));
     if context.json {
         let record = serde_json::json!({
-            "exercise": exercise.name,
+            "exercise": exercise.name(),
             "hints": texts.collect::<Vec<_>>(),
             "of": hints.len(),
         });
@@ -43,7 +42,7 @@ pub fn run(context: &Context, name: Option<&str>) -> Result<ExitCode> {
             lang,
             "There are no more hints. To see the solution:\n{} solution {} --give-up",
             "没有更多提示了。查看参考答案：\n{} solution {} --give-up";
-            PROGRAM, exercise.name
+            context.course.command_line(), exercise.name()
         ),
     })?;
     Ok(ExitCode::SUCCESS)

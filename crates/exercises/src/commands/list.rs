@@ -6,7 +6,6 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::Context;
-use crate::course::EXERCISES;
 use crate::data::Kind;
 use crate::lang::Lang;
 use crate::output;
@@ -14,8 +13,8 @@ use crate::text::pad_right;
 
 /// The JSON record of an exercise.
 #[derive(Serialize)]
-struct Row {
-    exercise: &'static str,
+struct Row<'a> {
+    exercise: &'a str,
     title: String,
     chapter: String,
     kind: Kind,
@@ -28,10 +27,10 @@ pub fn run(context: &Context) -> Result<ExitCode> {
     let lang = context.lang;
     let progress = context.workspace.progress(lang)?;
     let mut rows = Vec::new();
-    for exercise in &EXERCISES {
-        let data = exercise.data()?;
+    for exercise in &context.course.exercises {
+        let data = exercise.data();
         rows.push(Row {
-            exercise: exercise.name,
+            exercise: exercise.name(),
             title: data.title.get(lang).to_owned(),
             chapter: data.chapter.clone(),
             kind: data.kind,
@@ -43,7 +42,9 @@ pub fn run(context: &Context) -> Result<ExitCode> {
         output::json(&rows)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let next = progress.next().map(|exercise| exercise.name);
+    let next = progress
+        .next(context.course)
+        .map(|exercise| exercise.name());
     let longest = rows.iter().map(|row| row.exercise.len()).max().unwrap_or(0);
     let mut chapter = "";
     for row in &rows {
@@ -67,7 +68,7 @@ pub fn run(context: &Context) -> Result<ExitCode> {
         lang,
         "\n{} of {} exercises passed.",
         "\n共 {1} 道练习，已通过 {0} 道。";
-        progress.passed_count(), EXERCISES.len()
+        progress.passed_count(context.course), context.course.exercises.len()
     ))?;
     Ok(ExitCode::SUCCESS)
 }

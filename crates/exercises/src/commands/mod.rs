@@ -12,58 +12,39 @@ mod status;
 mod test;
 mod watch;
 
-use std::fmt;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
 
-use crate::course::{self, EXERCISES};
-use crate::exercise::Exercise;
+use crate::course::{Course, Exercise};
 use crate::flags::{Command, Flags, GlobalFlags};
 use crate::lang::{Lang, tr};
 use crate::worker;
-use crate::workspace::{Workspace, display_path};
-
-/// The command line that messages show when the user should run this program again.
-pub const PROGRAM: Program = Program;
-
-/// [`PROGRAM`], which displays as the command line plus `--course`, if one was given.
-#[derive(Clone, Copy)]
-pub struct Program;
-
-impl fmt::Display for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("cargo run -p exercises --")?;
-        match course::custom::path() {
-            Some(folder) => write!(f, " --course {}", display_path(folder)),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Exit code when a submission could not be graded: bad flags, unreadable files, no compiler.
-pub const EXIT_NOT_GRADED: u8 = 2;
+use crate::workspace::Workspace;
 
 /// The context of every command that works in the student's folder.
-pub struct Context {
+pub struct Context<'a> {
+    course: &'a Course,
     lang: Lang,
     json: bool,
     workspace: Workspace,
 }
 
-impl Context {
-    fn open(flags: &GlobalFlags) -> Result<Context> {
+impl<'a> Context<'a> {
+    fn open(course: &'a Course, flags: &GlobalFlags) -> Result<Context<'a>> {
         Ok(Context {
+            course,
             lang: Lang::current(),
             json: flags.json,
-            workspace: Workspace::open(flags.dir.as_deref())?,
+            workspace: Workspace::open(course, flags.dir.as_deref())?,
         })
     }
 
     /// Returns the exercise with this name, or the next one if no name is given.
-    fn exercise(&self, name: Option<&str>) -> Result<&'static Exercise> {
+    fn exercise(&self, name: Option<&str>) -> Result<&'a Exercise> {
         let Some(name) = name else {
-            return self.workspace.progress(self.lang)?.next().ok_or_else(|| {
+            let progress = self.workspace.progress(self.lang)?;
+            return progress.next(self.course).ok_or_else(|| {
                 anyhow!(localize!(
                     self.lang,
                     "all exercises have passed: name one",
@@ -71,18 +52,20 @@ impl Context {
                 ))
             });
         };
-        find(name, self.lang)
+        find(self.course, name, self.lang)
     }
 }
 
 /// Returns the exercise with this name.
-fn find(name: &str, lang: Lang) -> Result<&'static Exercise> {
-    course::find(name).ok_or_else(|| {
+fn find<'a>(course: &'a Course, name: &str, lang: Lang) -> Result<&'a Exercise> {
+    course.find(name).ok_or_else(|| {
+        let name_of = |exercise: Option<&'a Exercise>| exercise.map_or("", Exercise::name);
         anyhow!(localize!(
             lang,
             "there is no exercise '{}': `{} list` lists all, from {} to {}",
             "没有名为“{}”的练习：用 `{} list` 查看全部，从 {} 到 {}";
-            name, PROGRAM, EXERCISES[0].name, EXERCISES[EXERCISES.len() - 1].name
+            name, course.command_line(), name_of(course.exercises.first()),
+            name_of(course.exercises.last())
         ))
     })
 }
@@ -102,21 +85,22 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     if let Some(Command::New { name }) = &flags.command {
         return new::run(custom_course, name);
     }
-    if let Some(folder) = custom_course {
-        course::custom::open(folder, Lang::current())?;
-    }
+    let course = &match custom_course {
+        Some(folder) => Course::open(folder, Lang::current())?,
+        None => Course::built_in()?,
+    };
     if let Some(Command::Test { name }) = &flags.command {
-        return test::run(name.as_deref(), Lang::current());
+        return test::run(course, name.as_deref(), Lang::current());
     }
     if let Some(Command::Check(check)) = &flags.command
         && let Some(submissions) = &check.class.submissions
     {
-        return class::grade(&flags.global, check, submissions);
+        return class::grade(course, &flags.global, check, submissions);
     }
     if let Some(Command::Merge { records, output }) = &flags.command {
-        return class::merge(&flags.global, records, output);
+        return class::merge(course, &flags.global, records, output);
     }
-    let context = Context::open(&flags.global)?;
+    let context = Context::open(course, &flags.global)?;
     match &flags.command {
         None => status::run(&context),
         Some(Command::List) => list::run(&context),

@@ -6,11 +6,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 
-use crate::course::custom::parse_name;
-use crate::files::write_new;
+use crate::course::parse_name;
+use crate::files::{display_path, write_new};
 use crate::lang::Lang;
 use crate::output;
-use crate::workspace::display_path;
 
 /// Expands to the names and contents of a new exercise's files.
 macro_rules! template {

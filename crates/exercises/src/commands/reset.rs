@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::Context;
+use crate::files::display_path;
 use crate::output;
-use crate::workspace::display_path;
 
 /// Restores the start file and prints the name under which the student's text was saved.
 pub fn run(context: &Context, name: &str) -> Result<ExitCode> {
@@ -17,14 +17,14 @@ pub fn run(context: &Context, name: &str) -> Result<ExitCode> {
     let saved = context.workspace.reset(exercise)?;
     context.workspace.change(lang, |progress| {
         progress.set_passed(exercise, false);
-        progress.hints.remove(exercise.name);
+        progress.hints.remove(exercise.name());
     })?;
 
     let file = context.workspace.display_path(exercise);
     let saved = saved.map(|saved| display_path(&saved));
     if context.json {
         let record = serde_json::json!({
-            "exercise": exercise.name, "file": file, "kept": saved,
+            "exercise": exercise.name(), "file": file, "kept": saved,
         });
         output::json(&record)?;
         return Ok(ExitCode::SUCCESS);

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use super::{Context, PROGRAM};
+use super::Context;
 use crate::output;
 
 /// Prints the solution if the student has passed or gives up.
@@ -17,16 +17,16 @@ pub fn run(context: &Context, name: &str, give_up: bool) -> Result<ExitCode> {
             "your submission to {0} has not passed yet: run `{1} hint {0}` for a hint, or use \
              --give-up to see the solution anyway",
             "你对 {0} 的答案还没有通过：可以用 `{1} hint {0}` 获取提示，或者用 --give-up 直接查看参考答案";
-            exercise.name, PROGRAM
+            exercise.name(), context.course.command_line()
         ));
     }
     if context.json {
         let record = serde_json::json!({
-            "exercise": exercise.name, "solution": exercise.solution,
+            "exercise": exercise.name(), "solution": exercise.solution(),
         });
         output::json(&record)?;
     } else {
-        output::text(exercise.solution)?;
+        output::text(exercise.solution())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,9 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::{Context, PROGRAM, list};
-use crate::compiler;
-use crate::course::EXERCISES;
+use super::{Context, list};
+use crate::grade::find_compiler;
 use crate::output;
 
 /// Prints the student's progress, the next exercise's statement and the commands to continue with.
@@ -20,9 +19,9 @@ pub fn run(context: &Context) -> Result<ExitCode> {
         lang,
         "{} of {} exercises passed.\n",
         "共 {1} 道练习，已通过 {0} 道。\n";
-        progress.passed_count(), EXERCISES.len()
+        progress.passed_count(context.course), context.course.exercises.len()
     ))?;
-    let Some(next) = progress.next() else {
+    let Some(next) = progress.next(context.course) else {
         output::line(localize!(
             lang,
             "You have passed all exercises. Well done!",
@@ -30,16 +29,16 @@ pub fn run(context: &Context) -> Result<ExitCode> {
         ))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let statement = crate::report::statement(next, &progress, lang);
+    let statement = crate::report::statement(context.course, next, &progress, lang);
     output::line(format!("{statement}\n"))?;
     output::line(localize!(
         lang,
         "Edit    {0}\nCheck   {1} check {2}\nHint    {1} hint {2}",
         "编辑    {0}\n评分    {1} check {2}\n提示    {1} hint {2}";
-        context.workspace.display_path(next), PROGRAM, next.name
+        context.workspace.display_path(next), context.course.command_line(), next.name()
     ))?;
     // Look for the compiler now, so that a missing one is reported before the student starts writing.
-    let clang = compiler::find(lang)?;
+    let clang = find_compiler(lang)?;
     output::line(localize!(lang, "Compiled with {}.", "用 {} 编译。"; clang.name()))?;
     Ok(ExitCode::SUCCESS)
 }

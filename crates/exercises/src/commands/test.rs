@@ -5,18 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
-use kernel_build::Tree;
 
-use super::check::random_seed;
-use crate::course::{self, EXERCISES};
+use crate::course::{Course, Exercise};
 use crate::data::Step;
-use crate::exercise::Exercise;
+use crate::files::{display_path, read_text};
+use crate::grade::{Record, find_compiler};
 use crate::lang::Lang;
-use crate::output;
-use crate::record::Record;
-use crate::worker::{Job, JobSettings, Limits, supervise};
-use crate::workspace::{self, display_path};
-use crate::{compiler, report};
+use crate::process::Limits;
+use crate::worker::{Job, JobSettings, supervise};
+use crate::{output, report};
 
 /// The start of the first line of a submission that must be rejected.
 const REJECTED_AT: &str = "// Rejected at: ";
@@ -32,29 +29,29 @@ enum Expected {
 }
 
 /// Tests one exercise or all. Exits with 0 if every verdict is the expected one.
-pub fn run(name: Option<&str>, lang: Lang) -> Result<ExitCode> {
+pub fn run(course: &Course, name: Option<&str>, lang: Lang) -> Result<ExitCode> {
     let exercises: Vec<&Exercise> = match name {
-        Some(name) => vec![super::find(name, lang)?],
-        None => EXERCISES.into_iter().collect(),
+        Some(name) => vec![super::find(course, name, lang)?],
+        None => course.exercises.iter().collect(),
     };
     let settings = JobSettings {
-        seed: random_seed(),
+        seed: JobSettings::random_seed(),
         lang,
-        clang: compiler::find(lang)?,
+        clang: find_compiler(lang)?,
         limits: Limits::within(60),
     };
     let (mut tests, mut failed) = (0, 0);
     for exercise in exercises {
-        for (name, text, expected) in submissions(exercise, lang)? {
+        for (name, text, expected) in submissions(course, exercise, lang)? {
             let job = Job::new(exercise, name.clone(), text, &settings);
-            let record = Record::new(exercise, supervise(job)?, lang);
+            let record = supervise(job)?;
             tests += 1;
             let (is_expected, actual) = compare(&record, &expected, lang);
             let mark = if is_expected { "✓" } else { "✗" };
-            output::line(format!("{mark} {}: {name}: {actual}", exercise.name))?;
+            output::line(format!("{mark} {}: {name}: {actual}", exercise.name()))?;
             if !is_expected {
                 failed += 1;
-                output::text(&report::full_report(&record, false, lang))?;
+                output::text(&report::full_report(exercise, &record, false, lang))?;
             }
         }
     }
@@ -71,18 +68,22 @@ pub fn run(name: Option<&str>, lang: Lang) -> Result<ExitCode> {
 }
 
 /// Returns all submissions that an exercise is tested with, as name, text and expected verdict.
-fn submissions(exercise: &Exercise, lang: Lang) -> Result<Vec<(String, String, Expected)>> {
-    let rejected = exercise.data()?.rejected_at.name().to_owned();
+fn submissions(
+    course: &Course,
+    exercise: &Exercise,
+    lang: Lang,
+) -> Result<Vec<(String, String, Expected)>> {
+    let rejected = exercise.data().rejected_at.name().to_owned();
     let file = |name: &str| format!("{name}.{}", exercise.extension());
     let mut all = vec![
         (
             file("start"),
-            exercise.start.to_owned(),
+            exercise.start().to_owned(),
             Expected::Rejected(rejected, None),
         ),
         (
             file("solution"),
-            exercise.solution.to_owned(),
+            exercise.solution().to_owned(),
             Expected::Passed,
         ),
     ];
@@ -93,8 +94,8 @@ fn submissions(exercise: &Exercise, lang: Lang) -> Result<Vec<(String, String, E
         ("cheats", false),
         ("earned", false),
     ] {
-        for path in files(&submissions_folder(exercise, folder)?)? {
-            let text = workspace::read_text(&path, &display_path(&path), lang)?;
+        for path in files(&course.folder_of(exercise)?.join(folder))? {
+            let text = read_text(&path, &display_path(&path), lang)?;
             let expected = match passes {
                 true => Expected::Passed,
                 false => {
@@ -106,19 +107,6 @@ fn submissions(exercise: &Exercise, lang: Lang) -> Result<Vec<(String, String, E
         }
     }
     Ok(all)
-}
-
-/// Returns the folder with such submissions: in the exercise's folder for a teacher's course, next to this
-/// crate's tests for the built-in one.
-fn submissions_folder(exercise: &Exercise, folder: &str) -> Result<PathBuf> {
-    Ok(match course::custom::path() {
-        Some(course) => course.join(exercise.name).join(folder),
-        None => Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?
-            .root()
-            .join("crates/exercises/tests")
-            .join(folder)
-            .join(exercise.name),
-    })
 }
 
 /// Returns the files in a folder, sorted; empty if there is no such folder.

@@ -3,7 +3,6 @@
 mod outputs;
 mod sizes;
 mod target;
-mod text;
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,8 @@ use toml::Spanned;
 pub use outputs::Output;
 pub use sizes::{Random, SizeRange, Sizes};
 pub use target::{Counters, Target};
-pub use text::Text;
+
+use crate::lang::Text;
 
 /// The data of an exercise, without its texts and code.
 #[derive(Clone, Debug, Deserialize)]
@@ -29,6 +29,8 @@ pub struct Data {
     pub kind: Kind,
     /// The step at which the start file is rejected.
     pub rejected_at: Step,
+    /// The host side in Rust, by name, if data does not describe the launches.
+    pub host: Option<String>,
     /// The title shown to students.
     pub title: Text,
     /// The exercises to do first, by name or number.

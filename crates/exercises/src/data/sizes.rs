@@ -3,6 +3,8 @@
 use anyhow::{Result, ensure};
 use serde::Deserialize;
 
+use crate::text::format_size;
+
 /// Sizes of one to three numbers, x first.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,6 +96,17 @@ impl Sizes {
         names
             .zip(size.iter().map(|&number| number * unit))
             .collect()
+    }
+
+    /// Formats a size: `M = 16, N = 48, P = 32` if its numbers have names, otherwise `16 × 48 × 32`.
+    pub fn format(&self, size: &[u32]) -> String {
+        if self.names.is_empty() || self.names.len() != size.len() {
+            return format_size(size);
+        }
+        let unit = self.unit.unwrap_or(1);
+        let dimensions = self.names.iter().zip(size);
+        let dimensions = dimensions.map(|(name, number)| format!("{name} = {}", number * unit));
+        dimensions.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns true if a size has more elements than all sizes of the tests.

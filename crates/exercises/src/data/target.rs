@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use serde::Deserialize;
 
-use super::Text;
+use crate::lang::Text;
 
 /// A bound on a counter or on a sum of counters.
 #[derive(Clone, Debug, Deserialize)]

@@ -5,8 +5,9 @@ mod device;
 mod reference;
 mod terms;
 
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::rc::Rc;
 
 use anyhow::{Context as _, Result, anyhow};
 use launch_plan::plan::Number;
@@ -18,11 +19,12 @@ use crate::data::{self, Data};
 use crate::host::{Bench, Case, Host, InputValues, Output, Terms};
 
 /// A host side that executes the description in `exercise.toml`.
-pub struct DeclarativeHost {
-    toml: &'static str,
-    data: OnceLock<Data>,
+pub struct DeclarativeHost<'a> {
+    data: &'a Data,
+    /// The text of `exercise.toml`, for the lines of errors.
+    toml: &'a str,
     /// Recently resolved descriptions: a submission runs several times at each size.
-    cache: Mutex<Vec<(Case, Arc<ResolvedCase>)>>,
+    cache: RefCell<Vec<(Case, Rc<ResolvedCase>)>>,
 }
 
 /// A description resolved at one size.
@@ -30,17 +32,17 @@ struct ResolvedCase {
     ready: ResolvedPlan,
     outputs: Vec<OutputBuffer>,
     /// The expected bytes of each output, once known.
-    expected: OnceLock<Vec<Vec<u8>>>,
+    expected: OnceCell<Vec<Vec<u8>>>,
 }
 
 /// An output.
 struct OutputBuffer {
     /// The index of its buffer.
     buffer: usize,
-    name: &'static str,
+    name: String,
     shape: Vec<usize>,
     /// The labels of its elements, if they are predicted.
-    labels: &'static [&'static str],
+    labels: Vec<String>,
     /// True if the description initializes the buffer before the launch.
     is_filled: bool,
 }
@@ -48,13 +50,13 @@ struct OutputBuffer {
 /// The capacity of the cache of cases, enough for all runs of one submission.
 const CACHE_CAPACITY: usize = 64;
 
-impl DeclarativeHost {
-    /// Creates a host side from the text of `exercise.toml`.
-    pub const fn new(toml: &'static str) -> DeclarativeHost {
+impl<'a> DeclarativeHost<'a> {
+    /// Creates a host side from the data in `exercise.toml` and the text of that file.
+    pub fn new(data: &'a Data, toml: &'a str) -> DeclarativeHost<'a> {
         DeclarativeHost {
+            data,
             toml,
-            data: OnceLock::new(),
-            cache: Mutex::new(Vec::new()),
+            cache: RefCell::default(),
         }
     }
 
@@ -64,8 +66,7 @@ impl DeclarativeHost {
     ///
     /// Fails with the first error in the description and its line.
     pub fn verify(&self) -> Result<()> {
-        let data = self.data()?;
-        for size in &data.sizes.tests {
+        for size in &self.data.sizes.tests {
             let case = Case {
                 size: size.clone(),
                 seed: 1,
@@ -76,30 +77,21 @@ impl DeclarativeHost {
         Ok(())
     }
 
-    fn data(&self) -> Result<&Data> {
-        if let Some(data) = self.data.get() {
-            return Ok(data);
+    fn resolved(&self, case: &Case) -> Result<Rc<ResolvedCase>> {
+        let mut cache = self.cache.borrow_mut();
+        if let Some((_, resolved)) = cache.iter().find(|(of, _)| of == case) {
+            return Ok(Rc::clone(resolved));
         }
-        let data = data::parse("exercise.toml", self.toml, true)?;
-        Ok(self.data.get_or_init(|| data))
-    }
-
-    fn resolved(&self, case: &Case) -> Result<Arc<ResolvedCase>> {
-        let lock = || self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, resolved)) = lock().iter().find(|(of, _)| of == case) {
-            return Ok(Arc::clone(resolved));
-        }
-        let resolved = Arc::new(self.resolve(case)?);
-        let mut cache = lock();
+        let resolved = Rc::new(self.resolve(case)?);
         if cache.len() >= CACHE_CAPACITY {
             cache.remove(0);
         }
-        cache.push((case.clone(), Arc::clone(&resolved)));
+        cache.push((case.clone(), Rc::clone(&resolved)));
         Ok(resolved)
     }
 
     fn resolve(&self, case: &Case) -> Result<ResolvedCase> {
-        let data = self.data()?;
+        let data = self.data;
         let draw = (case.seed ^ case.seed >> 32) as u32;
         let numbers = data.sizes.named(&case.size);
         let mut plan = data.plan();
@@ -121,8 +113,7 @@ impl DeclarativeHost {
             let shape = shape(output, &ready, buffer)?;
             Ok(OutputBuffer {
                 buffer,
-                // Leaked once per output of an exercise, which the number of exercises bounds.
-                name: Box::leak(output.buffer.clone().into_boxed_str()),
+                name: output.buffer.clone(),
                 shape,
                 labels: prediction_labels(output, ready.buffers[buffer].count)?,
                 is_filled: data.buffer[buffer].fill.is_some(),
@@ -136,7 +127,7 @@ impl DeclarativeHost {
         Ok(ResolvedCase {
             ready,
             outputs,
-            expected: OnceLock::new(),
+            expected: OnceCell::new(),
         })
     }
 }
@@ -166,29 +157,28 @@ fn shape(output: &data::Output, ready: &ResolvedPlan, buffer: usize) -> Result<V
     Ok(lengths)
 }
 
-/// Returns the labels of a predicted output's elements, leaked like the output's name.
-fn prediction_labels(output: &data::Output, count: usize) -> Result<&'static [&'static str]> {
+/// Returns the labels of a predicted output's elements.
+fn prediction_labels(output: &data::Output, count: usize) -> Result<Vec<String>> {
     let names = output.predicts.len();
     anyhow::ensure!(
         names == 0 || names == count,
         "[[output]] {}: predicts has {names} names, but there are {count} elements",
         output.buffer
     );
-    let leak = |name: &String| -> &'static str { Box::leak(name.clone().into_boxed_str()) };
-    Ok(Vec::leak(output.predicts.iter().map(leak).collect()))
+    Ok(output.predicts.clone())
 }
 
-impl Host for DeclarativeHost {
+impl Host for DeclarativeHost<'_> {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
-        let (data, resolved) = (self.data()?, self.resolved(case)?);
-        let actual = device::run(bench, &resolved, &data.optional)?;
-        let expected = reference::expected(bench, &resolved, &data.optional)?;
+        let (optional, resolved) = (&self.data.optional, self.resolved(case)?);
+        let actual = device::run(bench, &resolved, optional)?;
+        let expected = reference::expected(bench, &resolved, optional)?;
         let outputs = resolved.outputs.iter().zip(actual).zip(expected);
         outputs
             .map(|((buffer, actual), expected)| {
                 let of = resolved.ready.buffers[buffer.buffer].element;
                 let output = device::pair(buffer, of, &actual, expected)?;
-                Ok(output.predicted(buffer.labels))
+                Ok(output.predicted(&buffer.labels))
             })
             .collect()
     }
@@ -237,6 +227,3 @@ impl Host for DeclarativeHost {
         inputs.collect()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,9 +5,9 @@ use cuda_driver::{Fault, FaultKind, Finding, FindingKind, Severity, SourceLine, 
 
 use super::finding_kinds::{likely_cause, title};
 use super::{Failure, Stop, Submission, compile, strip_comment, translate};
-use crate::data::{Step, Text};
+use crate::data::Step;
 use crate::host::Case;
-use crate::lang::Lang;
+use crate::lang::{Lang, Text};
 
 /// The number of findings shown when the findings are the failure.
 const MAX_FINDINGS: usize = 2;

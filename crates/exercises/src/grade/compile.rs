@@ -1,21 +1,21 @@
 //! The step `compile`: clang compiles the submission to PTX, and the PTX is loaded.
 
 use std::ffi::OsStr;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use anyhow::{Context as _, Result, anyhow};
 use confine::{Rules, system_libraries};
 use kernel_build::{Clang, Tree};
 use untrusted::{Error, OptimizationLevel, Termination, UntrustedSource};
+use kernel_build::{Clang, Error, OptimizationLevel, Termination, Tree, install_command};
 
 use super::{Failure, Grading, Stop, Submission, includes, undeclared};
-use crate::data::{Step, Text};
-use crate::lang::Lang;
-use crate::worker::Limits;
+use crate::data::Step;
+use crate::lang::{Lang, Text};
+use crate::process::Limits;
 
 /// The file name of a submission during compilation; the student's file name may contain any characters.
 pub const FILE_NAME: &str = "answer.cu";
@@ -256,6 +256,22 @@ fn only_optimised(stop: Stop) -> Stop {
             )
         }),
     ))
+}
+
+/// Finds the clang that compiles kernels.
+///
+/// # Errors
+///
+/// Fails if there is none; the message explains how to install it.
+pub fn find_compiler(lang: Lang) -> Result<Clang> {
+    Clang::find().map_err(|error| {
+        anyhow!(localize!(
+            lang,
+            "no clang to compile your kernels with ({}). Install it:  {}",
+            "没有可用来编译核函数的 clang（{}）。请安装：  {}";
+            error, install_command()
+        ))
+    })
 }
 
 /// Compiles the course's own files, which students never see, to PTX.

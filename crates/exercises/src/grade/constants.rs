@@ -2,8 +2,9 @@
 //! another memory space can leave the same counts; the PTX states the space of each variable.
 
 use super::{Failure, Stop};
-use crate::data::{Data, Step, Text};
+use crate::data::{Data, Step};
 use crate::host::Case;
+use crate::lang::Text;
 
 /// Fails if a variable that the exercise names is not in constant memory.
 pub fn verdict(data: &Data, ptx: &str, case: &Case) -> Result<(), Stop> {

@@ -10,9 +10,9 @@ use cuda_driver::counters::METRICS;
 use cust::memory::DeviceBuffer;
 
 use super::{Counted, Failure, Stop, Verdict};
-use crate::data::{Data, Step, Target, Text};
+use crate::data::{Data, Step, Target};
 use crate::host::{Bench, Case, Host};
-use crate::lang::Lang;
+use crate::lang::{Lang, Text};
 
 /// Fails if a target is missed. On a GPU there are no launch records, so the step passes.
 pub fn verdict(

@@ -5,12 +5,11 @@ use common::verify::POISON;
 use cuda_driver::FaultKind;
 
 use super::{Failure, FailureKind, Stop, Submission, checks};
-use crate::data::{Step, Text};
+use crate::data::Step;
 use crate::declarative::SolutionFailed;
 use crate::error::format_error;
-use crate::host::{Bench, Case, Host, Missing, ModifiedInput, Output, RunResult, Values};
-use crate::lang::Lang;
-use crate::worker::NoReply;
+use crate::host::{Bench, Case, Host, Missing, ModifiedInput, NoReply, Output, RunResult, Values};
+use crate::lang::{Lang, Text};
 
 /// Runs the host side at one size and checks that every element of its outputs was written.
 pub fn run(

@@ -7,7 +7,7 @@ use cuda_driver::model::Resource;
 
 use super::{Submission, compile};
 use crate::lang::Lang;
-use crate::report::WIDTH;
+use crate::text::WIDTH;
 
 /// Formats the lines of the submission, kernel by kernel.
 pub fn format_lines(launches: &[LaunchRecord], submission: &Submission, lang: Lang) -> String {

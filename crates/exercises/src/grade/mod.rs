@@ -33,17 +33,16 @@ use std::path::PathBuf;
 use anyhow::Result;
 use kernel_build::Clang;
 
-pub use compile::compiler_files;
-pub use compile::course_files as compile_course_files;
+pub use compile::{compiler_files, course_files as compile_course_files, find_compiler};
 pub use counters::{counter_label, format_target};
 pub use time::{ReferenceTimes, format_times};
-pub use verdict::{Counted, Failure, FailureKind, Timed, Verdict};
+pub use verdict::{Counted, Failure, FailureKind, Record, Timed, Verdict};
 
+use crate::course::Exercise;
 use crate::data::Step;
-use crate::exercise::Exercise;
 use crate::host::Host;
 use crate::lang::Lang;
-use crate::worker::Limits;
+use crate::process::Limits;
 
 /// A student's submission to an exercise.
 #[derive(Clone, Debug)]
@@ -121,11 +120,10 @@ pub fn grade(
 ) -> Result<Verdict> {
     let mut verdict = Verdict::new(grading.seed);
     match steps::run_steps(exercise, subject, submission, grading, &mut verdict) {
-        Ok(()) => {}
-        Err(Stop::Failed(failure)) => verdict.failure = Some(failure),
-        Err(Stop::InternalError(error)) => return Err(error),
+        Ok(()) => Ok(verdict),
+        Err(Stop::Failed(failure)) => Ok(verdict.failed(failure)),
+        Err(Stop::InternalError(error)) => Err(error),
     }
-    Ok(verdict)
 }
 
 #[cfg(test)]

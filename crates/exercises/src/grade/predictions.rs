@@ -3,7 +3,7 @@
 use crate::lang::Lang;
 
 /// Lists the wrong predictions with the values that the student gave.
-pub fn describe(labels: &[&str], wrong: &[bool], predictions: &[String], lang: Lang) -> String {
+pub fn describe(labels: &[String], wrong: &[bool], predictions: &[String], lang: Lang) -> String {
     let lines = labels.iter().zip(wrong).zip(predictions);
     let lines = lines.filter(|((_, wrong), _)| **wrong);
     let lines = lines.map(|((label, _), prediction)| {

@@ -8,8 +8,8 @@ use cuda_driver::{Checks, LaunchRecord};
 
 use super::time::ReferenceTimes;
 use super::{Grading, compile};
+use crate::course::Exercise;
 use crate::data::{Kind, Step};
-use crate::exercise::Exercise;
 use crate::host::{Bench, Case, Host};
 
 /// The reference times or the files to measure them with.
@@ -34,7 +34,7 @@ impl<'scope> Reference<'scope> {
         exercise: &'scope Exercise,
         grading: &Grading,
     ) -> Result<Option<Reference<'scope>>> {
-        let data = exercise.data()?;
+        let data = exercise.data();
         if data.kind == Kind::Predict {
             return Ok(None);
         }
@@ -47,11 +47,11 @@ impl<'scope> Reference<'scope> {
         let files = scope.spawn(move || {
             if !has_start {
                 let [solution] =
-                    compile::course_files([exercise.solution], architecture, &clang, lang)?;
+                    compile::course_files([exercise.solution()], architecture, &clang, lang)?;
                 let start = None;
                 return Ok(Files { start, solution });
             }
-            let texts = [exercise.start, exercise.solution];
+            let texts = [exercise.start(), exercise.solution()];
             let [start, solution] = compile::course_files(texts, architecture, &clang, lang)?;
             let start = Some(start);
             Ok(Files { start, solution })
@@ -64,7 +64,7 @@ impl<'scope> Reference<'scope> {
         match self {
             Reference::Times(_) => {
                 let [solution] = compile::course_files(
-                    [exercise.solution],
+                    [exercise.solution()],
                     grading.architecture,
                     &grading.clang,
                     grading.lang,

@@ -8,11 +8,10 @@ use common::verify::{compare, within_ulps};
 use cust::memory::bytemuck::Pod;
 
 use super::{Failure, Stop, predictions};
-use crate::data::{Step, Text, Tolerance};
+use crate::data::{Step, Tolerance};
 use crate::host::{Case, Output, Values};
-use crate::lang::Lang;
-use crate::report::WIDTH;
-use crate::text::{columns, pad_left};
+use crate::lang::{Lang, Text};
+use crate::text::{WIDTH, columns, pad_left};
 
 /// The maximum number of wrong elements listed for one-dimensional outputs.
 const MAX_LISTED: usize = 6;
@@ -49,16 +48,16 @@ fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String>
     let count = wrong.iter().filter(|&&wrong| wrong).count();
     if !output.labels.is_empty() {
         return Some(predictions::describe(
-            output.labels,
+            &output.labels,
             &wrong,
             &format_values(&output.actual),
             lang,
         ));
     }
-    if let Some(rows) = output.padding_of {
+    if let Some(rows) = &output.padding_of {
         return Some(describe_padding_writes(rows, &output.shape, &wrong, lang));
     }
-    let (all, name) = (wrong.len(), output.name);
+    let (all, name) = (wrong.len(), &output.name);
     let are = lang.pick(if count == 1 { "is" } else { "are" }, "");
     let head = match (count, all) {
         (1, 1) => {
@@ -365,7 +364,7 @@ mod tests {
     #[test]
     fn predictions_do_not_reveal_expected_values() {
         let mut predicted = output(&[2], Unsigned(vec![3, 4]), Unsigned(vec![3, 77]));
-        predicted.labels = &["neighbours", "one_further"];
+        predicted = predicted.predicted(&["neighbours", "one_further"]);
         let message = describe(&predicted, EXACT, Lang::En).unwrap();
         let expected = "`one_further`: you predicted 4, which is wrong.\n1 of 2 correct.\n";
         assert!(
@@ -377,7 +376,7 @@ mod tests {
     #[test]
     fn padding_writes_are_counted_per_row() {
         let mut padding = output(&[3, 4], Unsigned(vec![7; 12]), Unsigned(vec![7; 12]));
-        padding.padding_of = Some("part");
+        padding = padding.padding_of("part");
         assert_eq!(describe(&padding, EXACT, Lang::En), None);
         let mut actual = vec![7; 12];
         actual[4..7].fill(1);

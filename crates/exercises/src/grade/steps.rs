@@ -12,9 +12,9 @@ use super::{
     Grading, Stop, Subject, Submission, Timed, Verdict, cases, checks, constants, counters, lines,
     picture, signature, time,
 };
+use crate::course::Exercise;
 use crate::data::Step;
 use crate::error::open;
-use crate::exercise::Exercise;
 use crate::host::Host;
 use crate::lang::Lang;
 
@@ -34,7 +34,7 @@ pub fn run_steps(
     let (host, builds) = match subject {
         Subject::Kernel(host) => {
             let builds = compile::compile_submission(submission, grading)?;
-            signature::verdict(exercise.start, &builds.optimised)?;
+            signature::verdict(exercise.start(), &builds.optimised)?;
             (host, builds)
         }
         Subject::Host { host, ptx } => {
@@ -84,7 +84,7 @@ fn on_simulator(
     grading: &mut Grading,
     verdict: &mut Verdict,
 ) -> Result<(), Stop> {
-    let data = exercise.data()?;
+    let data = exercise.data();
     let (seed, lang) = (grading.seed, grading.lang);
     let tests = cases::tests(data, seed);
     let [first, second, third] = cases::fill_patterns(seed);
@@ -188,7 +188,7 @@ fn on_gpu_or_host_side(
     grading: &mut Grading,
     verdict: &mut Verdict,
 ) -> Result<(), Stop> {
-    let data = exercise.data()?;
+    let data = exercise.data();
     let seed = grading.seed;
     let [fill_pattern, ..] = cases::fill_patterns(seed);
     let default = Conditions::plain(fill_pattern);

@@ -8,10 +8,10 @@ use common::module;
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Grading, Stop, Submission, Timed, Verdict, compile, launch};
-use crate::data::{Step, Text};
-use crate::exercise::Exercise;
+use crate::course::Exercise;
+use crate::data::Step;
 use crate::host::{Bench, Case, Host};
-use crate::lang::Lang;
+use crate::lang::{Lang, Text};
 
 /// Samples per kernel, each with enough launches to take some milliseconds.
 const SAMPLES: u32 = 15;
@@ -37,7 +37,7 @@ pub fn measure(
     grading: &Grading,
 ) -> Result<(f64, ReferenceTimes), Stop> {
     let course_files = compile::course_files(
-        [exercise.start, exercise.solution],
+        [exercise.start(), exercise.solution()],
         grading.architecture,
         &grading.clang,
         grading.lang,

@@ -5,16 +5,15 @@ use std::cell::OnceCell;
 use common::{Gpu, module};
 use cuda_driver::{Checks, Finding, LaunchRecord, Traced, Tracing};
 
-use super::compile::Builds;
+use super::compile::{self, Builds};
 use super::patterns::{Evidence, Run};
 use super::{
-    Failure, Grading, Stop, Submission, block_races, cases, checks, compile, launch, results,
-    writers,
+    Failure, Grading, Stop, Submission, block_races, cases, checks, launch, results, writers,
 };
-use crate::data::{Data, Kind, Step, Text};
-use crate::exercise::Exercise;
+use crate::course::Exercise;
+use crate::data::{Data, Kind, Step};
 use crate::host::{Bench, Case, Host, InputVariable, Output, RunResult};
-use crate::lang::Lang;
+use crate::lang::{Lang, Text};
 
 /// The checks of a submission. Leaks are excluded, because the course's host side frees the memory.
 const CHECKS: Checks = Checks {
@@ -63,8 +62,6 @@ impl Conditions {
 pub struct Trial<'a> {
     /// The grader's host side.
     host: &'a dyn Host,
-    /// The exercise's name.
-    exercise: &'a str,
     /// The exercise's data.
     data: &'a Data,
     /// The submission.
@@ -90,20 +87,21 @@ impl<'a> Trial<'a> {
         let lang = grading.lang;
         let module = module::load(&builds.optimised);
         let module = module.map_err(|error| compile::not_loaded(&error))?;
-        let (clang, start) = (grading.clang.clone(), exercise.start);
+        let (clang, start) = (grading.clang.clone(), exercise.start().to_owned());
         let architecture = grading.architecture;
         let start_code = move || {
-            let [ptx] = compile::course_files([start], architecture, &clang, lang)?;
+            let [ptx] = compile::course_files([&start], architecture, &clang, lang)?;
             module::load(&ptx)
         };
-        let (clang, solution_text) = (grading.clang.clone(), exercise.solution);
+        let (clang, solution_text) = (grading.clang.clone(), exercise.solution().to_owned());
         // Compile the solution only once, however often it runs.
         let cached_ptx = OnceCell::new();
         let solution = move || {
             let ptx = match cached_ptx.get() {
                 Some(ptx) => ptx,
                 None => {
-                    let [ptx] = compile::course_files([solution_text], architecture, &clang, lang)?;
+                    let [ptx] =
+                        compile::course_files([&solution_text], architecture, &clang, lang)?;
                     cached_ptx.get_or_init(|| ptx)
                 }
             };
@@ -111,8 +109,7 @@ impl<'a> Trial<'a> {
         };
         Ok(Trial {
             host,
-            exercise: exercise.name,
-            data: exercise.data()?,
+            data: exercise.data(),
             submission,
             builds,
             bench: Bench::new(module, gpu)
@@ -253,7 +250,7 @@ impl<'a> Trial<'a> {
             .unwrap_or_default()
         });
         let evidence = Evidence {
-            exercise: self.exercise,
+            sizes: &self.data.sizes,
             host: self.host,
             runs: self.run_all_sizes(case, run.outputs, as_written, grading.seed),
             tolerance,

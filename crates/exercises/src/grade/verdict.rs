@@ -1,13 +1,13 @@
-//! The verdict on a submission: whether it passed, where it failed, its counters and its time.
+//! The two forms of a verdict: [`Verdict`], the grader's own, and [`Record`], which is sent, stored and printed.
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Step, Text};
-use crate::lang::Lang;
+use crate::data::Step;
+use crate::lang::{Lang, Text};
 use crate::picture::Picture;
 
-/// The result of grading a submission.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The result of grading a submission, as the grader knows it.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The seed of random sizes and inputs.
     pub seed: u64,
@@ -28,17 +28,56 @@ pub struct Verdict {
 }
 
 /// The reason why a submission did not pass.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     /// The step that failed.
     pub step: Step,
     /// The kind of failure, if it is more specific than the step.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
     /// The size at which it failed, x first; empty if the failure does not depend on the size.
     pub size: Vec<u32>,
     /// The explanation: the problem, its cause and the remedy.
     pub message: Text,
+}
+
+/// The result of grading a submission as it leaves the grader: sent by the process that grades, stored, and printed
+/// by `--json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The exercise's name.
+    pub exercise: String,
+    /// True if the submission passed.
+    pub passed: bool,
+    /// The step at which it was rejected.
+    pub step: Option<Step>,
+    /// The kind of failure, if it is more specific than the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<FailureKind>,
+    /// The size at which it was rejected, x first.
+    pub size: Vec<u32>,
+    /// The explanation, in the requested language.
+    pub message: String,
+    /// The explanation in both languages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Text>,
+    /// The counters with targets, if grading got that far.
+    pub targets: Vec<Counted>,
+    /// All nonzero counters of the graded size.
+    pub counters: Vec<(String, u64)>,
+    /// The submission's time, if the exercise requires one and grading got that far.
+    pub time: Option<Timed>,
+    /// The beginning of the kernels' output.
+    pub printed: String,
+    /// The seed of random sizes and inputs.
+    pub seed: u64,
+    /// The GPU, or the simulator and the GPU that it models; empty if nothing ran.
+    pub device: String,
+    /// A warp's access that makes a counter miss its target, next to the intended access.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<Picture>,
+    /// The submission's lines with their counters, if requested and grading got that far.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub lines: String,
 }
 
 /// A kind of failure that is more specific than its step; it becomes the headline.
@@ -117,6 +156,14 @@ impl Verdict {
     pub fn passed(&self) -> bool {
         self.failure.is_none()
     }
+
+    /// Sets the failure.
+    pub fn failed(self, failure: Failure) -> Verdict {
+        Verdict {
+            failure: Some(failure),
+            ..self
+        }
+    }
 }
 
 impl Failure {
@@ -148,5 +195,44 @@ impl Failure {
             }
         });
         Failure { message, ..self }
+    }
+}
+
+impl Record {
+    /// Creates the record of a verdict on a submission to this exercise, with messages in this language.
+    pub fn new(exercise: &str, verdict: Verdict, lang: Lang) -> Record {
+        let passed = verdict.passed();
+        let (step, kind, size, messages) = match verdict.failure {
+            Some(failure) => {
+                let Failure {
+                    step,
+                    kind,
+                    size,
+                    message,
+                } = failure;
+                (Some(step), kind, size, Some(message))
+            }
+            None => (None, None, Vec::new(), None),
+        };
+        Record {
+            exercise: exercise.to_owned(),
+            passed,
+            step,
+            kind,
+            size,
+            message: messages
+                .as_ref()
+                .map_or("", |text| text.get(lang))
+                .to_owned(),
+            messages,
+            targets: verdict.targets,
+            counters: verdict.counters,
+            time: verdict.time,
+            printed: String::new(),
+            seed: verdict.seed,
+            device: verdict.device,
+            picture: verdict.picture,
+            lines: verdict.lines,
+        }
     }
 }

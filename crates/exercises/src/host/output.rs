@@ -8,7 +8,7 @@ use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
 #[derive(Clone, Debug)]
 pub struct Output {
     /// The name used in messages.
-    pub name: &'static str,
+    pub name: String,
     /// The lengths of its dimensions, outermost first: rows, then columns.
     pub shape: Vec<usize>,
     /// The actual elements.
@@ -16,9 +16,9 @@ pub struct Output {
     /// The expected elements.
     pub expected: Values,
     /// The label of each element, if the student predicts them; expected values are not shown then.
-    pub labels: &'static [&'static str],
+    pub labels: Vec<String>,
     /// The name of the output behind whose rows this memory lies, if it is padding that must not be written.
-    pub padding_of: Option<&'static str>,
+    pub padding_of: Option<String>,
     /// An explanation of the numbers in English and Chinese, shown if one is wrong.
     pub explanation: Option<[String; 2]>,
     /// The address of the first element in device memory, if the elements are those of one buffer.
@@ -32,7 +32,7 @@ impl Output {
     ///
     /// Fails with CUDA's errors, such as those of a kernel that failed.
     pub fn new<T: Element>(
-        name: &'static str,
+        name: &str,
         shape: &[usize],
         actual: &DeviceBuffer<T>,
         expected: Vec<T>,
@@ -51,7 +51,7 @@ impl Output {
     ///
     /// Fails if lengths and shape differ, which is an error in the host side.
     pub fn from_values<T: Element>(
-        name: &'static str,
+        name: &str,
         shape: &[usize],
         actual: Vec<T>,
         expected: Vec<T>,
@@ -64,11 +64,11 @@ impl Output {
             expected.len()
         );
         Ok(Output {
-            name,
+            name: name.to_owned(),
             shape: shape.to_vec(),
             actual: T::values(actual),
             expected: T::values(expected),
-            labels: &[],
+            labels: Vec::new(),
             padding_of: None,
             explanation: None,
             address: None,
@@ -76,8 +76,12 @@ impl Output {
     }
 
     /// Marks the elements as predictions with these labels, whose expected values are not shown.
-    pub fn predicted(self, labels: &'static [&'static str]) -> Output {
-        Output { labels, ..self }
+    pub fn predicted(self, labels: &[impl AsRef<str>]) -> Output {
+        let labels = labels.iter().map(|label| label.as_ref().to_owned());
+        Output {
+            labels: labels.collect(),
+            ..self
+        }
     }
 
     /// Sets the explanation shown if an element is wrong, in English and Chinese.
@@ -89,9 +93,9 @@ impl Output {
     }
 
     /// Marks the output as the padding behind the rows of another output, which must not be written.
-    pub fn padding_of(self, rows: &'static str) -> Output {
+    pub fn padding_of(self, rows: &str) -> Output {
         Output {
-            padding_of: Some(rows),
+            padding_of: Some(rows.to_owned()),
             ..self
         }
     }
@@ -162,11 +166,11 @@ pub mod sample {
     /// Returns an output called `y`.
     pub fn output(shape: &[usize], actual: Values, expected: Values) -> Output {
         Output {
-            name: "y",
+            name: "y".to_owned(),
             shape: shape.to_vec(),
             actual,
             expected,
-            labels: &[],
+            labels: Vec::new(),
             padding_of: None,
             explanation: None,
             address: None,

@@ -2,28 +2,23 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use confine::Rules;
 use kernel_build::Clang;
 use serde::{Deserialize, Serialize};
 
-use crate::course::custom::{self, ExerciseFiles};
+use crate::course::{Exercise, ExerciseFiles};
 use crate::data::Step;
-use crate::exercise::Exercise;
-use crate::grade::{ReferenceTimes, Verdict};
+use crate::grade::{Record, ReferenceTimes};
 use crate::lang::Lang;
-use crate::random::random;
+use crate::process::Limits;
 
 /// A submission to grade.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
     /// A secret included in every line of the worker, by which the parent recognizes them.
     pub token: String,
-    /// The exercise's name.
-    pub exercise: String,
-    /// The exercise's files, if it belongs to a teacher's course.
-    pub custom_files: Option<ExerciseFiles>,
+    /// The exercise's files.
+    pub exercise: ExerciseFiles,
     /// The name of the submission's file in messages.
     pub display_name: String,
     /// The text of the submission.
@@ -72,9 +67,8 @@ impl Job {
             None => text,
         };
         Job {
-            token: format!("{:016x}{:016x}", random(), random()),
-            exercise: exercise.name.to_owned(),
-            custom_files: custom::exercises().map(|_| ExerciseFiles::from_exercise(exercise)),
+            token: format!("{:032x}", u128::from_ne_bytes(random())),
+            exercise: exercise.files().clone(),
             display_name,
             text,
             seed: settings.seed,
@@ -88,50 +82,19 @@ impl Job {
     }
 }
 
-/// The maximum file size: the program around a Rust submission, including the objects that it is linked from.
-const FILE: u64 = 512 << 20;
-
-/// The resource limits of grading a submission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
-    /// The wall-clock limit of a launch, in seconds.
-    pub launch_seconds: u64,
-    /// The CPU time limit of the worker and of each compiler, in seconds.
-    pub cpu_seconds: u64,
-    /// The wall-clock limit of the whole grading, in seconds.
-    pub seconds: u64,
-    /// The memory limit of the worker and of each compiler, in bytes.
-    pub memory: u64,
+impl JobSettings {
+    /// Returns a random seed with few digits, so that it is easy to retype.
+    pub fn random_seed() -> u64 {
+        u64::from_ne_bytes(random()) % 1_000_000
+    }
 }
 
-impl Limits {
-    /// Derives the limits from the total time in seconds. The course's own submissions take less than one
-    /// second on an idle machine.
-    pub fn within(seconds: u64) -> Limits {
-        Limits {
-            launch_seconds: (seconds / 2).clamp(1, 5),
-            cpu_seconds: (seconds / 2).clamp(1, 30),
-            seconds,
-            memory: 4 << 30,
-        }
-    }
-
-    /// Converts the limits to rules of a process, to which permitted files are to be added.
-    pub fn rules(&self) -> Rules {
-        Rules {
-            cpu_seconds: self.cpu_seconds,
-            // On a GPU, leave memory unlimited: NVIDIA's driver reserves hundreds of gigabytes of address
-            // space.
-            memory: (!super::on_gpu()).then_some(self.memory),
-            file: FILE,
-            ..Rules::default()
-        }
-    }
-
-    /// Returns the wall-clock limit of the whole grading.
-    pub fn time(&self) -> Duration {
-        Duration::from_secs(self.seconds)
-    }
+/// Returns bytes of the system's entropy, which submissions cannot guess.
+fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    // Every supported system has a source of entropy, without which no process is safe to grade in.
+    getrandom::fill(&mut bytes).expect("the system provides random bytes");
+    bytes
 }
 
 /// A line of a worker's output.
@@ -156,7 +119,7 @@ pub enum Message {
         size: Vec<u32>,
     },
     /// Grading is done.
-    Verdict(Box<Verdict>),
+    Graded(Box<Record>),
     /// Grading is impossible for a reason outside the submission.
     #[serde(rename = "broken")]
     InternalError(String),

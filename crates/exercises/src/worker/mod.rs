@@ -8,32 +8,25 @@
 
 mod hosted;
 mod job;
-mod lines;
 mod supervise;
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
-use std::{env, process, thread};
+use std::process::{self, ExitCode};
+use std::{env, thread};
 
 use answers::panics::PanicRecorder;
 use anyhow::{Context as _, Result};
 use kernel_build::Clang;
 
-pub use hosted::{HostExercise, NoReply, Program};
-pub use job::{Job, JobSettings, Limits};
-pub use supervise::{Graded, supervise, supervise_until};
+pub use job::{Job, JobSettings};
+pub use supervise::{supervise, supervise_until};
 
-use crate::course;
+use crate::course::{Exercise, Side};
 use crate::error::format_error;
-use crate::exercise::{Exercise, Side};
-use crate::grade::{self, Grading, Subject, Submission, Verdict};
+use crate::grade::{self, Grading, Record, Subject, Submission, Verdict};
+use crate::process::on_gpu;
 use job::{Line, Message};
-
-/// Returns true if `CUDA_BACKEND=gpu` selects a GPU for grading.
-pub fn on_gpu() -> bool {
-    std::env::var_os("CUDA_BACKEND").is_some_and(|backend| backend == "gpu")
-}
 
 /// Runs the hidden command `worker`: grades one job from standard input.
 pub fn run() -> ExitCode {
@@ -45,11 +38,12 @@ pub fn run() -> ExitCode {
     else {
         return ExitCode::FAILURE; // without a token we cannot authenticate a reply
     };
-    if let Some(files) = job.custom_files.clone() {
-        course::custom::open_single(files);
-    }
+    let exercise = Exercise::new(job.exercise.clone());
     // Confine before spawning threads: existing threads would keep their privileges.
-    let confined = confine(&job);
+    let exercise = exercise.and_then(|exercise| {
+        confine(&job, &exercise)?;
+        Ok(exercise)
+    });
     let wait_for_parent = || {
         // Nothing more is written to the input, so this read returns when it closes.
         let _ = io::stdin().lock().read(&mut [0]);
@@ -58,19 +52,19 @@ pub fn run() -> ExitCode {
     let run = || {
         let started = thread::Builder::new().spawn(wait_for_parent);
         started.context(job.lang.pick("cannot start a thread", "无法启动线程"))?;
-        confined?;
-        let exercise = course::find(&job.exercise).context("there is no such exercise")?;
-        match exercise.side {
-            Side::Kernel(host) => grade_submission(&job, exercise, Subject::Kernel(host)),
-            Side::Host {
-                grader,
-                main,
-                kernel,
-            } => hosted::run(&job, exercise, grader, main, kernel),
-        }
+        let exercise = exercise?;
+        let verdict = match *exercise.side() {
+            Side::Kernel(Some(host)) => grade_submission(&job, &exercise, Subject::Kernel(host)),
+            Side::Kernel(None) => {
+                let host = exercise.declarative_host();
+                grade_submission(&job, &exercise, Subject::Kernel(&host))
+            }
+            Side::Host(grader) => hosted::run(&job, &exercise, grader),
+        }?;
+        anyhow::Ok(Record::new(exercise.name(), verdict, job.lang))
     };
     let message = match PanicRecorder::install().catch(run) {
-        Ok(Ok(verdict)) => Message::Verdict(Box::new(verdict)),
+        Ok(Ok(record)) => Message::Graded(Box::new(record)),
         Ok(Err(error)) => Message::InternalError(format_error(&error, job.lang)),
         Err(panic) => Message::InternalError(localize!(
             job.lang,
@@ -88,10 +82,9 @@ pub fn run() -> ExitCode {
 /// not need: the process can then open only the compiler's files, write only to its own folder, and has no
 /// network. On a GPU it keeps the access to devices and memory that NVIDIA's driver needs; the compiler is
 /// confined there too.
-fn confine(job: &Job) -> Result<()> {
+fn confine(job: &Job, exercise: &Exercise) -> Result<()> {
     let mut rules = job.limits.rules();
-    let exercise = course::find(&job.exercise).context("there is no such exercise")?;
-    if matches!(exercise.side, Side::Host { .. }) || on_gpu() {
+    if matches!(exercise.side(), Side::Host(_)) || on_gpu() {
         return Ok(confine::lower_limits(&rules)?);
     }
     let (program, version) = job.clang.clone();
@@ -121,7 +114,7 @@ fn grade_submission(job: &Job, exercise: &Exercise, subject: Subject) -> Result<
         seed: job.seed,
         lang: job.lang,
         clang: clang(job),
-        architecture: exercise.data()?.architecture,
+        architecture: exercise.data().architecture,
         reference_times: job.reference_times,
         lines: job.lines,
         scratch: scratch(job)?,

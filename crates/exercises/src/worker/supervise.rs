@@ -1,8 +1,8 @@
 //! Supervision of a worker: starts it, receives its messages, and kills it after the time limit.
 
-use std::io::{BufReader, ErrorKind, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
@@ -16,11 +16,11 @@ use process_wrap::std::JobObject;
 use process_wrap::std::ProcessGroup;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
-use super::job::{Job, Limits, Message};
-use super::lines::{Lines, OutputLine};
-use crate::data::{Step, Text};
-use crate::grade::{Failure, Verdict};
-use crate::lang::{Lang, tr};
+use super::job::{Job, Line, Message};
+use crate::data::Step;
+use crate::grade::{Failure, Record, Verdict};
+use crate::lang::{Lang, Text, tr};
+use crate::process::{Limits, Lines, OutputLine, explain_status, is_from_outside};
 
 /// The interval at which the supervisor checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -33,21 +33,12 @@ const REMOVE_DELAY: Duration = Duration::from_millis(25);
 /// Capacity of the channel of output lines; a full channel blocks the worker.
 const CHANNEL_CAPACITY: usize = 64;
 
-/// The result of a job.
-#[derive(Clone, Debug)]
-pub struct Graded {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The beginning of the kernels' output.
-    pub printed: String,
-}
-
 /// Runs a job in a separate process.
 ///
 /// # Errors
 ///
 /// Fails if the submission cannot be graded for reasons outside it.
-pub fn supervise(job: Job) -> Result<Graded> {
+pub fn supervise(job: Job) -> Result<Record> {
     let graded = supervise_until(job, &AtomicBool::new(false), |_, _| {})?;
     graded.context("grading is never stopped early")
 }
@@ -62,7 +53,7 @@ pub fn supervise_until(
     mut job: Job,
     stop: &AtomicBool,
     mut on_step: impl FnMut(Step, &[u32]),
-) -> Result<Option<Graded>> {
+) -> Result<Option<Record>> {
     // Delay the program's exit until the worker and its folder are gone.
     let guard = interrupt::cleanup_guard();
     let scratch = Scratch::new()?;
@@ -100,14 +91,14 @@ pub fn supervise_until(
             Err(RecvTimeoutError::Timeout) => {}
             // The worker exited or closed its output; both mean that no verdict will follow.
             Err(RecvTimeoutError::Disconnected) => {
-                let verdict = explain_exit(&mut *worker.0, job, &last_step, deadline)?;
-                break Some(Message::Verdict(Box::new(verdict)));
+                let record = explain_exit(&mut *worker.0, job, &last_step, deadline)?;
+                break Some(Message::Graded(Box::new(record)));
             }
         }
     };
     drop((worker, stdin));
-    let verdict = match message {
-        Some(Message::Verdict(verdict)) => *verdict,
+    let record = match message {
+        Some(Message::Graded(record)) => *record,
         Some(Message::InternalError(reason)) => bail!(reason),
         Some(Message::Progress { .. }) => bail!("the worker ended without a verdict"),
         None => failed(
@@ -117,7 +108,7 @@ pub fn supervise_until(
         ),
     };
     let printed = printed.trim().to_owned();
-    Ok(Some(Graded { verdict, printed }))
+    Ok(Some(Record { printed, ..record }))
 }
 
 /// A worker process, killed with all its descendants when this value is dropped.
@@ -186,13 +177,21 @@ fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
     ))
 }
 
+/// Reads the output of the worker with this token.
+fn messages<R: BufRead>(from: R, token: String) -> Lines<R, Message> {
+    Lines::new(from, move |line| {
+        let line: Line = serde_json::from_slice(line).ok()?;
+        (line.token == token).then_some(line.message)
+    })
+}
+
 /// Spawns a thread that receives the worker's output lines.
-fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<OutputLine>> {
+fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<OutputLine<Message>>> {
     let stdout = worker.stdout().take().context("a worker without output")?;
     let token = token.to_owned();
     let (to, output_lines) = sync_channel(CHANNEL_CAPACITY);
     let listen = move || {
-        let lines = Lines::new(BufReader::new(stdout), token);
+        let lines = messages(BufReader::new(stdout), token);
         for line in lines {
             if to.send(line).is_err() {
                 break;
@@ -204,13 +203,13 @@ fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<OutputL
     Ok(output_lines)
 }
 
-/// Returns the verdict on a submission whose worker ended without one.
+/// Returns the record of a submission whose worker ended without one.
 fn explain_exit(
     worker: &mut dyn ChildWrapper,
     job: &Job,
     last_step: &(Step, Vec<u32>),
     deadline: Instant,
-) -> Result<Verdict> {
+) -> Result<Record> {
     // The output is closed; a worker that is still running at the deadline would never exit.
     let status = loop {
         match worker.try_wait()? {
@@ -234,15 +233,14 @@ fn explain_exit(
     Ok(failed(job, last_step, reason))
 }
 
-fn failed(job: &Job, (step, size): &(Step, Vec<u32>), message: Text) -> Verdict {
-    let mut verdict = Verdict::new(job.seed);
-    verdict.failure = Some(Failure {
+fn failed(job: &Job, (step, size): &(Step, Vec<u32>), message: Text) -> Record {
+    let verdict = Verdict::new(job.seed).failed(Failure {
         step: *step,
         kind: None,
         size: size.clone(),
         message,
     });
-    verdict
+    Record::new(job.exercise.name(), verdict, job.lang)
 }
 
 fn too_long(seconds: u64, lang: Lang) -> String {
@@ -254,74 +252,20 @@ fn too_long(seconds: u64, lang: Lang) -> String {
     )
 }
 
-/// Explains the end of a process.
-pub fn explain_status(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
-    match signal(status) {
-        Some(signal) if signal == SIGXCPU => localize!(
-            lang,
-            "It was killed after {} seconds of CPU time. Look for an endless loop.",
-            "用去 {} 秒 CPU 时间后被终止。请检查是否有无限循环。";
-            limits.cpu_seconds
-        ),
-        Some(signal) if signal == SIGABRT => localize!(
-            lang,
-            "It was killed because it needed more than {} GB of memory. Check the lengths of its \
-             arrays.",
-            "需要的内存超过 {} GB，被终止。请检查各数组的长度。";
-            limits.memory >> 30
-        ),
-        Some(signal) => localize!(
-            lang,
-            "It crashed (signal {}), or the system killed it, for example because memory ran out.",
-            "它崩溃了（信号 {}），或者被系统终止，例如因为内存耗尽。";
-            signal
-        ),
-        None => localize!(
-            lang,
-            "It exited ({}) before it was graded: a submission must not end the program.",
-            "评分尚未完成它就退出了（{}）：答案不可以结束程序。";
-            code(status, lang)
-        ),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_need_the_token() {
+        let line = |token: &str| format!(r#"{{"token":"{token}","message":{{"broken":"why"}}}}"#);
+        let text = format!("hello\n{}\n{}\n", line("guessed"), line("secret"));
+        let lines: Vec<_> = messages(text.as_bytes(), "secret".to_owned()).collect();
+        assert!(matches!(&lines[0], OutputLine::Printed(text) if text == "hello\n"));
+        assert!(matches!(&lines[1], OutputLine::Printed(text) if text.contains("guessed")));
+        assert!(
+            matches!(&lines[2], OutputLine::Message(Message::InternalError(reason)) if reason == "why")
+        );
+        assert_eq!(lines.len(), 3);
     }
-}
-
-/// Returns true if a signal ended the process.
-pub fn is_signal(status: ExitStatus) -> bool {
-    signal(status).is_some()
-}
-
-/// Formats the exit code.
-fn code(status: ExitStatus, lang: Lang) -> String {
-    match (status.code(), lang) {
-        (Some(code), Lang::Zh) => format!("退出码 {code}"),
-        _ => status.to_string(),
-    }
-}
-
-/// `SIGXCPU`
-const SIGXCPU: i32 = 24;
-/// `SIGABRT`, with which a Rust program ends when an allocation fails.
-const SIGABRT: i32 = 6;
-
-/// Returns true if the worker was ended by a signal that other processes send: SIGHUP, SIGINT, SIGQUIT,
-/// SIGKILL or SIGTERM.
-#[cfg(unix)]
-fn is_from_outside(status: ExitStatus) -> bool {
-    let signal = std::os::unix::process::ExitStatusExt::signal(&status);
-    signal.is_some_and(|signal| [1, 2, 3, 9, 15].contains(&signal))
-}
-
-#[cfg(not(unix))]
-fn is_from_outside(_status: ExitStatus) -> bool {
-    false
-}
-
-#[cfg(unix)]
-fn signal(status: ExitStatus) -> Option<i32> {
-    std::os::unix::process::ExitStatusExt::signal(&status)
-}
-
-#[cfg(not(unix))]
-fn signal(_status: ExitStatus) -> Option<i32> {
-    None
 }

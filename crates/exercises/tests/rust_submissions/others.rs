@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use exercises::course::find;
+use crate::support::find;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
@@ -48,14 +48,14 @@ fn class() -> Result<(), Failed> {
         .replace("FOLDER", &home)
         .replace("CHECKOUT", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     for (student, text) in [
-        ("ann", course.solution),
+        ("ann", course.solution()),
         ("eve", &tampering),
-        ("zoe", course.start),
+        ("zoe", course.start()),
     ] {
         let folder = program.home().join("class").join(student);
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(course.file()), text)?;
-        fs::write(folder.join(copy.file()), copy.start)?;
+        fs::write(folder.join(copy.file()), copy.start())?;
     }
     let run =
         program.run_line("check --all --submissions class --seed 5 --out class.json --jobs 1");
@@ -65,7 +65,7 @@ fn class() -> Result<(), Failed> {
     assert!(!record_text.contains("this worked"), "{record:#}");
     for student in ["ann", "eve", "zoe"] {
         let file = program.home().join("class").join(student).join(copy.file());
-        assert_eq!(fs::read_to_string(file)?, copy.start);
+        assert_eq!(fs::read_to_string(file)?, copy.start());
     }
     Ok(())
 }
@@ -125,7 +125,7 @@ fn old_compiler() -> Result<(), Failed> {
     fs::write(&compiler, script)?;
     fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755))?;
     let program = Program::new().with_env("RUSTC", &compiler);
-    let file = program.write("03-blocks.rs", find("03").ok_or("no exercise")?.solution);
+    let file = program.write("03-blocks.rs", find("03").ok_or("no exercise")?.solution());
     let run = program.run(&["check", "03", "--file", file.to_str().ok_or("a path")?]);
     run.assert_error(&["need Rust 1.95 or newer", "1.70.0", "rustup update"]);
     let chinese = program.with_env("LC_ALL", "zh_CN.UTF-8");

@@ -15,10 +15,23 @@ use std::process::Output;
 use std::sync::LazyLock;
 
 use assert_cmd::Command;
+use exercises::course::{Course, Exercise};
 use kernel_build::{Clang, install_command};
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// The built-in course.
+pub static COURSE: LazyLock<Course> =
+    LazyLock::new(|| Course::built_in().expect("the course is valid"));
+
+/// The exercises of the built-in course, in order.
+pub static EXERCISES: LazyLock<&[Exercise]> = LazyLock::new(|| &COURSE.exercises);
+
+/// Returns the exercise of the built-in course with this number, name, or both.
+pub fn find(name: &str) -> Option<&'static Exercise> {
+    COURSE.find(name)
+}
 
 /// Returns the reason why submissions cannot be compiled here and how to fix that; `None` if they can.
 pub fn missing_clang() -> Option<&'static str> {

@@ -1,9 +1,9 @@
-//! Submissions stored next to the tests, and their expected verdicts.
+//! Submissions stored in the exercises' folders, and their expected verdicts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use exercises::exercise::Exercise;
+use exercises::course::Exercise;
 use exercises::text::{columns, fit};
 use libtest_mimic::{Failed, Trial};
 
@@ -18,16 +18,23 @@ const REJECTED_AT: &str = "// Rejected at: ";
 /// error. The part does not depend on the compiler or on addresses.
 const MESSAGE_PART: &str = "// Says: ";
 
-/// Returns a test for each submission to an exercise in `tests/FOLDER`, which must pass.
-pub fn passing_submissions(folder: &str, exercise: &'static Exercise) -> Vec<Trial> {
-    for_each_submission(folder, exercise, passes)
+/// Returns the folder of an exercise.
+pub fn folder(exercise: &Exercise) -> PathBuf {
+    Path::new(CRATE_DIR)
+        .join("../../kernels/exercises")
+        .join(exercise.name())
 }
 
-/// Returns a test for each submission to an exercise in `tests/FOLDER`, which must be rejected at the step in
+/// Returns a test for each submission in the folder `kind` of an exercise, which must pass.
+pub fn passing_submissions(kind: &str, exercise: &'static Exercise) -> Vec<Trial> {
+    for_each_submission(kind, exercise, passes)
+}
+
+/// Returns a test for each submission in the folder `kind` of an exercise, which must be rejected at the step in
 /// its first line, or at one of several steps if the first to fail depends on the compiler or on chance. The
 /// message must contain the text in the second line.
-pub fn rejected_submissions(folder: &str, exercise: &'static Exercise) -> Vec<Trial> {
-    for_each_submission(folder, exercise, |exercise, file| {
+pub fn rejected_submissions(kind: &str, exercise: &'static Exercise) -> Vec<Trial> {
+    for_each_submission(kind, exercise, |exercise, file| {
         let text = fs::read_to_string(file)?;
         let mut lines = text.lines();
         let mut line_after = |start| lines.next().and_then(|line| line.strip_prefix(start));
@@ -48,19 +55,18 @@ pub fn rejected_submissions(folder: &str, exercise: &'static Exercise) -> Vec<Tr
 }
 
 fn for_each_submission(
-    folder: &str,
+    kind: &str,
     exercise: &'static Exercise,
     test: fn(&Exercise, &Path) -> Result<(), Failed>,
 ) -> Vec<Trial> {
-    let folder_of_kind = Path::new(CRATE_DIR).join("tests").join(folder);
-    let entries = fs::read_dir(folder_of_kind.join(exercise.name))
+    let entries = fs::read_dir(folder(exercise).join(kind))
         .into_iter()
         .flatten();
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();
     let trial = |file: PathBuf| {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
-        let name = format!("{}: {folder}: {name}", exercise.name);
+        let name = format!("{}: {kind}: {name}", exercise.name());
         with_clang(name, move || test(exercise, &file))
     };
     files.into_iter().map(trial).collect()
@@ -71,7 +77,7 @@ const MAX_LINES: usize = 25;
 
 /// Checks that a file passes as a submission to an exercise.
 pub fn passes(exercise: &Exercise, file: &Path) -> Result<(), Failed> {
-    let (code, record) = Program::new().grade(exercise.name, file);
+    let (code, record) = Program::new().grade(exercise.name(), file);
     match (code, record["passed"].as_bool()) {
         (0, Some(true)) => Ok(()),
         _ => Err(format!("exit code {code}: {record:#}").into()),
@@ -85,7 +91,7 @@ pub fn rejected(exercise: &Exercise, file: &Path, steps: &str) -> Result<(), Fai
 
 /// Checks that a file is rejected at one of these steps. Returns the message in English.
 fn message(exercise: &Exercise, file: &Path, steps: &str) -> Result<String, Failed> {
-    let (code, record) = Program::new().grade(exercise.name, file);
+    let (code, record) = Program::new().grade(exercise.name(), file);
     let step = record["step"].as_str();
     if code != 1 || step.is_none_or(|at| steps.split(", ").all(|step| step != at)) {
         return Err(format!("not rejected at {steps}, exit code {code}: {record:#}").into());

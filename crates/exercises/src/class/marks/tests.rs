@@ -27,7 +27,7 @@ fn class() -> Class {
 }
 
 fn points(exercise: &str, outcome: Outcome, step: Option<Step>, handed_in: i64) -> Option<f64> {
-    let marks = Marks::parse(FILE, Lang::En).unwrap();
+    let marks = Marks::parse(FILE, &Course::built_in().unwrap(), Lang::En).unwrap();
     let result = super::super::StudentResult {
         handed_in: Some(handed_in),
         ..sample::result("ann", exercise, outcome, step)
@@ -63,6 +63,7 @@ fn points_are_scaled_and_reduced_when_late() {
 
 #[test]
 fn invalid_marks_are_reported() {
+    let course = Course::built_in().unwrap();
     for (text, expected) in [
         ("point = 1", "line 1"),
         ("\npoints = \"many\"", "line 2"),
@@ -78,7 +79,10 @@ fn invalid_marks_are_reported() {
         ("deadline = 2026-10-12T23:59:00", "+08:00"),
         ("by = \"mail\"", "line 1"),
     ] {
-        let error = format!("{:#}", Marks::parse(text, Lang::En).expect_err(text));
+        let error = format!(
+            "{:#}",
+            Marks::parse(text, &course, Lang::En).expect_err(text)
+        );
         assert!(error.contains(expected), "{text}: {error}");
     }
 }

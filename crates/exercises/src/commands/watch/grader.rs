@@ -9,10 +9,10 @@ use anyhow::{Context as _, Error, Result};
 use kernel_build::Clang;
 
 use super::{Event, State, read_submission};
-use crate::commands::check::random_seed;
+use crate::grade::Record;
 use crate::lang::tr;
-use crate::record::Record;
-use crate::worker::{Job, JobSettings, Limits, supervise_until};
+use crate::process::Limits;
+use crate::worker::{Job, JobSettings, supervise_until};
 
 /// The time limit of a submission, in seconds.
 const TIME_LIMIT_SECONDS: u64 = 60;
@@ -74,12 +74,11 @@ impl Grader {
         let exercise = state.exercise;
         let path = state.context.workspace.display_path(exercise);
         let settings = JobSettings {
-            seed: random_seed(),
+            seed: JobSettings::random_seed(),
             lang: state.context.lang,
             clang: self.clang.clone(),
             limits: Limits::within(TIME_LIMIT_SECONDS),
         };
-        let lang = settings.lang;
         let job = Job::new(exercise, path, text, &settings);
         let stop = Arc::clone(&self.stop);
         let sender = self.to.clone();
@@ -87,7 +86,6 @@ impl Grader {
             let graded = grade(job, &stop, &to, number);
             // Ignore send errors: the view is gone if the student has quit.
             if let Some(graded) = graded.transpose() {
-                let graded = graded.map(|graded| Record::new(exercise, graded, lang));
                 let _ = to.send(Event::Graded(number, Box::new(graded)));
             }
         };
@@ -102,12 +100,7 @@ impl Grader {
     }
 }
 
-fn grade(
-    job: Job,
-    stop: &AtomicBool,
-    to: &Sender<Event>,
-    number: u64,
-) -> Result<Option<crate::worker::Graded>> {
+fn grade(job: Job, stop: &AtomicBool, to: &Sender<Event>, number: u64) -> Result<Option<Record>> {
     supervise_until(job, stop, |step, size| {
         let _ = to.send(Event::Progress(number, step, size.to_vec()));
     })

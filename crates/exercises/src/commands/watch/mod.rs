@@ -16,16 +16,15 @@ use std::sync::mpsc::{Receiver, channel};
 
 use anyhow::{Context as _, Result, bail};
 
+use super::Context;
 use super::check::store_failed;
-use super::{Context, PROGRAM};
-use crate::compiler;
+use crate::course::Exercise;
 use crate::data::Step;
 use crate::error::format_error;
-use crate::exercise::Exercise;
+use crate::files::{display_path, read_text};
+use crate::grade::{Record, find_compiler};
 use crate::lang::tr;
-use crate::progress::Progress;
-use crate::record::Record;
-use crate::workspace;
+use crate::workspace::Progress;
 use grader::Grader;
 use screen::Screen;
 
@@ -76,8 +75,8 @@ enum Pane {
 
 /// The data that the view is drawn from.
 struct State<'a> {
-    context: &'a Context,
-    exercise: &'static Exercise,
+    context: &'a Context<'a>,
+    exercise: &'a Exercise,
     progress: Progress,
     /// The last result of this exercise, or the reason why it could not be graded.
     last: Option<Result<Record, String>>,
@@ -101,7 +100,7 @@ pub fn run(context: &Context, name: Option<&str>) -> Result<ExitCode> {
             context.lang,
             "watch needs a terminal; `{} check` grades once",
             "watch 需要在终端中运行；`{} check` 可以评分一次";
-            PROGRAM
+            context.course.command_line()
         ));
     }
     let exercise = context.exercise(name)?;
@@ -117,7 +116,7 @@ pub fn run(context: &Context, name: Option<&str>) -> Result<ExitCode> {
         visible_lines: Cell::new(0),
         selected: 0,
     };
-    let clang = compiler::find(context.lang)?;
+    let clang = find_compiler(context.lang)?;
     let (to, events) = channel();
     let _watcher = saves::watch(&context.workspace.path, to.clone())?;
     let screen = Screen::open()?;
@@ -155,7 +154,7 @@ fn run_events(
 }
 
 fn handle_key(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
-    let all = &crate::course::EXERCISES;
+    let all = &state.context.course.exercises;
     match key {
         Key::Move(by) if state.pane == Pane::List => {
             state.selected = state.selected.saturating_add_signed(*by).min(all.len() - 1);
@@ -168,7 +167,7 @@ fn handle_key(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
         ),
         Key::Open if state.pane == Pane::List => {
             let exercise = &all[state.selected];
-            if exercise.name != state.exercise.name {
+            if exercise.name() != state.exercise.name() {
                 switch_exercise(state, exercise, grader);
             }
             show(state, Pane::Statement);
@@ -184,7 +183,7 @@ fn handle_key(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
         Key::Hint => {
             // Show the next hint, unless the student is only returning to those already shown.
             if state.pane == Pane::Hint || hints_shown(state) == 0 {
-                let hints = state.exercise.data()?.hints.len();
+                let hints = state.exercise.data().hints.len();
                 let exercise = state.exercise;
                 update_progress(state, |progress| {
                     progress.reveal_hint(exercise, hints);
@@ -195,7 +194,7 @@ fn handle_key(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
         Key::List => {
             let current = all
                 .iter()
-                .position(|exercise| exercise.name == state.exercise.name);
+                .position(|exercise| exercise.name() == state.exercise.name());
             state.selected = current.unwrap_or(0);
             show(state, Pane::List);
         }
@@ -221,15 +220,15 @@ fn scroll(state: &State, by: isize) {
 
 fn hints_shown(state: &State) -> usize {
     let hints = &state.progress.hints;
-    hints.get(state.exercise.name).copied().unwrap_or(0)
+    hints.get(state.exercise.name()).copied().unwrap_or(0)
 }
 
 /// Returns the next exercise that has not passed, searching forward from here and wrapping around.
-fn next_unpassed(state: &State) -> Option<&'static Exercise> {
-    let all = &crate::course::EXERCISES;
+fn next_unpassed<'a>(state: &State<'a>) -> Option<&'a Exercise> {
+    let all = &state.context.course.exercises;
     let current = all
         .iter()
-        .position(|exercise| exercise.name == state.exercise.name)?;
+        .position(|exercise| exercise.name() == state.exercise.name())?;
     let (before, from) = all.split_at(current + 1);
     let mut candidates = from.iter().chain(&before[..current]);
     candidates.find(|exercise| !state.progress.has_passed(exercise))
@@ -237,11 +236,11 @@ fn next_unpassed(state: &State) -> Option<&'static Exercise> {
 
 /// Handles a saved file. Saving another exercise's file makes it the current exercise.
 fn handle_save(state: &mut State, file: &str, grader: &mut Grader) {
-    let all = &crate::course::EXERCISES;
+    let all = &state.context.course.exercises;
     let Some(exercise) = all.iter().find(|exercise| exercise.file() == file) else {
         return;
     };
-    if exercise.name != state.exercise.name {
+    if exercise.name() != state.exercise.name() {
         switch_exercise(state, exercise, grader);
         show(state, Pane::Report);
     } else if grader.has_changed(state) {
@@ -250,7 +249,7 @@ fn handle_save(state: &mut State, file: &str, grader: &mut Grader) {
     }
 }
 
-fn switch_exercise(state: &mut State, exercise: &'static Exercise, grader: &mut Grader) {
+fn switch_exercise<'a>(state: &mut State<'a>, exercise: &'a Exercise, grader: &mut Grader) {
     state.exercise = exercise;
     state.last = None;
     grader.start(state);
@@ -287,5 +286,5 @@ fn update_progress(state: &mut State, change: impl Fn(&mut Progress)) {
 /// Reads the current submission.
 fn read_submission(state: &State) -> Result<String> {
     let file = state.context.workspace.file(state.exercise);
-    workspace::read_text(&file, &workspace::display_path(&file), state.context.lang)
+    read_text(&file, &display_path(&file), state.context.lang)
 }

@@ -9,8 +9,8 @@ use anyhow::{Context as _, Result};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::Event;
+use crate::files::display_path;
 use crate::lang::tr;
-use crate::workspace::display_path;
 
 /// The quiet period after which a file counts as saved: an editor may write it in several steps, through a
 /// temporary file.

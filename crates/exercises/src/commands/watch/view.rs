@@ -1,23 +1,20 @@
 //! The live view's content as lines of text.
 
 use super::{Pane, State, hints_shown};
-use crate::course::EXERCISES;
 use crate::report;
 use crate::text::{columns, visible, wrapped};
 
 /// Lays out the view for a terminal's width and height: head, pane, keys.
 pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
     let lang = state.context.lang;
-    let title = state
-        .exercise
-        .data()
-        .map(|data| data.title.get(lang).to_owned());
+    let course = state.context.course;
+    let title = state.exercise.data().title.get(lang);
     let mut lines = vec![
         localize!(
             lang,
             "{}/{}  {}: {}",
             "{}/{}  {}：{}";
-            state.progress.passed_count(), EXERCISES.len(), state.exercise.name, title.unwrap_or_default()
+            state.progress.passed_count(course), course.exercises.len(), state.exercise.name(), title
         ),
         format!(
             "{}  {}",
@@ -84,7 +81,7 @@ fn status_line(state: &State) -> String {
             lang,
             "grading: {}, size {} …",
             "正在评分：{}，规模 {} ……";
-            report::step_activity(*step, lang), report::format_exercise_size(state.exercise.name, size)
+            report::step_activity(*step, lang), report::format_exercise_size(state.exercise, size)
         ),
         (None, None) => localize!(lang, "grading …", "正在评分 ……"),
         (None, Some(Ok(record))) if record.passed => localize!(lang, "✓ passed", "✓ 通过"),
@@ -97,7 +94,9 @@ fn body(state: &State) -> String {
     match (state.pane, &state.last) {
         (Pane::List, _) => list(state),
         (Pane::Hint, _) => hints(state),
-        (Pane::Statement, _) => report::statement(state.exercise, &state.progress, lang),
+        (Pane::Statement, _) => {
+            report::statement(state.context.course, state.exercise, &state.progress, lang)
+        }
         (Pane::Report, None) => localize!(lang, "Grading is in progress.", "正在评分。"),
         (Pane::Report, Some(Err(reason))) => reason.clone(),
         (Pane::Report, Some(Ok(record))) => {
@@ -105,15 +104,17 @@ fn body(state: &State) -> String {
                 true => localize!(lang, "n: the next exercise", "n：下一题"),
                 false => localize!(lang, "h: a hint", "h：提示"),
             };
-            format!("{}\n{next_step}", report::full_report(record, false, lang))
+            format!(
+                "{}\n{next_step}",
+                report::full_report(state.exercise, record, false, lang)
+            )
         }
     }
 }
 
 fn hints(state: &State) -> String {
     let lang = state.context.lang;
-    let hints = state.exercise.data().map(|data| data.hints.as_slice());
-    let hints = hints.unwrap_or_default();
+    let hints = &state.exercise.data().hints;
     let texts = hints.iter().take(hints_shown(state)).enumerate();
     let texts =
         texts.map(|(number, hint)| format!("{}/{}  {}", number + 1, hints.len(), hint.get(lang)));
@@ -122,15 +123,21 @@ fn hints(state: &State) -> String {
 
 /// Formats the list of all exercises in two columns.
 fn list(state: &State) -> String {
-    let rows = EXERCISES.iter().enumerate().map(|(number, exercise)| {
-        let cursor = if number == state.selected { '>' } else { ' ' };
-        let mark = match exercise {
-            exercise if exercise.name == state.exercise.name => "→",
-            exercise if state.progress.has_passed(exercise) => "✓",
-            _ => " ",
-        };
-        format!("{cursor} {mark} {:<24}", exercise.name)
-    });
+    let rows = state
+        .context
+        .course
+        .exercises
+        .iter()
+        .enumerate()
+        .map(|(number, exercise)| {
+            let cursor = if number == state.selected { '>' } else { ' ' };
+            let mark = match exercise {
+                exercise if exercise.name() == state.exercise.name() => "→",
+                exercise if state.progress.has_passed(exercise) => "✓",
+                _ => " ",
+            };
+            format!("{cursor} {mark} {:<24}", exercise.name())
+        });
     let rows: Vec<String> = rows.collect();
     let half = rows.len().div_ceil(2);
     let lines = (0..half).map(|row| {

@@ -9,7 +9,7 @@ mod values;
 use cuda_driver::Traced;
 
 use super::results;
-use crate::data::Tolerance;
+use crate::data::{Sizes, Tolerance};
 use crate::host::{Case, Host, InputVariable, Output};
 use crate::lang::Lang;
 
@@ -23,8 +23,8 @@ pub struct Run {
 
 /// The data about a submission with wrong results.
 pub struct Evidence<'a> {
-    /// The exercise's name.
-    pub exercise: &'a str,
+    /// The exercise's sizes.
+    pub sizes: &'a Sizes,
     /// The grader's host side.
     pub host: &'a dyn Host,
     /// The run with wrong results, then those at other sizes.
@@ -49,7 +49,7 @@ impl Evidence<'_> {
         }
         let patterns = [
             sizes::describe(self, lang),
-            sums::describe(self, first.name, lang),
+            sums::describe(self, &first.name, lang),
             values::describe(self, first, &wrong, lang),
             unread::describe(&self.variables, &self.traces, lang),
         ];
@@ -85,7 +85,7 @@ mod tests {
                 .describe(Lang::En)
                 .starts_with("Correct at size 1.")
         );
-        evidence.runs[0].outputs[0].labels = &["one"];
+        evidence.runs[0].outputs[0].labels = vec!["one".to_owned()];
         assert!(evidence.describe(Lang::En).is_empty());
     }
 }
@@ -93,6 +93,7 @@ mod tests {
 #[cfg(test)]
 mod sample {
     use super::*;
+    use crate::data::Random;
     use crate::host::{Bench, Terms, Values, sample};
 
     /// A host side whose outputs sum 1, 2, 4 … up to the size, so that every subset of terms has a distinct
@@ -139,10 +140,24 @@ mod sample {
         runs(&actual, |size| powers(size).iter().sum::<f64>() as f32)
     }
 
+    /// Sizes without names.
+    static UNNAMED: Sizes = Sizes {
+        tests: Vec::new(),
+        random: Random {
+            from: Vec::new(),
+            to: Vec::new(),
+            count: 0,
+        },
+        graded: None,
+        beyond: None,
+        names: Vec::new(),
+        unit: None,
+    };
+
     /// Wraps runs of [`Powers`] for the patterns.
     pub fn evidence(runs: Vec<Run>) -> Evidence<'static> {
         Evidence {
-            exercise: "none",
+            sizes: &UNNAMED,
             host: &Powers,
             runs,
             tolerance: sample::EXACT,

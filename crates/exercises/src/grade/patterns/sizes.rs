@@ -3,7 +3,6 @@
 use super::Evidence;
 use crate::grade::results;
 use crate::lang::Lang;
-use crate::report::format_exercise_size;
 
 /// The maximum number of sizes listed of each kind.
 const MAX_SIZES: usize = 4;
@@ -18,7 +17,7 @@ pub fn describe(evidence: &Evidence, lang: Lang) -> Option<String> {
         let is_wrong =
             outputs.any(|output| results::first_wrong(output, evidence.tolerance).is_some());
         let sizes = if is_wrong { &mut wrong } else { &mut correct };
-        let size = format_exercise_size(evidence.exercise, &run.case.size);
+        let size = evidence.sizes.format(&run.case.size);
         if !sizes.contains(&size) {
             sizes.push(size);
         }

@@ -4,7 +4,6 @@ use super::Evidence;
 use crate::grade::results;
 use crate::host::{Output, Values};
 use crate::lang::Lang;
-use crate::report::format_exercise_size;
 
 /// The maximum number of elements of an output that are examined, evenly spaced.
 const MAX_ELEMENTS: usize = 64;
@@ -166,7 +165,7 @@ fn describe_repeated_last_term(evidence: &Evidence, sums: &[Sum], lang: Lang) ->
         .zip(&evidence.runs)
         .filter_map(|(repetitions, run)| {
             let repetitions = 1.0 + repetitions.filter(|&count| count != 0.0)?;
-            let size = format_exercise_size(evidence.exercise, &run.case.size);
+            let size = evidence.sizes.format(&run.case.size);
             Some(localize!(lang, "{} times at size {}", "规模 {1} 时为 {0} 次"; repetitions, size))
         });
     let examples: Vec<String> = examples.take(2).collect();

@@ -12,9 +12,9 @@ use confine::Rules;
 use super::compiler::Compiler;
 use super::libraries::{Libraries, gather};
 use super::sources::{self, SOURCES};
-use crate::data::Text;
+use crate::lang::Text;
+use crate::process::{explain_status, is_signal};
 use crate::worker::job::Job;
-use crate::worker::supervise::{explain_status, is_signal};
 
 /// The maximum length of the compiler's messages in bytes. The first error is what matters.
 const MAX_MESSAGES: u64 = 20_000;

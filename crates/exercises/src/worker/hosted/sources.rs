@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::data::Text;
+use crate::lang::Text;
 
 /// The compiler's names of the two source files.
 pub const SOURCES: [&str; 2] = ["main.rs", "student.rs"];

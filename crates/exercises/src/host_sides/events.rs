@@ -5,8 +5,7 @@ use anyhow::Result;
 use common::timing;
 use cust::launch;
 
-use crate::host::{Bench, Case, Output};
-use crate::worker::{HostExercise, Program};
+use crate::host::{Bench, Case, HostExercise, Output, Program};
 
 /// The grader's host side of 25-events.
 pub struct Events;

@@ -1,7 +1,7 @@
 //! The running program around a Rust submission, and the exchange of requests and replies with it.
 
 use std::ffi::OsStr;
-use std::io::{BufReader, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -15,11 +15,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use crate::data::Text;
-use crate::lang::Lang;
-use crate::worker::job::{Job, Limits};
-use crate::worker::lines::{Lines, OutputLine};
-use crate::worker::supervise::explain_status;
+use super::{Bench, Case, Output};
+use crate::lang::{Lang, Text};
+use crate::process::{Limits, Lines, OutputLine, explain_status, on_gpu};
 
 /// The capacity of the channel of output lines; a full channel blocks the program.
 const CHANNEL_CAPACITY: usize = 16;
@@ -35,6 +33,16 @@ const VARIABLES: [&str; 4] = [
     "CUDA_SIM_TIME_LIMIT",
     "RAYON_NUM_THREADS",
 ];
+
+/// The grader's side of an exercise in which the student writes Rust.
+pub trait HostExercise: Sync {
+    /// Sends requests about a case to the student's program and returns its replies with their references.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`NoReply`] if the program did not reply, and with CUDA's errors.
+    fn run(&self, bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>>;
+}
 
 /// The program did not reply as required; contains the explanation for the student.
 #[derive(Debug, Error)]
@@ -55,12 +63,12 @@ pub struct Program {
 
 impl Program {
     /// Starts the program within limits, with access only to its own file and the system's libraries.
-    pub fn start(file: &Path, ptx: String, job: &Job) -> Result<Program> {
+    pub fn start(file: &Path, ptx: String, limits: Limits, lang: Lang) -> Result<Program> {
         let mut rules = Rules {
             execute: confine::system_libraries(),
-            ..job.limits.rules()
+            ..limits.rules()
         };
-        if crate::worker::on_gpu() {
+        if on_gpu() {
             allow_gpu(&mut rules);
         }
         let spawn = || {
@@ -74,16 +82,13 @@ impl Program {
                 .stderr(Stdio::null())
                 .spawn()
         };
-        let mut child = spawn().with_context(|| {
-            job.lang
-                .pick("the submission cannot be started", "答案无法启动")
-                .to_owned()
-        })?;
+        let mut child =
+            spawn().context(lang.pick("the submission cannot be started", "答案无法启动"))?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().context("a program without output")?;
         let (to, output_lines) = sync_channel(CHANNEL_CAPACITY);
         thread::Builder::new().spawn(move || {
-            for line in Lines::replies(BufReader::new(stdout)) {
+            for line in replies(BufReader::new(stdout)) {
                 if to.send(line).is_err() {
                     break;
                 }
@@ -95,7 +100,7 @@ impl Program {
             stdin,
             output_lines,
             request_count: 0,
-            limits: job.limits,
+            limits,
         })
     }
 
@@ -203,6 +208,13 @@ impl Program {
     }
 }
 
+/// Reads the output of the program, whose replies are returned without their prefix.
+fn replies<R: BufRead>(from: R) -> Lines<R, Vec<u8>> {
+    Lines::new(from, |line| {
+        Some(line.strip_prefix(REPLY.as_bytes())?.to_owned())
+    })
+}
+
 /// Adds what NVIDIA's driver needs: its devices, `/proc` and `/sys`. On a GPU a program can therefore see
 /// other processes and exhaust the GPU's memory and time.
 fn allow_gpu(rules: &mut Rules) {
@@ -255,4 +267,20 @@ fn extra_reply() -> NoReply {
             REPLY.trim_end()
         )
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_are_distinguished_from_output() {
+        let text = "hello\n @reply 1\n\n@reply {}\n@repl\n@reply half";
+        let lines: Vec<_> = replies(text.as_bytes()).collect();
+        assert!(matches!(&lines[0], OutputLine::Printed(text) if text == "hello\n"));
+        assert!(matches!(&lines[1], OutputLine::Printed(text) if text == " @reply 1\n"));
+        assert!(matches!(&lines[2], OutputLine::Message(line) if line == b"{}"));
+        assert!(matches!(&lines[3], OutputLine::Printed(text) if text == "@repl\n"));
+        assert_eq!(lines.len(), 4, "an unterminated line is ignored");
+    }
 }

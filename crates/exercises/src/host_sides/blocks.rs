@@ -4,8 +4,7 @@ use answers::blocks::{Reply, Request};
 use anyhow::Result;
 use cust::prelude::*;
 
-use crate::host::{Bench, Case, Output};
-use crate::worker::{HostExercise, Program};
+use crate::host::{Bench, Case, HostExercise, Output, Program};
 
 /// The grader's host side of 03-blocks.
 pub struct Blocks;

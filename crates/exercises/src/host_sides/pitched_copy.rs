@@ -8,8 +8,7 @@ use common::PitchedBuffer;
 use common::error::check;
 use cust::sys::{self, CUmemorytype};
 
-use crate::host::{Bench, Case, Output};
-use crate::worker::{HostExercise, Program};
+use crate::host::{Bench, Case, HostExercise, Output, Program};
 
 /// The grader's host side of 10-pitched-copy.
 pub struct PitchedCopy;

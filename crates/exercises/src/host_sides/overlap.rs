@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use answers::overlap::{Order, Reply, Request, Stream};
 use anyhow::Result;
 
-use crate::host::{Bench, Case, Output};
-use crate::worker::{HostExercise, Program};
+use crate::host::{Bench, Case, HostExercise, Output, Program};
 
 /// The grader's host side of 34-overlap.
 pub struct Overlap;
