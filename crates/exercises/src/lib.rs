@@ -5,18 +5,16 @@
 //! | module | contents |
 //! |---|---|
 //! | [`lang`] | English and Chinese |
-//! | [`text`] | layout of text in a terminal |
-//! | [`process`] | limits, output and end of the processes that run submissions |
-//! | [`files`], [`error`], [`data`] | students' files; error messages; the format of `exercise.toml` |
-//! | [`output`], [`host`], [`picture`] | printing; the toolkit for host sides; drawings of a warp's access |
+//! | [`text`], [`process`] | layout of text in a terminal; limits, output and end of the processes that run submissions |
+//! | [`files`], [`error`], [`data`], [`picture`] | students' files; error messages; the format of `exercise.toml`; drawings of a warp's access |
+//! | [`output`], [`host`] | printing; the toolkit for host sides |
 //! | [`declarative`], [`host_sides`] | host sides: launches as data, and in Rust |
 //! | [`course`] | a course and its exercises |
 //! | [`workspace`], [`grade`] | the student's folder and progress; the steps of grading |
 //! | [`report`], [`worker`] | reports for people; grading in a separate process |
 //! | [`class`] | grading of many students' submissions, optionally in shards |
 //! | [`flags`] | the command line |
-//! | [`usage`] | parsing of the command line |
-//! | [`commands`] | the commands |
+//! | [`usage`], [`commands`] | parsing of the command line; the commands |
 //!
 //! The built-in course is the folder `kernels/exercises`; the README there describes how to write an exercise.
 

@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use anyhow::Result;
 
 use super::Submissions;
-use super::table::escape_formula;
+use super::tables::escape_formula;
 use crate::course::Exercise;
 use crate::lang::Lang;
 

@@ -1,18 +1,25 @@
-//! Grades a class, or one shard of it, several submissions at a time.
+//! Grades a class, or one shard of it, several submissions at a time. The class's folder has one folder per student; the
+//! modelled times of the course's own files are measured once per class instead of once per submission.
 
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::thread;
+use std::{fs, thread};
 
-use anyhow::{Error, Result};
+use anyhow::{Context as _, Error, Result, bail, ensure};
 use chapter::progress;
 
-use super::reference_times::ReferenceTimesCache;
-use super::submissions::display_name;
-use super::{Class, Marks, Outcome, Shard, StudentResult, Submissions, time};
-use crate::course::Exercise;
+use super::{Class, Marks, Outcome, Shard, StudentResult, marks};
+use crate::course::{Exercise, Side};
 use crate::error::format_error;
-use crate::lang::tr;
+use crate::files::{display_path, read_text};
+use crate::grade::ReferenceTimes;
+use crate::lang::{Lang, tr};
+use crate::process::on_gpu;
+use crate::text::in_a_line;
 use crate::worker::{Job, JobSettings, supervise};
 
 /// Settings for grading a class.
@@ -169,10 +176,152 @@ fn handed_in(
         return Ok(None);
     };
     let folder = submissions.student_folder(student);
-    time::handed_in(
+    marks::handed_in(
         &folder,
         &exercise.file(),
         deadline.source,
         grading.settings.lang,
     )
+}
+
+/// The students' submissions.
+#[derive(Clone)]
+pub struct Submissions<'a> {
+    folder: PathBuf,
+    /// The students' names, which are the names of their folders, sorted.
+    pub students: Vec<String>,
+    /// The exercises to grade, in order.
+    pub exercises: Vec<&'a Exercise>,
+}
+
+impl<'a> Submissions<'a> {
+    /// Opens a class's folder; each folder in it belongs to one student.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the folder cannot be read, has no folders in it, or has one whose name is not valid UTF-8.
+    pub fn open(
+        folder: &Path,
+        exercises: Vec<&'a Exercise>,
+        lang: Lang,
+    ) -> Result<Submissions<'a>> {
+        let named = || display_path(folder);
+        let mut students = Vec::new();
+        for entry in fs::read_dir(folder).with_context(named)? {
+            let entry = entry.with_context(named)?;
+            // Do not follow symbolic links: their targets are not submissions.
+            if !entry.file_type()?.is_dir() {
+                continue;
+            }
+            let name = entry.file_name().into_string().map_err(|name| {
+                anyhow::anyhow!(localize!(
+                    lang,
+                    "{}: the name of the folder {:?} is not valid UTF-8",
+                    "{}：文件夹 {:?} 的名字不是 UTF-8 文本";
+                    named(), name
+                ))
+            })?;
+            if !name.starts_with('.') {
+                students.push(name);
+            }
+        }
+        ensure!(
+            !students.is_empty(),
+            localize!(
+                lang,
+                "{} has no folders: create one for each student and put the submissions in it",
+                "{} 中没有文件夹：请为每名学生建一个文件夹，把答案放在里面";
+                named()
+            )
+        );
+        students.sort();
+        let folder = folder.to_owned();
+        Ok(Submissions {
+            folder,
+            students,
+            exercises,
+        })
+    }
+
+    /// Returns all possible submissions, ordered by student, then by exercise.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a Exercise)> {
+        self.students.iter().flat_map(|student| {
+            let student = student.as_str();
+            let exercises = self.exercises.iter();
+            exercises.map(move |&exercise| (student, exercise))
+        })
+    }
+
+    /// Returns the path of a student's folder.
+    pub fn student_folder(&self, student: &str) -> PathBuf {
+        self.folder.join(student)
+    }
+
+    /// Reads a student's submission; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is not a regular file or cannot be read.
+    pub fn read(&self, student: &str, exercise: &Exercise, lang: Lang) -> Result<Option<String>> {
+        let path = self.folder.join(student).join(exercise.file());
+        let named = display_name(student, exercise);
+        // Do not follow symbolic links, which could point to any file of this machine.
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_file() => read_text(&path, &named, lang).map(Some),
+            Ok(_) => bail!(localize!(lang, "{} is not a regular file", "{} 不是普通文件"; named)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).context(named),
+        }
+    }
+}
+
+/// Returns the name of a submission's file for messages. It is relative to the class's folder, because
+/// records must not contain paths of this machine.
+fn display_name(student: &str, exercise: &Exercise) -> String {
+    in_a_line(&format!("{student}/{}", exercise.file())).into_owned()
+}
+
+/// The minimum number of submissions to an exercise for which a separate job pays off.
+const MIN_SUBMISSIONS: usize = 4;
+
+/// The reference times of all exercises with many submissions, each measured on first use.
+struct ReferenceTimesCache<'a> {
+    times: BTreeMap<&'a str, OnceLock<Option<ReferenceTimes>>>,
+    settings: &'a JobSettings,
+}
+
+impl<'a> ReferenceTimesCache<'a> {
+    /// Prepares reference times for submissions to these exercises.
+    fn new(
+        submissions: impl Iterator<Item = &'a Exercise>,
+        settings: &'a JobSettings,
+    ) -> ReferenceTimesCache<'a> {
+        let mut counts = BTreeMap::new();
+        for exercise in submissions {
+            *counts.entry(exercise.name()).or_insert(0) += 1;
+        }
+        // On a GPU each submission is timed in the same run as the start file and the solution.
+        counts.retain(|_, count| *count >= MIN_SUBMISSIONS && !on_gpu());
+        let times = counts.into_keys().map(|name| (name, OnceLock::new()));
+        let times = times.collect();
+        ReferenceTimesCache { times, settings }
+    }
+
+    /// Returns the reference times of an exercise, measured by a job that grades only the solution. Returns
+    /// `None` if each submission has to measure them itself, for example because that job failed; grading the
+    /// submission then reports the error.
+    fn get(&self, exercise: &Exercise) -> Option<ReferenceTimes> {
+        let Side::Kernel(_) = exercise.side() else {
+            return None;
+        };
+        *self.times.get(exercise.name())?.get_or_init(|| {
+            let (file_name, text) = (exercise.file(), exercise.solution().to_owned());
+            let record = supervise(Job::new(exercise, file_name, text, self.settings)).ok()?;
+            let timed = record.time?;
+            Some(ReferenceTimes {
+                start_ms: timed.start_ms,
+                solution_ms: timed.solution_ms,
+            })
+        })
+    }
 }

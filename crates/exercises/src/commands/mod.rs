@@ -1,15 +1,9 @@
-//! The program's commands, one file each.
+//! The program's commands.
 
+mod author;
 mod check;
 mod class;
-mod hint;
-mod list;
-mod new;
-mod reset;
-mod solution;
-mod statement;
-mod status;
-mod test;
+mod student;
 mod watch;
 
 use std::process::ExitCode;
@@ -83,14 +77,14 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         .context(tr("the program cannot start", "程序无法启动"))?;
     let custom_course = flags.global.course.as_deref();
     if let Some(Command::New { name }) = &flags.command {
-        return new::run(custom_course, name);
+        return author::new(custom_course, name);
     }
     let course = &match custom_course {
         Some(folder) => Course::open(folder, Lang::current())?,
         None => Course::built_in()?,
     };
     if let Some(Command::Test { name }) = &flags.command {
-        return test::run(course, name.as_deref(), Lang::current());
+        return author::test(course, name.as_deref(), Lang::current());
     }
     if let Some(Command::Check(check)) = &flags.command
         && let Some(submissions) = &check.class.submissions
@@ -102,14 +96,14 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     }
     let context = Context::open(course, &flags.global)?;
     match &flags.command {
-        None => status::run(&context),
-        Some(Command::List) => list::run(&context),
+        None => student::status(&context),
+        Some(Command::List) => student::list(&context),
         Some(Command::Check(check)) => check::run(&context, check),
         Some(Command::Watch { name }) => watch::run(&context, name.as_deref()),
-        Some(Command::Statement { name }) => statement::run(&context, name.as_deref()),
-        Some(Command::Hint { name }) => hint::run(&context, name.as_deref()),
-        Some(Command::Reset { name }) => reset::run(&context, name),
-        Some(Command::Solution { name, give_up }) => solution::run(&context, name, *give_up),
+        Some(Command::Statement { name }) => student::statement(&context, name.as_deref()),
+        Some(Command::Hint { name }) => student::hint(&context, name.as_deref()),
+        Some(Command::Reset { name }) => student::reset(&context, name),
+        Some(Command::Solution { name, give_up }) => student::solution(&context, name, *give_up),
         // Handled above, because they do not use the student's folder.
         Some(
             Command::Merge { .. } | Command::New { .. } | Command::Test { .. } | Command::Worker,

@@ -1,20 +1,16 @@
 //! The format of `exercise.toml`. Unknown fields are errors, so that misspelt names are noticed.
 
-mod outputs;
 mod sizes;
-mod target;
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use launch_plan::comment;
-use launch_plan::plan::{self, Plan};
+use launch_plan::plan::{self, Number, Plan};
+use launch_plan::{Element, comment};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-pub use outputs::Output;
 pub use sizes::{Random, SizeRange, Sizes};
-pub use target::{Counters, Target};
 
 use crate::lang::Text;
 
@@ -292,6 +288,169 @@ pub fn parse(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
         Ok(data)
     };
     parse().with_context(|| file.to_owned())
+}
+
+/// A buffer whose contents are compared with the expected results.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output {
+    /// The buffer's name.
+    pub buffer: String,
+    /// The lengths of its dimensions, outermost first (rows, then columns); by default one dimension of
+    /// `count` elements.
+    #[serde(default)]
+    pub shape: Vec<Number>,
+    /// The label of each element, if the student predicts it. Expected values are not shown then.
+    #[serde(default)]
+    pub predicts: Vec<String>,
+}
+
+impl Data {
+    fn validate_outputs(&self) -> Result<()> {
+        ensure!(
+            !self.outputs.is_empty(),
+            "there is no [[output]]: name the buffer with the results, for example [[output]] \
+             buffer = \"out\""
+        );
+        ensure!(
+            !self.launch.is_empty() || self.kind == Kind::Predict,
+            "there is no [[launch]]: it names the kernel and its arguments"
+        );
+        for (index, output) in self.outputs.iter().enumerate() {
+            let name = &output.buffer;
+            let buffer = self
+                .buffer
+                .iter()
+                .find(|buffer| buffer.name.get_ref() == name);
+            let Some(buffer) = buffer else {
+                anyhow::bail!("[[output]] {name}: there is no [[buffer]] of this name");
+            };
+            let of = Element::named(buffer.element.get_ref());
+            ensure!(
+                matches!(of, Ok(Element::F32 | Element::I32 | Element::U32) | Err(_)),
+                "[[output]] {name}: an output must be float, int or unsigned int"
+            );
+            ensure!(
+                !self.outputs[..index]
+                    .iter()
+                    .any(|other| other.buffer == *name),
+                "[[output]] {name} is listed twice"
+            );
+        }
+        for name in &self.optional {
+            let mut variables = self.buffer.iter().filter(|buffer| buffer.symbol);
+            ensure!(
+                variables.any(|buffer| buffer.name.get_ref() == name),
+                "optional: there is no [[buffer]] {name} with symbol = true"
+            );
+        }
+        let expected = self.buffer.iter().filter(|buffer| buffer.expect.is_some());
+        for buffer in expected {
+            let name = buffer.name.get_ref();
+            ensure!(
+                self.outputs.iter().any(|output| output.buffer == *name),
+                "[[buffer]] {name} has `expect` but no [[output]]"
+            );
+        }
+        let unsupported = self
+            .buffer
+            .iter()
+            .find(|buffer| buffer.print.is_some() || buffer.tolerance.is_some());
+        ensure!(
+            unsupported.is_none(),
+            "[[buffer]]: `print` and `tolerance` belong to cuda-run; here [tolerance] applies to \
+             all floats"
+        );
+        Ok(())
+    }
+}
+
+/// A bound on a counter or on a sum of counters.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// The counters, by Nsight Compute's names.
+    pub counter: Option<Counters>,
+    /// Instead of a counter, the minimum share of the bandwidth limit: the time of a copy of the required
+    /// bytes divided by the kernels' time.
+    pub share_of_limit: Option<f64>,
+    /// The kernel whose launches are counted; `None` for all launches.
+    pub kernel: Option<String>,
+    /// The inclusive maximum.
+    pub at_most: Option<u64>,
+    /// The inclusive minimum.
+    pub at_least: Option<u64>,
+    /// The exact value.
+    pub equals: Option<u64>,
+    /// The derivation of the bound, shown if it is missed.
+    pub say: Text,
+}
+
+/// One counter or a sum of several. An atomic operation reads and writes like a load and a store but has its
+/// own counter, which a sum can include.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Counters {
+    /// A single counter.
+    One(String),
+    /// The sum of several counters.
+    Sum(Vec<String>),
+}
+
+impl Counters {
+    /// Returns the counters' names.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Counters::One(name) => std::slice::from_ref(name),
+            Counters::Sum(names) => names,
+        }
+    }
+}
+
+impl Target {
+    fn validate(&self) -> Result<()> {
+        let bounds = (self.at_most, self.at_least, self.equals);
+        match (&self.counter, self.share_of_limit) {
+            (Some(counters), None) => {
+                let names = counters.names();
+                ensure!(!names.is_empty(), "[[target]] counter is empty");
+                for (index, name) in names.iter().enumerate() {
+                    let metrics = cuda_driver::counters::METRICS;
+                    ensure!(
+                        metrics.iter().any(|metric| metric.name == name),
+                        "[[target]] {name} is not a counter"
+                    );
+                    ensure!(
+                        !names[..index].contains(name),
+                        "[[target]] {name} is named twice, and would be counted twice"
+                    );
+                }
+                let name = &names[0];
+                ensure!(
+                    matches!(
+                        bounds,
+                        (None, None, Some(_)) | (Some(_), _, None) | (_, Some(_), None)
+                    ),
+                    "[[target]] {name} takes at_most, at_least or both of them, or equals alone"
+                );
+                if let (Some(maximum), Some(minimum), _) = bounds {
+                    ensure!(
+                        minimum <= maximum,
+                        "[[target]] {name}: at_least is above at_most"
+                    );
+                }
+            }
+            (None, Some(share)) => ensure!(
+                bounds == (None, None, None)
+                    && self.kernel.is_none()
+                    && share > 0.0
+                    && share <= 1.0,
+                "[[target]] share_of_limit must be above 0 and at most 1, without other bounds"
+            ),
+            _ => anyhow::bail!("[[target]] takes `counter` or `share_of_limit`, one of them"),
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -2,18 +2,17 @@
 //! `docs/records/launch-plan.md`. Expected results come from the description or from running the solution.
 
 mod device;
-mod reference;
-mod terms;
 
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Error, Result, anyhow};
+use launch_plan::expression::{Expression, Operator};
+use launch_plan::fill::{self, ElementScope};
 use launch_plan::plan::Number;
-use launch_plan::{PlanError, ResolvedPlan, fill};
-
-pub use reference::SolutionFailed;
+use launch_plan::{PlanError, ResolvedPlan};
+use thiserror::Error as ThisError;
 
 use crate::data::{self, Data};
 use crate::host::{Bench, Case, Host, InputValues, Output, Terms};
@@ -172,7 +171,7 @@ impl Host for DeclarativeHost<'_> {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
         let (optional, resolved) = (&self.data.optional, self.resolved(case)?);
         let actual = device::run(bench, &resolved, optional)?;
-        let expected = reference::expected(bench, &resolved, optional)?;
+        let expected = expected_outputs(bench, &resolved, optional)?;
         let outputs = resolved.outputs.iter().zip(actual).zip(expected);
         outputs
             .map(|((buffer, actual), expected)| {
@@ -197,7 +196,7 @@ impl Host for DeclarativeHost<'_> {
             .buffers
             .iter()
             .find(|buffer| buffer.name == output)?;
-        terms::evaluate(&buffer.expected.as_ref()?.text, &resolved.ready, indices)
+        sum_terms(&buffer.expected.as_ref()?.text, &resolved.ready, indices)
     }
 
     fn input_values(&self, case: &Case) -> Vec<InputValues> {
@@ -225,5 +224,109 @@ impl Host for DeclarativeHost<'_> {
             })
         });
         inputs.collect()
+    }
+}
+
+/// Returns the expected bytes of each output. The solution runs after the submission, whose kernels therefore
+/// cannot find its results in memory.
+fn expected_outputs<'a>(
+    bench: &Bench,
+    resolved: &'a ResolvedCase,
+    optional: &[String],
+) -> Result<&'a [Vec<u8>]> {
+    if let Some(expected) = resolved.expected.get() {
+        return Ok(expected);
+    }
+    let all = resolved.outputs.iter().map(|output| {
+        let buffer = &resolved.ready.buffers[output.buffer];
+        let expected = buffer.expected.as_ref()?;
+        let bytes = expected
+            .values
+            .iter()
+            .flat_map(|&value| buffer.element.bytes(value));
+        Some(bytes.collect::<Vec<u8>>())
+    });
+    let described: Vec<Option<Vec<u8>>> = all.collect();
+    let expected = match described.iter().all(Option::is_some) {
+        true => described.into_iter().flatten().collect(),
+        false => {
+            let computed = bench.uncounted(|| {
+                let solution = bench.solution()?;
+                device::run_unwatched(bench, &solution, resolved, optional)
+            });
+            let computed = computed.map_err(solution_failed)?;
+            let both = described.into_iter().zip(computed);
+            both.map(|(described, computed)| described.unwrap_or(computed.bytes))
+                .collect()
+        }
+    };
+    Ok(resolved.expected.get_or_init(|| expected))
+}
+
+/// The error that the solution itself does not run. It is not a verdict on the submission.
+#[derive(Debug, ThisError)]
+#[error("the solution failed to run, so nothing can be graded: {0}")]
+pub struct SolutionFailed(String);
+
+fn solution_failed(error: Error) -> Error {
+    let reason = match cuda_driver::take_fault() {
+        Some(fault) => fault.to_string(),
+        None => format!("{error:#}"),
+    };
+    SolutionFailed(reason).into()
+}
+
+/// Returns the terms of these elements; `None` if `expect` is not a sum.
+fn sum_terms(expect: &str, ready: &ResolvedPlan, indices: &[usize]) -> Option<Vec<Terms>> {
+    let sum = Expression::parse(expect).ok()?;
+    let equal = with_equality(&sum);
+    let terms_of = |&index: &usize| {
+        let values = ElementScope {
+            index,
+            values: ready,
+        };
+        let terms = sum.terms(&values)?.ok()?;
+        let equal = equal.as_ref().and_then(|equal| equal.value(&values).ok());
+        Some(Terms {
+            values: terms.iter().map(|term| term.to_float()).collect(),
+            equal: equal.map(|equal| equal.to_float()),
+        })
+    };
+    indices.iter().map(terms_of).collect()
+}
+
+/// Returns the sum with `==` instead of the ordering comparison in each term; `None` if the terms are no
+/// ordering comparisons.
+fn with_equality(sum: &Expression) -> Option<Expression> {
+    use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
+    let Expression::Sum(name, operands) = sum else {
+        return None;
+    };
+    let [from, to, of] = (**operands).clone();
+    let Expression::Binary(Greater | GreaterOrEqual | Less | LessOrEqual, both) = of else {
+        return None;
+    };
+    let equal = Expression::Binary(Operator::Equal, both);
+    Some(Expression::Sum(name.clone(), Box::new([from, to, equal])))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn comparisons_count_equal_pairs() {
+        let text = "[[buffer]]\nname = \"in\"\ntype = \"int\"\ncount = 4\nfill = { values = [3, 5, 3, 1] }\n";
+        let plan = toml::from_str(text).unwrap();
+        let ready = ResolvedPlan::within(&plan, text, Path::new(""), &[], 0).unwrap();
+        let sum_terms = |expect| sum_terms(expect, &ready, &[0, 3]);
+        let terms = sum_terms("sum(k, i, 4, in[k] > 3)").unwrap();
+        assert_eq!(terms[0].values, [0.0, 1.0, 0.0, 0.0]);
+        assert_eq!((terms[0].equal, terms[1].equal), (Some(2.0), Some(0.0)));
+        let terms = sum_terms("sum(k, i, 4, in[k])").unwrap();
+        assert_eq!((&terms[1].values[..], terms[1].equal), (&[1.0][..], None));
+        assert!(sum_terms("in[i]").is_none());
     }
 }

@@ -1,18 +1,22 @@
-//! The step `counters`: the submission's memory traffic compared with the exercise's targets.
+//! The step `counters`: the submission's memory traffic compared with the exercise's targets, variables that must be in
+//! constant memory, and the submission's source lines with their counters.
 
 use std::collections::BTreeMap;
 
 use chapter::limit::{self, DeviceRange};
 use chapter::number::{grouped, percent};
+use chapter::profile::{Reader, cost, listing};
 use common::timing;
 use cuda_driver::LaunchRecord;
 use cuda_driver::counters::METRICS;
+use cuda_driver::model::Resource;
 use cust::memory::DeviceBuffer;
 
-use super::{Counted, Failure, Stop, Verdict};
+use super::{Counted, Failure, Stop, Submission, Verdict, compile};
 use crate::data::{Data, Step, Target};
 use crate::host::{Bench, Case, Host};
 use crate::lang::{Lang, Text};
+use crate::text::WIDTH;
 
 /// Fails if a target is missed. On a GPU there are no launch records, so the step passes.
 pub fn verdict(
@@ -212,6 +216,113 @@ pub fn counter_label(names: &str, lang: Lang) -> String {
     labels.collect::<Vec<_>>().join(SEPARATOR)
 }
 
+/// Fails if a variable that the exercise names is not in constant memory.
+pub fn check_constants(data: &Data, ptx: &str, case: &Case) -> Result<(), Stop> {
+    let mut names = data.constants.iter();
+    let Some(name) = names.find(|name| !is_constant(ptx, name)) else {
+        return Ok(());
+    };
+    Err(Stop::Failed(Failure {
+        step: Step::Counters,
+        kind: None,
+        size: case.size.clone(),
+        message: Text::from_fn(|lang| {
+            localize!(
+                lang,
+                "The results are correct, but the variable `{0}` is not in constant memory, as \
+                 this exercise requires: declare it as `__constant__ … {0}`, outside of all \
+                 functions.",
+                "结果正确，但变量 `{0}` 不在常量内存中，不符合本题的要求：请在所有函数之外声明 \
+                 `__constant__ … {0}`。";
+                name
+            )
+        }),
+    }))
+}
+
+/// Returns true if the PTX declares a constant variable of this name: `.visible .const .align 4 .b8 name[16];`.
+fn is_constant(ptx: &str, name: &str) -> bool {
+    let mut constants = ptx.lines().filter(|line| {
+        let mut words = line.split_whitespace();
+        words.any(|word| word == ".const")
+    });
+    constants.any(|line| {
+        let declared = line.split('=').next().unwrap_or(line);
+        let mut words =
+            declared.split(|character: char| character.is_whitespace() || "[;".contains(character));
+        words.any(|word| word == name)
+    })
+}
+
+/// Formats the lines of the submission, kernel by kernel.
+pub fn format_lines(launches: &[LaunchRecord], submission: &Submission, lang: Lang) -> String {
+    let mut kernels: Vec<LaunchRecord> = Vec::new();
+    for launch in launches {
+        match kernels
+            .iter_mut()
+            .find(|record| record.kernel == launch.kernel)
+        {
+            Some(record) => record.add(launch),
+            None => kernels.push(launch.clone()),
+        }
+    }
+    let file_name = submission
+        .display_name
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or_default();
+    let source = |file: &str| {
+        let is_submission = file == compile::FILE_NAME;
+        let lines = is_submission.then(|| {
+            submission
+                .text
+                .lines()
+                .map(|line| line.replace('\t', "    "))
+        });
+        let lines = lines.map(Iterator::collect);
+        lines.ok_or_else(|| localize!(lang, "In {}:", "在 {} 中："; file))
+    };
+    let reader = Reader {
+        width: WIDTH,
+        chinese: lang == Lang::Zh,
+        text: &source,
+    };
+    let kernel = |launch: &LaunchRecord| {
+        let profile = launch.profile.as_ref()?;
+        let binding = launch.time.binding;
+        let cost = cost::for_resource(binding, &profile.total);
+        let head = localize!(
+            lang,
+            "`{}` is bound by {}; percentages are shares of the {}, and > marks lines with 10 % or \
+             more.",
+            "`{}` 的瓶颈是{}；占比按{}计算，> 标出占 10 % 以上的行。";
+            launch.kernel, resource_name(binding, lang), lang.pick(cost.unit, cost.unit_zh)
+        );
+        let lines = listing(profile, binding, &reader).replace(compile::FILE_NAME, file_name);
+        Some(format!("{head}\n{lines}"))
+    };
+    let kernels: Vec<String> = kernels.iter().filter_map(kernel).collect();
+    kernels.join("\n\n")
+}
+
+/// Returns the name of the resource that bounds a kernel.
+fn resource_name(resource: Resource, lang: Lang) -> String {
+    match lang {
+        Lang::En => resource.to_string(),
+        Lang::Zh => match resource {
+            Resource::Arithmetic => "计算单元",
+            Resource::Issue => "指令发射",
+            Resource::L1Shared => "L1 缓存和共享内存",
+            Resource::ConstantCache => "常量缓存",
+            Resource::L2 => "L2 缓存",
+            Resource::Memory => "设备内存",
+            Resource::Latency => "延迟",
+            Resource::Launch => "启动开销",
+        }
+        .to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,6 +383,21 @@ mod tests {
                 !outside.iter().any(|&value| reached(&target, value)),
                 "{bounds}"
             );
+        }
+    }
+
+    #[test]
+    fn constants_are_distinguished_from_other_variables() {
+        let ptx = "\
+.visible .const .align 4 .b8 weights[128];
+.const .align 4 .u32 gain = 3;
+.visible .global .align 4 .b8 table[16];
+.const .align 8 .u64 places[1] = {table};
+ld.const.f32 %f1, [level];
+";
+        assert!(is_constant(ptx, "weights") && is_constant(ptx, "gain"));
+        for name in ["table", "weight", "level"] {
+            assert!(!is_constant(ptx, name), "{name}");
         }
     }
 }

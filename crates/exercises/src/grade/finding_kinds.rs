@@ -2,7 +2,7 @@
 
 use cuda_driver::{Finding, FindingKind};
 
-use super::{advice, strip_comment, translate};
+use super::{strip_comment, translate};
 use crate::lang::Lang;
 
 /// Returns the title of a kind of finding.
@@ -146,7 +146,7 @@ pub fn likely_cause(finding: &Finding, is_update: bool, text: &str, lang: Lang) 
             "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`"
         );
     }
-    if let Some(advice) = advice::likely_cause(finding, text, lang) {
+    if let Some(advice) = likely_cause_in_lines(finding, text, lang) {
         return advice;
     }
     match lang {
@@ -207,5 +207,81 @@ fn likely_cause_zh(kind: FindingKind) -> &'static str {
         FindingKind::HostAccessed | FindingKind::HostFreed | FindingKind::HostChanged => {
             "此前没有等待该流（`cudaStreamSynchronize` 或事件）"
         }
+    }
+}
+
+/// Returns the likely cause of a finding in a file with this text; `None` if the lines give no hint.
+fn likely_cause_in_lines(finding: &Finding, text: &str, lang: Lang) -> Option<String> {
+    let line = |number: u32| {
+        let line = (number as usize).checked_sub(1);
+        let line = line.and_then(|line| text.lines().nth(line));
+        line.map_or("", strip_comment)
+    };
+    let line_number = finding.source.line;
+    let other_line_number = finding.other.as_ref().map(|other| other.source.line);
+    Some(match finding.kind {
+        FindingKind::ReadAfterWrite | FindingKind::WriteAfterRead
+            if other_line_number == Some(line_number) =>
+        {
+            localize!(
+                lang,
+                "a sum without `atomicAdd`, or a loop without a `__syncthreads()` in each iteration",
+                "求和没有使用 `atomicAdd`，或者循环的每次迭代缺少 `__syncthreads()`"
+            )
+        }
+        FindingKind::WriteAfterRead
+            if !has_barrier_between(text, line_number, other_line_number?) =>
+        {
+            localize!(
+                lang,
+                "a missing `__syncthreads()` between the two lines",
+                "两行之间缺少 `__syncthreads()`"
+            )
+        }
+        FindingKind::UninitializedShared if line(line_number).contains("atomic") => localize!(
+            lang,
+            "a sum in shared memory that was not set to 0: shared memory is uninitialized at first",
+            "共享内存中的和没有先清零：共享内存最初是未初始化的"
+        ),
+        FindingKind::CopyNotAwaited => localize!(
+            lang,
+            "a missing `__pipeline_wait_prior` (`cp.async.wait_group` in PTX), or one that leaves \
+             too many copies in flight",
+            "缺少 `__pipeline_wait_prior`（PTX 中为 `cp.async.wait_group`），或者它允许未完成的复制过多"
+        ),
+        FindingKind::BarrierNeverOpens => localize!(
+            lang,
+            "`__syncthreads()` in an `if` or a loop that not all threads of the block enter",
+            "`__syncthreads()` 写在 `if` 或循环里，而线程块中有线程不会进入"
+        ),
+        FindingKind::InterBlockRace if other_line_number != Some(line_number) => localize!(
+            lang,
+            "blocks run in any order, some concurrently: a result written over the input, a sum \
+             without `atomicAdd`, or no `__threadfence()` before signalling that a result is ready",
+            "线程块的执行顺序不定，有些同时执行：结果写在了输入上，求和没有使用 `atomicAdd`，\
+             或者在通知结果已写好之前缺少 `__threadfence()`"
+        ),
+        _ => return None,
+    })
+}
+
+/// Returns true if there is a barrier between a line that writes and a later one that reads.
+fn has_barrier_between(text: &str, write: u32, read: u32) -> bool {
+    let after = text.lines().enumerate().skip(write as usize);
+    let mut between = after.take_while(|(at, _)| at + 1 < read as usize);
+    between.any(|(_, line)| strip_comment(line).contains("__syncthreads()"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn barriers_between_two_lines_are_found() {
+        let text = "tile[t] = in[i];\n__syncthreads();\nout[i] = tile[t + 1];\n";
+        assert!(has_barrier_between(text, 1, 3));
+        assert!(!has_barrier_between(text, 2, 3) && !has_barrier_between(text, 3, 1));
+        let text = "tile[t] = in[i];\n// no __syncthreads()\nout[i] = tile[t + 1];\n";
+        assert!(!has_barrier_between(text, 1, 3));
     }
 }

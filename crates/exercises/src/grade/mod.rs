@@ -2,110 +2,36 @@
 //!
 //! Each submission is graded in a separate process with resource limits; see the module `worker`.
 
-mod advice;
-mod block_races;
-mod cases;
+mod accesses;
 mod checks;
 mod compile;
-mod constants;
 mod counters;
 mod finding_kinds;
 mod includes;
 mod launch;
-mod lines;
 mod patterns;
 mod picture;
-mod predictions;
-mod reference;
 mod results;
 mod signature;
 mod steps;
+mod submission;
 mod time;
 mod tokens;
 mod translate;
 mod trial;
 mod undeclared;
 mod verdict;
-mod writers;
-
-use std::path::PathBuf;
 
 use anyhow::Result;
-use kernel_build::Clang;
 
 pub use compile::{compiler_files, course_files as compile_course_files, find_compiler};
 pub use counters::{counter_label, format_target};
-pub use time::{ReferenceTimes, format_times};
+pub use submission::{Grading, ReferenceTimes, Subject, Submission};
+pub use time::format_times;
 pub use verdict::{Counted, Failure, FailureKind, Record, Timed, Verdict};
 
 use crate::course::Exercise;
-use crate::data::Step;
-use crate::host::Host;
-use crate::lang::Lang;
-use crate::process::Limits;
-
-/// A student's submission to an exercise.
-#[derive(Clone, Debug)]
-pub struct Submission {
-    /// The file's name in messages.
-    pub display_name: String,
-    /// The file's text.
-    pub text: String,
-}
-
-/// Strips the comment from a line of code.
-fn strip_comment(line: &str) -> &str {
-    line.split("//").next().unwrap_or_default()
-}
-
-/// Settings of a grading.
-pub struct Grading<'a> {
-    /// The seed of random sizes and inputs.
-    pub seed: u64,
-    /// The language of messages.
-    pub lang: Lang,
-    /// The compiler for kernels.
-    pub clang: Clang,
-    /// The minimum architecture of the exercise, 80 for sm_80; `None` for any.
-    pub architecture: Option<u32>,
-    /// The modelled times of the course's own files, if known.
-    pub reference_times: Option<ReferenceTimes>,
-    /// True if the report includes the submission's lines with their counters.
-    pub lines: bool,
-    /// The folder for the compiler's temporary files.
-    pub scratch: PathBuf,
-    /// The limits of the compiler.
-    pub limits: Limits,
-    /// A callback that receives each step and size when it starts.
-    pub on_step: &'a mut dyn FnMut(Step, &[u32]),
-}
-
-/// The reason why grading stops.
-enum Stop {
-    /// The submission failed a step.
-    Failed(Failure),
-    /// The grading itself failed; the submission is not at fault.
-    InternalError(anyhow::Error),
-}
-
-impl From<anyhow::Error> for Stop {
-    fn from(error: anyhow::Error) -> Self {
-        Stop::InternalError(error)
-    }
-}
-
-/// The kind of program that is graded.
-pub enum Subject<'a> {
-    /// A kernel: the submission is CUDA C, the host side is the course's.
-    Kernel(&'a dyn Host),
-    /// A host side that sends requests to the program around the submission.
-    Host {
-        /// The grader's host side.
-        host: &'a dyn Host,
-        /// The PTX of the course's kernel; empty if there is none.
-        ptx: String,
-    },
-}
+use submission::{Stop, strip_comment};
 
 /// Grades a submission.
 ///

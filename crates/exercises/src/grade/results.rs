@@ -7,7 +7,7 @@ use chapter::number::grouped;
 use common::verify::{compare, within_ulps};
 use cust::memory::bytemuck::Pod;
 
-use super::{Failure, Stop, predictions};
+use super::{Failure, Stop};
 use crate::data::{Step, Tolerance};
 use crate::host::{Case, Output, Values};
 use crate::lang::{Lang, Text};
@@ -47,7 +47,7 @@ fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String>
     let first = wrong.iter().position(|&wrong| wrong)?;
     let count = wrong.iter().filter(|&&wrong| wrong).count();
     if !output.labels.is_empty() {
-        return Some(predictions::describe(
+        return Some(describe_predictions(
             &output.labels,
             &wrong,
             &format_values(&output.actual),
@@ -353,6 +353,46 @@ pub fn format_float(value: f32) -> String {
         0..=12 => plain,
         _ => format!("{value:e}"),
     }
+}
+
+/// Lists the wrong predictions with the values that the student gave.
+fn describe_predictions(
+    labels: &[String],
+    wrong: &[bool],
+    predictions: &[String],
+    lang: Lang,
+) -> String {
+    let lines = labels.iter().zip(wrong).zip(predictions);
+    let lines = lines.filter(|((_, wrong), _)| **wrong);
+    let lines = lines.map(|((label, _), prediction)| {
+        localize!(
+            lang,
+            "`{}`: you predicted {}, which is wrong.",
+            "`{}`：你的预测是 {}，不对。";
+            label, prediction
+        )
+    });
+    let mut lines: Vec<String> = lines.collect();
+    let correct = wrong.iter().filter(|&&wrong| !wrong).count();
+    lines.push(localize!(
+        lang,
+        "{} of {} correct.",
+        "{1} 个中有 {0} 个正确。";
+        correct, wrong.len()
+    ));
+    lines.push(match correct {
+        0 => localize!(
+            lang,
+            "Read the statement again: which quantity is required, and in which unit?",
+            "请再看一遍题目：要求的是什么量，单位是什么？"
+        ),
+        _ => localize!(
+            lang,
+            "Your rule works for the others: what is different about those listed here?",
+            "你的算法对其余的都成立：上面列出的这些有什么不同？"
+        ),
+    });
+    lines.join("\n")
 }
 
 #[cfg(test)]

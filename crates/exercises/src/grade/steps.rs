@@ -6,11 +6,10 @@ use anyhow::Result;
 use common::gpu::{Clock, GpuInfo};
 
 use super::compile::{self, Builds};
-use super::reference::{self, Reference};
-use super::trial::{Conditions, Trial};
+use super::time::{self, Reference};
+use super::trial::{self, Conditions, Trial};
 use super::{
-    Grading, Stop, Subject, Submission, Timed, Verdict, cases, checks, constants, counters, lines,
-    picture, signature, time,
+    Grading, Stop, Subject, Submission, Timed, Verdict, checks, counters, picture, signature,
 };
 use crate::course::Exercise;
 use crate::data::Step;
@@ -86,8 +85,8 @@ fn on_simulator(
 ) -> Result<(), Stop> {
     let data = exercise.data();
     let (seed, lang) = (grading.seed, grading.lang);
-    let tests = cases::tests(data, seed);
-    let [first, second, third] = cases::fill_patterns(seed);
+    let tests = trial::test_cases(data, seed);
+    let [first, second, third] = trial::fill_patterns(seed);
 
     // First run without optimization, so that every access is checked. A bug may show at a single size.
     let as_written = Conditions {
@@ -115,7 +114,7 @@ fn on_simulator(
         trial.run_again(case, shuffled, grading)?;
     }
 
-    let Some(case) = cases::graded(data, seed) else {
+    let Some(case) = trial::graded_case(data, seed) else {
         return Ok(());
     };
     let counting = Conditions {
@@ -129,7 +128,7 @@ fn on_simulator(
         .into_iter()
         .map(|finding| (case.clone(), finding))
         .collect();
-    if let Some(beyond) = cases::beyond(data, seed) {
+    if let Some(beyond) = trial::case_beyond(data, seed) {
         let new_findings = trial.run(&beyond, Conditions::plain(second).checked(), grading)?;
         findings.extend(
             new_findings
@@ -140,9 +139,9 @@ fn on_simulator(
     (grading.on_step)(Step::Checks, &case.size);
     checks::verdict(&findings, submission)?;
     (grading.on_step)(Step::Counters, &case.size);
-    constants::verdict(data, &builds.optimised, &case)?;
+    counters::check_constants(data, &builds.optimised, &case)?;
     if grading.lines {
-        verdict.lines = lines::format_lines(&launches, submission, lang);
+        verdict.lines = counters::format_lines(&launches, submission, lang);
     }
     let result = counters::verdict(host, &trial.bench, data, &case, &launches, lang, verdict);
     if let Err(Stop::Failed(failure)) = result {
@@ -174,7 +173,7 @@ fn on_simulator(
     if !solution.is_empty() {
         counters::add_solution(data, &solution, verdict, lang);
     }
-    let submission_ms = reference::milliseconds(&launches);
+    let submission_ms = time::modelled_milliseconds(&launches);
     let timed = Timed::new(submission_ms, reference_times, data.modelled.at_most).within_start();
     time::verdict(timed, Clock::Modelled, &case, verdict)
 }
@@ -190,10 +189,10 @@ fn on_gpu_or_host_side(
 ) -> Result<(), Stop> {
     let data = exercise.data();
     let seed = grading.seed;
-    let [fill_pattern, ..] = cases::fill_patterns(seed);
+    let [fill_pattern, ..] = trial::fill_patterns(seed);
     let default = Conditions::plain(fill_pattern);
     let mut findings = Vec::new();
-    for case in cases::tests(data, seed) {
+    for case in trial::test_cases(data, seed) {
         let new_findings = trial.run(&case, default.checked(), grading)?;
         findings.extend(
             new_findings
@@ -201,7 +200,10 @@ fn on_gpu_or_host_side(
                 .map(|finding| (case.clone(), finding)),
         );
     }
-    let large_cases = [cases::graded(data, seed), cases::beyond(data, seed)];
+    let large_cases = [
+        trial::graded_case(data, seed),
+        trial::case_beyond(data, seed),
+    ];
     for case in large_cases.iter().flatten() {
         trial.run(case, default, grading)?;
     }
@@ -210,7 +212,7 @@ fn on_gpu_or_host_side(
     if trial.bench.gpu.info.time == Clock::Measured
         && let Some(time) = &data.time
     {
-        let case = cases::timed(time, seed);
+        let case = trial::timed_case(time, seed);
         // Check the results at this size too, so that a kernel is not fast because it skips work.
         trial.run(&case, default, grading)?;
         (grading.on_step)(Step::Time, &case.size);

@@ -1,17 +1,17 @@
-//! Runs of a submission at one size under given conditions.
+//! Runs of a submission under given conditions, and the cases of a grading: sizes and seeds of inputs.
 
 use std::cell::OnceCell;
 
 use common::{Gpu, module};
 use cuda_driver::{Checks, Finding, LaunchRecord, Traced, Tracing};
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::compile::{self, Builds};
 use super::patterns::{Evidence, Run};
-use super::{
-    Failure, Grading, Stop, Submission, block_races, cases, checks, launch, results, writers,
-};
+use super::{Failure, Grading, Stop, Submission, accesses, checks, launch, results};
 use crate::course::Exercise;
-use crate::data::{Data, Kind, Step};
+use crate::data::{Data, Kind, SizeRange, Step, Time};
 use crate::host::{Bench, Case, Host, InputVariable, Output, RunResult};
 use crate::lang::{Lang, Text};
 
@@ -205,7 +205,7 @@ impl<'a> Trial<'a> {
             results::verdict(&outputs, self.data.tolerance, case)
         });
         let mut findings = cuda_driver::take_findings();
-        if block_races::has_block_race(&findings) {
+        if accesses::has_block_race(&findings) {
             // If this fails, the race is still reported, with approximate lines.
             let _ = self.set_lines(case, as_written, &mut findings);
         }
@@ -220,7 +220,7 @@ impl<'a> Trial<'a> {
         findings: &mut [Finding],
     ) -> Result<(), Stop> {
         if let Some(run) = self.trace_accesses(case, as_written)? {
-            block_races::set_lines(findings, &run.traces, &run.launches);
+            accesses::set_race_lines(findings, &run.traces, &run.launches);
         }
         Ok(())
     }
@@ -239,7 +239,7 @@ impl<'a> Trial<'a> {
         let (tolerance, submission) = (self.data.tolerance, self.submission);
         let writer = Text::from_fn(|lang| {
             let (launches, traces) = (&run.launches, &run.traces);
-            writers::describe_first_wrong(
+            accesses::describe_first_wrong(
                 &run.outputs,
                 tolerance,
                 launches,
@@ -271,7 +271,7 @@ impl<'a> Trial<'a> {
     ) -> Vec<Run> {
         let case = case.clone();
         let mut runs = vec![Run { case, outputs }];
-        let others = cases::tests(self.data, seed);
+        let others = test_cases(self.data, seed);
         for case in others {
             if case == runs[0].case {
                 continue;
@@ -295,7 +295,7 @@ impl<'a> Trial<'a> {
             extents.map(|&number| u64::from(number)).product::<u64>()
         };
         let thread_count = launches.iter().map(threads).sum::<u64>();
-        if !(1..=block_races::MAX_THREADS).contains(&thread_count) {
+        if !(1..=accesses::MAX_THREADS).contains(&thread_count) {
             self.bench.restore_launches(launches);
             return Ok(None);
         }
@@ -365,6 +365,57 @@ fn explain_uninitialized(message: &str, lang: Lang) -> String {
     )
 }
 
+/// Returns the fixed sizes of the tests, then those drawn from the seed.
+pub fn test_cases(data: &Data, seed: u64) -> Vec<Case> {
+    let mut random = Pcg32::seed_from_u64(seed);
+    let range = &data.sizes.random;
+    let drawn = (0..range.count).map(|_| {
+        let numbers = range.from.iter().zip(&range.to);
+        let numbers = numbers.map(|(&from, &to)| draw(&mut random, from, to));
+        numbers.collect::<Vec<u32>>()
+    });
+    let drawn: Vec<Vec<u32>> = drawn.collect();
+    let sizes = data.sizes.tests.iter().cloned().chain(drawn);
+    let inputs = sizes.map(|size| (size, random.next_u64()));
+    inputs.map(|(size, seed)| Case { size, seed }).collect()
+}
+
+/// Returns the case at which counters are measured, if there is one.
+pub fn graded_case(data: &Data, seed: u64) -> Option<Case> {
+    let size = data.sizes.graded.clone()?;
+    Some(Case { size, seed })
+}
+
+/// Draws one size beyond the graded one from the seed, which no submission can know in advance.
+pub fn case_beyond(data: &Data, seed: u64) -> Option<Case> {
+    let SizeRange { from, to } = data.sizes.beyond()?;
+    let mut random = Pcg32::seed_from_u64(!seed);
+    let numbers = from.iter().zip(&to);
+    let size = numbers.map(|(&from, &to)| draw(&mut random, from, to));
+    let size = size.collect();
+    let seed = random.next_u64();
+    Some(Case { size, seed })
+}
+
+/// Returns the fill patterns of uninitialized memory in three runs: NaN, a very large negative float and a
+/// very large positive float; as integers they have different signs too.
+pub fn fill_patterns(seed: u64) -> [u32; 3] {
+    let mut random = Pcg32::seed_from_u64(seed.rotate_left(32));
+    [0x7FC0_0000, 0xFE00_0000, 0x7E00_0000].map(|prefix| prefix | (random.next_u32() >> 10))
+}
+
+/// Returns the case at which a submission is timed.
+pub fn timed_case(time: &Time, seed: u64) -> Case {
+    let size = time.size.clone();
+    Case { size, seed }
+}
+
+/// Draws a number from `from` to `to`, both included.
+fn draw(random: &mut Pcg32, from: u32, to: u32) -> u32 {
+    let count = u64::from(to - from) + 1;
+    from + ((u64::from(random.next_u32()) * count) >> 32) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -380,5 +431,29 @@ mod tests {
                 assert!(!text.contains("  "), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn all_numbers_of_a_range_are_drawn() {
+        let mut random = Pcg32::seed_from_u64(3);
+        let mut seen = [0; 3];
+        for _ in 0..300 {
+            seen[draw(&mut random, 5, 7) as usize - 5] += 1;
+        }
+        assert!(seen.iter().all(|&count| count > 50), "{seen:?}");
+        assert_eq!(draw(&mut random, 9, 9), 9);
+        draw(&mut random, 0, u32::MAX);
+    }
+
+    #[test]
+    fn fill_patterns_differ_widely() {
+        for seed in 0..100 {
+            let floats = fill_patterns(seed).map(f32::from_bits);
+            assert!(
+                floats[0].is_nan() && floats[1] < -1e37 && floats[2] > 1e37,
+                "{floats:?}"
+            );
+        }
+        assert_ne!(fill_patterns(1), fill_patterns(2));
     }
 }

@@ -2,7 +2,6 @@
 
 mod bench;
 mod code;
-mod inputs;
 mod output;
 mod program;
 
@@ -10,9 +9,8 @@ use anyhow::Result;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-pub use bench::{Bench, RunResult};
+pub use bench::{Bench, InputVariable, ModifiedInput, RunResult};
 pub use code::{Code, Missing};
-pub use inputs::{InputVariable, ModifiedInput};
 #[cfg(test)]
 pub use output::sample;
 pub use output::{Element, Output, Values};

@@ -1,18 +1,9 @@
 //! The host sides of exercises whose launches data cannot describe. `host` in `exercise.toml` names one.
 
-mod blocks;
-mod columns;
-mod events;
-mod fields;
-mod overlap;
-mod pitch_in_elements;
-mod pitched_copy;
-mod pitched_rows;
-mod predict_constant;
-mod predict_sectors;
-mod row_padding;
-mod spheres;
-mod volume;
+mod layouts;
+mod pitched;
+mod predictions;
+mod programs;
 
 use crate::host::{Host, HostExercise};
 
@@ -28,18 +19,18 @@ pub enum HostSide {
 pub fn find(name: &str) -> Option<HostSide> {
     use HostSide::{Kernels, Program};
     Some(match name {
-        "blocks" => Program(&blocks::Blocks),
-        "columns" => Kernels(&columns::Columns),
-        "events" => Program(&events::Events),
-        "fields" => Kernels(&fields::Fields),
-        "overlap" => Program(&overlap::Overlap),
-        "pitch-in-elements" => Kernels(&pitch_in_elements::PitchInElements),
-        "pitched-copy" => Program(&pitched_copy::PitchedCopy),
-        "pitched-rows" => Kernels(&pitched_rows::PitchedRows),
-        "predict-constant" => Kernels(&predict_constant::PredictConstant),
-        "predict-sectors" => Kernels(&predict_sectors::PredictSectors),
-        "spheres" => Kernels(&spheres::Spheres),
-        "volume" => Kernels(&volume::SliceDifferences),
+        "blocks" => Program(&programs::Blocks),
+        "columns" => Kernels(&pitched::Columns),
+        "events" => Program(&programs::Events),
+        "fields" => Kernels(&layouts::Fields),
+        "overlap" => Program(&programs::Overlap),
+        "pitch-in-elements" => Kernels(&pitched::PitchInElements),
+        "pitched-copy" => Program(&programs::PitchedCopy),
+        "pitched-rows" => Kernels(&pitched::PitchedRows),
+        "predict-constant" => Kernels(&predictions::PredictConstant),
+        "predict-sectors" => Kernels(&predictions::PredictSectors),
+        "spheres" => Kernels(&layouts::Spheres),
+        "volume" => Kernels(&pitched::SliceDifferences),
         _ => return None,
     })
 }

@@ -16,7 +16,7 @@ use process_wrap::std::JobObject;
 use process_wrap::std::ProcessGroup;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
-use super::job::{Job, Line, Message};
+use super::{Job, Line, Message};
 use crate::data::Step;
 use crate::grade::{Failure, Record, Verdict};
 use crate::lang::{Lang, Text, tr};

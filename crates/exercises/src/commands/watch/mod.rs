@@ -3,18 +3,20 @@
 //! All events arrive on one channel, in order: keys, saves, progress of a grading. The view is redrawn after
 //! each of them. A save cancels the grading that is running, because its text is obsolete.
 
-mod grader;
-mod keys;
-mod saves;
-mod screen;
+mod terminal;
 mod view;
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Error, Result, bail};
+use kernel_build::Clang;
+use terminal::Screen;
 
 use super::Context;
 use super::check::store_failed;
@@ -24,9 +26,9 @@ use crate::error::format_error;
 use crate::files::{display_path, read_text};
 use crate::grade::{Record, find_compiler};
 use crate::lang::tr;
+use crate::process::Limits;
+use crate::worker::{Job, JobSettings, supervise_until};
 use crate::workspace::Progress;
-use grader::Grader;
-use screen::Screen;
 
 /// The exit code that shells report for a program ended by Ctrl-C.
 const EXIT_INTERRUPTED: u8 = 130;
@@ -118,9 +120,9 @@ pub fn run(context: &Context, name: Option<&str>) -> Result<ExitCode> {
     };
     let clang = find_compiler(context.lang)?;
     let (to, events) = channel();
-    let _watcher = saves::watch(&context.workspace.path, to.clone())?;
+    let _watcher = terminal::watch_saves(&context.workspace.path, to.clone())?;
     let screen = Screen::open()?;
-    keys::spawn_reader(to.clone()).context(tr("cannot start a thread", "无法启动线程"))?;
+    terminal::spawn_key_reader(to.clone()).context(tr("cannot start a thread", "无法启动线程"))?;
     let grader = Grader::new(clang, to);
     let exit = run_events(state, &screen, grader, &events);
     drop(screen);
@@ -287,4 +289,107 @@ fn update_progress(state: &mut State, change: impl Fn(&mut Progress)) {
 fn read_submission(state: &State) -> Result<String> {
     let file = state.context.workspace.file(state.exercise);
     read_text(&file, &display_path(&file), state.context.lang)
+}
+
+/// The time limit of a submission, in seconds.
+const TIME_LIMIT_SECONDS: u64 = 60;
+
+/// The current grading and the channel that it reports to.
+struct Grader {
+    clang: Clang,
+    to: Sender<Event>,
+    /// The number of the newest grading.
+    number: u64,
+    stop: Arc<AtomicBool>,
+    /// The text being graded.
+    text: Option<String>,
+    /// The threads of gradings that have not ended yet.
+    running: Vec<JoinHandle<()>>,
+}
+
+impl Grader {
+    /// Creates a grader that sends its events to `to`.
+    fn new(clang: Clang, to: Sender<Event>) -> Grader {
+        Grader {
+            clang,
+            to,
+            number: 0,
+            stop: Arc::default(),
+            text: None,
+            running: Vec::new(),
+        }
+    }
+
+    /// Returns true if this is the newest grading's number.
+    fn is_current(&self, number: u64) -> bool {
+        number == self.number
+    }
+
+    /// Returns true if the submission differs from the one graded last, or cannot be read.
+    fn has_changed(&self, state: &State) -> bool {
+        read_submission(state)
+            .ok()
+            .is_none_or(|text| Some(text) != self.text)
+    }
+
+    /// Starts grading the current submission and cancels the grading that is running.
+    fn start(&mut self, state: &mut State) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.stop = Arc::default();
+        self.number += 1;
+        let (number, to) = (self.number, self.to.clone());
+        state.position = None;
+        let text = match read_submission(state) {
+            Ok(text) => text,
+            Err(error) => {
+                self.text = None;
+                let _ = to.send(Event::Graded(number, Box::new(Err(error))));
+                return;
+            }
+        };
+        self.text = Some(text.clone());
+        let exercise = state.exercise;
+        let path = state.context.workspace.display_path(exercise);
+        let settings = JobSettings {
+            seed: JobSettings::random_seed(),
+            lang: state.context.lang,
+            clang: self.clang.clone(),
+            limits: Limits::within(TIME_LIMIT_SECONDS),
+        };
+        let job = Job::new(exercise, path, text, &settings);
+        let stop = Arc::clone(&self.stop);
+        let sender = self.to.clone();
+        let grading = move || {
+            let graded = grade(job, &stop, &to, number);
+            // Ignore send errors: the view is gone if the student has quit.
+            if let Some(graded) = graded.transpose() {
+                let _ = to.send(Event::Graded(number, Box::new(graded)));
+            }
+        };
+        self.running.retain(|grading| !grading.is_finished());
+        match thread::Builder::new().spawn(grading) {
+            Ok(thread) => self.running.push(thread),
+            Err(error) => {
+                let error = Error::new(error).context(tr("cannot start a thread", "无法启动线程"));
+                let _ = sender.send(Event::Graded(number, Box::new(Err(error))));
+            }
+        }
+    }
+}
+
+fn grade(job: Job, stop: &AtomicBool, to: &Sender<Event>, number: u64) -> Result<Option<Record>> {
+    supervise_until(job, stop, |step, size| {
+        let _ = to.send(Event::Progress(number, step, size.to_vec()));
+    })
+    .context(tr("it cannot be graded", "无法评分"))
+}
+
+impl Drop for Grader {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Wait for the threads, so that their processes and temporary folders are cleaned up.
+        for grading in self.running.drain(..) {
+            let _ = grading.join();
+        }
+    }
 }

@@ -1,20 +1,20 @@
-//! Compilation of Rust submissions.
+//! Compilation of Rust submissions, each of which must be a single file. The compiler must be the one that compiled the
+//! course, because no other can read the course's libraries.
 
 use std::env::consts::EXE_SUFFIX;
-use std::fs;
+use std::ffi::OsStr;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::{env, fs};
 
 use anyhow::{Context as _, Result, bail};
 use confine::Rules;
 
-use super::compiler::Compiler;
 use super::libraries::{Libraries, gather};
-use super::sources::{self, SOURCES};
-use crate::lang::Text;
+use crate::lang::{Lang, Text};
 use crate::process::{explain_status, is_signal};
-use crate::worker::job::Job;
+use crate::worker::Job;
 
 /// The maximum length of the compiler's messages in bytes. The first error is what matters.
 const MAX_MESSAGES: u64 = 20_000;
@@ -59,14 +59,14 @@ pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, T
         .arg(SOURCES[0]);
     let (status, messages) = build.run(rustc)?;
     if status.success() {
-        let foreign = sources::foreign_inputs(&folder.join("answer.d"))?;
+        let foreign = foreign_inputs(&folder.join("answer.d"))?;
         return Ok(match foreign {
             Some(message) => Err(message),
             None => Ok(folder.join(program)),
         });
     }
     build.verify_libraries()?;
-    if let Some(message) = sources::unreadable_input(&messages) {
+    if let Some(message) = unreadable_input(&messages) {
         return Ok(Err(message));
     }
     let messages = |lang| match messages.trim_end() {
@@ -161,5 +161,206 @@ impl Build<'_> {
              重新构建课程（{}）";
             self.libraries.files[0].display(), messages.lines().next().unwrap_or_default()
         ))
+    }
+}
+
+/// The sysroot of the compiler that built the course.
+const SYSROOT: &str = env!("EXERCISES_SYSROOT");
+
+/// The minimum version that the course compiles with.
+const MIN_VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
+
+/// A Rust compiler.
+struct Compiler {
+    /// The path of `rustc`.
+    program: PathBuf,
+    /// The sysroot with its libraries.
+    sysroot: PathBuf,
+}
+
+impl Compiler {
+    /// Finds the compiler named by `RUSTC`, else the one that built the course, else the installed one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is none.
+    fn find(lang: Lang) -> Result<Compiler> {
+        let named = env::var_os("RUSTC").filter(|name| !name.is_empty());
+        let sysroot = PathBuf::from(SYSROOT);
+        let program = rustc_path(&sysroot);
+        if named.is_none() && program.is_file() {
+            return Ok(Compiler { program, sysroot });
+        }
+        let named = named.unwrap_or_else(|| "rustc".into());
+        let sysroot = PathBuf::from(query(&named, &["--print", "sysroot"], lang)?);
+        let rustc = rustc_path(&sysroot);
+        let program = if rustc.is_file() { rustc } else { named.into() };
+        Ok(Compiler { program, sysroot })
+    }
+
+    /// Explains that the compiler is too old for the course; `None` if it is not.
+    fn too_old(&self, lang: Lang) -> Result<Option<String>> {
+        let version_line = query(self.program.as_os_str(), &["--version"], lang)?;
+        let version = version_line.split(' ').nth(1).unwrap_or_default();
+        Ok((version_number(version) < version_number(MIN_VERSION)).then(|| {
+            localize!(
+                lang,
+                "Rust submissions need Rust {} or newer, but {} is version {}. Update it (rustup \
+                 update) and rebuild the course",
+                "用 Rust 写的答案需要 Rust {} 或更新的版本，而 {} 的版本是 {}。请更新（rustup update），再重新构建\
+                 课程";
+                MIN_VERSION, self.program.display(), version
+            )
+        }))
+    }
+}
+
+/// Returns the path of the compiler in a sysroot.
+fn rustc_path(sysroot: &Path) -> PathBuf {
+    sysroot
+        .join("bin")
+        .join(format!("rustc{}", env::consts::EXE_SUFFIX))
+}
+
+/// Runs a compiler with arguments that query it. Returns the trimmed output.
+fn query(program: &OsStr, arguments: &[&str], lang: Lang) -> Result<String> {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null());
+    let output = command
+        .output()
+        .with_context(|| localize!(lang, "cannot run {}", "无法运行 {}"; program.display()))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Returns the first two numbers of a version for comparison.
+fn version_number(version: &str) -> [u32; 2] {
+    let mut parts = version
+        .split(['.', '-'])
+        .map(|part| part.parse().unwrap_or(0));
+    [(); 2].map(|()| parts.next().unwrap_or(0))
+}
+
+/// The compiler's names of the two source files.
+const SOURCES: [&str; 2] = ["main.rs", "student.rs"];
+
+/// The starts of messages about unreadable files.
+const UNREADABLE: [&str; 3] = [
+    "error: couldn't read ",
+    "error[E0583]",
+    "error: couldn't load ",
+];
+
+/// Returns the message for the student if the compiler read files other than [`SOURCES`] or environment
+/// variables, according to the dependency list at `list`.
+fn foreign_inputs(list: &Path) -> Result<Option<Text>> {
+    let list = fs::read_to_string(list)?;
+    let variable = |line: &str| Some(line.strip_prefix("# env-dep:")?.to_owned());
+    if let Some(variable) = list.lines().find_map(variable) {
+        let name = variable.split('=').next().unwrap_or_default();
+        return Ok(Some(Text::from_fn(|lang| {
+            localize!(
+                lang,
+                "It reads the environment variable `{}` at compile time: remove `env!` and \
+                 `option_env!`.",
+                "它在编译时读取了环境变量 `{}`：请去掉 `env!` 和 `option_env!`。";
+                name
+            )
+        })));
+    }
+    let other = listed_files(&list).find(|file| !SOURCES.contains(&file.as_str()));
+    Ok(other.map(|file| one_file(&format!(" (`{file}`)"))))
+}
+
+/// Returns the message for the student if a file could not be read. It does not reveal which files exist.
+fn unreadable_input(messages: &str) -> Option<Text> {
+    let is_unreadable = |line: &str| UNREADABLE.iter().any(|prefix| line.starts_with(prefix));
+    messages.lines().any(is_unreadable).then(|| one_file(""))
+}
+
+fn one_file(which: &str) -> Text {
+    Text::from_fn(|lang| {
+        localize!(
+            lang,
+            "A submission is a single file, but this one includes another{}: remove `mod …;`, \
+             `#[path]`, `include!`, `include_str!` and `include_bytes!`.",
+            "答案只能是一个文件，而这个答案包含了另一个文件{}：请去掉 `mod …;`、`#[path]`、\
+             `include!`、`include_str!` 和 `include_bytes!`。";
+            which
+        )
+    })
+}
+
+/// Returns the files in a dependency list, which has one makefile rule without prerequisites per file.
+fn listed_files(list: &str) -> impl Iterator<Item = String> {
+    let rules = list.lines().filter(|line| !line.starts_with('#'));
+    let files = rules.filter_map(|line| line.strip_suffix(':'));
+    files.map(|file| file.replace("\\ ", " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert!(version_number("1.9.0") < version_number("1.95"));
+        assert!(
+            version_number("1.96.0-nightly") > version_number("1.95")
+                && version_number("1.95.1") == version_number("1.95")
+        );
+        assert!(
+            version_number("2.0.0") > version_number("1.95")
+                && version_number("") < version_number("1.0")
+        );
+    }
+
+    /// Returns the message for a dependency list of these files with additional lines.
+    fn verdict(files: &[&str], more: &str) -> Option<String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("answer.d");
+        let rules = files.iter().map(|file| format!("{file}:\n"));
+        let all = format!(
+            "answer: {}\n\n{}{more}",
+            files.join(" "),
+            rules.collect::<String>()
+        );
+        fs::write(&path, all).expect("the file can be written");
+        foreign_inputs(&path)
+            .expect("the file can be read")
+            .map(|message| message.en)
+    }
+
+    #[test]
+    fn the_submissions_own_files_are_accepted() {
+        assert_eq!(verdict(&SOURCES, ""), None);
+    }
+
+    #[test]
+    fn foreign_files_are_named() {
+        for (file, path) in [("/etc/passwd", "/etc/passwd"), ("/a\\ b.rs", "/a b.rs")] {
+            let message = verdict(&["main.rs", "student.rs", file], "").expect("an error");
+            assert!(message.contains(&format!("`{path}`")), "{message}");
+        }
+        assert!(verdict(&["main.rs", "student.rs", "../student.rs"], "").is_some());
+    }
+
+    #[test]
+    fn environment_variables_are_named() {
+        let message = verdict(&SOURCES, "\n# env-dep:HOME=/home/ann\n").expect("an error");
+        assert!(
+            message.contains("`HOME`") && !message.contains("ann"),
+            "{message}"
+        );
+        assert!(verdict(&SOURCES, "\n# env-dep:HOME\n").is_some());
+    }
+
+    #[test]
+    fn unreadable_files_are_not_named() {
+        let message =
+            "error: couldn't read `/root/x`: Permission denied (os error 13)\n --> a.rs:1:1";
+        let message = unreadable_input(message).expect("an error").en;
+        assert!(!message.contains("/root"), "{message}");
+        assert!(unreadable_input("error[E0583]: file not found for module `x`").is_some());
+        assert_eq!(unreadable_input("error[E0308]: mismatched types"), None);
     }
 }

@@ -3,16 +3,13 @@
 //! results nor the verdict.
 
 mod compile;
-mod compiler;
 mod libraries;
-mod sources;
 
 use std::cell::RefCell;
 
 use anyhow::{Context as _, Result};
 
-use super::job::{Job, Message};
-use super::{clang, grade_submission, send};
+use super::{Job, Message, clang, grade_submission, send};
 use crate::course::Exercise;
 use crate::data::Step;
 use crate::grade::{self, Failure, Subject, Verdict};

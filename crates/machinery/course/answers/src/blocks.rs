@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 
 use crate::panics::with_call;
-use crate::serve::serve;
+use crate::protocol::serve;
 
 /// The arguments of the student's functions.
 #[derive(Debug, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use cust::memory::DeviceBuffer;
 use cust::stream::Stream;
 use serde::{Deserialize, Serialize};
 
-use crate::serve::serve;
+use crate::protocol::serve;
 
 /// Threads per launch, one warp.
 pub const THREADS: u32 = 32;

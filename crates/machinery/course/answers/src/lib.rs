@@ -24,4 +24,3 @@ pub mod overlap;
 pub mod panics;
 pub mod pitched_copy;
 pub mod protocol;
-mod serve;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use crate::serve::serve;
+use crate::protocol::serve;
 
 /// The arguments of the student's function.
 #[derive(Debug, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use crate::serve::serve;
+use crate::protocol::serve;
 
 /// A part of a matrix of floats on the host.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -18,11 +18,7 @@
 //! Linux does not hide whether a file exists, its size and its modification time. [`support`] reports what the
 //! current system supports.
 
-mod arguments;
-mod hidden;
-mod limits;
 mod rules;
-mod support;
 
 #[cfg(all(
     target_os = "linux",
@@ -35,6 +31,7 @@ mod support;
 #[path = "linux/mod.rs"]
 mod system;
 
+/// Systems without a portable way for a process to give up its rights permanently.
 #[cfg(not(all(
     target_os = "linux",
     any(
@@ -43,13 +40,29 @@ mod system;
         target_arch = "riscv64"
     )
 )))]
-#[path = "unsupported.rs"]
-mod system;
+mod system {
+    use std::env::consts::{ARCH, OS};
 
-pub use hidden::{EXIT_NOT_STARTED, confine_this_process, run_if_child};
-pub use limits::lower as lower_limits;
-pub use rules::{Rules, system_libraries};
-pub use support::{Support, support};
+    use crate::{Error, Rules};
+
+    /// Returns the reason why this system cannot enforce all rules.
+    pub fn unsupported_reason() -> Option<String> {
+        Some(format!(
+            "on {OS} ({ARCH}) a program's files, network and processes cannot be restricted"
+        ))
+    }
+
+    /// Does nothing; only the resource limits apply.
+    pub fn confine(_rules: &Rules) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+use std::env;
+use std::ffi::OsString;
+use std::process::{Command, ExitCode};
+
+pub use rules::{Rules, lower_limits, system_libraries};
 
 /// The reason why a program could not be confined.
 #[derive(Debug, thiserror::Error)]
@@ -68,4 +81,89 @@ pub enum Error {
     /// The hidden command got arguments that [`Rules::command`] does not produce.
     #[error("this command is internal: {0}")]
     Arguments(String),
+}
+
+/// The level of confinement that this system supports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// The system enforces all rules.
+    Full,
+    /// The system enforces only some rules, for this reason; see the table in the crate's documentation.
+    Partial(String),
+}
+
+impl Support {
+    /// Returns the reason why not all rules are enforced.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Support::Full => None,
+            Support::Partial(reason) => Some(reason),
+        }
+    }
+}
+
+/// Queries the system without confining anything.
+pub fn support() -> Support {
+    system::unsupported_reason().map_or(Support::Full, Support::Partial)
+}
+
+/// The exit code if the program could not be started.
+pub const EXIT_NOT_STARTED: u8 = 125;
+
+/// Runs the hidden command if [`Rules::command`] started this process; returns `None` otherwise. Any `main`
+/// that calls this first can confine programs.
+///
+/// If the program starts, this function returns only on Windows, after the program has ended.
+pub fn run_if_child() -> Option<ExitCode> {
+    let mut arguments = env::args_os().skip(1);
+    (arguments.next()? == rules::COMMAND).then(|| {
+        start(arguments).unwrap_or_else(|error| {
+            eprintln!("error: {error}");
+            ExitCode::from(EXIT_NOT_STARTED)
+        })
+    })
+}
+
+fn start(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, Error> {
+    let (rules, mut program) = rules::decode(arguments)?;
+    if program.is_empty() {
+        return Err(Error::Arguments("no program".to_owned()));
+    }
+    let mut command = Command::new(program.remove(0));
+    command.args(program);
+    confine_this_process(&rules)?;
+    replace_process(command)
+}
+
+#[cfg(unix)]
+fn replace_process(mut command: Command) -> Result<ExitCode, Error> {
+    let error = std::os::unix::process::CommandExt::exec(&mut command);
+    Err(start_error(&command, &error))
+}
+
+/// Runs the program and waits for it, because a Windows process cannot become another.
+#[cfg(not(unix))]
+fn replace_process(mut command: Command) -> Result<ExitCode, Error> {
+    let status = command
+        .status()
+        .map_err(|error| start_error(&command, &error))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(EXIT_NOT_STARTED)))
+}
+
+fn start_error(command: &Command, error: &std::io::Error) -> Error {
+    let program = command.get_program().display();
+    Error::System(format!("cannot start {program}: {error}"))
+}
+
+/// Confines this process and everything that it starts, permanently. It must have no other thread, because
+/// existing threads would keep their rights.
+///
+/// # Errors
+///
+/// Fails if the system refuses a restriction that [`support`] reports as supported. Some restrictions
+/// may be in effect then.
+pub fn confine_this_process(rules: &Rules) -> Result<(), Error> {
+    rules::lower_limits(rules)?;
+    system::confine(rules)
 }

@@ -1,13 +1,12 @@
-//! The rules of a confined program.
+//! The rules of a confined program, their encoding as arguments of the hidden command, which preserves paths with any
+//! bytes, and the resource limits among them.
 
-use std::env;
-use std::ffi::OsStr;
-use std::fs;
-use std::io;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs, io};
 
-use crate::{arguments, hidden};
+use crate::Error;
 
 /// The rights and limits of a program; everything else is denied.
 ///
@@ -32,6 +31,9 @@ pub struct Rules {
     /// The maximum size of a file that the program may write, in bytes.
     pub file: u64,
 }
+
+/// The name of the hidden command.
+pub const COMMAND: &str = "confined";
 
 /// Environment variables that a program needs to start and that reveal nothing.
 const VARIABLES: [&str; 10] = [
@@ -84,8 +86,8 @@ impl Rules {
             .push(fs::canonicalize(&program).unwrap_or_else(|_| program.clone()));
         let mut command = Command::new(env::current_exe()?);
         command
-            .arg(hidden::COMMAND)
-            .args(arguments::encode(&rules))
+            .arg(COMMAND)
+            .args(encode(&rules))
             .arg(&program)
             .env_clear();
         for variable in VARIABLES {
@@ -106,4 +108,148 @@ fn resolve_program(program: &Path) -> PathBuf {
     let mut candidates = env::split_paths(&path).map(|folder| folder.join(program));
     let file = candidates.find(|path| path.is_file());
     file.unwrap_or_else(|| program.to_owned())
+}
+
+/// The end of the rules' arguments.
+const SEPARATOR: &str = "--";
+
+/// Encodes rules as pairs of a keyword and a value, followed by [`SEPARATOR`].
+pub fn encode(rules: &Rules) -> Vec<OsString> {
+    let mut all: Vec<OsString> = Vec::new();
+    let mut add = |word: &str, value: &OsStr| all.extend([word.into(), value.to_owned()]);
+    let lists = [
+        ("read", &rules.read),
+        ("write", &rules.write),
+        ("execute", &rules.execute),
+        ("device", &rules.devices),
+    ];
+    for (word, paths) in lists {
+        for path in paths {
+            add(word, path.as_os_str());
+        }
+    }
+    let numbers = [
+        ("processes", Some(u64::from(rules.processes))),
+        ("computing", Some(rules.cpu_seconds)),
+        ("memory", rules.memory),
+        ("file", Some(rules.file)),
+    ];
+    for (word, number) in numbers {
+        if let Some(number) = number {
+            add(word, number.to_string().as_ref());
+        }
+    }
+    all.push(SEPARATOR.into());
+    all
+}
+
+/// Decodes rules. Returns them with the remaining arguments: the program and its arguments.
+pub fn decode(
+    mut arguments: impl Iterator<Item = OsString>,
+) -> Result<(Rules, Vec<OsString>), Error> {
+    let mut rules = Rules::default();
+    loop {
+        let keyword = arguments.next().unwrap_or_default();
+        if keyword == SEPARATOR {
+            return Ok((rules, arguments.collect()));
+        }
+        let invalid = || Error::Arguments(format!("'{}'", keyword.display()));
+        let value = arguments.next().ok_or_else(invalid)?;
+        let number = || {
+            let digits = value.to_str().and_then(|value| value.parse().ok());
+            digits.ok_or_else(invalid)
+        };
+        match keyword.to_str().unwrap_or_default() {
+            "read" => rules.read.push(value.into()),
+            "write" => rules.write.push(value.into()),
+            "execute" => rules.execute.push(value.into()),
+            "device" => rules.devices.push(value.into()),
+            "processes" => rules.processes = number()? == 1,
+            "computing" => rules.cpu_seconds = number()?,
+            "memory" => rules.memory = Some(number()?),
+            "file" => rules.file = number()?,
+            _ => return Err(invalid()),
+        }
+    }
+}
+
+/// Lowers this process's limits permanently, without other restrictions.
+///
+/// # Errors
+///
+/// Fails if the system does not lower a limit.
+#[cfg(unix)]
+pub fn lower_limits(rules: &Rules) -> Result<(), Error> {
+    use rlimit::Resource;
+
+    let mut lowered = vec![
+        (Resource::CPU, "CPU time", rules.cpu_seconds),
+        (Resource::FSIZE, "the file size", rules.file),
+        (Resource::CORE, "core dumps", 0),
+    ];
+    // macOS does not enforce a limit on memory.
+    if let Some(memory) = rules.memory.filter(|_| cfg!(not(target_vendor = "apple"))) {
+        lowered.push((Resource::AS, "memory", memory));
+    }
+    for (limit, resource, maximum) in lowered {
+        let failed = |error| Error::Limit { resource, error };
+        let (_, hard) = limit.get().map_err(failed)?;
+        // At the soft CPU limit the process gets a signal of its own, SIGXCPU; at the hard limit it is just
+        // killed.
+        let hard_limit = maximum.saturating_add(u64::from(limit == Resource::CPU));
+        limit
+            .set(maximum.min(hard), hard_limit.min(hard))
+            .map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Does nothing on Windows, where the parent must enforce the limits.
+#[cfg(not(unix))]
+pub fn lower_limits(_rules: &Rules) -> Result<(), Error> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules() -> Rules {
+        Rules {
+            read: vec!["a b".into(), "--".into()],
+            write: vec!["\"\n".into()],
+            execute: Vec::new(),
+            devices: vec!["/dev/gpu0".into()],
+            processes: true,
+            cpu_seconds: 7,
+            memory: Some(4 << 30),
+            file: 9,
+        }
+    }
+
+    #[test]
+    fn rules_round_trip_with_any_paths() {
+        let none = Rules::default();
+        for rules in [rules(), none] {
+            let program = ["clang", "--", "-x"].map(OsString::from);
+            let all = encode(&rules).into_iter().chain(program.clone());
+            let (decoded, rest) = decode(all).expect("valid arguments");
+            assert_eq!(decoded, rules);
+            assert_eq!(rest, program);
+        }
+    }
+
+    #[test]
+    fn invalid_arguments_are_rejected() {
+        for arguments in [
+            &[][..],
+            &["read"],
+            &["read", "a"],
+            &["computing", "soon", "--"],
+            &["rights", "all", "--"],
+        ] {
+            let all = arguments.iter().map(OsString::from);
+            assert!(decode(all).is_err(), "{arguments:?}");
+        }
+    }
 }

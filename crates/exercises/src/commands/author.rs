@@ -1,19 +1,83 @@
-//! The `test` command, which checks that exercises grade their own files as they claim.
+//! The commands for authors of a course: `new` creates an exercise whose template passes its own tests, and `test` checks
+//! that exercises grade their own files as they claim.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
-use crate::course::{Course, Exercise};
+use crate::course::{Course, Exercise, parse_name};
 use crate::data::Step;
-use crate::files::{display_path, read_text};
+use crate::files::{display_path, read_text, write_new};
 use crate::grade::{Record, find_compiler};
 use crate::lang::Lang;
 use crate::process::Limits;
 use crate::worker::{Job, JobSettings, supervise};
 use crate::{output, report};
+
+/// Expands to the names and contents of a new exercise's files.
+macro_rules! template {
+    ($($file:literal),*) => {
+        [$(($file, include_str!(concat!("new/", $file)))),*]
+    };
+}
+
+const TEMPLATE: [(&str, &str); 8] = template!(
+    "exercise.toml",
+    "statement.en.md",
+    "statement.zh.md",
+    "start.cu",
+    "solution.cu",
+    "wrong/no-bounds.cu",
+    "wrong/half.cu",
+    "right/backwards.cu"
+);
+
+/// Creates the exercise's folder and prints the next steps.
+pub fn new(course: Option<&Path>, name: &str) -> Result<ExitCode> {
+    let lang = Lang::current();
+    let course = course.ok_or_else(|| {
+        anyhow!(localize!(
+            lang,
+            "specify the course with --course FOLDER, which is created if it does not exist",
+            "请用 --course FOLDER 指定课程；文件夹不存在时会新建"
+        ))
+    })?;
+    parse_name(name, lang)?;
+    let folder = course.join(name);
+    ensure!(
+        fs::symlink_metadata(&folder).is_err(),
+        localize!(
+            lang,
+            "{} already exists: choose another name",
+            "{} 已经存在：请换一个名字";
+            display_path(&folder)
+        )
+    );
+    for subfolder in ["wrong", "right"] {
+        let path = folder.join(subfolder);
+        fs::create_dir_all(&path).with_context(|| display_path(&path))?;
+    }
+    for (file, text) in TEMPLATE {
+        write_new(&folder.join(file), text)?;
+    }
+    let (folder, course) = (display_path(&folder), display_path(course));
+    output::line(localize!(
+        lang,
+        "Created {0}. It doubles numbers; change it to your own exercise:\n\n  {0}/exercise.toml   \
+         launches, sizes, targets, hints\n  {0}/start.cu        the file that students start with\n\
+           {0}/solution.cu     the solution; its results are the reference\n  {0}/statement.en.md, \
+         statement.zh.md\n  {0}/wrong, right    submissions to test it with\n\nTest it:  cargo run \
+         -p exercises -- --course {1} test {2}",
+        "已新建 {0}。它现在的内容是把数加倍，请改成你自己的练习：\n\n  {0}/exercise.toml   启动、\
+         规模、目标、提示\n  {0}/start.cu        学生的初始文件\n  {0}/solution.cu     参考答案；\
+         它的计算结果就是参考结果\n  {0}/statement.en.md、statement.zh.md\n  {0}/wrong、right    \
+         用来测试它的答案\n\n测试：  cargo run -p exercises -- --course {1} test {2}";
+        folder, course, name
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
 
 /// The start of the first line of a submission that must be rejected.
 const REJECTED_AT: &str = "// Rejected at: ";
@@ -29,7 +93,7 @@ enum Expected {
 }
 
 /// Tests one exercise or all. Exits with 0 if every verdict is the expected one.
-pub fn run(course: &Course, name: Option<&str>, lang: Lang) -> Result<ExitCode> {
+pub fn test(course: &Course, name: Option<&str>, lang: Lang) -> Result<ExitCode> {
     let exercises: Vec<&Exercise> = match name {
         Some(name) => vec![super::find(course, name, lang)?],
         None => course.exercises.iter().collect(),

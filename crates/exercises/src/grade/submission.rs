@@ -1,0 +1,85 @@
+//! A submission, the settings of its grading, and the reasons why the grading stops.
+
+use std::path::PathBuf;
+
+use kernel_build::Clang;
+use serde::{Deserialize, Serialize};
+
+use super::verdict::Failure;
+use crate::data::Step;
+use crate::host::Host;
+use crate::lang::Lang;
+use crate::process::Limits;
+
+/// A student's submission to an exercise.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The file's name in messages.
+    pub display_name: String,
+    /// The file's text.
+    pub text: String,
+}
+
+/// Strips the comment from a line of code.
+pub fn strip_comment(line: &str) -> &str {
+    line.split("//").next().unwrap_or_default()
+}
+
+/// Settings of a grading.
+pub struct Grading<'a> {
+    /// The seed of random sizes and inputs.
+    pub seed: u64,
+    /// The language of messages.
+    pub lang: Lang,
+    /// The compiler for kernels.
+    pub clang: Clang,
+    /// The minimum architecture of the exercise, 80 for sm_80; `None` for any.
+    pub architecture: Option<u32>,
+    /// The modelled times of the course's own files, if known.
+    pub reference_times: Option<ReferenceTimes>,
+    /// True if the report includes the submission's lines with their counters.
+    pub lines: bool,
+    /// The folder for the compiler's temporary files.
+    pub scratch: PathBuf,
+    /// The limits of the compiler.
+    pub limits: Limits,
+    /// A callback that receives each step and size when it starts.
+    pub on_step: &'a mut dyn FnMut(Step, &[u32]),
+}
+
+/// The times of the course's own files in milliseconds, from the run in which a submission is compared with
+/// them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReferenceTimes {
+    /// The start file's time, if its results are correct.
+    pub start_ms: Option<f64>,
+    /// The solution's time.
+    pub solution_ms: f64,
+}
+
+/// The reason why grading stops.
+pub enum Stop {
+    /// The submission failed a step.
+    Failed(Failure),
+    /// The grading itself failed; the submission is not at fault.
+    InternalError(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Stop {
+    fn from(error: anyhow::Error) -> Self {
+        Stop::InternalError(error)
+    }
+}
+
+/// The kind of program that is graded.
+pub enum Subject<'a> {
+    /// A kernel: the submission is CUDA C, the host side is the course's.
+    Kernel(&'a dyn Host),
+    /// A host side that sends requests to the program around the submission.
+    Host {
+        /// The grader's host side.
+        host: &'a dyn Host,
+        /// The PTX of the course's kernel; empty if there is none.
+        ptx: String,
+    },
+}

@@ -1,0 +1,203 @@
+//! Exercises in which the student chooses the layout or the memory space of records: the fields of particles, and
+//! spheres.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use cust::prelude::*;
+
+use crate::host::{Bench, Case, Host, Output};
+
+/// The kinetic energy of particles, whose fields are stored at the positions that the student's function
+/// `bucket` returns.
+pub struct Fields;
+
+/// Fields per particle.
+const FIELDS: usize = 8;
+/// Threads per block.
+const BLOCK: usize = 256;
+
+impl Host for Fields {
+    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+        let count = case.n();
+        let particles = case.floats(0, count * FIELDS);
+        let energy = |particle: &[f32]| match *particle {
+            [_, _, _, vx, vy, vz, mass, _] => 0.5 * mass * (vx * vx + vy * vy + vz * vz),
+            _ => f32::NAN,
+        };
+        let expected = particles.chunks(FIELDS).map(energy).collect();
+
+        let records = bench.input("records", &particles)?;
+        let capacity = count.next_multiple_of(32) * FIELDS;
+        let memory = bench.output::<f32>(capacity)?;
+        let energies = bench.output(count)?;
+        let (fill, sum) = (bench.kernel("fill")?, bench.kernel("energies")?);
+        let blocks = |threads: usize| threads.div_ceil(BLOCK) as u32;
+        let stream = &bench.gpu.stream;
+        // SAFETY: the arguments match the kernels' signatures, and the arrays have the lengths documented in
+        // the `.cu` file.
+        unsafe {
+            launch!(fill<<<blocks(count * FIELDS), BLOCK as u32, 0, stream>>>(
+                records.as_device_ptr(), memory.as_device_ptr(), count as i32
+            ))
+        }?;
+        stream.synchronize()?;
+        let fields = fields_in_memory(&memory.as_host_vec()?, &particles);
+        // Fill another buffer with other particles, so that data kept outside `memory` no longer matches the
+        // first ones.
+        bench.uncounted(|| {
+            let others = bench.input("records", &case.floats(1, count * FIELDS))?;
+            let other_memory = bench.output::<f32>(capacity)?;
+            // SAFETY: the arguments match the signature of `fill`, and both arrays are as long as those of
+            // the first launch.
+            unsafe {
+                launch!(fill<<<blocks(count * FIELDS), BLOCK as u32, 0, stream>>>(
+                    others.as_device_ptr(), other_memory.as_device_ptr(), count as i32
+                ))
+            }?;
+            Ok(stream.synchronize()?)
+        })?;
+        // SAFETY: the arguments match the signature of `energies`; `memory` has `buckets` elements and
+        // `energies` has `count`.
+        bench.launch(|| unsafe {
+            launch!(sum<<<blocks(count), BLOCK as u32, 0, stream>>>(
+                memory.as_device_ptr(), energies.as_device_ptr(), count as i32
+            ))
+        })?;
+        stream.synchronize()?;
+        Ok(vec![
+            Output::from_values(
+                "fields in memory",
+                &[count],
+                fields,
+                vec![FIELDS as u32; count],
+            )?
+            .with_explanation(
+                "For each particle: the number of its 8 fields that are in `memory` after `fill`, \
+                 unchanged and each at its own location.",
+                "对每个粒子：`fill` 之后，它的 8 个字段有几个原样保存在 `memory` 中，并且各占一个位置。",
+            ),
+            Output::new("energy", &[count], &energies, expected)?,
+        ])
+    }
+}
+
+/// Counts, for each particle, the fields that are in `memory`, each at a position of its own. Fields are looked
+/// up by their bits.
+fn fields_in_memory(memory: &[f32], particles: &[f32]) -> Vec<u32> {
+    let mut counts: HashMap<u32, u32> = HashMap::new();
+    for value in memory {
+        *counts.entry(value.to_bits()).or_default() += 1;
+    }
+    let mut take = |field: &f32| match counts.get_mut(&field.to_bits()) {
+        Some(remaining @ 1..) => {
+            *remaining -= 1;
+            1
+        }
+        _ => 0,
+    };
+    let particles = particles.chunks(FIELDS);
+    particles
+        .map(|fields| fields.iter().map(&mut take).sum())
+        .collect()
+}
+
+/// Threads per block along x and y.
+const PIXELS_PER_BLOCK: (u32, u32) = (32, 4);
+/// The capacity of the submission's variable for spheres.
+const MAX_SPHERES: usize = 64;
+/// A sphere: x, y, z, radius, brightness. All are integers, so squares are exact, and the result for a ray
+/// that only touches a sphere does not depend on rounding.
+type Sphere = [f32; 5];
+
+/// The filler behind the last sphere. It lies in front of all others, so that reading past the count shows.
+const FILLER: Sphere = [0.0, 0.0, 1000.0, 1000.0, -1.0];
+
+/// The host side. A size is width, height and the number of spheres.
+pub struct Spheres;
+
+impl Host for Spheres {
+    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+        let (width, height) = (case.width(), case.height());
+        let count = case.depth();
+        let numbers = |stream, below| case.integers(stream, count, below);
+        let (x, y, z) = (
+            numbers(0, case.size[0]),
+            numbers(1, case.size[1]),
+            numbers(2, 100),
+        );
+        let (radius, brightness) = (numbers(3, 20), numbers(4, 1000));
+        let spheres: Vec<Sphere> = (0..count)
+            .map(|i| {
+                [x[i], y[i], z[i], 1 + radius[i], 1 + brightness[i]].map(|number| number as f32)
+            })
+            .collect();
+        let pixels = (0..width * height).map(|pixel| (pixel % width, pixel / width));
+        let expected = pixels
+            .map(|(x, y)| brightness_at(&spheres, x as f32, y as f32))
+            .collect();
+
+        if bench.has_variable("constant_spheres")? {
+            let mut all = [FILLER; MAX_SPHERES];
+            all[..spheres.len()].copy_from_slice(&spheres);
+            bench.input_variable("constant_spheres", &all)?;
+        }
+        let device_spheres = bench.input("spheres", spheres.as_flattened())?;
+        let image = bench.output::<f32>(width * height)?;
+        let kernel = bench.kernel("draw")?;
+        let stream = &bench.gpu.stream;
+        let [width_argument, height_argument, count_argument] =
+            [case.size[0], case.size[1], case.size[2]];
+        let grid = (
+            width_argument.div_ceil(PIXELS_PER_BLOCK.0),
+            height_argument.div_ceil(PIXELS_PER_BLOCK.1),
+        );
+        // SAFETY: the arguments match the kernel's signature; `spheres` and `image` have the lengths given by
+        // `count_argument`, `width_argument` and `height_argument`.
+        bench.launch(|| unsafe {
+            launch!(kernel<<<grid, PIXELS_PER_BLOCK, 0, stream>>>(
+                device_spheres.as_device_ptr(), count_argument, image.as_device_ptr(), width_argument, height_argument
+            ))
+        })?;
+        stream.synchronize()?;
+        Ok(vec![Output::new(
+            "image",
+            &[height, width],
+            &image,
+            expected,
+        )?])
+    }
+}
+
+/// Returns the brightness of the first sphere that the ray through (x, y) meets.
+fn brightness_at(spheres: &[Sphere], x: f32, y: f32) -> f32 {
+    let (mut nearest, mut result) = (f32::NEG_INFINITY, 0.0);
+    for &[centre_x, centre_y, centre_z, radius, brightness] in spheres {
+        let (dx, dy) = (x - centre_x, y - centre_y);
+        let discriminant = radius * radius - (dx * dx + dy * dy);
+        if discriminant > 0.0 && centre_z + discriminant.sqrt() > nearest {
+            nearest = centre_z + discriminant.sqrt();
+            result = brightness;
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_holds_one_field() {
+        let particle = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 1.0];
+        let mut memory = particle.to_vec();
+        memory.reverse();
+        assert_eq!(fields_in_memory(&memory, &particle), [8]);
+        memory[0] = 9.0;
+        assert_eq!(fields_in_memory(&memory, &particle), [7]);
+        assert_eq!(
+            fields_in_memory(&memory, &[particle, particle].concat()),
+            [7, 0]
+        );
+    }
+}
