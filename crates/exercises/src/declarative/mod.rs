@@ -254,7 +254,7 @@ fn expected_outputs<'a>(
                 let solution = bench.solution()?;
                 device::run_unwatched(bench, &solution, resolved, optional)
             });
-            let computed = computed.map_err(solution_failed)?;
+            let computed = computed.map_err(|error| solution_failed(bench, error))?;
             let both = described.into_iter().zip(computed);
             both.map(|(described, computed)| described.unwrap_or(computed.bytes))
                 .collect()
@@ -268,8 +268,8 @@ fn expected_outputs<'a>(
 #[error("the solution failed to run, so nothing can be graded: {0}")]
 pub struct SolutionFailed(String);
 
-fn solution_failed(error: Error) -> Error {
-    let reason = match cuda_driver::take_fault() {
+fn solution_failed(bench: &Bench, error: Error) -> Error {
+    let reason = match bench.take_fault() {
         Some(fault) => fault.to_string(),
         None => format!("{error:#}"),
     };

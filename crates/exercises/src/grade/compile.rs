@@ -8,9 +8,8 @@ use std::{io, thread};
 
 use anyhow::{Context as _, Result, anyhow};
 use confine::{Rules, system_libraries};
-use kernel_build::{Clang, Tree};
+use kernel_build::{Clang, Tree, install_command};
 use untrusted::{Error, OptimizationLevel, Termination, UntrustedSource};
-use kernel_build::{Clang, Error, OptimizationLevel, Termination, Tree, install_command};
 
 use super::{Failure, Grading, Stop, Submission, includes, undeclared};
 use crate::data::Step;

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use anyhow::{Context as _, Result, bail};
 use common::timing::{self, Timing};
-use cuda_driver::{Fault, LaunchRecord, LaunchRecorder, Traced, record_launches};
 use common::{Gpu, PitchedBuffer};
+use cuda_driver::{Fault, LaunchRecord, LaunchRecorder, Traced, record_launches};
 use cust::error::CudaResult;
 use cust::function::Function;
 use cust::memory::bytemuck::Pod;

@@ -2,10 +2,10 @@
 //! the next row.
 
 use anyhow::Result;
+use common::PitchedBuffer;
 use common::verify::POISON;
 use cust::memory::{DeviceCopy, DevicePointer, DeviceSlice};
 use cust::prelude::*;
-use matmul_pitched::pitched::PitchedBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 

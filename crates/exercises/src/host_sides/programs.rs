@@ -9,12 +9,12 @@ use answers::events::{self, THREADS};
 use answers::overlap::{self, Order, Stream};
 use answers::pitched_copy::{self, Copy2d, Part};
 use anyhow::Result;
+use common::PitchedBuffer;
 use common::error::check;
 use common::timing;
 use cust::launch;
 use cust::prelude::*;
 use cust::sys::{self, CUmemorytype};
-use matmul_pitched::pitched::PitchedBuffer;
 
 use crate::host::{Bench, Case, HostExercise, Output, Program};
 

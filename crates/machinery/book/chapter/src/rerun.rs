@@ -6,11 +6,10 @@
 
 use std::ffi::{OsStr, OsString};
 
-use cuda_driver::counters::{Agreement, METRICS};
+use cuda_driver::counters::{Agreement, METRICS, Metric};
 use cuda_driver::{Check, Checks};
 
 use crate::flags::Detail;
-use crate::profile::L2_MISSES;
 
 /// Returns a shell command that repeats the run of `words`, a program and its arguments, without the flags
 /// for printing, and launches each kernel once.
@@ -82,11 +81,13 @@ pub fn sanitizer_commands(checks: Checks, run: &str) -> String {
 pub fn ncu_command(detail: Detail, run: &str) -> String {
     let options = match detail {
         Detail::Summary => {
-            let metrics = METRICS
+            // The counters that only launches have come last.
+            let (of_lines, of_launches): (Vec<&Metric>, Vec<&Metric>) = METRICS
                 .iter()
-                .filter(|metric| metric.agreement != Agreement::Custom);
-            let names = metrics.map(|metric| metric.name);
-            let names: Vec<&str> = names.chain([L2_MISSES.name]).collect();
+                .filter(|metric| metric.agreement != Agreement::Custom)
+                .partition(|metric| metric.counts_lines());
+            let metrics = of_lines.into_iter().chain(of_launches);
+            let names: Vec<&str> = metrics.map(|metric| metric.name).collect();
             format!("--metrics {}", names.join(","))
         }
         Detail::Lines => "--section SourceCounters --page source --print-source cuda,sass \
@@ -171,7 +172,7 @@ mod tests {
         let command = ncu_command(Detail::Summary, "program --repeat 0");
         let names = command.strip_prefix("ncu --metrics ").unwrap();
         let names: Vec<&str> = names.split(' ').next().unwrap().split(',').collect();
-        assert_eq!(names.len(), METRICS.len());
+        assert_eq!(names.len(), METRICS.len() - 1);
         assert!(!names.contains(&"warps_at_barriers"), "{command}");
         assert!(names.contains(&"idc__requests.sum"), "{command}");
         assert!(names.contains(&"lts__t_sectors_srcunit_tex_lookup_miss.sum"));

@@ -238,7 +238,7 @@ fn counted(count: u64, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-use cuda_driver::{AccessClass, Direction};
+    use cuda_driver::{AccessClass, Direction};
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! Faults: device exceptions that end a launch, that is, actions of a kernel for which a GPU stops it, and their
 //! diagnosis: the allocation that an invalid address missed, and the likely cause.
 
-use crate::check::finding::{allocation, count};
 use super::schedule::progress::TimeLimit;
 use super::warp::window::MAX_CALL_BYTES;
+use crate::check::finding::{allocation, count};
 use crate::check::{Checks, Finding, FindingKind, Severity};
 use crate::isa::SourceLine;
 use crate::memory::global::{AllocationRecord, Global};
@@ -18,10 +18,6 @@ pub struct Fault {
     pub location: Option<Box<FaultLocation>>,
     /// An explanation of the fault, if there is one.
     pub diagnosis: Option<Box<Diagnosis>>,
-    /// Output of `printf` up to the fault.
-    pub printed: Vec<u8>,
-    /// Findings of the checks up to the fault.
-    pub findings: Vec<Finding>,
 }
 
 impl Fault {
@@ -30,8 +26,6 @@ impl Fault {
             kind,
             location,
             diagnosis: None,
-            printed: Vec::new(),
-            findings: Vec::new(),
         }
     }
 }
@@ -79,9 +73,8 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// Takes all findings of the enabled `checks`, the fault itself first.
-    pub fn take_findings(&mut self, checks: Checks) -> Vec<Finding> {
-        let mut findings = std::mem::take(&mut self.findings);
+    /// Inserts the fault before the other findings of its launch, if one of the enabled `checks` covers it.
+    pub(super) fn add_to(&self, findings: &mut Vec<Finding>, checks: Checks) {
         let fault = self
             .finding()
             .filter(|finding| checks.contains(finding.check));
@@ -94,7 +87,6 @@ impl Fault {
         };
         let fault = fault.filter(|fault| !is_redundant(fault));
         findings.splice(..0, fault);
-        findings
     }
 
     /// Returns the fault as a finding, if a check covers it.

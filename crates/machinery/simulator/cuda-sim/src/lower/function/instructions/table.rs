@@ -2,32 +2,32 @@
 
 use super::GuardKind::{BranchAround, Condition};
 use super::{Entry, Requirements, lowered, not_simulated, ptx, registers};
-use crate::exec::ops::{bits, carry, compare, convert, float, functions, integer, number};
+use crate::exec::ops::{self, bits, carry, compare, convert, float, functions, integer};
 use crate::lower::ir::Arithmetic;
 
 /// Instructions that only read and write registers, grouped by family.
 pub const REGISTERS: &[Entry] = &[
     // Arithmetic on integers and floating-point numbers.
-    registers("abs", ptx(1, 0), number::abs),
-    registers("add", ptx(1, 0), number::add)
+    registers("abs", ptx(1, 0), ops::abs),
+    registers("add", ptx(1, 0), ops::add)
         .flops(1)
         .aligned_by(Arithmetic::Sum),
-    registers("div", ptx(1, 0), number::div).flops(1),
-    registers("fma", ptx(1, 4).sm(13), number::fma).flops(2),
-    registers("mad", ptx(1, 0), number::mad)
+    registers("div", ptx(1, 0), ops::div).flops(1),
+    registers("fma", ptx(1, 4).sm(13), ops::fma).flops(2),
+    registers("mad", ptx(1, 0), ops::mad)
         .flops(2)
         .aligned_by(Arithmetic::Product),
-    registers("max", ptx(1, 0), number::max)
+    registers("max", ptx(1, 0), ops::max)
         .lengths(&[&[1, 1, 1], &[1, 1, 1, 1]])
         .aligned_by(Arithmetic::Sum),
-    registers("min", ptx(1, 0), number::min)
+    registers("min", ptx(1, 0), ops::min)
         .lengths(&[&[1, 1, 1], &[1, 1, 1, 1]])
         .aligned_by(Arithmetic::Sum),
-    registers("mul", ptx(1, 0), number::mul)
+    registers("mul", ptx(1, 0), ops::mul)
         .flops(1)
         .aligned_by(Arithmetic::Product),
-    registers("neg", ptx(1, 0), number::neg).aligned_by(Arithmetic::Sum),
-    registers("sub", ptx(1, 0), number::sub)
+    registers("neg", ptx(1, 0), ops::neg).aligned_by(Arithmetic::Sum),
+    registers("sub", ptx(1, 0), ops::sub)
         .flops(1)
         .aligned_by(Arithmetic::Sum),
     // Floating point only.
@@ -37,10 +37,10 @@ pub const REGISTERS: &[Entry] = &[
     registers("sqrt", ptx(1, 0), functions::sqrt).flops(1),
     registers("testp", ptx(2, 0).sm(20), float::testp),
     registers("cos", ptx(1, 0), functions::cos),
-    registers("ex2", ptx(1, 0), number::ex2),
+    registers("ex2", ptx(1, 0), ops::ex2),
     registers("lg2", ptx(1, 0), functions::lg2),
     registers("sin", ptx(1, 0), functions::sin),
-    registers("tanh", ptx(7, 0).sm(75), number::tanh),
+    registers("tanh", ptx(7, 0).sm(75), ops::tanh),
     // Integers.
     registers("dp2a", ptx(5, 0).sm(61), integer::dp2a).two_types(),
     registers("dp4a", ptx(5, 0).sm(61), integer::dp4a).two_types(),
