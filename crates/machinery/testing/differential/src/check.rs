@@ -2,7 +2,7 @@
 
 use crate::forms::Forms;
 use crate::generate;
-use crate::kernel::{Kernel, Slot};
+use crate::kernel::{self, Kernel, Slot};
 use crate::record::{Distances, Record};
 use crate::worker::{Reply, Task, Worker};
 use anyhow::Result;
@@ -207,10 +207,10 @@ fn difference(
 fn statements(kernel: &Kernel, removed: &BTreeSet<u32>) -> String {
     let mut text = String::new();
     for function in &kernel.functions {
-        crate::tree::write(&function.body, removed, &mut text);
+        kernel::write(&function.body, removed, &mut text);
         text += "  --\n";
     }
-    crate::tree::write(&kernel.body, removed, &mut text);
+    kernel::write(&kernel.body, removed, &mut text);
     let shape = format!(
         "  grid {:?}, block {:?}, sm_{}\n",
         kernel.grid, kernel.block, kernel.target

@@ -1,9 +1,13 @@
-//! The forms of register instructions that a kernel may have: the simulator's catalogue without the forms
-//! that NVIDIA's assembler rejects, each with the compute capability that it needs.
+//! The forms of register instructions (mnemonics with modifiers) that a kernel may have: the simulator's catalogue
+//! without the forms that NVIDIA's assembler rejects, each with the compute capability that it needs. Also the
+//! table of the forms that a series of kernels covers.
 
-use crate::dice::Dice;
+use crate::generate;
+use crate::values::Dice;
 use cuda_sim::lower::{InstructionForm, catalogue};
 use cuda_sim::ptx::ast::Type;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 /// A form and its oldest target.
 pub struct TargetedForm {
@@ -184,5 +188,139 @@ fn min_target(form: &InstructionForm) -> u32 {
         "min" | "max" if half || has("NaN") => 80,
         _ if half => 70,
         _ => 52,
+    }
+}
+
+/// Returns the instructions of PTX text, as written but without guards and operands: `ld.global.v2.u32`. A pair
+/// of destinations is shown as `setp.lt.u32 p|q`, and the vectors of a `mov` as `mov.b64 2:1`.
+pub fn forms_in(ptx: &str) -> BTreeSet<String> {
+    ptx.lines().filter_map(form_of_line).collect()
+}
+
+fn form_of_line(line: &str) -> Option<String> {
+    let line = line.trim();
+    let line = match line.strip_prefix('@') {
+        Some(guarded) => guarded.split_once(' ')?.1,
+        None => line,
+    };
+    let (name, operands) = line
+        .split_once(' ')
+        .unwrap_or((line.strip_suffix(';')?, ""));
+    if !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        return None;
+    }
+    let length = |text: &str| text.matches(',').count() + 1;
+    if name.starts_with("mov.") && operands.contains('{') {
+        let (vector, is_first) = match operands.strip_prefix('{') {
+            Some(rest) => (rest.split_once('}')?.0, true),
+            None => (operands.split_once('{')?.1.split_once('}')?.0, false),
+        };
+        let count = length(vector);
+        return Some(if is_first {
+            format!("{name} {count}:1")
+        } else {
+            format!("{name} 1:{count}")
+        });
+    }
+    let first = operands.split(',').next().unwrap_or_default();
+    Some(if name.starts_with("setp.") && first.contains('|') {
+        format!("{name} p|q")
+    } else {
+        name.to_owned()
+    })
+}
+
+/// Returns a Markdown table: for each instruction the number of its forms that are generated, the number of
+/// kernels with it, and the number of its forms that are left out.
+pub fn markdown(seed: u64, kernels: std::ops::Range<u64>) -> String {
+    let all = Forms::new();
+    // The forms of each instruction, and the number of kernels with any of them.
+    let mut generated: BTreeMap<String, (BTreeSet<String>, u64)> = BTreeMap::new();
+    for number in kernels.clone() {
+        let text = generate::kernel(&all, seed, number).ptx(&BTreeSet::new());
+        let mut mnemonics = BTreeSet::new();
+        for form in forms_in(&text) {
+            let mnemonic = mnemonic(&form);
+            generated
+                .entry(mnemonic.clone())
+                .or_default()
+                .0
+                .insert(form);
+            mnemonics.insert(mnemonic);
+        }
+        for mnemonic in mnemonics {
+            generated.entry(mnemonic).or_default().1 += 1;
+        }
+    }
+    let mut excluded: BTreeMap<&str, u64> = BTreeMap::new();
+    for form in catalogue() {
+        if exclusion_reason(&form).is_some() {
+            *excluded.entry(form.mnemonic).or_default() += 1;
+        }
+    }
+    let mut text =
+        "| instruction | forms | kernels with it | forms left out |\n| --- | --: | --: | --: |\n"
+            .to_owned();
+    let mut totals = (0, 0);
+    for (mnemonic, (forms, kernels)) in &generated {
+        let excluded_count = excluded.get(mnemonic.as_str()).copied().unwrap_or(0);
+        totals = (totals.0 + forms.len(), totals.1 + excluded_count);
+        let excluded_count = if excluded_count == 0 {
+            String::new()
+        } else {
+            excluded_count.to_string()
+        };
+        let _ = writeln!(
+            text,
+            "| `{mnemonic}` | {} | {kernels} | {excluded_count} |",
+            forms.len()
+        );
+    }
+    let _ = writeln!(
+        text,
+        "| all | {} | {} | {} |",
+        totals.0,
+        kernels.end - kernels.start,
+        totals.1
+    );
+    text
+}
+
+/// Returns the table row that a form belongs to. `cp` has a row for each kind, for example `cp.async`.
+fn mnemonic(form: &str) -> String {
+    let mut parts = form.split(['.', ' ']);
+    let first = parts.next().unwrap_or_default();
+    match (first, parts.next()) {
+        ("cp", Some(second)) => format!("{first}.{second}"),
+        _ => first.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guards_and_operands_do_not_count() {
+        let text = "
+            .reg .b32 %r<4>;
+            @!%p1 add.u32 %r1, %r2, 3;
+            add.u32 %r2, %r2, 4;
+            setp.lt.s32 %p1|%p2, %r1, %r2;
+            mov.b64 {%r1, %r2}, %l1;
+            mov.b64 %l1, {%h0, %h1, %h2, %h3};
+            LABEL:
+            ret;";
+        let actual: Vec<String> = forms_in(text).into_iter().collect();
+        assert_eq!(
+            actual,
+            [
+                "add.u32",
+                "mov.b64 1:4",
+                "mov.b64 2:1",
+                "ret",
+                "setp.lt.s32 p|q"
+            ]
+        );
     }
 }

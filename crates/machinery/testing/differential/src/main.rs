@@ -3,13 +3,13 @@
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Parser, Subcommand};
+use cuda_sim::device::DeviceSpec;
+use cuda_sim::memory::global::Global;
 use differential::check::{Backends, Verdict};
-use differential::forms::Forms;
+use differential::forms::{self, Forms};
 use differential::generate;
 use differential::kernel::Kernel;
-use differential::load;
 use differential::record::{self, Distances, Record};
-use differential::table;
 use differential::worker::{self, Reply, Task, Worker};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -18,6 +18,9 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+
+/// Device memory for the variables of a module.
+const MEMORY_BYTES: u64 = 1 << 36;
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -131,7 +134,7 @@ fn main() -> ExitCode {
         }
         Command::Forms { series } => {
             let end = series.from.saturating_add(series.kernels);
-            print!("{}", table::markdown(series.seed, series.from..end));
+            print!("{}", forms::markdown(series.seed, series.from..end));
             Ok(())
         }
         Command::Load { files } => load_all(&files),
@@ -194,9 +197,18 @@ impl Series {
     }
 }
 
+/// Returns the reason that the simulator rejects the module in a file, or `None` if the module loads.
+fn load_error(path: &Path) -> Result<Option<String>> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut global = Global::new(MEMORY_BYTES);
+    let loaded = cuda_sim::lower::load(&text, &DeviceSpec::h200(), &mut global);
+    Ok(loaded.err().map(|error| error.to_string()))
+}
+
 fn load_all(files: &[PathBuf]) -> Result<()> {
     for path in files {
-        let load_error = load::load_error(path)?;
+        let load_error = load_error(path)?;
         let outcome = load_error.as_deref().unwrap_or("loads");
         println!("{}: {}", path.display(), outcome.replace('\n', " "));
     }

@@ -1,8 +1,8 @@
 //! The record of a kernel's run: hashes of exact results, and the values of approximate ones.
 
 use crate::bounds::{self, Distance};
-use crate::device::KernelOutput;
 use crate::kernel::{Kernel, Slot};
+use crate::worker::KernelOutput;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@ use cuda_sim::device::DeviceSpec;
 use cuda_sim::lower::{InstructionForm, catalogue};
 use cuda_sim::memory::global::Global;
 use differential::forms::{self, Forms};
-use differential::{generate, ptx_forms};
+use differential::generate;
 use rayon::prelude::*;
 
 /// The number of kernels, the same as in the runs on a GPU.
@@ -23,7 +23,7 @@ fn missing(mut expected: BTreeSet<String>) -> BTreeSet<String> {
     let forms = Forms::new();
     let add_forms = |mut all: BTreeSet<String>, number| {
         let kernel = generate::kernel(&forms, 1, number);
-        all.extend(ptx_forms::forms(&kernel.ptx(&BTreeSet::new())));
+        all.extend(forms::forms_in(&kernel.ptx(&BTreeSet::new())));
         all
     };
     for first in (0..KERNELS).step_by(BATCH as usize) {

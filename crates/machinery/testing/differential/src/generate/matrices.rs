@@ -2,7 +2,7 @@
 //! multiply-accumulates.
 
 use super::{Context, Generator};
-use crate::tree::Node;
+use crate::kernel::Node;
 use crate::values::Kind;
 
 /// Forms of `mma`, each with the number of registers of the result, of A and of B.
@@ -130,7 +130,7 @@ impl Generator<'_> {
             },
         );
         let numbers = self.dice.sample(result_registers, self.pools.count(sums));
-        let prefix = super::pools::prefix(sums);
+        let prefix = super::prefix(sums);
         let to: Vec<String> = numbers.iter().map(|n| format!("{prefix}{n}")).collect();
         let mut registers = |kind, count: usize| {
             let all: Vec<String> = (0..count).map(|_| self.register_of_kind(kind)).collect();

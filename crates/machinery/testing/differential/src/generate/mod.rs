@@ -6,21 +6,17 @@
 //! atomics on shared cells commute. A product that the assembler could fuse with a later sum is hidden from
 //! it. The result of an approximate instruction is used nowhere except in the output.
 
-mod blocks;
-mod calls;
+mod collectives;
 mod flow;
 mod matrices;
 mod memory;
 mod operations;
-mod pools;
 mod scaffold;
-mod warps;
 
-use crate::dice::Dice;
 use crate::forms::{Forms, TARGETS};
-use crate::kernel::{Function, Kernel, Slot};
-use crate::tree::Node;
-use pools::Pools;
+use crate::kernel::{Function, Kernel, Node, Slot};
+use crate::values::{Dice, Kind};
+use cuda_sim::ptx::ast::Type;
 
 /// The context of a statement.
 #[derive(Clone)]
@@ -60,7 +56,7 @@ struct Generator<'f> {
     /// True if some threads may have exited early.
     exited: bool,
     /// The signature of the functions that can be called.
-    signature: calls::Signature,
+    signature: flow::Signature,
     functions: usize,
     /// True if the size of shared memory is set at launch.
     dynamic: bool,
@@ -94,7 +90,7 @@ pub fn kernel(forms: &Forms, seed: u64, number: u64) -> Kernel {
     let dynamic = dice.chance(30);
     let size = dice.between(20, 100);
     let mut generator = Generator {
-        signature: calls::Signature::random(&mut dice),
+        signature: flow::Signature::random(&mut dice),
         dice,
         forms,
         target,
@@ -176,6 +172,139 @@ impl Generator<'_> {
             if let Some(node) = statement_node {
                 return node;
             }
+        }
+    }
+}
+
+/// The register pools: the number of registers of each kind of value, and of predicates. Each kind has a pool of its
+/// own, so that chains of single-precision sums do not fill up with NaNs that are the bits of integers. Values cross
+/// between pools only occasionally.
+#[derive(Clone)]
+struct Pools {
+    counts: [usize; Kind::ALL.len()],
+    predicates: usize,
+}
+
+impl Pools {
+    fn kernel() -> Pools {
+        Pools {
+            counts: [5, 5, 8, 8, 4, 6, 6],
+            predicates: 6,
+        }
+    }
+
+    fn function() -> Pools {
+        Pools {
+            counts: [4, 4, 4, 4, 4, 4, 4],
+            predicates: 3,
+        }
+    }
+
+    fn count(&self, kind: Kind) -> usize {
+        self.counts[kind as usize]
+    }
+
+    fn predicates(&self) -> usize {
+        self.predicates
+    }
+}
+
+/// Returns the prefix of a kind's registers: `%r`, `%f`, …
+fn prefix(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Int16 => "%h",
+        Kind::Half => "%g",
+        Kind::Int32 => "%r",
+        Kind::Single => "%f",
+        Kind::Halves => "%x",
+        Kind::Int64 => "%l",
+        Kind::Double => "%e",
+    }
+}
+
+/// Returns the width in bytes of a kind's registers.
+fn bytes(kind: Kind) -> u32 {
+    match kind {
+        Kind::Int16 | Kind::Half => 2,
+        Kind::Int32 | Kind::Single | Kind::Halves => 4,
+        Kind::Int64 | Kind::Double => 8,
+    }
+}
+
+/// Returns the kind of value that a type usually holds.
+fn kind_of(ty: Type) -> Kind {
+    match ty {
+        Type::F16 | Type::BF16 => Kind::Half,
+        Type::F16x2 | Type::BF16x2 => Kind::Halves,
+        Type::F32 => Kind::Single,
+        Type::F64 => Kind::Double,
+        _ => match ty.bytes() {
+            8 => Kind::Int64,
+            4 => Kind::Int32,
+            _ => Kind::Int16,
+        },
+    }
+}
+
+impl Generator<'_> {
+    /// Picks a register of `width` bytes for a value of the type.
+    fn register(&mut self, ty: Type, width: u32) -> String {
+        if ty == Type::Pred {
+            return self.predicate();
+        }
+        let natural = kind_of(ty);
+        let fits: Vec<Kind> = Kind::ALL
+            .into_iter()
+            .filter(|&kind| bytes(kind) == width)
+            .collect();
+        let kind = if bytes(natural) == width && self.dice.chance(88) {
+            natural
+        } else {
+            fits[self.dice.below(fits.len())]
+        };
+        self.register_of_kind(kind)
+    }
+
+    fn register_of_kind(&mut self, kind: Kind) -> String {
+        let number = self.dice.below(self.pools.count(kind));
+        format!("{}{number}", prefix(kind))
+    }
+
+    /// Picks distinct registers of `width` bytes, because a vector must not write a register twice.
+    fn distinct_registers(&mut self, ty: Type, width: u32, count: usize) -> Vec<String> {
+        let natural = kind_of(ty);
+        let kind = if bytes(natural) == width && self.pools.count(natural) >= count {
+            natural
+        } else {
+            match width {
+                2 => Kind::Int16,
+                4 => Kind::Int32,
+                _ => Kind::Int64,
+            }
+        };
+        let numbers = self.dice.sample(count, self.pools.count(kind));
+        numbers
+            .into_iter()
+            .map(|number| format!("{}{number}", prefix(kind)))
+            .collect()
+    }
+
+    fn predicate(&mut self) -> String {
+        format!("%p{}", self.dice.below(self.pools.predicates()))
+    }
+
+    /// Returns `%p` or `!%p`.
+    fn maybe_negated_predicate(&mut self) -> String {
+        let not = if self.dice.chance(30) { "!" } else { "" };
+        format!("{not}{}", self.predicate())
+    }
+
+    /// Returns `@%p ` occasionally, otherwise an empty string.
+    fn guard(&mut self) -> String {
+        if self.dice.chance(10) {
+            format!("@{} ", self.maybe_negated_predicate())
+        } else {
+            String::new()
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Register instructions, in any form of the catalogue.
 
-use super::{Generator, pools};
+use super::{Generator, bytes};
 use crate::forms::{TargetedForm, form_name};
-use crate::kernel::Slot;
-use crate::tree::Node;
+use crate::kernel::{Node, Slot};
 use crate::values::{self, Kind};
 use cuda_sim::lower::InstructionForm;
 use cuda_sim::ptx::ast::Type;
@@ -306,7 +305,7 @@ impl Generator<'_> {
             format!("add.s64 {offset}, {offset}, %inputs;"),
             format!(
                 "ld.volatile.global.b{} {register}, [{offset}+{base}];",
-                8 * pools::bytes(kind)
+                8 * bytes(kind)
             ),
         ];
         self.code(code)

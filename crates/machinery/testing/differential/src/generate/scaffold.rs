@@ -1,9 +1,8 @@
 //! The code around a kernel's body: declarations, a prologue that sets up addresses and initializes all
 //! registers, and an epilogue that writes all state to the output.
 
-use super::{Generator, pools};
-use crate::kernel::{Function, Kernel, Slot};
-use crate::tree::Node;
+use super::{Generator, bytes, prefix};
+use crate::kernel::{Function, Kernel, Node, Slot};
 use crate::values::Kind;
 
 impl Generator<'_> {
@@ -61,8 +60,8 @@ impl Generator<'_> {
     /// Returns the register declarations. Functions share them, although they need fewer registers.
     fn registers(&self) -> String {
         let pool_registers = Kind::ALL.map(|kind| {
-            let bits = 8 * pools::bytes(kind);
-            format!(".reg .b{bits} {}<9>;\n", pools::prefix(kind))
+            let bits = 8 * bytes(kind);
+            format!(".reg .b{bits} {}<9>;\n", prefix(kind))
         });
         let (temporaries, masks) = (self.temporaries + 1, self.masks + 1);
         pool_registers.concat()
@@ -170,8 +169,8 @@ setp.eq.u32 %first, %tid_linear, 0;",
                 lines.push("mad.wide.u32 %at, %n, 8, %inputs;".to_owned());
                 lines.push(format!(
                     "ld.volatile.global.b{} {}{register}, [%at+{}];",
-                    8 * pools::bytes(kind),
-                    pools::prefix(kind),
+                    8 * bytes(kind),
+                    prefix(kind),
                     512 * kind as usize
                 ));
             }
@@ -226,8 +225,8 @@ setp.eq.u32 %first, %tid_linear, 0;",
         };
         for kind in Kind::ALL {
             for register in 0..self.pools.count(kind) {
-                let name = format!("{}{register}", pools::prefix(kind));
-                lines.push(match pools::bytes(kind) {
+                let name = format!("{}{register}", prefix(kind));
+                lines.push(match bytes(kind) {
                     2 => format!("cvt.u64.u16 %at, {name};"),
                     4 => format!("cvt.u64.u32 %at, {name};"),
                     _ => format!("mov.b64 %at, {name};"),
