@@ -2,7 +2,7 @@
 //! and counts requests, sectors, wavefronts and bank conflicts.
 //!
 //! ```text
-//! pattern → machine (a launch on the simulator) → outcome (addresses, counters) → draw → page, figures
+//! pattern → trace (a launch on the simulator) → outcome (addresses, counters) → draw → page, figures
 //! ```
 //!
 //! The book's interactive page calls [`page`], compiled to WebAssembly. [`figures`] draws the figures of
@@ -12,10 +12,10 @@ pub mod draw;
 #[cfg(not(target_family = "wasm"))]
 pub mod figures;
 pub mod language;
-pub mod machine;
 pub mod outcome;
 pub mod page;
 pub mod pattern;
 pub mod sentences;
+pub mod trace;
 #[cfg(target_family = "wasm")]
 mod wasm;

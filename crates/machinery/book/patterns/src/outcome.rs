@@ -7,9 +7,10 @@ use cuda_sim::isa::{AccessSet, Memory};
 use cuda_sim::profile::traffic::SECTOR;
 use cuda_sim::profile::{METRICS, Tally};
 use serde::Serialize;
+use sim_machine::{Launch, params};
 
-use crate::machine::{Failure, Job, Machine, Param, params};
 use crate::pattern::{Pattern, Space};
+use crate::trace::{self, Failure};
 
 const PTX: &str = include_str!(env!("PATTERNS_PTX"));
 
@@ -54,31 +55,28 @@ pub struct Sums {
 ///
 /// Fails if the device memory does not suffice or the kernel faults, for example by a misaligned load.
 pub fn run(pattern: &Pattern) -> Result<Outcome, Failure> {
-    let mut machine = Machine::load(PTX)?;
+    let mut machine = trace::load(PTX)?;
     let threads: u32 = pattern.block.iter().product();
     let data = match pattern.space {
-        Space::Global | Space::ReadOnly => machine.buffer(pattern.extent())?,
+        Space::Global | Space::ReadOnly => machine.allocate(pattern.extent().max(1))?,
         Space::Shared | Space::Constant => 0,
     };
-    let results = machine.buffer(4 * u64::from(threads))?;
-    let trace = machine.run(&Job {
-        kernel: &format!("{}_{}", pattern.space.kernel(), pattern.element),
-        grid: [1, 1],
-        block: pattern.block,
-        shared: match pattern.space {
-            Space::Shared => pattern.extent() as u32,
-            _ => 0,
-        },
-        params: &params(&[
-            Param::U64(data),
-            Param::U64(results),
-            Param::U32(pattern.order.number()),
-            Param::U32(pattern.pitch),
-            Param::U32(pattern.stride),
-            Param::U32(pattern.offset),
-            Param::U32(pattern.elements()),
-        ]),
-    })?;
+    let results = machine.allocate(4 * u64::from(threads))?;
+    let order = [
+        pattern.order.number(),
+        pattern.pitch,
+        pattern.stride,
+        pattern.offset,
+        pattern.elements(),
+    ];
+    let params = params![data, results, order];
+    let kernel = format!("{}_{}", pattern.space.kernel(), pattern.element);
+    let shared = match pattern.space {
+        Space::Shared => pattern.extent() as u32,
+        _ => 0,
+    };
+    let launch = Launch::new(&kernel, [1, 1], pattern.block, params).shared(shared);
+    let trace = trace::run(&machine, &launch)?;
     let (memory, base) = match pattern.space {
         Space::Global | Space::ReadOnly => (Memory::Global, data),
         Space::Shared => (Memory::Shared, 0),

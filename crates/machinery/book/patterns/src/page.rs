@@ -6,10 +6,10 @@ use crate::draw::lines::{self, Lines};
 use crate::draw::svg::Svg;
 use crate::draw::{Colours, banks, colour, requests, warp};
 use crate::language::Language;
-use crate::machine::Failure;
 use crate::outcome::{Counter, Outcome, Sums, run};
 use crate::pattern::{Pattern, Problem, Space};
 use crate::sentences;
+use crate::trace::Failure;
 
 /// The part of a query that is not the pattern: the warp to draw and the reader's language.
 #[derive(Default)]

@@ -3,10 +3,11 @@
 use cuda_sim::exec::Traced;
 use cuda_sim::isa::{AccessClass, Memory};
 use patterns::language::Language;
-use patterns::machine::{Failure, Job, Machine, Param, params};
 use patterns::outcome::{Outcome, run};
 use patterns::page;
 use patterns::pattern::{Pattern, Problem};
+use patterns::trace::{self, Failure};
+use sim_machine::{Launch, params};
 
 fn run_pattern(pattern: &str) -> Outcome {
     let pattern: Pattern = pattern.parse().expect("a pattern");
@@ -152,19 +153,15 @@ fn recorded_accesses_add_up_to_the_counters() {
 
 #[test]
 fn accesses_are_ordered_by_block() {
-    let mut machine =
-        Machine::load(include_str!("../../../../../kernels/ptx/patterns.ptx")).unwrap();
+    let mut machine = trace::load(include_str!("../../../../../kernels/ptx/patterns.ptx")).unwrap();
     let (blocks, threads) = (300, 96);
-    let [data, results] = [machine.buffer(4096).unwrap(), machine.buffer(4096).unwrap()];
-    let words = [0, 512, 1, 3, 0].map(Param::U32);
-    let job = Job {
-        kernel: "read_global_4",
-        grid: [blocks, 1],
-        block: [threads, 1],
-        shared: 0,
-        params: &params(&[&[Param::U64(data), Param::U64(results)][..], &words].concat()),
-    };
-    let trace = machine.run(&job).unwrap();
+    let [data, results] = [
+        machine.allocate(4096).unwrap(),
+        machine.allocate(4096).unwrap(),
+    ];
+    let params = params![data, results, [0u32, 512, 1, 3, 0]];
+    let launch = Launch::new("read_global_4", blocks, threads, params);
+    let trace = trace::run(&machine, &launch).unwrap();
     // Each of the three warps of a block loads and stores once.
     let recorded: Vec<_> = trace
         .accesses
@@ -187,12 +184,18 @@ fn accesses_are_ordered_by_block() {
             .all(|file| file.as_deref() == Some("kernels/patterns.cu"))
     );
     // A second run has the same trace.
-    assert_eq!(machine.run(&job).unwrap().accesses, trace.accesses);
-    let missing = Job {
+    assert_eq!(
+        trace::run(&machine, &launch).unwrap().accesses,
+        trace.accesses
+    );
+    let missing = Launch {
         kernel: "read_global_3",
-        ..job
+        ..launch
     };
-    assert!(matches!(machine.run(&missing), Err(Failure::NoKernel(_))));
+    assert!(matches!(
+        trace::run(&machine, &missing),
+        Err(Failure::NoKernel(_))
+    ));
 }
 
 #[test]

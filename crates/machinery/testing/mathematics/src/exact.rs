@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use crate::device::Device;
-use crate::points;
+use crate::errors::float_arguments;
+use crate::functions::Device;
 
 /// A result that differs from the expected one.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,17 +103,14 @@ fn frexp(x: f64) -> (f64, i32) {
     if x == 0.0 || !x.is_finite() {
         return (x, 0);
     }
-    let exponent = |x: f64| (x.to_bits() >> 52 & 0x7ff) as i32 - 1022;
-    match x.is_subnormal() {
-        true => {
-            let (mantissa, power) = frexp(x * 2f64.powi(64));
-            (mantissa, power - 64)
-        }
-        false => (
-            f64::from_bits(x.to_bits() & !(0x7ff << 52) | 1022 << 52),
-            exponent(x),
-        ),
+    if x.is_subnormal() {
+        let (mantissa, power) = frexp(x * 2f64.powi(64));
+        return (mantissa, power - 64);
     }
+    (
+        f64::from_bits(x.to_bits() & !(0x7ff << 52) | 1022 << 52),
+        (x.to_bits() >> 52 & 0x7ff) as i32 - 1022,
+    )
 }
 
 /// Returns the IEEE remainder of x / y, and the last three bits of the quotient with its sign.
@@ -181,18 +178,14 @@ pub fn measure(
 ) -> Result<(Vec<WrongResult>, usize)> {
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for exact in &EXACT {
-        let float_arguments = points::float_arguments(count, exact.arity);
+        let mut float_arguments = float_arguments(count, exact.arity);
         // The conversion of a NaN to an integer exponent is undefined behaviour in C++.
         let takes_exponent = matches!(exact.name, "ldexp" | "scalbn" | "scalbln");
-        let float_arguments: Vec<f32> = match takes_exponent {
-            true => float_arguments
-                .chunks(2)
-                .filter(|pair| !pair[1].is_nan())
-                .flatten()
-                .copied()
-                .collect(),
-            false => float_arguments,
-        };
+        if takes_exponent {
+            let pairs = float_arguments.chunks(2);
+            let valid = pairs.filter(|pair| !pair[1].is_nan());
+            float_arguments = valid.flatten().copied().collect();
+        }
         let wide_arguments: Vec<f64> = float_arguments.iter().map(|&x| widen(x)).collect();
         let name = match exact.name.split_once('_') {
             Some((name, part)) => format!("{name}f_{part}"),

@@ -1,5 +1,14 @@
-//! The functions and their maximum errors, from the tables in "Mathematical Functions" of the CUDA C++
-//! Programming Guide for CUDA 12.
+//! The functions, their documented errors, and their evaluation on the simulator.
+
+use anyhow::{Context as _, Result, ensure};
+use bytemuck::Pod;
+use sim_machine::{Launch, Machine, params};
+
+/// Bytes of device memory per module.
+const MEMORY_BYTES: u64 = 256 << 20;
+
+/// Threads per block.
+const BLOCK_SIZE: u32 = 128;
 
 /// A function in both formats. The name of the float version has an `f` appended.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +96,8 @@ const fn unknown(name: &'static str, arity: usize) -> Function {
     }
 }
 
-/// All functions with an error.
+/// All functions with an error. The bounds are those of the tables in "Mathematical Functions" of the CUDA C++
+/// Programming Guide for CUDA 12.
 pub const FUNCTIONS: [Function; 61] = [
     ulps("exp", 1, 2, 1),
     ulps("exp2", 1, 2, 1),
@@ -168,5 +178,79 @@ impl Function {
             // norm3d and similar functions become norm3df.
             _ => format!("{}f", self.name),
         }
+    }
+}
+
+/// The modules for each format, in alphabetical order.
+const SINGLE: [&str; 4] = [
+    include_str!(env!("MATHEMATICS_ELEMENTARY_FLOAT_PTX")),
+    include_str!(env!("MATHEMATICS_EXACT_FLOAT_PTX")),
+    include_str!(env!("MATHEMATICS_SPECIAL_FLOAT_PTX")),
+    include_str!(env!("MATHEMATICS_TRIGONOMETRIC_FLOAT_PTX")),
+];
+const DOUBLE: [&str; 4] = [
+    include_str!(env!("MATHEMATICS_ELEMENTARY_DOUBLE_PTX")),
+    include_str!(env!("MATHEMATICS_EXACT_DOUBLE_PTX")),
+    include_str!(env!("MATHEMATICS_SPECIAL_DOUBLE_PTX")),
+    include_str!(env!("MATHEMATICS_TRIGONOMETRIC_DOUBLE_PTX")),
+];
+
+const INTEGERS: [&str; 1] = [include_str!(env!("MATHEMATICS_INTEGERS_PTX"))];
+
+/// Simulated GPUs, one for each module of a format.
+pub struct Device {
+    modules: Vec<Machine>,
+}
+
+impl Device {
+    /// Loads the functions of floats.
+    pub fn single() -> Result<Device> {
+        Device::load(&SINGLE)
+    }
+
+    /// Loads the functions of doubles.
+    pub fn double() -> Result<Device> {
+        Device::load(&DOUBLE)
+    }
+
+    /// Loads the integer functions and conversions.
+    pub fn integers() -> Result<Device> {
+        Device::load(&INTEGERS)
+    }
+
+    fn load(modules: &[&str]) -> Result<Device> {
+        let load = |ptx: &&str| Ok(Machine::load(ptx, MEMORY_BYTES)?);
+        let modules = modules.iter().map(load).collect::<Result<_>>()?;
+        Ok(Device { modules })
+    }
+
+    /// Evaluates a function. `arguments` holds `arity` arguments for each result.
+    pub fn evaluate<T: Pod>(
+        &mut self,
+        function: &str,
+        arguments: &[T],
+        arity: usize,
+    ) -> Result<Vec<T>> {
+        let kernel = format!("of_{function}");
+        let module = self
+            .modules
+            .iter_mut()
+            .find(|module| module.has_kernel(&kernel));
+        let module = module.with_context(|| format!("kernel not found: {kernel}"))?;
+        let count = arguments.len() / arity;
+        ensure!(
+            count * arity == arguments.len(),
+            "{kernel} takes {arity} arguments"
+        );
+        let input = module.buffer(arguments);
+        let output = module.out::<T>(count);
+        let blocks = u32::try_from(count)?.div_ceil(BLOCK_SIZE).max(1);
+        let params = params![input, output, count as u32];
+        let launch = Launch::new(&kernel, blocks, BLOCK_SIZE, params);
+        module.launch(&launch).map_err(Box::new)?;
+        let results = module.read(output, count);
+        module.global.free(input)?;
+        module.global.free(output)?;
+        Ok(results)
     }
 }

@@ -5,7 +5,8 @@
 //!     cargo run -p mathematics -- FILE POINTS  relative to the values in a file; floats at this many points
 
 use anyhow::{Result, ensure};
-use mathematics::{device::Device, double_error, exact, report};
+use mathematics::functions::Device;
+use mathematics::{errors, exact};
 use std::{env, fs};
 
 /// The default number of points at which floats are measured.
@@ -17,15 +18,15 @@ fn main() -> Result<()> {
         print!("{}", include_str!("page.md"));
     }
     let table = match args.next() {
-        Some(file) => double_error::parse_table(&fs::read_to_string(file)?)?,
-        None => double_error::parse_table(double_error::VALUES)?,
+        Some(file) => errors::parse_table(&fs::read_to_string(file)?)?,
+        None => errors::parse_table(errors::VALUES)?,
     };
     let points = args.next().map_or(Ok(POINTS), |points| points.parse())?;
-    let rows = report::measure_all(&table, points)?;
-    print!("{}", report::markdown(&rows));
+    let rows = errors::measure_all(&table, points)?;
+    print!("{}", errors::markdown(&rows));
     let (wrong, compared) =
         exact::measure(&mut Device::single()?, &mut Device::double()?, points / 4)?;
-    let violations: Vec<String> = rows.iter().flat_map(report::Row::violations).collect();
+    let violations: Vec<String> = rows.iter().flat_map(errors::Row::violations).collect();
     let differences: Vec<String> = wrong.iter().map(|wrong| format!("{wrong:?}")).collect();
     let failures = [violations, differences].concat();
     ensure!(
@@ -33,6 +34,6 @@ fn main() -> Result<()> {
         "results differ from the documentation:\n{}",
         failures.join("\n")
     );
-    println!("\n{}", report::exact_note(compared));
+    println!("\n{}", errors::exact_note(compared));
     Ok(())
 }

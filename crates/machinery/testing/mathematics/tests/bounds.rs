@@ -1,20 +1,17 @@
 //! The errors of the device mathematics are within their documented bounds.
 
-use mathematics::device::Device;
-use mathematics::double_error::{self, parse_table};
+use mathematics::errors::{self, Row, parse_table};
 use mathematics::exact;
-use mathematics::functions::{Bound, FUNCTIONS, Range};
-use mathematics::points;
-use mathematics::report::{self, Row};
+use mathematics::functions::{Bound, Device, FUNCTIONS, Range};
 
 /// The number of points at which each float function is measured.
 const POINTS: usize = 8_000;
 
 #[test]
 fn all_functions_are_within_their_bounds() {
-    let table = parse_table(double_error::VALUES).expect("the table");
-    let rows = report::measure_all(&table, POINTS).expect("measured");
-    print!("{}", report::markdown(&rows));
+    let table = parse_table(errors::VALUES).expect("the table");
+    let rows = errors::measure_all(&table, POINTS).expect("measured");
+    print!("{}", errors::markdown(&rows));
     let violations: Vec<String> = rows.iter().flat_map(Row::violations).collect();
     assert!(violations.is_empty(), "{}", violations.join("\n"));
     for row in &rows {
@@ -35,17 +32,17 @@ fn exact_functions_match_rust() {
 #[test]
 fn a_small_error_is_detected() {
     // A reference value changed by four units in the last place.
-    let table = parse_table(double_error::VALUES).expect("the table");
-    let mut changed = parse_table(double_error::VALUES).expect("the table");
+    let table = parse_table(errors::VALUES).expect("the table");
+    let mut changed = parse_table(errors::VALUES).expect("the table");
     let sine = changed.get_mut("sin").expect("sin");
     let last = sine.values.last_mut().expect("values");
     *last = f64::from_bits(last.to_bits() + 4);
     let mut device = Device::double().expect("loaded");
     let function = FUNCTIONS.iter().find(|function| function.name == "sin");
     let function = function.expect("sin");
-    let measured = double_error::measure(&mut device, &table, function).expect("runs");
+    let measured = errors::measure_double(&mut device, &table, function).expect("runs");
     assert!(measured.expect("known").is_within(Bound::Ulps(2)));
-    let measured = double_error::measure(&mut device, &changed, function).expect("runs");
+    let measured = errors::measure_double(&mut device, &changed, function).expect("runs");
     assert!(!measured.expect("known").is_within(Bound::Ulps(2)));
 }
 
@@ -75,16 +72,16 @@ fn an_invalid_table_is_reported_with_its_line() {
 
 #[test]
 fn points_include_special_numbers_and_all_magnitudes() {
-    let arguments = points::float_arguments(1000, 1);
+    let arguments = errors::float_arguments(1000, 1);
     assert!(arguments.iter().any(|x| x.is_nan()));
     assert!(arguments.iter().any(|x| x.is_subnormal()));
     assert!(arguments.contains(&f32::NEG_INFINITY));
     assert!(arguments.iter().filter(|x| x.abs() > 1e30).count() > 50);
     assert!(arguments.iter().filter(|x| x.abs() < 1.0).count() > 400);
     for arity in 2..=4 {
-        assert_eq!(points::float_arguments(1000, arity).len() % arity, 0);
+        assert_eq!(errors::float_arguments(1000, arity).len() % arity, 0);
     }
-    let orders = points::order_arguments(300);
+    let orders = errors::order_arguments(300);
     assert!(orders.chunks(2).any(|pair| pair[0] == 128.0));
     assert!(
         orders

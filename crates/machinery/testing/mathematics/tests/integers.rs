@@ -1,6 +1,6 @@
 //! Integer functions, SIMD functions, conversions and directed rounding, compared with Rust's implementations.
 
-use mathematics::device::Device;
+use mathematics::functions::Device;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 

@@ -2,11 +2,12 @@
 
 use anyhow::{Context as _, Result};
 use cuda_sim::isa::Memory;
+use sim_machine::{Launch, params};
 
 use crate::draw::svg::{Class, Svg};
 use crate::draw::{LEFT, ROW, requests, warp};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, params};
+use crate::trace::{load, run};
 
 const ADD_CONSTANT: &str = include_str!(env!("ADD_CONSTANT_PTX"));
 const RAYTRACE_CONST: &str = include_str!(env!("RAYTRACE_CONST_PTX"));
@@ -35,22 +36,21 @@ pub fn patterns(language: Language) -> Result<String> {
         ],
     );
     for (number, name) in (0..).zip(names) {
-        let mut machine = Machine::load(ADD_CONSTANT)?;
+        let mut machine = load(ADD_CONSTANT)?;
         let base = machine.variable("const_values").context("const_values")?;
         let threads = 64;
-        let (sums, inputs) = (machine.buffer(8 * threads)?, machine.buffer(8 * threads)?);
-        let trace = machine.run(&Job {
-            kernel: "add_constant_constant_memory",
-            grid: [2, 1],
-            block: [threads as u32, 1],
-            shared: 0,
-            params: &params(&[
-                Param::U64(sums),
-                Param::U64(inputs),
-                Param::U32(2 * threads as u32),
-                Param::U32(number),
-            ]),
-        })?;
+        let (sums, inputs) = (
+            machine.allocate(8 * threads)?,
+            machine.allocate(8 * threads)?,
+        );
+        let params = params![sums, inputs, 2 * threads as u32, number,];
+        let launch = Launch::new(
+            "add_constant_constant_memory",
+            [2, 1],
+            [threads as u32, 1],
+            params,
+        );
+        let trace = run(&machine, &launch)?;
         let mut loads = trace.loads(Memory::Constant);
         let load = loads.find(|load| (load.block, load.warp) == (1, 1));
         let load = load.context("the warp reads a value")?;
@@ -84,22 +84,13 @@ pub fn spheres(language: Language) -> Result<String> {
         "The fields of the spheres in constant memory that a warp reads, load by load",
         "线程束的每次加载从常量内存读取球体的哪些字段",
     );
-    let mut machine = Machine::load(RAYTRACE_CONST)?;
+    let mut machine = load(RAYTRACE_CONST)?;
     let base = machine.variable("constant_spheres");
     let base = base.context("constant_spheres")?;
-    let image = machine.buffer(4 * 16 * 16)?;
-    let trace = machine.run(&Job {
-        kernel: "raytrace_constant",
-        grid: [1, 1],
-        block: [16, 16],
-        shared: 0,
-        params: &params(&[
-            Param::U32(SPHERES as u32),
-            Param::U64(image),
-            Param::U32(16),
-            Param::U32(16),
-        ]),
-    })?;
+    let image = machine.allocate(4 * 16 * 16)?;
+    let params = params![SPHERES as u32, image, 16u32, 16u32,];
+    let launch = Launch::new("raytrace_constant", [1, 1], [16, 16], params);
+    let trace = run(&machine, &launch)?;
     let loads = trace.loads(Memory::Constant);
     let loads: Vec<_> = loads.filter(|load| load.warp == 0).collect();
 

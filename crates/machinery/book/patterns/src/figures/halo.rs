@@ -3,12 +3,13 @@
 use anyhow::{Context as _, Result};
 use cuda_sim::exec::Traced;
 use cuda_sim::isa::Memory;
+use sim_machine::{Launch, params};
 
 use crate::draw::lines::ranges;
 use crate::draw::svg::{Class, Svg};
 use crate::draw::{LEFT, ROW};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, params};
+use crate::trace::{load, run};
 
 const PTX: &str = include_str!(env!("STENCIL_READONLY_PTX"));
 
@@ -22,20 +23,19 @@ pub fn halo(language: Language) -> Result<String> {
         "The points that the blocks of the stencil load: the points they compute, and their halo",
         "模板计算中各线程块加载的点：所计算的点和光环",
     );
-    let mut machine = Machine::load(PTX)?;
-    let buffer = machine.buffer(4 * (POINTS + 2 * RADIUS) as u64)?;
-    let output = machine.buffer(4 * POINTS as u64)?;
-    let trace = machine.run(&Job {
-        kernel: "stencil_constant",
-        grid: [BLOCKS as u32, 1],
-        block: [THREADS as u32, 1],
-        shared: 4 * (THREADS + 2 * RADIUS) as u32,
-        params: &params(&[
-            Param::U64(buffer + 4 * RADIUS as u64),
-            Param::U64(output),
-            Param::U32(POINTS as u32),
-        ]),
-    })?;
+    let mut machine = load(PTX)?;
+    let buffer = machine.allocate(4 * (POINTS + 2 * RADIUS) as u64)?;
+    let output = machine.allocate(4 * POINTS as u64)?;
+    let params = params![buffer + 4 * RADIUS as u64, output, POINTS as u32,];
+    let shared = 4 * (THREADS + 2 * RADIUS) as u32;
+    let launch = Launch::new(
+        "stencil_constant",
+        [BLOCKS as u32, 1],
+        [THREADS as u32, 1],
+        params,
+    )
+    .shared(shared);
+    let trace = run(&machine, &launch)?;
     let loads: Vec<&Traced> = trace.loads(Memory::Global).collect();
     // Positions in the buffer: point 0 is at position RADIUS.
     let position = |address: u64| ((address - buffer) / 4) as usize;

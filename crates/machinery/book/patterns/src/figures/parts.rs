@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result};
 use cuda_sim::isa::Memory;
+use sim_machine::{Launch, Machine, Params, params};
 
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, params};
+use crate::trace::{load, run};
 
 const PITCHED: &str = include_str!(env!("MATMUL_PITCHED_PTX"));
 const FLOAT4: &str = include_str!(env!("MATMUL_PITCHED_LADDER_3_FLOAT4_PTX"));
@@ -70,20 +71,20 @@ impl Kernel {
     fn parts(
         &self,
         columns: usize,
-        make_parameters: &dyn Fn(&mut Machine, u64) -> Result<Vec<Param>>,
+        make_parameters: &dyn Fn(&mut Machine, u64) -> Result<Params>,
     ) -> Result<Parts> {
-        let mut machine = Machine::load(self.ptx)?;
+        let mut machine = load(self.ptx)?;
         let bytes = 4 * (columns * SIDE) as u64;
-        let result = machine.buffer(bytes)?;
+        let result = machine.allocate(bytes)?;
         let parameters = make_parameters(&mut machine, result)?;
         let [grid_x, grid_y] = [columns.div_ceil(self.tile[0]), SIDE.div_ceil(self.tile[1])];
-        let trace = machine.run(&Job {
-            kernel: self.kernel,
-            grid: [grid_x as u32, grid_y as u32],
-            block: self.block,
-            shared: 0,
-            params: &params(&parameters),
-        })?;
+        let launch = Launch::new(
+            self.kernel,
+            [grid_x as u32, grid_y as u32],
+            self.block,
+            parameters,
+        );
+        let trace = run(&machine, &launch)?;
         let mut parts = Parts {
             thread: BTreeSet::new(),
             warp: BTreeSet::new(),
@@ -116,18 +117,17 @@ impl Kernel {
     /// Runs a matrix multiplication kernel.
     fn matmul_parts(&self) -> Result<Parts> {
         self.parts(SIDE, &|machine, c| {
-            let a = machine.buffer(4 * (SIDE * INNER) as u64)?;
-            let b = machine.buffer(4 * (INNER * SIDE) as u64)?;
+            let a = machine.allocate(4 * (SIDE * INNER) as u64)?;
+            let b = machine.allocate(4 * (INNER * SIDE) as u64)?;
             let matrix = |rows: usize, columns: usize, at: u64| {
-                let [rows, columns] = [rows, columns].map(|n| Param::U64(n as u64));
-                [rows, columns, Param::U64(at), columns]
+                let [rows, columns] = [rows, columns].map(|n| n as u64);
+                [rows, columns, at, columns]
             };
-            Ok([
+            Ok(params![
                 matrix(SIDE, INNER, a),
                 matrix(INNER, SIDE, b),
                 matrix(SIDE, SIDE, c),
-            ]
-            .concat())
+            ])
         })
     }
 }
@@ -349,8 +349,8 @@ pub fn pixels(language: Language) -> Result<String> {
     let mut descriptions = Vec::new();
     for (number, kernel) in kernels.iter().enumerate() {
         let parts = kernel.parts(SIDE, &|_, image| {
-            let side = Param::U32(SIDE as u32);
-            Ok(vec![Param::U32(0), Param::U64(image), side, side])
+            let side = SIDE as u32;
+            Ok(params![0u32, image, side, side])
         })?;
         let x = number as f64 * step;
         panel(&mut svg, [x, top], scale, kernel, &parts, false);

@@ -6,11 +6,12 @@ use anyhow::{Context as _, Result};
 use cuda_sim::exec::Traced;
 use cuda_sim::isa::Memory;
 use cuda_sim::profile::traffic::SECTOR;
+use sim_machine::{Launch, params};
 
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, params};
+use crate::trace::{load, run};
 
 const CACHED: &str = include_str!(env!("STENCIL_READONLY_LADDER_1_CACHED_PTX"));
 const VECTORS: &str = include_str!(env!("STENCIL_READONLY_LADDER_2_VECTORS_PTX"));
@@ -42,20 +43,17 @@ pub fn points(language: Language) -> Result<String> {
         ("vectors", VECTORS, "stencil_vectors", 4),
         ("aligned", ALIGNED, "stencil_aligned", 4),
     ] {
-        let mut machine = Machine::load(ptx)?;
+        let mut machine = load(ptx)?;
         let bytes = 4 * (POINTS + 2 * RADIUS);
-        let (input, output) = (machine.buffer(bytes)?, machine.buffer(bytes)?);
-        let trace = machine.run(&Job {
+        let (input, output) = (machine.allocate(bytes)?, machine.allocate(bytes)?);
+        let params = params![input + 4 * RADIUS, output + 4 * RADIUS, POINTS as u32,];
+        let launch = Launch::new(
             kernel,
-            grid: [(POINTS as u32 / points_per_thread).div_ceil(THREADS) + 1, 1],
-            block: [THREADS, 1],
-            shared: 0,
-            params: &params(&[
-                Param::U64(input + 4 * RADIUS),
-                Param::U64(output + 4 * RADIUS),
-                Param::U32(POINTS as u32),
-            ]),
-        })?;
+            [(POINTS as u32 / points_per_thread).div_ceil(THREADS) + 1, 1],
+            [THREADS, 1],
+            params,
+        );
+        let trace = run(&machine, &launch)?;
         // The second warp, because one thread of the first warp of `aligned` is idle.
         let in_warp = |access: &&Traced| {
             access.memory == Memory::Global && access.block == 0 && access.warp == 1

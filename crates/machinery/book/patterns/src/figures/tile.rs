@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use cuda_sim::isa::Memory;
+use sim_machine::{Launch, params};
 
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, params};
+use crate::trace::{load, run};
 
 const PTX: &str = include_str!(env!("MATMUL_TILED_PTX"));
 
@@ -28,27 +29,26 @@ pub fn tile(language: Language) -> Result<String> {
         "The elements of A and B that a block reads in each phase of tiled matrix multiplication",
         "分块矩阵乘法中，一个线程块在每个阶段读取的 A 和 B 的元素",
     );
-    let mut machine = Machine::load(PTX)?;
-    let buffer = |machine: &mut Machine, elements: usize| machine.buffer(4 * elements as u64);
-    let a = buffer(&mut machine, ROWS * INNER)?;
-    let b = buffer(&mut machine, INNER * COLUMNS)?;
-    let c = buffer(&mut machine, ROWS * COLUMNS)?;
+    let mut machine = load(PTX)?;
+    let mut buffer = |elements: usize| machine.allocate(4 * elements as u64);
+    let (a, b) = (buffer(ROWS * INNER)?, buffer(INNER * COLUMNS)?);
+    let c = buffer(ROWS * COLUMNS)?;
     let matrix = |rows: usize, columns: usize, address: u64| {
-        let [rows, columns] = [rows, columns].map(|n| Param::U64(n as u64));
-        [rows, columns, Param::U64(address), columns]
+        let [rows, columns] = [rows, columns].map(|n| n as u64);
+        [rows, columns, address, columns]
     };
-    let matrices = [
+    let matrices = params![
         matrix(ROWS, INNER, a),
         matrix(INNER, COLUMNS, b),
         matrix(ROWS, COLUMNS, c),
     ];
-    let trace = machine.run(&Job {
-        kernel: "mat_mul_tiled_8",
-        grid: [(COLUMNS / TILE) as u32, (ROWS / TILE) as u32],
-        block: [TILE as u32; 2],
-        shared: 0,
-        params: &params(&matrices.concat()),
-    })?;
+    let launch = Launch::new(
+        "mat_mul_tiled_8",
+        [(COLUMNS / TILE) as u32, (ROWS / TILE) as u32],
+        [TILE as u32; 2],
+        matrices,
+    );
+    let trace = run(&machine, &launch)?;
 
     // The phase that reads each element: the n-th load of a matrix by a warp belongs to phase n.
     let element_index = |address: u64, base: u64, elements: usize| {

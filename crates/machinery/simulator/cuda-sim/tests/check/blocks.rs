@@ -284,7 +284,7 @@ fn volatile_accesses_are_not_atomic() {
     let body = first_thread(&format!("mov.u32 %r7, %ctaid.x; {}", wait_for_turn("%r7")));
     assert_eq!(lines_in_grid(&body, 10), []);
     // The memory before the launch is not zero.
-    let first = u32::from_ne_bytes([crate::harness::POISON; 4]);
+    let first = u32::from_ne_bytes([sim_machine::POISON; 4]);
     let body = format!("add.u32 %r6, %r6, {first}; {}", wait_for_turn("%r6"));
     assert_no_findings(by_warps(&body));
 }

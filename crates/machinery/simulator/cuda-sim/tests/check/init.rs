@@ -21,7 +21,7 @@ fn read_from(instruction: &str, bytes: u64, initialized: u64) -> (Vec<Finding>, 
             .global
             .mark_initialized(address, [(address, initialized)].into_iter());
     }
-    machine.checks.race = false;
+    machine.options.checks.race = false;
     (machine.run("k", 2, 32, params![address]).findings, ptx)
 }
 
@@ -125,7 +125,7 @@ fn shared_memory_is_uninitialized_in_every_block() {
     let ptx = kernel_of(&body(first));
     let mut machine = checking_machine(&ptx);
     machine.use_threads(1);
-    machine.checks.race = false;
+    machine.options.checks.race = false;
     let out = machine.out::<u32>(1);
     let findings = machine.run("k", 3, 64, params![out]).findings;
     assert_eq!(

@@ -16,7 +16,8 @@ mod sync;
 mod wgmma;
 
 use cuda_sim::check::{Checks, Finding, FindingKind, Severity};
-use harness::{Machine, kernel_of};
+use harness::{Launch, Machine, kernel_of};
+use sim_machine::params;
 
 /// Returns the line of `ptx` that contains `mark`.
 pub fn line_of(ptx: &str, mark: &str) -> u32 {
@@ -42,8 +43,8 @@ pub fn check_kernel(body: &str, threads: u32) -> (Vec<Finding>, String) {
 pub fn check_module(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
     let mut machine = checking_machine(ptx);
     let out = machine.out::<u32>(threads as usize);
-    let report = machine.report("k", [1; 3], [threads, 1, 1], params![out]);
-    (report.findings, ptx.to_owned())
+    let launch = Launch::new("k", 1, threads, params![out]);
+    (machine.report(&launch).findings, ptx.to_owned())
 }
 
 /// Asserts that there is exactly one finding, with this kind, severity, first thread and count, on the line

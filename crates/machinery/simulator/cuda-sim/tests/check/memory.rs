@@ -226,7 +226,7 @@ fn writes_to_constants_through_generic_addresses_fault() {
         );
         for checks in [cuda_sim::check::Checks::NONE, cuda_sim::check::Checks::ALL] {
             let mut machine = crate::checking_machine(&ptx);
-            machine.checks = checks;
+            machine.options.checks = checks;
             let out = machine.out::<u32>(256);
             let fault = machine.fault("k", 1, threads, crate::params![out]);
             let (_, _, write) = crate::harness::illegal(&fault);

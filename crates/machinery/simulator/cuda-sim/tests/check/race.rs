@@ -1,6 +1,7 @@
 //! Data races in shared memory.
 
 use crate::harness::{Machine, record};
+use crate::harness::{Machine, profile_mode};
 use crate::{
     assert_no_findings, assert_single_finding, check_kernel, checking_machine, kernel_of, line_of,
     only_kind, params,
@@ -370,13 +371,13 @@ fn findings_are_deterministic_and_checks_do_not_change_results() {
     let ptx = kernel_of(&body);
     for profile in [false, true] {
         let mut unchecked = Machine::new(&ptx);
-        unchecked.profile = profile;
+        unchecked.options.profile = profile;
         unchecked.use_threads(1);
         let (_, expected) = run(&mut unchecked);
         let mut findings: Option<Vec<Finding>> = None;
         for threads in [1, 2, 3] {
             let mut machine = checking_machine(&ptx);
-            machine.profile = profile;
+            machine.options.profile = profile;
             machine.use_threads(threads);
             let (_, report) = run(&mut machine);
             assert_eq!(report.counts, expected.counts);

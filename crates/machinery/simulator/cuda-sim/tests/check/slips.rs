@@ -3,7 +3,7 @@
 
 use crate::{checking_machine, params};
 use cuda_sim::check::{Finding, FindingKind};
-use cuda_sim::exec::FaultKind;
+use cuda_sim::exec::{FaultKind, TimeLimit};
 use std::time::Duration;
 
 const SOURCE: &str = include_str!("../../kernels/slips.cu");
@@ -109,7 +109,7 @@ fn contended_locks_make_progress_and_a_held_lock_times_out() {
         for kernel in ["lock_naive", "lock_in_loop"] {
             for checks in [cuda_sim::check::Checks::NONE, cuda_sim::check::Checks::ALL] {
                 let mut machine = checking_machine(PTX);
-                machine.checks = checks;
+                machine.options.checks = checks;
                 let (input, out) = (machine.buffer(&[1i32; 256]), machine.buffer(&[0i32; 256]));
                 let report = machine.run(kernel, grid, block, params![input, out]);
                 let threads = grid * block;
@@ -130,7 +130,7 @@ fn contended_locks_make_progress_and_a_held_lock_times_out() {
         }
     }
     let mut machine = checking_machine(PTX);
-    machine.time_limit = Duration::from_millis(300);
+    machine.options.time_limit = Some(TimeLimit::Launch(Duration::from_millis(300)));
     let (input, out) = (machine.buffer(&[1i32; 256]), machine.buffer(&[0i32; 256]));
     let fault = machine.fault("lock_kept", 4, 64, params![input, out]);
     assert!(matches!(fault.kind, FaultKind::Timeout { .. }), "{fault}");

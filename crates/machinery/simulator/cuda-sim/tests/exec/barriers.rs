@@ -1,6 +1,6 @@
 //! Barriers of a block, and the contents of shared memory after them.
 
-use crate::harness::{BLOCK_SIZES, Machine, kernel_of, noise, words};
+use crate::harness::{BLOCK_SIZES, Launch, Machine, kernel_of, noise, words};
 use crate::params;
 use cuda_sim::exec::FaultKind;
 
@@ -12,9 +12,9 @@ fn run(kernel: &str, block: u32) -> (Vec<u32>, Vec<u32>) {
     let count = (GRID * block) as usize;
     let input = noise(count);
     let mut machine = Machine::new(PTX);
-    machine.dynamic_shared = 4 * block;
     let (out, input_address) = (machine.out::<u32>(count), machine.buffer(&input));
-    machine.run(kernel, GRID, block, params![out, input_address]);
+    let launch = Launch::new(kernel, GRID, block, params![out, input_address]).shared(4 * block);
+    machine.launch(&launch).unwrap();
     (input, machine.read(out, count))
 }
 
@@ -53,9 +53,10 @@ fn block_sums_are_correct() {
         let n = GRID * block - block / 3;
         let input = noise(n as usize);
         let mut machine = Machine::new(PTX);
-        machine.dynamic_shared = 4 * block;
         let (out, input_address) = (machine.out::<u32>(GRID as usize), machine.buffer(&input));
-        machine.run("reduce", GRID, block, params![out, input_address, n]);
+        let launch =
+            Launch::new("reduce", GRID, block, params![out, input_address, n]).shared(4 * block);
+        machine.launch(&launch).unwrap();
         let expected: Vec<u32> = input
             .chunks(block as usize)
             .map(|block| block.iter().fold(0u32, |sum, &x| sum.wrapping_add(x)))
@@ -72,9 +73,9 @@ fn block_sums_are_correct() {
 fn barrier_in_uniform_branch_opens() {
     for block in BLOCK_SIZES {
         let mut machine = Machine::new(PTX);
-        machine.dynamic_shared = 4 * block;
         let out = machine.out::<u32>((GRID * block) as usize);
-        machine.run("in_uniform_branch", GRID, block, params![out]);
+        let launch = Launch::new("in_uniform_branch", GRID, block, params![out]).shared(4 * block);
+        machine.launch(&launch).unwrap();
         let expected: Vec<u32> = (0..GRID * block)
             .map(|i| {
                 if i / block == 1 {
@@ -97,9 +98,10 @@ fn barriers_do_not_wait_for_exited_threads() {
     for block in BLOCK_SIZES {
         for participants in [1, block / 2 + 1, block] {
             let mut machine = Machine::new(PTX);
-            machine.dynamic_shared = 4 * block;
             let out = machine.out::<u32>(participants as usize);
-            machine.run("after_exits", 1, block, params![out, participants]);
+            let launch =
+                Launch::new("after_exits", 1, block, params![out, participants]).shared(4 * block);
+            machine.launch(&launch).unwrap();
             let expected: Vec<u32> = (0..participants)
                 .map(|t| (participants - 1 - t) * 3)
                 .collect();

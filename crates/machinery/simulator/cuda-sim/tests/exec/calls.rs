@@ -1,6 +1,6 @@
 //! Device functions that are not inlined: arguments and results, recursion, pointers, the stack.
 
-use crate::harness::{BLOCK_SIZES, Machine, kernel_of, module_of, words};
+use crate::harness::{BLOCK_SIZES, Launch, Machine, kernel_of, module_of, words};
 use crate::params;
 use cuda_sim::exec::FaultKind;
 
@@ -129,7 +129,7 @@ fn invalid_function_pointers_fault() {
         assert_eq!(fault.kind, FaultKind::InvalidCall { address });
     }
     let kernels = (0..64).map(|k| (4u64 << 60) + 16 * k).filter(|&address| {
-        matches!(machine.launch("bad_pointer", 1, 1, params![out, address]),
+        matches!(machine.launch(&Launch::new("bad_pointer", 1, 1, params![out, address])),
             Err(fault) if fault.kind == FaultKind::InvalidCall { address })
     });
     assert!(kernels.count() >= machine.program.listing.kernels.len());

@@ -1,6 +1,7 @@
 //! Launches give the same results, counts and output on any number of host threads.
 
 use crate::harness::{Machine, noise, record};
+use crate::harness::{Launch, Machine, noise, profile_mode};
 use crate::params;
 use cuda_sim::model::Modelled;
 use cuda_sim::profile::{Counts, LaunchProfile};
@@ -22,23 +23,21 @@ fn observe(
     profile: bool,
 ) -> LaunchResult {
     let mut machine = Machine::new(ptx);
-    machine.profile = profile;
+    machine.options.profile = profile;
     machine.use_threads(threads);
-    machine.dynamic_shared = 4 * block;
     let count = (grid * block) as usize;
     let input: Vec<u32> = noise(count).into_iter().map(|x| x % 1000).collect();
     let (out, input_address) = (
         machine.buffer(&vec![0u32; 5 * count]),
         machine.buffer(&input),
     );
-    let report = match kernel {
-        "by_block" => machine.run(kernel, grid, block, params![]),
-        "ordered" => {
-            let counters = machine.buffer(&[0u32; 5]);
-            machine.run(kernel, grid, block, params![counters, out])
-        }
-        _ => machine.run(kernel, grid, block, params![out, input_address]),
+    let params = match kernel {
+        "by_block" => params![],
+        "ordered" => params![machine.buffer(&[0u32; 5]), out],
+        _ => params![out, input_address],
     };
+    let launch = Launch::new(kernel, grid, block, params).shared(4 * block);
+    let report = machine.launch(&launch).unwrap();
     LaunchResult {
         memory: machine.read(out, 5 * count),
         time: record(&report).time.clone(),

@@ -5,6 +5,7 @@
 //! run one by one, does nothing.
 
 use crate::harness::{Machine, module_of, noise, record};
+use crate::harness::{Launch, Machine, module_of, noise};
 use crate::params;
 use cuda_sim::exec::Fault;
 use cuda_sim::launch::LaunchReport;
@@ -44,7 +45,7 @@ fn outcome(body: &str, special: &str, profile: bool, block: u32, threads: usize)
     let mut words = vec![u32::MAX; OUTPUT as usize];
     words.extend(noise(INPUT as usize));
     let out = machine.buffer(&words);
-    match machine.launch("k", 3, block, params![out]) {
+    match machine.launch(&Launch::new("k", 3, block, params![out])) {
         Ok(report) => Outcome::Success(
             machine.read(out, OUTPUT as usize),
             Box::new((
@@ -329,7 +330,7 @@ fn missing_barrier_is_exposed_in_every_sixteenth_block() {
     );
     let mut machine = Machine::new(&ptx);
     let out = machine.buffer(&[9_u32; 34]);
-    machine.launch("k", 34, 64, params![out]).unwrap();
+    machine.run("k", 34, 64, params![out]);
     let words = machine.read::<u32>(out, 34);
     for block in [0, 16, 32] {
         assert_eq!(words[block], 0, "{words:?}");

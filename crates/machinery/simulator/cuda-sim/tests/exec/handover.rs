@@ -20,7 +20,7 @@ fn lock_is_handed_over_at_once() {
 fn lock_is_handed_over_soon_in_random_schedules() {
     let mut machine = Machine::new(include_str!("../../kernels/ptx/order.ptx"));
     for seed in 0..5 {
-        machine.conditions.shuffle = Some(seed);
+        machine.options.conditions.shuffle = Some(seed);
         for kernel in ["add_locked", "add_spinning"] {
             let out = machine.buffer(&[0u32; 18]);
             let report = machine.run(kernel, 16, 128, params![out]);

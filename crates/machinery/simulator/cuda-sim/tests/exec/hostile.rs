@@ -4,7 +4,7 @@
 use crate::harness::{Machine, kernel_of, load_error, module_of};
 use crate::params;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::FaultKind;
+use cuda_sim::exec::{FaultKind, TimeLimit};
 use cuda_sim::memory::global::Global;
 use std::time::Duration;
 
@@ -293,7 +293,7 @@ fn recursion_with_many_registers_overflows() {
     let body = "setp.eq.u32 %p1, %t, 9999; @%p1 call large; call f;";
     let mut machine = Machine::new(&module_of(&functions, body));
     let out = machine.out::<u32>(1);
-    machine.time_limit = Duration::from_secs(60);
+    machine.options.time_limit = Some(TimeLimit::Launch(Duration::from_secs(60)));
     let fault = machine.fault("k", 1, 256, params![out]);
     assert_eq!(fault.kind, FaultKind::CallsTooDeep, "{fault}");
     assert!(fault.to_string().starts_with("stack overflow"), "{fault}");

@@ -1,6 +1,7 @@
 //! Cached state from earlier launches of a program must not change later launches.
 
 use crate::harness::{Machine, noise, record};
+use crate::harness::{Machine, noise, profile_mode};
 use crate::params;
 use cuda_sim::launch::LaunchReport;
 
@@ -56,10 +57,10 @@ fn repeated_launches_match_the_first() {
         (1, 33, 3),
     ] {
         for profile in [false, true, false] {
-            machine.profile = profile;
+            machine.options.profile = profile;
             let (mut fresh, new_out, new_from) = loaded();
             assert_eq!((new_out, new_from), (out, from));
-            fresh.profile = profile;
+            fresh.options.profile = profile;
             let [repeated, fresh_report]: [LaunchReport; 2] = [&machine, &fresh]
                 .map(|machine| machine.run("work", grid, block, params![out, from, rounds]));
             let context = format!("{grid} × {block}, {rounds} rounds, profile: {profile}");

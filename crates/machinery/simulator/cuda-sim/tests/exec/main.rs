@@ -41,3 +41,5 @@ mod tensor;
 mod warp;
 mod watch;
 mod wgmma;
+
+use sim_machine::params;

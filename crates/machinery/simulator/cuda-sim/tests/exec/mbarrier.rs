@@ -212,7 +212,7 @@ fn barrier_can_be_reinitialized_after_its_phase() {
 fn checks_track_order_through_mbarriers() {
     let run = |ptx: &str| {
         let mut machine = Machine::new(ptx);
-        machine.checks = Checks::ALL;
+        machine.options.checks = Checks::ALL;
         let out = machine.out::<u32>(64);
         machine.run("k", 1, 64, params![out]).findings
     };
@@ -259,7 +259,7 @@ fn async_copies_arrive_at_a_barrier() {
             st.global.u32 [%mine], %r4;"
         );
         let mut machine = Machine::new(&kernel(&body));
-        machine.checks = Checks::ALL;
+        machine.options.checks = Checks::ALL;
         let out = machine.buffer(&(0..32u32).collect::<Vec<_>>());
         let report = machine.run("k", 1, 32, params![out]);
         assert!(report.findings.is_empty(), "{:#?}", report.findings);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::harness::{BLOCK_SIZES, Machine, global_loads, illegal, noise, total};
+use crate::harness::{BLOCK_SIZES, Launch, Machine, global_loads, illegal, noise, total};
 use crate::params;
 use cuda_sim::isa::AccessClass;
 
@@ -355,9 +355,9 @@ fn static_and_dynamic_shared_memory_are_disjoint() {
     for block in [33, 100, 256] {
         for n in [1, 70, 5000] {
             let mut machine = Machine::new(PTX);
-            machine.dynamic_shared = 4 * n;
             let out = machine.out::<u32>(n as usize);
-            machine.run("static_and_dynamic", 2, block, params![out, n]);
+            let launch = Launch::new("static_and_dynamic", 2, block, params![out, n]);
+            machine.launch(&launch.shared(4 * n)).unwrap();
             let expected: Vec<u32> = (0..n)
                 .map(|k| (n - 1 - k) * (n - 1 - k) + k % 33 * 7)
                 .collect();

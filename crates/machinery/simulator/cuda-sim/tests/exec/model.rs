@@ -6,6 +6,7 @@
 use crate::harness::{Machine, kernel_of, module_of};
 use crate::params;
 use cuda_sim::device::{DeviceSpec, PRESETS};
+use cuda_sim::exec::ProfileMode;
 use cuda_sim::model::{Modelled, OccupancyLimit, Resource};
 
 /// Resident warps per SM of an H200 in [`saturated_time`].
@@ -466,7 +467,7 @@ fn times_are_deterministic_and_independent_of_profiling() {
     for_each_kernel_and_gpu(|name, _, machine| {
         let out = machine.out::<u32>(256);
         let unprofiled = machine.record("k", 300, 256, params![out]).time;
-        machine.profile = true;
+        machine.options.profile = true;
         let profiled = machine.record("k", 300, 256, params![out]).time;
         machine.use_threads(1);
         let single_threaded = machine.record("k", 300, 256, params![out]).time;

@@ -1,6 +1,6 @@
 //! The initial contents of uninitialized memory.
 
-use crate::harness::{Machine, module_of};
+use crate::harness::{Launch, Machine, module_of};
 use crate::params;
 use cuda_sim::exec::Conditions;
 
@@ -36,11 +36,11 @@ fn kernel() -> String {
 fn shared_and_local_memory_start_with_the_poison_word() {
     for poison in [None, Some(0), Some(0x7fc0_1234), Some(u32::MAX)] {
         let mut machine = Machine::new(&kernel());
-        machine.dynamic_shared = 128;
         machine.use_threads(1);
-        machine.conditions.poison = poison;
+        machine.options.conditions.poison = poison;
         let out = machine.out::<u32>(4 * 32 * 20);
-        machine.run("k", 20, 32, params![out]);
+        let launch = Launch::new("k", 20, 32, params![out]);
+        machine.launch(&launch.shared(128)).unwrap();
         let word = poison.unwrap_or(0);
         for (thread, actual) in machine.read::<u32>(out, 4 * 32 * 20).chunks(4).enumerate() {
             // Module variables are initialized to zero.
@@ -56,14 +56,14 @@ fn shared_and_local_memory_start_with_the_poison_word() {
 #[test]
 fn poison_does_not_depend_on_the_schedule() {
     let mut machine = Machine::new(&kernel());
-    machine.dynamic_shared = 128;
-    machine.conditions = Conditions {
+    machine.options.conditions = Conditions {
         shuffle: Some(1),
         poison: Some(7),
         sample_seed: None,
     };
     let out = machine.out::<u32>(4 * 32 * 5);
-    machine.run("k", 5, 32, params![out]);
+    let launch = Launch::new("k", 5, 32, params![out]);
+    machine.launch(&launch.shared(128)).unwrap();
     let words = machine.read::<u32>(out, 4 * 32 * 5);
     assert!(words.chunks(4).all(|words| words == [7, 7, 7, 0]));
 }

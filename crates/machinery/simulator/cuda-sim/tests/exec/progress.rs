@@ -91,13 +91,13 @@ fn endless_kernel_is_stopped_at_its_time_limit() {
     let loops = endless.map(kernel_of);
     for (ptx, block) in loops.iter().flat_map(|ptx| [(ptx, 32), (ptx, 64)]) {
         let mut machine = Machine::new(ptx);
-        machine.time_limit = limit;
+        machine.options.time_limit = Some(TimeLimit::Launch(limit));
         let out = machine.out::<u32>(64);
         let fault = machine.fault("k", 2, block, params![out]);
         assert_eq!(exceeded_limit(&fault), TimeLimit::Launch(limit));
     }
     let mut machine = Machine::new(PTX);
-    machine.time_limit = limit;
+    machine.options.time_limit = Some(TimeLimit::Launch(limit));
     let flag = machine.buffer(&[0u32]);
     let fault = machine.fault("endless", 300, 32, params![flag]);
     assert_eq!(exceeded_limit(&fault), TimeLimit::Launch(limit));
@@ -114,13 +114,10 @@ fn time_limit_is_checked_within_a_time_slice() {
     );
     for block in [32, 64] {
         let mut machine = Machine::new(&ptx);
-        machine.time_limit = Duration::from_nanos(1);
+        machine.options.time_limit = Some(TimeLimit::Launch(Duration::from_nanos(1)));
         let out = machine.out::<u32>(1);
         let fault = machine.fault("k", 1, block, params![out]);
-        assert_eq!(
-            exceeded_limit(&fault),
-            TimeLimit::Launch(machine.time_limit)
-        );
+        assert_eq!(exceeded_limit(&fault), machine.options.time_limit.unwrap());
     }
 }
 
@@ -136,14 +133,11 @@ fn time_limit_is_checked_between_blocks() {
     for threads in [1, 2] {
         let mut machine = Machine::new(&kernel_of(""));
         machine.use_threads(threads);
-        machine.time_limit = Duration::from_millis(50);
+        machine.options.time_limit = Some(TimeLimit::Launch(Duration::from_millis(50)));
         let out = machine.out::<u32>(32);
         let start = Instant::now();
         let fault = machine.fault("k", 200_000_000, 32, params![out]);
-        assert_eq!(
-            exceeded_limit(&fault),
-            TimeLimit::Launch(machine.time_limit)
-        );
+        assert_eq!(exceeded_limit(&fault), machine.options.time_limit.unwrap());
         // Running all blocks would take ten times as long, even on the fastest machine.
         assert!(start.elapsed() < Duration::from_secs(2));
     }
@@ -165,7 +159,7 @@ fn timeout_names_kernel_block_warp_and_line() {
     for threads in [1, 2] {
         let mut machine = Machine::new(&ptx);
         machine.use_threads(threads);
-        machine.time_limit = Duration::from_millis(50);
+        machine.options.time_limit = Some(TimeLimit::Launch(Duration::from_millis(50)));
         let out = machine.out::<u32>(96);
         let message = machine.fault("k", 5, 96, params![out]).to_string();
         let expected_end = format!(
@@ -193,14 +187,14 @@ fn standstill_limit_applies_only_if_no_block_finishes() {
     machine.run("k", 2000, 32, params![out]);
     // The number of blocks that take three times the limit.
     let blocks = 2000.0 * 3.0 * LIMIT.as_secs_f64() / start.elapsed().as_secs_f64();
-    machine.standstill = Some(LIMIT);
+    machine.options.time_limit = Some(TimeLimit::Standstill(LIMIT));
     let start = Instant::now();
     machine.run("k", blocks as u32, 32, params![out]);
     assert!(start.elapsed() > LIMIT);
 
     let endless = kernel_of("AGAIN: bra AGAIN;");
     let mut machine = Machine::new(&endless);
-    machine.standstill = Some(LIMIT);
+    machine.options.time_limit = Some(TimeLimit::Standstill(LIMIT));
     let out = machine.out::<u32>(32);
     let fault = machine.fault("k", 1000, 32, params![out]);
     assert_eq!(exceeded_limit(&fault), TimeLimit::Standstill(LIMIT));
@@ -236,7 +230,7 @@ fn block_that_waits_for_a_faulted_block_is_stopped() {
 #[ignore = "never ends by itself: the test after it ends it"]
 fn endless() {
     let mut machine = Machine::new(&kernel_of("bra L; L: bra L;"));
-    machine.time_limit = Duration::MAX;
+    machine.options.time_limit = Some(TimeLimit::Launch(Duration::MAX));
     let out = machine.out::<u32>(64);
     println!("it runs");
     machine.fault("k", 200, 64, params![out]);

@@ -4,7 +4,7 @@
 use crate::harness::{Machine, module_of, record};
 use crate::params;
 use cuda_sim::check::{Checks, FindingKind};
-use cuda_sim::exec::{Conditions, FaultKind};
+use cuda_sim::exec::{Conditions, FaultKind, TimeLimit};
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn with_machine<T>(seed: Option<u64>, f: impl FnOnce(&mut Machine) -> T) -> T {
         static MACHINE: RefCell<Machine> = RefCell::new(Machine::new(PTX));
     }
     MACHINE.with_borrow_mut(|machine| {
-        machine.conditions = Conditions {
+        machine.options.conditions = Conditions {
             shuffle: seed,
             ..Conditions::DEFAULT
         };
@@ -184,8 +184,8 @@ fn seed_determines_the_schedule() {
 #[test]
 fn random_schedules_work_with_checks() {
     let mut machine = Machine::new(PTX);
-    machine.conditions.shuffle = Some(3);
-    machine.checks = Checks::ALL;
+    machine.options.conditions.shuffle = Some(3);
+    machine.options.checks = Checks::ALL;
     let out = machine.buffer(&[0u32; 6]);
     let report = machine.run("add_in_last_block", 4, 128, params![out]);
     assert_eq!(machine.read::<u32>(out, 1), [512]);
@@ -201,8 +201,8 @@ fn random_schedules_work_with_checks() {
         ld.shared.u32 %r5, [%r4];
         st.global.u32 [%mine], %r5;",
     ));
-    machine.conditions.shuffle = Some(3);
-    machine.checks = Checks::ALL;
+    machine.options.conditions.shuffle = Some(3);
+    machine.options.checks = Checks::ALL;
     let out = machine.out::<u32>(64);
     let report = machine.run("k", 1, 64, params![out]);
     let kinds: Vec<FindingKind> = report.findings.iter().map(|finding| finding.kind).collect();
@@ -214,7 +214,7 @@ fn random_schedules_have_no_profile() {
     let mut machine = Machine::profiling(PTX);
     let out = machine.buffer(&[0u32; 6]);
     for seed in [None, Some(3)] {
-        machine.conditions.shuffle = seed;
+        machine.options.conditions.shuffle = seed;
         let report = machine.run("add_right", 4, 128, params![out]);
         assert_eq!(record(&report).profile.is_none(), seed.is_some());
     }
@@ -223,9 +223,9 @@ fn random_schedules_have_no_profile() {
 #[test]
 fn endless_launch_is_stopped() {
     let mut machine = Machine::new(PTX);
-    machine.time_limit = Duration::from_millis(200);
+    machine.options.time_limit = Some(TimeLimit::Launch(Duration::from_millis(200)));
     for seed in [None, Some(3)] {
-        machine.conditions.shuffle = seed;
+        machine.options.conditions.shuffle = seed;
         // The lock is already taken.
         let out = machine.buffer(&[0u32, 1]);
         let fault = machine.fault("add_spinning", 4, 64, params![out]);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::harness::Machine;
+use crate::harness::{Launch, Machine};
 use crate::params;
 
 /// The record made by `scripts/instructions`.
@@ -98,7 +98,12 @@ fn compare(is_selected: impl Fn(&str) -> bool) -> usize {
             let results = machine.out::<u32>(RESULTS * snippet.rows.len());
             let threads = snippet.rows.len() as u32;
             machine
-                .launch(&format!("k{number}"), 1, threads, params![rows, results])
+                .launch(&Launch::new(
+                    &format!("k{number}"),
+                    1,
+                    threads,
+                    params![rows, results],
+                ))
                 .unwrap_or_else(|fault| panic!("{}: {fault:?}", snippet.code));
             let output: Vec<u32> = machine.read(results, RESULTS * snippet.rows.len());
             for (simulated, (operands, recorded)) in output.chunks(RESULTS).zip(&snippet.rows) {

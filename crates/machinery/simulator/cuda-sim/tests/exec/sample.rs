@@ -6,7 +6,7 @@ use crate::params;
 /// Returns the modelled time of a kernel in microseconds, for a launch of `blocks` blocks of `threads` threads.
 fn modelled_microseconds(kernel: &str, (blocks, threads): (u32, u32), seed: Option<u64>) -> f64 {
     let mut machine = Machine::new(include_str!("../../kernels/ptx/watched.ptx"));
-    machine.conditions.sample_seed = seed;
+    machine.options.conditions.sample_seed = seed;
     let count = threads as usize * blocks as usize;
     let (out, input_address) = (machine.out::<u32>(count), machine.out::<u32>(1 << 16));
     let report = machine.run(kernel, blocks, threads, params![out, input_address]);

@@ -1,6 +1,6 @@
 //! Special registers: indices, dimensions, lane masks, clocks and sizes.
 
-use crate::harness::{BLOCK_SIZES, Machine, kernel_of, words};
+use crate::harness::{BLOCK_SIZES, Launch, Machine, kernel_of, words};
 use crate::params;
 
 #[test]
@@ -35,9 +35,7 @@ fn indices_are_correct_in_three_dimensions() {
         let mut machine = Machine::new(&ptx);
         let count = grid.iter().chain(&block).product::<u32>() as usize;
         let out = machine.out::<[u32; 16]>(count);
-        machine
-            .launch_3d("k", grid, block, params![out])
-            .unwrap_or_else(|f| panic!("{f}"));
+        machine.run("k", grid, block, params![out]);
         let actual = machine.read::<u32>(out, 16 * count);
         let mut rows = actual.chunks(16);
         for bz in 0..grid[2] {
@@ -126,9 +124,9 @@ fn shared_memory_sizes_are_reported() {
     );
     for dynamic in [0, 4, 1000] {
         let mut machine = Machine::new(&ptx);
-        machine.dynamic_shared = dynamic;
         let out = machine.out::<u32>(2);
-        machine.run("k", 1, 1, params![out]);
+        let launch = Launch::new("k", 1, 1, params![out]);
+        machine.launch(&launch.shared(dynamic)).unwrap();
         let actual = machine.read::<u32>(out, 2);
         assert_eq!(actual[0], dynamic);
         assert!((100..=128).contains(&actual[1]), "{actual:?}");

@@ -1,8 +1,8 @@
 //! The progress of a launch, observed from another thread.
 
-use crate::harness::{Machine, kernel_of};
+use crate::harness::{Launch, Machine, kernel_of};
 use crate::params;
-use cuda_sim::exec::Progress;
+use cuda_sim::exec::{Progress, Watch};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const BLOCKS: u32 = 5;
@@ -17,11 +17,15 @@ fn gate() -> String {
     )
 }
 
+/// Returns the progress of the machine's launch, or `None` if none is running.
+fn progress(machine: &Machine) -> Option<Progress> {
+    machine.options.watch.as_ref().and_then(Watch::progress)
+}
+
 /// Waits until `predicate` is true of the launch's progress, and returns it. Panics if the launch ends first.
 fn wait_for(machine: &Machine, predicate: impl Fn(&Progress) -> bool) -> Progress {
     loop {
-        let progress = machine.watch.progress();
-        let progress = progress.expect("the launch has ended");
+        let progress = progress(machine).expect("the launch has ended");
         if predicate(&progress) {
             return progress;
         }
@@ -40,13 +44,14 @@ fn progress_shows_finished_blocks() {
         // the kernel accesses them only with atomics.
         let gate = unsafe { AtomicU32::from_ptr(word) };
         let machine = &machine;
-        assert_eq!(machine.watch.progress(), None);
+        assert_eq!(progress(machine), None);
         let mut launches = Vec::new();
         for _ in 0..2 {
             gate.store(0, Ordering::Relaxed);
             std::thread::scope(|scope| {
-                let launch = scope.spawn(|| machine.launch("k", BLOCKS, 32, params![out]));
-                while machine.watch.progress().is_none() {
+                let launch =
+                    scope.spawn(|| machine.launch(&Launch::new("k", BLOCKS, 32, params![out])));
+                while progress(machine).is_none() {
                     assert!(!launch.is_finished());
                     std::thread::yield_now();
                 }
@@ -63,7 +68,7 @@ fn progress_shows_finished_blocks() {
                 let report = launch.join().unwrap();
                 assert!(report.is_ok());
             });
-            assert_eq!(machine.watch.progress(), None);
+            assert_eq!(progress(machine), None);
         }
         let (first, second) = launches.split_at(BLOCKS as usize);
         assert!(first.iter().all(|&launch| launch == first[0]));
@@ -77,5 +82,5 @@ fn faulted_launch_shows_no_progress() {
     let mut machine = Machine::new(&kernel_of("trap;"));
     let out = machine.out::<u32>(1);
     machine.fault("k", 3, 32, params![out]);
-    assert_eq!(machine.watch.progress(), None);
+    assert_eq!(progress(&machine), None);
 }

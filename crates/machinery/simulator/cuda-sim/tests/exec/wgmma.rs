@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::harness::{Machine, load_error, module_of, noise, record};
+use crate::harness::{Launch, Machine, load_error, module_of, noise};
 use crate::params;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::FaultKind;
@@ -426,7 +427,7 @@ fn fault_of(initial: &str, after: &str, threads: u32) -> Option<FaultKind> {
 fn fault_in(blocks: u32, initial: &str, after: &str, threads: u32) -> Option<FaultKind> {
     let mut machine = Machine::new(&smallest(initial, after));
     let out = machine.out::<u32>(threads as usize);
-    let outcome = machine.launch("k", blocks, threads, params![out]);
+    let outcome = machine.launch(&Launch::new("k", blocks, threads, params![out]));
     outcome.err().map(|fault_of| fault_of.kind)
 }
 
@@ -637,7 +638,6 @@ fn compiled_kernel_accumulates_over_tiles() {
     const COLUMNS: usize = 256;
     let depth = 96;
     let mut machine = Machine::new(include_str!("../../kernels/ptx/products.sm_90a.ptx"));
-    machine.dynamic_shared = (COLUMNS * 128) as u32;
     let numbers = noise((ROWS + COLUMNS) * depth);
     let numbers: Vec<f32> = numbers
         .into_iter()
@@ -649,7 +649,9 @@ fn compiled_kernel_accumulates_over_tiles() {
     let blocks = 5;
     let out = machine.out::<f32>(blocks * ROWS * COLUMNS);
     let params = params![first, second, out, depth as u32];
-    machine.run("product", blocks as u32, 128, params);
+    let launch = Launch::new("product", blocks as u32, 128, params);
+    let shared = (COLUMNS * 128) as u32;
+    machine.launch(&launch.shared(shared)).unwrap();
     let actual: Vec<f32> = machine.read(out, blocks * ROWS * COLUMNS);
     for (n, actual) in actual.into_iter().enumerate() {
         let (row, column) = (n / COLUMNS % ROWS, n % COLUMNS);

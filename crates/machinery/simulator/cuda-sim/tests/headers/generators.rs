@@ -1,7 +1,7 @@
 //! MRG32k3a compared with its definition, and the Poisson distribution compared with its probabilities.
 
 use crate::compiler::Compiler;
-use crate::machine::{Machine, addresses};
+use sim_machine::{Machine, params};
 
 const M1: u64 = 4_294_967_087;
 const M2: u64 = 4_294_944_443;
@@ -96,8 +96,8 @@ pub fn mrg(compiler: &Compiler) {
     ];
     let seed_address = machine.buffer(&seeds.concat());
     let output = machine.buffer(&vec![0f64; 16 * seeds.len()]);
-    let grid = [1, seeds.len() as u32];
-    machine.run("mrg", grid, false, &addresses(&[output, seed_address]));
+    let threads = seeds.len() as u32;
+    machine.run("mrg", 1, threads, params![output, seed_address]);
     let actual: Vec<f64> = machine.read(output, 16 * seeds.len());
     for (seeds, actual) in seeds.iter().zip(actual.chunks(16)) {
         let mut states = initial_states(*seeds);
@@ -169,9 +169,7 @@ pub fn poisson(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("generators.cu"));
     for mean in [0.25, 3.0, 30.0, 64.0, 500.0, 4000.0, 9000.0] {
         let output = machine.buffer(&vec![0u32; 4 * SAMPLES]);
-        let mut parameters = addresses(&[output]);
-        parameters.extend(f64::to_le_bytes(mean));
-        machine.run("poisson", [1, 256], false, &parameters);
+        machine.run("poisson", 1, 256, params![output, mean]);
         let actual: Vec<u32> = machine.read(output, 4 * SAMPLES);
         for (generator, actual) in actual.chunks(SAMPLES).enumerate() {
             let (sum, bins) = chi_squared(actual, mean);

@@ -7,7 +7,6 @@
 
 mod compiler;
 mod generators;
-mod machine;
 mod numbers;
 mod programs;
 mod words;

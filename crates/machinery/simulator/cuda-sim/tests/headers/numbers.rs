@@ -2,7 +2,7 @@
 //! (`scripts/header-values`).
 
 use crate::compiler::Compiler;
-use crate::machine::{Machine, addresses};
+use sim_machine::{Machine, params};
 
 const NARROW: &str = include_str!("narrow-h200.txt");
 const RANDOM: &str = include_str!("random-h200.txt");
@@ -30,13 +30,8 @@ pub fn narrow(compiler: &Compiler) {
     let inputs: Vec<u32> = rows.iter().flat_map(|row| row[..3].to_vec()).collect();
     let input = machine.buffer(&inputs);
     let output = machine.buffer(&vec![0u32; RESULTS * rows.len()]);
-    let grid = [rows.len() as u32 / 64, 64];
-    machine.run(
-        "narrow_functions",
-        grid,
-        false,
-        &addresses(&[input, output]),
-    );
+    let blocks = rows.len() as u32 / 64;
+    machine.run("narrow_functions", blocks, 64, params![input, output]);
     let actual: Vec<u32> = machine.read(output, RESULTS * rows.len());
     let mut mismatches = Vec::new();
     for (row, actual) in rows.iter().zip(actual.chunks(RESULTS)) {
@@ -82,8 +77,8 @@ pub fn random(compiler: &Compiler) {
         .collect();
     let input = machine.buffer(&inputs);
     let output = machine.buffer(&vec![0f64; RESULTS * rows.len()]);
-    let grid = [1, rows.len() as u32];
-    machine.run("random_numbers", grid, false, &addresses(&[input, output]));
+    let threads = rows.len() as u32;
+    machine.run("random_numbers", 1, threads, params![input, output]);
     let actual: Vec<f64> = machine.read(output, RESULTS * rows.len());
     for (row, actual) in rows.iter().zip(actual.chunks(RESULTS)) {
         for (index, (word, actual)) in row[3..].iter().zip(actual).enumerate() {

@@ -1,7 +1,7 @@
 //! Programs that use the headers, and the expected output of their kernels.
 
 use crate::compiler::{Compiler, include};
-use crate::machine::{Machine, addresses};
+use sim_machine::{Launch, Machine, params};
 
 /// Compares the kernel of a program for both sides with plain Rust.
 pub fn everyday(compiler: &Compiler) {
@@ -11,9 +11,8 @@ pub fn everyday(compiler: &Compiler) {
         (machine.buffer(&input), machine.buffer(&vec![0f32; 256]));
     let words = machine.buffer(&vec![0i32; 256]);
     let sum = machine.buffer(&[0f64]);
-    let mut parameters = addresses(&[output_address, input_address, words, sum]);
-    parameters.extend(60i32.to_le_bytes());
-    let outcome = machine.run("everyday", [1, 64], false, &parameters);
+    let params = params![output_address, input_address, words, sum, 60i32];
+    let outcome = machine.run("everyday", 1, 64, params);
     assert_eq!(
         String::from_utf8_lossy(&outcome.printed),
         "1 of everyday: 0.00\n"
@@ -62,12 +61,7 @@ pub fn groups(compiler: &Compiler) {
     let input: Vec<i32> = (0..64).map(|n| n * 7 % 64).collect();
     let input_address = machine.buffer(&input);
     let output = machine.buffer(&vec![-1i32; 64 * 20]);
-    machine.run(
-        "groups",
-        [1, 64],
-        false,
-        &addresses(&[input_address, output]),
-    );
+    machine.run("groups", 1, 64, params![input_address, output]);
     let actual: Vec<i32> = machine.read(output, 64 * 20);
     for i in 0..64 {
         let own_value = input[i];
@@ -125,7 +119,11 @@ pub fn waiting(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("groups.cu"));
     for (blocks, threads) in [(1u32, 32), (2, 33), (132, 64)] {
         let numbers = machine.buffer(&vec![0u32; blocks as usize]);
-        machine.run("waiting", [blocks, threads], true, &addresses(&[numbers]));
+        let launch = Launch {
+            cooperative: Some(machine.grid_barrier()),
+            ..Launch::new("waiting", blocks, threads, params![numbers])
+        };
+        machine.launch(&launch).unwrap();
         let sum = (1..=blocks).fold(0, u32::wrapping_add);
         let expected = sum.wrapping_mul(blocks).wrapping_mul(blocks);
         let actual: Vec<u32> = machine.read(numbers, blocks as usize);
@@ -254,12 +252,7 @@ pub fn matrices(compiler: &Compiler) {
     let input: Vec<i32> = (0..1536).map(|n| (n * n / 7 + n) % 5 - 2).collect();
     let input_address = machine.buffer(&input);
     let output = machine.buffer(&vec![0i32; 4 * 512]);
-    machine.run(
-        "matrices",
-        [1, 32],
-        false,
-        &addresses(&[input_address, output]),
-    );
+    machine.run("matrices", 1, 32, params![input_address, output]);
     let actual: Vec<i32> = machine.read(output, 4 * 512);
     // Rows, columns, length of the sum, and whether A and B are in row-major order.
     let cases = [
@@ -296,12 +289,7 @@ pub fn matrices(compiler: &Compiler) {
     let b: Vec<f32> = (0..128).map(|n| (n % 7) as f32 - 3.0).collect();
     let (a_at, b_at) = (machine.buffer(&a), machine.buffer(&b));
     let output = machine.buffer(&vec![0f32; 256]);
-    machine.run(
-        "matrices_of_tf32",
-        [1, 32],
-        false,
-        &addresses(&[a_at, b_at, output]),
-    );
+    machine.run("matrices_of_tf32", 1, 32, params![a_at, b_at, output]);
     let actual: Vec<f32> = machine.read(output, 256);
     for (index, actual) in actual.iter().enumerate() {
         let (row, column) = (index / 16, index % 16);

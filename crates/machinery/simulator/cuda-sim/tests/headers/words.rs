@@ -1,7 +1,7 @@
 //! Functions on words and half words, asynchronous copies, and `nextafter`, compared with plain Rust.
 
 use crate::compiler::Compiler;
-use crate::machine::{Machine, addresses};
+use sim_machine::{Machine, params};
 
 type TernaryFunction = fn(i64, i64, i64) -> i64;
 
@@ -126,12 +126,7 @@ pub fn dpx(compiler: &Compiler) {
     let threads = words.len() as u32 / 3;
     let input = machine.buffer(&words);
     let output = machine.buffer(&vec![0u32; threads as usize * 32]);
-    machine.run(
-        "dpx",
-        [threads / 64, 64],
-        false,
-        &addresses(&[output, input]),
-    );
+    machine.run("dpx", threads / 64, 64, params![output, input]);
     let actual: Vec<u32> = machine.read(output, threads as usize * 32);
     for (triple, actual) in words.chunks(3).zip(actual.chunks(32)) {
         let triple = [triple[0], triple[1], triple[2]];
@@ -143,12 +138,7 @@ pub fn copies(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("words.cu"));
     let input: Vec<i32> = (1..=256).collect();
     let (input_address, output) = (machine.buffer(&input), machine.buffer(&[0i32; 256]));
-    machine.run(
-        "copies",
-        [1, 64],
-        false,
-        &addresses(&[output, input_address]),
-    );
+    machine.run("copies", 1, 64, params![output, input_address]);
     let expected = input.chunks(4).rev();
     let expected: Vec<i32> = expected
         .flat_map(|four| [four[0], four[1], four[2], 0])
@@ -159,7 +149,7 @@ pub fn copies(compiler: &Compiler) {
 pub fn neighbours(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("words.cu"));
     let (floats, doubles) = (machine.buffer(&[0f32; 4]), machine.buffer(&[0f64; 2]));
-    machine.run("neighbours", [1, 1], false, &addresses(&[floats, doubles]));
+    machine.run("neighbours", 1, 1, params![floats, doubles]);
     let minimum = f32::from_bits(1);
     assert_eq!(
         machine.read::<f32>(floats, 4),

@@ -139,7 +139,7 @@ pub struct Inst {
     /// The frames that the instruction writes when a gang runs it.
     pub gang_scope: GangScope,
     /// Distance in instructions to an earlier access at the same addresses except for `imm` (see
-    /// `lower/analysis/address_reuse.rs`); 0 if there is none.
+    /// `lower/analysis/uniformity.rs`); 0 if there is none.
     pub reuse_distance: u16,
 }
 

@@ -8,7 +8,7 @@
 //! **Address reuse.** An access may use the address register of an earlier access of the same kind. A kernel
 //! that reads `a[i]`, `a[i + 1]` and `a[i + 2]` keeps one address in a register and adds constant offsets.
 //! The access pattern of a gang's warps is classified at the first such access, and later ones reuse the
-//! result (see [`crate::exec::access_pattern`]).
+//! result (see [`crate::exec::profiler::access_pattern`]).
 
 use crate::isa::{Access, AccessKind, Class};
 use crate::lower::cfg::Cfg;

@@ -1,0 +1,325 @@
+//! A simulated GPU with one module loaded, for tests, benchmarks and figures. This is the shortest way from PTX
+//! to the results of a launch, without the driver API:
+//!
+//! ```text
+//! let mut machine = Machine::new(ptx);
+//! let (input, output) = (machine.buffer(&[1.0f32, 2.0]), machine.out::<f32>(2));
+//! machine.run("twice", 1, 2, params![input, output]);
+//! assert_eq!(machine.read::<f32>(output, 2), [2.0, 4.0]);
+//! ```
+//!
+//! A [`Launch`] describes what one launch runs. The fields of [`Machine`] determine how all launches run: their
+//! checks, counters, conditions, time limit and host threads.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytemuck::Pod;
+use cuda_sim::check::Checks;
+use cuda_sim::device::DeviceSpec;
+use cuda_sim::exec::{Conditions, Fault, ProfileMode, Program, TimeLimit, Watch};
+use cuda_sim::launch::Report;
+use cuda_sim::lower::LoadError;
+use cuda_sim::memory::global::{Global, OutOfMemory};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// The initial value of each byte of an output buffer.
+pub const POISON: u8 = 0xa5;
+
+/// Bytes of device memory of a machine for tests.
+const MEMORY: u64 = 1 << 30;
+
+/// The time limit of launches in tests. It makes a test that hangs fail instead.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+
+/// Creates the kernel parameters, in order: `params![out, n, 0.5f32]`.
+#[macro_export]
+macro_rules! params {
+    ($($value:expr),* $(,)?) => {
+        vec![$($crate::bytes_of(&$value)),*]
+    };
+}
+
+/// The bytes of each parameter of a kernel, in order.
+pub type Params = Vec<Vec<u8>>;
+
+/// Returns the bytes of a kernel parameter.
+pub fn bytes_of<T: Pod>(value: &T) -> Vec<u8> {
+    bytemuck::bytes_of(value).to_vec()
+}
+
+/// The dimensions of a grid or a block: a number, or numbers for x and y, or for x, y and z.
+pub struct Dims([u32; 3]);
+
+impl From<u32> for Dims {
+    fn from(x: u32) -> Self {
+        Dims([x, 1, 1])
+    }
+}
+
+impl From<[u32; 2]> for Dims {
+    fn from([x, y]: [u32; 2]) -> Self {
+        Dims([x, y, 1])
+    }
+}
+
+impl From<[u32; 3]> for Dims {
+    fn from(dims: [u32; 3]) -> Self {
+        Dims(dims)
+    }
+}
+
+/// A kernel to launch, with its launch configuration and parameters.
+pub struct Launch<'a> {
+    pub kernel: &'a str,
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads per block in x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    pub params: Params,
+    /// The address of the grid barrier of a cooperative launch: see [`Machine::grid_barrier`].
+    pub cooperative: Option<u64>,
+}
+
+impl<'a> Launch<'a> {
+    /// Describes a launch without dynamic shared memory that is not cooperative.
+    pub fn new(
+        kernel: &'a str,
+        grid: impl Into<Dims>,
+        block: impl Into<Dims>,
+        params: Params,
+    ) -> Self {
+        Launch {
+            kernel,
+            grid: grid.into().0,
+            block: block.into().0,
+            shared: 0,
+            params,
+            cooperative: None,
+        }
+    }
+
+    /// Sets the bytes of dynamic shared memory.
+    pub fn shared(self, bytes: u32) -> Self {
+        Launch {
+            shared: bytes,
+            ..self
+        }
+    }
+}
+
+/// A simulated GPU with one module loaded.
+pub struct Machine {
+    pub device: DeviceSpec,
+    pub global: Global,
+    pub program: Arc<Program>,
+    /// The time limit of launches; `None` for unlimited.
+    pub time_limit: Option<TimeLimit>,
+    /// Host threads to run on; `None` for the simulator's own pool, one thread per core.
+    pub threads: Option<Arc<ThreadPool>>,
+    /// Receiver of the progress of launches.
+    pub watch: Option<Watch>,
+    /// The extent to which launches are counted line by line.
+    pub profile: ProfileMode,
+    /// The checks that launches run.
+    pub checks: Checks,
+    /// The conditions under which launches run.
+    pub conditions: Conditions,
+}
+
+impl Machine {
+    /// Creates an H200 with `memory` bytes of device memory that has loaded `ptx`. Launches have no time limit.
+    ///
+    /// # Errors
+    /// Fails if the PTX is invalid or its variables do not fit into the memory.
+    pub fn load(ptx: &str, memory: u64) -> Result<Machine, LoadError> {
+        let device = DeviceSpec::h200();
+        let mut global = Global::new(memory);
+        let program = Arc::new(cuda_sim::lower::load(ptx, &device, &mut global)?);
+        Ok(Machine {
+            device,
+            global,
+            program,
+            time_limit: None,
+            threads: None,
+            watch: None,
+            profile: ProfileMode::Sample,
+            checks: Checks::NONE,
+            conditions: Conditions::DEFAULT,
+        })
+    }
+
+    /// Creates an H200 for a test, which has loaded `ptx` and stops launches that take too long.
+    ///
+    /// # Panics
+    /// Panics if the module cannot be loaded.
+    pub fn new(ptx: &str) -> Machine {
+        let machine = Machine::load(ptx, MEMORY);
+        Machine {
+            time_limit: Some(TimeLimit::Launch(TIME_LIMIT)),
+            watch: Some(Watch::new()),
+            ..machine.unwrap_or_else(|error| panic!("cannot load the module: {error}"))
+        }
+    }
+
+    /// Creates a machine like [`Machine::new`] that profiles line by line.
+    pub fn profiling(ptx: &str) -> Machine {
+        Machine {
+            profile: ProfileMode::Full,
+            ..Machine::new(ptx)
+        }
+    }
+
+    /// Makes launches run on `count` host threads.
+    ///
+    /// # Panics
+    /// Panics if the threads cannot be started.
+    pub fn use_threads(&mut self, count: usize) {
+        let pool = ThreadPoolBuilder::new().num_threads(count).build();
+        self.threads = Some(Arc::new(pool.expect("cannot start the threads")));
+    }
+
+    /// Allocates a buffer with these values and returns its device address.
+    ///
+    /// # Panics
+    /// Panics if device memory is exhausted.
+    pub fn buffer<T: Pod>(&mut self, values: &[T]) -> u64 {
+        let bytes = bytemuck::cast_slice(values);
+        let address = self.allocate(bytes.len() as u64);
+        let address = address.expect("out of device memory");
+        self.write(address, bytes);
+        address
+    }
+
+    /// Allocates an output buffer for `count` values, filled with [`POISON`].
+    ///
+    /// # Panics
+    /// Panics if device memory is exhausted.
+    pub fn out<T>(&mut self, count: usize) -> u64 {
+        self.buffer(&vec![POISON; count * size_of::<T>()])
+    }
+
+    /// Allocates zeroed device memory.
+    ///
+    /// # Errors
+    /// Fails if device memory is exhausted.
+    pub fn allocate(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
+        self.global.allocate(bytes)
+    }
+
+    /// Allocates the grid barrier of a cooperative launch: a word with the barrier's size, and the word by which
+    /// the blocks synchronize.
+    pub fn grid_barrier(&mut self) -> u64 {
+        self.buffer(&[2 * size_of::<u32>() as u32, 0])
+    }
+
+    /// Writes bytes to device memory.
+    ///
+    /// # Panics
+    /// Panics if the range is not allocated.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) {
+        let host = self.global.host(address, bytes.len() as u64);
+        let host = host.expect("the range is not allocated");
+        // SAFETY: `Global::host` has checked that `host` is valid for `bytes.len()` bytes of a live
+        // allocation. `bytes` is a borrowed host slice, so the two do not overlap.
+        unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    }
+
+    /// Reads `count` values from device memory.
+    ///
+    /// # Panics
+    /// Panics if the range is not allocated.
+    pub fn read<T: Pod>(&self, address: u64, count: usize) -> Vec<T> {
+        let length = count * size_of::<T>();
+        let host = self.global.host(address, length as u64);
+        let host = host.expect("the range is not allocated");
+        // SAFETY: `Global::host` has checked that `host` is valid for `length` bytes of a live allocation,
+        // and no launch is writing them.
+        let bytes = unsafe { std::slice::from_raw_parts(host, length) };
+        bytemuck::pod_collect_to_vec(bytes)
+    }
+
+    /// Returns true if the module has a kernel with this name.
+    pub fn has_kernel(&self, name: &str) -> bool {
+        self.program.listing.kernel(name).is_some()
+    }
+
+    /// Returns the address of a module variable, or `None` if the module has no variable of that name.
+    pub fn variable(&self, name: &str) -> Option<u64> {
+        self.program.variable(name).map(|(address, _)| address)
+    }
+
+    /// Runs a launch to completion.
+    ///
+    /// # Errors
+    /// Returns the fault of the lowest-numbered block that raised one.
+    ///
+    /// # Panics
+    /// Panics if the module has no such kernel, or if the kernel has other parameters.
+    pub fn launch(&self, launch: &Launch) -> Result<Report, Fault> {
+        let listing = &self.program.listing;
+        let kernel = listing.kernel(launch.kernel).expect("no such kernel");
+        let signature = &listing.kernels[kernel];
+        let (name, count) = (launch.kernel, signature.params.len());
+        assert_eq!(launch.params.len(), count, "parameters of {name}");
+        let mut params = vec![0; signature.param_bytes as usize];
+        for (value, param) in launch.params.iter().zip(&signature.params) {
+            assert_eq!(value.len(), param.size as usize, "a parameter of {name}");
+            params[param.offset as usize..][..value.len()].copy_from_slice(value);
+        }
+        let configuration = cuda_sim::launch::Launch {
+            kernel,
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared: launch.shared,
+            params: &params,
+            stack_limit: 1024,
+            cooperative: launch.cooperative,
+            heap: None,
+            images: Arc::default(),
+            time_limit: self.time_limit,
+            threads: self.threads.as_deref(),
+            watch: self.watch.as_ref(),
+            profile: self.profile,
+            checks: self.checks,
+            conditions: self.conditions,
+        };
+        cuda_sim::launch::launch(&self.program, &self.global, &self.device, &configuration)
+    }
+
+    /// Runs a kernel that must succeed.
+    ///
+    /// # Panics
+    /// Panics if the kernel faults.
+    pub fn run(
+        &self,
+        kernel: &str,
+        grid: impl Into<Dims>,
+        block: impl Into<Dims>,
+        params: Params,
+    ) -> Report {
+        let launch = Launch::new(kernel, grid, block, params);
+        self.launch(&launch)
+            .unwrap_or_else(|fault| panic!("{kernel} with blocks of {:?}: {fault}", launch.block))
+    }
+
+    /// Runs a kernel that must fault.
+    ///
+    /// # Panics
+    /// Panics if the kernel succeeds.
+    pub fn fault(
+        &self,
+        kernel: &str,
+        grid: impl Into<Dims>,
+        block: impl Into<Dims>,
+        params: Params,
+    ) -> Fault {
+        let launch = Launch::new(kernel, grid, block, params);
+        match self.launch(&launch) {
+            Ok(_) => panic!("{kernel} with blocks of {:?} did not fail", launch.block),
+            Err(fault) => fault,
+        }
+    }
+}
