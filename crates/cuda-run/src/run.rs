@@ -9,10 +9,10 @@ use chapter::{file, interrupt, rerun};
 use common::Gpu;
 use common::error::note;
 use common::gpu::GpuInfo;
-use launch_plan::comment;
 use telemetry::record::{Record, Run};
 use telemetry::text::{Order, TextOptions};
 use telemetry::{EventLog, Summary, wire};
+use launch_plan::plan;
 
 use crate::compile::{Compiler, Goal};
 use crate::flags::Flags;
@@ -176,7 +176,7 @@ fn has_plan_only(file: &Path) -> bool {
         let is_identifier_part = previous.is_some_and(|c| c.is_alphanumeric() || c == '_');
         !is_identifier_part && text[offset + keyword.len()..].trim_start().starts_with('(')
     });
-    !has_main && !matches!(comment::find(&text), Ok(None))
+    !has_main && !matches!(plan::find(&text), Ok(None))
 }
 
 /// Checks that the directories of all output files exist, before anything is run.

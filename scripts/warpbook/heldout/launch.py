@@ -1,4 +1,4 @@
-"""Kernel sources and their launches, in the format of the program `launches`."""
+"""Kernel sources and their launch plans, in the format of the program `launches`."""
 
 SIZES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "f32": 4, "f64": 8}
 TYPES = {
@@ -20,14 +20,14 @@ class Launch:
         return f'{self.before}extern "C" __global__ void {kernel}({declared}) {{\n{self.body}}}\n'
 
     def planned(self, kernel, ptx):
-        return {
-            "label": self.label,
-            "ptx": ptx,
+        buffers = [parameter.buffer() for parameter in self.parameters if isinstance(parameter, Buffer)]
+        launch = {
             "kernel": kernel,
             "grid": self.grid,
             "block": self.block,
             "arguments": [parameter.argument() for parameter in self.parameters],
         }
+        return {"label": self.label, "ptx": ptx, "plan": {"buffer": buffers, "launch": [launch]}}
 
 
 class Buffer:
@@ -41,8 +41,12 @@ class Buffer:
     def declared(self):
         return f"{'const ' if self.const else ''}{self.type} *{self.name}"
 
+    def buffer(self):
+        fill = f"hash({self.seed}, i) % {self.below}" if self.below else "zeros"
+        return {"name": self.name, "type": self.of, "count": self.count, "fill": fill}
+
     def argument(self):
-        return {"buffer": {"count": self.count, "of": self.of, "below": self.below, "seed": self.seed}}
+        return self.name
 
 
 class Number:
@@ -55,7 +59,7 @@ class Number:
         return f"int {self.name}"
 
     def argument(self):
-        return {"word": self.value}
+        return self.value
 
 
 def three(size):

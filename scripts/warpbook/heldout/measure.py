@@ -14,7 +14,7 @@ def program(flags):
     if flags.programs:
         return [str(flags.programs.resolve() / "launches")]
     manifest = ["--manifest-path", str(ROOT / "Cargo.toml")]
-    return ["cargo", "run", "--quiet", "--locked", *manifest, "-p", "launches", "--"]
+    return ["cargo", "run", "--quiet", "--locked", *manifest, "-p", "launch-plan", "--"]
 
 
 def outcomes(text):
@@ -58,9 +58,10 @@ def paired(plan, ours, theirs):
         sys.exit(f"error: {len(plan)} launches here, but {len(theirs)} on the GPU: record them again with --save")
     launches = []
     for planned, here, there in zip(plan, ours, theirs):
-        if planned["kernel"] != there["kernel"]:
-            sys.exit(f"error: the GPU ran {there['kernel']} instead of {planned['kernel']}: record again with --save")
+        launch = planned["plan"]["launch"][0]
+        if launch["kernel"] != there["kernel"]:
+            sys.exit(f"error: the GPU ran {there['kernel']} instead of {launch['kernel']}: record again with --save")
         if here["results"] != there["results"]:
             sys.exit(f"error: {planned['label']}: the simulator's results differ from the GPU's")
-        launches.append({**planned, **there, "counters": here["counters"]})
+        launches.append({**planned, **launch, **there, "counters": here["counters"]})
     return launches

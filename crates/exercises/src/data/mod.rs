@@ -186,7 +186,7 @@ impl Data {
     pub fn parse(text: &str) -> Result<Data> {
         let data: Data = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            let file = comment::Text {
+            let file = plan::Text {
                 text,
                 lines_before: 0,
             };

@@ -2,19 +2,20 @@
 
 use std::ffi::c_void;
 
-use anyhow::{Result, bail};
-use cust::error::CudaResult;
+use anyhow::Result;
 use cust::function::Function;
 use cust::memory::bytemuck::Pod;
-use cust::memory::{CopyDestination as _, DeviceBuffer, DeviceCopy, DeviceSlice};
-use launch_plan::{Argument, Buffer, Element, Launch, ResolvedPlan};
+use cust::memory::{DeviceBuffer, DeviceCopy};
+use launch_plan::devices::{copy_from_device, copy_to_device};
+use launch_plan::execute::PreparedLaunch;
+use launch_plan::kernels::Parameter;
+use launch_plan::{Argument, Buffer, Device, Element, Execution, Launch, ResolvedPlan};
 
 use super::{OutputBuffer, ResolvedCase};
 use crate::host::{Bench, Code, Output};
 
-/// The number of zero words of 8 bytes behind each argument, and of extra arguments behind the last. A kernel
-/// that is declared with more or longer parameters than it is launched with reads zeros instead of foreign
-/// memory.
+/// The number of extra arguments behind the last one, and of the zero words of 8 bytes that they point to. A kernel
+/// that is declared with more parameters than it is launched with reads zeros instead of foreign memory.
 const ZERO_WORDS: usize = 32;
 
 /// An output's bytes and its address in device memory.
@@ -29,15 +30,14 @@ pub fn run(
     resolved: &ResolvedCase,
     optional: &[String],
 ) -> Result<Vec<DeviceOutput>> {
-    let buffers = DeviceBuffers::new(bench, &bench.submission, true, resolved, optional)?;
-    launch(
-        bench,
-        &bench.submission,
-        &resolved.ready,
-        &buffers.addresses,
-        true,
-    )?;
-    read(&bench.submission, resolved, &buffers.results)
+    let device = BenchDevice::new(bench, &bench.submission, true, resolved, optional);
+    let mut execution = Execution::new(&resolved.ready, device)?;
+    let launches = prepare(&mut execution, resolved)?;
+    if !launches.is_empty() {
+        bench.launch(|| launch_all(&mut execution, &launches))?;
+        bench.gpu.stream.synchronize()?;
+    }
+    read(&mut execution, resolved)
 }
 
 /// Runs the kernels of another module without registering inputs to watch, and clears its memory afterwards.
@@ -47,13 +47,60 @@ pub fn run_unwatched(
     resolved: &ResolvedCase,
     optional: &[String],
 ) -> Result<Vec<DeviceOutput>> {
-    let mut buffers = DeviceBuffers::new(bench, code, false, resolved, optional)?;
-    launch(bench, code, &resolved.ready, &buffers.addresses, false)?;
-    let outputs = read(code, resolved, &buffers.results)?;
+    let device = BenchDevice::new(bench, code, false, resolved, optional);
+    let mut execution = Execution::new(&resolved.ready, device)?;
+    let launches = prepare(&mut execution, resolved)?;
+    if !launches.is_empty() {
+        launch_all(&mut execution, &launches)?;
+        bench.gpu.stream.synchronize()?;
+    }
+    let outputs = read(&mut execution, resolved)?;
     // Freed memory is not cleared on a GPU, so a later allocation could read these results.
-    for (_, memory) in &mut buffers.results {
-        let zeros = vec![0; memory.len()];
-        memory.copy_from(&zeros)?;
+    for output in &resolved.outputs {
+        let buffer = &resolved.ready.buffers[output.buffer];
+        if !buffer.symbol {
+            let address = execution.addresses[output.buffer];
+            execution.device.write(address, &vec![0; buffer.size()])?;
+        }
+    }
+    Ok(outputs)
+}
+
+/// Prepares all launches, so that only the launches themselves are timed.
+fn prepare<'a>(
+    execution: &mut Execution<BenchDevice<'a>>,
+    resolved: &ResolvedCase,
+) -> Result<Vec<PreparedLaunch<Function<'a>>>> {
+    let launches = resolved.ready.launches.iter();
+    launches.map(|launch| execution.prepare(launch)).collect()
+}
+
+/// Performs all launches in order.
+fn launch_all<'a>(
+    execution: &mut Execution<BenchDevice<'a>>,
+    launches: &[PreparedLaunch<Function<'a>>],
+) -> Result<()> {
+    launches
+        .iter()
+        .try_for_each(|launch| execution.launch(launch))
+}
+
+/// Reads all outputs.
+fn read(
+    execution: &mut Execution<BenchDevice>,
+    resolved: &ResolvedCase,
+) -> Result<Vec<DeviceOutput>> {
+    let mut outputs = Vec::new();
+    for output in &resolved.outputs {
+        let buffer = &resolved.ready.buffers[output.buffer];
+        let address = if buffer.symbol {
+            execution.device.variable(&buffer.name, buffer.size())?
+        } else {
+            execution.addresses[output.buffer]
+        };
+        let mut bytes = vec![0; buffer.size()];
+        execution.device.read(address, &mut bytes)?;
+        outputs.push(DeviceOutput { bytes, address });
     }
     Ok(outputs)
 }
@@ -70,67 +117,135 @@ macro_rules! with_element_size {
     };
 }
 
-/// Device memory for the launches.
-struct DeviceBuffers {
-    /// The address of each buffer; 0 if no launch uses it.
-    addresses: Vec<u64>,
-    /// The outputs that are not variables, with their buffers' indices.
-    results: Vec<(usize, DeviceBuffer<u8>)>,
-    /// Inputs that are not watched; kept alive until the launches are done.
-    _inputs: Vec<DeviceBuffer<u8>>,
+/// The bench as a device for plans: it checks that inputs are not modified, and fills outputs with a poison pattern.
+struct BenchDevice<'a> {
+    bench: &'a Bench,
+    code: &'a Code,
+    /// True to register inputs, which the bench then checks.
+    watched: bool,
+    resolved: &'a ResolvedCase,
+    /// The variables that a submission may declare but need not.
+    optional: &'a [String],
+    /// Outputs, and inputs that are not watched; kept alive until the outputs are read.
+    memory: Vec<DeviceBuffer<u8>>,
 }
 
-impl DeviceBuffers {
-    /// Fills the buffers and the module's variables. If `watched`, the bench checks that inputs are not
-    /// modified.
+impl<'a> BenchDevice<'a> {
     fn new(
-        bench: &Bench,
-        code: &Code,
+        bench: &'a Bench,
+        code: &'a Code,
         watched: bool,
-        resolved: &ResolvedCase,
-        optional: &[String],
-    ) -> Result<DeviceBuffers> {
-        let ready = &resolved.ready;
-        let (mut addresses, mut results, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, buffer) in ready.buffers.iter().enumerate() {
-            let output = resolved
-                .outputs
-                .iter()
-                .find(|output| output.buffer == number);
-            let mut address = 0;
-            if buffer.symbol {
-                // An output variable without a fill holds the submission's own initial value.
-                let is_set = output.is_none_or(|output| output.is_filled);
-                if is_set
-                    && (!optional.contains(&buffer.name) || code.has_variable(&buffer.name)?)
-                {
-                    let watcher = (watched && output.is_none()).then_some(bench);
-                    with_element_size!(buffer, set_variable(code, watcher, buffer))?;
-                }
-            } else if let Some(output) = output {
-                let memory = allocate_output(buffer, output)?;
-                address = memory.as_device_ptr().as_raw();
-                results.push((number, memory));
-            } else if is_launch_argument(ready, number) && watched {
-                address = with_element_size!(buffer, allocate_input(bench, buffer))?;
-            } else if is_launch_argument(ready, number) {
-                let memory = DeviceBuffer::from_slice(&initial_bytes(buffer))?;
-                address = memory.as_device_ptr().as_raw();
-                inputs.push(memory);
-            }
-            addresses.push(address);
+        resolved: &'a ResolvedCase,
+        optional: &'a [String],
+    ) -> Self {
+        BenchDevice {
+            bench,
+            code,
+            watched,
+            resolved,
+            optional,
+            memory: Vec::new(),
         }
-        Ok(DeviceBuffers {
-            addresses,
-            results,
-            _inputs: inputs,
-        })
+    }
+
+    /// Allocates memory with these contents.
+    fn upload(&mut self, bytes: &[u8]) -> Result<u64> {
+        let memory = DeviceBuffer::from_slice(bytes)?;
+        let address = memory.as_device_ptr().as_raw();
+        self.memory.push(memory);
+        Ok(address)
+    }
+}
+
+impl<'a> Device for BenchDevice<'a> {
+    type Kernel = Function<'a>;
+
+    /// Returns a kernel whose parameters are unknown: a submission may declare others than the description.
+    fn kernel(&mut self, name: &str) -> Result<(Function<'a>, Option<Vec<Parameter>>)> {
+        Ok((self.code.kernel(name)?, None))
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Result<u64> {
+        self.upload(&vec![0; bytes])
+    }
+
+    fn variable(&mut self, name: &str, bytes: usize) -> Result<u64> {
+        let variable = self.code.variable_memory::<u8>(name, bytes)?;
+        Ok(variable.as_device_ptr().as_raw())
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<()> {
+        Ok(copy_to_device(address, bytes)?)
+    }
+
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<()> {
+        Ok(copy_from_device(bytes, address)?)
+    }
+
+    unsafe fn launch(
+        &mut self,
+        kernel: &Function<'a>,
+        launch: &Launch,
+        arguments: &[Vec<u8>],
+    ) -> Result<()> {
+        let [x, y, z] = launch.grid;
+        let [width, height, depth] = launch.block;
+        let mut padding = [0_u64; ZERO_WORDS];
+        let pointers = arguments.iter().map(|value| value.as_ptr().cast());
+        let mut pointers: Vec<*mut c_void> = pointers.map(<*const c_void>::cast_mut).collect();
+        pointers.resize(pointers.len() + ZERO_WORDS, padding.as_mut_ptr().cast());
+        let stream = &self.bench.gpu.stream;
+        // SAFETY: each pointer is to a value that the executor has padded with zeros because the parameters are
+        // unknown, or to `padding`, so it is longer than any parameter that the kernel may declare. The driver only
+        // reads them. The simulator checks the memory that the kernel accesses.
+        let launched = unsafe {
+            stream.launch(
+                kernel,
+                (x, y, z),
+                (width, height, depth),
+                launch.shared,
+                &pointers,
+            )
+        };
+        Ok(launched?)
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        Ok(self.bench.gpu.stream.synchronize()?)
+    }
+
+    /// Fills a buffer or a variable of the module, and returns the buffer's address; 0 for a variable, and for a
+    /// buffer that no launch uses.
+    fn create(&mut self, index: usize, buffer: &Buffer) -> Result<u64> {
+        let resolved = self.resolved;
+        let mut outputs = resolved.outputs.iter();
+        let output = outputs.find(|output| output.buffer == index);
+        if buffer.symbol {
+            // An output variable without a fill holds the submission's own initial value.
+            let is_set = output.is_none_or(|output| output.is_filled);
+            let is_declared =
+                !self.optional.contains(&buffer.name) || self.code.has_variable(&buffer.name)?;
+            if is_set && is_declared {
+                let watcher = (self.watched && output.is_none()).then_some(self.bench);
+                with_element_size!(buffer, set_variable(self.code, watcher, buffer))?;
+            }
+            return Ok(0);
+        }
+        match output {
+            Some(output) if output.is_filled => self.upload(&initial_bytes(buffer)),
+            Some(_) => self.upload(&vec![common::verify::POISON; buffer.size()]),
+            None if !is_launch_argument(&resolved.ready, index) => Ok(0),
+            None if self.watched => {
+                with_element_size!(buffer, allocate_input(self.bench, buffer))
+            }
+            None => self.upload(&initial_bytes(buffer)),
+        }
     }
 }
 
 /// Returns the initial contents of a buffer.
 fn initial_bytes(buffer: &Buffer) -> Vec<u8> {
-    let zeros = || vec![0; buffer.count * buffer.element.size()];
+    let zeros = || vec![0; buffer.size()];
     buffer.initial.clone().unwrap_or_else(zeros)
 }
 
@@ -140,16 +255,6 @@ fn elements<T: Pod>(bytes: &[u8]) -> Vec<T> {
     let to: &mut [u8] = cust::memory::bytemuck::cast_slice_mut(&mut elements);
     to.copy_from_slice(&bytes[..to.len()]);
     elements
-}
-
-/// Allocates an output, filled as described or with the poison pattern that shows unwritten
-/// elements.
-fn allocate_output(buffer: &Buffer, output: &OutputBuffer) -> Result<DeviceBuffer<u8>> {
-    let bytes = match output.is_filled {
-        true => initial_bytes(buffer),
-        false => vec![common::verify::POISON; buffer.count * buffer.element.size()],
-    };
-    Ok(DeviceBuffer::from_slice(&bytes)?)
 }
 
 fn allocate_input<T: Pod + DeviceCopy + 'static>(bench: &Bench, buffer: &Buffer) -> Result<u64> {
@@ -172,116 +277,7 @@ fn set_variable<T: Pod + DeviceCopy>(
 /// Returns true if a launch takes the buffer's address. Other buffers occur only in expressions.
 pub fn is_launch_argument(ready: &ResolvedPlan, number: usize) -> bool {
     let mut arguments = ready.launches.iter().flat_map(|launch| &launch.arguments);
-    arguments.any(|argument| *argument == Argument::Buffer(number))
-}
-
-/// Performs all launches in order; measures their time if `timed` and the bench takes samples.
-fn launch(
-    bench: &Bench,
-    code: &Code,
-    ready: &ResolvedPlan,
-    addresses: &[u64],
-    timed: bool,
-) -> Result<()> {
-    let prepared = ready.launches.iter().map(|launch| {
-        let kernel = code.kernel(&launch.kernel)?;
-        let values: Vec<Vec<u64>> = launch
-            .arguments
-            .iter()
-            .map(|argument| encode_argument(argument, addresses))
-            .collect();
-        Ok((launch, kernel, values))
-    });
-    let mut prepared = prepared.collect::<Result<Vec<_>>>()?;
-    if prepared.is_empty() {
-        return Ok(());
-    }
-    let mut launch_all = || {
-        for (launch, kernel, values) in &mut prepared {
-            for _ in 0..launch.times {
-                launch_once(bench, launch, kernel, values)?;
-            }
-        }
-        Ok(())
-    };
-    match timed {
-        true => bench.launch(launch_all)?,
-        false => launch_all()?,
-    }
-    bench.gpu.stream.synchronize()?;
-    Ok(())
-}
-
-fn launch_once(
-    bench: &Bench,
-    launch: &Launch,
-    kernel: &Function,
-    values: &mut [Vec<u64>],
-) -> CudaResult<()> {
-    let [x, y, z] = launch.grid;
-    let [width, height, depth] = launch.block;
-    let mut padding = [0_u64; ZERO_WORDS];
-    let mut pointers: Vec<*mut c_void> = values
-        .iter_mut()
-        .map(|value| value.as_mut_ptr().cast())
-        .collect();
-    pointers.resize(pointers.len() + ZERO_WORDS, padding.as_mut_ptr().cast());
-    let stream = &bench.gpu.stream;
-    // SAFETY: each pointer is to a value padded with `ZERO_WORDS` zero words, so it is longer than any
-    // parameter that the kernel may declare. The simulator checks the memory that the kernel accesses.
-    unsafe {
-        stream.launch(
-            kernel,
-            (x, y, z),
-            (width, height, depth),
-            launch.shared,
-            &pointers,
-        )
-    }
-}
-
-/// Encodes an argument followed by zeros. An integer is stored in 64 bits, whose low half is also the 32-bit
-/// value.
-fn encode_argument(argument: &Argument, addresses: &[u64]) -> Vec<u64> {
-    use launch_plan::expression::Value;
-    let mut words = match argument {
-        Argument::Buffer(number) => vec![addresses[*number]],
-        Argument::Number(Value::Integer(whole)) => vec![*whole as u64],
-        Argument::Number(Value::Float(float)) => vec![u64::from((*float as f32).to_bits())],
-        Argument::Structure(bytes) => {
-            let mut bytes = bytes.clone();
-            bytes.resize(bytes.len().next_multiple_of(8), 0);
-            elements(&bytes)
-        }
-    };
-    words.resize(words.len() + ZERO_WORDS, 0);
-    words
-}
-
-/// Reads all outputs.
-fn read(
-    code: &Code,
-    resolved: &ResolvedCase,
-    results: &[(usize, DeviceBuffer<u8>)],
-) -> Result<Vec<DeviceOutput>> {
-    let read = |memory: &DeviceSlice<u8>| {
-        Ok(DeviceOutput {
-            bytes: memory.as_host_vec()?,
-            address: memory.as_device_ptr().as_raw(),
-        })
-    };
-    let read_output = |output: &OutputBuffer| {
-        let buffer = &resolved.ready.buffers[output.buffer];
-        if buffer.symbol {
-            let bytes = buffer.count * buffer.element.size();
-            return read(&code.variable_memory::<u8>(&buffer.name, bytes)?);
-        }
-        match results.iter().find(|(number, _)| *number == output.buffer) {
-            Some((_, memory)) => read(memory),
-            None => bail!("the output {} has no memory", buffer.name),
-        }
-    };
-    resolved.outputs.iter().map(read_output).collect()
+    arguments.any(|argument| matches!(argument, Argument::Buffer { index, .. } if *index == number))
 }
 
 /// Pairs an output with its reference.

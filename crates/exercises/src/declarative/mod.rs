@@ -10,6 +10,7 @@ use std::rc::Rc;
 use anyhow::{Context as _, Error, Result, anyhow};
 use launch_plan::expression::{Expression, Operator};
 use launch_plan::fill::{self, ElementScope};
+use launch_plan::contents::evaluate;
 use launch_plan::plan::Number;
 use launch_plan::{PlanError, ResolvedPlan};
 use thiserror::Error as ThisError;
@@ -143,7 +144,7 @@ fn shape(output: &data::Output, ready: &ResolvedPlan, buffer: usize) -> Result<V
         return Ok(vec![count]);
     }
     let length = |number: &Number| {
-        let value = fill::evaluate(number, ready).map_err(|error| anyhow!(error))?;
+        let value = evaluate(number, ready).map_err(|error| anyhow!(error))?;
         usize::try_from(value.to_integer()).context("a length below 0")
     };
     let lengths = output.shape.iter().map(length).collect::<Result<Vec<_>>>();

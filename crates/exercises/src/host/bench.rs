@@ -5,11 +5,10 @@ use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Error, Result, bail};
 use common::timing::{self, Timing};
 use common::{Gpu, PitchedBuffer};
 use cuda_driver::{Fault, LaunchRecord, LaunchRecorder, Traced, record_launches};
-use cust::error::CudaResult;
 use cust::function::Function;
 use cust::memory::bytemuck::Pod;
 use cust::memory::{CopyDestination as _, DeviceBuffer, DeviceCopy, DevicePointer, DeviceSlice};
@@ -124,14 +123,15 @@ impl Bench {
     ///
     /// # Errors
     ///
-    /// Fails with the CUDA error of the launch.
-    pub fn launch(&self, mut launch: impl FnMut() -> CudaResult<()>) -> Result<()> {
+    /// Fails with the error of the launch.
+    pub fn launch<E: Into<Error>>(&self, mut launch: impl FnMut() -> Result<(), E>) -> Result<()> {
+        let mut launch = || launch().map_err(Into::into);
         match self.samples.get() {
-            0 => Ok(launch()?),
+            0 => launch(),
             samples => {
                 let events = timing::events(&self.gpu.stream)?;
                 let clock = self.gpu.info.time;
-                let measured = events.measure(clock, samples, || Ok(launch()?))?;
+                let measured = events.measure(clock, samples, launch)?;
                 self.time.set(Some(measured.timing));
                 Ok(())
             }

@@ -1,32 +1,37 @@
 //! Launch plans: how to launch a kernel without a host program. A plan lists buffers and their initial values,
 //! launches and their arguments, buffers to print, and expected results.
 //!
-//! A plan is TOML in a comment of the kernel's own file that begins with `/* cuda-run`, or in a file of its
-//! own. `docs/records/launch-plan.md` describes the format. This crate launches nothing: it parses plans,
-//! computes the buffers' initial contents, and compares results with the expected ones.
+//! A plan is TOML in a comment of the kernel's own file that begins with `/* cuda-run`, or TOML or JSON in a file
+//! of its own. `docs/records/launch-plan.md` describes the format.
+//!
+//! ```text
+//! plan (as written) → resolve (names resolved, sizes evaluated) → execute (buffers, launches, results)
+//!                        └─ expression, contents                     └─ kernels, devices
+//! ```
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`plan`] | the plan as written |
-//! | [`comment`] | locating the plan in a file |
+//! | [`plan`] | the plan as written, and its place in a file |
 //! | [`expression`] | arithmetic expressions such as `a[i] + 2 * b[i]` |
-//! | [`element`] | element types and their representation in memory |
-//! | [`fill`] | the initial contents of buffers |
-//! | [`verify`] | comparison of results with expected values |
-//! | [`resolved`] | the plan with all names resolved and all sizes evaluated |
+//! | [`contents`] | element types, initial contents, and the comparison of results with expected values |
+//! | [`resolve`] | the plan with all names resolved and all sizes evaluated |
+//! | [`kernels`] | the kernels of a PTX module and their parameters |
+//! | [`execute`] | the executor, over any [`Device`] |
+//! | [`devices`] | the CUDA driver and the simulator as devices |
 
-pub mod comment;
-pub mod element;
+pub mod contents;
+pub mod devices;
+pub mod execute;
 pub mod expression;
-pub mod fill;
+pub mod kernels;
 pub mod plan;
-pub mod resolved;
-pub mod verify;
+pub mod resolve;
 
 use std::fmt;
 
-pub use element::Element;
-pub use resolved::{Argument, Buffer, Launch, ResolvedPlan};
+pub use contents::Element;
+pub use execute::{Device, Execution};
+pub use resolve::{Argument, Buffer, Launch, ResolvedPlan};
 
 /// An error in a launch plan and its line in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

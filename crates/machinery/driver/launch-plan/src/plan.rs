@@ -1,9 +1,13 @@
-//! The launch plan as it is written in TOML.
+//! The launch plan as it is written: its TOML or JSON, and its place in a kernel's file.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
+
+use crate::PlanError;
 
 /// A launch plan.
 #[derive(Clone, Debug, Deserialize)]
@@ -155,3 +159,160 @@ pub enum Argument {
 
 /// A member of a structure: its type and value, such as `{ f32 = 2.5 }`.
 pub type Member = BTreeMap<String, Number>;
+
+/// The start of the plan's comment.
+const COMMENT_START: &str = "/* cuda-run";
+const COMMENT_END: &str = "*/";
+
+/// The text of a plan, and the number of lines before it in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text<'a> {
+    pub text: &'a str,
+    pub lines_before: usize,
+}
+
+impl Text<'_> {
+    /// Returns the line in the file of a byte offset in the text.
+    pub fn line(&self, offset: usize) -> usize {
+        let prefix = self.text.get(..offset).unwrap_or(self.text);
+        self.lines_before + prefix.matches('\n').count() + 1
+    }
+}
+
+/// Finds the plan in a comment of a kernel's file. Returns `None` if there is none.
+///
+/// # Errors
+///
+/// Fails if the comment is not closed.
+pub fn find(file: &str) -> Result<Option<Text<'_>>, PlanError> {
+    let is_start = |(at, _): &(usize, &str)| {
+        let line_prefix = file[..*at].rsplit('\n').next();
+        let rest = &file[at + COMMENT_START.len()..];
+        line_prefix.is_some_and(|prefix| prefix.trim().is_empty())
+            && rest.starts_with(|next: char| next.is_whitespace())
+    };
+    let Some((at, _)) = file.match_indices(COMMENT_START).find(is_start) else {
+        return Ok(None);
+    };
+    let lines_before = file[..at].matches('\n').count();
+    let rest = &file[at + COMMENT_START.len()..];
+    let Some(end) = rest.find(COMMENT_END) else {
+        return Err(PlanError {
+            line: lines_before + 1,
+            message: "the comment with the launch plan is not closed (missing */)".to_owned(),
+        });
+    };
+    Ok(Some(Text {
+        text: &rest[..end],
+        lines_before,
+    }))
+}
+
+/// Converts a plan in JSON to the same plan in TOML, which a [`Plan`] is read from.
+///
+/// # Errors
+///
+/// Fails if the text is not JSON, with the line of the error.
+pub fn json_to_toml(text: &str) -> Result<String, PlanError> {
+    let plan: BTreeMap<String, InlineToml> =
+        serde_json::from_str(text).map_err(|error| PlanError {
+            line: error.line(),
+            message: error.to_string(),
+        })?;
+    let entries = plan.iter();
+    Ok(entries
+        .map(|(key, value)| format!("{} = {}\n", quoted(key), value.0))
+        .collect())
+}
+
+/// A value of JSON, written in TOML on one line. Numbers, strings and arrays are written alike, and tables keep
+/// their order.
+struct InlineToml(String);
+
+impl<'de> Deserialize<'de> for InlineToml {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+        value.deserialize_any(InlineVisitor).map(InlineToml)
+    }
+}
+
+struct InlineVisitor;
+
+impl<'de> Visitor<'de> for InlineVisitor {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value other than null")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<String, E> {
+        Ok(format!("{value:?}"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<String, E> {
+        Ok(quoted(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<String, A::Error> {
+        let mut list = Vec::new();
+        while let Some(InlineToml(value)) = values.next_element()? {
+            list.push(value);
+        }
+        Ok(format!("[{}]", list.join(", ")))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<String, A::Error> {
+        let mut list = Vec::new();
+        while let Some((key, InlineToml(value))) = entries.next_entry::<String, _>()? {
+            list.push(format!("{} = {value}", quoted(&key)));
+        }
+        Ok(format!("{{ {} }}", list.join(", ")))
+    }
+}
+
+/// Writes a string of JSON or TOML, whose escapes are the same.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_starting_with_cuda_run_holds_the_plan() {
+        let file = "// one\n/* cuda-run\nn = 1\nm = 2 */\nint x;\n";
+        let plan_text = find(file).unwrap().unwrap();
+        assert_eq!(plan_text.text, "\nn = 1\nm = 2 ");
+        assert_eq!(plan_text.line(1), 3);
+        assert_eq!(plan_text.line(8), 4);
+    }
+
+    #[test]
+    fn other_comments_are_ignored() {
+        for file in [
+            "",
+            "// /* cuda-run\n",
+            "/* cuda-running */",
+            "/* see cuda-run */",
+        ] {
+            assert_eq!(find(file).unwrap(), None, "{file}");
+        }
+        let error = find("\n/* cuda-run\nn = 1\n").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "line 2: the comment with the launch plan is not closed (missing */)"
+        );
+    }
+}

@@ -8,20 +8,19 @@
 //! assert_eq!(machine.read::<f32>(output, 2), [2.0, 4.0]);
 //! ```
 //!
-//! A [`Launch`] describes what one launch runs. The fields of [`Machine`] determine how all launches run: their
+//! A [`Launch`] describes what one launch runs. The options of a [`Machine`] determine how all launches run: their
 //! checks, counters, conditions, time limit and host threads.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytemuck::Pod;
-use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Conditions, Fault, ProfileMode, Program, TimeLimit, Watch};
-use cuda_sim::launch::Report;
+use cuda_sim::exec::{Fault, LaunchOptions, LaunchSpec, Program, Resources, TimeLimit};
+use cuda_sim::launch::{LaunchRecord, LaunchReport};
 use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::{Global, OutOfMemory};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPoolBuilder;
 
 /// The initial value of each byte of an output buffer.
 pub const POISON: u8 = 0xa5;
@@ -115,18 +114,8 @@ pub struct Machine {
     pub device: DeviceSpec,
     pub global: Global,
     pub program: Arc<Program>,
-    /// The time limit of launches; `None` for unlimited.
-    pub time_limit: Option<TimeLimit>,
-    /// Host threads to run on; `None` for the simulator's own pool, one thread per core.
-    pub threads: Option<Arc<ThreadPool>>,
-    /// Receiver of the progress of launches.
-    pub watch: Option<Watch>,
-    /// The extent to which launches are counted line by line.
-    pub profile: ProfileMode,
-    /// The checks that launches run.
-    pub checks: Checks,
-    /// The conditions under which launches run.
-    pub conditions: Conditions,
+    /// The options of later launches.
+    pub options: LaunchOptions,
 }
 
 impl Machine {
@@ -142,12 +131,7 @@ impl Machine {
             device,
             global,
             program,
-            time_limit: None,
-            threads: None,
-            watch: None,
-            profile: ProfileMode::Sample,
-            checks: Checks::NONE,
-            conditions: Conditions::DEFAULT,
+            options: LaunchOptions::default(),
         })
     }
 
@@ -157,19 +141,17 @@ impl Machine {
     /// Panics if the module cannot be loaded.
     pub fn new(ptx: &str) -> Machine {
         let machine = Machine::load(ptx, MEMORY);
-        Machine {
-            time_limit: Some(TimeLimit::Launch(TIME_LIMIT)),
-            watch: Some(Watch::new()),
-            ..machine.unwrap_or_else(|error| panic!("cannot load the module: {error}"))
-        }
+        let mut machine =
+            machine.unwrap_or_else(|error| panic!("cannot load the module: {error}"));
+        machine.options.time_limit = Some(TimeLimit::Launch(TIME_LIMIT));
+        machine
     }
 
     /// Creates a machine like [`Machine::new`] that profiles line by line.
     pub fn profiling(ptx: &str) -> Machine {
-        Machine {
-            profile: ProfileMode::Full,
-            ..Machine::new(ptx)
-        }
+        let mut machine = Machine::new(ptx);
+        machine.options.profile = true;
+        machine
     }
 
     /// Makes launches run on `count` host threads.
@@ -178,7 +160,7 @@ impl Machine {
     /// Panics if the threads cannot be started.
     pub fn use_threads(&mut self, count: usize) {
         let pool = ThreadPoolBuilder::new().num_threads(count).build();
-        self.threads = Some(Arc::new(pool.expect("cannot start the threads")));
+        self.options.threads = Some(Arc::new(pool.expect("cannot start the threads")));
     }
 
     /// Allocates a buffer with these values and returns its device address.
@@ -258,7 +240,19 @@ impl Machine {
     ///
     /// # Panics
     /// Panics if the module has no such kernel, or if the kernel has other parameters.
-    pub fn launch(&self, launch: &Launch) -> Result<Report, Fault> {
+    pub fn launch(&self, launch: &Launch) -> Result<LaunchReport, Fault> {
+        let report = self.report(launch);
+        match report.result {
+            Ok(_) => Ok(report),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Runs a launch and returns its report, even if it faults.
+    ///
+    /// # Panics
+    /// Panics if the module has no such kernel, or if the kernel has other parameters.
+    pub fn report(&self, launch: &Launch) -> LaunchReport {
         let listing = &self.program.listing;
         let kernel = listing.kernel(launch.kernel).expect("no such kernel");
         let signature = &listing.kernels[kernel];
@@ -269,24 +263,22 @@ impl Machine {
             assert_eq!(value.len(), param.size as usize, "a parameter of {name}");
             params[param.offset as usize..][..value.len()].copy_from_slice(value);
         }
-        let configuration = cuda_sim::launch::Launch {
+        cuda_sim::launch::launch(&cuda_sim::launch::Launch {
+            program: &self.program,
             kernel,
-            grid: launch.grid,
-            block: launch.block,
-            dynamic_shared: launch.shared,
-            params: &params,
-            stack_limit: 1024,
-            cooperative: launch.cooperative,
-            heap: None,
-            images: Arc::default(),
-            time_limit: self.time_limit,
-            threads: self.threads.as_deref(),
-            watch: self.watch.as_ref(),
-            profile: self.profile,
-            checks: self.checks,
-            conditions: self.conditions,
-        };
-        cuda_sim::launch::launch(&self.program, &self.global, &self.device, &configuration)
+            spec: &LaunchSpec {
+                dynamic_shared: launch.shared,
+                cooperative: launch.cooperative.is_some(),
+                ..LaunchSpec::new(launch.grid, launch.block, &params)
+            },
+            resources: &Resources {
+                grid_barrier: launch.cooperative,
+                ..Resources::default()
+            },
+            options: &self.options,
+            global: &self.global,
+            device: &self.device,
+        })
     }
 
     /// Runs a kernel that must succeed.
@@ -299,10 +291,25 @@ impl Machine {
         grid: impl Into<Dims>,
         block: impl Into<Dims>,
         params: Params,
-    ) -> Report {
+    ) -> LaunchReport {
         let launch = Launch::new(kernel, grid, block, params);
         self.launch(&launch)
             .unwrap_or_else(|fault| panic!("{kernel} with blocks of {:?}: {fault}", launch.block))
+    }
+
+    /// Runs a kernel that must succeed, and returns its record.
+    ///
+    /// # Panics
+    /// Panics if the kernel faults.
+    pub fn record(
+        &self,
+        kernel: &str,
+        grid: impl Into<Dims>,
+        block: impl Into<Dims>,
+        params: Params,
+    ) -> LaunchRecord {
+        let report = self.run(kernel, grid, block, params);
+        report.result.expect("`run` returns after a success only")
     }
 
     /// Runs a kernel that must fault.

@@ -6,11 +6,9 @@
 //! | module | contents |
 //! |---|---|
 //! | [`source`] | the kernels of `kernels/bugs`, and the lines marked in them |
-//! | [`plan`] | the host side of a kernel, as data |
-//! | [`cases`] | the host side of each kernel |
-//! | [`run`] | execution of a host side with cust |
+//! | [`cases`] | the host side of each kernel, from `cases.toml` |
+//! | [`run`] | execution of a host side |
 
 pub mod cases;
-pub mod plan;
 pub mod run;
 pub mod source;

@@ -19,6 +19,24 @@ pub struct Source {
     pub ptx: &'static str,
 }
 
+impl Source {
+    /// Returns the name of the kernel with the bug: the file's name with underscores.
+    pub fn kernel(&self) -> String {
+        let name = self.name.split('.').next().unwrap_or_default();
+        name.replace('-', "_")
+    }
+
+    /// Returns the name of the correct kernel: the kernel itself if the bug is in the host code.
+    pub fn twin(&self) -> String {
+        let twin = format!("{}_right", self.kernel());
+        if self.text.contains(&format!("void {twin}(")) {
+            twin
+        } else {
+            self.kernel()
+        }
+    }
+}
+
 /// All sources, sorted by name.
 pub const SOURCES: &[Source] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 

@@ -25,7 +25,7 @@ fn kernels(criterion: &mut Criterion) {
     for (name, workload) in workloads::ALL {
         let workload = workload(Scale::One);
         let expected = workload.expected();
-        let machine = Machine::new(workload.as_ref(), expected.len());
+        let mut machine = Machine::new(workload.as_ref(), expected.len());
         let record = machine.run(&pools[0].1, Counted::Nothing);
         let mut output = vec![POISON; expected.len()];
         workload.plain(&mut output);
@@ -34,7 +34,8 @@ fn kernels(criterion: &mut Criterion) {
         }
 
         let mut group = criterion.benchmark_group(format!("{name}, {}", workload.size()));
-        group.throughput(Throughput::Elements(record.counters.thread_instructions));
+        let instructions = record.counters.thread_instructions;
+        group.throughput(Throughput::Elements(instructions));
         for (threads, pool) in &pools {
             for (counted, observe) in [
                 ("nothing", Counted::Nothing),

@@ -22,9 +22,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use launch_plan::kernels::{self, Parameter};
+use launch_plan::{Argument, Element};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Value, json};
-use workloads::{Argument, Buffer, Counted, Machine, POISON, Scale, Workload};
+use workloads::{Counted, Machine, OUTPUT, POISON, Scale, Workload};
 
 /// Minimum duration of a timed series of runs.
 const MIN_DURATION: Duration = Duration::from_millis(50);
@@ -102,12 +104,12 @@ impl Loaded {
     fn new(scale: Scale, name: &str) -> Result<Loaded> {
         let workload = look_up(&workloads::ALL, name)?(scale);
         let expected = workload.expected();
-        let machine = Machine::new(workload.as_ref(), expected.len());
-        let pools = [1, 2].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
-        let pools = pools
-            .into_iter()
-            .map(|pool| pool.map(Arc::new))
-            .collect::<std::result::Result<Vec<_>, _>>()?;
+        let mut machine = Machine::new(workload.as_ref(), expected.len());
+        let mut pools = Vec::new();
+        for threads in [1, 2] {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
+            pools.push(Arc::new(pool));
+        }
         let record = machine.run(&pools[1], Counted::Nothing);
         machine.take_output();
         Ok(Loaded {
@@ -138,12 +140,12 @@ impl Loaded {
                     "2" => &self.pools[1],
                     _ => return Err("THREADS must be 1 or 2".into()),
                 };
-                let run = || drop(self.machine.run(pool, observe));
                 if self.verified.insert(rest.to_owned()) {
-                    run();
-                    self.compare(&self.machine.take_output())?;
+                    self.machine.run(pool, observe);
+                    let output = self.machine.take_output();
+                    self.compare(&output)?;
                 }
-                json!({ "seconds": seconds(run) })
+                json!({ "seconds": seconds(|| drop(self.machine.run(pool, observe))) })
             }
             "plain" => {
                 let (workload, output) = (&self.workload, &mut self.output);
@@ -177,37 +179,70 @@ impl Loaded {
             std::fs::write(folder.join(&name), bytes)?;
             Ok(name)
         };
-        let mut array = |buffer: Buffer| -> Result<Value> {
-            let element = match buffer {
-                Buffer::Floats(_) => "float32",
-                Buffer::Ints(_) => "int32",
-            };
-            Ok(json!({ "input": file(&buffer.bytes())?, "element": element }))
+        let plan = workload.plan(self.expected.len());
+        let [launch] = &plan.launches[..] else {
+            return Err("a workload has one launch".into());
         };
+        let mut array = |index: usize| -> Result<Value> {
+            let buffer = &plan.buffers[index];
+            let element = numpy_name(buffer.element);
+            if index == OUTPUT {
+                return Ok(json!({ "output": self.expected.len(), "element": element }));
+            }
+            let contents = buffer.initial.as_deref().unwrap_or_default();
+            Ok(json!({ "input": file(contents)?, "element": element }))
+        };
+        let entries = kernels::entry_points(workload.ptx());
+        let parameters = &kernels::find(&entries, &launch.kernel)?.parameters;
         let mut arguments = Vec::new();
-        for argument in workload.arguments() {
-            arguments.push(match argument {
-                Argument::Word(word) => json!({ "word": word }),
-                Argument::Long(long) => json!({ "long": long }),
-                Argument::Input(buffer) => array(buffer)?,
-                Argument::Output => {
-                    json!({ "output": self.expected.len(), "element": workload.element() })
+        for (argument, parameter) in launch.arguments.iter().zip(parameters) {
+            match argument {
+                Argument::Buffer { index, .. } => arguments.push(array(*index)?),
+                Argument::Number(value) => {
+                    let is_long = *parameter == Parameter::Number("u64".to_owned());
+                    let size = if is_long { "long" } else { "word" };
+                    arguments.push(json!({ (size): value.to_integer() as u64 }));
                 }
-            });
+                Argument::Structure { bytes, pointers } => {
+                    for (member, bytes) in bytes.chunks_exact(size_of::<u64>()).enumerate() {
+                        let mut pointers = pointers.iter();
+                        let pointer =
+                            pointers.find(|(offset, _)| *offset == member * size_of::<u64>());
+                        arguments.push(match pointer {
+                            Some((_, index)) => array(*index)?,
+                            None => json!({ "long": u64::from_le_bytes(bytes.try_into()?) }),
+                        });
+                    }
+                }
+            }
         }
-        if let Some((_, buffer)) = workload.symbol() {
-            arguments.push(array(buffer)?);
+        for (index, _) in plan
+            .buffers
+            .iter()
+            .enumerate()
+            .filter(|(_, buffer)| buffer.symbol)
+        {
+            arguments.push(array(index)?);
         }
         let bytes: Vec<u8> = self.expected.iter().flat_map(|x| x.to_le_bytes()).collect();
         let launch = json!({
-            "kernel": workload.kernel(),
-            "grid": workload.shape()[0],
-            "block": workload.shape()[1],
+            "kernel": launch.kernel,
+            "grid": launch.grid,
+            "block": launch.block,
             "arguments": arguments,
             "expected": file(&bytes)?,
         });
         std::fs::write(folder.join("work.json"), launch.to_string())?;
         Ok(())
+    }
+}
+
+/// Returns NumPy's name of an element type.
+fn numpy_name(element: Element) -> &'static str {
+    match element {
+        Element::F32 => "float32",
+        Element::I32 => "int32",
+        _ => "uint32",
     }
 }
 

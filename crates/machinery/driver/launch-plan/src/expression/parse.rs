@@ -98,7 +98,10 @@ pub fn visit(expression: &Expression, visitor: &mut impl FnMut(&Expression)) {
 impl Function {
     fn arity(self) -> usize {
         match self.implementation {
-            Implementation::Binary(_) | Implementation::Min | Implementation::Max => 2,
+            Implementation::Binary(_)
+            | Implementation::Hash
+            | Implementation::Min
+            | Implementation::Max => 2,
             _ => 1,
         }
     }

@@ -2,8 +2,9 @@
 
 use add_constant::pattern::{AccessPattern, NUM_VALUES};
 use add_constant::{inputs, reference};
+use launch_plan::{Element, Launch, ResolvedPlan};
 
-use super::{Argument, Buffer, Scale, Workload};
+use super::{OUTPUT, Scale, Workload, ints, number, output, plan, pointer, symbol};
 
 /// Threads per block, as in the note.
 const BLOCK: u32 = 1024;
@@ -45,37 +46,33 @@ impl Workload for Addition {
         include_str!("../../../../../../kernels/ptx/add-constant.ptx")
     }
 
-    fn kernel(&self) -> &'static str {
-        match self.source {
-            Values::Global => "add_constant_global_memory",
-            Values::Constant => "add_constant_constant_memory",
-        }
-    }
-
-    fn shape(&self) -> [[u32; 3]; 2] {
+    fn plan(&self, words: usize) -> ResolvedPlan {
         let blocks = (self.inputs.len() as u32).div_ceil(BLOCK);
-        [[blocks, 1, 1], [BLOCK, 1, 1]]
-    }
-
-    fn arguments(&self) -> Vec<Argument<'_>> {
-        let inputs = Argument::Input(Buffer::Ints(&self.inputs));
-        let values = Argument::Input(Buffer::Ints(&*self.values));
-        let sums = Argument::Word(self.inputs.len() as u32);
-        let pattern = Argument::Word(self.pattern.number() as u32);
-        let count = Argument::Word(NUM_VALUES as u32);
+        let shape = [[blocks, 1, 1], [BLOCK, 1, 1]];
+        let output = output(Element::I32, words);
+        let inputs = ints("inputs", &self.inputs);
+        let sums = number(self.inputs.len() as u32);
+        let pattern = number(self.pattern.number() as u32);
         match self.source {
-            Values::Global => vec![Argument::Output, inputs, values, sums, count, pattern],
-            Values::Constant => vec![Argument::Output, inputs, sums, pattern],
+            Values::Global => {
+                let values = ints("values", &*self.values);
+                let count = number(NUM_VALUES as u32);
+                let pointers = [pointer(OUTPUT), pointer(1), pointer(2)];
+                let arguments = [&pointers[..], &[sums, count, pattern]].concat();
+                plan(
+                    vec![output, inputs, values],
+                    Launch::new("add_constant_global_memory", shape, arguments),
+                )
+            }
+            Values::Constant => {
+                let values = symbol(ints("const_values", &*self.values));
+                let arguments = vec![pointer(OUTPUT), pointer(1), sums, pattern];
+                plan(
+                    vec![output, inputs, values],
+                    Launch::new("add_constant_constant_memory", shape, arguments),
+                )
+            }
         }
-    }
-
-    fn symbol(&self) -> Option<(&'static str, Buffer<'_>)> {
-        let values = Buffer::Ints(&*self.values);
-        (self.source == Values::Constant).then_some(("const_values", values))
-    }
-
-    fn element(&self) -> &'static str {
-        "int32"
     }
 
     fn expected(&self) -> Vec<u32> {

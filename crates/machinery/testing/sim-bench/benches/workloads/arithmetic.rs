@@ -1,8 +1,9 @@
 //! An arithmetic loop, which shows the simulator's speed without memory accesses.
 
+use launch_plan::{Element, Launch, ResolvedPlan};
 use multiversion::multiversion;
 
-use super::{Argument, Scale, Workload};
+use super::{OUTPUT, Scale, Workload, output, plan, pointer};
 
 /// Threads per block.
 const BLOCK: u32 = 1024;
@@ -68,20 +69,12 @@ impl Workload for Arithmetic {
         PTX
     }
 
-    fn kernel(&self) -> &'static str {
-        "arithmetic"
-    }
-
-    fn shape(&self) -> [[u32; 3]; 2] {
-        [[self.blocks, 1, 1], [BLOCK, 1, 1]]
-    }
-
-    fn arguments(&self) -> Vec<Argument<'_>> {
-        vec![Argument::Output]
-    }
-
-    fn element(&self) -> &'static str {
-        "uint32"
+    fn plan(&self, words: usize) -> ResolvedPlan {
+        let shape = [[self.blocks, 1, 1], [BLOCK, 1, 1]];
+        plan(
+            vec![output(Element::U32, words)],
+            Launch::new("arithmetic", shape, vec![pointer(OUTPUT)]),
+        )
     }
 
     fn expected(&self) -> Vec<u32> {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{LaunchOptions, LaunchSpec, Program, Resources};
-use cuda_sim::launch::{Launch, LaunchRecord, launch};
-use cuda_sim::memory::global::Global;
+use cuda_sim::launch::LaunchRecord;
+use launch_plan::devices::Simulator;
+use launch_plan::execute::PreparedLaunch;
+use launch_plan::{Buffer, Device as _, Execution};
 use rayon::ThreadPool;
 
-use super::{Argument, POISON, Workload};
+use super::{OUTPUT, POISON, Workload};
 
 /// The part of a launch that is counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,15 +19,15 @@ pub enum Counted {
     Everything,
 }
 
-/// A loaded module, and its device memory.
+/// Bytes of device memory.
+const MEMORY: u64 = 1 << 33;
+
+/// A workload's buffers and its launch.
 pub struct Machine {
-    device: DeviceSpec,
-    global: Global,
-    program: Arc<Program>,
-    kernel: usize,
-    spec: LaunchSpec,
-    /// The address of the output, and its size in bytes.
-    output: (u64, usize),
+    execution: Execution<Simulator>,
+    launch: PreparedLaunch<String>,
+    /// The output, without its initial contents.
+    output: Buffer,
 }
 
 impl Machine {
@@ -37,44 +37,16 @@ impl Machine {
     ///
     /// Panics if the chapter's kernels cannot be loaded or memory is exhausted.
     pub fn new(workload: &dyn Workload, words: usize) -> Machine {
-        let device = DeviceSpec::h200();
-        let mut global = Global::new(1 << 33);
-        let program = cuda_sim::lower::load(workload.ptx(), &device, &mut global)
-            .expect("cannot load the module");
-        let kernel = program
-            .listing
-            .kernel(workload.kernel())
-            .expect("the module lacks the kernel");
-        if let Some((name, value)) = workload.symbol() {
-            let (address, _) = program.variable(name).expect("the module lacks the symbol");
-            write(&global, address, &value.bytes());
-        }
-        let poison = POISON.to_le_bytes().repeat(words);
-        let output = upload(&mut global, &poison);
-        let halo = size_of::<u32>() * workload.halo();
-        let mut params = Vec::new();
-        for argument in workload.arguments() {
-            match argument {
-                Argument::Word(word) => push(&mut params, &word.to_le_bytes()),
-                Argument::Long(long) => push(&mut params, &long.to_le_bytes()),
-                Argument::Input(input) => {
-                    let address = upload(&mut global, &input.bytes());
-                    push(&mut params, &(address + halo as u64).to_le_bytes());
-                }
-                Argument::Output => push(&mut params, &(output + halo as u64).to_le_bytes()),
-            }
-        }
-        let [grid, block] = workload.shape();
+        let mut plan = workload.plan(words);
+        let device = Simulator::load(workload.ptx(), MEMORY).expect("cannot load the module");
+        let mut execution = Execution::new(&plan, device).expect("cannot create the buffers");
+        let launch = execution.prepare(&plan.launches[0]);
+        let mut output = plan.buffers.swap_remove(OUTPUT);
+        output.initial = None;
         Machine {
-            device,
-            global,
-            program: Arc::new(program),
-            kernel,
-            spec: LaunchSpec {
-                dynamic_shared: workload.dynamic_shared(),
-                ..LaunchSpec::new(grid, block, &params)
-            },
-            output: (output, poison.len()),
+            execution,
+            launch: launch.expect("the plan does not match the kernel"),
+            output,
         }
     }
 
@@ -83,55 +55,33 @@ impl Machine {
     /// # Panics
     ///
     /// Panics if the kernel fails.
-    pub fn run(&self, pool: &Arc<ThreadPool>, counted: Counted) -> LaunchRecord {
-        let report = launch(&Launch {
-            program: &self.program,
-            kernel: self.kernel,
-            spec: &self.spec,
-            resources: &Resources::default(),
-            options: &LaunchOptions {
-                threads: Some(pool.clone()),
-                sampled: counted != Counted::Nothing,
-                profile: counted == Counted::Everything,
-                ..LaunchOptions::default()
-            },
-            global: &self.global,
-            device: &self.device,
-        });
+    pub fn run(&mut self, pool: &Arc<ThreadPool>, counted: Counted) -> LaunchRecord {
+        let options = &mut self.execution.device.machine.options;
+        options.threads = Some(Arc::clone(pool));
+        options.sampled = counted != Counted::Nothing;
+        options.profile = counted == Counted::Everything;
+        let launched = self.execution.launch(&self.launch);
+        launched.expect("the kernel failed");
+        let report = self.execution.device.report.take();
+        let report = report.expect("a launch has a report");
         report.result.expect("the kernel failed")
     }
 
     /// Returns the output of the last launch, and fills it with [`POISON`] again.
-    pub fn take_output(&self) -> Vec<u32> {
-        let (address, bytes) = self.output;
-        let host = self.global.host(address, bytes as u64);
-        let mut output = vec![POISON; bytes / size_of::<u32>()];
-        let host = host.expect("the output is not allocated");
-        // SAFETY: `host` is valid for `bytes` bytes, as `Global::host` has checked; `output` is as long and
-        // owned by this function, so they do not overlap; no launch is running that could access `host`.
-        unsafe { std::ptr::swap_nonoverlapping(host, output.as_mut_ptr().cast(), bytes) };
-        output
+    ///
+    /// # Panics
+    ///
+    /// Panics if the output cannot be copied.
+    pub fn take_output(&mut self) -> Vec<u32> {
+        let bytes = self.execution.read(OUTPUT, &self.output);
+        let bytes = bytes.expect("cannot read the output");
+        let poison = POISON.to_le_bytes().repeat(bytes.len() / size_of::<u32>());
+        let address = self.execution.addresses[OUTPUT];
+        let written = self.execution.device.write(address, &poison);
+        written.expect("cannot write the output");
+        let words = bytes.chunks_exact(size_of::<u32>());
+        words
+            .map(|word| u32::from_le_bytes(word.try_into().expect("a word has four bytes")))
+            .collect()
     }
-}
-
-/// Appends an argument at its natural alignment, which is its size.
-fn push(params: &mut Vec<u8>, argument: &[u8]) {
-    params.resize(params.len().next_multiple_of(argument.len()), 0);
-    params.extend(argument);
-}
-
-/// Copies `bytes` to device memory and returns their address.
-fn upload(global: &mut Global, bytes: &[u8]) -> u64 {
-    let address = global.allocate(bytes.len() as u64);
-    let address = address.expect("out of memory");
-    write(global, address, bytes);
-    address
-}
-
-fn write(global: &Global, address: u64, bytes: &[u8]) {
-    let host = global.host(address, bytes.len() as u64);
-    let host = host.expect("the range is not allocated");
-    // SAFETY: `Global::host` has checked that `host` is valid for `bytes.len()` bytes; `bytes` is host memory,
-    // so it does not overlap; no launch is running that could access `host`.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), host, bytes.len()) };
 }

@@ -1,10 +1,11 @@
 //! Matrix multiplication, from `kernels/matmul-pitched.cu` and `kernels/matmul-tiled.cu`.
 
+use launch_plan::{Argument, Element, Launch, ResolvedPlan};
 use matmul_pitched::flags::{Fill, ProductFlags};
 use matmul_pitched::{matrix, reference};
 use multiversion::multiversion;
 
-use super::{Argument, Buffer, POISON, Scale, Workload};
+use super::{OUTPUT, POISON, Scale, Workload, floats, output, plan};
 
 /// Threads per block in each dimension.
 const BLOCK: u32 = 16;
@@ -74,32 +75,29 @@ impl Workload for Matmul {
         }
     }
 
-    fn kernel(&self) -> &'static str {
-        match self.kernel {
+    /// Passes each matrix as a structure: its rows, columns, address and row stride in floats.
+    fn plan(&self, words: usize) -> ResolvedPlan {
+        let kernel = match self.kernel {
             Kernel::Pitched => "mat_mul_pitched",
             Kernel::Tiled => "mat_mul_tiled_16",
-        }
-    }
-
-    fn shape(&self) -> [[u32; 3]; 2] {
+        };
         let (across, down) = (self.flags.p.div_ceil(BLOCK), self.flags.m.div_ceil(BLOCK));
-        [[across, down, 1], [BLOCK, BLOCK, 1]]
-    }
-
-    /// Passes each matrix as its rows, columns, address and row stride in floats.
-    fn arguments(&self) -> Vec<Argument<'_>> {
+        let shape = [[across, down, 1], [BLOCK, BLOCK, 1]];
         let [m, n, p] = self.sizes();
         let [a, b] = &self.padded;
-        let matrices = [
-            (m, n, Argument::Input(Buffer::Floats(a))),
-            (n, p, Argument::Input(Buffer::Floats(b))),
-            (m, p, Argument::Output),
-        ];
-        let arguments = matrices.map(|(rows, cols, pointer)| {
-            let long = |size: usize| Argument::Long(size as u64);
-            [long(rows), long(cols), pointer, long(stride(cols))]
+        let matrices = [(m, n, 1), (n, p, 2), (m, p, OUTPUT)];
+        let arguments = matrices.map(|(rows, cols, buffer)| {
+            let members = [rows, cols, 0, stride(cols)];
+            let bytes = members.map(|member| (member as u64).to_le_bytes());
+            Argument::Structure {
+                bytes: bytes.concat(),
+                pointers: vec![(2 * size_of::<u64>(), buffer)],
+            }
         });
-        arguments.concat()
+        plan(
+            vec![output(Element::F32, words), floats("a", a), floats("b", b)],
+            Launch::new(kernel, shape, arguments.to_vec()),
+        )
     }
 
     fn expected(&self) -> Vec<u32> {

@@ -16,6 +16,8 @@ use ray_tracer::{RayTracer, Spheres};
 use stencil::Stencil;
 
 use add_constant::pattern::AccessPattern;
+use launch_plan::expression::Value;
+use launch_plan::{Argument, Buffer, Element, Launch, ResolvedPlan};
 
 /// One launch of a kernel.
 pub trait Workload {
@@ -25,34 +27,8 @@ pub trait Workload {
     /// Returns the PTX of the chapter's kernels.
     fn ptx(&self) -> &'static str;
 
-    /// Returns the kernel's name in that PTX.
-    fn kernel(&self) -> &'static str;
-
-    /// Returns the dimensions of the grid in blocks and of a block in threads.
-    fn shape(&self) -> [[u32; 3]; 2];
-
-    /// Returns the bytes of dynamic shared memory.
-    fn dynamic_shared(&self) -> u32 {
-        0
-    }
-
-    /// Returns the kernel's arguments, in order.
-    fn arguments(&self) -> Vec<Argument<'_>>;
-
-    /// Returns the type of the output's elements, as NumPy names it.
-    fn element(&self) -> &'static str {
-        "float32"
-    }
-
-    /// Returns the number of elements that precede the one that the pointer arguments point to.
-    fn halo(&self) -> usize {
-        0
-    }
-
-    /// Returns a symbol in constant memory and its value.
-    fn symbol(&self) -> Option<(&'static str, Buffer<'_>)> {
-        None
-    }
+    /// Returns the buffers and the launch. The buffer with the index [`OUTPUT`] is the output of `words` words.
+    fn plan(&self, words: usize) -> ResolvedPlan;
 
     /// Returns the output of the chapter's reference, word by word, with [`POISON`] where the kernel writes
     /// nothing.
@@ -66,34 +42,51 @@ pub trait Workload {
 /// The value that an output is filled with before a run. No result has it.
 pub const POISON: u32 = u32::MAX;
 
-/// An argument of a kernel.
-#[derive(Clone, Copy)]
-pub enum Argument<'a> {
-    /// 32 bits
-    Word(u32),
-    /// 64 bits
-    Long(u64),
-    /// A pointer to memory that is only read
-    Input(Buffer<'a>),
-    /// A pointer to the output
-    Output,
-}
+/// The index of the output in a workload's buffers.
+pub const OUTPUT: usize = 0;
 
-/// An array in memory.
-#[derive(Clone, Copy)]
-pub enum Buffer<'a> {
-    Floats(&'a [f32]),
-    Ints(&'a [i32]),
-}
-
-impl Buffer<'_> {
-    /// Returns the array's bytes in memory, in little-endian order.
-    pub fn bytes(self) -> Vec<u8> {
-        match self {
-            Buffer::Floats(floats) => floats.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Buffer::Ints(ints) => ints.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        }
+/// Describes a plan with one launch.
+fn plan(buffers: Vec<Buffer>, launch: Launch) -> ResolvedPlan {
+    ResolvedPlan {
+        buffers,
+        launches: vec![launch],
+        ..ResolvedPlan::default()
     }
+}
+
+/// Describes the output of `words` words, filled with [`POISON`].
+fn output(element: Element, words: usize) -> Buffer {
+    Buffer::new("output", element, POISON.to_le_bytes().repeat(words))
+}
+
+/// Describes an array of floats.
+fn floats(name: &str, values: &[f32]) -> Buffer {
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+    Buffer::new(name, Element::F32, bytes.collect())
+}
+
+/// Describes an array of integers.
+fn ints(name: &str, values: &[i32]) -> Buffer {
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+    Buffer::new(name, Element::I32, bytes.collect())
+}
+
+/// Makes a buffer the contents of the module's variable of its name.
+fn symbol(buffer: Buffer) -> Buffer {
+    Buffer {
+        symbol: true,
+        ..buffer
+    }
+}
+
+/// Passes the address of a buffer, by its index.
+fn pointer(index: usize) -> Argument {
+    Argument::Buffer { index, offset: 0 }
+}
+
+/// Passes an integer.
+fn number(value: impl Into<i128>) -> Argument {
+    Argument::Number(Value::Integer(value.into()))
 }
 
 /// The scale of a workload.

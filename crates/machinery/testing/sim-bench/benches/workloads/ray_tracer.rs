@@ -1,11 +1,12 @@
 //! Ray tracing of spheres, from `kernels/raytrace-const.cu`.
 
 use clap::Parser;
+use launch_plan::{Element, Launch, ResolvedPlan};
 use raytrace_const::flags::Flags;
 use raytrace_const::scene::Sphere;
 use raytrace_const::{reference, scene};
 
-use super::{Argument, Buffer, Scale, Workload};
+use super::{OUTPUT, Scale, Workload, floats, number, output, plan, pointer, symbol};
 
 /// Pixels per block in each dimension.
 const BLOCK: u32 = 16;
@@ -56,36 +57,32 @@ impl Workload for RayTracer {
         include_str!("../../../../../../kernels/ptx/raytrace-const.ptx")
     }
 
-    fn kernel(&self) -> &'static str {
-        match self.source {
-            Spheres::Global => "raytrace_global",
-            Spheres::Constant => "raytrace_constant",
-            Spheres::Unrolled => "raytrace_unrolled",
-        }
-    }
-
-    fn shape(&self) -> [[u32; 3]; 2] {
+    fn plan(&self, words: usize) -> ResolvedPlan {
         let blocks = self.side.div_ceil(BLOCK);
-        [[blocks, blocks, 1], [BLOCK, BLOCK, 1]]
-    }
-
-    fn arguments(&self) -> Vec<Argument<'_>> {
-        let input = Argument::Input(Buffer::Floats(&self.floats));
-        let count = Argument::Word(self.spheres.len() as u32);
-        let side = Argument::Word(self.side);
-        match self.source {
-            Spheres::Global => vec![input, count, Argument::Output, side, side],
-            Spheres::Constant | Spheres::Unrolled => vec![count, Argument::Output, side, side],
-        }
-    }
-
-    fn symbol(&self) -> Option<(&'static str, Buffer<'_>)> {
-        let floats = Buffer::Floats(&self.floats);
-        (self.source != Spheres::Global).then_some(("constant_spheres", floats))
-    }
-
-    fn element(&self) -> &'static str {
-        "uint32"
+        let shape = [[blocks, blocks, 1], [BLOCK, BLOCK, 1]];
+        let count = number(self.spheres.len() as u32);
+        let image = [pointer(OUTPUT), number(self.side), number(self.side)];
+        let (kernel, spheres, arguments) = match self.source {
+            Spheres::Global => {
+                let spheres = floats("spheres", &self.floats);
+                let arguments = [&[pointer(1), count][..], &image].concat();
+                ("raytrace_global", spheres, arguments)
+            }
+            Spheres::Constant | Spheres::Unrolled => {
+                let spheres = symbol(floats("constant_spheres", &self.floats));
+                let arguments = [&[count][..], &image].concat();
+                let kernel = if self.source == Spheres::Constant {
+                    "raytrace_constant"
+                } else {
+                    "raytrace_unrolled"
+                };
+                (kernel, spheres, arguments)
+            }
+        };
+        plan(
+            vec![output(Element::U32, words), spheres],
+            Launch::new(kernel, shape, arguments),
+        )
     }
 
     fn expected(&self) -> Vec<u32> {

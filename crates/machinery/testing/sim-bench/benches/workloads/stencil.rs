@@ -1,10 +1,11 @@
 //! The stencil with coefficients in constant memory, from `kernels/stencil-readonly.cu`.
 
+use launch_plan::{Argument, Element, Launch, ResolvedPlan};
 use multiversion::multiversion;
 use stencil_readonly::scheme::{COEF, RADIUS};
 use stencil_readonly::{reference, wave};
 
-use super::{Argument, Buffer, POISON, Scale, Workload};
+use super::{OUTPUT, POISON, Scale, Workload, floats, number, output, plan, symbol};
 
 /// A sine wave with a halo of [`RADIUS`] points on either side.
 pub struct Stencil {
@@ -34,30 +35,25 @@ impl Workload for Stencil {
         include_str!("../../../../../../kernels/ptx/stencil-readonly.ptx")
     }
 
-    fn kernel(&self) -> &'static str {
-        "stencil_constant"
-    }
-
-    fn shape(&self) -> [[u32; 3]; 2] {
+    fn plan(&self, words: usize) -> ResolvedPlan {
         let blocks = (self.size as u32).div_ceil(self.block);
-        [[blocks, 1, 1], [self.block, 1, 1]]
-    }
-
-    fn dynamic_shared(&self) -> u32 {
-        (self.block + 2 * RADIUS as u32) * size_of::<f32>() as u32
-    }
-
-    fn arguments(&self) -> Vec<Argument<'_>> {
-        let points = Argument::Input(Buffer::Floats(&self.points));
-        vec![points, Argument::Output, Argument::Word(self.size as u32)]
-    }
-
-    fn halo(&self) -> usize {
-        RADIUS
-    }
-
-    fn symbol(&self) -> Option<(&'static str, Buffer<'_>)> {
-        Some(("coef", Buffer::Floats(&COEF)))
+        let shape = [[blocks, 1, 1], [self.block, 1, 1]];
+        // The pointers are to the first point behind the halo.
+        let [output_points, points] = [OUTPUT, 1].map(|index| Argument::Buffer {
+            index,
+            offset: (RADIUS * size_of::<f32>()) as u64,
+        });
+        let arguments = vec![points, output_points, number(self.size as u32)];
+        let buffers = vec![
+            output(Element::F32, words),
+            floats("points", &self.points),
+            symbol(floats("coef", &COEF)),
+        ];
+        let launch = Launch {
+            shared: (self.block + 2 * RADIUS as u32) * size_of::<f32>() as u32,
+            ..Launch::new("stencil_constant", shape, arguments)
+        };
+        plan(buffers, launch)
     }
 
     fn expected(&self) -> Vec<u32> {

@@ -26,11 +26,12 @@ const PTX: &str = "
 
 fn plan(label: &str, kernel: &str, more: u32) -> String {
     format!(
-        r#"{{"label": "{label}", "ptx": "kernels.ptx", "kernel": "{kernel}", "grid": [1, 1, 1],
-        "block": [64, 1, 1], "arguments": [
-            {{"buffer": {{"count": 64, "of": "u32", "below": 10, "seed": 3}}}},
-            {{"buffer": {{"count": 64, "of": "u32"}}}},
-            {{"word": {more}}}]}}"#
+        r#"{{"label": "{label}", "ptx": "kernels.ptx", "plan": {{
+            "buffer": [
+                {{"name": "in", "type": "u32", "count": 64, "fill": "hash(3, i) % 10"}},
+                {{"name": "out", "type": "u32", "count": 64}}],
+            "launch": [{{"kernel": "{kernel}", "grid": 1, "block": 64,
+                "arguments": ["in", "out", {more}]}}]}}}}"#
     )
 }
 
@@ -109,7 +110,7 @@ fn invalid_plans_are_reported() {
         (
             format!("[{}]", valid.replace("u32\"", "u33\"")),
             &[][..],
-            "not a list of launches",
+            "unknown type u33",
         ),
     ] {
         let output = run(directory.path(), &text, arguments);

@@ -1,7 +1,146 @@
-//! Evaluation of expressions.
+//! Arithmetic expressions with C's syntax: `a[i] + 2 * b[i]`, `(n + 255) / 256`.
 
-use super::parse::visit;
-use super::{Expression, Function, Implementation, Operator, Value};
+mod parse;
+
+use parse::visit;
+
+/// A number. As in C, an operation on two integers yields an integer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    Integer(i128),
+    Float(f64),
+}
+
+impl Value {
+    /// Converts to a floating-point number.
+    pub fn to_float(self) -> f64 {
+        match self {
+            Value::Integer(value) => value as f64,
+            Value::Float(value) => value,
+        }
+    }
+
+    /// Converts to an integer, truncating towards zero.
+    pub fn to_integer(self) -> i128 {
+        match self {
+            Value::Integer(value) => value,
+            Value::Float(value) => value as i128,
+        }
+    }
+}
+
+/// A parsed expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    Number(Value),
+    /// The name of a number.
+    Name(String),
+    /// An element of a buffer, with its index.
+    Element(String, Box<Expression>),
+    Negate(Box<Expression>),
+    Not(Box<Expression>),
+    Binary(Operator, Box<[Expression; 2]>),
+    /// `condition ? when_true : when_false`
+    Conditional(Box<[Expression; 3]>),
+    Call(Function, Vec<Expression>),
+    /// `sum(k, from, to, term of k)`: the sum over all integers k from `from` up to but excluding `to`.
+    Sum(String, Box<[Expression; 3]>),
+}
+
+/// A binary operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    Or,
+    And,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Equal,
+    Unequal,
+    LessOrEqual,
+    GreaterOrEqual,
+    Less,
+    Greater,
+    ShiftLeft,
+    ShiftRight,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+/// A built-in function of one or two arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    pub name: &'static str,
+    implementation: Implementation,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Implementation {
+    Unary(fn(f64) -> f64),
+    Binary(fn(f64, f64) -> f64),
+    /// Absolute value, which preserves integers.
+    Absolute,
+    Hash,
+    Min,
+    Max,
+    Integer,
+    Float,
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+const fn unary(name: &'static str, function: fn(f64) -> f64) -> Function {
+    Function {
+        name,
+        implementation: Implementation::Unary(function),
+    }
+}
+
+const fn builtin(name: &'static str, implementation: Implementation) -> Function {
+    Function {
+        name,
+        implementation,
+    }
+}
+
+const FUNCTIONS: &[Function] = &[
+    unary("sqrt", f64::sqrt),
+    unary("exp", f64::exp),
+    unary("log", f64::ln),
+    unary("sin", f64::sin),
+    unary("cos", f64::cos),
+    unary("tan", f64::tan),
+    unary("tanh", f64::tanh),
+    unary("floor", f64::floor),
+    unary("ceil", f64::ceil),
+    unary("f32", |value| f64::from(value as f32)),
+    builtin("pow", Implementation::Binary(f64::powf)),
+    builtin("fmod", Implementation::Binary(|a, b| a % b)),
+    builtin("abs", Implementation::Absolute),
+    builtin("hash", Implementation::Hash),
+    builtin("min", Implementation::Min),
+    builtin("max", Implementation::Max),
+    builtin("int", Implementation::Integer),
+    builtin("float", Implementation::Float),
+];
+
+impl Expression {
+    /// Parses an expression.
+    ///
+    /// # Errors
+    ///
+    /// Fails with a description of the syntax error.
+    pub fn parse(text: &str) -> Result<Expression, String> {
+        parse::parse(text)
+    }
+}
 
 /// The scope of an expression: numbers and buffers by name.
 pub trait Values {
@@ -25,10 +164,10 @@ struct Binding<'a> {
 
 impl Values for Binding<'_> {
     fn number(&self, name: &str) -> Option<Value> {
-        match name == self.name {
-            true => Some(self.value),
-            false => self.values.number(name),
+        if name == self.name {
+            return Some(self.value);
         }
+        self.values.number(name)
     }
 
     fn element(&self, buffer: &str, index: i128) -> Option<Result<Value, String>> {
@@ -225,6 +364,10 @@ fn call(function: Function, arguments: &[Value]) -> Value {
             Value::Integer(value) => Value::Integer(value.wrapping_abs()),
             Value::Float(value) => Value::Float(value.abs()),
         },
+        Implementation::Hash => {
+            let bits = hash(first.to_integer() as u32, second.to_integer() as u32);
+            Value::Integer(bits.into())
+        }
         Implementation::Min => {
             if is_less {
                 first
@@ -241,6 +384,67 @@ fn call(function: Function, arguments: &[Value]) -> Value {
         }
         Implementation::Integer => Value::Integer(first.to_integer()),
         Implementation::Float => Value::Float(first.to_float()),
+    }
+}
+
+/// Returns 32 pseudo-random bits for a seed and an index (MurmurHash3's finalizer).
+pub fn hash(seed: u32, index: u32) -> u32 {
+    let mut bits = index.wrapping_mul(0x9e37_79b9) ^ seed.wrapping_mul(0x85eb_ca6b);
+    bits = (bits ^ bits >> 16).wrapping_mul(0x85eb_ca6b);
+    bits = (bits ^ bits >> 13).wrapping_mul(0xc2b2_ae35);
+    bits ^ bits >> 16
+}
+
+impl Expression {
+    /// Replaces all names that have a value.
+    pub fn substitute(self, values: &dyn Values) -> Expression {
+        self.substitute_except(values, &[])
+    }
+
+    /// Replaces names except those bound by an enclosing sum.
+    fn substitute_except(self, values: &dyn Values, bound: &[&str]) -> Expression {
+        let substitute_boxed = |operand: Box<Expression>, bound: &[&str]| {
+            Box::new(operand.substitute_except(values, bound))
+        };
+        match self {
+            Expression::Name(name) => match values.number(&name) {
+                Some(value) if !bound.contains(&name.as_str()) && name != "i" => {
+                    Expression::Number(value)
+                }
+                _ => Expression::Name(name),
+            },
+            Expression::Number(value) => Expression::Number(value),
+            Expression::Element(buffer, index) => {
+                Expression::Element(buffer, substitute_boxed(index, bound))
+            }
+            Expression::Negate(operand) => Expression::Negate(substitute_boxed(operand, bound)),
+            Expression::Not(operand) => Expression::Not(substitute_boxed(operand, bound)),
+            Expression::Binary(operator, operands) => Expression::Binary(
+                operator,
+                Box::new(operands.map(|operand| operand.substitute_except(values, bound))),
+            ),
+            Expression::Conditional(operands) => Expression::Conditional(Box::new(
+                operands.map(|operand| operand.substitute_except(values, bound)),
+            )),
+            Expression::Call(function, arguments) => {
+                let arguments = arguments
+                    .into_iter()
+                    .map(|operand| operand.substitute_except(values, bound));
+                Expression::Call(function, arguments.collect())
+            }
+            Expression::Sum(name, operands) => {
+                let [from, to, term] = *operands;
+                let mut inner = bound.to_vec();
+                inner.push(&name);
+                let term = term.substitute_except(values, &inner);
+                let operands = [
+                    from.substitute_except(values, bound),
+                    to.substitute_except(values, bound),
+                    term,
+                ];
+                Expression::Sum(name.clone(), Box::new(operands))
+            }
+        }
     }
 }
 
@@ -339,5 +543,29 @@ mod tests {
                 .unwrap_err()
                 .contains("more than 100")
         );
+    }
+
+    struct Names;
+
+    impl Values for Names {
+        fn number(&self, name: &str) -> Option<Value> {
+            ["n", "k", "i"].contains(&name).then_some(Value::Integer(7))
+        }
+
+        fn element(&self, _: &str, _: i128) -> Option<Result<Value, String>> {
+            None
+        }
+    }
+
+    #[test]
+    fn known_names_are_substituted_except_loop_indices() {
+        for (text, expected) in [
+            ("n + i", "7 + i"),
+            ("sum(k, 0, n + k, a[k - n])", "sum(k, 0, 7 + 7, a[k - 7])"),
+            ("max(-n, !m) < n ? n : other", "max(-7, !m) < 7 ? 7 : other"),
+        ] {
+            let parse = |text| Expression::parse(text).unwrap();
+            assert_eq!(parse(text).substitute(&Names), parse(expected), "{text}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Tests of resolved plans: buffers, arguments, comparisons, tolerances, and the lines that errors name.
 
 use super::*;
-use crate::comment;
-use crate::verify::verify;
+use crate::contents::verify;
+use crate::plan::{find, json_to_toml};
 
 const ADD: &str = r#"// Adds.
 /* cuda-run
@@ -33,7 +33,7 @@ arguments = ["a", "c", "n", 0.5, [{ u8 = 1 }, { f64 = "n" }]]
 "#;
 
 fn read(file: &str, set: &[(&str, &str)]) -> Result<ResolvedPlan, PlanError> {
-    let text = comment::find(file)?.unwrap();
+    let text = find(file)?.unwrap();
     let set: Vec<(String, String)> = set
         .iter()
         .map(|(a, b)| (a.to_string(), b.to_string()))
@@ -65,11 +65,20 @@ fn a_plan_is_resolved() {
     let mut structure = vec![1, 0, 0, 0, 0, 0, 0, 0];
     structure.extend(10.0_f64.to_le_bytes());
     let expected = [
-        Argument::Buffer(0),
-        Argument::Buffer(1),
+        Argument::Buffer {
+            index: 0,
+            offset: 0,
+        },
+        Argument::Buffer {
+            index: 1,
+            offset: 0,
+        },
         Argument::Number(Value::Integer(10)),
         Argument::Number(Value::Float(0.5)),
-        Argument::Structure(structure),
+        Argument::Structure {
+            bytes: structure,
+            pointers: Vec::new(),
+        },
     ];
     assert_eq!(launch.arguments, expected);
     let other = read(ADD, &[("n", "8 * 2")]).unwrap();
@@ -206,7 +215,7 @@ fn files_supply_initial_and_expected_values() {
     let file = ADD
         .replace("\"iota\"", "{ file = \"in.bin\" }")
         .replace("\"2 * a[i] + 0.5\"", "{ file = \"in.bin\" }");
-    let text = comment::find(&file).unwrap().unwrap();
+    let text = find(&file).unwrap().unwrap();
     let set = |n: &str| [("n".to_owned(), n.to_owned())];
     let plan = ResolvedPlan::read(&text, directory.path(), &set("2")).unwrap();
     assert_eq!(
@@ -223,4 +232,66 @@ fn files_supply_initial_and_expected_values() {
             .contains("has 8 bytes, but the buffer needs 12"),
         "{error}"
     );
+}
+
+#[test]
+fn hashes_are_below_the_limit_and_depend_on_the_seed() {
+    let bytes_with_seed = |seed| {
+        let fill = format!("fill = \"hash({seed}, i) % 7\"");
+        let plan = ADD
+            .replace("\"float\"", "\"u16\"")
+            .replace("fill = \"iota\"", &fill);
+        let mut plan = read(&plan, &[("n", "1000")]).unwrap();
+        plan.buffers.swap_remove(0).initial.unwrap()
+    };
+    let bytes = bytes_with_seed(1);
+    assert_eq!(bytes.len(), 2000);
+    let low = bytes.iter().step_by(2);
+    let counts = (0..8).map(|n| low.clone().filter(|&&byte| byte == n).count());
+    let counts: Vec<usize> = counts.collect();
+    assert!(
+        counts[..7].iter().all(|&n| n > 100) && counts[7] == 0,
+        "{counts:?}"
+    );
+    assert!(bytes.iter().skip(1).step_by(2).all(|&byte| byte == 0));
+    assert_ne!(bytes, bytes_with_seed(2));
+}
+
+#[test]
+fn a_buffer_without_a_fill_is_zeroed() {
+    let plan = ADD
+        .replace("\"float\"", "\"f64\"")
+        .replace("fill = \"iota\"", "");
+    let plan = read(&plan, &[("n", "3")]).unwrap();
+    assert_eq!(plan.buffers[0].initial.as_deref(), Some(&[0; 24][..]));
+}
+
+#[test]
+fn a_plan_in_json_equals_the_plan_in_toml() {
+    let json = r#"{
+        "numbers": {"n": 10, "blocks": "(n + 3) / 4"},
+        "buffer": [
+            {"name": "a", "type": "float", "count": "n", "fill": "iota"},
+            {"name": "c", "type": "f32", "count": "n", "fill": {"random": {"seed": 3, "to": 2.5}}}
+        ],
+        "launch": [{"kernel": "add", "grid": "blocks", "block": [4, 2],
+            "arguments": ["a", "c", "n", 0.5, [{"u8": 1}, {"f64": "n"}]]}]
+    }"#;
+    let toml = ADD.replace("fill = -1", "fill = { random = { seed = 3, to = 2.5 } }");
+    let expected = read(&toml, &[]).unwrap();
+    let text = json_to_toml(json).unwrap();
+    let text = Text {
+        text: &text,
+        lines_before: 0,
+    };
+    let plan = ResolvedPlan::read(&text, Path::new("."), &[]).unwrap();
+    let contents = |plan: &ResolvedPlan| -> Vec<_> {
+        let buffers = plan.buffers.iter();
+        buffers.map(|buffer| buffer.initial.clone()).collect()
+    };
+    assert_eq!(contents(&plan), contents(&expected));
+    let (launch, expected) = (&plan.launches[0], &expected.launches[0]);
+    assert_eq!(launch.arguments, expected.arguments);
+    assert_eq!((launch.grid, launch.block), (expected.grid, expected.block));
+    assert_eq!(json_to_toml("{\n]").unwrap_err().line, 2);
 }
