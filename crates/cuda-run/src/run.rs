@@ -9,10 +9,10 @@ use chapter::{file, interrupt, rerun};
 use common::Gpu;
 use common::error::note;
 use common::gpu::GpuInfo;
+use launch_plan::plan;
 use telemetry::record::{Record, Run};
 use telemetry::text::{Order, TextOptions};
 use telemetry::{EventLog, Summary, wire};
-use launch_plan::plan;
 
 use crate::compile::{Compiler, Goal};
 use crate::flags::Flags;

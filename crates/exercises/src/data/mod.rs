@@ -5,8 +5,8 @@ mod sizes;
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
+use launch_plan::Element;
 use launch_plan::plan::{self, Number, Plan};
-use launch_plan::{Element, comment};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 

@@ -8,9 +8,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context as _, Error, Result, anyhow};
+use launch_plan::contents::{ElementScope, evaluate};
 use launch_plan::expression::{Expression, Operator};
-use launch_plan::fill::{self, ElementScope};
-use launch_plan::contents::evaluate;
 use launch_plan::plan::Number;
 use launch_plan::{PlanError, ResolvedPlan};
 use thiserror::Error as ThisError;

@@ -1,8 +1,7 @@
 //! Launches that record every memory access.
 
-use cuda_sim::exec::{Fault, ProfileMode, Traced};
+use cuda_sim::exec::{Fault, Traced, Tracing};
 use cuda_sim::isa::Memory;
-use cuda_sim::launch::Report;
 use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::OutOfMemory;
 use cuda_sim::profile::Tally;
@@ -38,10 +37,9 @@ pub struct Trace {
 ///
 /// Fails if the PTX is invalid or its variables do not fit into device memory.
 pub fn load(ptx: &str) -> Result<Machine, Failure> {
-    Ok(Machine {
-        profile: ProfileMode::Trace,
-        ..Machine::load(ptx, MEMORY)?
-    })
+    let mut machine = Machine::load(ptx, MEMORY)?;
+    machine.options.tracing = Some(Tracing::All);
+    Ok(machine)
 }
 
 /// Runs a kernel to completion.
@@ -51,10 +49,11 @@ pub fn run(machine: &Machine, launch: &Launch) -> Result<Trace, Failure> {
     if !machine.has_kernel(launch.kernel) {
         return Err(Failure::NoKernel(launch.kernel.into()));
     }
-    let Report { trace, profile, .. } = machine.launch(launch).map_err(Box::new)?;
+    let report = machine.report(launch);
+    let record = report.result.map_err(Box::new)?;
     Ok(Trace {
-        accesses: trace,
-        tally: profile.unwrap_or_default().total,
+        accesses: report.trace,
+        tally: record.profile.unwrap_or_default().total,
     })
 }
 

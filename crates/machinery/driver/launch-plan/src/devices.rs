@@ -4,7 +4,7 @@ use std::ffi::{CString, c_void};
 use std::ptr;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use cuda_sim::launch::Report;
+use cuda_sim::launch::LaunchReport;
 use cust::error::CudaResult;
 use cust::memory::{CopyDestination as _, DeviceBuffer, DevicePointer, DeviceSlice};
 use cust::stream::Stream;
@@ -181,7 +181,7 @@ pub struct Simulator {
     pub machine: Machine,
     entries: Vec<EntryPoint>,
     /// The report of the last launch.
-    pub report: Option<Report>,
+    pub report: Option<LaunchReport>,
 }
 
 impl Simulator {

@@ -107,17 +107,17 @@ fn run<'a>(
     let ptx =
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut execution = Execution::new(plan, DriverModule::load(&ptx, stream)?)?;
+    let recorder = cuda_driver::record_launches();
     execution.run(plan)?;
     let mut results = Vec::new();
     for (index, buffer) in plan.buffers.iter().enumerate() {
         let hash = Sha256::digest(execution.read(index, buffer)?);
         results.push(hash[..8].iter().map(|byte| format!("{byte:02x}")).collect());
     }
-    let profile = cuda_driver::take_last_launch().and_then(|record| record.profile);
+    let profile = recorder.last().and_then(|record| record.profile);
     let counters = profile.map(|profile| {
-        let figures = METRICS
-            .iter()
-            .map(|metric| (metric.name, metric.value(&profile.total)));
+        let of_lines = METRICS.iter().filter(|metric| metric.counts_lines());
+        let figures = of_lines.map(|metric| (metric.name, metric.value(&profile.total)));
         figures.collect()
     });
     let launch = &plan.launches[0];

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytemuck::Pod;
+use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::{Fault, LaunchOptions, LaunchSpec, Program, Resources, TimeLimit};
 use cuda_sim::launch::{LaunchRecord, LaunchReport};
@@ -141,8 +142,7 @@ impl Machine {
     /// Panics if the module cannot be loaded.
     pub fn new(ptx: &str) -> Machine {
         let machine = Machine::load(ptx, MEMORY);
-        let mut machine =
-            machine.unwrap_or_else(|error| panic!("cannot load the module: {error}"));
+        let mut machine = machine.unwrap_or_else(|error| panic!("cannot load the module: {error}"));
         machine.options.time_limit = Some(TimeLimit::Launch(TIME_LIMIT));
         machine
     }
@@ -151,6 +151,13 @@ impl Machine {
     pub fn profiling(ptx: &str) -> Machine {
         let mut machine = Machine::new(ptx);
         machine.options.profile = true;
+        machine
+    }
+
+    /// Creates a machine like [`Machine::new`] that runs checks.
+    pub fn checking(ptx: &str, checks: Checks) -> Machine {
+        let mut machine = Machine::new(ptx);
+        machine.options.checks = checks;
         machine
     }
 

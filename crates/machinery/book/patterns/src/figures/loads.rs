@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use anyhow::{Context as _, Result};
 use cuda_sim::exec::Traced;
 use cuda_sim::isa::Memory;
+use sim_machine::{Launch, params};
 
 use crate::draw::lines::{self, Lines};
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
 use crate::draw::{Colours, WIDTH, banks, colour, requests, warp};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, params};
+use crate::trace::{load, run};
 
 const PITCHED: &str = include_str!(env!("MATMUL_PITCHED_PTX"));
 const UNCOALESCED: &str = include_str!(env!("MATMUL_PITCHED_LADDER_1_UNCOALESCED_PTX"));
@@ -35,20 +36,16 @@ pub fn swapped(language: Language) -> Result<String> {
         ("pitched", PITCHED, "mat_mul_pitched"),
         ("uncoalesced", UNCOALESCED, "mat_mul_uncoalesced"),
     ] {
-        let mut machine = Machine::load(ptx)?;
+        let mut machine = load(ptx)?;
         let [a, b, c] = [
-            machine.buffer(BYTES)?,
-            machine.buffer(BYTES)?,
-            machine.buffer(BYTES)?,
+            machine.allocate(BYTES)?,
+            machine.allocate(BYTES)?,
+            machine.allocate(BYTES)?,
         ];
-        let matrix = |address: u64| [SIDE, SIDE, address, STRIDE].map(Param::U64);
-        let trace = machine.run(&Job {
-            kernel,
-            grid: [1, 1],
-            block: [SIDE as u32, SIDE as u32],
-            shared: 0,
-            params: &params(&[matrix(a), matrix(b), matrix(c)].concat()),
-        })?;
+        let matrix = |address: u64| [SIDE, SIDE, address, STRIDE];
+        let params = params![matrix(a), matrix(b), matrix(c)];
+        let launch = Launch::new(kernel, [1, 1], [SIDE as u32, SIDE as u32], params);
+        let trace = run(&machine, &launch)?;
         for (factor, base) in [("A", a), ("B", b)] {
             // The first warp's first load of this matrix.
             let is_first = |load: &&Traced| {
@@ -109,29 +106,20 @@ pub fn scattered(language: Language) -> Result<String> {
         (GLOBAL, "add_constant_int4_global", Memory::Global),
         (SHARED, "add_constant_shared", Memory::Shared),
     ] {
-        let mut machine = Machine::load(ptx)?;
-        let values = machine.buffer(TABLE_BYTES)?;
+        let mut machine = load(ptx)?;
+        let values = machine.allocate(TABLE_BYTES)?;
         let (sums, inputs) = (
-            machine.buffer(4 * SCATTERED_SUMS)?,
-            machine.buffer(4 * SCATTERED_SUMS)?,
+            machine.allocate(4 * SCATTERED_SUMS)?,
+            machine.allocate(4 * SCATTERED_SUMS)?,
         );
-        let trace = machine.run(&Job {
-            kernel,
-            grid: [1, 1],
-            block: [THREADS as u32, 1],
-            shared: if memory == Memory::Shared {
-                TABLE_BYTES as u32
-            } else {
-                0
-            },
-            params: &params(&[
-                Param::U64(sums),
-                Param::U64(inputs),
-                Param::U64(values),
-                Param::U32(SCATTERED_SUMS as u32),
-                Param::U32(PSEUDO_RANDOM),
-            ]),
-        })?;
+        let params = params![sums, inputs, values, SCATTERED_SUMS as u32, PSEUDO_RANDOM];
+        let shared = if memory == Memory::Shared {
+            TABLE_BYTES as u32
+        } else {
+            0
+        };
+        let launch = Launch::new(kernel, [1, 1], [THREADS as u32, 1], params).shared(shared);
+        let trace = run(&machine, &launch)?;
         // The first load of a value by the second warp; values are loaded with 4 bytes per lane.
         let is_value = |load: &&Traced| load.warp == 1 && load.bytes == 4;
         let load = trace
@@ -195,23 +183,17 @@ struct Thread {
 }
 
 fn thread(ptx: &str, kernel: &str, grid: u64, block: u64) -> Result<Thread> {
-    let mut machine = Machine::load(ptx)?;
+    let mut machine = load(ptx)?;
     let bytes = 4 * SUMS * BLOCKS;
-    let (sums, inputs) = (machine.buffer(bytes)?, machine.buffer(bytes)?);
-    let mut parameters = vec![Param::U64(sums), Param::U64(inputs)];
+    let (sums, inputs) = (machine.allocate(bytes)?, machine.allocate(bytes)?);
+    let mut parameters = params![sums, inputs];
     if ptx != NOTE_KERNEL {
         // The rungs that read values from constant memory take an address of values as well, but ignore it.
-        parameters.push(Param::U64(0));
+        parameters.extend(params![0u64]);
     }
-    parameters.push(Param::U32((SUMS * BLOCKS) as u32));
-    parameters.push(Param::U32(ONE_ACCESS_PER_THREAD));
-    let trace = machine.run(&Job {
-        kernel,
-        grid: [grid as u32, 1],
-        block: [block as u32, 1],
-        shared: 0,
-        params: &params(&parameters),
-    })?;
+    parameters.extend(params![(SUMS * BLOCKS) as u32, ONE_ACCESS_PER_THREAD]);
+    let launch = Launch::new(kernel, [grid as u32, 1], [block as u32, 1], parameters);
+    let trace = run(&machine, &launch)?;
     let is_first_warp = |access: &&Traced| access.block == 0 && access.warp == 0;
     let first_lane = |access: &Traced| access.lanes().find(|&(lane, _)| lane == 0);
     let loads = |memory| {

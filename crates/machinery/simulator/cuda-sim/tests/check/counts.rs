@@ -25,10 +25,8 @@ fn checks_do_not_change_counters() {
         ",
     );
     let count = |checks| {
-        let mut machine = Machine {
-            checks,
-            ..Machine::profiling(&ptx)
-        };
+        let mut machine = Machine::profiling(&ptx);
+        machine.options.checks = checks;
         let out = machine.out::<u32>(64);
         let report = machine.run("k", 1, 64, params![out]);
         assert!(report.findings.is_empty(), "{:?}", report.findings);

@@ -159,10 +159,7 @@ fn reads_through_generic_addresses_are_reported() {
 #[test]
 fn disabled_check_reports_nothing() {
     let ptx = kernel_of("ld.global.u32 %r1, [%mine];");
-    let mut machine = Machine {
-        checks: "mem,race,sync".parse().unwrap(),
-        ..Machine::new(&ptx)
-    };
+    let mut machine = Machine::checking(&ptx, "mem,race,sync".parse().unwrap());
     let address = machine.global.allocate(128).unwrap();
     machine.global.track_initialization(address);
     assert_eq!(machine.run("k", 1, 32, params![address]).findings, []);

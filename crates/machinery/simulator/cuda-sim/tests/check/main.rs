@@ -27,10 +27,7 @@ pub fn line_of(ptx: &str, mark: &str) -> u32 {
 
 /// Returns a machine that has loaded `ptx` and runs all checks.
 pub fn checking_machine(ptx: &str) -> Machine {
-    Machine {
-        checks: Checks::ALL,
-        ..Machine::new(ptx)
-    }
+    Machine::checking(ptx, Checks::ALL)
 }
 
 /// Checks a kernel that [`kernel_of`] makes of `body`, in one block of `threads` threads that may write one

@@ -1,7 +1,6 @@
 //! Data races in shared memory.
 
 use crate::harness::{Machine, record};
-use crate::harness::{Machine, profile_mode};
 use crate::{
     assert_no_findings, assert_single_finding, check_kernel, checking_machine, kernel_of, line_of,
     only_kind, params,

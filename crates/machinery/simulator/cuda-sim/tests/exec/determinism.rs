@@ -1,7 +1,6 @@
 //! Launches give the same results, counts and output on any number of host threads.
 
-use crate::harness::{Machine, noise, record};
-use crate::harness::{Launch, Machine, noise, profile_mode};
+use crate::harness::{Launch, Machine, noise, record};
 use crate::params;
 use cuda_sim::model::Modelled;
 use cuda_sim::profile::{Counts, LaunchProfile};

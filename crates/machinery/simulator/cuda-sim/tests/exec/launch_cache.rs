@@ -1,7 +1,6 @@
 //! Cached state from earlier launches of a program must not change later launches.
 
 use crate::harness::{Machine, noise, record};
-use crate::harness::{Machine, noise, profile_mode};
 use crate::params;
 use cuda_sim::launch::LaunchReport;
 

@@ -6,7 +6,6 @@
 use crate::harness::{Machine, kernel_of, module_of};
 use crate::params;
 use cuda_sim::device::{DeviceSpec, PRESETS};
-use cuda_sim::exec::ProfileMode;
 use cuda_sim::model::{Modelled, OccupancyLimit, Resource};
 
 /// Resident warps per SM of an H200 in [`saturated_time`].

@@ -1,6 +1,6 @@
 //! Output of kernels, assertions and traps.
 
-use crate::harness::Machine;
+use crate::harness::{Launch, Machine};
 use crate::params;
 use cuda_sim::exec::FaultKind;
 
@@ -165,7 +165,7 @@ fn output_before_a_fault_is_kept() {
     );
     let mut machine = Machine::new(&ptx);
     let out = machine.out::<u32>(2);
-    let report = machine.report("k", [1; 3], [2, 1, 1], params![out]);
+    let report = machine.report(&Launch::new("k", 1, 2, params![out]));
     assert_eq!(
         (as_text(&report.printed), report.result.unwrap_err().kind),
         ("said\nsaid\n", FaultKind::Trap)

@@ -2,7 +2,7 @@
 
 use crate::harness::{Launch, Machine, kernel_of};
 use crate::params;
-use cuda_sim::exec::{Progress, Watch};
+use cuda_sim::exec::Progress;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const BLOCKS: u32 = 5;
@@ -19,7 +19,7 @@ fn gate() -> String {
 
 /// Returns the progress of the machine's launch, or `None` if none is running.
 fn progress(machine: &Machine) -> Option<Progress> {
-    machine.options.watch.as_ref().and_then(Watch::progress)
+    machine.options.watch.progress()
 }
 
 /// Waits until `predicate` is true of the launch's progress, and returns it. Panics if the launch ends first.

@@ -3,8 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::harness::{Machine, load_error, module_of, noise, record};
-use crate::harness::{Launch, Machine, load_error, module_of, noise};
+use crate::harness::{Launch, Machine, load_error, module_of, noise, record};
 use crate::params;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::FaultKind;
