@@ -1,10 +1,11 @@
-//! Pitched memory, for which cust has no type: every row starts on an aligned address, so rows are
-//! padded to the *pitch*.
+//! Pitched memory, for which cust has no type: every row starts on an aligned address, so rows are padded to
+//! the *pitch*.
 //!
-//! Follows the note on memory, "Device memory": `cudaMallocPitch`, `cudaMalloc3D`, `cudaMemcpy2D`
-//! and `cudaMemcpy3D`, here with the driver functions that implement them.
+//! Follows the note on memory, "Device memory": `cudaMallocPitch`, `cudaMalloc3D`, `cudaMemcpy2D` and
+//! `cudaMemcpy3D`, here with the driver functions that implement them.
 
 use std::ffi::c_uint;
+use std::ptr;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use cust::memory::bytemuck::Pod;
@@ -13,12 +14,12 @@ use cust::sys::{self, CUmemorytype};
 
 use crate::error::check;
 
-/// All GPUs so far pad rows to a multiple of this many bytes. The actual pitch is determined by the
-/// driver: [`PitchedBuffer::pitch`].
+/// All GPUs so far pad rows to a multiple of this many bytes. The actual pitch is determined by the driver:
+/// [`PitchedBuffer::pitch`].
 pub const PADDING: usize = 512;
 
-/// Device memory in two or three dimensions: `depth` slices of `height` rows of `width` elements.
-/// It is freed on drop.
+/// Device memory in two or three dimensions: `depth` slices of `height` rows of `width` elements. It is freed
+/// on drop.
 #[derive(Debug)]
 pub struct PitchedBuffer<T: DeviceCopy> {
     address: DevicePointer<T>,
@@ -29,19 +30,17 @@ pub struct PitchedBuffer<T: DeviceCopy> {
 }
 
 impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
-    /// Allocates `height` rows of `width` elements, like `cudaMallocPitch`. The memory is
-    /// uninitialized.
+    /// Allocates `height` rows of `width` elements, like `cudaMallocPitch`. The memory is uninitialized.
     ///
     /// # Errors
     ///
-    /// Fails for zero elements, for rows wider than the device allows, and if there is not enough
-    /// memory.
+    /// Fails for zero elements, for rows wider than the device allows, and if there is not enough memory.
     pub fn new_2d(width: usize, height: usize) -> Result<Self> {
         Self::new_3d(width, height, 1)
     }
 
-    /// Allocates `depth` slices of `height` rows of `width` elements, like `cudaMalloc3D`. The
-    /// driver has no such allocation, so this is a pitched one of `height * depth` rows.
+    /// Allocates `depth` slices of `height` rows of `width` elements, like `cudaMalloc3D`. The driver has no
+    /// such allocation, so this is a pitched one of `height * depth` rows.
     ///
     /// # Errors
     ///
@@ -85,33 +84,40 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
         })
     }
 
-    /// Copies all rows from the host, like `cudaMemcpy2D`. In `source` consecutive rows start
-    /// `stride` elements apart: `width` for a whole matrix, more for a part of a wider one.
+    /// Copies all rows from the host, like `cudaMemcpy2D`. In `source` consecutive rows start `stride`
+    /// elements apart: `width` for a whole matrix, more for a part of a wider one.
     ///
     /// # Errors
     ///
-    /// Fails if `source` does not have that many rows (the last one may be shorter than `stride`),
-    /// or CUDA reports an error.
+    /// Fails if `source` does not have that many rows (the last one may be shorter than `stride`), or CUDA
+    /// reports an error.
     pub fn copy_2d_from(&mut self, source: &[T], stride: usize) -> Result<()> {
         let host_pitch = self.host_pitch(source.len(), stride)?;
         let copy = sys::CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
             srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
             srcHost: source.as_ptr().cast(),
+            srcDevice: 0,
+            srcArray: ptr::null_mut(),
             srcPitch: host_pitch,
+            dstXInBytes: 0,
+            dstY: 0,
             dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstHost: ptr::null_mut(),
             dstDevice: self.address.as_raw(),
+            dstArray: ptr::null_mut(),
             dstPitch: self.pitch,
             WidthInBytes: self.row_bytes(),
             Height: self.rows(),
-            ..Default::default()
         };
-        // SAFETY: `source` has `rows` rows at this pitch, as checked above, and so has this
-        // allocation; the driver ignores the null members because of the memory types.
+        // SAFETY: `source` has `rows` rows at this pitch, as checked above, and so has this allocation; the
+        // driver ignores the null members because of the memory types.
         check(unsafe { sys::cuMemcpy2D_v2(&copy) }).context("cannot copy rows to the GPU")
     }
 
-    /// Copies all slices to the host, like `cudaMemcpy3D`. In `destination` consecutive rows start
-    /// `stride` elements apart; the elements between rows keep their values.
+    /// Copies all slices to the host, like `cudaMemcpy3D`. In `destination` consecutive rows start `stride`
+    /// elements apart; the elements between rows keep their values.
     ///
     /// # Errors
     ///
@@ -119,34 +125,45 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
     pub fn copy_3d_to(&self, destination: &mut [T], stride: usize) -> Result<()> {
         let host_pitch = self.host_pitch(destination.len(), stride)?;
         let copy = sys::CUDA_MEMCPY3D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcZ: 0,
+            srcLOD: 0,
             srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcHost: ptr::null(),
             srcDevice: self.address.as_raw(),
+            srcArray: ptr::null_mut(),
+            reserved0: ptr::null_mut(),
             srcPitch: self.pitch,
             srcHeight: self.height,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstZ: 0,
+            dstLOD: 0,
             dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
             dstHost: destination.as_mut_ptr().cast(),
+            dstDevice: 0,
+            dstArray: ptr::null_mut(),
+            reserved1: ptr::null_mut(),
             dstPitch: host_pitch,
             dstHeight: self.height,
             WidthInBytes: self.row_bytes(),
             Height: self.height,
             Depth: self.depth,
-            ..Default::default()
         };
-        // SAFETY: `destination` has `rows` rows at this pitch, as checked above, and so has this
-        // allocation; `T: Pod` is valid for any bytes.
+        // SAFETY: `destination` has `rows` rows at this pitch, as checked above, and so has this allocation;
+        // `T: Pod` is valid for any bytes.
         check(unsafe { sys::cuMemcpy3D_v2(&copy) }).context("cannot copy rows from the GPU")
     }
 
-    /// Sets every byte of every element to `value`, like `cudaMemset2D`. The padding keeps its
-    /// value.
+    /// Sets every byte of every element to `value`, like `cudaMemset2D`. The padding keeps its value.
     ///
     /// # Errors
     ///
     /// Fails if CUDA reports an error.
     pub fn set_8(&mut self, value: u8) -> Result<()> {
         let (address, rows) = (self.address.as_raw(), self.rows());
-        // SAFETY: this allocation has `rows` rows at this pitch, and `T: Pod` is valid for any
-        // bytes.
+        // SAFETY: this allocation has `rows` rows at this pitch, and `T: Pod` is valid for any bytes.
         let status =
             unsafe { sys::cuMemsetD2D8_v2(address, self.pitch, value, self.row_bytes(), rows) };
         check(status).context("cannot fill rows on the GPU")
@@ -164,8 +181,8 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
         check(status).context("cannot fill rows and padding on the GPU")
     }
 
-    /// Returns the bytes from one row to the next in a host array of `len` elements, after checking
-    /// that the array has exactly the rows of this buffer.
+    /// Returns the bytes from one row to the next in a host array of `len` elements, after checking that the
+    /// array has exactly the rows of this buffer.
     fn host_pitch(&self, len: usize, stride: usize) -> Result<usize> {
         let (width, rows) = (self.width, self.rows());
         ensure!(
@@ -217,8 +234,8 @@ impl<T: DeviceCopy> PitchedBuffer<T> {
 
 impl<T: DeviceCopy> Drop for PitchedBuffer<T> {
     fn drop(&mut self) {
-        // SAFETY: this is the address of an allocation that only this buffer frees. An error is
-        // ignored: it belongs to an earlier launch and has been reported there.
+        // SAFETY: this is the address of an allocation that only this buffer frees. An error is ignored: it
+        // belongs to an earlier launch and has been reported there.
         let _ = unsafe { sys::cuMemFree_v2(self.address.as_raw()) };
     }
 }

@@ -394,7 +394,7 @@ fn workspace() -> PathBuf {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     crate_folder
         .ancestors()
-        .nth(3)
+        .nth(4)
         .unwrap_or(crate_folder)
         .to_owned()
 }

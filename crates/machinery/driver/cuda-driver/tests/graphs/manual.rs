@@ -419,6 +419,42 @@ fn kernel_nodes_have_attributes() {
     assert_eq!(simulator.value(), 2);
 }
 
+/// An NVIDIA H100 (driver 580.159.04) rejects the change in the same call, and keeps the old parameters.
+#[test]
+fn cooperative_nodes_must_fit_on_the_device() {
+    /// `CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE`
+    const TOO_LARGE: c_int = 720;
+    let simulator = Simulator::new();
+    let (graph, one) = (graph(), [1_i32; 16]);
+    let add = simulator.kernel_node(graph, &[], simulator.add, 1);
+    let cooperative = |node| {
+        // SAFETY: an attribute's value has 64 bytes, as the array does.
+        unsafe { cu::cuGraphKernelNodeSetAttribute(node, 2, one.as_ptr().cast()) }
+    };
+    ok(cooperative(add));
+    let exec = executable(graph);
+    simulator.params(simulator.add, 5, |params| {
+        params.grid = [1_000_000, 1, 1];
+        // SAFETY: `params` is valid, and handles are looked up by the driver, never dereferenced.
+        unsafe {
+            assert_eq!(cu::cuGraphKernelNodeSetParams_v2(add, params), TOO_LARGE);
+            let code = cu::cuGraphExecKernelNodeSetParams_v2(exec, add, params);
+            assert_eq!(code, TOO_LARGE);
+            let (plain, mut large) = (super::graph(), null_mut());
+            ok(cu::cuGraphAddKernelNode_v2(
+                &mut large,
+                plain,
+                null(),
+                0,
+                params,
+            ));
+            assert_eq!(cooperative(large), TOO_LARGE);
+        }
+    });
+    run(exec);
+    assert_eq!(simulator.value(), 1);
+}
+
 #[test]
 fn graphs_are_printed_as_dot() {
     let simulator = Simulator::new();
