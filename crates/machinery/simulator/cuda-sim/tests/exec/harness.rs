@@ -1,4 +1,4 @@
-//! What the tests need in addition to [`Machine`]: kernels as text, and readings of reports and faults.
+//! Helpers of the tests around [`Machine`]: they write kernels as text, and read reports and faults.
 
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::{Fault, FaultKind};
