@@ -1,6 +1,5 @@
 //! Variables of a module: copies to and from a `__constant__` array, a `__device__` scalar and a
-//! `__device__` pointer, and kernels that use them. Follows the note on memory, "Device memory",
-//! code 4.4.
+//! `__device__` pointer, and kernels that use them. From the note on memory, "Device memory", 4.4.
 //!
 //! The kernels are in `kernels/device-symbols.cu`; `steps.rs` times and verifies a copy.
 
