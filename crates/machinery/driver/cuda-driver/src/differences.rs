@@ -3,7 +3,7 @@
 //! between `<!-- unsupported: NAME -->` and `<!-- end -->`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::lower::LoadError;
@@ -11,9 +11,13 @@ use cuda_sim::memory::global::Global;
 
 use crate::functions::{DefaultStream, all, base_name};
 
-fn page(name: &str) -> String {
+fn path(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../..");
-    let path = root.join("docs").join(name);
+    root.join("docs").join(name)
+}
+
+fn page(name: &str) -> String {
+    let path = path(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -21,13 +25,17 @@ fn pages() -> [String; 2] {
     ["en/differences.md", "zh/differences.md"].map(page)
 }
 
-/// Returns the code spans in the list `name` of the page.
-fn listed<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+/// Returns the text of the list `name` of the page.
+fn list<'a>(page: &'a str, name: &str) -> &'a str {
     let (_, list) = page
         .split_once(&format!("<!-- lacking: {name} -->"))
         .expect("the list");
-    let (list, _) = list.split_once("<!-- end -->").expect("its end");
-    list.split('`').skip(1).step_by(2).collect()
+    list.split_once("<!-- end -->").expect("its end").0
+}
+
+/// Returns the code spans in the list `name` of the page.
+fn listed<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+    list(page, name).split('`').skip(1).step_by(2).collect()
 }
 
 /// Returns the functions by unversioned name, with true for those of which the simulator implements at least
@@ -40,22 +48,26 @@ fn functions() -> BTreeMap<&'static str, bool> {
     functions
 }
 
+/// With `UPDATE` in the environment, writes the list.
 #[test]
 fn unsupported_functions_are_listed() {
-    let all = functions();
-    let unsupported = all.iter().filter(|(_, simulated)| !**simulated);
-    let unsupported: Vec<&str> = unsupported.map(|(function, _)| *function).collect();
-    let page = page("records/driver-functions.md");
-    let listed = listed(&page, "functions");
-    let list: Vec<_> = unsupported
-        .iter()
-        .map(|name| format!("- `{name}`"))
+    let functions = functions().into_iter();
+    let unsupported = functions.filter(|(_, simulated)| !simulated);
+    let expected: String = unsupported
+        .map(|(name, _)| format!("- `{name}`\n"))
         .collect();
-    assert!(
-        listed == unsupported,
-        "the list must be\n{}",
-        list.join("\n")
-    );
+    let name = "records/driver-functions.md";
+    let page = page(name);
+    let actual = list(&page, "functions");
+    if std::env::var_os("UPDATE").is_some() {
+        let updated = page.replace(actual, &format!("\n\n{expected}\n"));
+        std::fs::write(path(name), updated).unwrap();
+    } else {
+        assert!(
+            actual.trim() == expected.trim(),
+            "{name} is out of date: run this test with UPDATE=1"
+        );
+    }
 }
 
 /// Exempts functions that are newer than the header's CUDA version, and per-thread variants.
