@@ -3,20 +3,19 @@
 
 #![cfg(unix)]
 
-extern crate cuda_driver as _;
+#[macro_use]
+mod support;
 
-use std::ffi::{c_int, c_void};
+use std::ffi::CStr;
 use std::ptr::{null, null_mut};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use cuda_driver::functions as cu;
 use cuda_driver::{Check, Checks, Finding, FindingKind, Severity};
-use cust::context::legacy::{Context, ContextFlags};
-use cust::device::Device;
 use cust::sys::{CUfunction, CUstream};
+use support::*;
 
 /// A kernel that stores 7 at an address.
-const PTX: &str = "
+const PTX: &CStr = c"
 .version 6.4
 .target sm_52
 .address_size 64
@@ -27,13 +26,7 @@ const PTX: &str = "
     mov.u32 %r1, 7;
     st.global.u32 [%rd1], %r1;
     ret;
-}
-\0";
-
-#[track_caller]
-fn ok(code: c_int) {
-    assert_eq!(code, 0);
-}
+}";
 
 /// The objects of a test program: 8192 bytes each of page-locked, managed and device memory, a stream and a
 /// kernel.
@@ -51,38 +44,19 @@ const BYTES: usize = 8192;
 fn findings_of(program: impl FnOnce(&Program)) -> Vec<Finding> {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    static FORCED: Once = Once::new();
-    // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the environment
-    // takes a lock.
-    FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
-    cust::init(cust::CudaFlags::empty()).expect("the simulator");
-    let device = Device::get_device(0).expect("its device");
-    let _context = Context::create_and_push(ContextFlags::SCHED_AUTO, device).expect("a context");
-    let (mut locked, mut managed, mut device) = (null_mut(), 0, 0);
-    let (mut h_stream, mut module, mut store) = (null_mut(), null_mut(), null_mut());
-    // SAFETY: all outputs are writable locals, and the PTX and the names are NUL-terminated.
-    unsafe {
-        ok(cu::cuMemAllocHost_v2(&mut locked, BYTES));
-        ok(cu::cuMemAllocManaged(&mut managed, BYTES, 1));
-        ok(cu::cuMemAlloc_v2(&mut device, BYTES));
-        ok(cu::cuStreamCreate(&mut h_stream, 1));
-        ok(cu::cuModuleLoadData(&mut module, PTX.as_ptr().cast()));
-        ok(cu::cuModuleGetFunction(
-            &mut store,
-            module,
-            c"store".as_ptr(),
-        ));
-    }
+    let _context = own_context();
+    let (locked, mut managed) = (allocate_host(BYTES), 0);
+    calls! { cuMemAllocManaged(&mut managed, BYTES, 1); }
     cuda_driver::check(Checks {
         host: true,
         ..Checks::NONE
     });
     program(&Program {
-        locked: locked.cast(),
+        locked,
         managed: std::ptr::with_exposed_provenance_mut(managed as usize),
-        device,
-        h_stream,
-        store,
+        device: allocate(BYTES),
+        h_stream: stream(1),
+        store: function(module(PTX), c"store"),
     });
     let findings = cuda_driver::take_findings();
     cuda_driver::check(Checks::NONE);
@@ -92,42 +66,20 @@ fn findings_of(program: impl FnOnce(&Program)) -> Vec<Finding> {
 impl Program {
     fn read_back(&self) {
         let to = self.locked.cast();
-        // SAFETY: the memory lives until the stream is synchronized.
-        ok(unsafe { cu::cuMemcpyDtoHAsync_v2(to, self.device, BYTES, self.h_stream) });
+        calls! { cuMemcpyDtoHAsync_v2(to, self.device, BYTES, self.h_stream); }
     }
 
     fn send(&self, bytes: usize) {
         let from = self.locked.cast_const().cast();
-        // SAFETY: `from` points to `BYTES` bytes of page-locked memory, which live until the stream is
-        // synchronized.
-        ok(unsafe { cu::cuMemcpyHtoDAsync_v2(self.device, from, bytes, self.h_stream) });
+        calls! { cuMemcpyHtoDAsync_v2(self.device, from, bytes, self.h_stream); }
     }
 
     fn launch(&self, address: *mut u8) {
-        let mut address = address as u64;
-        let mut arguments: [*mut c_void; 1] = [(&raw mut address).cast()];
-        let list = arguments.as_mut_ptr();
-        // SAFETY: the parameter list matches the kernel's signature.
-        ok(unsafe {
-            cu::cuLaunchKernel(
-                self.store,
-                1,
-                1,
-                1,
-                1,
-                1,
-                1,
-                0,
-                self.h_stream,
-                list,
-                null_mut(),
-            )
-        });
+        ok(launch(self.store, [1, 1], self.h_stream, &[address as u64]));
     }
 
     fn wait(&self) {
-        // SAFETY: `self.h_stream` is an opaque handle that the driver looks up, never dereferences.
-        ok(unsafe { cu::cuStreamSynchronize(self.h_stream) });
+        calls! { cuStreamSynchronize(self.h_stream); }
     }
 }
 
@@ -189,8 +141,7 @@ fn overwriting_a_pending_copy_source_is_reported() {
         program.wait();
         // The program continues as it would without the check.
         let mut word = 0_u8;
-        // SAFETY: `byte` is writable.
-        ok(unsafe { cu::cuMemcpyDtoH_v2((&raw mut word).cast(), program.device, 1) });
+        calls! { cuMemcpyDtoH_v2((&raw mut word).cast(), program.device, 1); }
         assert_eq!(word, 2);
     });
     let parts = [
@@ -262,8 +213,7 @@ fn page_locked_memory_used_by_a_kernel_is_a_warning() {
 fn freeing_memory_in_use_is_reported() {
     let faulty = findings_of(|program| {
         program.read_back();
-        // SAFETY: the driver completes the copy before this read.
-        ok(unsafe { cu::cuMemFreeHost(program.locked.cast()) });
+        calls! { cuMemFreeHost(program.locked.cast()); }
     });
     let parts = [
         "the program frees byte 0",
@@ -272,8 +222,7 @@ fn freeing_memory_in_use_is_reported() {
     assert_finding(&faulty, FindingKind::HostFreed, Severity::Error, &parts);
     let faulty = findings_of(|program| {
         program.launch(program.managed);
-        // SAFETY: `program.managed` is an opaque handle that the driver looks up, never dereferences.
-        ok(unsafe { cu::cuMemFree_v2(program.managed as u64) });
+        calls! { cuMemFree_v2(program.managed as u64); }
     });
     let parts = ["which kernel store may use"];
     assert_finding(&faulty, FindingKind::HostFreed, Severity::Error, &parts);
@@ -281,10 +230,9 @@ fn freeing_memory_in_use_is_reported() {
         program.read_back();
         program.launch(program.managed);
         program.wait();
-        // SAFETY: no other thread or operation uses it.
-        unsafe {
-            ok(cu::cuMemFreeHost(program.locked.cast()));
-            ok(cu::cuMemFree_v2(program.managed as u64));
+        calls! {
+            cuMemFreeHost(program.locked.cast());
+            cuMemFree_v2(program.managed as u64);
         }
     });
     assert_eq!(correct, []);
@@ -296,24 +244,20 @@ fn findings_of_graph_launch(changes_early: bool) -> Vec<Finding> {
         let (mut graph, mut graph_exec, mut byte) = (null_mut(), null_mut(), 1_u8);
         let from = &raw mut byte;
         // SAFETY: the byte lives until the stream is synchronized.
-        unsafe {
-            ok(cu::cuStreamBeginCapture_v2(program.h_stream, 0));
-            ok(cu::cuMemcpyHtoDAsync_v2(
-                program.device,
-                from.cast_const().cast(),
-                1,
-                program.h_stream,
-            ));
-            ok(cu::cuStreamEndCapture(program.h_stream, &mut graph));
-            ok(cu::cuGraphInstantiateWithFlags(&mut graph_exec, graph, 0));
-            from.write_volatile(2);
-            ok(cu::cuGraphLaunch(graph_exec, program.h_stream));
-            if changes_early {
-                from.write_volatile(3);
-            }
-            program.wait();
-            from.write_volatile(4);
+        let write = |value| unsafe { from.write_volatile(value) };
+        calls! {
+            cuStreamBeginCapture_v2(program.h_stream, 0);
+            cuMemcpyHtoDAsync_v2(program.device, from.cast_const().cast(), 1, program.h_stream);
+            cuStreamEndCapture(program.h_stream, &mut graph);
+            cuGraphInstantiateWithFlags(&mut graph_exec, graph, 0);
         }
+        write(2);
+        calls! { cuGraphLaunch(graph_exec, program.h_stream); }
+        if changes_early {
+            write(3);
+        }
+        program.wait();
+        write(4);
     })
 }
 

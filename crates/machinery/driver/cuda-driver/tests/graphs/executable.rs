@@ -2,7 +2,6 @@
 
 use super::*;
 use cuda_driver::types::graph::{InstantiateParams, UpdateResult};
-use std::ffi::CStr;
 
 /// Creates a graph that fills the words with `value` and then adds `by` to them.
 fn fill_add_graph(simulator: &Simulator, value: u32, by: u32) -> (CUgraph, [CUgraphNode; 2]) {
@@ -16,39 +15,28 @@ fn fill_add_graph(simulator: &Simulator, value: u32, by: u32) -> (CUgraph, [CUgr
 fn dependency_cycles_are_reported_with_a_node() {
     let simulator = Simulator::new();
     let (graph, [fill, add]) = fill_add_graph(&simulator, 1, 1);
-    // SAFETY: all outputs are writable locals; all handles are only looked up, never dereferenced.
-    unsafe {
-        ok(cu::cuGraphAddDependencies(graph, &add, &fill, 1));
-        let (mut exec, mut node, mut log) = (null_mut(), null_mut(), [1; 16]);
-        let to = log.as_mut_ptr();
-        assert_eq!(
-            cu::cuGraphInstantiate_v2(&mut exec, graph, &mut node, to, 16),
-            1
-        );
-        assert_eq!(node, fill);
-        assert_eq!(CStr::from_ptr(to), c"the graph has a");
-        let mut params = InstantiateParams {
-            flags: 0,
-            upload_stream: null_mut(),
-            error_node: null_mut(),
-            result: -1,
-        };
-        assert_eq!(
-            cu::cuGraphInstantiateWithParams(&mut exec, graph, &mut params),
-            1
-        );
-        assert_eq!((params.result, params.error_node), (2, fill));
-        ok(cu::cuGraphRemoveDependencies(graph, &add, &fill, 1));
-        ok(cu::cuGraphInstantiateWithParams(
-            &mut exec,
-            graph,
-            &mut params,
-        ));
-        assert_eq!((params.result, params.error_node), (0, null_mut()));
-        ok(cu::cuGraphInstantiate(&mut exec, graph, &mut node, to, 16));
-        assert_eq!((node, log[0]), (null_mut(), 0));
-        run(exec);
+    calls! { cuGraphAddDependencies(graph, &add, &fill, 1); }
+    let (mut exec, mut node, mut log) = (null_mut(), null_mut(), [1_u8; 16]);
+    let to = log.as_mut_ptr().cast();
+    calls! { cuGraphInstantiate_v2(&mut exec, graph, &mut node, to, 16) => 1; }
+    assert_eq!(node, fill);
+    assert_eq!(log, *b"the graph has a\0");
+    let mut params = InstantiateParams {
+        flags: 0,
+        upload_stream: null_mut(),
+        error_node: null_mut(),
+        result: -1,
+    };
+    calls! { cuGraphInstantiateWithParams(&mut exec, graph, &mut params) => 1; }
+    assert_eq!((params.result, params.error_node), (2, fill));
+    calls! {
+        cuGraphRemoveDependencies(graph, &add, &fill, 1);
+        cuGraphInstantiateWithParams(&mut exec, graph, &mut params);
     }
+    assert_eq!((params.result, params.error_node), (0, null_mut()));
+    calls! { cuGraphInstantiate(&mut exec, graph, &mut node, to, 16); }
+    assert_eq!((node, log[0]), (null_mut(), 0));
+    run(exec);
     assert_eq!(simulator.value(), 2);
 }
 
@@ -57,20 +45,15 @@ fn flags_are_stored_and_unsupported_ones_rejected() {
     let simulator = Simulator::new();
     let (graph, _) = fill_add_graph(&simulator, 1, 1);
     let (mut exec, mut flags) = (null_mut(), 0);
-    // SAFETY: `exec` and `flags` are writable; `graph` is an opaque handle that the driver looks up, never
-    // dereferences.
-    unsafe {
-        ok(cu::cuGraphInstantiateWithFlags(&mut exec, graph, 1 | 8));
-        ok(cu::cuGraphExecGetFlags(exec, &mut flags));
-        assert_eq!(flags, 9);
-        ok(cu::cuGraphUpload(exec, null_mut()));
-        // Device launch, the flag that excludes it, and an unknown flag.
-        for (flags, expected) in [(4, 801), (1 | 4, 1), (16, 1)] {
-            assert_eq!(
-                cu::cuGraphInstantiateWithFlags(&mut exec, graph, flags),
-                expected
-            );
-        }
+    calls! {
+        cuGraphInstantiateWithFlags(&mut exec, graph, 1 | 8);
+        cuGraphExecGetFlags(exec, &mut flags);
+    }
+    assert_eq!(flags, 9);
+    calls! { cuGraphUpload(exec, null_mut()); }
+    // Device launch, the flag that excludes it, and an unknown flag.
+    for (flags, expected) in [(4, 801), (1 | 4, 1), (16, 1)] {
+        calls! { cuGraphInstantiateWithFlags(&mut exec, graph, flags) => expected; }
     }
 }
 
@@ -82,63 +65,37 @@ fn executable_graph_nodes_change_independently() {
     let (mut calls, mut others, mut words) = (0, 0, [0_u32; WORDS]);
     let (mut host, mut read) = (null_mut(), null_mut());
     let copy = read_back(simulator.words, words.as_mut_ptr());
-    // SAFETY: the arrays have the lengths passed, and the host memory outlives the launches.
-    unsafe {
-        simulator.params(simulator.times, 9, |params| {
-            ok(cu::cuGraphExecKernelNodeSetParams_v2(exec, add, params));
-        });
-        let memset = simulator.fill(2);
-        ok(cu::cuGraphExecMemsetNodeSetParams(
-            exec,
-            fill,
-            &memset,
-            null_mut(),
-        ));
-        run(exec);
-        assert_eq!(simulator.value(), 18);
-        run(executable(graph));
-        assert_eq!(simulator.value(), 2);
-        // Fills of several rows are rejected.
-        let mut rows = memset;
-        (rows.width, rows.height, rows.pitch) = (4, 2, 64);
-        assert_eq!(
-            cu::cuGraphExecMemsetNodeSetParams(exec, fill, &rows, null_mut()),
-            1
-        );
+    simulator.params(simulator.times, 9, |params| {
+        calls! { cuGraphExecKernelNodeSetParams_v2(exec, add, params); }
+    });
+    let memset = simulator.fill(2);
+    calls! { cuGraphExecMemsetNodeSetParams(exec, fill, &memset, null_mut()); }
+    run(exec);
+    assert_eq!(simulator.value(), 18);
+    run(executable(graph));
+    assert_eq!(simulator.value(), 2);
+    // Fills of several rows are rejected.
+    let mut rows = memset;
+    (rows.width, rows.height, rows.pitch) = (4, 2, 64);
+    calls! {
+        cuGraphExecMemsetNodeSetParams(exec, fill, &rows, null_mut()) => 1;
         // A node of another type, and one of another graph.
-        assert_eq!(
-            cu::cuGraphExecMemsetNodeSetParams(exec, add, &memset, null_mut()),
-            1
-        );
-        let call = counting_node(&mut calls);
-        ok(cu::cuGraphAddHostNode(&mut host, graph, &add, 1, &call));
-        assert_eq!(cu::cuGraphExecHostNodeSetParams(exec, host, &call), 1);
-        ok(cu::cuGraphAddMemcpyNode(
-            &mut read,
-            graph,
-            &add,
-            1,
-            &copy,
-            null_mut(),
-        ));
-        let exec = executable(graph);
-        ok(cu::cuGraphExecHostNodeSetParams(
-            exec,
-            host,
-            &counting_node(&mut others),
-        ));
-        let mut to = words;
-        let copy = read_back(simulator.words, to.as_mut_ptr());
-        ok(cu::cuGraphExecMemcpyNodeSetParams(
-            exec,
-            read,
-            &copy,
-            null_mut(),
-        ));
-        run(exec);
-        assert_eq!((calls, (&raw const others).read_volatile()), (0, 1));
-        assert_eq!((words, to), ([0; WORDS], [2; WORDS]));
+        cuGraphExecMemsetNodeSetParams(exec, add, &memset, null_mut()) => 1;
     }
+    let call = counting_node(&mut calls);
+    calls! {
+        cuGraphAddHostNode(&mut host, graph, &add, 1, &call);
+        cuGraphExecHostNodeSetParams(exec, host, &call) => 1;
+        cuGraphAddMemcpyNode(&mut read, graph, &add, 1, &copy, null_mut());
+    }
+    let exec = executable(graph);
+    calls! { cuGraphExecHostNodeSetParams(exec, host, &counting_node(&mut others)); }
+    let mut to = words;
+    let copy = read_back(simulator.words, to.as_mut_ptr());
+    calls! { cuGraphExecMemcpyNodeSetParams(exec, read, &copy, null_mut()); }
+    run(exec);
+    assert_eq!((calls, reread(&others)), (0, 1));
+    assert_eq!((words, to), ([0; WORDS], [2; WORDS]));
 }
 
 #[test]
@@ -147,23 +104,25 @@ fn disabled_nodes_are_skipped_and_keep_the_order() {
     let (graph, [_, add]) = fill_add_graph(&simulator, 1, 1);
     let times = simulator.kernel_node(graph, &[add], simulator.times, 5);
     let mut empty = null_mut();
-    // SAFETY: `empty` and `enabled` are writable; handles and addresses are looked up by the driver, never
-    // dereferenced.
-    unsafe {
-        ok(cu::cuGraphAddEmptyNode(&mut empty, graph, null(), 0));
-        let (exec, mut enabled) = (executable(graph), 7);
-        ok(cu::cuGraphNodeSetEnabled(exec, add, 0));
-        ok(cu::cuGraphNodeGetEnabled(exec, add, &mut enabled));
-        assert_eq!(enabled, 0);
-        run(exec);
-        assert_eq!(simulator.value(), 5);
-        ok(cu::cuGraphNodeSetEnabled(exec, add, 1));
-        ok(cu::cuGraphNodeGetEnabled(exec, times, &mut enabled));
-        assert_eq!(enabled, 1);
-        run(exec);
-        assert_eq!(simulator.value(), 10);
-        assert_eq!(cu::cuGraphNodeSetEnabled(exec, empty, 0), 1);
-        assert_eq!(cu::cuGraphNodeGetEnabled(exec, empty, &mut enabled), 1);
+    calls! { cuGraphAddEmptyNode(&mut empty, graph, null(), 0); }
+    let (exec, mut enabled) = (executable(graph), 7);
+    calls! {
+        cuGraphNodeSetEnabled(exec, add, 0);
+        cuGraphNodeGetEnabled(exec, add, &mut enabled);
+    }
+    assert_eq!(enabled, 0);
+    run(exec);
+    assert_eq!(simulator.value(), 5);
+    calls! {
+        cuGraphNodeSetEnabled(exec, add, 1);
+        cuGraphNodeGetEnabled(exec, times, &mut enabled);
+    }
+    assert_eq!(enabled, 1);
+    run(exec);
+    assert_eq!(simulator.value(), 10);
+    calls! {
+        cuGraphNodeSetEnabled(exec, empty, 0) => 1;
+        cuGraphNodeGetEnabled(exec, empty, &mut enabled) => 1;
     }
 }
 
@@ -178,33 +137,25 @@ fn executable_graphs_update_to_the_same_topology() {
         error_node: null_mut(),
         error_from_node: null_mut(),
     };
-    // SAFETY: `info` is writable; handles and addresses are looked up by the driver, never dereferenced.
-    unsafe {
-        ok(cu::cuGraphExecUpdate_v2(exec, second, &mut info));
-        assert_eq!(info.result, 0);
-        run(exec);
-        assert_eq!(simulator.value(), 30);
-        // The handles of the first graph's nodes stay valid.
-        simulator.params(simulator.add, 3, |params| {
-            ok(cu::cuGraphExecKernelNodeSetParams_v2(exec, add, params));
-        });
-        run(exec);
-        assert_eq!(simulator.value(), 13);
-    }
+    calls! { cuGraphExecUpdate_v2(exec, second, &mut info); }
+    assert_eq!(info.result, 0);
+    run(exec);
+    assert_eq!(simulator.value(), 30);
+    // The handles of the first graph's nodes stay valid.
+    simulator.params(simulator.add, 3, |params| {
+        calls! { cuGraphExecKernelNodeSetParams_v2(exec, add, params); }
+    });
+    run(exec);
+    assert_eq!(simulator.value(), 13);
 }
 
 /// Returns the result of a failing update of an executable graph of `first` to `second`, and the node it names.
 fn failed_update(first: CUgraph, second: CUgraph) -> (c_int, CUgraphNode) {
     let (mut node, mut result) = (null_mut(), -1);
-    // SAFETY: `node` and `result` are writable; `exec` and `second` are handles or addresses that the driver
-    // looks up, never dereferences.
-    unsafe {
-        let exec = executable(first);
-        assert_eq!(
-            cu::cuGraphExecUpdate(exec, second, &mut node, &mut result),
-            910
-        );
-        ok(cu::cuGraphExecDestroy(exec));
+    let exec = executable(first);
+    calls! {
+        cuGraphExecUpdate(exec, second, &mut node, &mut result) => 910;
+        cuGraphExecDestroy(exec);
     }
     (result, node)
 }
@@ -217,51 +168,35 @@ fn updates_to_another_topology_are_rejected_with_a_reason() {
     let (second, [fill, add]) = fill_add_graph(&simulator, 1, 1);
     let more = simulator.kernel_node(second, &[], simulator.add, 1);
     assert_eq!(failed_update(first, second), (2, null_mut()));
-    // SAFETY: `fill`, `node` and `result` are writable; handles and addresses are looked up by the driver,
-    // never dereferenced.
-    unsafe {
-        ok(cu::cuGraphDestroyNode(more));
+    calls! {
+        cuGraphDestroyNode(more);
         // A missing edge.
-        ok(cu::cuGraphRemoveDependencies(second, &fill, &add, 1));
-        assert_eq!(failed_update(first, second), (2, add));
-        // Another node type.
-        let third = graph();
-        let fill = simulator.fill_node(third, &[], 1);
-        let fill = simulator.fill_node(third, &[fill], 1);
-        assert_eq!(failed_update(first, third), (3, fill));
-        // Another attribute.
-        let (fourth, [_, add]) = fill_add_graph(&simulator, 1, 1);
-        let one = [1_i32; 16];
-        ok(cu::cuGraphKernelNodeSetAttribute(
-            add,
-            2,
-            one.as_ptr().cast(),
-        ));
-        assert_eq!(failed_update(first, fourth), (8, add));
-        // A fill of one row becomes one of several rows.
-        let fifth = graph();
-        let mut rows = simulator.fill(1);
-        (rows.width, rows.height, rows.pitch) = (4, 2, 64);
-        let mut fill = null_mut();
-        ok(cu::cuGraphAddMemsetNode(
-            &mut fill,
-            fifth,
-            null(),
-            0,
-            &rows,
-            null_mut(),
-        ));
-        simulator.kernel_node(fifth, &[fill], simulator.add, 1);
-        assert_eq!(failed_update(first, fifth), (5, fill));
-        // A rejected update changes nothing, and an invalid graph is an error.
-        let (exec, mut node, mut result) = (executable(first), null_mut(), -1);
-        assert_eq!(
-            cu::cuGraphExecUpdate(exec, null_mut(), &mut node, &mut result),
-            1
-        );
-        assert_eq!(result, 1);
-        run(exec);
+        cuGraphRemoveDependencies(second, &fill, &add, 1);
     }
+    assert_eq!(failed_update(first, second), (2, add));
+    // Another node type.
+    let third = graph();
+    let fill = simulator.fill_node(third, &[], 1);
+    let fill = simulator.fill_node(third, &[fill], 1);
+    assert_eq!(failed_update(first, third), (3, fill));
+    // Another attribute.
+    let (fourth, [_, add]) = fill_add_graph(&simulator, 1, 1);
+    let one = [1_i32; 16];
+    calls! { cuGraphKernelNodeSetAttribute(add, 2, one.as_ptr().cast()); }
+    assert_eq!(failed_update(first, fourth), (8, add));
+    // A fill of one row becomes one of several rows.
+    let fifth = graph();
+    let mut rows = simulator.fill(1);
+    (rows.width, rows.height, rows.pitch) = (4, 2, 64);
+    let mut fill = null_mut();
+    calls! { cuGraphAddMemsetNode(&mut fill, fifth, null(), 0, &rows, null_mut()); }
+    simulator.kernel_node(fifth, &[fill], simulator.add, 1);
+    assert_eq!(failed_update(first, fifth), (5, fill));
+    // A rejected update changes nothing, and an invalid graph is an error.
+    let (exec, mut node, mut result) = (executable(first), null_mut(), -1);
+    calls! { cuGraphExecUpdate(exec, null_mut(), &mut node, &mut result) => 1; }
+    assert_eq!(result, 1);
+    run(exec);
     assert_eq!(simulator.value(), 2);
 }
 
@@ -274,33 +209,22 @@ fn child_graphs_of_executable_graphs_can_be_updated() {
     let (larger, [_, add]) = fill_add_graph(&simulator, 5, 5);
     simulator.kernel_node(larger, &[add], simulator.add, 1);
     let (mut child, mut owned) = (null_mut(), null_mut());
-    // SAFETY: `child` and `owned` are writable; handles and addresses are looked up by the driver, never
-    // dereferenced.
-    unsafe {
-        ok(cu::cuGraphAddChildGraphNode(
-            &mut child,
-            outer,
-            null(),
-            0,
-            inner,
-        ));
-        ok(cu::cuGraphChildGraphNodeGetGraph(child, &mut owned));
-        let exec = executable(outer);
-        ok(cu::cuGraphExecChildGraphNodeSetParams(exec, child, other));
-        run(exec);
-        assert_eq!(simulator.value(), 10);
-        assert_eq!(
-            cu::cuGraphExecChildGraphNodeSetParams(exec, child, larger),
-            1
-        );
-        // A child graph's node has the handle that it has in the original graph.
-        simulator.params(simulator.times, 7, |params| {
-            let add = nodes(owned)[1];
-            ok(cu::cuGraphExecKernelNodeSetParams_v2(exec, add, params));
-        });
-        run(exec);
-        assert_eq!(simulator.value(), 35);
-        run(executable(outer));
-        assert_eq!(simulator.value(), 2);
+    calls! {
+        cuGraphAddChildGraphNode(&mut child, outer, null(), 0, inner);
+        cuGraphChildGraphNodeGetGraph(child, &mut owned);
     }
+    let exec = executable(outer);
+    calls! { cuGraphExecChildGraphNodeSetParams(exec, child, other); }
+    run(exec);
+    assert_eq!(simulator.value(), 10);
+    calls! { cuGraphExecChildGraphNodeSetParams(exec, child, larger) => 1; }
+    // A child graph's node has the handle that it has in the original graph.
+    simulator.params(simulator.times, 7, |params| {
+        let add = nodes(owned)[1];
+        calls! { cuGraphExecKernelNodeSetParams_v2(exec, add, params); }
+    });
+    run(exec);
+    assert_eq!(simulator.value(), 35);
+    run(executable(outer));
+    assert_eq!(simulator.value(), 2);
 }

@@ -1,6 +1,8 @@
 //! Graphs and stream capture through the driver's functions, on the simulator.
 
-extern crate cuda_driver as _;
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
 
 mod capture;
 mod capture_rules;
@@ -12,21 +14,20 @@ mod objects;
 mod queries;
 
 use std::cell::RefCell;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{null, null_mut};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cuda_driver::functions as cu;
 use cuda_driver::types::graph::KernelNodeParams;
-use cust::context::legacy::{Context, ContextFlags};
-use cust::device::Device;
+use cust::context::legacy::Context;
 use cust::sys::{
     CUDA_HOST_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUevent, CUfunction, CUgraph,
     CUgraphExec, CUgraphNode, CUmemorytype, CUstream,
 };
+use support::*;
 
 /// Two kernels that add a number to each word of their block, and multiply each word by it.
-const PTX: &str = "
+const PTX: &CStr = c"
 .version 6.4
 .target sm_52
 .address_size 64
@@ -55,8 +56,7 @@ const PTX: &str = "
     mul.lo.u32 %r3, %r3, %r1;
     st.global.u32 [%rd3], %r3;
     ret;
-}
-\0";
+}";
 
 /// Number of words that each kernel processes.
 const WORDS: usize = 32;
@@ -69,12 +69,6 @@ struct Simulator {
     words: u64,
 }
 
-/// Asserts success.
-#[track_caller]
-fn ok(code: c_int) {
-    assert_eq!(code, 0);
-}
-
 impl Simulator {
     fn new() -> Self {
         thread_local! {
@@ -85,65 +79,27 @@ impl Simulator {
         ALONE.with_borrow_mut(|alone| {
             alone.get_or_insert_with(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
         });
-        static FORCED: Once = Once::new();
-        // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the
-        // environment takes a lock.
-        FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
-        cust::init(cust::CudaFlags::empty()).expect("the simulator");
-        let device = Device::get_device(0).expect("its device");
-        let context = Context::create_and_push(ContextFlags::SCHED_AUTO, device);
-        let (mut module, mut add, mut times, mut words) = (null_mut(), null_mut(), null_mut(), 0);
-        // SAFETY: all outputs are writable locals, and the PTX and the names are NUL-terminated.
-        unsafe {
-            ok(cu::cuModuleLoadData(&mut module, PTX.as_ptr().cast()));
-            ok(cu::cuModuleGetFunction(&mut add, module, c"add".as_ptr()));
-            ok(cu::cuModuleGetFunction(
-                &mut times,
-                module,
-                c"times".as_ptr(),
-            ));
-            ok(cu::cuMemAlloc_v2(&mut words, 4 * WORDS));
-        }
+        let context = own_context();
+        let (module, words) = (module(PTX), allocate(4 * WORDS));
         Self {
-            _context: context.expect("a context"),
-            add,
-            times,
+            _context: context,
+            add: function(module, c"add"),
+            times: function(module, c"times"),
             words,
         }
     }
 
     /// Returns the words, after a check that they are all equal.
     fn value(&self) -> u32 {
-        let mut actual = [0_u32; WORDS];
-        // SAFETY: the vector has as many bytes as the slice.
-        unsafe {
-            let to = actual.as_mut_ptr().cast();
-            ok(cu::cuMemcpyDtoH_v2(to, self.words, 4 * WORDS));
-        }
+        let actual: [u32; WORDS] = read(self.words);
         assert!(actual.iter().all(|word| *word == actual[0]), "{actual:?}");
         actual[0]
     }
 
     /// Launches a kernel in a stream.
     fn launch(&self, function: CUfunction, by: u32, stream: CUstream) -> c_int {
-        let (mut at, mut by) = (self.words, by);
-        let mut arguments: [*mut c_void; 2] = [(&raw mut at).cast(), (&raw mut by).cast()];
-        // SAFETY: the parameter list matches the signature of both kernels.
-        unsafe {
-            cu::cuLaunchKernel(
-                function,
-                1,
-                1,
-                1,
-                WORDS as u32,
-                1,
-                1,
-                0,
-                stream,
-                arguments.as_mut_ptr(),
-                null_mut(),
-            )
-        }
+        let arguments = [self.words, by.into()];
+        launch(function, [1, WORDS as u32], stream, &arguments)
     }
 
     /// Calls `body` with the parameters of a kernel node, which live until it returns.
@@ -177,11 +133,13 @@ impl Simulator {
     ) -> CUgraphNode {
         let mut node = null_mut();
         self.params(function, by, |params| {
-            // SAFETY: `node` is writable; `graph`, `after` and `params` are handles or addresses that the
-            // driver looks up, never dereferences.
-            ok(unsafe {
-                cu::cuGraphAddKernelNode_v2(&mut node, graph, after.as_ptr(), after.len(), params)
-            });
+            ok(code!(cuGraphAddKernelNode_v2(
+                &mut node,
+                graph,
+                after.as_ptr(),
+                after.len(),
+                params
+            )));
         });
         node
     }
@@ -201,11 +159,16 @@ impl Simulator {
     fn fill_node(&self, graph: CUgraph, after: &[CUgraphNode], value: u32) -> CUgraphNode {
         let mut node = null_mut();
         let params = self.fill(value);
-        // SAFETY: `node` is writable, `list` has `count` elements, and `params` is a valid structure; `graph`
-        // is an opaque handle that the driver looks up, never dereferences.
-        ok(unsafe {
+        ok({
             let (list, count) = (after.as_ptr(), after.len());
-            cu::cuGraphAddMemsetNode(&mut node, graph, list, count, &params, null_mut())
+            code!(cuGraphAddMemsetNode(
+                &mut node,
+                graph,
+                list,
+                count,
+                &params,
+                null_mut()
+            ))
         });
         node
     }
@@ -244,39 +207,29 @@ fn read_back(from: u64, to: *mut u32) -> CUDA_MEMCPY3D {
 
 fn graph() -> CUgraph {
     let mut graph = null_mut();
-    // SAFETY: `graph` is writable.
-    ok(unsafe { cu::cuGraphCreate(&mut graph, 0) });
+    calls! { cuGraphCreate(&mut graph, 0); }
     graph
 }
 
 fn executable(graph: CUgraph) -> CUgraphExec {
     let mut handle = null_mut();
-    // SAFETY: `handle` is writable; `graph` is an opaque handle that the driver looks up, never dereferences.
-    ok(unsafe { cu::cuGraphInstantiateWithFlags(&mut handle, graph, 0) });
+    calls! { cuGraphInstantiateWithFlags(&mut handle, graph, 0); }
     handle
 }
 
 /// Launches a graph in the default stream and waits for it.
 fn run(graph: CUgraphExec) {
-    // SAFETY: `graph` is an opaque handle that the driver looks up, never dereferences.
-    unsafe {
-        ok(cu::cuGraphLaunch(graph, null_mut()));
-        ok(cu::cuCtxSynchronize());
+    calls! {
+        cuGraphLaunch(graph, null_mut());
+        cuCtxSynchronize();
     }
 }
 
-fn stream(flags: u32) -> CUstream {
-    let mut handle = null_mut();
-    // SAFETY: `handle` is writable.
-    ok(unsafe { cu::cuStreamCreate(&mut handle, flags) });
-    handle
-}
-
-fn event() -> CUevent {
-    let mut handle = null_mut();
-    // SAFETY: `handle` is writable.
-    ok(unsafe { cu::cuEventCreate(&mut handle, 0) });
-    handle
+/// Returns a stream's capture status: 1 if active, 2 after an error.
+fn status(stream: CUstream) -> c_int {
+    let mut status = 9;
+    calls! { cuStreamIsCapturing(stream, &mut status); }
+    status
 }
 
 /// A host function that increments a counter.
@@ -296,20 +249,16 @@ fn counting_node(number: &mut u32) -> CUDA_HOST_NODE_PARAMS {
 /// Returns the nodes of a graph.
 fn nodes(graph: CUgraph) -> Vec<CUgraphNode> {
     let mut count = 0;
-    // SAFETY: a null list requests only the count; then the vector has room for `count` nodes.
-    unsafe {
-        ok(cu::cuGraphGetNodes(graph, null_mut(), &mut count));
-        let mut nodes = vec![null_mut(); count];
-        ok(cu::cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count));
-        nodes
-    }
+    calls! { cuGraphGetNodes(graph, null_mut(), &mut count); }
+    let mut nodes = vec![null_mut(); count];
+    calls! { cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count); }
+    nodes
 }
 
 /// Returns the type of a node.
 fn node_type(node: CUgraphNode) -> c_int {
     let mut kind = -1;
-    // SAFETY: `kind` is writable; `node` is an opaque handle that the driver looks up, never dereferences.
-    ok(unsafe { cu::cuGraphNodeGetType(node, &mut kind) });
+    calls! { cuGraphNodeGetType(node, &mut kind); }
     kind
 }
 
@@ -317,8 +266,6 @@ fn node_type(node: CUgraphNode) -> c_int {
 fn dependencies(node: CUgraphNode) -> Vec<CUgraphNode> {
     let mut actual = [null_mut(); 8];
     let mut count = actual.len();
-    // SAFETY: `count` and `actual` are writable; `node` is an opaque handle that the driver looks up, never
-    // dereferences.
-    ok(unsafe { cu::cuGraphNodeGetDependencies(node, actual.as_mut_ptr(), &mut count) });
+    calls! { cuGraphNodeGetDependencies(node, actual.as_mut_ptr(), &mut count); }
     actual[..count].to_vec()
 }

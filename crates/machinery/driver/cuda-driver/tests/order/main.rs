@@ -1,23 +1,24 @@
 //! The order and time at which stream operations execute: never before a call waits for them or the program
 //! is idle, and never in violation of streams and events.
 
-extern crate cuda_driver as _;
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
 
 mod shuffled;
 mod waiting;
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cuda_driver::functions as cu;
-use cust::context::legacy::{Context, ContextFlags};
-use cust::device::Device;
-use cust::sys::{CUevent, CUfunction, CUstream};
+use cust::context::legacy::Context;
+use cust::sys::{CUfunction, CUstream};
+use support::*;
 
 /// A kernel that appends a digit to a number, `*at = *at * 10 + digit`, and one that stores to an unallocated
 /// address.
-const PTX: &str = "
+const PTX: &CStr = c"
 .version 6.4
 .target sm_52
 .address_size 64
@@ -37,8 +38,7 @@ const PTX: &str = "
     mov.u64 %rd1, 0;
     st.global.u64 [%rd1], %rd1;
     ret;
-}
-\0";
+}";
 
 /// A context with the two kernels and a number in page-locked memory.
 struct Simulator {
@@ -50,44 +50,17 @@ struct Simulator {
     _turn: MutexGuard<'static, ()>,
 }
 
-#[track_caller]
-fn ok(code: c_int) {
-    assert_eq!(code, 0);
-}
-
 impl Simulator {
     fn new() -> Self {
         static TURN: Mutex<()> = Mutex::new(());
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        static FORCED: Once = Once::new();
-        // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the
-        // environment takes a lock.
-        FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
-        cust::init(cust::CudaFlags::empty()).expect("the simulator");
-        let device = Device::get_device(0).expect("its device");
-        let context = Context::create_and_push(ContextFlags::SCHED_AUTO, device);
-        let (mut module, mut append, mut fault) = (null_mut(), null_mut(), null_mut());
-        let mut number = null_mut();
-        // SAFETY: all outputs are writable locals, and the PTX and the names are NUL-terminated.
-        unsafe {
-            ok(cu::cuModuleLoadData(&mut module, PTX.as_ptr().cast()));
-            ok(cu::cuModuleGetFunction(
-                &mut append,
-                module,
-                c"append".as_ptr(),
-            ));
-            ok(cu::cuModuleGetFunction(
-                &mut fault,
-                module,
-                c"fault".as_ptr(),
-            ));
-            ok(cu::cuMemAllocHost_v2(&mut number, 8));
-        }
+        let context = own_context();
+        let module = module(PTX);
         Self {
-            append,
-            fault,
-            number: number.cast(),
-            _context: context.expect("a context"),
+            append: function(module, c"append"),
+            fault: function(module, c"fault"),
+            number: allocate_host(8),
+            _context: context,
             _turn: turn,
         }
     }
@@ -106,29 +79,11 @@ impl Simulator {
 
     /// Launches a kernel in a stream that appends a digit.
     fn append(&self, digit: u64, stream: CUstream) {
-        let (mut at, mut digit) = (self.number as u64, digit);
-        let mut arguments: [*mut c_void; 2] = [(&raw mut at).cast(), (&raw mut digit).cast()];
-        ok(launch(self.append, &mut arguments, stream));
+        ok(self.launch(self.append, &[self.number as u64, digit], stream));
     }
-}
 
-fn launch(function: CUfunction, arguments: &mut [*mut c_void], stream: CUstream) -> c_int {
-    let (list, none) = (arguments.as_mut_ptr(), null_mut());
-    // SAFETY: the parameter list matches the kernel's signature.
-    unsafe { cu::cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, list, none) }
-}
-
-/// Creates a stream; with flag 1, one that does not synchronize with the default stream.
-fn stream(flags: u32) -> CUstream {
-    let mut made = null_mut();
-    // SAFETY: `made` is writable.
-    ok(unsafe { cu::cuStreamCreate(&mut made, flags) });
-    made
-}
-
-fn event() -> CUevent {
-    let mut made = null_mut();
-    // SAFETY: `made` is writable.
-    ok(unsafe { cu::cuEventCreate(&mut made, 0) });
-    made
+    /// Launches one thread.
+    fn launch(&self, kernel: CUfunction, arguments: &[u64], stream: CUstream) -> c_int {
+        launch(kernel, [1, 1], stream, arguments)
+    }
 }

@@ -11,8 +11,7 @@ fn outcomes(simulator: &Simulator, mut body: impl FnMut()) -> BTreeSet<u64> {
             simulator.set(0);
             cuda_driver::shuffle(Some(seed));
             body();
-            // SAFETY: `cuCtxSynchronize` takes no pointers.
-            ok(unsafe { cu::cuCtxSynchronize() });
+            calls! { cuCtxSynchronize(); }
             cuda_driver::shuffle(None);
             simulator.now()
         });
@@ -37,8 +36,7 @@ fn independent_streams_run_in_every_order() {
     simulator.append(1, first);
     simulator.append(2, second);
     simulator.append(3, first);
-    // SAFETY: `first` is an opaque handle that the driver looks up, never dereferences.
-    ok(unsafe { cu::cuStreamSynchronize(first) });
+    calls! { cuStreamSynchronize(first); }
     assert_eq!(simulator.now(), 123);
 }
 
@@ -48,22 +46,18 @@ fn events_and_the_default_stream_order_operations() {
     let (first, second, done) = (stream(1), stream(1), event());
     let ordered = outcomes(&simulator, || {
         simulator.append(1, first);
-        // SAFETY: `done`, `first` and `second` are handles or addresses that the driver looks up, never
-        // dereferences.
-        unsafe {
-            ok(cu::cuEventRecord(done, first));
-            ok(cu::cuStreamWaitEvent(second, done, 0));
+        calls! {
+            cuEventRecord(done, first);
+            cuStreamWaitEvent(second, done, 0);
         }
         simulator.append(2, second);
     });
     assert_eq!(ordered, [12].into());
     // An event stands for the operations before its last record.
     let later = outcomes(&simulator, || {
-        // SAFETY: `done` and `first` are handles or addresses that the driver looks up, never dereferences.
-        unsafe { ok(cu::cuEventRecord(done, first)) };
+        ok(code!(cuEventRecord(done, first)));
         simulator.append(1, first);
-        // SAFETY: `second` and `done` are handles or addresses that the driver looks up, never dereferences.
-        unsafe { ok(cu::cuStreamWaitEvent(second, done, 0)) };
+        ok(code!(cuStreamWaitEvent(second, done, 0)));
         simulator.append(2, second);
     });
     assert_eq!(later, [12, 21].into());
@@ -89,8 +83,7 @@ fn waiting_for_a_stream_leaves_others_pending() {
     outcomes(&simulator, || {
         simulator.append(1, first);
         simulator.append(2, second);
-        // SAFETY: `second` is an opaque handle that the driver looks up, never dereferences.
-        ok(unsafe { cu::cuStreamSynchronize(second) });
+        calls! { cuStreamSynchronize(second); }
         outcomes_seen.insert(simulator.now());
     });
     // The operations before the second stream's are executed with it, or not at all.

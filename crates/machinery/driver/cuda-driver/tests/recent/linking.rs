@@ -3,7 +3,6 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
-use cuda_driver::functions::*;
 use cust::sys::{CUlinkState, CUmodule};
 
 use super::*;
@@ -43,16 +42,8 @@ impl Link {
         let size = std::ptr::without_provenance_mut(256);
         let mut options = Box::new(([5, 6], [log.as_mut_ptr().cast(), size]));
         let mut state = null_mut();
-        // SAFETY: both option arrays have two elements, which outlive the link.
-        let code = unsafe {
-            cuLinkCreate_v2(
-                2,
-                options.0.as_mut_ptr(),
-                options.1.as_mut_ptr(),
-                &mut state,
-            )
-        };
-        assert_eq!(code, 0);
+        let (names, values) = (options.0.as_mut_ptr(), options.1.as_mut_ptr());
+        calls! { cuLinkCreate_v2(2, names, values, &mut state); }
         Self {
             state,
             log,
@@ -61,35 +52,26 @@ impl Link {
     }
 
     fn add(&self, kind: c_int, name: &CStr, text: &str) -> i32 {
-        // SAFETY: the text has the size passed, and no options are passed.
-        unsafe {
-            cuLinkAddData_v2(
-                self.state,
-                kind,
-                text.as_ptr().cast_mut().cast(),
-                text.len(),
-                name.as_ptr(),
-                0,
-                null_mut(),
-                null_mut(),
-            )
-        }
+        code!(cuLinkAddData_v2(
+            self.state,
+            kind,
+            text.as_ptr().cast_mut().cast(),
+            text.len(),
+            name.as_ptr(),
+            0,
+            null_mut(),
+            null_mut()
+        ))
     }
 
     fn complete(&self) -> Result<&CStr, i32> {
         let (mut linked, mut size) = (null_mut(), 0);
-        // SAFETY: `linked` and `size` are writable; `self.state` is an opaque handle that the driver looks
-        // up, never dereferences.
-        unsafe {
-            match cuLinkComplete(self.state, &mut linked, &mut size) {
-                0 => {
-                    let text = CStr::from_ptr(linked.cast::<c_char>());
-                    assert_eq!(text.to_bytes_with_nul().len(), size);
-                    Ok(text)
-                }
-                code => Err(code),
-            }
-        }
+        let code = code!(cuLinkComplete(self.state, &mut linked, &mut size));
+        support::result(code, ())?;
+        // SAFETY: the image is PTX, NUL-terminated, and lives as long as the link.
+        let text = unsafe { CStr::from_ptr(linked.cast::<c_char>()) };
+        assert_eq!(text.to_bytes_with_nul().len(), size);
+        Ok(text)
     }
 
     fn log_text(&self) -> &str {
@@ -102,47 +84,24 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // SAFETY: `self.state` is an opaque handle that the driver looks up, never dereferences.
-        unsafe {
-            assert_eq!(cuLinkDestroy(self.state), 0);
-            assert_eq!(cuLinkDestroy(self.state), INVALID_HANDLE);
+        calls! {
+            cuLinkDestroy(self.state);
+            cuLinkDestroy(self.state) => INVALID_HANDLE;
         }
     }
 }
 
 /// Returns the value that the kernel `k` of a module stores.
 fn run_stored(module: CUmodule) -> u32 {
-    let mut function = null_mut();
-    let mut out = floats(&[0.0]);
-    let mut parameters = [(&raw mut out).cast::<c_void>()];
-    // SAFETY: the parameter list matches the kernel's signature of one parameter.
-    unsafe {
-        assert_eq!(cuModuleGetFunction(&mut function, module, c"k".as_ptr()), 0);
-        let launched = cuLaunchKernel(
-            function,
-            1,
-            1,
-            1,
-            1,
-            1,
-            1,
-            0,
-            null_mut(),
-            parameters.as_mut_ptr(),
-            null_mut(),
-        );
-        assert_eq!(launched, 0);
-    }
+    let out = floats(&[0.0]);
+    let function = support::function(module, c"k");
+    support::ok(support::launch(function, [1, 1], null_mut(), &[out]));
     read(out, 1)[0].to_bits()
 }
 
 fn load(image: *const c_void) -> Result<CUmodule, i32> {
     let mut module = null_mut();
-    // SAFETY: every caller passes a valid image, and `module` is writable.
-    match unsafe { cuModuleLoadData(&mut module, image) } {
-        0 => Ok(module),
-        code => Err(code),
-    }
+    support::result(code!(cuModuleLoadData(&mut module, image)), module)
 }
 
 #[test]
@@ -154,13 +113,9 @@ fn mutually_dependent_modules_link_and_run() {
     std::fs::write(&file, format!("{HEADER}{CALLEE}")).unwrap();
     let path = CString::new(file.to_str().unwrap()).unwrap();
     let none = null_mut();
-    // SAFETY: the path is NUL-terminated, and no options are passed.
-    unsafe {
-        let add = || cuLinkAddFile_v2(link.state, 1, path.as_ptr(), 0, none, null_mut());
-        assert_eq!(add(), 0);
-        std::fs::remove_file(file).unwrap();
-        assert_eq!(add(), 301);
-    }
+    calls! { cuLinkAddFile_v2(link.state, 1, path.as_ptr(), 0, none, null_mut()); }
+    std::fs::remove_file(file).unwrap();
+    calls! { cuLinkAddFile_v2(link.state, 1, path.as_ptr(), 0, none, null_mut()) => 301; }
     let linked = link.complete().unwrap();
     let module = load(linked.as_ptr().cast()).unwrap();
     assert_eq!(run_stored(module), 42);
@@ -248,9 +203,7 @@ fn newest_ptx_of_a_fat_binary_is_loaded() {
     let mut module = null_mut();
     // The wrapper that a compiler places in a program points to it.
     let parts: [u64; 3] = [0x4662_43b1 | 1 << 32, image.as_ptr() as u64, 0];
-    // SAFETY: `wrapper` points to a complete fat binary, and the output is writable.
-    let code = unsafe { cuModuleLoadFatBinary(&mut module, parts.as_ptr().cast()) };
-    assert_eq!(code, 0);
+    calls! { cuModuleLoadFatBinary(&mut module, parts.as_ptr().cast()); }
     assert_eq!(run_stored(module), 2);
 }
 
@@ -267,29 +220,13 @@ impl TempImage {
 
     /// Loads the file as a module and as a library.
     fn load(&self) -> [Result<CUmodule, i32>; 2] {
-        let (mut module, mut library, mut of_library) = (null_mut(), null_mut(), null_mut());
-        let none = null_mut();
-        // SAFETY: the path is NUL-terminated, no options are passed, and the outputs are writable.
-        unsafe {
-            let code = cuModuleLoad(&mut module, self.0.as_ptr());
-            let alone = if code == 0 { Ok(module) } else { Err(code) };
-            let path = self.0.as_ptr();
-            let code = cuLibraryLoadFromFile(
-                &mut library,
-                path,
-                null_mut(),
-                null_mut(),
-                0,
-                null_mut(),
-                none,
-                0,
-            );
-            if code != 0 {
-                return [alone, Err(code)];
-            }
-            assert_eq!(cuLibraryGetModule(&mut of_library, library), 0);
-            [alone, Ok(of_library)]
-        }
+        let (mut module, mut of_library) = (null_mut(), null_mut());
+        let code = code!(cuModuleLoad(&mut module, self.0.as_ptr()));
+        let of_library = library_from_file(&self.0).map(|library| {
+            calls! { cuLibraryGetModule(&mut of_library, library); }
+            of_library
+        });
+        [support::result(code, module), of_library]
     }
 }
 

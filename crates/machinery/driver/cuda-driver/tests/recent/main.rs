@@ -1,5 +1,9 @@
 //! Driver functions newer than those in `cust`, called through the exported C functions as foreign programs do.
 
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
+
 mod contexts;
 mod libraries;
 mod linking;
@@ -8,11 +12,10 @@ mod pointers;
 mod streams;
 mod virtual_memory;
 
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::ptr::null_mut;
-use std::sync::Once;
 
-use cuda_driver::functions::*;
+use cuda_driver::types::CUlibrary;
 use cust::sys::{CUcontext, CUdeviceptr};
 
 /// A kernel that adds `factor` times `x` to `y`.
@@ -35,53 +38,47 @@ struct OwnContext(CUcontext);
 
 impl OwnContext {
     fn new() -> Self {
-        static FORCED: Once = Once::new();
-        // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the
-        // environment takes a lock.
-        FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
+        support::start();
         let mut context = null_mut();
-        // SAFETY: `context` is writable.
-        unsafe {
-            assert_eq!(cuInit(0), 0);
-            assert_eq!(cuCtxCreate_v2(&mut context, 0, 0), 0);
-        }
+        calls! { cuCtxCreate_v2(&mut context, 0, 0); }
         Self(context)
     }
 }
 
 impl Drop for OwnContext {
     fn drop(&mut self) {
-        // SAFETY: `self.0` is an opaque handle that the driver looks up, never dereferences.
-        assert_eq!(unsafe { cuCtxDestroy_v2(self.0) }, 0);
+        calls! { cuCtxDestroy_v2(self.0); }
     }
 }
 
 /// Allocates device memory with these numbers.
 fn floats(values: &[f32]) -> CUdeviceptr {
-    let mut address = 0;
-    // SAFETY: `values` has as many bytes as are allocated and copied.
-    unsafe {
-        assert_eq!(cuMemAlloc_v2(&mut address, size_of_val(values)), 0);
-        assert_eq!(
-            cuMemcpyHtoD_v2(address, values.as_ptr().cast(), size_of_val(values)),
-            0
-        );
-    }
+    let address = support::allocate(size_of_val(values));
+    calls! { cuMemcpyHtoD_v2(address, values.as_ptr().cast(), size_of_val(values)); }
     address
 }
 
 /// Returns the numbers in device memory.
 fn read(address: CUdeviceptr, count: usize) -> Vec<f32> {
     let mut values = vec![0.0; count];
-    // SAFETY: `values` is writable; `c_void`, `address` and `f32` are handles or addresses that the driver
-    // looks up, never dereferences.
-    let code = unsafe {
-        cuMemcpyDtoH_v2(
-            values.as_mut_ptr().cast::<c_void>(),
-            address,
-            count * size_of::<f32>(),
-        )
-    };
-    assert_eq!(code, 0);
+    let bytes = size_of_val(values.as_slice());
+    calls! { cuMemcpyDtoH_v2(values.as_mut_ptr().cast(), address, bytes); }
     values
+}
+
+/// Loads a file as a library, without options.
+fn library_from_file(path: &CStr) -> Result<CUlibrary, i32> {
+    let (mut library, options, none) = (null_mut(), null_mut(), null_mut());
+    let path = path.as_ptr();
+    let code = code!(cuLibraryLoadFromFile(
+        &mut library,
+        path,
+        options,
+        none,
+        0,
+        options,
+        none,
+        0
+    ));
+    support::result(code, library)
 }

@@ -3,18 +3,15 @@
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-use cuda_driver::functions::*;
-
 use super::*;
 
 /// Returns an attribute of an address; unused high bytes are zero.
 fn attribute(id: i32, address: u64) -> Result<u64, i32> {
     let mut value = 0_u64;
-    // SAFETY: every attribute except 5 fits in a `u64`.
-    match unsafe { cuPointerGetAttribute((&raw mut value).cast(), id, address) } {
-        0 => Ok(value),
-        code => Err(code),
-    }
+    support::result(
+        code!(cuPointerGetAttribute((&raw mut value).cast(), id, address)),
+        value,
+    )
 }
 
 #[test]
@@ -57,20 +54,21 @@ fn device_memory_has_all_attributes_except_host_pointers() {
 fn pool_memory_reports_its_pool() {
     let _context = OwnContext::new();
     let (mut address, mut pool) = (0, null_mut());
-    // SAFETY: `address`, `pool` and `actual` are writable.
-    unsafe {
-        assert_eq!(cuMemAllocAsync(&mut address, 64, null_mut()), 0);
-        assert_eq!(cuDeviceGetDefaultMemPool(&mut pool, 0), 0);
-        assert_eq!(attribute(17, address), Ok(pool as u64));
-        let here = cuda_driver::types::CUmemLocation { kind: 1, id: 0 };
-        let there = cuda_driver::types::CUmemLocation { kind: 2, id: 0 };
-        let mut actual = null_mut();
-        assert_eq!(cuMemGetDefaultMemPool(&mut actual, &here, 1), 0);
-        assert_eq!(actual, pool);
-        assert_eq!(cuMemGetMemPool(&mut actual, &here, 1), 0);
-        assert_eq!(cuMemSetMemPool(&here, 1, actual), 0);
-        assert_eq!(cuMemGetMemPool(&mut actual, &there, 1), NOT_SUPPORTED);
-        assert_eq!(cuMemGetMemPool(&mut actual, null(), 1), INVALID_VALUE);
+    calls! {
+        cuMemAllocAsync(&mut address, 64, null_mut());
+        cuDeviceGetDefaultMemPool(&mut pool, 0);
+    }
+    assert_eq!(attribute(17, address), Ok(pool as u64));
+    let here = cuda_driver::types::CUmemLocation { kind: 1, id: 0 };
+    let there = cuda_driver::types::CUmemLocation { kind: 2, id: 0 };
+    let mut actual = null_mut();
+    calls! { cuMemGetDefaultMemPool(&mut actual, &here, 1); }
+    assert_eq!(actual, pool);
+    calls! {
+        cuMemGetMemPool(&mut actual, &here, 1);
+        cuMemSetMemPool(&here, 1, actual);
+        cuMemGetMemPool(&mut actual, &there, 1) => NOT_SUPPORTED;
+        cuMemGetMemPool(&mut actual, null(), 1) => INVALID_VALUE;
     }
 }
 
@@ -87,18 +85,19 @@ fn several_attributes_can_be_queried_at_once() {
             (&raw mut size).cast(),
             (&raw mut device).cast(),
         ];
-        // SAFETY: `ids` and `data` are writable; `address` is a device address that the driver looks up.
-        let code =
-            unsafe { cuPointerGetAttributes(4, ids.as_mut_ptr(), data.as_mut_ptr(), address) };
+        let code = code!(cuPointerGetAttributes(
+            4,
+            ids.as_mut_ptr(),
+            data.as_mut_ptr(),
+            address
+        ));
         (code, kind, host, size, device)
     };
     assert_eq!(query(address, &mut ids), (0, 2, 0, 16, 0));
     assert_eq!(query(64, &mut ids), (0, 0, 0, 0, -2), "unallocated address");
     ids[0] = 99;
     assert_eq!(query(address, &mut ids).0, INVALID_VALUE);
-    // SAFETY: the driver rejects null pointers and invalid arguments.
-    let null_list = unsafe { cuPointerGetAttributes(1, null_mut(), null_mut(), address) };
-    assert_eq!(null_list, INVALID_VALUE);
+    calls! { cuPointerGetAttributes(1, null_mut(), null_mut(), address) => INVALID_VALUE; }
 }
 
 #[test]
@@ -106,16 +105,10 @@ fn sync_memops_can_be_set() {
     let _context = OwnContext::new();
     let address = floats(&[0.0; 4]);
     for on in [1_u32, 0] {
-        // SAFETY: the value is a readable `u32`.
-        let set = unsafe { cuPointerSetAttribute((&raw const on).cast(), 6, address + 4) };
-        assert_eq!(set, 0);
+        calls! { cuPointerSetAttribute((&raw const on).cast(), 6, address + 4); }
         assert_eq!(attribute(6, address), Ok(on.into()));
     }
-    // SAFETY: the driver rejects null pointers and invalid arguments.
-    unsafe {
-        assert_eq!(cuPointerSetAttribute(null(), 6, address), INVALID_VALUE);
-        let one = 1_u32;
-        let other = cuPointerSetAttribute((&raw const one).cast(), 8, address);
-        assert_eq!(other, INVALID_VALUE);
-    }
+    calls! { cuPointerSetAttribute(null(), 6, address) => INVALID_VALUE; }
+    let one = 1_u32;
+    calls! { cuPointerSetAttribute((&raw const one).cast(), 8, address) => INVALID_VALUE; }
 }

@@ -2,7 +2,6 @@
 
 use std::ptr::{null, null_mut};
 
-use cuda_driver::functions::*;
 use cuda_driver::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
 
 use super::*;
@@ -32,94 +31,68 @@ fn buffers_grow_in_place() {
     let _context = OwnContext::new();
     let made = properties(DEVICE_0, 0);
     let (mut size, mut buffer, mut memories, mut flags) = (0, 0, [0; 3], 9);
-    // SAFETY: all outputs are writable locals; handles and addresses are looked up by the driver, never
-    // dereferenced.
-    unsafe {
-        assert_eq!(cuMemGetAllocationGranularity(&mut size, &made, 0), 0);
-        assert_eq!(size, 2 << 20);
-        assert_eq!(cuMemAddressReserve(&mut buffer, 4 * size, 0, 0, 0), 0);
-        for (i, memory) in memories.iter_mut().enumerate() {
-            assert_eq!(cuMemCreate(memory, size, &made, 0), 0);
-            let at = buffer + (i * size) as u64;
-            assert_eq!(cuMemMap(at, size, 0, *memory, 0), 0);
-            assert_eq!(cuMemGetAccess(&mut flags, &DEVICE_0, at), 0);
-            assert_eq!(flags, 0);
-            assert_eq!(
-                cuMemsetD32_v2(at, 1, 1),
-                INVALID_VALUE,
-                "no access granted yet"
-            );
-            assert_eq!(cuMemSetAccess(at, size, &access(3), 1), 0);
-            assert_eq!(cuMemGetAccess(&mut flags, &DEVICE_0, at + 5), 0);
-            assert_eq!(flags, 3);
-            assert_eq!(cuMemRelease(*memory), 0);
+    calls! { cuMemGetAllocationGranularity(&mut size, &made, 0); }
+    assert_eq!(size, 2 << 20);
+    calls! { cuMemAddressReserve(&mut buffer, 4 * size, 0, 0, 0); }
+    for (i, memory) in memories.iter_mut().enumerate() {
+        calls! { cuMemCreate(memory, size, &made, 0); }
+        let at = buffer + (i * size) as u64;
+        calls! {
+            cuMemMap(at, size, 0, *memory, 0);
+            cuMemGetAccess(&mut flags, &DEVICE_0, at);
         }
-        // From one piece into the next, with a fill, a kernel and a copy.
-        let middle = buffer + size as u64 - 8;
-        assert_eq!(cuMemsetD32_v2(middle, 1.0_f32.to_bits(), 4), 0);
-        assert_eq!(saxpy(middle, buffer + 2 * size as u64 - 8, 4), 0);
-        assert_eq!(read(buffer + 2 * size as u64 - 8, 4), [3.0; 4]);
+        assert_eq!(flags, 0);
+        calls! {
+            cuMemsetD32_v2(at, 1, 1) => INVALID_VALUE, "no access granted yet";
+            cuMemSetAccess(at, size, &access(3), 1);
+            cuMemGetAccess(&mut flags, &DEVICE_0, at + 5);
+        }
+        assert_eq!(flags, 3);
+        calls! { cuMemRelease(*memory); }
+    }
+    // From one piece into the next, with a fill, a kernel and a copy.
+    let middle = buffer + size as u64 - 8;
+    calls! { cuMemsetD32_v2(middle, 1.0_f32.to_bits(), 4); }
+    assert_eq!(saxpy(middle, buffer + 2 * size as u64 - 8, 4), 0);
+    assert_eq!(read(buffer + 2 * size as u64 - 8, 4), [3.0; 4]);
 
-        let mut held = 0;
-        let inside = (buffer + 7) as *mut c_void;
-        assert_eq!(cuMemRetainAllocationHandle(&mut held, inside), 0);
-        assert_eq!(held, memories[0]);
-        let mut actual = properties(DEVICE_0, 7);
-        assert_eq!(cuMemGetAllocationPropertiesFromHandle(&mut actual, held), 0);
-        assert_eq!(
-            (actual.kind, actual.shared, actual.location.kind),
-            (1, 0, 1)
-        );
-        assert_eq!(cuMemRelease(held), 0);
+    let mut held = 0;
+    let inside = (buffer + 7) as *mut std::ffi::c_void;
+    calls! { cuMemRetainAllocationHandle(&mut held, inside); }
+    assert_eq!(held, memories[0]);
+    let mut actual = properties(DEVICE_0, 7);
+    calls! { cuMemGetAllocationPropertiesFromHandle(&mut actual, held); }
+    assert_eq!(
+        (actual.kind, actual.shared, actual.location.kind),
+        (1, 0, 1)
+    );
+    calls! { cuMemRelease(held); }
 
-        assert_eq!(cuMemUnmap(buffer, 3 * size), 0);
-        assert_eq!(cuMemRelease(memories[0]), INVALID_VALUE, "it is gone");
-        assert_eq!(cuMemAddressFree(buffer, 4 * size), 0);
-        assert_eq!(cuMemsetD32_v2(middle, 1, 1), INVALID_VALUE);
+    calls! {
+        cuMemUnmap(buffer, 3 * size);
+        cuMemRelease(memories[0]) => INVALID_VALUE, "it is gone";
+        cuMemAddressFree(buffer, 4 * size);
+        cuMemsetD32_v2(middle, 1, 1) => INVALID_VALUE;
     }
 }
 
 /// Adds three times `x` to `y`, for `n` numbers.
-fn saxpy(mut x: u64, mut y: u64, mut n: u32) -> i32 {
-    let (mut module, mut function) = (null_mut(), null_mut());
-    let (mut factor, mut bytes) = (0, 0);
-    let three = 3.0_f32;
-    let mut parameters: [*mut c_void; 3] = [
-        (&raw mut x).cast(),
-        (&raw mut y).cast(),
-        (&raw mut n).cast(),
-    ];
-    // SAFETY: the PTX is NUL-terminated, the outputs are writable, and the parameters match the kernel's
-    // signature.
-    unsafe {
-        assert_eq!(cuMemsetD32_v2(y, 0, n as usize), 0);
-        assert_eq!(cuModuleLoadData(&mut module, SAXPY.as_ptr().cast()), 0);
-        let name = c"factor".as_ptr();
-        assert_eq!(
-            cuModuleGetGlobal_v2(&mut factor, &mut bytes, module, name),
-            0
-        );
-        assert_eq!(cuMemcpyHtoD_v2(factor, (&raw const three).cast(), 4), 0);
-        assert_eq!(
-            cuModuleGetFunction(&mut function, module, c"saxpy".as_ptr()),
-            0
-        );
-        let launched = cuLaunchKernel(
-            function,
-            1,
-            1,
-            1,
-            n,
-            1,
-            1,
-            0,
-            null_mut(),
-            parameters.as_mut_ptr(),
-            null_mut(),
-        );
-        assert_eq!(launched, 0);
-        cuCtxSynchronize()
+fn saxpy(x: u64, y: u64, n: u32) -> i32 {
+    let (mut factor, mut bytes, three) = (0, 0, 3.0_f32);
+    let module = support::module(SAXPY);
+    calls! {
+        cuMemsetD32_v2(y, 0, n as usize);
+        cuModuleGetGlobal_v2(&mut factor, &mut bytes, module, c"factor".as_ptr());
+        cuMemcpyHtoD_v2(factor, (&raw const three).cast(), 4);
     }
+    let function = support::function(module, c"saxpy");
+    support::ok(support::launch(
+        function,
+        [1, n],
+        null_mut(),
+        &[x, y, n.into()],
+    ));
+    code!(cuCtxSynchronize())
 }
 
 #[test]
@@ -131,31 +104,28 @@ fn invalid_allocations_and_mappings_are_rejected() {
     let second = properties(CUmemLocation { kind: 1, id: 1 }, 0);
     let size = 2 << 20;
     let (mut memory, mut range) = (0, 0);
-    // SAFETY: `memory` and `range` are writable; `second_place` is an opaque handle that the driver looks up,
-    // never dereferences.
-    unsafe {
-        assert_eq!(cuMemCreate(&mut memory, 100, &here, 0), INVALID_VALUE);
-        assert_eq!(cuMemCreate(&mut memory, size, &here, 1), INVALID_VALUE);
-        assert_eq!(cuMemCreate(&mut memory, size, &host, 0), NOT_SUPPORTED);
-        assert_eq!(cuMemCreate(&mut memory, size, &shared, 0), NOT_SUPPORTED);
-        assert_eq!(cuMemCreate(&mut memory, size, &second, 0), 101);
-        assert_eq!(cuMemCreate(&mut memory, size, null(), 0), INVALID_VALUE);
-        assert_eq!(cuMemCreate(&mut memory, size, &here, 0), 0);
-        assert_eq!(
-            cuMemAddressReserve(&mut range, 2 * size, 0, 0, 1),
-            INVALID_VALUE
-        );
-        assert_eq!(cuMemAddressReserve(&mut range, 2 * size, 0, 0, 0), 0);
-        assert_eq!(cuMemMap(range, size, size, memory, 0), INVALID_VALUE);
-        assert_eq!(cuMemMap(range, size, 0, memory, 0), 0);
-        let second_place = range + size as u64;
-        assert_eq!(cuMemMap(second_place, size, 0, memory, 0), NOT_SUPPORTED);
-        assert_eq!(cuMemSetAccess(range, size, &access(2), 1), INVALID_VALUE);
-        assert_eq!(cuMemSetAccess(range, size, null(), 1), INVALID_VALUE);
-        assert_eq!(cuMemAddressFree(range, 2 * size), INVALID_VALUE);
-        assert_eq!(cuMemFree_v2(range), INVALID_VALUE);
-        assert_eq!(cuMemUnmap(range, size), 0);
-        assert_eq!(cuMemRelease(memory), 0);
-        assert_eq!(cuMemAddressFree(range, 2 * size), 0);
+    calls! {
+        cuMemCreate(&mut memory, 100, &here, 0) => INVALID_VALUE;
+        cuMemCreate(&mut memory, size, &here, 1) => INVALID_VALUE;
+        cuMemCreate(&mut memory, size, &host, 0) => NOT_SUPPORTED;
+        cuMemCreate(&mut memory, size, &shared, 0) => NOT_SUPPORTED;
+        cuMemCreate(&mut memory, size, &second, 0) => 101;
+        cuMemCreate(&mut memory, size, null(), 0) => INVALID_VALUE;
+        cuMemCreate(&mut memory, size, &here, 0);
+        cuMemAddressReserve(&mut range, 2 * size, 0, 0, 1) => INVALID_VALUE;
+        cuMemAddressReserve(&mut range, 2 * size, 0, 0, 0);
+        cuMemMap(range, size, size, memory, 0) => INVALID_VALUE;
+        cuMemMap(range, size, 0, memory, 0);
+    }
+    let second_place = range + size as u64;
+    calls! {
+        cuMemMap(second_place, size, 0, memory, 0) => NOT_SUPPORTED;
+        cuMemSetAccess(range, size, &access(2), 1) => INVALID_VALUE;
+        cuMemSetAccess(range, size, null(), 1) => INVALID_VALUE;
+        cuMemAddressFree(range, 2 * size) => INVALID_VALUE;
+        cuMemFree_v2(range) => INVALID_VALUE;
+        cuMemUnmap(range, size);
+        cuMemRelease(memory);
+        cuMemAddressFree(range, 2 * size);
     }
 }
