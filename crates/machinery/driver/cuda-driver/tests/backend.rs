@@ -1,37 +1,31 @@
 //! Selection of the backend by `CUDA_BACKEND` and the state of NVIDIA's library. The selection is made once
 //! per process, so each case runs this test program again as a child process, with [`child`] alone.
 
-extern crate cuda_driver as _;
+#[macro_use]
+mod support;
 
 use std::process::{Command, Output};
 
 use cust::device::Device;
-use cust::sys;
 
 /// Prints the selected backend, line by line on stdout. All cases run this.
 #[test]
 #[ignore = "run by the other tests in a separate process"]
 fn child() {
     let mut count = 0;
-    // SAFETY: `count` is writable.
-    let early = unsafe { sys::cuDeviceGetCount(&mut count) };
-    println!("before cuInit: {}", early as i32);
+    println!("before cuInit: {}", code!(cuDeviceGetCount(&mut count)));
     assert_eq!(cuda_driver::backend(), None);
 
-    // SAFETY: `cuInit` takes no pointers.
-    let init = unsafe { sys::cuInit(0) } as i32;
+    let init = code!(cuInit(0));
     println!("cuInit: {init}");
-    // SAFETY: `cuInit` takes no pointers.
-    let again = unsafe { sys::cuInit(0) } as i32;
-    assert_eq!(init, again);
+    calls! { cuInit(0) => init; }
     println!("backend: {:?}", cuda_driver::backend());
     if init != 0 {
         return;
     }
     println!("name: {}", Device::get_device(0).unwrap().name().unwrap());
     println!("version: {}", cust::CudaApiVersion::get().unwrap().major());
-    // SAFETY: null is a valid argument or is rejected by the driver.
-    let unsupported = unsafe { sys::cuDestroyExternalMemory(std::ptr::null_mut()) } as i32;
+    let unsupported = code!(cuDestroyExternalMemory(std::ptr::null_mut()));
     println!("cuDestroyExternalMemory: {unsupported}");
 }
 

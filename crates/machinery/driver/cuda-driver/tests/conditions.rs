@@ -1,6 +1,9 @@
 //! The conditions under which launches run, tested through unmodified cust. A separate test program, because
 //! conditions are per process; its tests run one after another.
 
+#[macro_use]
+mod support;
+
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
@@ -10,7 +13,6 @@ use cust::launch;
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
-use cust::sys;
 
 type Test = Result<(), Box<dyn Error>>;
 
@@ -66,14 +68,9 @@ fn simulator() -> (MutexGuard<'static, ()>, Context) {
     static FORCED: Once = Once::new();
     static CONTEXT: Once = Once::new();
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    FORCED.call_once(|| {
-        // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the
-        // environment takes a lock.
-        unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
-        // Conditions set before the simulator starts apply to it.
-        poison(Some(0xbad));
-    });
-    let context = cust::quick_init().unwrap();
+    // Conditions set before the simulator starts apply to it.
+    FORCED.call_once(|| poison(Some(0xbad)));
+    let context = support::primary_context();
     CONTEXT.call_once(|| {
         assert_eq!(uninitialized::<u32>(2).unwrap(), [0xbad; 2]);
         poison(None);
@@ -152,15 +149,11 @@ fn poison_fills_padding() -> Test {
     let (_turn, _context) = simulator();
     poison(Some(77));
     let (mut address, mut pitch, mut actual) = (0, 0, [0u32; 2]);
-    // SAFETY: the outputs are writable, and the second row and its padding are part of the allocation.
-    unsafe {
-        let status = sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 60, 2, 4);
-        assert_eq!(status, sys::CUresult::CUDA_SUCCESS);
-        let end = address + 2 * pitch as u64 - 8;
-        let copied = sys::cuMemcpyDtoH_v2(actual.as_mut_ptr().cast(), end, 8);
-        assert_eq!(copied, sys::CUresult::CUDA_SUCCESS);
-        let freed = sys::cuMemFree_v2(address);
-        assert_eq!(freed, sys::CUresult::CUDA_SUCCESS);
+    calls! { cuMemAllocPitch_v2(&mut address, &mut pitch, 60, 2, 4); }
+    let end = address + 2 * pitch as u64 - 8;
+    calls! {
+        cuMemcpyDtoH_v2(actual.as_mut_ptr().cast(), end, 8);
+        cuMemFree_v2(address);
     }
     poison(None);
     assert_eq!(actual, [77; 2]);

@@ -1,25 +1,14 @@
 //! The copy functions through the C API on the simulator: the address, the function or the structure
 //! determines the kind of memory on each side.
 
-extern crate cuda_driver as _;
+#[macro_use]
+mod support;
 
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
-use std::sync::Once;
 
-use cust::context::Context;
 use cust::memory::{DeviceBuffer, LockedBuffer, UnifiedBuffer};
-use cust::sys::{self, CUmemorytype as Type, CUresult as Code};
-
-const DONE: Code = Code::CUDA_SUCCESS;
-
-fn simulator() -> Context {
-    static FORCED: Once = Once::new();
-    // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the environment
-    // takes a lock.
-    FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
-    cust::quick_init().unwrap()
-}
+use cust::sys;
+use support::*;
 
 /// Returns test data in which no two neighbouring bytes are equal.
 fn pattern(bytes: usize) -> Vec<u8> {
@@ -29,7 +18,7 @@ fn pattern(bytes: usize) -> Vec<u8> {
 #[test]
 fn unified_addresses_determine_the_copy_direction() {
     const BYTES: usize = 1000;
-    let _context = simulator();
+    let _context = primary_context();
     let mut pageable = [vec![0u8; BYTES], vec![0u8; BYTES]];
     let mut locked = LockedBuffer::new(&0u8, 2 * BYTES).unwrap();
     let mut unified = UnifiedBuffer::new(&0u8, 2 * BYTES).unwrap();
@@ -56,17 +45,14 @@ fn unified_addresses_determine_the_copy_direction() {
                 let mut result = vec![0xee; BYTES];
                 let (sent, got) = (source.as_ptr() as u64, result.as_mut_ptr() as u64);
                 let legacy = std::ptr::null_mut();
-                // SAFETY: all memory has `BYTES` bytes, and the stream is synchronized.
-                unsafe {
-                    let copy = |to: u64, from: u64| match asynchronous {
-                        true => sys::cuMemcpyAsync(to, from, BYTES, legacy),
-                        false => sys::cuMemcpy(to, from, BYTES),
-                    };
-                    assert_eq!(copy(from[0], sent), DONE);
-                    assert_eq!(copy(to[1], from[0]), DONE);
-                    assert_eq!(copy(got, to[1]), DONE);
-                    assert_eq!(sys::cuStreamSynchronize(legacy), DONE);
-                }
+                let copy = |to: u64, from: u64| match asynchronous {
+                    true => code!(cuMemcpyAsync(to, from, BYTES, legacy)),
+                    false => code!(cuMemcpy(to, from, BYTES)),
+                };
+                ok(copy(from[0], sent));
+                ok(copy(to[1], from[0]));
+                ok(copy(got, to[1]));
+                calls! { cuStreamSynchronize(legacy); }
                 assert_eq!(result, source, "{from:x?} to {to:x?}");
             }
         }
@@ -75,25 +61,20 @@ fn unified_addresses_determine_the_copy_direction() {
 
 #[test]
 fn unallocated_addresses_are_rejected() {
-    let _context = simulator();
+    let _context = primary_context();
     let mut host = [0u8; 16];
     let device = DeviceBuffer::from_slice(&[0u8; 16]).unwrap();
     let (host, device) = (host.as_mut_ptr() as u64, device.as_device_ptr().as_raw());
     for (to, from) in [(0, host), (host, 0), (device + 1, host), (host, device + 1)] {
-        // SAFETY: the driver rejects null pointers and invalid arguments.
-        let refused = unsafe { sys::cuMemcpy(to, from, 16) };
-        assert_eq!(
-            refused,
-            Code::CUDA_ERROR_INVALID_VALUE,
-            "{from:#x} to {to:#x}"
-        );
+        let refused = code!(cuMemcpy(to, from, 16));
+        assert_eq!(refused, INVALID_VALUE, "{from:#x} to {to:#x}");
     }
 }
 
 /// One side of a two- or three-dimensional copy.
 #[derive(Clone, Copy)]
 struct Side {
-    kind: Type,
+    kind: CUmemorytype,
     address: u64,
     pitch: usize,
     rows: usize,
@@ -102,7 +83,7 @@ struct Side {
 impl Side {
     fn host(memory: *const u8, pitch: usize, rows: usize) -> Self {
         Self {
-            kind: Type::CU_MEMORYTYPE_HOST,
+            kind: HOST,
             address: memory as u64,
             pitch,
             rows,
@@ -112,7 +93,7 @@ impl Side {
     /// Returns the same memory as a unified address.
     fn unified(self) -> Self {
         Self {
-            kind: Type::CU_MEMORYTYPE_UNIFIED,
+            kind: UNIFIED,
             ..self
         }
     }
@@ -125,53 +106,43 @@ impl Side {
 
 /// Returns a copy of `height` rows of `width` bytes, from byte 3 in row 1 of `from` to byte 1 in row 2 of `to`.
 fn two_d(to: Side, from: Side, [width, height]: [usize; 2]) -> sys::CUDA_MEMCPY2D {
-    let mut copy = MaybeUninit::<sys::CUDA_MEMCPY2D>::zeroed();
-    let offset = copy.as_mut_ptr();
-    // SAFETY: all-zero bytes are valid for every field except the memory types, which are set below.
-    unsafe {
-        (*offset).srcMemoryType = from.kind;
-        (*offset).srcHost = from.as_host();
-        (*offset).srcDevice = from.address;
-        (*offset).srcPitch = from.pitch;
-        (*offset).srcXInBytes = 3;
-        (*offset).srcY = 1;
-        (*offset).dstMemoryType = to.kind;
-        (*offset).dstHost = to.as_host();
-        (*offset).dstDevice = to.address;
-        (*offset).dstPitch = to.pitch;
-        (*offset).dstXInBytes = 1;
-        (*offset).dstY = 2;
-        (*offset).WidthInBytes = width;
-        (*offset).Height = height;
-        copy.assume_init()
+    sys::CUDA_MEMCPY2D {
+        srcHost: from.as_host(),
+        srcDevice: from.address,
+        srcPitch: from.pitch,
+        srcXInBytes: 3,
+        srcY: 1,
+        dstHost: to.as_host(),
+        dstDevice: to.address,
+        dstPitch: to.pitch,
+        dstXInBytes: 1,
+        dstY: 2,
+        WidthInBytes: width,
+        Height: height,
+        ..copy_2d(from.kind, to.kind)
     }
 }
 
 /// Returns a copy of `depth` slices of such rows, from slice 1 of `from` to slice 0 of `to`.
 fn three_d(to: Side, from: Side, [width, height, depth]: [usize; 3]) -> sys::CUDA_MEMCPY3D {
-    let mut copy = MaybeUninit::<sys::CUDA_MEMCPY3D>::zeroed();
-    let offset = copy.as_mut_ptr();
-    // SAFETY: all-zero bytes are valid for every field except the memory types, which are set below.
-    unsafe {
-        (*offset).srcMemoryType = from.kind;
-        (*offset).srcHost = from.as_host();
-        (*offset).srcDevice = from.address;
-        (*offset).srcPitch = from.pitch;
-        (*offset).srcHeight = from.rows;
-        (*offset).srcXInBytes = 3;
-        (*offset).srcY = 1;
-        (*offset).srcZ = 1;
-        (*offset).dstMemoryType = to.kind;
-        (*offset).dstHost = to.as_host();
-        (*offset).dstDevice = to.address;
-        (*offset).dstPitch = to.pitch;
-        (*offset).dstHeight = to.rows;
-        (*offset).dstXInBytes = 1;
-        (*offset).dstY = 2;
-        (*offset).WidthInBytes = width;
-        (*offset).Height = height;
-        (*offset).Depth = depth;
-        copy.assume_init()
+    sys::CUDA_MEMCPY3D {
+        srcHost: from.as_host(),
+        srcDevice: from.address,
+        srcPitch: from.pitch,
+        srcHeight: from.rows,
+        srcXInBytes: 3,
+        srcY: 1,
+        srcZ: 1,
+        dstHost: to.as_host(),
+        dstDevice: to.address,
+        dstPitch: to.pitch,
+        dstHeight: to.rows,
+        dstXInBytes: 1,
+        dstY: 2,
+        WidthInBytes: width,
+        Height: height,
+        Depth: depth,
+        ..copy_3d(from.kind, to.kind)
     }
 }
 
@@ -180,15 +151,14 @@ fn three_d(to: Side, from: Side, [width, height, depth]: [usize; 3]) -> sys::CUD
 #[test]
 fn boxes_round_trip_through_device_memory() {
     const BYTES: usize = 4 * 8 * 64;
-    let _context = simulator();
+    let _context = primary_context();
     let source = pattern(BYTES);
     let (mut address, mut pitch) = (0, 0);
-    // SAFETY: `address` and `pitch` are writable.
-    let allocated = unsafe { sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 60, 4 * 9, 16) };
-    assert_eq!((allocated, pitch), (DONE, 512));
+    calls! { cuMemAllocPitch_v2(&mut address, &mut pitch, 60, 4 * 9, 16); }
+    assert_eq!(pitch, 512);
     let sent = Side::host(source.as_ptr(), 64, 8);
     let on_device = Side {
-        kind: Type::CU_MEMORYTYPE_DEVICE,
+        kind: DEVICE,
         address,
         pitch,
         rows: 9,
@@ -217,15 +187,10 @@ fn boxes_round_trip_through_device_memory() {
             let mut bytes = vec![0xee; BYTES];
             let result = named(Side::host(bytes.as_mut_ptr(), 37, 0));
             let run = |copy: &sys::CUDA_MEMCPY2D| {
-                // SAFETY: the boxes are within their arrays, and the stream is synchronized before the arrays
-                // are used.
-                let code = unsafe {
-                    match asynchronous {
-                        true => sys::cuMemcpy2DAsync_v2(copy, legacy),
-                        false => sys::cuMemcpy2DUnaligned_v2(copy),
-                    }
-                };
-                assert_eq!(code, DONE);
+                ok(match asynchronous {
+                    true => code!(cuMemcpy2DAsync_v2(copy, legacy)),
+                    false => code!(cuMemcpy2DUnaligned_v2(copy)),
+                });
             };
             // Directly from host to host.
             run(&two_d(result, named(sent), [33, 5]));
@@ -249,15 +214,10 @@ fn boxes_round_trip_through_device_memory() {
             bytes.fill(0xee);
             let result = named(Side::host(bytes.as_mut_ptr(), 41, 7));
             let run = |copy: &sys::CUDA_MEMCPY3D| {
-                // SAFETY: `copy` and `legacy` are handles or addresses that the driver looks up, never
-                // dereferences.
-                let code = unsafe {
-                    match asynchronous {
-                        true => sys::cuMemcpy3DAsync_v2(copy, legacy),
-                        false => sys::cuMemcpy3D_v2(copy),
-                    }
-                };
-                assert_eq!(code, DONE);
+                ok(match asynchronous {
+                    true => code!(cuMemcpy3DAsync_v2(copy, legacy)),
+                    false => code!(cuMemcpy3D_v2(copy)),
+                });
             };
             run(&three_d(result, named(sent), [33, 5, 2]));
             assert_eq!(bytes, expected(33, 5, 2, result));
@@ -277,6 +237,5 @@ fn boxes_round_trip_through_device_memory() {
             assert_eq!(bytes, expected(33, 5, 2, result));
         }
     }
-    // SAFETY: allocated above, and no longer used.
-    assert_eq!(unsafe { sys::cuMemFree_v2(address) }, DONE);
+    calls! { cuMemFree_v2(address); }
 }

@@ -6,8 +6,8 @@ use std::ptr;
 use cust::context::CurrentContext;
 use cust::device::{Device, DeviceAttribute};
 use cust::error::CudaError;
-use cust::sys;
 
+use super::support::INVALID_VALUE;
 use super::{Test, simulator};
 
 #[test]
@@ -27,9 +27,7 @@ fn device_properties_are_reported() -> Test {
     assert_eq!(Device::num_devices()?, 1);
     assert_eq!(Device::get_device(1), Err(CudaError::InvalidDevice));
     assert!(device.total_memory()? > 0);
-    // SAFETY: the driver rejects a null pointer.
-    let null = unsafe { sys::cuDeviceGetCount(ptr::null_mut()) };
-    assert_eq!(null, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
+    calls! { cuDeviceGetCount(ptr::null_mut()) => INVALID_VALUE; }
     Ok(())
 }
 
@@ -37,11 +35,9 @@ fn device_properties_are_reported() -> Test {
 fn errors_have_names() {
     let _context = simulator();
     let mut name = ptr::null();
-    // SAFETY: `name` is writable, and the driver stores the address of a static string there.
-    let name = unsafe {
-        sys::cuGetErrorName(sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS, &mut name);
-        CStr::from_ptr(name)
-    };
+    calls! { cuGetErrorName(700, &mut name); }
+    // SAFETY: the names are static strings.
+    let name = unsafe { CStr::from_ptr(name) };
     assert_eq!(name, c"CUDA_ERROR_ILLEGAL_ADDRESS");
     // cust puts quotation marks around the text from `cuGetErrorString`.
     assert_eq!(CudaError::OutOfMemory.to_string(), "\"out of memory\"");

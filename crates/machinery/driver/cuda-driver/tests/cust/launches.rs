@@ -8,12 +8,13 @@ use cust::device::Device;
 use cust::error::CudaError;
 use cust::event::{Event, EventFlags};
 use cust::function::FunctionAttribute;
+use cust::launch;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
-use cust::{launch, sys};
 use rayon::prelude::*;
 
+use super::support::INVALID_VALUE;
 use super::{SAXPY, Test, simulator};
 
 #[test]
@@ -83,52 +84,19 @@ fn parameters_can_be_passed_in_a_buffer() -> Test {
             (&raw mut size).cast(),
             ptr::null_mut(),
         ];
-        // SAFETY: the list ends with `END`, and the buffer has the size passed in the valid case.
-        unsafe {
-            sys::cuLaunchKernel(
-                kernel,
-                1,
-                1,
-                1,
-                32,
-                1,
-                1,
-                0,
-                ptr::null_mut(),
-                parameters,
-                extra.as_mut_ptr(),
-            )
-        }
+        let (none, extra) = (ptr::null_mut(), extra.as_mut_ptr());
+        code!(cuLaunchKernel(
+            kernel, 1, 1, 1, 32, 1, 1, 0, none, parameters, extra
+        ))
     };
-    let invalid = sys::CUresult::CUDA_ERROR_INVALID_VALUE;
-    assert_eq!(launch(packed.len() - 1, ptr::null_mut()), invalid);
+    let (none, all) = (ptr::null_mut(), packed.len());
+    assert_eq!(launch(all - 1, none), INVALID_VALUE);
     // Both forms at once.
-    assert_eq!(
-        launch(packed.len(), [ptr::null_mut(); 3].as_mut_ptr()),
-        invalid
-    );
-    assert_eq!(
-        launch(packed.len(), ptr::null_mut()),
-        sys::CUresult::CUDA_SUCCESS
-    );
+    assert_eq!(launch(all, [none.cast(); 3].as_mut_ptr()), INVALID_VALUE);
+    assert_eq!(launch(all, none), 0);
     assert_eq!(y.as_host_vec()?, [3.5; 32]);
-    // SAFETY: the driver rejects the call: the parameters are missing.
-    let none = unsafe {
-        sys::cuLaunchKernel(
-            kernel,
-            1,
-            1,
-            1,
-            32,
-            1,
-            1,
-            0,
-            ptr::null_mut(),
-            ptr::null_mut(),
-            ptr::null_mut(),
-        )
-    };
-    assert_eq!(none, invalid);
+    let stream = ptr::null_mut();
+    calls! { cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, none, none) => INVALID_VALUE; }
     Ok(())
 }
 
@@ -238,18 +206,8 @@ fn occupancy_callback_is_called() -> Test {
     let module = Module::from_ptx(SAXPY, &[])?;
     let kernel = module.get_function("saxpy")?.to_raw();
     let (mut grid, mut block) = (0, 0);
-    // SAFETY: both outputs are writable, and the callback has the documented type.
-    let code = unsafe {
-        sys::cuOccupancyMaxPotentialBlockSize(
-            &mut grid,
-            &mut block,
-            kernel,
-            Some(shared_per_block),
-            0,
-            0,
-        )
-    };
-    assert_eq!(code, sys::CUresult::CUDA_SUCCESS);
+    let callback = Some(shared_per_block as _);
+    calls! { cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, kernel, callback, 0, 0); }
     assert_eq!((grid, block), (8 * 132, 256));
     Ok(())
 }
@@ -281,36 +239,19 @@ fn cooperative_launches_have_all_blocks_resident() -> Test {
         }";
     let _context = simulator();
     let mut able = 0;
-    // SAFETY: `able` is writable.
-    let code = unsafe {
-        sys::cuDeviceGetAttribute(
-            &mut able,
-            sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH,
-            0,
-        )
-    };
-    assert_eq!((code as c_int, able), (0, 1));
+    // `CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH`
+    calls! { cuDeviceGetAttribute(&mut able, 95, 0); }
+    assert_eq!(able, 1);
     let module = Module::from_ptx(PTX, &[])?;
     let kernel = module.get_function("k")?.to_raw();
     let out = DeviceBuffer::from_slice(&[0u32])?;
     let launch = |blocks: u32| {
         let mut address = out.as_device_ptr().as_raw();
         let mut parameters = [ptr::from_mut(&mut address).cast::<c_void>()];
-        // SAFETY: the parameter list matches the kernel's signature: one writable address.
-        unsafe {
-            sys::cuLaunchCooperativeKernel(
-                kernel,
-                blocks,
-                1,
-                1,
-                1,
-                1,
-                1,
-                0,
-                ptr::null_mut(),
-                parameters.as_mut_ptr(),
-            ) as c_int
-        }
+        let (stream, parameters) = (ptr::null_mut(), parameters.as_mut_ptr());
+        code!(cuLaunchCooperativeKernel(
+            kernel, blocks, 1, 1, 1, 1, 1, 0, stream, parameters
+        ))
     };
     assert_eq!(launch(200), 0);
     assert_eq!(out.as_host_vec()?, [200 * 200]);

@@ -1,6 +1,7 @@
 //! Memory of each kind, copies and fills.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr;
 
 use cust::error::CudaError;
@@ -9,8 +10,9 @@ use cust::memory::{
     mem_get_info,
 };
 use cust::stream::{Stream, StreamFlags};
-use cust::sys;
+use cust::sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D};
 
+use super::support::*;
 use super::{Test, simulator};
 
 #[test]
@@ -65,26 +67,21 @@ fn invalid_addresses_are_rejected() {
     let mut address = 0;
     let mut word = [0u8; 4];
     let host = word.as_mut_ptr().cast::<c_void>();
-    let invalid = sys::CUresult::CUDA_ERROR_INVALID_VALUE;
-    // SAFETY: `address` is writable, and `host` has 4 bytes; the driver rejects all other arguments.
-    unsafe {
-        assert_eq!(sys::cuMemAlloc_v2(&mut address, 0), invalid);
-        assert_eq!(sys::cuMemAlloc_v2(ptr::null_mut(), 4), invalid);
-        assert_eq!(
-            sys::cuMemAlloc_v2(&mut address, 4),
-            sys::CUresult::CUDA_SUCCESS
-        );
-        assert_eq!(sys::cuMemcpyHtoD_v2(address, ptr::null(), 4), invalid);
-        assert_eq!(sys::cuMemcpyHtoD_v2(address + 1, host, 4), invalid);
-        assert_eq!(sys::cuMemcpyDtoH_v2(host, 0, 4), invalid);
-        assert_eq!(sys::cuMemsetD32_v2(address, 1, 2), invalid);
-        assert_eq!(sys::cuMemFree_v2(address + 1), invalid);
-        assert_eq!(sys::cuMemFree_v2(address), sys::CUresult::CUDA_SUCCESS);
-        assert_eq!(sys::cuMemFree_v2(address), invalid);
-        assert_eq!(sys::cuMemFree_v2(0), sys::CUresult::CUDA_SUCCESS);
-        assert_eq!(sys::cuMemcpyDtoH_v2(host, address, 4), invalid);
-        assert_eq!(sys::cuMemcpy2D_v2(ptr::null()), invalid);
-        assert_eq!(sys::cuMemcpy3D_v2(ptr::null()), invalid);
+    calls! {
+        cuMemAlloc_v2(&mut address, 0) => INVALID_VALUE;
+        cuMemAlloc_v2(ptr::null_mut(), 4) => INVALID_VALUE;
+        cuMemAlloc_v2(&mut address, 4);
+        cuMemcpyHtoD_v2(address, ptr::null(), 4) => INVALID_VALUE;
+        cuMemcpyHtoD_v2(address + 1, host, 4) => INVALID_VALUE;
+        cuMemcpyDtoH_v2(host, 0, 4) => INVALID_VALUE;
+        cuMemsetD32_v2(address, 1, 2) => INVALID_VALUE;
+        cuMemFree_v2(address + 1) => INVALID_VALUE;
+        cuMemFree_v2(address);
+        cuMemFree_v2(address) => INVALID_VALUE;
+        cuMemFree_v2(0);
+        cuMemcpyDtoH_v2(host, address, 4) => INVALID_VALUE;
+        cuMemcpy2D_v2(ptr::null()) => INVALID_VALUE;
+        cuMemcpy3D_v2(ptr::null()) => INVALID_VALUE;
     }
 }
 
@@ -98,53 +95,38 @@ fn pitched_rows_are_copied_and_filled() {
     let source: Vec<u8> = (0..WIDTH * HEIGHT).map(|i| i as u8).collect();
     let mut result = vec![0u8; WIDTH * HEIGHT];
     let (mut address, mut pitch) = (0, 0);
-    let succeeded = sys::CUresult::CUDA_SUCCESS;
-    // SAFETY: all-zero bytes are valid for the structures once their memory types are set; the host arrays
-    // are as large as the copies.
-    unsafe {
-        let status = sys::cuMemAllocPitch_v2(&mut address, &mut pitch, WIDTH, HEIGHT, 4);
-        assert_eq!(status, succeeded);
-        assert_eq!(pitch, 512);
-
-        let mut copy = std::mem::MaybeUninit::<sys::CUDA_MEMCPY2D>::zeroed();
-        let to = copy.as_mut_ptr();
-        // No memory type is 0, so a zeroed structure is rejected.
-        assert_eq!(
-            sys::cuMemcpy2D_v2(to),
-            sys::CUresult::CUDA_ERROR_INVALID_VALUE
-        );
-        (*to).srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
-        (*to).srcHost = source.as_ptr().cast();
-        (*to).srcPitch = WIDTH;
-        (*to).dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        (*to).dstDevice = address;
-        (*to).dstPitch = pitch;
-        (*to).WidthInBytes = WIDTH;
-        (*to).Height = HEIGHT;
-        assert_eq!(sys::cuMemcpy2D_v2(to), succeeded);
-        assert_eq!(
-            sys::cuMemsetD2D8_v2(address, pitch, 0xff, 2, HEIGHT),
-            succeeded
-        );
-
-        let mut copy = std::mem::MaybeUninit::<sys::CUDA_MEMCPY3D>::zeroed();
-        let back = copy.as_mut_ptr();
-        (*back).srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_UNIFIED;
-        (*back).srcDevice = address;
-        (*back).srcPitch = pitch;
-        (*back).dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
-        (*back).dstHost = result.as_mut_ptr().cast();
-        (*back).WidthInBytes = WIDTH;
-        (*back).Height = HEIGHT;
-        (*back).Depth = 1;
-        assert_eq!(sys::cuMemcpy3D_v2(back), succeeded);
-        // There is no array.
-        (*back).srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_ARRAY;
-        assert_eq!(
-            sys::cuMemcpy3D_v2(back),
-            sys::CUresult::CUDA_ERROR_INVALID_HANDLE
-        );
-        assert_eq!(sys::cuMemFree_v2(address), succeeded);
+    calls! { cuMemAllocPitch_v2(&mut address, &mut pitch, WIDTH, HEIGHT, 4); }
+    assert_eq!(pitch, 512);
+    // No memory type is 0, so a zeroed structure is rejected.
+    calls! { cuMemcpy2D_v2(MaybeUninit::zeroed().as_ptr()) => INVALID_VALUE; }
+    let to = CUDA_MEMCPY2D {
+        srcHost: source.as_ptr().cast(),
+        srcPitch: WIDTH,
+        dstDevice: address,
+        dstPitch: pitch,
+        WidthInBytes: WIDTH,
+        Height: HEIGHT,
+        ..copy_2d(HOST, DEVICE)
+    };
+    let mut back = CUDA_MEMCPY3D {
+        srcDevice: address,
+        srcPitch: pitch,
+        dstHost: result.as_mut_ptr().cast(),
+        WidthInBytes: WIDTH,
+        Height: HEIGHT,
+        Depth: 1,
+        ..copy_3d(UNIFIED, HOST)
+    };
+    calls! {
+        cuMemcpy2D_v2(&to);
+        cuMemsetD2D8_v2(address, pitch, 0xff, 2, HEIGHT);
+        cuMemcpy3D_v2(&back);
+    }
+    // There is no array.
+    back.srcMemoryType = ARRAY;
+    calls! {
+        cuMemcpy3D_v2(&back) => INVALID_HANDLE;
+        cuMemFree_v2(address);
     }
     for (got, sent) in result.chunks(WIDTH).zip(source.chunks(WIDTH)) {
         assert_eq!(got[..2], [0xff; 2]);
@@ -158,33 +140,14 @@ fn pointer_attributes_are_reported() {
     let buffer = DeviceBuffer::from_slice(&[0u8; 100]).unwrap();
     let start = buffer.as_device_ptr().as_raw();
     let (mut kind, mut size, mut base) = (0u32, 0usize, 0);
-    let succeeded = sys::CUresult::CUDA_SUCCESS;
-    // SAFETY: `base`, `kind` and `size` are writable and as large as their attributes; `start` is a device
-    // address that the driver looks up.
-    unsafe {
-        use sys::CUpointer_attribute::*;
-        let query =
-            |to: *mut c_void, attribute| sys::cuPointerGetAttribute(to, attribute, start + 50);
-        assert_eq!(
-            query((&raw mut kind).cast(), CU_POINTER_ATTRIBUTE_MEMORY_TYPE),
-            succeeded
-        );
-        assert_eq!(
-            query((&raw mut size).cast(), CU_POINTER_ATTRIBUTE_RANGE_SIZE),
-            succeeded
-        );
-        assert_eq!(
-            query((&raw mut size).cast(), CU_POINTER_ATTRIBUTE_HOST_POINTER),
-            sys::CUresult::CUDA_ERROR_INVALID_VALUE
-        );
-        assert_eq!(
-            sys::cuMemGetAddressRange_v2(&mut base, ptr::null_mut(), start + 99),
-            succeeded
-        );
-        assert_eq!(
-            sys::cuMemGetAddressRange_v2(&mut base, ptr::null_mut(), start + 100),
-            sys::CUresult::CUDA_ERROR_NOT_FOUND
-        );
+    let to = (&raw mut size).cast();
+    calls! {
+        // The memory's type, its size, and its address on the host.
+        cuPointerGetAttribute((&raw mut kind).cast(), 2, start + 50);
+        cuPointerGetAttribute(to, 12, start + 50);
+        cuPointerGetAttribute(to, 4, start + 50) => INVALID_VALUE;
+        cuMemGetAddressRange_v2(&mut base, ptr::null_mut(), start + 99);
+        cuMemGetAddressRange_v2(&mut base, ptr::null_mut(), start + 100) => NOT_FOUND;
     }
     assert_eq!((kind, size, base), (2, 100, start));
 }

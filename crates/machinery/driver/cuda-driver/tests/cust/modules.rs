@@ -5,9 +5,12 @@ use std::ptr;
 
 use cust::error::CudaError;
 use cust::module::Module;
-use cust::sys;
 
 use super::simulator;
+use super::support::INVALID_VALUE;
+
+const INVALID_IMAGE: i32 = 200;
+const INVALID_PTX: i32 = 218;
 
 #[test]
 fn images_without_ptx_are_rejected() {
@@ -28,9 +31,7 @@ fn images_without_ptx_are_rejected() {
     assert_eq!(cubin.err(), Some(CudaError::NotSupported));
     let missing = Module::from_file("no/such/file.ptx");
     assert_eq!(missing.err(), Some(CudaError::FileNotFound));
-    // SAFETY: `ptr` is writable.
-    let null = unsafe { sys::cuModuleLoadData(&mut ptr::null_mut(), ptr::null()) };
-    assert_eq!(null, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
+    calls! { cuModuleLoadData(&mut ptr::null_mut(), ptr::null()) => INVALID_VALUE; }
 }
 
 /// Bytes that are not UTF-8 are rejected, and everything ends at the first NUL.
@@ -39,35 +40,18 @@ fn arbitrary_images_are_loaded_or_rejected() {
     let _context = simulator();
     const HEAD: &[u8] = b".version 6.4\n.target sm_52\n.address_size 64\n";
     let kernel = b".visible .entry k() { ret; }";
-    let cases: [(&[u8], sys::CUresult, &str); 6] = [
-        (b"\0", sys::CUresult::CUDA_SUCCESS, ""),
-        (b"\0\xff\xfe", sys::CUresult::CUDA_SUCCESS, ""),
-        (
-            "// naïve ☃ \u{10ffff}\n".as_bytes(),
-            sys::CUresult::CUDA_SUCCESS,
-            "",
-        ),
-        (
-            b"// \xff\n",
-            sys::CUresult::CUDA_ERROR_INVALID_IMAGE,
-            "byte 75 is not UTF-8",
-        ),
-        (
-            b"\xc3",
-            sys::CUresult::CUDA_ERROR_INVALID_IMAGE,
-            "byte 72 is not UTF-8",
-        ),
-        (
-            ".entry ☃() { ret; }".as_bytes(),
-            sys::CUresult::CUDA_ERROR_INVALID_PTX,
-            "☃",
-        ),
+    let cases: [(&[u8], i32, &str); 6] = [
+        (b"\0", 0, ""),
+        (b"\0\xff\xfe", 0, ""),
+        ("// naïve ☃ \u{10ffff}\n".as_bytes(), 0, ""),
+        (b"// \xff\n", INVALID_IMAGE, "byte 75 is not UTF-8"),
+        (b"\xc3", INVALID_IMAGE, "byte 72 is not UTF-8"),
+        (".entry ☃() { ret; }".as_bytes(), INVALID_PTX, "☃"),
     ];
     for (bytes, expected, message) in cases {
         let image = [HEAD, kernel, bytes, b"\0"].concat();
         let mut module = ptr::null_mut();
-        // SAFETY: `module` is writable, and the image is NUL-terminated.
-        let code = unsafe { sys::cuModuleLoadData(&mut module, image.as_ptr().cast()) };
+        let code = code!(cuModuleLoadData(&mut module, image.as_ptr().cast()));
         assert_eq!(code, expected, "{bytes:?}");
         for capacity in 1..200usize {
             let mut log = [b'x'; 200];
@@ -83,26 +67,17 @@ fn arbitrary_images_are_loaded_or_rejected() {
 }
 
 /// Loads a module with `log` as the error log. Returns the code and the number of bytes written.
-fn load_with_log(image: &CStr, log: &mut [u8]) -> (sys::CUresult, usize) {
-    let mut options = [
-        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    ];
+fn load_with_log(image: &CStr, log: &mut [u8]) -> (i32, usize) {
+    // `CU_JIT_ERROR_LOG_BUFFER` and its size.
+    let mut options = [5, 6];
     let mut values: [*mut c_void; 2] = [
         log.as_mut_ptr().cast(),
         ptr::without_provenance_mut(log.len()),
     ];
     let mut module = ptr::null_mut();
-    // SAFETY: both option arrays have two elements, and the buffer has the stated size.
-    let code = unsafe {
-        sys::cuModuleLoadDataEx(
-            &mut module,
-            image.as_ptr().cast(),
-            2,
-            options.as_mut_ptr(),
-            values.as_mut_ptr(),
-        )
-    };
+    let (options, data) = (options.as_mut_ptr(), values.as_mut_ptr());
+    let image = image.as_ptr().cast();
+    let code = code!(cuModuleLoadDataEx(&mut module, image, 2, options, data));
     (code, values[1].addr())
 }
 
@@ -114,7 +89,7 @@ fn error_log_contains_the_load_error() {
     for capacity in [200usize, 10, 1] {
         let mut log = vec![b'x'; capacity + 1];
         let (code, filled) = load_with_log(ptx, &mut log[..capacity]);
-        assert_eq!(code, sys::CUresult::CUDA_ERROR_INVALID_PTX);
+        assert_eq!(code, INVALID_PTX);
         let message = CStr::from_bytes_until_nul(&log).unwrap().to_str().unwrap();
         assert_eq!(filled, message.len() + 1);
         assert_eq!(log[capacity], b'x');

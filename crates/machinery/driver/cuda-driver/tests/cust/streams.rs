@@ -9,8 +9,8 @@ use cust::error::CudaError;
 use cust::event::{Event, EventFlags, EventStatus};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
 use cust::stream::{Stream, StreamFlags, StreamWaitEventFlags};
-use cust::sys;
 
+use super::support::{INVALID_CONTEXT, INVALID_HANDLE, launch};
 use super::{Test, simulator};
 
 #[test]
@@ -57,41 +57,24 @@ fn invalid_handles_are_rejected() {
     let made_up = ptr::without_provenance_mut::<c_void>(0xdead_beef);
     let stream = Stream::new(StreamFlags::DEFAULT, None).unwrap();
     let wrong_kind = stream.as_inner().cast::<c_void>();
-    let invalid = sys::CUresult::CUDA_ERROR_INVALID_HANDLE;
-    // SAFETY: the parameters match the kernel's signature; `handle`, `made_up` and `per_thread` are handles or
-    // addresses that the driver looks up, never dereferences.
-    unsafe {
-        for handle in [made_up, wrong_kind, ptr::null_mut()] {
-            assert_eq!(sys::cuEventRecord(handle.cast(), ptr::null_mut()), invalid);
-            assert_eq!(sys::cuEventDestroy_v2(handle.cast()), invalid);
-            assert_eq!(sys::cuModuleUnload(handle.cast()), invalid);
-            let launched = sys::cuLaunchKernel(
-                handle.cast(),
-                1,
-                1,
-                1,
-                1,
-                1,
-                1,
-                0,
-                ptr::null_mut(),
-                ptr::null_mut(),
-                ptr::null_mut(),
-            );
-            assert_eq!(launched, invalid);
+    for handle in [made_up, wrong_kind, ptr::null_mut()] {
+        calls! {
+            cuEventRecord(handle.cast(), ptr::null_mut()) => INVALID_HANDLE;
+            cuEventDestroy_v2(handle.cast()) => INVALID_HANDLE;
+            cuModuleUnload(handle.cast()) => INVALID_HANDLE;
         }
-        assert_eq!(sys::cuStreamSynchronize(made_up.cast()), invalid);
-        assert_eq!(
-            sys::cuCtxSetCurrent(made_up.cast()),
-            sys::CUresult::CUDA_ERROR_INVALID_CONTEXT
-        );
-        // The per-thread default stream always exists and cannot be destroyed.
-        let per_thread = ptr::without_provenance_mut(2);
-        assert_eq!(
-            sys::cuStreamSynchronize(per_thread),
-            sys::CUresult::CUDA_SUCCESS
-        );
-        assert_eq!(sys::cuStreamDestroy_v2(per_thread), invalid);
-        assert_eq!(sys::cuStreamQuery(per_thread), sys::CUresult::CUDA_SUCCESS);
+        let launched = launch(handle.cast(), [1, 1], ptr::null_mut(), &[]);
+        assert_eq!(launched, INVALID_HANDLE);
+    }
+    calls! {
+        cuStreamSynchronize(made_up.cast()) => INVALID_HANDLE;
+        cuCtxSetCurrent(made_up.cast()) => INVALID_CONTEXT;
+    }
+    // The per-thread default stream always exists and cannot be destroyed.
+    let per_thread = ptr::without_provenance_mut(2);
+    calls! {
+        cuStreamSynchronize(per_thread);
+        cuStreamDestroy_v2(per_thread) => INVALID_HANDLE;
+        cuStreamQuery(per_thread);
     }
 }

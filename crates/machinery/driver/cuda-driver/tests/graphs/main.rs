@@ -22,7 +22,7 @@ use cuda_driver::types::graph::KernelNodeParams;
 use cust::context::legacy::Context;
 use cust::sys::{
     CUDA_HOST_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUevent, CUfunction, CUgraph,
-    CUgraphExec, CUgraphNode, CUmemorytype, CUstream,
+    CUgraphExec, CUgraphNode, CUstream,
 };
 use support::*;
 
@@ -177,31 +177,12 @@ impl Simulator {
 /// Returns a copy of the words to host memory.
 fn read_back(from: u64, to: *mut u32) -> CUDA_MEMCPY3D {
     CUDA_MEMCPY3D {
-        srcXInBytes: 0,
-        srcY: 0,
-        srcZ: 0,
-        srcLOD: 0,
-        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        srcHost: null(),
         srcDevice: from,
-        srcArray: null_mut(),
-        reserved0: null_mut(),
-        srcPitch: 0,
-        srcHeight: 0,
-        dstXInBytes: 0,
-        dstY: 0,
-        dstZ: 0,
-        dstLOD: 0,
-        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
         dstHost: to.cast(),
-        dstDevice: 0,
-        dstArray: null_mut(),
-        reserved1: null_mut(),
-        dstPitch: 0,
-        dstHeight: 0,
         WidthInBytes: 4 * WORDS,
         Height: 1,
         Depth: 1,
+        ..copy_3d(DEVICE, HOST)
     }
 }
 

@@ -1,17 +1,12 @@
 //! Calls with invalid arguments.
 
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::{ptr, thread};
 
-use cust::sys::{self, CUmemorytype as Type, CUresult};
+use cust::sys::CUDA_MEMCPY2D;
 
-use crate::{allocate, kernel, launch, load_module, own_context};
-
-const OK: CUresult = CUresult::CUDA_SUCCESS;
-const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
-const HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
-const MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+use crate::support::*;
+use crate::{kernel, launch, load_module};
 
 /// Size of an allocation in bytes.
 const BYTES: usize = 4096;
@@ -20,13 +15,6 @@ const STORE: &str = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .en
     .reg .b64 %a<3>;\n.reg .b32 %r<3>;\nld.param.u64 %a1, [p];\nmov.u32 %r1, %tid.x;\n\
     mul.wide.u32 %a2, %r1, 4;\nadd.u64 %a1, %a1, %a2;\nst.global.u32 [%a1], %r1;\nret;\n}\n\0";
 
-/// Evaluates calls. Returns for each its text, its result and the expected result.
-macro_rules! table {
-    ($($call:expr => $expected:expr),* $(,)?) => {
-        $(assert_eq!($call, $expected, "{}", stringify!($call));)*
-    };
-}
-
 #[test]
 fn oversized_requests_are_rejected() {
     let _context = own_context();
@@ -34,27 +22,24 @@ fn oversized_requests_are_rejected() {
     let mut address = 0;
     let mut host = vec![0_u8; 2 * BYTES];
     let h = host.as_mut_ptr().cast::<c_void>();
-    // SAFETY: `host` is longer than every valid copy; the driver rejects all other arguments.
-    unsafe {
-        table! {
-            sys::cuMemAlloc_v2(&mut address, usize::MAX) => MEMORY,
-            sys::cuMemAlloc_v2(&mut address, 1 << 40) => MEMORY,
-            sys::cuMemFree_v2(p + 1) => INVALID,
-            sys::cuMemFree_v2(u64::MAX) => INVALID,
-            sys::cuMemcpyDtoH_v2(h, p, BYTES + 1) => INVALID,
-            sys::cuMemcpyDtoH_v2(h, p + 4000, 200) => INVALID,
-            sys::cuMemcpyDtoH_v2(h, p - 1, 2) => INVALID,
-            sys::cuMemcpyHtoD_v2(p, h, usize::MAX) => INVALID,
-            sys::cuMemcpyDtoD_v2(p, p + 8, usize::MAX - 4) => INVALID,
-            sys::cuMemcpyDtoH_v2(ptr::null_mut(), p, 16) => INVALID,
-            sys::cuMemsetD32_v2(p, 7, BYTES / 4 + 1) => INVALID,
-            sys::cuMemsetD32_v2(p, 7, usize::MAX / 2) => INVALID,
-            sys::cuMemsetD32_v2(p + 1, 7, 1) => INVALID,
-            sys::cuMemsetD2D32_v2(p, usize::MAX, 7, usize::MAX, usize::MAX) => INVALID,
-            sys::cuMemsetD2D8_v2(p, 1 << 63, 7, 1, 3) => INVALID,
-            sys::cuMemsetD32_v2(p, 7, BYTES / 4) => OK,
-            sys::cuMemcpyDtoH_v2(h, p, BYTES) => OK,
-        }
+    calls! {
+        cuMemAlloc_v2(&mut address, usize::MAX) => OUT_OF_MEMORY;
+        cuMemAlloc_v2(&mut address, 1 << 40) => OUT_OF_MEMORY;
+        cuMemFree_v2(p + 1) => INVALID_VALUE;
+        cuMemFree_v2(u64::MAX) => INVALID_VALUE;
+        cuMemcpyDtoH_v2(h, p, BYTES + 1) => INVALID_VALUE;
+        cuMemcpyDtoH_v2(h, p + 4000, 200) => INVALID_VALUE;
+        cuMemcpyDtoH_v2(h, p - 1, 2) => INVALID_VALUE;
+        cuMemcpyHtoD_v2(p, h, usize::MAX) => INVALID_VALUE;
+        cuMemcpyDtoD_v2(p, p + 8, usize::MAX - 4) => INVALID_VALUE;
+        cuMemcpyDtoH_v2(ptr::null_mut(), p, 16) => INVALID_VALUE;
+        cuMemsetD32_v2(p, 7, BYTES / 4 + 1) => INVALID_VALUE;
+        cuMemsetD32_v2(p, 7, usize::MAX / 2) => INVALID_VALUE;
+        cuMemsetD32_v2(p + 1, 7, 1) => INVALID_VALUE;
+        cuMemsetD2D32_v2(p, usize::MAX, 7, usize::MAX, usize::MAX) => INVALID_VALUE;
+        cuMemsetD2D8_v2(p, 1 << 63, 7, 1, 3) => INVALID_VALUE;
+        cuMemsetD32_v2(p, 7, BYTES / 4);
+        cuMemcpyDtoH_v2(h, p, BYTES);
     }
     assert!(host[..BYTES].chunks(4).all(|word| word == [7, 0, 0, 0]));
     assert!(host[BYTES..].iter().all(|&byte| byte == 0));
@@ -65,16 +50,11 @@ fn oversized_boxes_are_rejected() {
     let _context = own_context();
     let p = allocate(BYTES);
     let mut host = vec![0_u8; 2 * BYTES];
-    let mut flat = MaybeUninit::<sys::CUDA_MEMCPY2D>::zeroed();
-    let at = flat.as_mut_ptr();
-    // SAFETY: all-zero bytes are valid for every field except the memory types, which are set below.
-    let mut flat = unsafe {
-        (*at).srcMemoryType = Type::CU_MEMORYTYPE_DEVICE;
-        (*at).dstMemoryType = Type::CU_MEMORYTYPE_HOST;
-        flat.assume_init()
+    let mut flat = CUDA_MEMCPY2D {
+        srcDevice: p,
+        dstHost: host.as_mut_ptr().cast(),
+        ..copy_2d(DEVICE, HOST)
     };
-    flat.srcDevice = p;
-    flat.dstHost = host.as_mut_ptr().cast();
     let max = usize::MAX;
     // Pitches, width, height, x and y.
     for [from, to, width, height, x, y] in [
@@ -92,23 +72,12 @@ fn oversized_boxes_are_rejected() {
         flat.Height = height;
         flat.srcXInBytes = x;
         flat.srcY = y;
-        // SAFETY: the driver rejects null pointers and invalid arguments.
-        unsafe {
-            table! {
-                sys::cuMemcpy2D_v2(&flat) => INVALID,
-                sys::cuMemcpy2DUnaligned_v2(&flat) => INVALID,
-            }
+        calls! {
+            cuMemcpy2D_v2(&flat) => INVALID_VALUE;
+            cuMemcpy2DUnaligned_v2(&flat) => INVALID_VALUE;
         }
     }
-    let mut deep = MaybeUninit::<sys::CUDA_MEMCPY3D>::zeroed();
-    let at = deep.as_mut_ptr();
-    // SAFETY: the callee passes its handles only to the driver, which looks them up and never dereferences
-    // them.
-    let mut deep = unsafe {
-        (*at).srcMemoryType = Type::CU_MEMORYTYPE_DEVICE;
-        (*at).dstMemoryType = Type::CU_MEMORYTYPE_DEVICE;
-        deep.assume_init()
-    };
+    let mut deep = copy_3d(DEVICE, DEVICE);
     (deep.srcDevice, deep.dstDevice) = (p, p);
     // Width, height, depth, pitch and rows per slice.
     for [width, height, depth, pitch, rows] in [
@@ -120,9 +89,11 @@ fn oversized_boxes_are_rejected() {
         (deep.WidthInBytes, deep.Height, deep.Depth) = (width, height, depth);
         (deep.srcPitch, deep.dstPitch) = (pitch, pitch);
         (deep.srcHeight, deep.dstHeight) = (rows, rows);
-        // SAFETY: the driver rejects null pointers and invalid arguments.
-        let result = unsafe { sys::cuMemcpy3D_v2(&deep) };
-        assert_eq!(result, INVALID, "{width} {height} {depth} {pitch} {rows}");
+        let result = code!(cuMemcpy3D_v2(&deep));
+        assert_eq!(
+            result, INVALID_VALUE,
+            "{width} {height} {depth} {pitch} {rows}"
+        );
     }
     assert!(host.iter().all(|&byte| byte == 0));
 }
@@ -135,7 +106,7 @@ fn destroyed_objects_are_invalid() {
     let mut p = allocate(BYTES);
     let (mut event, mut stream, mut other) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     let mut milliseconds = 0.0;
-    let none = ptr::null_mut();
+    let (none, list) = (ptr::null_mut(), ptr::null_mut());
     let mut few = 3_usize;
     let mut extra = [
         ptr::without_provenance_mut(1),
@@ -144,30 +115,29 @@ fn destroyed_objects_are_invalid() {
         ptr::from_mut(&mut few).cast(),
         ptr::null_mut::<c_void>(),
     ];
-    // SAFETY: all outputs are writable locals; the strings are NUL-terminated; the parameters match the
-    // kernel's signature; handles and addresses are looked up by the driver, never dereferenced.
-    unsafe {
-        table! {
-            sys::cuModuleLoadData(&mut other, ptr::null()) => INVALID,
-            sys::cuModuleGetFunction(&mut other.cast(), module, c"nope".as_ptr()) => CUresult::CUDA_ERROR_NOT_FOUND,
-            sys::cuModuleGetFunction(&mut other.cast(), module, ptr::null()) => INVALID,
-            sys::cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, none, ptr::null_mut(), ptr::null_mut()) => INVALID,
-            sys::cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, none, ptr::null_mut(), extra.as_mut_ptr()) => INVALID,
-            sys::cuModuleUnload(module) => OK,
-            sys::cuModuleUnload(module) => HANDLE,
-            launch(function, 1, &mut [p]) => HANDLE,
-            sys::cuEventCreate(&mut event, 0) => OK,
-            sys::cuEventElapsedTime(&mut milliseconds, event, event) => HANDLE,
-            sys::cuEventDestroy_v2(event) => OK,
-            sys::cuEventDestroy_v2(event) => HANDLE,
-            sys::cuEventRecord(event, none) => HANDLE,
-            sys::cuEventSynchronize(event) => HANDLE,
-            sys::cuStreamCreate(&mut stream, 0) => OK,
-            sys::cuStreamDestroy_v2(stream) => OK,
-            sys::cuStreamDestroy_v2(stream) => HANDLE,
-            sys::cuStreamSynchronize(stream) => HANDLE,
-            sys::cuStreamDestroy_v2(none) => HANDLE,
-        }
+    let extra = extra.as_mut_ptr();
+    calls! {
+        cuModuleLoadData(&mut other, ptr::null()) => INVALID_VALUE;
+        cuModuleGetFunction(&mut other.cast(), module, c"nope".as_ptr()) => NOT_FOUND;
+        cuModuleGetFunction(&mut other.cast(), module, ptr::null()) => INVALID_VALUE;
+        cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, none, list, list) => INVALID_VALUE;
+        cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, none, list, extra) => INVALID_VALUE;
+        cuModuleUnload(module);
+        cuModuleUnload(module) => INVALID_HANDLE;
+    }
+    assert_eq!(launch(function, 1, &[p]), INVALID_HANDLE);
+    calls! {
+        cuEventCreate(&mut event, 0);
+        cuEventElapsedTime(&mut milliseconds, event, event) => INVALID_HANDLE;
+        cuEventDestroy_v2(event);
+        cuEventDestroy_v2(event) => INVALID_HANDLE;
+        cuEventRecord(event, none) => INVALID_HANDLE;
+        cuEventSynchronize(event) => INVALID_HANDLE;
+        cuStreamCreate(&mut stream, 0);
+        cuStreamDestroy_v2(stream);
+        cuStreamDestroy_v2(stream) => INVALID_HANDLE;
+        cuStreamSynchronize(stream) => INVALID_HANDLE;
+        cuStreamDestroy_v2(none) => INVALID_HANDLE;
     }
 }
 
@@ -176,19 +146,16 @@ fn host_memory_cannot_be_registered_twice() {
     let _context = own_context();
     let mut host = vec![0_u8; 2 * BYTES];
     let h = host.as_mut_ptr().cast::<c_void>();
-    let already = CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    let not = CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-    // SAFETY: the memory lives until it is unregistered; the driver rejects all other addresses.
-    unsafe {
-        table! {
-            sys::cuMemHostRegister_v2(h, 2 * BYTES, 0) => OK,
-            sys::cuMemHostRegister_v2(h.wrapping_byte_add(16), 16, 0) => already,
-            sys::cuMemHostUnregister(h) => OK,
-            sys::cuMemHostUnregister(h) => not,
-            sys::cuMemHostRegister_v2(ptr::null_mut(), 16, 0) => INVALID,
-            sys::cuMemHostRegister_v2(h, usize::MAX, 0) => INVALID,
-            sys::cuMemFreeHost(h) => INVALID,
-        }
+    // `CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED` and `_NOT_REGISTERED`.
+    let (already, not) = (712, 713);
+    calls! {
+        cuMemHostRegister_v2(h, 2 * BYTES, 0);
+        cuMemHostRegister_v2(h.wrapping_byte_add(16), 16, 0) => already;
+        cuMemHostUnregister(h);
+        cuMemHostUnregister(h) => not;
+        cuMemHostRegister_v2(ptr::null_mut(), 16, 0) => INVALID_VALUE;
+        cuMemHostRegister_v2(h, usize::MAX, 0) => INVALID_VALUE;
+        cuMemFreeHost(h) => INVALID_VALUE;
     }
 }
 
@@ -198,12 +165,9 @@ fn leaked_objects_do_not_exhaust_the_driver() {
     let _context = own_context();
     let (mut event, mut stream) = (ptr::null_mut(), ptr::null_mut());
     for _ in 0..20_000 {
-        // SAFETY: `event` and `stream` are writable.
-        unsafe {
-            table! {
-                sys::cuEventCreate(&mut event, 0) => OK,
-                sys::cuStreamCreate(&mut stream, 0) => OK,
-            }
+        calls! {
+            cuEventCreate(&mut event, 0);
+            cuStreamCreate(&mut stream, 0);
         }
     }
     let addresses: Vec<u64> = (0..5000).map(|_| allocate(1)).collect();
@@ -211,7 +175,7 @@ fn leaked_objects_do_not_exhaust_the_driver() {
         load_module(STORE);
     }
     let function = kernel(load_module(STORE));
-    assert_eq!(launch(function, 32, &mut [allocate(BYTES)]), OK);
+    assert_eq!(launch(function, 32, &[allocate(BYTES)]), 0);
     let mut different = addresses.clone();
     different.sort_unstable();
     different.dedup();
@@ -222,20 +186,13 @@ fn leaked_objects_do_not_exhaust_the_driver() {
 fn concurrent_double_free_succeeds_once() {
     let context = own_context();
     let p = allocate(BYTES);
-    let mut current = ptr::null_mut();
-    // SAFETY: `current` is writable.
-    let result = unsafe { sys::cuCtxGetCurrent(&mut current) };
-    assert_eq!(result, OK);
-    let current = current.expose_provenance();
+    let current = Shared(current_context());
     let frees = || {
-        // SAFETY: the context lives until all threads have ended; the driver rejects a second free.
-        (0..2).filter(|_| unsafe {
-            sys::cuCtxSetCurrent(ptr::with_exposed_provenance_mut(current));
-            sys::cuMemFree_v2(p) == OK
-        })
+        calls! { cuCtxSetCurrent(current.get()); }
+        (0..2).filter(|_| code!(cuMemFree_v2(p)) == 0).count()
     };
     let worked: usize = thread::scope(|scope| {
-        let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| frees().count())).collect();
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(frees)).collect();
         threads
             .into_iter()
             .map(|handle| handle.join().expect("no panic"))

@@ -1,30 +1,19 @@
 //! Programs that call the driver incorrectly, and kernels that access invalid memory: each gets an error, and
 //! none harms the process or reads memory outside its allocations.
 
-extern crate cuda_driver as _;
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
 
 mod accesses;
 mod calls;
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_int};
 use std::process::{Command, Stdio};
-use std::sync::Once;
 use std::{env, ptr};
 
-use cust::context::legacy::{Context, ContextFlags};
-use cust::device::Device;
-use cust::sys::{self, CUresult};
-
-/// Creates a context on the simulator that is current in the calling thread.
-fn own_context() -> Context {
-    static FORCED: Once = Once::new();
-    // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the environment
-    // takes a lock.
-    FORCED.call_once(|| unsafe { env::set_var("CUDA_BACKEND", "sim") });
-    cust::init(cust::CudaFlags::empty()).expect("the simulator");
-    let device = Device::get_device(0).expect("its device");
-    Context::create_and_push(ContextFlags::SCHED_AUTO, device).expect("a context")
-}
+use cust::sys::{CUfunction, CUmodule};
+use support::*;
 
 /// Runs a test of this name in a child process and discards its stderr: the simulator explains each fault
 /// there, and there are thousands.
@@ -48,60 +37,19 @@ fn in_quiet_child(name: &str, test: impl FnOnce()) {
 }
 
 /// Loads NUL-terminated PTX.
-fn load_module(ptx: &str) -> sys::CUmodule {
-    assert!(ptx.ends_with('\0'));
-    let mut module = ptr::null_mut();
-    // SAFETY: `module` is writable; the strings are NUL-terminated; `ptx` is an opaque handle that the driver
-    // looks up, never dereferences.
-    let result = unsafe { sys::cuModuleLoadData(&mut module, ptx.as_ptr().cast()) };
-    assert_eq!(result, CUresult::CUDA_SUCCESS, "{ptx}");
-    module
+fn load_module(ptx: &str) -> CUmodule {
+    module(CStr::from_bytes_with_nul(ptx.as_bytes()).expect("one NUL, at the end"))
 }
 
 /// Returns the kernel `k` of a module.
-fn kernel(module: sys::CUmodule) -> sys::CUfunction {
-    let mut function = ptr::null_mut();
-    // SAFETY: `function` is writable, and the name is NUL-terminated; `module` is an opaque handle that the
-    // driver looks up, never dereferences.
-    let result = unsafe { sys::cuModuleGetFunction(&mut function, module, c"k".as_ptr()) };
-    assert_eq!(result, CUresult::CUDA_SUCCESS);
-    function
-}
-
-/// Allocates `bytes` bytes of device memory.
-fn allocate(bytes: usize) -> u64 {
-    let mut address = 0;
-    // SAFETY: `address` is writable.
-    let result = unsafe { sys::cuMemAlloc_v2(&mut address, bytes) };
-    assert_eq!(result, CUresult::CUDA_SUCCESS);
-    address
+fn kernel(module: CUmodule) -> CUfunction {
+    function(module, c"k")
 }
 
 /// Launches one block of `threads` threads with these parameters, and waits for it.
-fn launch(function: sys::CUfunction, threads: u32, parameters: &mut [u64]) -> CUresult {
-    let mut pointers: Vec<*mut c_void> = parameters
-        .iter_mut()
-        .map(|parameter| ptr::from_mut(parameter).cast())
-        .collect();
-    let (none, extra) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: the parameter list matches the kernel's signature: 8 bytes each.
-    unsafe {
-        let result = sys::cuLaunchKernel(
-            function,
-            1,
-            1,
-            1,
-            threads,
-            1,
-            1,
-            0,
-            none,
-            pointers.as_mut_ptr(),
-            extra,
-        );
-        match result {
-            CUresult::CUDA_SUCCESS => sys::cuCtxSynchronize(),
-            refused => refused,
-        }
+fn launch(function: CUfunction, threads: u32, parameters: &[u64]) -> c_int {
+    match support::launch(function, [1, threads], ptr::null_mut(), parameters) {
+        0 => code!(cuCtxSynchronize()),
+        refused => refused,
     }
 }

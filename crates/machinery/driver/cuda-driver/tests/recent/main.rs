@@ -17,6 +17,7 @@ use std::ptr::null_mut;
 
 use cuda_driver::types::CUlibrary;
 use cust::sys::{CUcontext, CUdeviceptr};
+use support::{INVALID_CONTEXT, INVALID_HANDLE, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED};
 
 /// A kernel that adds `factor` times `x` to `y`.
 const SAXPY: &CStr = {
@@ -26,12 +27,6 @@ const SAXPY: &CStr = {
         Err(_) => panic!("a NUL in the text"),
     }
 };
-
-const INVALID_VALUE: i32 = 1;
-const INVALID_CONTEXT: i32 = 201;
-const INVALID_HANDLE: i32 = 400;
-const NOT_FOUND: i32 = 500;
-const NOT_SUPPORTED: i32 = 801;
 
 /// A context on the simulator, current in this thread until it is dropped.
 struct OwnContext(CUcontext);

@@ -1,15 +1,35 @@
 //! Calls of the driver's functions, and the objects that most tests need.
 
-#![allow(dead_code, unused_macros, reason = "each test program uses a part")]
+#![allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "each test program uses a part"
+)]
 
 use std::ffi::{CStr, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::ptr::{from_ref, null_mut};
 use std::sync::Once;
 use std::{env, thread};
 
 use cust::context::legacy::{Context, ContextFlags};
 use cust::device::Device;
-use cust::sys::{CUcontext, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream};
+pub use cust::sys::CUmemorytype::{
+    self, CU_MEMORYTYPE_ARRAY as ARRAY, CU_MEMORYTYPE_DEVICE as DEVICE, CU_MEMORYTYPE_HOST as HOST,
+    CU_MEMORYTYPE_UNIFIED as UNIFIED,
+};
+use cust::sys::{
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream,
+};
+
+pub const INVALID_VALUE: c_int = 1;
+pub const OUT_OF_MEMORY: c_int = 2;
+pub const INVALID_CONTEXT: c_int = 201;
+pub const INVALID_HANDLE: c_int = 400;
+pub const NOT_FOUND: c_int = 500;
+pub const CONTEXT_IS_DESTROYED: c_int = 709;
+pub const NOT_SUPPORTED: c_int = 801;
 
 /// Calls a function of the driver and returns its code.
 macro_rules! code {
@@ -63,6 +83,12 @@ pub fn own_context() -> Context {
     Context::create_and_push(ContextFlags::SCHED_AUTO, device).expect("a context")
 }
 
+/// Returns the primary context on the simulator, current in the calling thread.
+pub fn primary_context() -> cust::context::Context {
+    start();
+    cust::quick_init().expect("a context")
+}
+
 /// Returns the calling thread's context.
 pub fn current_context() -> CUcontext {
     let mut context = null_mut();
@@ -75,6 +101,8 @@ pub fn current_context() -> CUcontext {
 pub struct Shared<T>(pub T);
 // SAFETY: the tests share only handles, and memory that no other thread uses at the same time.
 unsafe impl<T> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
     pub fn get(self) -> T {
@@ -169,4 +197,26 @@ pub fn reread<T: Copy>(value: &T) -> T {
 pub fn zeroed<T>() -> T {
     // SAFETY: the tests call this for numbers and for structures of numbers, pointers and enums with a variant 0.
     unsafe { std::mem::zeroed() }
+}
+
+/// Returns a copy of nothing between two kinds of memory; no kind is zero.
+pub fn copy_2d(from: CUmemorytype, to: CUmemorytype) -> CUDA_MEMCPY2D {
+    let mut copy = zeroed::<MaybeUninit<CUDA_MEMCPY2D>>();
+    // SAFETY: all-zero bytes are valid for the other fields.
+    unsafe {
+        (*copy.as_mut_ptr()).srcMemoryType = from;
+        (*copy.as_mut_ptr()).dstMemoryType = to;
+        copy.assume_init()
+    }
+}
+
+/// Returns a three-dimensional copy of nothing between two kinds of memory.
+pub fn copy_3d(from: CUmemorytype, to: CUmemorytype) -> CUDA_MEMCPY3D {
+    let mut copy = zeroed::<MaybeUninit<CUDA_MEMCPY3D>>();
+    // SAFETY: all-zero bytes are valid for the other fields.
+    unsafe {
+        (*copy.as_mut_ptr()).srcMemoryType = from;
+        (*copy.as_mut_ptr()).dstMemoryType = to;
+        copy.assume_init()
+    }
 }

@@ -1,11 +1,7 @@
 //! Layered arrays and cube maps: valid shapes, reads and writes.
 
-use std::mem::{MaybeUninit, zeroed};
-use std::ptr;
-
-use cust::sys::{self, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
-
-use super::{array, fetch, ok, simulator, texture};
+use super::objects::describe;
+use super::*;
 
 /// `CUDA_ARRAY3D_LAYERED`, `CUDA_ARRAY3D_SURFACE_LDST`, `CUDA_ARRAY3D_CUBEMAP`,
 /// `CUDA_ARRAY3D_TEXTURE_GATHER`.
@@ -21,37 +17,17 @@ const CLAMP: i32 = 1;
 const NORMALIZED: u32 = 2;
 const SEAMLESS: u32 = 0x40;
 
-/// Creates an array of floats. Returns the result code, the reported size and the reported flags.
-fn create_array(size: [usize; 3], flags: u32) -> (i32, [usize; 3], u32) {
-    // SAFETY: `array`, `description` and `blank` are writable; all-zero bytes are valid for the structures.
-    unsafe {
-        let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
-        let description = blank.as_mut_ptr();
-        [
-            (*description).Width,
-            (*description).Height,
-            (*description).Depth,
-        ] = size;
-        (&raw mut (*description).Format).cast::<i32>().write(32);
-        (*description).NumChannels = 1;
-        (*description).Flags = flags;
-        let mut array = ptr::null_mut();
-        let code = sys::cuArray3DCreate_v2(&mut array, description) as i32;
-        if code != 0 {
-            return (code, [0; 3], 0);
-        }
-        let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
-        ok(sys::cuArray3DGetDescriptor_v2(blank.as_mut_ptr(), array));
-        let actual = blank.assume_init();
-        ok(sys::cuArrayDestroy(array));
-        let size = [actual.Width, actual.Height, actual.Depth];
-        (code, size, actual.Flags)
-    }
+/// Creates an array of floats. Returns its reported size and flags, or an error code.
+fn create_floats(size: [usize; 3], flags: u32) -> Result<([usize; 3], u32), i32> {
+    let array = create_array(size, 32, 1, flags)?;
+    let actual = describe(array);
+    calls! { cuArrayDestroy(array); }
+    Ok(([actual.Width, actual.Height, actual.Depth], actual.Flags))
 }
 
 #[test]
 fn layered_arrays_and_cube_maps_are_validated_like_the_driver() {
-    let _context = simulator();
+    let _context = primary_context();
     for (size, flags) in [
         ([5, 0, 10], LAYERED),
         ([7, 8, 10], LAYERED | WRITABLE),
@@ -60,7 +36,7 @@ fn layered_arrays_and_cube_maps_are_validated_like_the_driver() {
         ([8, 8, 30], CUBE | LAYERED),
         ([1, 1, 2046], CUBE | LAYERED),
     ] {
-        assert_eq!(create_array(size, flags), (0, size, flags));
+        assert_eq!(create_floats(size, flags), Ok((size, flags)));
     }
     for (size, flags) in [
         // Layers without a layer count, and more layers than allowed.
@@ -82,7 +58,7 @@ fn layered_arrays_and_cube_maps_are_validated_like_the_driver() {
         // Gathers need two dimensions.
         ([8, 8, 6], LAYERED | GATHERED),
     ] {
-        assert_eq!(create_array(size, flags).0, 1, "{size:?} {flags}");
+        assert_eq!(create_floats(size, flags), Err(1), "{size:?} {flags}");
     }
 }
 
@@ -105,7 +81,7 @@ fn first_channel(geometry: &str, coordinates: &str, object: u64, layer: u32, at:
 
 #[test]
 fn layers_are_selected_without_interpolation() {
-    let _context = simulator();
+    let _context = primary_context();
     // The value encodes the texel: 100 per layer, 10 per row, 1 per texel.
     let rows = array([4, 0, 3], "f32", 1, LAYERED, &{
         floats((0..12).map(|n| n / 4 * 100 + n % 4))
@@ -168,7 +144,7 @@ fn directions(s: f32, t: f32) -> [[f32; 3]; 6] {
 
 #[test]
 fn directions_select_cube_faces() {
-    let _context = simulator();
+    let _context = primary_context();
     // 10 per face, 1 per texel of two by two; 100 per cube.
     let bytes = floats((0..72).map(|n| n / 24 * 100 + n / 4 % 6 * 10 + n % 4));
     let cube_array = array([2, 2, 6], "f32", 1, CUBE, &bytes[..96]);
@@ -201,7 +177,7 @@ fn directions_select_cube_faces() {
 
 #[test]
 fn seamless_cube_maps_filter_across_edges() {
-    let _context = simulator();
+    let _context = primary_context();
     // Each face has one value.
     let numbers = [1, 2, 4, 8, 16, 32];
     let bytes = floats((0..24).map(|n| numbers[n / 4]));
@@ -226,20 +202,14 @@ fn seamless_cube_maps_filter_across_edges() {
     assert!((corner - 7.0).abs() < 0.1, "{corner}");
     // An array that is not a cube has no edges to filter across.
     let plain = array([2, 2, 6], "f32", 1, LAYERED, &bytes);
-    // SAFETY: `object` is writable; all-zero bytes are valid for the structures.
-    unsafe {
-        let (mut resource, mut params): (CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC) = zeroed();
-        resource.res.array.hArray = plain;
-        params.flags = SEAMLESS;
-        let mut object = 0;
-        let code = sys::cuTexObjectCreate(&mut object, &resource, &params, ptr::null());
-        assert_eq!(code as i32, 1);
-    }
+    let mut params: CUDA_TEXTURE_DESC = zeroed();
+    params.flags = SEAMLESS;
+    assert_eq!(create_texture(&resource(plain), &params), Err(1));
 }
 
 #[test]
 fn layered_surfaces_can_be_written_and_read() {
-    let _context = simulator();
+    let _context = primary_context();
     for (size, geometry, coordinates) in [
         ([4, 0, 3], "a1d", "{%r5, %r4}"),
         ([4, 2, 3], "a2d", "{%r5, %r4, %r6, %r6}"),
@@ -279,7 +249,7 @@ fn layered_surfaces_can_be_written_and_read() {
 
 #[test]
 fn image_queries_report_layer_counts() {
-    let _context = simulator();
+    let _context = primary_context();
     for (size, flags, expected) in [
         ([4, 0, 3], LAYERED, [4, 0, 0, 3]),
         ([4, 2, 3], LAYERED, [4, 2, 0, 3]),

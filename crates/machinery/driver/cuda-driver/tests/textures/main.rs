@@ -1,43 +1,28 @@
 //! Textures and surfaces through the driver's functions: fetches are compared bit for bit with an H200's
 //! results; arrays, objects and their copies are tested too.
 
-extern crate cuda_driver as _;
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
 
 mod layers;
 mod objects;
 
-use std::ffi::c_void;
-use std::mem::{MaybeUninit, zeroed};
-use std::ptr;
-use std::sync::Once;
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
 
-use cust::context::Context;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::module::Module;
 use cust::sys::{
-    self, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY3D, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, CUarray,
-    CUresult, CUtexObject,
+    CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY3D, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, CUarray,
+    CUtexObject,
 };
+use support::*;
 
 /// The output of `scripts/textures.py` on an H200.
 const H200: &str = include_str!("h200.txt");
 
 const SAMPLES: usize = 4096;
-
-/// Asserts success.
-#[track_caller]
-pub fn ok(code: CUresult) {
-    assert_eq!(code as i32, 0);
-}
-
-/// Returns a context on the simulator. All tests share the primary context.
-pub fn simulator() -> Context {
-    static FORCED: Once = Once::new();
-    // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the environment
-    // takes a lock.
-    FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
-    cust::quick_init().unwrap()
-}
 
 /// Returns a format's `CUarray_format` and the number of bits per channel.
 fn format(name: &str) -> (i32, u32) {
@@ -109,67 +94,89 @@ fn coordinates(size: [usize; 3], normalised: bool) -> Vec<f32> {
         .collect()
 }
 
-/// Creates an array with these contents.
-pub fn array(size: [usize; 3], kind: &str, channels: u32, flags: u32, bytes: &[u8]) -> CUarray {
-    let (number, bits) = format(kind);
-    // SAFETY: all-zero bytes are valid for the structures, whose fields are then set; enums are written as
-    // integers.
+/// Writes a value of a C enum, which the enum in Rust may lack.
+fn set<T>(field: *mut T, value: i32) {
+    // SAFETY: a C enum has the size of an `int`, and the callers pass a field of a live structure.
+    unsafe { field.cast::<i32>().write(value) }
+}
+
+/// Creates an array, or returns the error code.
+fn create_array(
+    [width, height, depth]: [usize; 3],
+    format: i32,
+    channels: u32,
+    flags: u32,
+) -> Result<CUarray, i32> {
+    let mut description = zeroed::<MaybeUninit<CUDA_ARRAY3D_DESCRIPTOR>>();
+    let fields = description.as_mut_ptr();
+    // SAFETY: the fields are those of `description`.
     unsafe {
-        let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
-        let description = blank.as_mut_ptr();
-        [
-            (*description).Width,
-            (*description).Height,
-            (*description).Depth,
-        ] = size;
-        (&raw mut (*description).Format).cast::<i32>().write(number);
-        (*description).NumChannels = channels;
-        (*description).Flags = flags;
-        let mut array = ptr::null_mut();
-        ok(sys::cuArray3DCreate_v2(&mut array, description));
-        let row = size[0] * (bits * channels) as usize / 8;
-        let mut blank = MaybeUninit::<CUDA_MEMCPY3D>::zeroed();
-        let copy = blank.as_mut_ptr();
-        (&raw mut (*copy).srcMemoryType).cast::<i32>().write(1);
-        (&raw mut (*copy).dstMemoryType).cast::<i32>().write(3);
-        (*copy).srcHost = bytes.as_ptr().cast();
-        (*copy).srcPitch = row;
-        (*copy).srcHeight = size[1].max(1);
-        (*copy).dstArray = array;
-        (*copy).WidthInBytes = row;
-        (*copy).Height = size[1].max(1);
-        (*copy).Depth = size[2].max(1);
-        assert_eq!(bytes.len(), row * (*copy).Height * (*copy).Depth);
-        ok(sys::cuMemcpy3D_v2(copy));
-        array
+        ((*fields).Width, (*fields).Height, (*fields).Depth) = (width, height, depth);
+        ((*fields).NumChannels, (*fields).Flags) = (channels, flags);
+        set(&raw mut (*fields).Format, format);
     }
+    let mut array = null_mut();
+    result(code!(cuArray3DCreate_v2(&mut array, fields)), ()).map(|()| array)
+}
+
+/// Creates an array with these contents.
+fn array(size: [usize; 3], kind: &str, channels: u32, flags: u32, bytes: &[u8]) -> CUarray {
+    let (number, bits) = format(kind);
+    let array = create_array(size, number, channels, flags).unwrap();
+    let row = size[0] * (bits * channels) as usize / 8;
+    let copy = CUDA_MEMCPY3D {
+        srcHost: bytes.as_ptr().cast(),
+        srcPitch: row,
+        srcHeight: size[1].max(1),
+        dstArray: array,
+        WidthInBytes: row,
+        Height: size[1].max(1),
+        Depth: size[2].max(1),
+        ..copy_3d(HOST, ARRAY)
+    };
+    assert_eq!(bytes.len(), row * copy.Height * copy.Depth);
+    calls! { cuMemcpy3D_v2(&copy); }
+    array
+}
+
+/// Returns a texture's parameters: the address mode of all axes, and the filter.
+fn sampling(mode: i32, linear: bool) -> CUDA_TEXTURE_DESC {
+    let mut params = zeroed::<CUDA_TEXTURE_DESC>();
+    for axis in &mut params.addressMode {
+        set(axis, mode);
+    }
+    set(&mut params.filterMode, linear.into());
+    params
+}
+
+/// Creates a texture object, or returns the error code.
+fn create_texture(
+    resource: &CUDA_RESOURCE_DESC,
+    params: &CUDA_TEXTURE_DESC,
+) -> Result<CUtexObject, i32> {
+    let mut object = 0;
+    result(
+        code!(cuTexObjectCreate(&mut object, resource, params, null())),
+        (),
+    )
+    .map(|()| object)
+}
+
+/// Returns an array as the resource of a texture or surface.
+fn resource(array: CUarray) -> CUDA_RESOURCE_DESC {
+    let mut resource: CUDA_RESOURCE_DESC = zeroed();
+    resource.res.array.hArray = array;
+    resource
 }
 
 /// Creates a texture object of an array.
-pub fn texture(array: CUarray, mode: i32, linear: bool, flags: u32) -> CUtexObject {
-    // SAFETY: all-zero bytes are valid for the structures, whose fields are then set; enums are written as
-    // integers.
-    unsafe {
-        let mut resource: CUDA_RESOURCE_DESC = zeroed();
-        resource.res.array.hArray = array;
-        let mut params: CUDA_TEXTURE_DESC = zeroed();
-        (&raw mut params.addressMode)
-            .cast::<[i32; 3]>()
-            .write([mode; 3]);
-        (&raw mut params.filterMode)
-            .cast::<i32>()
-            .write(linear.into());
-        params.flags = flags;
-        params.borderColor = [0.25, -2.0, 3.0, 0.75];
-        let mut object = 0;
-        ok(sys::cuTexObjectCreate(
-            &mut object,
-            &resource,
-            &params,
-            ptr::null(),
-        ));
-        object
-    }
+fn texture(array: CUarray, mode: i32, linear: bool, flags: u32) -> CUtexObject {
+    let params = CUDA_TEXTURE_DESC {
+        flags,
+        borderColor: [0.25, -2.0, 3.0, 0.75],
+        ..sampling(mode, linear)
+    };
+    create_texture(&resource(array), &params).unwrap()
 }
 
 /// Returns a kernel with a handle, an input and an output as parameters: `body` runs with the handle in `%d1`
@@ -204,46 +211,32 @@ fn kernel(body: &str) -> String {
 }
 
 /// Returns the kernel's results for all coordinates.
-pub fn fetch(body: &str, object: u64, at: &[f32]) -> Vec<u32> {
+fn fetch(body: &str, object: u64, at: &[f32]) -> Vec<u32> {
     let (code, actual) = try_fetch(body, object, at);
     assert_eq!(code, 0, "{body}");
     actual
 }
 
 /// Same as [`fetch`], with the result of the synchronization.
-pub fn try_fetch(body: &str, object: u64, at: &[f32]) -> (i32, Vec<u32>) {
+fn try_fetch(body: &str, object: u64, at: &[f32]) -> (i32, Vec<u32>) {
     let module = Module::from_ptx(kernel(body), &[]).unwrap();
     let function = module.get_function("fetch").unwrap().to_raw();
     let samples = at.len() / 3;
     let input = DeviceBuffer::from_slice(at).unwrap();
     let output = DeviceBuffer::from_slice(&vec![0xa5a5_a5a5u32; 4 * samples]).unwrap();
-    let mut arguments = [
-        object,
-        input.as_device_ptr().as_raw(),
-        output.as_device_ptr().as_raw(),
-    ];
-    let mut pointers = arguments
-        .each_mut()
-        .map(|argument| ptr::from_mut(argument).cast::<c_void>());
     let threads = samples.min(128) as u32;
-    // SAFETY: the parameter list matches the kernel's signature, and the buffers have one element per thread.
-    ok(unsafe {
-        sys::cuLaunchKernel(
-            function,
-            samples as u32 / threads,
-            1,
-            1,
-            threads,
-            1,
-            1,
-            0,
-            ptr::null_mut(),
-            pointers.as_mut_ptr(),
-            ptr::null_mut(),
-        )
-    });
-    // SAFETY: the kernel has no parameters.
-    let code = unsafe { sys::cuCtxSynchronize() } as i32;
+    let size = [samples as u32 / threads, threads];
+    ok(launch(
+        function,
+        size,
+        null_mut(),
+        &[
+            object,
+            input.as_device_ptr().as_raw(),
+            output.as_device_ptr().as_raw(),
+        ],
+    ));
+    let code = code!(cuCtxSynchronize());
     let mut actual = vec![0; 4 * samples];
     if code == 0 {
         output.copy_to(&mut actual).unwrap();
@@ -297,10 +290,9 @@ fn hash(case: &str) -> u64 {
         ),
     };
     let actual = fetch(&body, object, &coordinates(size, normalised));
-    // SAFETY: `object` and `array` are handles or addresses that the driver looks up, never dereferences.
-    unsafe {
-        ok(sys::cuTexObjectDestroy(object));
-        ok(sys::cuArrayDestroy(array));
+    calls! {
+        cuTexObjectDestroy(object);
+        cuArrayDestroy(array);
     }
     actual.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &word| {
         (hash ^ u64::from(word)).wrapping_mul(0x100_0000_01b3)
@@ -309,7 +301,7 @@ fn hash(case: &str) -> u64 {
 
 #[test]
 fn texture_fetches_match_an_h200() {
-    let _context = simulator();
+    let _context = primary_context();
     let cases = H200.lines().filter(|line| !line.starts_with('#'));
     let wrong: Vec<&str> = cases
         .filter(|line| {

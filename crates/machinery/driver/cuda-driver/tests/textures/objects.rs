@@ -1,14 +1,11 @@
 //! Arrays, copies, objects of each kind, and an H200's results for coordinates outside an image.
 
-use std::mem::{MaybeUninit, zeroed};
-use std::ptr;
+use std::mem::MaybeUninit;
 
 use cust::memory::DeviceBuffer;
-use cust::sys::{
-    self, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, CUarray,
-};
+use cust::sys::CUDA_MEMCPY2D;
 
-use super::{array, fetch, ok, simulator, texture, try_fetch};
+use super::*;
 
 /// Creates an array with 1 to 84 in seven rows of twelve, which kernels may write to.
 fn numbers() -> CUarray {
@@ -17,31 +14,30 @@ fn numbers() -> CUarray {
 }
 
 pub fn surface(array: CUarray) -> u64 {
-    // SAFETY: all-zero bytes are valid for the structure, and the handle is that of a live array.
-    unsafe {
-        let mut resource: CUDA_RESOURCE_DESC = zeroed();
-        resource.res.array.hArray = array;
-        let mut object = 0;
-        ok(sys::cuSurfObjectCreate(&mut object, &resource));
-        object
-    }
+    let mut object = 0;
+    calls! { cuSurfObjectCreate(&mut object, &resource(array)); }
+    object
+}
+
+/// Returns the properties of an array.
+pub fn describe(array: CUarray) -> CUDA_ARRAY3D_DESCRIPTOR {
+    let mut description = MaybeUninit::zeroed();
+    calls! { cuArray3DGetDescriptor_v2(description.as_mut_ptr(), array); }
+    // SAFETY: the call initialized it.
+    unsafe { description.assume_init() }
 }
 
 /// Copies the words of [`numbers`] back.
 fn read_back(array: CUarray) -> Vec<u32> {
     let mut actual = vec![0u32; 84];
-    // SAFETY: all-zero bytes are valid for the structure, and `actual` has as many bytes as are copied.
-    unsafe {
-        let mut blank = MaybeUninit::<CUDA_MEMCPY2D>::zeroed();
-        let copy = blank.as_mut_ptr();
-        (&raw mut (*copy).srcMemoryType).cast::<i32>().write(3);
-        (&raw mut (*copy).dstMemoryType).cast::<i32>().write(1);
-        (*copy).srcArray = array;
-        (*copy).dstHost = actual.as_mut_ptr().cast();
-        (*copy).WidthInBytes = 48;
-        (*copy).Height = 7;
-        ok(sys::cuMemcpy2D_v2(copy));
-    }
+    let copy = CUDA_MEMCPY2D {
+        srcArray: array,
+        dstHost: actual.as_mut_ptr().cast(),
+        WidthInBytes: 48,
+        Height: 7,
+        ..copy_2d(ARRAY, HOST)
+    };
+    calls! { cuMemcpy2D_v2(&copy); }
     actual
 }
 
@@ -54,7 +50,7 @@ fn at(x: i32, y: i32) -> String {
 
 #[test]
 fn surface_reads_match_an_h200() {
-    let _context = simulator();
+    let _context = primary_context();
     let array = numbers();
     let object = surface(array);
     for (beyond, x, y, expected) in [
@@ -106,7 +102,7 @@ fn surface_reads_match_an_h200() {
 
 #[test]
 fn surface_writes_and_reductions_match_an_h200() {
-    let _context = simulator();
+    let _context = primary_context();
     for (instruction, x, y, changed) in [
         (
             "sust.b.2d.b32.zero [%d1, {%r4, %r5}], %r6;",
@@ -174,10 +170,9 @@ fn surface_writes_and_reductions_match_an_h200() {
             expected[y * 12 + x] = value;
         }
         assert_eq!(read_back(array), expected, "{instruction} {x} {y}");
-        // SAFETY: `object` and `array` are handles or addresses that the driver looks up, never dereferences.
-        unsafe {
-            ok(sys::cuSurfObjectDestroy(object));
-            ok(sys::cuArrayDestroy(array));
+        calls! {
+            cuSurfObjectDestroy(object);
+            cuArrayDestroy(array);
         }
     }
 }
@@ -186,7 +181,7 @@ fn surface_writes_and_reductions_match_an_h200() {
 #[test]
 #[ignore = "run by the next test, once for each fault"]
 fn faults() {
-    let _context = simulator();
+    let _context = primary_context();
     let instruction = std::env::var("INSTRUCTION").unwrap();
     let object = match instruction.starts_with("tex") {
         true => 12345,
@@ -222,7 +217,7 @@ fn unsupported_object_operations_fault() {
 
 #[test]
 fn integer_coordinates_fetch_texels() {
-    let _context = simulator();
+    let _context = primary_context();
     let bytes: Vec<u8> = (1..=84).flat_map(|n| (n as f32).to_ne_bytes()).collect();
     let array = array([12, 7, 0], "f32", 1, 0, &bytes);
     for (mode, linear) in [(0, false), (1, true), (2, false), (3, true)] {
@@ -254,7 +249,7 @@ fn integer_coordinates_fetch_texels() {
 /// The order of the four gathered texels is that of an H200.
 #[test]
 fn gather_returns_four_texels() {
-    let _context = simulator();
+    let _context = primary_context();
     let bytes: Vec<u8> = (0..128).flat_map(|n| (n as f32).to_ne_bytes()).collect();
     let array = array([8, 4, 0], "f32", 4, 8, &bytes);
     for (mode, channel, point, expected) in [
@@ -280,204 +275,145 @@ fn gather_returns_four_texels() {
 /// Coordinates outside a row return zero or follow the address mode, as on an H200.
 #[test]
 fn linear_and_pitched_textures_are_fetched() {
-    let _context = simulator();
+    let _context = primary_context();
     let values: Vec<f32> = (1..=256).map(|n| n as f32).collect();
     let buffer = DeviceBuffer::from_slice(&values).unwrap();
     let address = buffer.as_device_ptr().as_raw();
-    // SAFETY: all-zero bytes are valid for both structures, whose fields are then set for the resource type.
-    unsafe {
-        let mut resource: CUDA_RESOURCE_DESC = zeroed();
-        (&raw mut resource.resType).cast::<i32>().write(2);
-        resource.res.linear.devPtr = address;
-        (&raw mut resource.res.linear.format)
-            .cast::<i32>()
-            .write(32);
-        resource.res.linear.numChannels = 1;
-        resource.res.linear.sizeInBytes = 64 * 4;
-        let params: CUDA_TEXTURE_DESC = zeroed();
-        let mut object = 0;
-        ok(sys::cuTexObjectCreate(
-            &mut object,
-            &resource,
-            &params,
-            ptr::null(),
-        ));
-        for (x, expected) in [
-            (-1_000_000_000, 0.0),
-            (-1, 0.0),
-            (0, 1.0),
-            (63, 64.0),
-            (64, 0.0),
-            (1 << 30, 0.0),
-        ] {
-            let body = format!(
-                "{} tex.1d.v4.f32.s32 {{%f4, %f5, %f6, %f7}}, [%d1, {{%r4}}]; mov.b32 %r0, %f4;",
-                at(x, 0)
-            );
-            let actual = fetch(&body, object, &[0.0; 3])[0];
-            assert_eq!(f32::from_bits(actual), expected, "{x}");
-        }
-        let mut queried: CUDA_RESOURCE_DESC = zeroed();
-        ok(sys::cuTexObjectGetResourceDesc(&mut queried, object));
-        assert_eq!(queried.res.linear.devPtr, address);
+    let mut resource: CUDA_RESOURCE_DESC = zeroed();
+    set(&mut resource.resType, 2);
+    // SAFETY: the structure is zeroed, and `linear` has the resource's type.
+    let linear = unsafe { &mut resource.res.linear };
+    (linear.devPtr, linear.numChannels, linear.sizeInBytes) = (address, 1, 64 * 4);
+    set(&mut linear.format, 32);
+    let object = create_texture(&resource, &zeroed()).unwrap();
+    for (x, expected) in [
+        (-1_000_000_000, 0.0),
+        (-1, 0.0),
+        (0, 1.0),
+        (63, 64.0),
+        (64, 0.0),
+        (1 << 30, 0.0),
+    ] {
+        let body = format!(
+            "{} tex.1d.v4.f32.s32 {{%f4, %f5, %f6, %f7}}, [%d1, {{%r4}}]; mov.b32 %r0, %f4;",
+            at(x, 0)
+        );
+        let actual = fetch(&body, object, &[0.0; 3])[0];
+        assert_eq!(f32::from_bits(actual), expected, "{x}");
+    }
+    let mut queried: CUDA_RESOURCE_DESC = zeroed();
+    calls! { cuTexObjectGetResourceDesc(&mut queried, object); }
+    // SAFETY: as above.
+    assert_eq!(unsafe { queried.res.linear.devPtr }, address);
 
-        let mut rows: CUDA_RESOURCE_DESC = zeroed();
-        (&raw mut rows.resType).cast::<i32>().write(3);
-        rows.res.pitch2D.devPtr = address;
-        (&raw mut rows.res.pitch2D.format).cast::<i32>().write(32);
-        rows.res.pitch2D.numChannels = 1;
-        rows.res.pitch2D.width = 60;
-        rows.res.pitch2D.height = 4;
-        rows.res.pitch2D.pitchInBytes = 256;
-        for (mode, linear, expected) in [
-            (1, false, [1.0, 66.0, 129.0, 252.0, 252.0]),
-            (1, true, [1.0, 81.75, 97.0, 252.0, 220.0]),
-            (3, true, [1.0, 81.75, 9.0, 252.0, 114.5]),
-        ] {
-            let mut params: CUDA_TEXTURE_DESC = zeroed();
-            (&raw mut params.addressMode)
-                .cast::<[i32; 3]>()
-                .write([mode; 3]);
-            (&raw mut params.filterMode)
-                .cast::<i32>()
-                .write(linear.into());
-            params.borderColor = [9.0, 8.0, 7.0, 6.0];
-            ok(sys::cuTexObjectCreate(
-                &mut object,
-                &rows,
-                &params,
-                ptr::null(),
-            ));
-            let mut queried: CUDA_TEXTURE_DESC = zeroed();
-            ok(sys::cuTexObjectGetTextureDesc(&mut queried, object));
-            assert_eq!(queried.borderColor, params.borderColor);
-            for ((x, y), expected) in [
-                (0.5, 0.5),
-                (1.25, 1.75),
-                (-3.0, 2.0),
-                (59.5, 3.5),
-                (60.0, 3.0),
-            ]
-            .into_iter()
-            .zip(expected)
-            {
-                let body =
-                    "tex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%d1, {%f0, %f1}]; mov.b32 %r0, %f4;";
-                let actual = fetch(body, object, &[x, y, 0.0])[0];
-                assert_eq!(f32::from_bits(actual), expected, "{mode} {linear} {x} {y}");
-            }
+    let mut rows: CUDA_RESOURCE_DESC = zeroed();
+    set(&mut rows.resType, 3);
+    // SAFETY: the structure is zeroed, and `pitch2D` has the resource's type.
+    let pitched = unsafe { &mut rows.res.pitch2D };
+    (pitched.devPtr, pitched.numChannels) = (address, 1);
+    (pitched.width, pitched.height, pitched.pitchInBytes) = (60, 4, 256);
+    set(&mut pitched.format, 32);
+    for (mode, linear, expected) in [
+        (1, false, [1.0, 66.0, 129.0, 252.0, 252.0]),
+        (1, true, [1.0, 81.75, 97.0, 252.0, 220.0]),
+        (3, true, [1.0, 81.75, 9.0, 252.0, 114.5]),
+    ] {
+        let mut params = sampling(mode, linear);
+        params.borderColor = [9.0, 8.0, 7.0, 6.0];
+        let object = create_texture(&rows, &params).unwrap();
+        let mut queried: CUDA_TEXTURE_DESC = zeroed();
+        calls! { cuTexObjectGetTextureDesc(&mut queried, object); }
+        assert_eq!(queried.borderColor, params.borderColor);
+        for ((x, y), expected) in [
+            (0.5, 0.5),
+            (1.25, 1.75),
+            (-3.0, 2.0),
+            (59.5, 3.5),
+            (60.0, 3.0),
+        ]
+        .into_iter()
+        .zip(expected)
+        {
+            let body =
+                "tex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%d1, {%f0, %f1}]; mov.b32 %r0, %f4;";
+            let actual = fetch(body, object, &[x, y, 0.0])[0];
+            assert_eq!(f32::from_bits(actual), expected, "{mode} {linear} {x} {y}");
         }
     }
 }
 
 #[test]
 fn arrays_are_copied_by_rows_and_report_descriptors() {
-    let _context = simulator();
+    let _context = primary_context();
     let first = numbers();
     let buffer = DeviceBuffer::from_slice(&[0u32; 12]).unwrap();
-    // SAFETY: the arrays and buffers are local and have the lengths passed.
-    unsafe {
-        let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
-        ok(sys::cuArray3DGetDescriptor_v2(blank.as_mut_ptr(), first));
-        let description = blank.assume_init();
-        let actual = (description.Width, description.Height, description.Depth);
-        assert_eq!(
-            (actual, description.NumChannels, description.Flags),
-            ((12, 7, 0), 1, 2)
-        );
-        let words = [91u32, 92, 93];
-        ok(sys::cuMemcpyHtoA_v2(first, 8, words.as_ptr().cast(), 12));
-        let mut back = [0u32; 4];
-        ok(sys::cuMemcpyAtoH_v2(back.as_mut_ptr().cast(), first, 4, 16));
-        assert_eq!(back, [2, 91, 92, 93]);
-        ok(sys::cuMemcpyAtoD_v2(
-            buffer.as_device_ptr().as_raw(),
-            first,
-            0,
-            48,
-        ));
-        let second = array([12, 0, 0], "u32", 1, 0, &[0; 48]);
-        ok(sys::cuMemcpyDtoA_v2(
-            second,
-            0,
-            buffer.as_device_ptr().as_raw(),
-            48,
-        ));
-        ok(sys::cuMemcpyAtoA_v2(first, 4, second, 8, 12));
-        ok(sys::cuMemcpyAtoH_v2(back.as_mut_ptr().cast(), first, 0, 16));
-        assert_eq!(back, [1, 91, 92, 93]);
-        // Past the end of a row, half a texel, and no array.
-        for (array, at, bytes, code) in [
-            (second, 40, 12, 1),
-            (second, 2, 4, 1),
-            (ptr::null_mut(), 0, 4, 400),
-        ] {
-            let failed = sys::cuMemcpyHtoA_v2(array, at, words.as_ptr().cast(), bytes);
-            assert_eq!(failed as i32, code, "{at}, {bytes}");
-        }
-        ok(sys::cuArrayDestroy(second));
-        assert_eq!(sys::cuArrayDestroy(second) as i32, 400);
+    let description = describe(first);
+    let actual = (description.Width, description.Height, description.Depth);
+    assert_eq!(
+        (actual, description.NumChannels, description.Flags),
+        ((12, 7, 0), 1, 2)
+    );
+    let words = [91u32, 92, 93];
+    calls! { cuMemcpyHtoA_v2(first, 8, words.as_ptr().cast(), 12); }
+    let mut back = [0u32; 4];
+    calls! { cuMemcpyAtoH_v2(back.as_mut_ptr().cast(), first, 4, 16); }
+    assert_eq!(back, [2, 91, 92, 93]);
+    calls! { cuMemcpyAtoD_v2(buffer.as_device_ptr().as_raw(), first, 0, 48); }
+    let second = array([12, 0, 0], "u32", 1, 0, &[0; 48]);
+    calls! {
+        cuMemcpyDtoA_v2(second, 0, buffer.as_device_ptr().as_raw(), 48);
+        cuMemcpyAtoA_v2(first, 4, second, 8, 12);
+        cuMemcpyAtoH_v2(back.as_mut_ptr().cast(), first, 0, 16);
+    }
+    assert_eq!(back, [1, 91, 92, 93]);
+    // Past the end of a row, half a texel, and no array.
+    for (array, at, bytes, code) in [
+        (second, 40, 12, 1),
+        (second, 2, 4, 1),
+        (null_mut(), 0, 4, 400),
+    ] {
+        let failed = code!(cuMemcpyHtoA_v2(array, at, words.as_ptr().cast(), bytes));
+        assert_eq!(failed, code, "{at}, {bytes}");
+    }
+    calls! {
+        cuArrayDestroy(second);
+        cuArrayDestroy(second) => 400;
     }
 }
 
 #[test]
 fn invalid_arrays_and_objects_are_rejected() {
-    let _context = simulator();
-    // SAFETY: all outputs are writable locals; all-zero bytes are valid for the structures.
-    unsafe {
-        let create = |size: [usize; 3], format: i32, channels: u32, flags: u32| {
-            let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
-            let description = blank.as_mut_ptr();
-            [
-                (*description).Width,
-                (*description).Height,
-                (*description).Depth,
-            ] = size;
-            (&raw mut (*description).Format).cast::<i32>().write(format);
-            (*description).NumChannels = channels;
-            (*description).Flags = flags;
-            let mut array = ptr::null_mut();
-            sys::cuArray3DCreate_v2(&mut array, description) as i32
-        };
-        assert_eq!(create([4, 4, 0], 32, 1, 0), 0);
-        for (size, format, channels, flags) in [
-            ([0, 0, 0], 32, 1, 0),
-            ([4, 0, 4], 32, 1, 0),
-            ([4, 4, 0], 32, 3, 0),
-            ([4, 4, 0], 5, 1, 0),
-            ([4, 4, 0], 32, 1, 1 << 20),
-            ([200_000, 0, 0], 32, 1, 0),
-            ([4, 4, 4], 32, 1, 8),
-        ] {
-            assert_eq!(
-                create(size, format, channels, flags),
-                1,
-                "{size:?} {format} {channels} {flags}"
-            );
-        }
-        let writable = numbers();
-        let read_only = array([4, 0, 0], "f32", 1, 0, &[0; 16]);
-        let mut resource: CUDA_RESOURCE_DESC = zeroed();
-        let mut object = 0;
-        resource.res.array.hArray = read_only;
-        // An array created without the flag for writes.
-        assert_eq!(sys::cuSurfObjectCreate(&mut object, &resource) as i32, 1);
-        let mut params: CUDA_TEXTURE_DESC = zeroed();
-        (&raw mut params.addressMode)
-            .cast::<[i32; 3]>()
-            .write([7; 3]);
-        let code = sys::cuTexObjectCreate(&mut object, &resource, &params, ptr::null());
-        assert_eq!(code as i32, 1, "an address mode that is none");
-        let mut params: CUDA_TEXTURE_DESC = zeroed();
-        (&raw mut params.filterMode).cast::<i32>().write(1);
-        resource.res.array.hArray = writable;
-        let code = sys::cuTexObjectCreate(&mut object, &resource, &params, ptr::null());
-        assert_eq!(code as i32, 1, "whole numbers are not mixed");
-        (&raw mut resource.resType).cast::<i32>().write(1);
-        let code = sys::cuTexObjectCreate(&mut object, &resource, &params, ptr::null());
-        assert_eq!(code as i32, 801, "levels of detail");
-        assert_eq!(sys::cuTexObjectDestroy(77) as i32, 1);
-        assert_eq!(sys::cuSurfObjectDestroy(77) as i32, 1);
-        assert_eq!(sys::cuTexObjectGetTextureDesc(&mut params, 77) as i32, 1);
+    let _context = primary_context();
+    create_array([4, 4, 0], 32, 1, 0).unwrap();
+    for (size, format, channels, flags) in [
+        ([0, 0, 0], 32, 1, 0),
+        ([4, 0, 4], 32, 1, 0),
+        ([4, 4, 0], 32, 3, 0),
+        ([4, 4, 0], 5, 1, 0),
+        ([4, 4, 0], 32, 1, 1 << 20),
+        ([200_000, 0, 0], 32, 1, 0),
+        ([4, 4, 4], 32, 1, 8),
+    ] {
+        let created = create_array(size, format, channels, flags);
+        assert_eq!(created, Err(1), "{size:?} {format} {channels} {flags}");
+    }
+    let writable = numbers();
+    let read_only = array([4, 0, 0], "f32", 1, 0, &[0; 16]);
+    let (mut resource, mut object) = (resource(read_only), 0);
+    // An array created without the flag for writes.
+    calls! { cuSurfObjectCreate(&mut object, &resource) => 1; }
+    let actual = create_texture(&resource, &sampling(7, false));
+    assert_eq!(actual, Err(1), "an address mode that is none");
+    let mut params = sampling(0, true);
+    resource.res.array.hArray = writable;
+    let actual = create_texture(&resource, &params);
+    assert_eq!(actual, Err(1), "whole numbers are not mixed");
+    set(&mut resource.resType, 1);
+    let actual = create_texture(&resource, &params);
+    assert_eq!(actual, Err(801), "levels of detail");
+    calls! {
+        cuTexObjectDestroy(77) => 1;
+        cuSurfObjectDestroy(77) => 1;
+        cuTexObjectGetTextureDesc(&mut params, 77) => 1;
     }
 }

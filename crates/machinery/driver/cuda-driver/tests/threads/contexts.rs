@@ -13,11 +13,10 @@ use cust::event::{Event, EventFlags};
 use cust::launch;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::module::Module;
-use cust::sys::{self, CUresult};
 
+use super::support::*;
 use super::{
-    Handle, PTX, Test, bare_module, code, expected, own_context, primary, scale, simulated, start,
-    stream,
+    PTX, Test, bare_module, expected, own_context, primary, scale, simulated, start, stream,
 };
 
 #[test]
@@ -101,7 +100,7 @@ fn primary_context_is_shared_and_reference_counted() -> Test {
 #[test]
 fn retaining_again_returns_the_same_primary_context() {
     let (_turn, context) = primary();
-    let old = Handle(context.as_raw());
+    let old = Shared(context.as_raw());
     let (go, released) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -109,20 +108,18 @@ fn retaining_again_returns_the_same_primary_context() {
             CurrentContext::synchronize().unwrap();
             go.wait();
             released.wait();
-            let destroyed = CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED;
             let mut address = 0;
-            // SAFETY: `address` and `current` are writable; `old` is an opaque handle that the driver looks
-            // up, never dereferences.
-            unsafe {
-                assert_eq!(sys::cuCtxSynchronize(), destroyed);
-                assert_eq!(sys::cuMemAlloc_v2(&mut address, 4), destroyed);
-                let mut current = ptr::null_mut();
-                sys::cuCtxGetCurrent(&mut current);
-                assert_eq!(current, old.get());
-                // The released context may be made current nevertheless.
-                assert_eq!(code(sys::cuCtxPushCurrent_v2(old.get())), 0);
-                assert_eq!(sys::cuCtxSynchronize(), destroyed);
-                assert_eq!(code(sys::cuCtxPopCurrent_v2(&mut current)), 0);
+            calls! {
+                cuCtxSynchronize() => CONTEXT_IS_DESTROYED;
+                cuMemAlloc_v2(&mut address, 4) => CONTEXT_IS_DESTROYED;
+            }
+            let mut current = current_context();
+            assert_eq!(current, old.get());
+            // The released context may be made current nevertheless.
+            calls! {
+                cuCtxPushCurrent_v2(old.get());
+                cuCtxSynchronize() => CONTEXT_IS_DESTROYED;
+                cuCtxPopCurrent_v2(&mut current);
             }
             go.wait();
             released.wait();
@@ -132,14 +129,12 @@ fn retaining_again_returns_the_same_primary_context() {
             go.wait();
         });
         go.wait();
-        // SAFETY: the primary context is retained once more below, so the `context` value releases its own
-        // reference.
-        unsafe { assert_eq!(code(sys::cuDevicePrimaryCtxRelease_v2(0)), 0) };
+        // The primary context is retained once more below, for the reference that `context` releases.
+        calls! { cuDevicePrimaryCtxRelease_v2(0); }
         released.wait();
         go.wait();
         let mut retained = ptr::null_mut();
-        // SAFETY: `retained` is writable.
-        unsafe { assert_eq!(code(sys::cuDevicePrimaryCtxRetain(&mut retained, 0)), 0) };
+        calls! { cuDevicePrimaryCtxRetain(&mut retained, 0); }
         assert_eq!(retained, old.get());
         released.wait();
         go.wait();
@@ -153,30 +148,21 @@ fn destroyed_contexts_stay_current_in_other_threads() {
     let (stream, event) = (stream(), Event::new(EventFlags::DEFAULT).unwrap());
     let buffer = DeviceBuffer::from_slice(&[1u32; 4]).unwrap();
     let address = buffer.as_device_ptr().as_raw();
-    let mut current = ptr::null_mut();
-    // SAFETY: `current` is writable.
-    unsafe { sys::cuCtxGetCurrent(&mut current) };
-    let current = Handle(current);
+    let current = Shared(current_context());
     std::mem::forget((module, stream, event, buffer, context));
-    let elsewhere = thread::spawn(move || {
-        // SAFETY: this thread is the only one that destroys it.
-        unsafe { code(sys::cuCtxDestroy_v2(current.get())) }
-    });
+    let elsewhere = thread::spawn(move || code!(cuCtxDestroy_v2(current.get())));
     assert_eq!(elsewhere.join().unwrap(), 0);
-    let destroyed = CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED;
     let mut word = 0u32;
     let host = (&raw mut word).cast::<c_void>();
     let (mut made, mut number) = (ptr::null_mut(), 0);
-    // SAFETY: `number`, `made` and the word at `host` are writable; `address` is a device address that the
-    // driver looks up.
-    unsafe {
-        assert_eq!(sys::cuCtxSynchronize(), destroyed);
-        assert_eq!(sys::cuMemAlloc_v2(&mut number, 4), destroyed);
-        assert_eq!(sys::cuMemcpyDtoH_v2(host, address, 4), destroyed);
-        assert_eq!(sys::cuMemFree_v2(address), destroyed);
-        assert_eq!(sys::cuStreamSynchronize(ptr::null_mut()), destroyed);
-        assert_eq!(sys::cuStreamCreate(&mut made, 0), destroyed);
-        assert_eq!(code(sys::cuCtxPopCurrent_v2(ptr::null_mut())), 0);
+    calls! {
+        cuCtxSynchronize() => CONTEXT_IS_DESTROYED;
+        cuMemAlloc_v2(&mut number, 4) => CONTEXT_IS_DESTROYED;
+        cuMemcpyDtoH_v2(host, address, 4) => CONTEXT_IS_DESTROYED;
+        cuMemFree_v2(address) => CONTEXT_IS_DESTROYED;
+        cuStreamSynchronize(ptr::null_mut()) => CONTEXT_IS_DESTROYED;
+        cuStreamCreate(&mut made, 0) => CONTEXT_IS_DESTROYED;
+        cuCtxPopCurrent_v2(ptr::null_mut());
     }
     assert_eq!(
         CurrentContext::synchronize(),
@@ -197,16 +183,11 @@ fn handles_of_a_destroyed_context_are_invalid() {
     let context = own_context();
     let raw = context.get_unowned();
     let module = bare_module();
-    let mut kernel = ptr::null_mut();
-    // SAFETY: `kernel` is writable, and the name is NUL-terminated; `module` is an opaque handle that the
-    // driver looks up, never dereferences.
-    let actual = unsafe { sys::cuModuleGetFunction(&mut kernel, module.get(), c"count".as_ptr()) };
-    assert_eq!(code(actual), 0);
+    let kernel = function(module.get(), c"count");
     let (stream, event) = (stream(), Event::new(EventFlags::DEFAULT).unwrap());
     let stream_raw = stream.as_inner();
     drop(context);
     let _other = own_context();
-    let handle = CUresult::CUDA_ERROR_INVALID_HANDLE;
     assert_eq!(event.query().err(), Some(CudaError::InvalidHandle));
     let released = legacy::CurrentContext::set_current(&raw);
     assert_eq!(released, Err(CudaError::InvalidContext));
@@ -214,28 +195,12 @@ fn handles_of_a_destroyed_context_are_invalid() {
         legacy::ContextStack::push(&raw),
         Err(CudaError::InvalidContext)
     );
-    let nothing = ptr::null_mut();
-    // SAFETY: the parameters match the kernel's signature; handles and addresses are looked up by the driver,
-    // never dereferenced.
-    unsafe {
-        assert_eq!(sys::cuStreamQuery(stream_raw), handle);
-        assert_eq!(sys::cuStreamDestroy_v2(stream_raw), handle);
-        assert_eq!(sys::cuModuleUnload(module.get()), handle);
-        let launched = sys::cuLaunchKernel(
-            kernel,
-            1,
-            1,
-            1,
-            1,
-            1,
-            1,
-            0,
-            ptr::null_mut(),
-            nothing,
-            ptr::null_mut(),
-        );
-        assert_eq!(launched, handle);
+    calls! {
+        cuStreamQuery(stream_raw) => INVALID_HANDLE;
+        cuStreamDestroy_v2(stream_raw) => INVALID_HANDLE;
+        cuModuleUnload(module.get()) => INVALID_HANDLE;
     }
+    assert_eq!(launch(kernel, [1, 1], ptr::null_mut(), &[]), INVALID_HANDLE);
     std::mem::forget(stream);
 }
 

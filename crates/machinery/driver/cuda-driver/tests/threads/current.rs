@@ -1,6 +1,5 @@
 //! Setting the current context while a kernel runs.
 
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -8,9 +7,9 @@ use std::{ptr, thread};
 
 use cust::context::legacy;
 use cust::module::Module;
-use cust::sys::{self, CUresult};
 
 use super::own_context;
+use super::support::{allocate_host, launch, ok};
 
 /// A kernel that sets a word when it starts, and ends when the next word is no longer zero.
 const PTX: &str = "
@@ -36,12 +35,10 @@ AGAIN:
 fn setting_the_current_context_does_not_wait_for_kernels() {
     let context = own_context();
     let (unowned, again) = (context.get_unowned(), context.get_unowned());
-    let mut host = ptr::null_mut();
-    // SAFETY: the output is writable; both sides access the two allocated words only as atomics.
+    let host = allocate_host::<[u32; 2]>(8);
+    // SAFETY: both sides access the two allocated words only as atomics.
     let words = unsafe {
-        let code = sys::cuMemAllocHost_v2(&mut host, 8);
-        assert_eq!(code, CUresult::CUDA_SUCCESS);
-        host.cast::<[u32; 2]>().write([0; 2]);
+        host.write([0; 2]);
         &*host.cast::<[AtomicU32; 2]>()
     };
     let (sender, receiver) = mpsc::channel();
@@ -50,16 +47,9 @@ fn setting_the_current_context_does_not_wait_for_kernels() {
             legacy::CurrentContext::set_current(&unowned).unwrap();
             let module = Module::from_ptx(PTX, &[]).unwrap();
             let function = module.get_function("until_told").unwrap().to_raw();
-            let mut address = ptr::from_ref(words) as u64;
-            let mut arguments: [*mut c_void; 1] = [(&raw mut address).cast()];
-            let (list, null) = (arguments.as_mut_ptr(), ptr::null_mut());
-            // SAFETY: the parameter list matches the kernel's signature of one parameter.
-            unsafe {
-                let code =
-                    sys::cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null, list, ptr::null_mut());
-                assert_eq!(code, CUresult::CUDA_SUCCESS);
-                assert_eq!(sys::cuCtxSynchronize(), CUresult::CUDA_SUCCESS);
-            }
+            let address = ptr::from_ref(words) as u64;
+            ok(launch(function, [1, 1], ptr::null_mut(), &[address]));
+            calls! { cuCtxSynchronize(); }
         });
         scope.spawn(move || {
             while words[0].load(Ordering::Acquire) == 0 {

@@ -2,7 +2,9 @@
 //! whole process and concurrency is not deterministic, so tests that depend on either run only on the
 //! simulator. The others also pass on a GPU: `CUDA_BACKEND=gpu` runs them there.
 
-extern crate cuda_driver as _;
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
 
 mod contexts;
 mod current;
@@ -11,7 +13,6 @@ mod waiting;
 
 use std::error::Error;
 use std::ffi::CString;
-use std::ptr;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use cust::context::{Context, legacy};
@@ -20,7 +21,8 @@ use cust::function::Function;
 use cust::launch;
 use cust::memory::DeviceBuffer;
 use cust::stream::{Stream, StreamFlags};
-use cust::sys::{self, CUresult};
+use cust::sys::CUmodule;
+use support::Shared;
 
 type Test = Result<(), Box<dyn Error>>;
 
@@ -142,29 +144,6 @@ fn expected(factor: u32, input: &[u32]) -> Vec<u32> {
 }
 
 /// Loads [`PTX`] into the current context as a raw handle.
-fn bare_module() -> Handle<sys::CUmod_st> {
-    let text = CString::new(PTX).unwrap();
-    let mut module = ptr::null_mut();
-    // SAFETY: `module` is writable, and the PTX is NUL-terminated.
-    let loaded = unsafe { sys::cuModuleLoadData(&mut module, text.as_ptr().cast()) };
-    assert_eq!(code(loaded), 0);
-    Handle(module)
-}
-
-/// Returns the code of a driver result.
-fn code(result: CUresult) -> i32 {
-    result as i32
-}
-
-/// A handle that can be sent to other threads.
-#[derive(Clone, Copy)]
-struct Handle<T>(*mut T);
-// SAFETY: a driver handle is an opaque number, which any thread may use.
-unsafe impl<T> Send for Handle<T> {}
-// SAFETY: a shared reference to an opaque number may be used on any thread.
-unsafe impl<T> Sync for Handle<T> {}
-impl<T> Handle<T> {
-    fn get(self) -> *mut T {
-        self.0
-    }
+fn bare_module() -> Shared<CUmodule> {
+    Shared(support::module(&CString::new(PTX).unwrap()))
 }

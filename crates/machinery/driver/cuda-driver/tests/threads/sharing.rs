@@ -11,9 +11,9 @@ use cust::launch;
 use cust::memory::{CopyDestination, DeviceBuffer, LockedBuffer, UnifiedBuffer};
 use cust::module::Module;
 use cust::stream::{Stream, StreamWaitEventFlags};
-use cust::sys::{self, CUresult};
 
-use super::{Handle, PTX, bare_module, code, expected, own_context, scale, start, stream};
+use super::support::{self, INVALID_CONTEXT, INVALID_VALUE, Shared};
+use super::{PTX, bare_module, expected, own_context, scale, start, stream};
 
 #[test]
 fn threads_share_a_context_module_and_streams() {
@@ -95,27 +95,22 @@ fn objects_are_used_in_their_own_context() {
     assert_eq!(refused, Err(CudaError::InvalidHandle));
     let mut words = [0u32; 64];
     let host = words.as_mut_ptr().cast::<c_void>();
-    // SAFETY: `host` and `address` have 64 words each, which no other thread uses.
-    unsafe {
-        let (stream, other) = (in_a.as_inner(), in_b.as_inner());
-        for (copied, value) in [(stream, 40), (other, 41)] {
-            assert_eq!(
-                code(sys::cuMemcpyDtoHAsync_v2(host, address, 256, copied)),
-                0
-            );
-            assert_eq!(code(sys::cuStreamSynchronize(copied)), 0);
-            assert_eq!(words[63], value + 63);
-            assert_eq!(
-                code(sys::cuMemsetD32Async(address, value + 64, 64, copied)),
-                0
-            );
-            assert_eq!(code(sys::cuStreamSynchronize(copied)), 0);
-            // For the next round.
-            for (word, i) in words.iter_mut().zip(0..) {
-                *word = 41 + i;
-            }
-            assert_eq!(code(sys::cuMemcpyHtoD_v2(address, host, 256)), 0);
+    let (stream, other) = (in_a.as_inner(), in_b.as_inner());
+    for (copied, value) in [(stream, 40), (other, 41)] {
+        calls! {
+            cuMemcpyDtoHAsync_v2(host, address, 256, copied);
+            cuStreamSynchronize(copied);
         }
+        assert_eq!(words[63], value + 63);
+        calls! {
+            cuMemsetD32Async(address, value + 64, 64, copied);
+            cuStreamSynchronize(copied);
+        }
+        // For the next round.
+        for (word, i) in words.iter_mut().zip(0..) {
+            *word = 41 + i;
+        }
+        calls! { cuMemcpyHtoD_v2(address, host, 256); }
     }
     assert_eq!(
         in_b.wait_event(event_a, StreamWaitEventFlags::DEFAULT),
@@ -127,40 +122,32 @@ fn objects_are_used_in_their_own_context() {
     );
 
     // No context is current.
-    let raw = Handle(in_a.as_inner());
+    let raw = Shared(in_a.as_inner());
     let address_only = thread::spawn(move || {
         let mut event = ptr::null_mut();
         let mut word = 0u32;
         let host = (&raw mut word).cast::<c_void>();
         let (mut symbol, mut bytes) = (0, 0);
-        let mut function = ptr::null_mut();
-        // SAFETY: all outputs are writable locals; the strings are NUL-terminated; handles and addresses are
-        // looked up by the driver, never dereferenced.
-        unsafe {
-            assert_eq!(code(sys::cuStreamQuery(raw.get())), 0);
-            assert_eq!(code(sys::cuStreamSynchronize(raw.get())), 0);
-            assert_eq!(
-                code(sys::cuMemcpyDtoHAsync_v2(host, address, 4, raw.get())),
-                0
-            );
-            assert_eq!(code(sys::cuStreamSynchronize(raw.get())), 0);
-            assert_eq!(word, 41);
-            let name = c"factor".as_ptr();
-            let actual = sys::cuModuleGetGlobal_v2(&mut symbol, &mut bytes, bare.get(), name);
-            assert_eq!((code(actual), bytes), (0, 4));
-            let name = c"count".as_ptr();
-            let actual = sys::cuModuleGetFunction(&mut function, bare.get(), name);
-            assert_eq!(code(actual), 0);
-            let none = CUresult::CUDA_ERROR_INVALID_CONTEXT;
-            assert_eq!(sys::cuStreamSynchronize(ptr::null_mut()), none);
-            assert_eq!(sys::cuMemcpyDtoH_v2(host, address, 4), none);
-            assert_eq!(sys::cuEventCreate(&mut event, 0), none);
-            assert_eq!(code(sys::cuModuleUnload(bare.get())), 0);
-            assert_eq!(code(sys::cuMemFree_v2(0)), 0);
-            let unknown = CUresult::CUDA_ERROR_INVALID_VALUE;
-            assert_eq!(sys::cuMemFree_v2(64), unknown);
-            assert_eq!(code(sys::cuMemFree_v2(address)), 0);
-            assert_eq!(code(sys::cuStreamDestroy_v2(raw.get())), 0);
+        calls! {
+            cuStreamQuery(raw.get());
+            cuStreamSynchronize(raw.get());
+            cuMemcpyDtoHAsync_v2(host, address, 4, raw.get());
+            cuStreamSynchronize(raw.get());
+        }
+        assert_eq!(word, 41);
+        let name = c"factor".as_ptr();
+        calls! { cuModuleGetGlobal_v2(&mut symbol, &mut bytes, bare.get(), name); }
+        assert_eq!(bytes, 4);
+        support::function(bare.get(), c"count");
+        calls! {
+            cuStreamSynchronize(ptr::null_mut()) => INVALID_CONTEXT;
+            cuMemcpyDtoH_v2(host, address, 4) => INVALID_CONTEXT;
+            cuEventCreate(&mut event, 0) => INVALID_CONTEXT;
+            cuModuleUnload(bare.get());
+            cuMemFree_v2(0);
+            cuMemFree_v2(64) => INVALID_VALUE;
+            cuMemFree_v2(address);
+            cuStreamDestroy_v2(raw.get());
         }
     });
     address_only.join().unwrap();

@@ -11,8 +11,8 @@ use cust::context::{CurrentContext, legacy};
 use cust::error::CudaError;
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
-use cust::sys::{self, CUresult};
 
+use super::support::INVALID_VALUE;
 use super::{own_context, simulated, stream};
 
 /// Thread-local variables may hold driver objects: the thread ends with its context current, and their
@@ -56,9 +56,7 @@ fn destructors_of_ending_threads_have_a_current_context() {
         // The buffer is not leaked either; a GPU's driver may have reused its address.
         if simulated() {
             let mut word = 0u32;
-            // SAFETY: `word` is writable.
-            let read = unsafe { sys::cuMemcpyDtoH_v2((&raw mut word).cast(), address, 4) };
-            assert_eq!(read, CUresult::CUDA_ERROR_INVALID_VALUE);
+            calls! { cuMemcpyDtoH_v2((&raw mut word).cast(), address, 4) => INVALID_VALUE; }
         }
     }
     CurrentContext::synchronize().unwrap();
@@ -73,24 +71,22 @@ fn callbacks_may_not_call_the_driver() {
     let here = thread::current().id();
     let callback = move || {
         let (mut address, mut count) = (0, 0);
-        // SAFETY: `address` and `count` are writable.
-        let codes = unsafe {
-            [
-                sys::cuCtxSynchronize(),
-                sys::cuMemAlloc_v2(&mut address, 4),
-                sys::cuDeviceGetCount(&mut count),
-                sys::cuCtxSetCurrent(ptr::null_mut()),
-                sys::cuStreamQuery(ptr::null_mut()),
-            ]
-        };
+        let codes = [
+            code!(cuCtxSynchronize()),
+            code!(cuMemAlloc_v2(&mut address, 4)),
+            code!(cuDeviceGetCount(&mut count)),
+            code!(cuCtxSetCurrent(ptr::null_mut())),
+            code!(cuStreamQuery(ptr::null_mut())),
+        ];
         sender
             .send((thread::current().id() != here, codes))
             .unwrap();
     };
     stream.add_callback(Box::new(callback)).unwrap();
     stream.synchronize().unwrap();
-    let not_permitted = CUresult::CUDA_ERROR_NOT_PERMITTED;
-    assert_eq!(receiver.recv().unwrap(), (true, [not_permitted; 5]));
+    /// `CUDA_ERROR_NOT_PERMITTED`
+    const NOT_PERMITTED: i32 = 800;
+    assert_eq!(receiver.recv().unwrap(), (true, [NOT_PERMITTED; 5]));
     // The thread that added it may continue.
     assert_eq!(CurrentContext::synchronize(), Ok(()));
 }
@@ -127,13 +123,9 @@ fn messages_on_stderr_do_not_block_driver_calls() {
             assert!(Module::from_ptx(".version 6.4 nonsense", &[]).is_err());
             assert!(Module::from_cubin(b"\x7fELF\x02\x01\x01\0", &[]).is_err());
             let mut value = 0u64;
-            // SAFETY: `value` is writable and as large as the attribute; `address` is a device address that
-            // the driver looks up.
-            unsafe {
-                let to = (&raw mut value).cast();
-                let ids = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_BUFFER_ID;
-                sys::cuPointerGetAttribute(to, ids, address);
-            }
+            let to = (&raw mut value).cast();
+            // `CU_POINTER_ATTRIBUTE_BUFFER_ID`
+            code!(cuPointerGetAttribute(to, 7, address));
         });
         if receiver.recv_timeout(Duration::from_secs(120)).is_err() {
             // The threads are deadlocked, so joining them would hang.
