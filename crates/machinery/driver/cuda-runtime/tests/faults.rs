@@ -1,20 +1,15 @@
 //! Faults that destroy a device's context, and forked children. All of it is one test, because it changes the
 //! state of the whole process.
 
-use std::ffi::{CStr, c_int, c_void};
+#[macro_use]
+#[path = "api/program.rs"]
+mod program;
+
+use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
 use cuda_runtime as cuda;
-use cuda_runtime::types::Dim3;
-
-/// The argument of `__cudaRegisterFatBinary`.
-#[repr(C)]
-struct Wrapper {
-    magic: c_int,
-    version: c_int,
-    data: *const c_void,
-    more: *const c_void,
-}
+use program::*;
 
 /// The host object whose address identifies the program's kernel.
 static WRITE: u8 = 0;
@@ -33,71 +28,34 @@ const PTX: &CStr = c".version 6.4
 }
 ";
 
-fn name(code: cuda::Code) -> &'static str {
-    // SAFETY: the function returns a static string.
-    unsafe { CStr::from_ptr(cuda::cudaGetErrorName(code)) }
-        .to_str()
-        .unwrap()
-}
-
 fn write(mut ptr: *mut c_void) -> &'static str {
-    let unit = Dim3 { x: 1, y: 1, z: 1 };
     let mut arguments: [*mut c_void; 1] = [(&raw mut ptr).cast()];
-    // SAFETY: the kernel has one parameter.
-    name(unsafe {
-        cuda::cudaLaunchKernel(
-            (&raw const WRITE).cast(),
-            unit,
-            unit,
-            arguments.as_mut_ptr(),
-            0,
-            null_mut(),
-        )
-    })
+    let arguments = arguments.as_mut_ptr();
+    name(code!(cudaLaunchKernel(
+        host(&WRITE),
+        ONE,
+        ONE,
+        arguments,
+        0,
+        null_mut()
+    )))
 }
 
 fn allocate() -> (&'static str, *mut c_void) {
     let mut ptr = null_mut();
-    // SAFETY: `ptr` is writable.
-    (name(unsafe { cuda::cudaMalloc(&mut ptr, 64) }), ptr)
+    (name(code!(cudaMalloc(&mut ptr, 64))), ptr)
 }
 
 fn synchronize() -> &'static str {
-    // SAFETY: any thread may synchronize.
-    name(unsafe { cuda::cudaDeviceSynchronize() })
-}
-
-fn register() -> *mut *mut c_void {
-    let wrapper = Box::leak(Box::new(Wrapper {
-        magic: 0x4662_43b1,
-        version: 1,
-        data: PTX.as_ptr().cast(),
-        more: std::ptr::null(),
-    }));
-    // SAFETY: all pointers are null, static or leaked.
-    unsafe {
-        let handle = cuda::__cudaRegisterFatBinary(std::ptr::from_mut(wrapper).cast());
-        cuda::__cudaRegisterFunction(
-            handle,
-            (&raw const WRITE).cast(),
-            null_mut(),
-            c"write".as_ptr(),
-            -1,
-            null_mut(),
-            null_mut(),
-            null_mut(),
-            null_mut(),
-            null_mut(),
-        );
-        handle
-    }
+    name(code!(cudaDeviceSynchronize()))
 }
 
 #[test]
 fn a_fault_ends_the_context_until_a_reset_and_a_child_has_no_device() {
     // SAFETY: only the driver reads this variable, and no driver call has been made.
     unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
-    let handle = register();
+    let handle = register(PTX.as_ptr().cast());
+    register_kernel(handle, &WRITE, c"write");
     let (allocated, ptr) = allocate();
     assert_eq!(
         (allocated, write(ptr), synchronize()),
@@ -112,8 +70,7 @@ fn a_fault_ends_the_context_until_a_reset_and_a_child_has_no_device() {
         assert_eq!(allocate().0, fault);
         assert_eq!(write(ptr), fault);
     }
-    // SAFETY: nothing of the old context is used after this.
-    assert_eq!(name(unsafe { cuda::cudaDeviceReset() }), "cudaSuccess");
+    calls! { cudaDeviceReset(); }
     assert_eq!(name(cuda::cudaGetLastError()), "cudaSuccess");
     let (allocated, ptr) = allocate();
     assert_eq!(
@@ -121,14 +78,12 @@ fn a_fault_ends_the_context_until_a_reset_and_a_child_has_no_device() {
         ("cudaSuccess", "cudaSuccess", "cudaSuccess")
     );
     let mut value = 0_u32;
-    // SAFETY: `value` and the allocation have four bytes.
-    let copied = unsafe { cuda::cudaMemcpy((&raw mut value).cast(), ptr, 4, 2) };
-    assert_eq!((name(copied), value), ("cudaSuccess", 77));
+    calls! { cudaMemcpy((&raw mut value).cast(), ptr, 4, DEVICE_TO_HOST); }
+    assert_eq!(value, 77);
     // A thread that used the old context before a reset continues with the new one.
     std::thread::spawn(|| {
         assert_eq!(allocate().0, "cudaSuccess");
-        // SAFETY: no pointer of the old context is used afterwards.
-        let reset = std::thread::spawn(|| name(unsafe { cuda::cudaDeviceReset() }));
+        let reset = std::thread::spawn(|| name(code!(cudaDeviceReset())));
         assert_eq!(reset.join().unwrap(), "cudaSuccess");
         let (allocated, ptr) = allocate();
         assert_eq!(

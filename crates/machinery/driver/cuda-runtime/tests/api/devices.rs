@@ -3,19 +3,16 @@
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::mem::MaybeUninit;
 
-use cuda_runtime as cuda;
 use cuda_runtime::types::DeviceProperties;
 
-use super::program::{fails, get, ok, start};
+use super::program::*;
 
 fn properties() -> DeviceProperties {
     start();
     let mut properties = MaybeUninit::zeroed();
+    calls! { cudaGetDeviceProperties(properties.as_mut_ptr(), 0); }
     // SAFETY: zero is valid for integers and arrays of integers, and the call then fills the structure.
-    unsafe {
-        ok(cuda::cudaGetDeviceProperties(properties.as_mut_ptr(), 0));
-        properties.assume_init()
-    }
+    unsafe { properties.assume_init() }
 }
 
 #[test]
@@ -24,8 +21,7 @@ fn properties_match_the_device_attributes() {
     // SAFETY: `name` is NUL-terminated.
     let name = unsafe { CStr::from_ptr(properties.name.as_ptr()) };
     assert!(name.to_str().unwrap().contains("H200"), "{name:?}");
-    // SAFETY: `get` passes a writable integer.
-    let attribute = |number| get(|to| unsafe { cuda::cudaDeviceGetAttribute(to, number, 0) });
+    let attribute = |number| get(|to| code!(cudaDeviceGetAttribute(to, number, 0)));
     assert_eq!(
         (properties.major, properties.minor, properties.warpSize),
         (9, 0, 32)
@@ -48,95 +44,80 @@ fn properties_match_the_device_attributes() {
 #[test]
 fn devices_are_counted_and_chosen_and_invalid_ordinals_rejected() {
     start();
-    // SAFETY: all out-parameters are local variables.
-    unsafe {
-        assert_eq!(get::<c_int>(|to| cuda::cudaGetDeviceCount(to)), 1);
-        assert_eq!(get::<c_int>(|to| cuda::cudaGetDevice(to)), 0);
-        assert_eq!(
-            get::<c_int>(|to| cuda::cudaChooseDevice(to, &properties())),
-            0
-        );
-        ok(cuda::cudaInitDevice(0, 0, 0));
-        ok(cuda::cudaSetValidDevices([0].as_mut_ptr(), 1));
-        fails(
-            cuda::cudaSetValidDevices([3].as_mut_ptr(), 1),
-            "cudaErrorInvalidDevice",
-        );
-        fails(cuda::cudaSetDevice(1), "cudaErrorInvalidDevice");
-        fails(cuda::cudaSetDevice(-1), "cudaErrorInvalidDevice");
-        let mut value = 0;
-        fails(
-            cuda::cudaDeviceGetAttribute(&mut value, 1, 1),
-            "cudaErrorInvalidDevice",
-        );
-        fails(
-            cuda::cudaDeviceGetAttribute(&mut value, 0, 0),
-            "cudaErrorInvalidValue",
-        );
-        fails(
-            cuda::cudaGetDeviceCount(std::ptr::null_mut()),
-            "cudaErrorInvalidValue",
-        );
-        assert_eq!(
-            get::<c_int>(|to| cuda::cudaDeviceCanAccessPeer(to, 0, 0)),
-            0
-        );
-        fails(
-            cuda::cudaDeviceEnablePeerAccess(0, 0),
-            "cudaErrorInvalidDevice",
-        );
-        fails(
-            cuda::cudaDeviceDisablePeerAccess(0),
-            "cudaErrorInvalidDevice",
-        );
-        assert_eq!(get::<c_int>(|to| cuda::cudaRuntimeGetVersion(to)), 12080);
-        assert!(get::<c_int>(|to| cuda::cudaDriverGetVersion(to)) >= 12080);
+    assert_eq!(get::<c_int>(|to| code!(cudaGetDeviceCount(to))), 1);
+    assert_eq!(get::<c_int>(|to| code!(cudaGetDevice(to))), 0);
+    assert_eq!(
+        get::<c_int>(|to| code!(cudaChooseDevice(to, &properties()))),
+        0
+    );
+    calls! {
+        cudaInitDevice(0, 0, 0);
+        cudaSetValidDevices([0].as_mut_ptr(), 1);
+        cudaSetValidDevices([3].as_mut_ptr(), 1) => "cudaErrorInvalidDevice";
+        cudaSetDevice(1) => "cudaErrorInvalidDevice";
+        cudaSetDevice(-1) => "cudaErrorInvalidDevice";
     }
+    let mut value = 0;
+    calls! {
+        cudaDeviceGetAttribute(&mut value, 1, 1) => "cudaErrorInvalidDevice";
+        cudaDeviceGetAttribute(&mut value, 0, 0) => "cudaErrorInvalidValue";
+        cudaGetDeviceCount(std::ptr::null_mut()) => "cudaErrorInvalidValue";
+    }
+    assert_eq!(
+        get::<c_int>(|to| code!(cudaDeviceCanAccessPeer(to, 0, 0))),
+        0
+    );
+    calls! {
+        cudaDeviceEnablePeerAccess(0, 0) => "cudaErrorInvalidDevice";
+        cudaDeviceDisablePeerAccess(0) => "cudaErrorInvalidDevice";
+    }
+    assert_eq!(get::<c_int>(|to| code!(cudaRuntimeGetVersion(to))), 12080);
+    assert!(get::<c_int>(|to| code!(cudaDriverGetVersion(to))) >= 12080);
 }
 
 #[test]
 fn a_device_is_found_by_its_pci_bus_id() {
     start();
     let mut text = [0 as c_char; 13];
-    // SAFETY: `text` has the 13 bytes that the calls may write.
-    unsafe {
-        ok(cuda::cudaDeviceGetPCIBusId(text.as_mut_ptr(), 13, 0));
-        let bus_id = CStr::from_ptr(text.as_ptr()).to_str().unwrap();
-        assert_eq!(
-            (bus_id.len(), &bus_id[4..5], &bus_id[10..]),
-            (12, ":", ".0")
-        );
-        assert_eq!(
-            get::<c_int>(|to| cuda::cudaDeviceGetByPCIBusId(to, text.as_ptr())),
-            0
-        );
-        let mut device = 0;
-        let unknown = cuda::cudaDeviceGetByPCIBusId(&mut device, c"ffff:ff:1f.0".as_ptr());
-        fails(unknown, "cudaErrorInvalidDevice");
-        let short = cuda::cudaDeviceGetPCIBusId(text.as_mut_ptr(), 12, 0);
-        fails(short, "cudaErrorInvalidValue");
+    calls! { cudaDeviceGetPCIBusId(text.as_mut_ptr(), 13, 0); }
+    // SAFETY: the text is NUL-terminated.
+    let bus_id = unsafe { CStr::from_ptr(text.as_ptr()) }.to_str().unwrap();
+    assert_eq!(
+        (bus_id.len(), &bus_id[4..5], &bus_id[10..]),
+        (12, ":", ".0")
+    );
+    assert_eq!(
+        get::<c_int>(|to| code!(cudaDeviceGetByPCIBusId(to, text.as_ptr()))),
+        0
+    );
+    let mut device = 0;
+    calls! {
+        cudaDeviceGetByPCIBusId(&mut device, c"ffff:ff:1f.0".as_ptr())
+            => "cudaErrorInvalidDevice";
+        cudaDeviceGetPCIBusId(text.as_mut_ptr(), 12, 0) => "cudaErrorInvalidValue";
     }
 }
 
 #[test]
 fn device_settings_are_stored() {
     start();
-    // SAFETY: all out-parameters are local variables.
-    unsafe {
-        // The stack size is a lower bound per thread.
-        ok(cuda::cudaDeviceSetLimit(0, 4096));
-        assert!(get::<usize>(|to| cuda::cudaDeviceGetLimit(to, 0)) >= 4096);
-        fails(cuda::cudaDeviceSetLimit(77, 1), "cudaErrorInvalidValue");
-        ok(cuda::cudaDeviceSetCacheConfig(2));
-        assert_eq!(get::<c_int>(|to| cuda::cudaDeviceGetCacheConfig(to)), 2);
-        ok(cuda::cudaDeviceSetSharedMemConfig(1));
-        get::<c_int>(|to| cuda::cudaDeviceGetSharedMemConfig(to));
-        ok(cuda::cudaSetDeviceFlags(8));
-        assert_eq!(get::<c_uint>(|to| cuda::cudaGetDeviceFlags(to)) & 8, 8);
-        fails(cuda::cudaSetDeviceFlags(0x1000), "cudaErrorInvalidValue");
-        ok(cuda::cudaProfilerStart());
-        ok(cuda::cudaProfilerStop());
-        ok(cuda::cudaThreadSynchronize());
-        ok(cuda::cudaCtxResetPersistingL2Cache());
+    // The stack size is a lower bound per thread.
+    calls! { cudaDeviceSetLimit(0, 4096); }
+    assert!(get::<usize>(|to| code!(cudaDeviceGetLimit(to, 0))) >= 4096);
+    calls! {
+        cudaDeviceSetLimit(77, 1) => "cudaErrorInvalidValue";
+        cudaDeviceSetCacheConfig(2);
+    }
+    assert_eq!(get::<c_int>(|to| code!(cudaDeviceGetCacheConfig(to))), 2);
+    calls! { cudaDeviceSetSharedMemConfig(1); }
+    get::<c_int>(|to| code!(cudaDeviceGetSharedMemConfig(to)));
+    calls! { cudaSetDeviceFlags(8); }
+    assert_eq!(get::<c_uint>(|to| code!(cudaGetDeviceFlags(to))) & 8, 8);
+    calls! {
+        cudaSetDeviceFlags(0x1000) => "cudaErrorInvalidValue";
+        cudaProfilerStart();
+        cudaProfilerStop();
+        cudaThreadSynchronize();
+        cudaCtxResetPersistingL2Cache();
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 
 use cuda_runtime as cuda;
 
-use super::program::{Memory, fails, name, ok, start};
+use super::program::*;
 
 /// The replies of NVIDIA's library for each number, recorded by `scripts/runtime-errors`.
 const RECORDED: &str = include_str!("errors.txt");
@@ -78,8 +78,7 @@ fn the_drivers_errors_have_the_runtimes_numbers() {
 #[test]
 fn the_last_error_stays_until_it_is_fetched() {
     start();
-    // SAFETY: a null pointer is rejected.
-    let rejected = unsafe { cuda::cudaMalloc(std::ptr::null_mut(), 4) };
+    let rejected = code!(cudaMalloc(std::ptr::null_mut(), 4));
     assert_eq!(name(rejected), "cudaErrorInvalidValue");
     let _memory = Memory::new(4);
     assert_eq!(name(cuda::cudaPeekAtLastError()), "cudaErrorInvalidValue");
@@ -88,25 +87,17 @@ fn the_last_error_stays_until_it_is_fetched() {
     assert_eq!(other_thread.join().unwrap(), "cudaSuccess");
     assert_eq!(name(cuda::cudaGetLastError()), "cudaErrorInvalidValue");
     assert_eq!(name(cuda::cudaGetLastError()), "cudaSuccess");
-    // SAFETY: an invalid ordinal is rejected, and success does not change the last error.
-    unsafe {
-        fails(cuda::cudaSetDevice(7), "cudaErrorInvalidDevice");
-        ok(cuda::cudaSetDevice(0));
+    calls! {
+        cudaSetDevice(7) => "cudaErrorInvalidDevice";
+        cudaSetDevice(0);
     }
 }
 
 #[test]
 fn unimplemented_functions_return_not_supported() {
     start();
-    // SAFETY: unimplemented functions do not use their arguments.
-    unsafe {
-        fails(
-            cuda::cudaIpcCloseMemHandle(std::ptr::null_mut()),
-            "cudaErrorNotSupported",
-        );
-        fails(
-            cuda::cudaFreeMipmappedArray(std::ptr::null_mut()),
-            "cudaErrorNotSupported",
-        );
+    calls! {
+        cudaIpcCloseMemHandle(std::ptr::null_mut()) => "cudaErrorNotSupported";
+        cudaFreeMipmappedArray(std::ptr::null_mut()) => "cudaErrorNotSupported";
     }
 }

@@ -9,7 +9,7 @@ use cuda_driver::TimedLaunch;
 use cuda_runtime as cuda;
 use cuda_runtime::types::Dim3;
 
-use super::program::{host, ok, register, register_kernel, start};
+use super::program::*;
 
 static TIMED: u8 = 7;
 static REPORTED: Mutex<Vec<TimedLaunch>> = Mutex::new(Vec::new());
@@ -22,13 +22,11 @@ fn register_timed() {
     let image = c".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry timed() { ret; }";
     let handle = register(image.as_ptr().cast());
     register_kernel(handle, &TIMED, c"timed");
-    // SAFETY: `handle` was returned by `__cudaRegisterFatBinary`.
-    unsafe { cuda::__cudaRegisterFatBinaryEnd(handle) };
+    code!(__cudaRegisterFatBinaryEnd(handle));
 }
 
 fn launch(stream: *mut c_void) {
-    // SAFETY: the kernel has no parameters.
-    ok(unsafe { cuda::cudaLaunchKernel(host(&TIMED), GRID, BLOCK, null_mut(), 0, stream.cast()) });
+    calls! { cudaLaunchKernel(host(&TIMED), GRID, BLOCK, null_mut(), 0, stream.cast()); }
 }
 
 /// Returns the reported launches of this file's kernel; other tests launch theirs concurrently.
@@ -41,8 +39,7 @@ fn reported() -> Vec<TimedLaunch> {
 }
 
 fn synchronize() {
-    // SAFETY: any thread may synchronize.
-    ok(unsafe { cuda::cudaDeviceSynchronize() });
+    calls! { cudaDeviceSynchronize(); }
 }
 
 #[test]
@@ -69,14 +66,15 @@ fn finished_launches_are_reported() {
     // A launch captured into a graph is not executed yet.
     let mut stream = null_mut();
     let mut graph = null_mut();
-    // SAFETY: the handles are written before they are read.
-    unsafe {
-        ok(cuda::cudaStreamCreateWithFlags(&mut stream, 1));
-        ok(cuda::cudaStreamBeginCapture(stream, 0));
-        launch(stream.cast());
-        ok(cuda::cudaStreamEndCapture(stream, &mut graph));
-        ok(cuda::cudaGraphDestroy(graph));
-        ok(cuda::cudaStreamDestroy(stream));
+    calls! {
+        cudaStreamCreateWithFlags(&mut stream, 1);
+        cudaStreamBeginCapture(stream, 0);
+    }
+    launch(stream.cast());
+    calls! {
+        cudaStreamEndCapture(stream, &mut graph);
+        cudaGraphDestroy(graph);
+        cudaStreamDestroy(stream);
     }
     synchronize();
     assert_eq!(reported().len(), 101);

@@ -1,5 +1,8 @@
 //! The C functions of the runtime API, called as a C program would, on the simulator.
 
+#[macro_use]
+mod program;
+
 mod arrays;
 mod devices;
 mod errors;
@@ -8,6 +11,5 @@ mod launch_timing;
 mod memcpy;
 mod memory;
 mod pools;
-mod program;
 mod streams;
 mod textures;

@@ -3,13 +3,9 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use cuda_runtime as cuda;
-use cuda_runtime::types::{Extent, Memcpy3D, PitchedPtr, Pos};
+use cuda_runtime::types::Memcpy3D;
 
-use super::program::{
-    DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, FACTOR, HOST_TO_DEVICE, HOST_TO_HOST, Memory, TABLE,
-    UNREGISTERED, fails, get, host, ok, pattern, start,
-};
+use super::program::*;
 
 #[test]
 fn bytes_are_copied_in_every_direction() {
@@ -17,12 +13,11 @@ fn bytes_are_copied_in_every_direction() {
     let from = source.as_ptr().cast::<c_void>();
     for asynchronous in [false, true] {
         let copy = |to, from, kind| {
-            // SAFETY: every buffer below has 1000 bytes.
-            ok(unsafe {
+            ok({
                 if asynchronous {
-                    cuda::cudaMemcpyAsync(to, from, 1000, kind, null_mut())
+                    code!(cudaMemcpyAsync(to, from, 1000, kind, null_mut()))
                 } else {
-                    cuda::cudaMemcpy(to, from, 1000, kind)
+                    code!(cudaMemcpy(to, from, 1000, kind))
                 }
             });
         };
@@ -51,28 +46,15 @@ fn invalid_copies_are_rejected() {
     let memory = Memory::new(100);
     let mut host_bytes = [0_u8; 100];
     let ptr = host_bytes.as_mut_ptr().cast::<c_void>();
-    // SAFETY: every call is rejected, copies nothing, or stays within 100 bytes.
-    unsafe {
-        fails(
-            cuda::cudaMemcpy(memory.0, ptr, 4, 5),
-            "cudaErrorInvalidMemcpyDirection",
-        );
-        fails(
-            cuda::cudaMemcpy(memory.0, ptr, 101, HOST_TO_DEVICE),
-            "cudaErrorInvalidValue",
-        );
-        fails(
-            cuda::cudaMemcpy(ptr, ptr, 4, HOST_TO_DEVICE),
-            "cudaErrorInvalidValue",
-        );
-        ok(cuda::cudaMemcpy(null_mut(), ptr, 0, HOST_TO_DEVICE));
-        ok(cuda::cudaMemcpyPeer(memory.0, 0, ptr, 0, 4));
-        fails(
-            cuda::cudaMemcpyPeer(memory.0, 1, ptr, 0, 4),
-            "cudaErrorInvalidDevice",
-        );
-        let too_wide = cuda::cudaMemcpy2D(memory.0, 8, ptr, 10, 9, 2, HOST_TO_DEVICE);
-        fails(too_wide, "cudaErrorInvalidPitchValue");
+    calls! {
+        cudaMemcpy(memory.0, ptr, 4, 5) => "cudaErrorInvalidMemcpyDirection";
+        cudaMemcpy(memory.0, ptr, 101, HOST_TO_DEVICE) => "cudaErrorInvalidValue";
+        cudaMemcpy(ptr, ptr, 4, HOST_TO_DEVICE) => "cudaErrorInvalidValue";
+        cudaMemcpy(null_mut(), ptr, 0, HOST_TO_DEVICE);
+        cudaMemcpyPeer(memory.0, 0, ptr, 0, 4);
+        cudaMemcpyPeer(memory.0, 1, ptr, 0, 4) => "cudaErrorInvalidDevice";
+        cudaMemcpy2D(memory.0, 8, ptr, 10, 9, 2, HOST_TO_DEVICE)
+            => "cudaErrorInvalidPitchValue";
     }
 }
 
@@ -80,39 +62,16 @@ fn invalid_copies_are_rejected() {
 fn rows_are_copied_between_different_pitches() {
     let source = pattern(40 * 9);
     let memory = Memory::of(&[0xee_u8; 64 * 9]);
-    // SAFETY: both buffers have nine rows of their pitch.
-    unsafe {
-        let from = source.as_ptr().cast();
-        ok(cuda::cudaMemcpy2D(
-            memory.0,
-            64,
-            from,
-            40,
-            33,
-            9,
-            HOST_TO_DEVICE,
-        ));
-    }
+    let from = source.as_ptr().cast();
+    calls! { cudaMemcpy2D(memory.0, 64, from, 40, 33, 9, HOST_TO_DEVICE); }
     let mut expected = vec![0xee; 64 * 9];
     for row in 0..9 {
         expected[64 * row..][..33].copy_from_slice(&source[40 * row..][..33]);
     }
     assert_eq!(memory.values::<u8>(64 * 9), expected);
     let mut output = vec![0x11_u8; 50 * 9];
-    // SAFETY: both buffers have nine rows of their pitch.
-    unsafe {
-        let to = output.as_mut_ptr().cast();
-        ok(cuda::cudaMemcpy2DAsync(
-            to,
-            50,
-            memory.0,
-            64,
-            33,
-            9,
-            DEFAULT,
-            null_mut(),
-        ));
-    }
+    let to = output.as_mut_ptr().cast();
+    calls! { cudaMemcpy2DAsync(to, 50, memory.0, 64, 33, 9, DEFAULT, null_mut()); }
     let mut expected = vec![0x11; 50 * 9];
     for row in 0..9 {
         expected[50 * row..][..33].copy_from_slice(&source[40 * row..][..33]);
@@ -127,34 +86,18 @@ fn blocks_are_copied_to_their_destination_offset() {
     let (to_pitch, to_rows) = (48, 7);
     let source = pattern(from_pitch * from_rows * 4);
     let memory = Memory::of(&vec![0xee_u8; to_pitch * to_rows * 6]);
-    let extent = Extent {
-        width: 20,
-        height: 3,
-        depth: 2,
-    };
-    let (from_pos, to_pos) = (Pos { x: 4, y: 1, z: 1 }, Pos { x: 7, y: 2, z: 3 });
+    let (from_pos, to_pos) = (pos([4, 1, 1]), pos([7, 2, 3]));
+    let from = source.as_ptr().cast_mut().cast();
     let mut params = Memcpy3D {
-        src_array: null_mut(),
         src_pos: from_pos,
-        src_ptr: PitchedPtr {
-            ptr: source.as_ptr().cast_mut().cast(),
-            pitch: from_pitch,
-            xsize: 30,
-            ysize: from_rows,
-        },
-        dst_array: null_mut(),
+        src_ptr: pitched(from, from_pitch, 30, from_rows),
         dst_pos: to_pos,
-        dst_ptr: PitchedPtr {
-            ptr: memory.0,
-            pitch: to_pitch,
-            xsize: 40,
-            ysize: to_rows,
-        },
-        extent,
+        dst_ptr: pitched(memory.0, to_pitch, 40, to_rows),
+        extent: extent([20, 3, 2]),
         kind: HOST_TO_DEVICE,
+        ..NO_COPY
     };
-    // SAFETY: the extent lies inside both blocks.
-    unsafe { ok(cuda::cudaMemcpy3D(&params)) };
+    calls! { cudaMemcpy3D(&params); }
     let mut expected = vec![0xee; to_pitch * to_rows * 6];
     for (z, y) in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)] {
         let from = from_pitch * (from_rows * (z + from_pos.z) + y + from_pos.y) + from_pos.x;
@@ -162,19 +105,12 @@ fn blocks_are_copied_to_their_destination_offset() {
         expected[to..][..20].copy_from_slice(&source[from..][..20]);
     }
     assert_eq!(memory.values::<u8>(expected.len()), expected);
-    // SAFETY: every call is rejected.
-    unsafe {
-        params.extent.width = 33;
-        fails(cuda::cudaMemcpy3D(&params), "cudaErrorInvalidPitchValue");
-        params.dst_ptr.ptr = null_mut();
-        fails(
-            cuda::cudaMemcpy3DAsync(&params, null_mut()),
-            "cudaErrorInvalidValue",
-        );
-        fails(
-            cuda::cudaMemcpy3D(std::ptr::null()),
-            "cudaErrorInvalidValue",
-        );
+    params.extent.width = 33;
+    calls! { cudaMemcpy3D(&params) => "cudaErrorInvalidPitchValue"; }
+    params.dst_ptr.ptr = null_mut();
+    calls! {
+        cudaMemcpy3DAsync(&params, null_mut()) => "cudaErrorInvalidValue";
+        cudaMemcpy3D(std::ptr::null()) => "cudaErrorInvalidValue";
     }
 }
 
@@ -184,43 +120,25 @@ fn symbols_are_found_by_their_host_addresses() {
     let table = host(&TABLE);
     let values: Vec<u8> = pattern(64);
     let mut output = vec![0_u8; 60];
-    // SAFETY: all copies lie inside the variable and the host buffers, or are rejected.
-    unsafe {
-        assert_eq!(get::<usize>(|to| cuda::cudaGetSymbolSize(to, table)), 64);
-        let mut address = null_mut();
-        ok(cuda::cudaGetSymbolAddress(&mut address, table));
-        assert!(!address.is_null());
-        ok(cuda::cudaMemcpyToSymbol(
-            table,
-            values.as_ptr().cast(),
-            64,
-            0,
-            HOST_TO_DEVICE,
-        ));
-        let to = output.as_mut_ptr().cast();
-        ok(cuda::cudaMemcpyFromSymbol(to, table, 60, 4, DEVICE_TO_HOST));
-        assert_eq!(output, values[4..]);
-        ok(cuda::cudaMemcpyFromSymbolAsync(
-            to,
-            table,
-            10,
-            0,
-            DEFAULT,
-            null_mut(),
-        ));
-        assert_eq!(output[..10], values[..10]);
-        let from = values.as_ptr().cast();
-        fails(
-            cuda::cudaMemcpyToSymbol(table, from, 61, 4, HOST_TO_DEVICE),
-            "cudaErrorInvalidValue",
-        );
-        let wrong_way = cuda::cudaMemcpyToSymbol(table, from, 4, 0, DEVICE_TO_HOST);
-        fails(wrong_way, "cudaErrorInvalidMemcpyDirection");
-        let unknown = cuda::cudaGetSymbolAddress(&mut address, host(&UNREGISTERED));
-        fails(unknown, "cudaErrorInvalidSymbol");
-        assert_eq!(
-            get::<usize>(|to| cuda::cudaGetSymbolSize(to, host(&FACTOR))),
-            4
-        );
+    assert_eq!(get::<usize>(|to| code!(cudaGetSymbolSize(to, table))), 64);
+    let mut address = null_mut();
+    calls! { cudaGetSymbolAddress(&mut address, table); }
+    assert!(!address.is_null());
+    calls! { cudaMemcpyToSymbol(table, values.as_ptr().cast(), 64, 0, HOST_TO_DEVICE); }
+    let to = output.as_mut_ptr().cast();
+    calls! { cudaMemcpyFromSymbol(to, table, 60, 4, DEVICE_TO_HOST); }
+    assert_eq!(output, values[4..]);
+    calls! { cudaMemcpyFromSymbolAsync(to, table, 10, 0, DEFAULT, null_mut()); }
+    assert_eq!(output[..10], values[..10]);
+    let from = values.as_ptr().cast();
+    calls! {
+        cudaMemcpyToSymbol(table, from, 61, 4, HOST_TO_DEVICE) => "cudaErrorInvalidValue";
+        cudaMemcpyToSymbol(table, from, 4, 0, DEVICE_TO_HOST)
+            => "cudaErrorInvalidMemcpyDirection";
+        cudaGetSymbolAddress(&mut address, host(&UNREGISTERED)) => "cudaErrorInvalidSymbol";
     }
+    assert_eq!(
+        get::<usize>(|to| code!(cudaGetSymbolSize(to, host(&FACTOR)))),
+        4
+    );
 }

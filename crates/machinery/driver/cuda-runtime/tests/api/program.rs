@@ -1,11 +1,35 @@
 //! A program with kernels, registered as a compiler registers it, and assertions on the calls' return values.
 
+#![allow(dead_code, reason = "`faults` uses a part")]
+
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::Once;
 
 use cuda_runtime as cuda;
+use cuda_runtime::types::{ChannelFormat, Dim3, Extent, Memcpy3D, PitchedPtr, Pos};
+
+/// Calls a function of the runtime and returns its code.
+macro_rules! code {
+    ($function:ident($($argument:expr),* $(,)?)) => {{
+        #[allow(clippy::macro_metavars_in_unsafe, reason = "every test meets the condition below")]
+        // SAFETY: handles and device addresses are looked up, and null pointers rejected; all other pointers
+        // refer to memory as large as the function requires.
+        let code = unsafe { cuda_runtime::$function($($argument),*) };
+        code
+    }};
+}
+
+/// Calls functions of the runtime one after another. Each must succeed, or fail with the error that follows it,
+/// which then is the thread's last one.
+macro_rules! calls {
+    ($($function:ident($($argument:expr),* $(,)?) $(=> $error:expr)?;)*) => {
+        $(calls!(@check code!($function($($argument),*)) $(, $error)?);)*
+    };
+    (@check $code:expr) => { $crate::program::ok($code) };
+    (@check $code:expr, $error:expr) => { $crate::program::fails($code, $error) };
+}
 
 /// The argument of `__cudaRegisterFatBinary`.
 #[repr(C)]
@@ -81,22 +105,19 @@ pub fn start() {
             register_kernel(handle, location, name);
         }
         for (location, name, bytes) in [(&FACTOR, c"factor", 4), (&TABLE, c"table", 64)] {
-            // SAFETY: all pointers are null or static.
-            unsafe {
-                cuda::__cudaRegisterVar(
-                    handle,
-                    host(location).cast_mut().cast(),
-                    null_mut(),
-                    name.as_ptr(),
-                    0,
-                    bytes,
-                    0,
-                    0,
-                );
-            }
+            let (location, name) = (host(location).cast_mut().cast(), name.as_ptr());
+            code!(__cudaRegisterVar(
+                handle,
+                location,
+                null_mut(),
+                name,
+                0,
+                bytes,
+                0,
+                0
+            ));
         }
-        // SAFETY: `handle` was returned by `__cudaRegisterFatBinary`.
-        unsafe { cuda::__cudaRegisterFatBinaryEnd(handle) };
+        code!(__cudaRegisterFatBinaryEnd(handle));
     });
 }
 
@@ -108,26 +129,25 @@ pub fn register(image: *const c_void) -> *mut *mut c_void {
         data: image,
         more: std::ptr::null(),
     }));
-    // SAFETY: the wrapper is leaked and therefore static.
-    unsafe { cuda::__cudaRegisterFatBinary(std::ptr::from_mut(wrapper).cast()) }
+    code!(__cudaRegisterFatBinary(std::ptr::from_mut(wrapper).cast()))
 }
 
 pub fn register_kernel<T>(handle: *mut *mut c_void, location: &'static T, name: &'static CStr) {
-    // SAFETY: all pointers are null or static.
-    unsafe {
-        cuda::__cudaRegisterFunction(
-            handle,
-            host(location).cast(),
-            name.as_ptr().cast_mut(),
-            name.as_ptr(),
-            -1,
-            null_mut(),
-            null_mut(),
-            null_mut(),
-            null_mut(),
-            null_mut(),
-        );
-    }
+    let (location, device_name, none) =
+        (host(location).cast(), name.as_ptr().cast_mut(), null_mut());
+    let (name, size) = (name.as_ptr(), null_mut());
+    code!(__cudaRegisterFunction(
+        handle,
+        location,
+        device_name,
+        name,
+        -1,
+        none,
+        none,
+        none,
+        none,
+        size
+    ));
 }
 
 /// Returns the name of an error.
@@ -166,8 +186,7 @@ impl Memory {
     pub fn new(bytes: usize) -> Self {
         start();
         let mut ptr = null_mut();
-        // SAFETY: `ptr` is writable.
-        ok(unsafe { cuda::cudaMalloc(&mut ptr, bytes) });
+        calls! { cudaMalloc(&mut ptr, bytes); }
         Self(ptr)
     }
 
@@ -175,8 +194,7 @@ impl Memory {
     pub fn of<T: Copy>(values: &[T]) -> Self {
         let bytes = size_of_val(values);
         let memory = Self::new(bytes);
-        // SAFETY: both sides have `bytes` bytes.
-        ok(unsafe { cuda::cudaMemcpy(memory.0, values.as_ptr().cast(), bytes, HOST_TO_DEVICE) });
+        calls! { cudaMemcpy(memory.0, values.as_ptr().cast(), bytes, HOST_TO_DEVICE); }
         memory
     }
 
@@ -184,19 +202,59 @@ impl Memory {
     pub fn values<T: Copy + Default>(&self, count: usize) -> Vec<T> {
         let mut values = vec![T::default(); count];
         let bytes = count * size_of::<T>();
-        // SAFETY: callers ask for no more values than the memory holds.
-        ok(unsafe { cuda::cudaMemcpy(values.as_mut_ptr().cast(), self.0, bytes, DEVICE_TO_HOST) });
+        calls! { cudaMemcpy(values.as_mut_ptr().cast(), self.0, bytes, DEVICE_TO_HOST); }
         values
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: this value owns the memory. The result is ignored, because an assertion may already have
-        // failed.
-        unsafe { cuda::cudaFree(self.0) };
+        code!(cudaFree(self.0));
     }
 }
+
+pub const fn dim(x: u32, y: u32, z: u32) -> Dim3 {
+    Dim3 { x, y, z }
+}
+
+pub const ONE: Dim3 = dim(1, 1, 1);
+
+pub const fn extent([width, height, depth]: [usize; 3]) -> Extent {
+    Extent {
+        width,
+        height,
+        depth,
+    }
+}
+
+pub const fn pos([x, y, z]: [usize; 3]) -> Pos {
+    Pos { x, y, z }
+}
+
+pub const fn pitched(ptr: *mut c_void, pitch: usize, xsize: usize, ysize: usize) -> PitchedPtr {
+    PitchedPtr {
+        ptr,
+        pitch,
+        xsize,
+        ysize,
+    }
+}
+
+pub const fn channels([x, y, z, w]: [c_int; 4], f: c_int) -> ChannelFormat {
+    ChannelFormat { x, y, z, w, f }
+}
+
+/// A copy without source, destination and size.
+pub const NO_COPY: Memcpy3D = Memcpy3D {
+    src_array: null_mut(),
+    src_pos: pos([0; 3]),
+    src_ptr: pitched(null_mut(), 0, 0, 0),
+    dst_array: null_mut(),
+    dst_pos: pos([0; 3]),
+    dst_ptr: pitched(null_mut(), 0, 0, 0),
+    extent: extent([0; 3]),
+    kind: HOST_TO_HOST,
+};
 
 /// Values of `cudaMemcpyKind`.
 pub const HOST_TO_HOST: c_int = 0;

@@ -2,20 +2,13 @@
 
 use std::ptr::null;
 
-use cuda_runtime as cuda;
 use cuda_runtime::types::{
     ChannelFormat, LinearResource, PitchedResource, ResourceDesc, ResourceUnion, TextureDesc,
 };
 
-use super::program::{Memory, fails, ok, start};
+use super::program::*;
 
-const FLOATS: ChannelFormat = ChannelFormat {
-    x: 32,
-    y: 0,
-    z: 0,
-    w: 0,
-    f: 2,
-};
+const FLOATS: ChannelFormat = channels([32, 0, 0, 0], 2);
 const ARRAY: i32 = 0;
 const MIPMAPPED: i32 = 1;
 const LINEAR: i32 = 2;
@@ -59,16 +52,13 @@ fn a_texture_returns_its_descriptors() {
         let mut texture = 0;
         let mut actual = linear(&memory, FLOATS);
         let mut actual_desc = TextureDesc::default();
-        // SAFETY: all out-parameters are local variables, and `kind` selects the member read from each union.
+        calls! {
+            cudaCreateTextureObject(&mut texture, &resource, &desc, null());
+            cudaGetTextureObjectResourceDesc(&mut actual, texture);
+        }
+        assert_eq!(actual.kind, resource.kind);
+        // SAFETY: both members begin with the address and the format, and `kind` selects the member.
         unsafe {
-            ok(cuda::cudaCreateTextureObject(
-                &mut texture,
-                &resource,
-                &desc,
-                null(),
-            ));
-            ok(cuda::cudaGetTextureObjectResourceDesc(&mut actual, texture));
-            assert_eq!(actual.kind, resource.kind);
             assert_eq!(actual.res.linear.pointer, memory.0);
             assert_eq!(actual.res.linear.format, FLOATS);
             if actual.kind == PITCHED {
@@ -77,15 +67,13 @@ fn a_texture_returns_its_descriptors() {
             } else {
                 assert_eq!(actual.res.linear.bytes, 256);
             }
-            ok(cuda::cudaGetTextureObjectTextureDesc(
-                &mut actual_desc,
-                texture,
-            ));
-            assert_eq!(actual_desc, desc);
-            ok(cuda::cudaDestroyTextureObject(texture));
-            ok(cuda::cudaDestroyTextureObject(0));
-            let destroyed = cuda::cudaGetTextureObjectResourceDesc(&mut actual, texture);
-            fails(destroyed, "cudaErrorInvalidValue");
+        }
+        calls! { cudaGetTextureObjectTextureDesc(&mut actual_desc, texture); }
+        assert_eq!(actual_desc, desc);
+        calls! {
+            cudaDestroyTextureObject(texture);
+            cudaDestroyTextureObject(0);
+            cudaGetTextureObjectResourceDesc(&mut actual, texture) => "cudaErrorInvalidValue";
         }
     }
 }
@@ -123,9 +111,7 @@ fn invalid_textures_are_rejected() {
         (unknown, point_sampled, "cudaErrorInvalidValue"),
         (mipmapped, point_sampled, "cudaErrorNotSupported"),
     ] {
-        // SAFETY: every call is rejected.
-        let code = unsafe { cuda::cudaCreateTextureObject(&mut texture, &resource, &desc, null()) };
-        fails(code, error);
+        calls! { cudaCreateTextureObject(&mut texture, &resource, &desc, null()) => error; }
     }
 }
 
@@ -136,30 +122,25 @@ fn a_surface_requires_an_array() {
     let (mut surface, mut texture) = (0, 0);
     let memory = Memory::new(4096);
     let linear = linear(&memory, FLOATS);
-    // SAFETY: all out-parameters are local variables, and `ARRAY` selects the union's member.
-    unsafe {
-        ok(cuda::cudaMallocArray(&mut array, &FLOATS, 8, 8, 2));
-        let resource = ResourceDesc {
-            kind: ARRAY,
-            res: ResourceUnion { array },
-        };
-        ok(cuda::cudaCreateSurfaceObject(&mut surface, &resource));
-        let mut actual = linear;
-        ok(cuda::cudaGetSurfaceObjectResourceDesc(&mut actual, surface));
-        assert_eq!((actual.kind, actual.res.array), (ARRAY, array));
-        ok(cuda::cudaDestroySurfaceObject(surface));
-        fails(
-            cuda::cudaCreateSurfaceObject(&mut surface, &linear),
-            "cudaErrorInvalidValue",
-        );
-        let desc = TextureDesc::default();
-        ok(cuda::cudaCreateTextureObject(
-            &mut texture,
-            &resource,
-            &desc,
-            null(),
-        ));
-        ok(cuda::cudaDestroyTextureObject(texture));
-        ok(cuda::cudaFreeArray(array));
+    calls! { cudaMallocArray(&mut array, &FLOATS, 8, 8, 2); }
+    let resource = ResourceDesc {
+        kind: ARRAY,
+        res: ResourceUnion { array },
+    };
+    calls! { cudaCreateSurfaceObject(&mut surface, &resource); }
+    let mut actual = linear;
+    calls! { cudaGetSurfaceObjectResourceDesc(&mut actual, surface); }
+    assert_eq!(actual.kind, ARRAY);
+    // SAFETY: `ARRAY` selects the member.
+    assert_eq!(unsafe { actual.res.array }, array);
+    calls! {
+        cudaDestroySurfaceObject(surface);
+        cudaCreateSurfaceObject(&mut surface, &linear) => "cudaErrorInvalidValue";
+    }
+    let desc = TextureDesc::default();
+    calls! {
+        cudaCreateTextureObject(&mut texture, &resource, &desc, null());
+        cudaDestroyTextureObject(texture);
+        cudaFreeArray(array);
     }
 }
