@@ -8,21 +8,24 @@ use cust_raw::{CUDA_ARRAY3D_DESCRIPTOR, CUarray};
 
 use crate::context::context;
 use crate::errors::{Error, Result, check};
-use crate::functions::{Out, read};
+use crate::functions::{free_unless, read};
 use crate::types::{ChannelFormat, Extent};
 
 functions! {
     cudaMallocArray(
         to: *mut CUarray, format: *const ChannelFormat, width: usize, height: usize, flags: c_uint,
-    ) => allocate;
+    )
+        -> to = allocate(read(format)?, Extent { width, height, depth: 0 }, flags), unsafe;
     cudaMalloc3DArray(
         to: *mut CUarray, format: *const ChannelFormat, extent: Extent, flags: c_uint,
-    ) => allocate_3d;
-    cudaFreeArray(array: CUarray) => free;
+    ) -> to = allocate(read(format)?, extent, flags), unsafe;
+    cudaFreeArray(array: CUarray)
+        = free_unless(array.is_null(), || cu::cuArrayDestroy(array)), unsafe;
     cudaArrayGetInfo(
         format: *mut ChannelFormat, extent: *mut Extent, flags: *mut c_uint, array: CUarray,
     ) => info;
-    cudaGetChannelDesc(format: *mut ChannelFormat, array: CUarray) => channel_format;
+    cudaGetChannelDesc(format: *mut ChannelFormat, array: CUarray)
+        -> format = Ok(array_info(array)?.format.channel_format());
 
     // Mipmapped arrays
     cudaMallocMipmappedArray(
@@ -106,32 +109,8 @@ impl Format {
     }
 }
 
-/// `cudaMallocArray`.
-unsafe fn allocate(
-    to: *mut CUarray,
-    format: *const ChannelFormat,
-    width: usize,
-    height: usize,
-    flags: c_uint,
-) -> Result {
-    let extent = Extent {
-        width,
-        height,
-        depth: 0,
-    };
-    // SAFETY: `cudaMallocArray` has the same requirements for `to` and `format` as `allocate_3d`.
-    unsafe { allocate_3d(to, format, extent, flags) }
-}
-
-/// `cudaMalloc3DArray`.
-unsafe fn allocate_3d(
-    to: *mut CUarray,
-    format: *const ChannelFormat,
-    extent: Extent,
-    flags: c_uint,
-) -> Result {
-    // SAFETY: `cudaMalloc3DArray` requires `to` to be null or writable and `format` to be null or readable.
-    let (to, format) = unsafe { (Out::new(to)?, read(format)?) };
+/// `cudaMallocArray` and `cudaMalloc3DArray`.
+fn allocate(format: ChannelFormat, extent: Extent, flags: c_uint) -> Result<CUarray> {
     let format = Format::new(format)?;
     context()?;
     let mut descriptor = empty_descriptor();
@@ -148,8 +127,7 @@ unsafe fn allocate_3d(
             .write(format.number);
         check(cu::cuArray3DCreate_v2(&mut new_array, &descriptor))?;
     }
-    to.set(new_array);
-    Ok(())
+    Ok(new_array)
 }
 
 /// Returns a descriptor with all sizes zero.
@@ -162,16 +140,6 @@ fn empty_descriptor() -> CUDA_ARRAY3D_DESCRIPTOR {
         NumChannels: 0,
         Flags: 0,
     }
-}
-
-/// `cudaFreeArray`.
-unsafe fn free(array: CUarray) -> Result {
-    context()?;
-    if array.is_null() {
-        return Ok(());
-    }
-    // SAFETY: the driver validates `array`.
-    check(unsafe { cu::cuArrayDestroy(array) })
 }
 
 /// An array's element format, size and flags.
@@ -232,14 +200,6 @@ unsafe fn write_if_non_null<T>(to: *mut T, value: T) {
         // SAFETY: `to` is not null, and a non-null `to` is valid for writes.
         unsafe { to.write(value) }
     }
-}
-
-/// `cudaGetChannelDesc`.
-unsafe fn channel_format(to: *mut ChannelFormat, array: CUarray) -> Result {
-    // SAFETY: `cudaGetChannelDesc` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
-    to.set(array_info(array)?.format.channel_format());
-    Ok(())
 }
 
 /// Creates a description of an element from the bits of its channels.

@@ -15,12 +15,13 @@ use crate::types::ChannelFormat;
 
 functions! {
     cudaGetDeviceCount(count: *mut c_int) => device_count;
-    cudaGetDevice(device: *mut c_int) => get_device;
+    cudaGetDevice(device: *mut c_int) -> device = current_device();
     cudaSetDevice(device: c_int) = context::set_device(device);
     cudaInitDevice(device: c_int, device_flags: c_uint, flags: c_uint)
         = init(device, device_flags, flags);
     cudaSetValidDevices(list: *mut c_int, length: c_int) => set_valid;
-    cudaChooseDevice(device: *mut c_int, properties: *const DeviceProperties) => choose;
+    cudaChooseDevice(device: *mut c_int, properties: *const DeviceProperties)
+        -> device = choose(&read(properties)?), unsafe;
     cudaDeviceSynchronize() = synchronize();
     cudaDeviceReset() = reset();
     cudaThreadSynchronize() = synchronize();
@@ -35,7 +36,7 @@ functions! {
     cudaThreadSetCacheConfig(config: c_int) => cuCtxSetCacheConfig(..);
     cudaDeviceGetSharedMemConfig(config: *mut c_int) => cuCtxGetSharedMemConfig(..);
     cudaDeviceSetSharedMemConfig(config: c_int) => cuCtxSetSharedMemConfig(..);
-    cudaGetDeviceFlags(flags: *mut c_uint) => device_flags;
+    cudaGetDeviceFlags(flags: *mut c_uint) -> flags = device_flags();
     cudaSetDeviceFlags(flags: c_uint) = set_flags(flags);
     cudaDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) => can_access_peer;
     cudaDeviceEnablePeerAccess(peer: c_int, flags: c_uint) = enable_peer(peer, flags);
@@ -46,9 +47,9 @@ functions! {
     cudaDeviceGetByPCIBusId(device: *mut c_int, text: *const c_char) => by_pci_bus_id;
     cudaDeviceGetTexture1DLinearMaxWidth(
         width: *mut usize, format: *const ChannelFormat, device: c_int,
-    ) => linear_texture_width;
+    ) -> width = linear_texture_width(read(format)?, device), unsafe;
     cudaDriverGetVersion(version: *mut c_int) => cuDriverGetVersion(..), no_context;
-    cudaRuntimeGetVersion(version: *mut c_int) => runtime_version;
+    cudaRuntimeGetVersion(version: *mut c_int) -> version = Ok(VERSION);
 
     // No line of the L2 cache is ever persisting, and there is no profiler to control.
     cudaCtxResetPersistingL2Cache() = context().map(drop);
@@ -67,14 +68,6 @@ unsafe fn device_count(to: *mut c_int) -> Result {
     let devices = devices();
     to.set(devices.map_or(0, <[_]>::len) as c_int);
     devices.map(|_| ())
-}
-
-/// `cudaGetDevice`.
-unsafe fn get_device(to: *mut c_int) -> Result {
-    // SAFETY: `cudaGetDevice` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
-    to.set(current_device()?);
-    Ok(())
 }
 
 /// `cudaInitDevice`: like `cudaSetDevice`, but without changing the thread's device.
@@ -98,9 +91,7 @@ unsafe fn set_valid(list: *mut c_int, length: c_int) -> Result {
 }
 
 /// `cudaChooseDevice`: the device that meets most of the caller's requirements.
-unsafe fn choose(to: *mut c_int, requested: *const DeviceProperties) -> Result {
-    // SAFETY: `cudaChooseDevice` requires `to` to be null or writable and `requested` to be null or readable.
-    let (to, requested) = unsafe { (Out::new(to)?, read(requested)?) };
+fn choose(requested: &DeviceProperties) -> Result<c_int> {
     let score = |ordinal: usize| -> Result<(usize, usize)> {
         let available = device_properties(ordinal as c_int)?;
         let satisfied = [
@@ -121,8 +112,7 @@ unsafe fn choose(to: *mut c_int, requested: *const DeviceProperties) -> Result {
     let all = 0..devices()?.len();
     let rated = all.map(score).collect::<Result<Vec<_>>>()?;
     let (_, best) = rated.into_iter().max().ok_or(Error::INVALID_DEVICE)?;
-    to.set((usize::MAX - best) as c_int);
-    Ok(())
+    Ok((usize::MAX - best) as c_int)
 }
 
 /// `cudaDeviceSynchronize`.
@@ -145,16 +135,13 @@ fn reset() -> Result {
 }
 
 /// `cudaGetDeviceFlags`.
-unsafe fn device_flags(to: *mut c_uint) -> Result {
-    // SAFETY: `cudaGetDeviceFlags` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn device_flags() -> Result<c_uint> {
     let device = device(current_device()?)?;
     let (mut flags, mut active) = (0, 0);
     // SAFETY: `flags` and `active` are writable, and `device.handle` comes from `cuDeviceGet`.
     check(unsafe { cu::cuDevicePrimaryCtxGetState(device.handle, &mut flags, &mut active) })?;
     // Mapped host memory is always enabled, and NVIDIA's runtime reports it.
-    to.set(flags | MAP_HOST);
-    Ok(())
+    Ok(flags | MAP_HOST)
 }
 
 /// `cudaDeviceMapHost`, which the driver accepts and ignores.
@@ -274,24 +261,9 @@ fn pci_address(ordinal: c_int) -> Result<String> {
     Ok(format!("{domain:04x}:{bus:02x}:{device:02x}.0"))
 }
 
-/// `cudaRuntimeGetVersion`.
-unsafe fn runtime_version(to: *mut c_int) -> Result {
-    // SAFETY: `cudaRuntimeGetVersion` requires `to` to be null or writable.
-    unsafe { Out::new(to) }?.set(VERSION);
-    Ok(())
-}
-
 /// `cudaDeviceGetTexture1DLinearMaxWidth`.
-unsafe fn linear_texture_width(
-    to: *mut usize,
-    format: *const ChannelFormat,
-    ordinal: c_int,
-) -> Result {
+fn linear_texture_width(format: ChannelFormat, ordinal: c_int) -> Result<usize> {
     const MAX_LINEAR_WIDTH: c_int = 69;
-    // SAFETY: `cudaDeviceGetTexture1DLinearMaxWidth` requires `to` to be null or writable and `format` to be
-    // null or readable.
-    let (to, format) = unsafe { (Out::new(to)?, read(format)?) };
     Format::new(format)?;
-    to.set(attribute(MAX_LINEAR_WIDTH, ordinal)? as usize);
-    Ok(())
+    Ok(attribute(MAX_LINEAR_WIDTH, ordinal)? as usize)
 }

@@ -7,15 +7,17 @@
 //! ```text
 //! cudaStreamQuery(stream: CUstream) | cudaStreamQuery_ptsz => cuStreamQuery(driver_stream(stream));
 //! cudaGraphDestroy(graph: CUgraph) => cuGraphDestroy(..);
-//! cudaMalloc(to: *mut *mut c_void, bytes: usize) => allocate;
-//! cudaThreadExit() = device::reset();
+//! cudaMemcpy(dst: *mut c_void, src: *const c_void, bytes: usize, kind: c_int) => copy;
+//! cudaMalloc(to: *mut *mut c_void, bytes: usize) -> to = allocate(bytes);
+//! cudaMemcpy3D(params: *const Memcpy3D) = from_params(&read(params)?)?.run(), unsafe;
 //! cudaIpcCloseMemHandle(ptr: *mut c_void);
 //! ```
 //!
 //! It calls a function of the driver API with these arguments or with its own (`..`), or an `unsafe` function of
-//! the module with its own, or it evaluates an expression. Before a call of the driver API it creates the
-//! thread's context, unless the row ends in `no_context`: then the function needs none, or an argument provides
-//! it. A row without any of them is unimplemented: it prints its name and returns `cudaErrorNotSupported`.
+//! the module with its own, or it evaluates an expression, which may be `unsafe`, and whose value it may write
+//! through an out-parameter (`->`). Before a call of the driver API it creates the thread's context, unless the
+//! row ends in `no_context`: then the function needs none, or an argument provides it. A row without any of them
+//! is unimplemented: it prints its name and returns `cudaErrorNotSupported`.
 //!
 //! The driver API has a `functions!` of its own (`cuda-driver`), because its functions differ in all that the
 //! macros generate: they forward to one of two backends, are found by name and version, and count their calls.
@@ -28,6 +30,7 @@ use std::ptr::{NonNull, null_mut};
 use cuda_driver::{functions as cu, in_child, warn};
 use cust_raw::CUstream;
 
+use crate::context::context;
 use crate::errors::{Code, Error, Result, SUCCESS, check, is_sticky};
 
 /// An exported C function. Its entry in a table keeps the linker from dropping it.
@@ -57,11 +60,12 @@ impl Entry {
 macro_rules! functions {
     ($(
         $name:ident $arguments:tt $(| $variant:ident)?
-            $(=> $target:ident $(($($value:tt)*))? $(, $mode:ident)?)? $(= $body:expr)?;
+            $(=> $target:ident $(($($value:tt)*))? $(, $mode:ident)?)?
+            $(-> $output:ident)? $(= $body:expr $(, $body_mode:ident)?)?;
     )*) => {
         $(row!(
             $name [$($variant)?] $arguments
-                [$($target $(($($value)*))? $(, $mode)?)? $(= $body)?]
+                [$($target $(($($value)*))? $(, $mode)?)? $(-> $output)? $(= $body $(, $body_mode)?)?]
         );)*
 
         /// The exported functions of this module.
@@ -114,8 +118,18 @@ macro_rules! action {
         let _ = ($($argument,)*);
         $crate::functions::unsupported(stringify!($name))
     }};
+    ($name:ident $arguments:tt -> $output:ident $($value:tt)*) => {{
+        // SAFETY: the C function requires its out-parameter to be null or writable.
+        let output = unsafe { $crate::functions::Out::new($output) }?;
+        output.set(action!($name $arguments $($value)*)?);
+        Ok(())
+    }};
     ($name:ident $arguments:tt = $body:expr) => {
         $body
+    };
+    ($name:ident $arguments:tt = $body:expr, unsafe) => {
+        // SAFETY: the C function requires of its pointers what the expression requires.
+        unsafe { $body }
     };
     ($name:ident ($($argument:ident),*) $implementation:ident) => {
         // SAFETY: the C function and its implementation have the same safety contract.
@@ -254,6 +268,17 @@ pub fn run_synchronously(
     // SAFETY: `stream` is `CU_STREAM_PER_THREAD`, which always exists.
     check(unsafe { cu::cuStreamSynchronize(stream) })
 }
+
+/// Calls the driver, unless there is nothing to free. Creates the context in both cases, which programs rely on.
+pub fn free_unless(is_empty: bool, driver_call: impl FnOnce() -> Code) -> Result {
+    context()?;
+    if is_empty {
+        Ok(())
+    } else {
+        check(driver_call())
+    }
+}
+
 /// An out-parameter. It is created before the work is done, so that a null pointer is rejected while there is
 /// nothing to undo.
 pub struct Out<T>(NonNull<T>);

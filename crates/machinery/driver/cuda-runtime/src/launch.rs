@@ -22,14 +22,18 @@ functions! {
     cudaLaunchKernel(
         function: *const c_void, grid: Dim3, block: Dim3, arguments: *mut *mut c_void,
         dynamic_shared: usize, stream: CUstream,
-    ) | cudaLaunchKernel_ptsz => launch_kernel;
+    ) | cudaLaunchKernel_ptsz
+        = Launch { host: function, grid, block, dynamic_shared, stream }
+            .start(arguments, null_mut()), unsafe;
     cudaLaunchKernelExC(
         config: *const LaunchConfig, function: *const c_void, arguments: *mut *mut c_void,
     ) | cudaLaunchKernelExC_ptsz => launch_with_config;
     cudaLaunchCooperativeKernel(
         function: *const c_void, grid: Dim3, block: Dim3, arguments: *mut *mut c_void,
         dynamic_shared: usize, stream: CUstream,
-    ) | cudaLaunchCooperativeKernel_ptsz => launch_cooperative;
+    ) | cudaLaunchCooperativeKernel_ptsz
+        = Launch { host: function, grid, block, dynamic_shared, stream }
+            .start_cooperative(arguments), unsafe;
     cudaLaunchCooperativeKernelMultiDevice(list: *mut c_void, devices: c_uint, flags: c_uint);
     cudaConfigureCall(grid: Dim3, block: Dim3, dynamic_shared: usize, stream: CUstream)
         => configure_call;
@@ -47,46 +51,6 @@ const PRIORITY: c_int = 8;
 const MAX_BLOCK_DIM_X: c_int = 2;
 /// `CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK`.
 const MAX_THREADS_PER_BLOCK: c_int = 1;
-
-/// `cudaLaunchKernel`.
-unsafe fn launch_kernel(
-    host: *const c_void,
-    grid: Dim3,
-    block: Dim3,
-    arguments: *mut *mut c_void,
-    dynamic_shared: usize,
-    stream: CUstream,
-) -> Result {
-    let launch = Launch {
-        host,
-        grid,
-        block,
-        dynamic_shared,
-        stream,
-    };
-    // SAFETY: `cudaLaunchKernel` requires `arguments` to point to all arguments of the kernel.
-    unsafe { launch.start(arguments, null_mut()) }
-}
-
-/// `cudaLaunchCooperativeKernel`.
-unsafe fn launch_cooperative(
-    host: *const c_void,
-    grid: Dim3,
-    block: Dim3,
-    arguments: *mut *mut c_void,
-    dynamic_shared: usize,
-    stream: CUstream,
-) -> Result {
-    let launch = Launch {
-        host,
-        grid,
-        block,
-        dynamic_shared,
-        stream,
-    };
-    // SAFETY: `cudaLaunchCooperativeKernel` requires `arguments` to point to all arguments of the kernel.
-    unsafe { launch.start_cooperative(arguments) }
-}
 
 /// `cudaLaunchKernelExC`.
 unsafe fn launch_with_config(

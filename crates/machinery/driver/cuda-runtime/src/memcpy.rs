@@ -19,11 +19,13 @@ functions! {
     ) | cudaMemcpyAsync_ptsz => copy_async;
     cudaMemcpyPeer(
         dst: *mut c_void, dst_device: c_int, src: *const c_void, src_device: c_int, bytes: usize,
-    ) | cudaMemcpyPeer_ptds => peer;
+    ) | cudaMemcpyPeer_ptds
+        = copy(dst, src, bytes, between(dst_device, src_device)?), unsafe;
     cudaMemcpyPeerAsync(
         dst: *mut c_void, dst_device: c_int, src: *const c_void, src_device: c_int, bytes: usize,
         stream: CUstream,
-    ) | cudaMemcpyPeerAsync_ptsz => peer_async;
+    ) | cudaMemcpyPeerAsync_ptsz
+        = copy_async(dst, src, bytes, between(dst_device, src_device)?, stream), unsafe;
 }
 
 /// The direction of a copy (`cudaMemcpyKind`).
@@ -109,32 +111,10 @@ pub(crate) unsafe fn copy_async(
     })
 }
 
-/// `cudaMemcpyPeer`. Unified addresses already identify their devices, so the ordinals are only validated.
-unsafe fn peer(
-    dst: *mut c_void,
-    dst_device: c_int,
-    src: *const c_void,
-    src_device: c_int,
-    bytes: usize,
-) -> Result {
+/// Returns the kind of a copy between two devices, `cudaMemcpyDefault`: unified addresses already identify their
+/// devices, so the ordinals are only validated.
+fn between(dst_device: c_int, src_device: c_int) -> Result<c_int> {
     device(dst_device)?;
     device(src_device)?;
-    // SAFETY: `dst` and `src` are valid for `bytes` bytes, as `cudaMemcpyPeer` requires.
-    unsafe { copy(dst, src, bytes, 4) }
-}
-
-/// `cudaMemcpyPeerAsync`.
-unsafe fn peer_async(
-    dst: *mut c_void,
-    dst_device: c_int,
-    src: *const c_void,
-    src_device: c_int,
-    bytes: usize,
-    stream: CUstream,
-) -> Result {
-    device(dst_device)?;
-    device(src_device)?;
-    // SAFETY: `dst` and `src` are valid for `bytes` bytes until the copy completes, as
-    // `cudaMemcpyPeerAsync` requires.
-    unsafe { copy_async(dst, src, bytes, 4, stream) }
+    Ok(4)
 }

@@ -17,13 +17,16 @@ use crate::memory::address;
 use crate::types::{Extent, Memcpy3D, Memcpy3DPeer, PitchedPtr};
 
 functions! {
-    cudaMemcpy3D(params: *const Memcpy3D) | cudaMemcpy3D_ptds => copy;
+    cudaMemcpy3D(params: *const Memcpy3D) | cudaMemcpy3D_ptds
+        = from_params(&read(params)?)?.run(), unsafe;
     cudaMemcpy3DAsync(params: *const Memcpy3D, stream: CUstream) | cudaMemcpy3DAsync_ptsz
-        => copy_async;
-    cudaMemcpy3DPeer(params: *const Memcpy3DPeer) | cudaMemcpy3DPeer_ptds => peer;
+        = from_params(&read(params)?)?.start(stream), unsafe;
+    cudaMemcpy3DPeer(params: *const Memcpy3DPeer) | cudaMemcpy3DPeer_ptds
+        = from_params(&peer_params(&read(params)?)?)?.run(), unsafe;
     cudaMemcpy3DPeerAsync(
         params: *const Memcpy3DPeer, stream: CUstream,
-    ) | cudaMemcpy3DPeerAsync_ptsz => peer_async;
+    ) | cudaMemcpy3DPeerAsync_ptsz
+        = from_params(&peer_params(&read(params)?)?)?.start(stream), unsafe;
 }
 
 /// The memory at one end of a copy.
@@ -163,30 +166,6 @@ impl DriverEndpoint {
             },
         }
     }
-}
-
-/// `cudaMemcpy3D`.
-unsafe fn copy(params: *const Memcpy3D) -> Result {
-    // SAFETY: `cudaMemcpy3D` requires `params` to be null or readable.
-    from_params(&unsafe { read(params) }?)?.run()
-}
-
-/// `cudaMemcpy3DAsync`.
-unsafe fn copy_async(params: *const Memcpy3D, stream: CUstream) -> Result {
-    // SAFETY: `cudaMemcpy3DAsync` requires `params` to be null or readable.
-    from_params(&unsafe { read(params) }?)?.start(stream)
-}
-
-/// `cudaMemcpy3DPeer`.
-unsafe fn peer(params: *const Memcpy3DPeer) -> Result {
-    // SAFETY: `cudaMemcpy3DPeer` requires `params` to be null or readable.
-    from_params(&peer_params(&unsafe { read(params) }?)?)?.run()
-}
-
-/// `cudaMemcpy3DPeerAsync`.
-unsafe fn peer_async(params: *const Memcpy3DPeer, stream: CUstream) -> Result {
-    // SAFETY: `cudaMemcpy3DPeerAsync` requires `params` to be null or readable.
-    from_params(&peer_params(&unsafe { read(params) }?)?)?.start(stream)
 }
 
 /// Converts a copy between devices to one in the unified address space, whose addresses identify the devices.

@@ -8,26 +8,29 @@ use cust_raw::{CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUs
 
 use crate::context::{self, context, device};
 use crate::errors::{Error, Result, check};
-use crate::functions::Out;
-use crate::functions::driver_stream;
+use crate::functions::{Out, driver_stream, free_unless};
 use crate::types::{Extent, IpcHandle, PitchedPtr, PointerAttributes};
 
 functions! {
     // Allocation
-    cudaMalloc(to: *mut *mut c_void, bytes: usize) => allocate;
-    cudaFree(ptr: *mut c_void) => free;
+    cudaMalloc(to: *mut *mut c_void, bytes: usize) -> to = allocate(bytes);
+    cudaFree(ptr: *mut c_void)
+        = free_unless(ptr.is_null(), || cu::cuMemFree_v2(address(ptr))), unsafe;
     cudaMallocPitch(to: *mut *mut c_void, pitch: *mut usize, width: usize, height: usize)
         => allocate_pitched;
-    cudaMalloc3D(to: *mut PitchedPtr, extent: Extent) => allocate_3d;
-    cudaMallocHost(to: *mut *mut c_void, bytes: usize) => allocate_host;
-    cudaHostAlloc(to: *mut *mut c_void, bytes: usize, flags: c_uint) => allocate_host_with_flags;
-    cudaFreeHost(ptr: *mut c_void) => free_host;
+    cudaMalloc3D(to: *mut PitchedPtr, extent: Extent) -> to = allocate_3d(extent);
+    cudaMallocHost(to: *mut *mut c_void, bytes: usize) -> to = allocate_host(bytes, 0);
+    cudaHostAlloc(to: *mut *mut c_void, bytes: usize, flags: c_uint)
+        -> to = allocate_host(bytes, flags);
+    cudaFreeHost(ptr: *mut c_void)
+        = free_unless(ptr.is_null(), || cu::cuMemFreeHost(ptr)), unsafe;
     cudaHostRegister(ptr: *mut c_void, bytes: usize, flags: c_uint) => cuMemHostRegister_v2(..);
     cudaHostUnregister(ptr: *mut c_void) => cuMemHostUnregister(..);
     cudaHostGetDevicePointer(to: *mut *mut c_void, host: *mut c_void, flags: c_uint)
-        => host_device_pointer;
-    cudaHostGetFlags(flags: *mut c_uint, host: *mut c_void) => host_flags;
-    cudaMallocManaged(to: *mut *mut c_void, bytes: usize, flags: c_uint) => allocate_managed;
+        -> to = host_device_pointer(host, flags);
+    cudaHostGetFlags(flags: *mut c_uint, host: *mut c_void) -> flags = host_flags(host);
+    cudaMallocManaged(to: *mut *mut c_void, bytes: usize, flags: c_uint)
+        -> to = allocate_managed(bytes, flags);
     cudaMemPrefetchAsync(
         ptr: *const c_void, bytes: usize, device: c_int, stream: CUstream,
     ) | cudaMemPrefetchAsync_ptsz
@@ -38,16 +41,17 @@ functions! {
         stream: CUstream, ptr: *mut c_void, bytes: usize, flags: c_uint,
     ) | cudaStreamAttachMemAsync_ptsz => attach_to_stream;
     cudaMemGetInfo(free: *mut usize, total: *mut usize) => cuMemGetInfo_v2(..);
-    cudaPointerGetAttributes(attributes: *mut PointerAttributes, of: *const c_void) => attributes_of;
+    cudaPointerGetAttributes(attributes: *mut PointerAttributes, of: *const c_void)
+        -> attributes = pointer_attributes(of);
 
     // Stream-ordered allocation and memory pools
     cudaMallocAsync(
         to: *mut *mut c_void, bytes: usize, stream: CUstream,
-    ) | cudaMallocAsync_ptsz => allocate_async;
+    ) | cudaMallocAsync_ptsz -> to = allocate_async(bytes, stream);
     cudaFreeAsync(ptr: *mut c_void, stream: CUstream) | cudaFreeAsync_ptsz => free_async;
     cudaMallocFromPoolAsync(
         to: *mut *mut c_void, bytes: usize, pool: CUmemoryPool, stream: CUstream,
-    ) | cudaMallocFromPoolAsync_ptsz => allocate_from_pool;
+    ) | cudaMallocFromPoolAsync_ptsz -> to = allocate_from_pool(bytes, pool, stream);
     cudaDeviceGetDefaultMemPool(pool: *mut CUmemoryPool, device: c_int)
         => cuDeviceGetDefaultMemPool(pool, context::device(device)?.handle), no_context;
     cudaDeviceGetMemPool(pool: *mut CUmemoryPool, device: c_int)
@@ -87,10 +91,11 @@ functions! {
         => cuMemsetD2D8Async(
             address(ptr), pitch, value as u8, width, height, driver_stream(stream),
         );
-    cudaMemset3D(ptr: PitchedPtr, value: c_int, extent: Extent) | cudaMemset3D_ptds => memset_3d;
+    cudaMemset3D(ptr: PitchedPtr, value: c_int, extent: Extent) | cudaMemset3D_ptds
+        = memset_3d(ptr, value, extent, null_mut()), unsafe;
     cudaMemset3DAsync(
         ptr: PitchedPtr, value: c_int, extent: Extent, stream: CUstream,
-    ) | cudaMemset3DAsync_ptsz => memset_3d_async;
+    ) | cudaMemset3DAsync_ptsz => memset_3d;
 
     // Interprocess communication and graphics interoperability
     cudaIpcGetMemHandle(handle: *mut c_void, ptr: *mut c_void);
@@ -134,27 +139,14 @@ pub(crate) fn address(pointer: *const c_void) -> u64 {
 }
 
 /// `cudaMalloc`. Allocating zero bytes succeeds and returns null.
-unsafe fn allocate(to: *mut *mut c_void, bytes: usize) -> Result {
-    // SAFETY: `cudaMalloc` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn allocate(bytes: usize) -> Result<*mut c_void> {
     context()?;
     let mut address = 0;
     if bytes > 0 {
         // SAFETY: `address` is writable.
         check(unsafe { cu::cuMemAlloc_v2(&mut address, bytes) })?;
     }
-    to.set(pointer(address));
-    Ok(())
-}
-
-/// `cudaFree`. Freeing null only initializes the device, which programs rely on.
-unsafe fn free(ptr: *mut c_void) -> Result {
-    context()?;
-    if ptr.is_null() {
-        return Ok(());
-    }
-    // SAFETY: the driver rejects an address that it did not allocate.
-    check(unsafe { cu::cuMemFree_v2(address(ptr)) })
+    Ok(pointer(address))
 }
 
 /// `cudaMallocPitch`.
@@ -174,19 +166,16 @@ unsafe fn allocate_pitched(
 }
 
 /// `cudaMalloc3D`.
-unsafe fn allocate_3d(to: *mut PitchedPtr, extent: Extent) -> Result {
-    // SAFETY: `cudaMalloc3D` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn allocate_3d(extent: Extent) -> Result<PitchedPtr> {
     context()?;
     let rows = extent.height.checked_mul(extent.depth);
     let (ptr, pitch) = allocate_rows(extent.width, rows.ok_or(Error::INVALID_VALUE)?)?;
-    to.set(PitchedPtr {
+    Ok(PitchedPtr {
         ptr,
         pitch,
         xsize: extent.width,
         ysize: extent.height,
-    });
-    Ok(())
+    })
 }
 
 /// Allocates `height` rows of at least `width` bytes. Returns the address and the pitch.
@@ -204,70 +193,42 @@ fn allocate_rows(width: usize, height: usize) -> Result<(*mut c_void, usize)> {
     Ok((pointer(address), pitch))
 }
 
-/// `cudaMallocHost`.
-unsafe fn allocate_host(to: *mut *mut c_void, bytes: usize) -> Result {
-    // SAFETY: `cudaMallocHost` has the same requirements for `to` as `allocate_host_with_flags`.
-    unsafe { allocate_host_with_flags(to, bytes, 0) }
-}
-
 /// `cudaHostAlloc`.
-unsafe fn allocate_host_with_flags(to: *mut *mut c_void, bytes: usize, flags: c_uint) -> Result {
-    // SAFETY: `cudaHostAlloc` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn allocate_host(bytes: usize, flags: c_uint) -> Result<*mut c_void> {
     context()?;
     let mut host_ptr = null_mut();
     if bytes > 0 {
         // SAFETY: `host_ptr` is writable.
         check(unsafe { cu::cuMemHostAlloc(&mut host_ptr, bytes, flags) })?;
     }
-    to.set(host_ptr);
-    Ok(())
-}
-
-/// `cudaFreeHost`.
-unsafe fn free_host(ptr: *mut c_void) -> Result {
-    context()?;
-    if ptr.is_null() {
-        return Ok(());
-    }
-    // SAFETY: the driver rejects a pointer that it did not allocate.
-    check(unsafe { cu::cuMemFreeHost(ptr) })
+    Ok(host_ptr)
 }
 
 /// `cudaHostGetDevicePointer`.
-unsafe fn host_device_pointer(to: *mut *mut c_void, host: *mut c_void, flags: c_uint) -> Result {
-    // SAFETY: `cudaHostGetDevicePointer` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn host_device_pointer(host: *mut c_void, flags: c_uint) -> Result<*mut c_void> {
     context()?;
     let mut device_ptr = 0;
     // SAFETY: `device_ptr` is writable; the driver rejects a pointer that it did not allocate or register.
     check(unsafe { cu::cuMemHostGetDevicePointer_v2(&mut device_ptr, host, flags) })?;
-    to.set(pointer(device_ptr));
-    Ok(())
+    Ok(pointer(device_ptr))
 }
 
 /// `cudaHostGetFlags`.
-unsafe fn host_flags(to: *mut c_uint, host: *mut c_void) -> Result {
-    // SAFETY: `cudaHostGetFlags` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn host_flags(host: *mut c_void) -> Result<c_uint> {
     context()?;
     let mut flags = 0;
     // SAFETY: `flags` is writable; the driver rejects a pointer that it did not allocate or register.
     check(unsafe { cu::cuMemHostGetFlags(&mut flags, host) })?;
-    to.set(flags);
-    Ok(())
+    Ok(flags)
 }
 
 /// `cudaMallocManaged`.
-unsafe fn allocate_managed(to: *mut *mut c_void, bytes: usize, flags: c_uint) -> Result {
-    // SAFETY: `cudaMallocManaged` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn allocate_managed(bytes: usize, flags: c_uint) -> Result<*mut c_void> {
     context()?;
     let mut device_ptr = 0;
     // SAFETY: `device_ptr` is writable.
     check(unsafe { cu::cuMemAllocManaged(&mut device_ptr, bytes, flags) })?;
-    to.set(pointer(device_ptr));
-    Ok(())
+    Ok(pointer(device_ptr))
 }
 
 /// Converts a device's ordinal, or `cudaCpuDeviceId`, to the driver's number.
@@ -299,28 +260,18 @@ unsafe fn attach_to_stream(
 }
 
 /// `cudaMallocAsync`.
-unsafe fn allocate_async(to: *mut *mut c_void, bytes: usize, stream: CUstream) -> Result {
-    // SAFETY: `cudaMallocAsync` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn allocate_async(bytes: usize, stream: CUstream) -> Result<*mut c_void> {
     context()?;
     let mut value = 0;
     if bytes > 0 {
         // SAFETY: `value` is writable.
         check(unsafe { cu::cuMemAllocAsync(&mut value, bytes, driver_stream(stream)) })?;
     }
-    to.set(pointer(value));
-    Ok(())
+    Ok(pointer(value))
 }
 
 /// `cudaMallocFromPoolAsync`.
-unsafe fn allocate_from_pool(
-    to: *mut *mut c_void,
-    bytes: usize,
-    pool: CUmemoryPool,
-    stream: CUstream,
-) -> Result {
-    // SAFETY: `cudaMallocFromPoolAsync` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn allocate_from_pool(bytes: usize, pool: CUmemoryPool, stream: CUstream) -> Result<*mut c_void> {
     context()?;
     let mut value = 0;
     if bytes > 0 {
@@ -329,8 +280,7 @@ unsafe fn allocate_from_pool(
             cu::cuMemAllocFromPoolAsync(&mut value, bytes, pool, driver_stream(stream))
         })?;
     }
-    to.set(pointer(value));
-    Ok(())
+    Ok(pointer(value))
 }
 
 /// `cudaFreeAsync`.
@@ -343,17 +293,9 @@ unsafe fn free_async(ptr: *mut c_void, stream: CUstream) -> Result {
     check(unsafe { cu::cuMemFreeAsync(address(ptr), driver_stream(stream)) })
 }
 
-/// `cudaPointerGetAttributes`.
-unsafe fn attributes_of(to: *mut PointerAttributes, ptr: *const c_void) -> Result {
-    // SAFETY: `cudaPointerGetAttributes` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
-    context()?;
-    to.set(pointer_attributes(ptr)?);
-    Ok(())
-}
-
 /// Returns a pointer's attributes. A pointer unknown to the driver is unregistered host memory.
 fn pointer_attributes(ptr: *const c_void) -> Result<PointerAttributes> {
+    context()?;
     /// Numbers of `CUpointer_attribute`.
     const MEMORY_TYPE: c_int = 2;
     const DEVICE_POINTER: c_int = 3;
@@ -389,19 +331,8 @@ fn pointer_attributes(ptr: *const c_void) -> Result<PointerAttributes> {
     })
 }
 
-/// `cudaMemset3D`.
-unsafe fn memset_3d(dst: PitchedPtr, value: c_int, extent: Extent) -> Result {
-    // SAFETY: `cudaMemset3D` requires `extent` to lie within the allocation of `dst`.
-    unsafe { memset_3d_async(dst, value, extent, null_mut()) }
-}
-
 /// `cudaMemset3DAsync`. A layer consists of `ysize` rows, of which `height` are filled.
-unsafe fn memset_3d_async(
-    dst: PitchedPtr,
-    value: c_int,
-    extent: Extent,
-    stream: CUstream,
-) -> Result {
+unsafe fn memset_3d(dst: PitchedPtr, value: c_int, extent: Extent, stream: CUstream) -> Result {
     let layer = dst
         .pitch
         .checked_mul(dst.ysize)

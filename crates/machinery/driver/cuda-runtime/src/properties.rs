@@ -7,12 +7,14 @@ use cuda_driver::functions as cu;
 
 use crate::context::device;
 use crate::errors::{Result, check};
-use crate::functions::Out;
 
 functions! {
-    cudaGetDeviceProperties(properties: *mut DeviceProperties, device: c_int) => get;
-    cudaGetDeviceProperties_v2(properties: *mut DeviceProperties, device: c_int) => get;
-    cudaDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int) => get_attribute;
+    cudaGetDeviceProperties(properties: *mut DeviceProperties, device: c_int)
+        -> properties = device_properties(device);
+    cudaGetDeviceProperties_v2(properties: *mut DeviceProperties, device: c_int)
+        -> properties = device_properties(device);
+    cudaDeviceGetAttribute(value: *mut c_int, number: c_int, device: c_int)
+        -> value = attribute(number, device);
 }
 
 /// Conversion of attributes to the type of a property's field.
@@ -176,22 +178,6 @@ pub(crate) fn attribute(number: c_int, ordinal: c_int) -> Result<c_int> {
     // SAFETY: `value` is writable, and `device.handle` comes from `cuDeviceGet`.
     check(unsafe { cu::cuDeviceGetAttribute(&mut value, number, device.handle) })?;
     Ok(value)
-}
-
-/// `cudaDeviceGetAttribute`.
-unsafe fn get_attribute(to: *mut c_int, number: c_int, ordinal: c_int) -> Result {
-    // SAFETY: `cudaDeviceGetAttribute` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
-    to.set(attribute(number, ordinal)?);
-    Ok(())
-}
-
-/// `cudaGetDeviceProperties`.
-unsafe fn get(to: *mut DeviceProperties, ordinal: c_int) -> Result {
-    // SAFETY: `cudaGetDeviceProperties` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
-    to.set(device_properties(ordinal)?);
-    Ok(())
 }
 
 /// Returns all properties of a device.

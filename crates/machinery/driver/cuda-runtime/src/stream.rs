@@ -8,7 +8,7 @@ use cust_raw::{CUevent, CUhostFn, CUresult, CUstream};
 
 use crate::context::{context, current_device};
 use crate::errors::{Code, Error, Result, check};
-use crate::functions::{Out, driver_stream};
+use crate::functions::driver_stream;
 use crate::types::IpcHandle;
 
 functions! {
@@ -31,7 +31,8 @@ functions! {
     cudaStreamGetPriority(
         stream: CUstream, priority: *mut c_int,
     ) | cudaStreamGetPriority_ptsz => cuStreamGetPriority(driver_stream(stream), priority);
-    cudaStreamGetDevice(stream: CUstream, device: *mut c_int) | cudaStreamGetDevice_ptsz => stream_device;
+    cudaStreamGetDevice(stream: CUstream, device: *mut c_int) | cudaStreamGetDevice_ptsz
+        -> device = stream_device(stream);
     cudaStreamGetAttribute(
         stream: CUstream, attribute: c_int, value: *mut CUlaunchAttributeValue,
     ) | cudaStreamGetAttribute_ptsz
@@ -69,15 +70,12 @@ functions! {
 
 /// `cudaStreamGetDevice`. Returns the current device, because a thread can query only the streams of the
 /// current context.
-unsafe fn stream_device(stream: CUstream, device: *mut c_int) -> Result {
-    // SAFETY: `cudaStreamGetDevice` requires `device` to be null or writable.
-    let device = unsafe { Out::new(device) }?;
+fn stream_device(stream: CUstream) -> Result<c_int> {
     context()?;
     let mut flags = 0;
     // SAFETY: `flags` is writable; the call only checks that the stream exists.
     check(unsafe { cu::cuStreamGetFlags(driver_stream(stream), &mut flags) })?;
-    device.set(current_device()?);
-    Ok(())
+    current_device()
 }
 
 /// `cudaStreamCallback_t`.

@@ -7,7 +7,6 @@ use cuda_driver::functions as cu;
 use cust_raw::{CUfunction, CUstream};
 
 use crate::errors::{Error, Result, check};
-use crate::functions::Out;
 use crate::memcpy::{self, CopyKind};
 use crate::memory::pointer;
 use crate::program;
@@ -15,16 +14,18 @@ use crate::types::{FunctionAttributes, LaunchConfig};
 
 functions! {
     // Kernels
-    cudaGetFuncBySymbol(function: *mut CUfunction, symbol: *const c_void) => function_by_symbol;
+    cudaGetFuncBySymbol(function: *mut CUfunction, symbol: *const c_void)
+        -> function = program::kernel(symbol);
     cudaFuncGetAttributes(attributes: *mut FunctionAttributes, function: *const c_void)
-        => kernel_attributes;
+        -> attributes = kernel_attributes(function);
     cudaFuncSetAttribute(function: *const c_void, attribute: c_int, value: c_int)
         => cuFuncSetAttribute(program::kernel(function)?, attribute, value), no_context;
     cudaFuncSetCacheConfig(function: *const c_void, config: c_int)
         => cuFuncSetCacheConfig(program::kernel(function)?, config), no_context;
     cudaFuncSetSharedMemConfig(function: *const c_void, config: c_int)
         => cuFuncSetSharedMemConfig(program::kernel(function)?, config), no_context;
-    cudaFuncGetName(name: *mut *const c_char, function: *const c_void) => kernel_name;
+    cudaFuncGetName(name: *mut *const c_char, function: *const c_void)
+        -> name = program::kernel_name(function);
     cudaFuncGetParamInfo(
         function: *const c_void, index: usize, offset: *mut usize, size: *mut usize,
     );
@@ -55,39 +56,35 @@ functions! {
     );
 
     // Variables
-    cudaGetSymbolAddress(to: *mut *mut c_void, symbol: *const c_void) => address;
-    cudaGetSymbolSize(to: *mut usize, symbol: *const c_void) => size;
+    cudaGetSymbolAddress(to: *mut *mut c_void, symbol: *const c_void)
+        -> to = Ok(pointer(program::variable(symbol)?.address));
+    cudaGetSymbolSize(to: *mut usize, symbol: *const c_void)
+        -> to = Ok(program::variable(symbol)?.bytes);
     cudaMemcpyToSymbol(
         symbol: *const c_void, src: *const c_void, bytes: usize, offset: usize, kind: c_int,
-    ) | cudaMemcpyToSymbol_ptds => copy_to;
+    ) | cudaMemcpyToSymbol_ptds
+        = memcpy::copy(to_symbol(symbol, bytes, offset, kind)?, src, bytes, kind), unsafe;
     cudaMemcpyToSymbolAsync(
         symbol: *const c_void, src: *const c_void, bytes: usize, offset: usize, kind: c_int,
         stream: CUstream,
-    ) | cudaMemcpyToSymbolAsync_ptsz => copy_to_async;
+    ) | cudaMemcpyToSymbolAsync_ptsz
+        = memcpy::copy_async(to_symbol(symbol, bytes, offset, kind)?, src, bytes, kind, stream), unsafe;
     cudaMemcpyFromSymbol(
         dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: c_int,
-    ) | cudaMemcpyFromSymbol_ptds => copy_from;
+    ) | cudaMemcpyFromSymbol_ptds
+        = memcpy::copy(dst, from_symbol(symbol, bytes, offset, kind)?, bytes, kind), unsafe;
     cudaMemcpyFromSymbolAsync(
         dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: c_int,
         stream: CUstream,
-    ) | cudaMemcpyFromSymbolAsync_ptsz => copy_from_async;
-}
-
-/// `cudaGetFuncBySymbol`.
-unsafe fn function_by_symbol(to: *mut CUfunction, symbol: *const c_void) -> Result {
-    // SAFETY: `cudaGetFuncBySymbol` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
-    to.set(program::kernel(symbol)?);
-    Ok(())
+    ) | cudaMemcpyFromSymbolAsync_ptsz
+        = memcpy::copy_async(dst, from_symbol(symbol, bytes, offset, kind)?, bytes, kind, stream), unsafe;
 }
 
 /// `cudaFuncGetAttributes`.
-unsafe fn kernel_attributes(to: *mut FunctionAttributes, host: *const c_void) -> Result {
-    // SAFETY: `cudaFuncGetAttributes` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn kernel_attributes(host: *const c_void) -> Result<FunctionAttributes> {
     let function = program::kernel(host)?;
     let get = |number| attribute(function, number);
-    to.set(FunctionAttributes {
+    Ok(FunctionAttributes {
         max_threads_per_block: get(0)?,
         shared_size: get(1)? as usize,
         const_size: get(2)? as usize,
@@ -99,8 +96,7 @@ unsafe fn kernel_attributes(to: *mut FunctionAttributes, host: *const c_void) ->
         max_dynamic_shared_size: get(8)?,
         preferred_shmem_carveout: get(9)?,
         ..FunctionAttributes::default()
-    });
-    Ok(())
+    })
 }
 
 /// Returns the attribute with this number in `CUfunction_attribute`.
@@ -111,107 +107,38 @@ fn attribute(function: CUfunction, number: c_int) -> Result<c_int> {
     Ok(value)
 }
 
-/// `cudaFuncGetName`.
-unsafe fn kernel_name(to: *mut *const c_char, host: *const c_void) -> Result {
-    // SAFETY: `cudaFuncGetName` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
-    to.set(program::kernel_name(host)?);
-    Ok(())
-}
-
-/// `cudaGetSymbolAddress`.
-unsafe fn address(to: *mut *mut c_void, symbol: *const c_void) -> Result {
-    // SAFETY: `cudaGetSymbolAddress` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
-    to.set(pointer(program::variable(symbol)?.address));
-    Ok(())
-}
-
-/// `cudaGetSymbolSize`.
-unsafe fn size(to: *mut usize, symbol: *const c_void) -> Result {
-    // SAFETY: `cudaGetSymbolSize` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
-    to.set(program::variable(symbol)?.bytes);
-    Ok(())
-}
-
-/// `cudaMemcpyToSymbol`.
-unsafe fn copy_to(
-    symbol: *const c_void,
-    src: *const c_void,
-    bytes: usize,
-    offset: usize,
-    kind: c_int,
-) -> Result {
-    let to = checked_symbol_ptr(symbol, bytes, offset, kind, TO_DEVICE_KINDS)?;
-    // SAFETY: `cudaMemcpyToSymbol` has the same requirements for `src` as `memcpy::copy`.
-    unsafe { memcpy::copy(to, src, bytes, kind) }
-}
-
-/// `cudaMemcpyToSymbolAsync`.
-unsafe fn copy_to_async(
-    symbol: *const c_void,
-    src: *const c_void,
-    bytes: usize,
-    offset: usize,
-    kind: c_int,
-    stream: CUstream,
-) -> Result {
-    let to = checked_symbol_ptr(symbol, bytes, offset, kind, TO_DEVICE_KINDS)?;
-    // SAFETY: `cudaMemcpyToSymbolAsync` has the same requirements for `src` as `memcpy::copy_async`.
-    unsafe { memcpy::copy_async(to, src, bytes, kind, stream) }
-}
-
-/// `cudaMemcpyFromSymbol`.
-unsafe fn copy_from(
-    dst: *mut c_void,
+/// Returns the address of the bytes at `offset` of a device variable, for a copy to it.
+pub(crate) fn to_symbol(
     symbol: *const c_void,
     bytes: usize,
     offset: usize,
     kind: c_int,
-) -> Result {
-    let from = checked_symbol_ptr(symbol, bytes, offset, kind, FROM_DEVICE_KINDS)?;
-    // SAFETY: `cudaMemcpyFromSymbol` has the same requirements for `dst` as `memcpy::copy`.
-    unsafe { memcpy::copy(dst, from, bytes, kind) }
+) -> Result<*mut c_void> {
+    checked_symbol_ptr(symbol, bytes, offset, kind, CopyKind::HostToDevice)
 }
 
-/// `cudaMemcpyFromSymbolAsync`.
-unsafe fn copy_from_async(
-    dst: *mut c_void,
+/// Returns the address of the bytes at `offset` of a device variable, for a copy from it.
+pub(crate) fn from_symbol(
     symbol: *const c_void,
     bytes: usize,
     offset: usize,
     kind: c_int,
-    stream: CUstream,
-) -> Result {
-    let from = checked_symbol_ptr(symbol, bytes, offset, kind, FROM_DEVICE_KINDS)?;
-    // SAFETY: `cudaMemcpyFromSymbolAsync` has the same requirements for `dst` as `memcpy::copy_async`.
-    unsafe { memcpy::copy_async(dst, from, bytes, kind, stream) }
+) -> Result<*mut c_void> {
+    checked_symbol_ptr(symbol, bytes, offset, kind, CopyKind::DeviceToHost)
 }
-
-/// Allowed directions of copies to and from a device variable.
-pub(crate) const TO_DEVICE_KINDS: [CopyKind; 3] = [
-    CopyKind::HostToDevice,
-    CopyKind::DeviceToDevice,
-    CopyKind::Default,
-];
-pub(crate) const FROM_DEVICE_KINDS: [CopyKind; 3] = [
-    CopyKind::DeviceToHost,
-    CopyKind::DeviceToDevice,
-    CopyKind::Default,
-];
 
 /// Returns the address of the bytes at `offset` of a device variable. Fails if they exceed the variable or if
-/// `kind` is not among `allowed_kinds`.
-pub(crate) fn checked_symbol_ptr(
+/// `kind` is neither `host_kind`, nor within the device, nor given by the addresses.
+fn checked_symbol_ptr(
     symbol: *const c_void,
     bytes: usize,
     offset: usize,
     kind: c_int,
-    allowed_kinds: [CopyKind; 3],
+    host_kind: CopyKind,
 ) -> Result<*mut c_void> {
     let variable = program::variable(symbol)?;
-    if !allowed_kinds.contains(&CopyKind::new(kind)?) {
+    let allowed = [host_kind, CopyKind::DeviceToDevice, CopyKind::Default];
+    if !allowed.contains(&CopyKind::new(kind)?) {
         return Err(Error::INVALID_DIRECTION);
     }
     let end = offset.checked_add(bytes).ok_or(Error::INVALID_VALUE)?;

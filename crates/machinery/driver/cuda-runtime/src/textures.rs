@@ -9,7 +9,7 @@ use cust_raw::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC};
 use crate::arrays::{Format, array_info};
 use crate::context::context;
 use crate::errors::{Error, Result, check};
-use crate::functions::{Out, read};
+use crate::functions::{free_unless, read};
 use crate::memory::{address, pointer};
 use crate::types::{
     LinearResource, PitchedResource, ResourceDesc, ResourceUnion, ResourceViewDesc, TextureDesc,
@@ -19,13 +19,19 @@ functions! {
     cudaCreateTextureObject(
         to: *mut u64, resource: *const ResourceDesc, desc: *const TextureDesc,
         view: *const ResourceViewDesc,
-    ) => create_texture;
-    cudaDestroyTextureObject(texture: u64) => destroy_texture;
-    cudaGetTextureObjectResourceDesc(to: *mut ResourceDesc, texture: u64) => texture_resource_desc;
-    cudaGetTextureObjectTextureDesc(to: *mut TextureDesc, texture: u64) => texture_desc;
-    cudaCreateSurfaceObject(to: *mut u64, resource: *const ResourceDesc) => create_surface;
-    cudaDestroySurfaceObject(surface: u64) => destroy_surface;
-    cudaGetSurfaceObjectResourceDesc(to: *mut ResourceDesc, surface: u64) => surface_resource_desc;
+    ) -> to = create_texture(&read(resource)?, &read(desc)?, view.as_ref()), unsafe;
+    cudaDestroyTextureObject(texture: u64)
+        = free_unless(texture == 0, || cu::cuTexObjectDestroy(texture)), unsafe;
+    cudaGetTextureObjectResourceDesc(to: *mut ResourceDesc, texture: u64)
+        -> to = texture_resource_desc(texture);
+    cudaGetTextureObjectTextureDesc(to: *mut TextureDesc, texture: u64)
+        -> to = texture_desc(texture);
+    cudaCreateSurfaceObject(to: *mut u64, resource: *const ResourceDesc)
+        -> to = create_surface(&read(resource)?), unsafe;
+    cudaDestroySurfaceObject(surface: u64)
+        = free_unless(surface == 0, || cu::cuSurfObjectDestroy(surface)), unsafe;
+    cudaGetSurfaceObjectResourceDesc(to: *mut ResourceDesc, surface: u64)
+        -> to = surface_resource_desc(surface);
     cudaGetTextureObjectResourceViewDesc(to: *mut c_void, texture: u64);
 }
 
@@ -47,49 +53,31 @@ const DISABLE_TRILINEAR: c_uint = 0x20;
 const SEAMLESS_CUBEMAP: c_uint = 0x40;
 
 /// `cudaCreateTextureObject`.
-unsafe fn create_texture(
-    to: *mut u64,
-    resource: *const ResourceDesc,
-    desc: *const TextureDesc,
-    view: *const ResourceViewDesc,
-) -> Result {
-    // SAFETY: `cudaCreateTextureObject` requires `to` to be null or writable and `resource` and `desc` to be
-    // null or readable.
-    let (to, resource, desc) = unsafe { (Out::new(to)?, read(resource)?, read(desc)?) };
+fn create_texture(
+    resource: &ResourceDesc,
+    desc: &TextureDesc,
+    view: Option<&ResourceViewDesc>,
+) -> Result<u64> {
     context()?;
-    let format = resource_format(&resource)?;
+    let format = resource_format(resource)?;
     let is_integer = format.number < 16;
     if desc.filter_mode == FILTER_LINEAR && is_integer && desc.read_mode == READ_ELEMENT_TYPE {
         // `cudaErrorInvalidFilterSetting`: integers cannot be interpolated.
         return Err(Error(26));
     }
-    let resource = to_driver_resource(&resource, format)?;
-    // SAFETY: `cudaCreateTextureObject` requires `view` to be null or readable.
-    let view = unsafe { view.as_ref() }.map(to_driver_view);
+    let resource = to_driver_resource(resource, format)?;
+    let view = view.map(to_driver_view);
     let view = view.as_ref().map_or(std::ptr::null(), |view| view.as_ptr());
     let mut handle = 0;
     // SAFETY: `handle` is writable, and the descriptors live until the call returns.
     check(unsafe {
-        cu::cuTexObjectCreate(&mut handle, &resource, &to_driver_texture(&desc), view)
+        cu::cuTexObjectCreate(&mut handle, &resource, &to_driver_texture(desc), view)
     })?;
-    to.set(handle);
-    Ok(())
-}
-
-/// `cudaDestroyTextureObject`. Accepts 0.
-unsafe fn destroy_texture(texture: u64) -> Result {
-    context()?;
-    if texture == 0 {
-        return Ok(());
-    }
-    // SAFETY: the driver validates `texture`.
-    check(unsafe { cu::cuTexObjectDestroy(texture) })
+    Ok(handle)
 }
 
 /// `cudaGetTextureObjectResourceDesc`.
-unsafe fn texture_resource_desc(to: *mut ResourceDesc, texture: u64) -> Result {
-    // SAFETY: `cudaGetTextureObjectResourceDesc` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn texture_resource_desc(texture: u64) -> Result<ResourceDesc> {
     context()?;
     let mut driver_desc = MaybeUninit::zeroed();
     // SAFETY: the driver initializes the structure if the call succeeds.
@@ -100,14 +88,11 @@ unsafe fn texture_resource_desc(to: *mut ResourceDesc, texture: u64) -> Result {
         ))?;
         driver_desc.assume_init()
     };
-    to.set(to_runtime_resource(&driver_desc)?);
-    Ok(())
+    to_runtime_resource(&driver_desc)
 }
 
 /// `cudaGetTextureObjectTextureDesc`.
-unsafe fn texture_desc(to: *mut TextureDesc, texture: u64) -> Result {
-    // SAFETY: `cudaGetTextureObjectTextureDesc` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn texture_desc(texture: u64) -> Result<TextureDesc> {
     context()?;
     let mut driver_desc = MaybeUninit::<CUDA_TEXTURE_DESC>::zeroed();
     // SAFETY: the driver fills the structure; enums are read as integers, because they may hold a value that
@@ -143,7 +128,7 @@ unsafe fn texture_desc(to: *mut TextureDesc, texture: u64) -> Result {
         )
     };
     let has = |flag: c_uint| c_int::from(flags & flag != 0);
-    to.set(TextureDesc {
+    Ok(TextureDesc {
         address_mode: modes,
         filter_mode: filter,
         read_mode: 1 - has(READ_AS_INTEGER),
@@ -157,38 +142,21 @@ unsafe fn texture_desc(to: *mut TextureDesc, texture: u64) -> Result {
         max_mipmap_level_clamp: max,
         disable_trilinear_optimization: has(DISABLE_TRILINEAR),
         seamless_cubemap: has(SEAMLESS_CUBEMAP),
-    });
-    Ok(())
+    })
 }
 
 /// `cudaCreateSurfaceObject`.
-unsafe fn create_surface(to: *mut u64, resource: *const ResourceDesc) -> Result {
-    // SAFETY: `cudaCreateSurfaceObject` requires `to` to be null or writable and `resource` to be null or
-    // readable.
-    let (to, resource) = unsafe { (Out::new(to)?, read(resource)?) };
+fn create_surface(resource: &ResourceDesc) -> Result<u64> {
     context()?;
-    let resource = to_driver_resource(&resource, resource_format(&resource)?)?;
+    let resource = to_driver_resource(resource, resource_format(resource)?)?;
     let mut handle = 0;
     // SAFETY: `handle` is writable, and the descriptor lives until the call returns.
     check(unsafe { cu::cuSurfObjectCreate(&mut handle, &resource) })?;
-    to.set(handle);
-    Ok(())
-}
-
-/// `cudaDestroySurfaceObject`. Accepts 0.
-unsafe fn destroy_surface(surface: u64) -> Result {
-    context()?;
-    if surface == 0 {
-        return Ok(());
-    }
-    // SAFETY: the driver validates `surface`.
-    check(unsafe { cu::cuSurfObjectDestroy(surface) })
+    Ok(handle)
 }
 
 /// `cudaGetSurfaceObjectResourceDesc`.
-unsafe fn surface_resource_desc(to: *mut ResourceDesc, surface: u64) -> Result {
-    // SAFETY: `cudaGetSurfaceObjectResourceDesc` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn surface_resource_desc(surface: u64) -> Result<ResourceDesc> {
     context()?;
     let mut driver_desc = MaybeUninit::zeroed();
     // SAFETY: the driver initializes the structure if the call succeeds.
@@ -199,8 +167,7 @@ unsafe fn surface_resource_desc(to: *mut ResourceDesc, surface: u64) -> Result {
         ))?;
         driver_desc.assume_init()
     };
-    to.set(to_runtime_resource(&driver_desc)?);
-    Ok(())
+    to_runtime_resource(&driver_desc)
 }
 
 /// Returns the element format of a resource.

@@ -8,11 +8,11 @@ use cust_raw::{CUDA_MEMCPY3D, CUgraph, CUgraphExec, CUgraphNode, CUmemorytype};
 use crate::arrays::array_info;
 use crate::context::context;
 use crate::errors::{Result, check};
-use crate::functions::{Out, read};
+use crate::functions::read;
 use crate::memcpy::CopyKind;
 use crate::memcpy_3d::{Copy3D, Endpoint, Memory, from_params};
 use crate::memory::pointer;
-use crate::symbols::{FROM_DEVICE_KINDS, TO_DEVICE_KINDS, checked_symbol_ptr};
+use crate::symbols::{from_symbol, to_symbol};
 use crate::types::{Extent, Memcpy3D, PitchedPtr, Pos};
 
 functions! {
@@ -20,12 +20,16 @@ functions! {
     cudaGraphAddMemcpyNode(
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
         params: *const Memcpy3D,
-    ) => add;
-    cudaGraphMemcpyNodeGetParams(node: CUgraphNode, to: *mut Memcpy3D) => get;
-    cudaGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const Memcpy3D) => set;
+    )
+        => cuGraphAddMemcpyNode(
+            node, graph, after, count, &to_driver_copy(&read(params)?)?, context()?.0,
+        ), no_context;
+    cudaGraphMemcpyNodeGetParams(node: CUgraphNode, to: *mut Memcpy3D) -> to = get(node);
+    cudaGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const Memcpy3D)
+        = set_driver_copy(node, &to_driver_copy(&read(params)?)?), unsafe;
     cudaGraphExecMemcpyNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, params: *const Memcpy3D,
-    ) => set_in;
+    ) = set_driver_copy_in(exec, node, &to_driver_copy(&read(params)?)?), unsafe;
 
     // Contiguous bytes
     cudaGraphAddMemcpyNode1D(
@@ -49,33 +53,33 @@ functions! {
         symbol: *const c_void, src: *const c_void, bytes: usize, offset: usize, kind: c_int,
     )
         => cuGraphAddMemcpyNode(
-            node, graph, after, count, &copy_to_symbol(symbol, src, bytes, offset, kind)?,
+            node, graph, after, count, &linear_copy(to_symbol(symbol, bytes, offset, kind)?, src, bytes, kind)?,
             context()?.0,
         ), no_context;
     cudaGraphMemcpyNodeSetParamsToSymbol(
         node: CUgraphNode, symbol: *const c_void, src: *const c_void, bytes: usize, offset: usize,
         kind: c_int,
-    ) = set_driver_copy(node, &copy_to_symbol(symbol, src, bytes, offset, kind)?);
+    ) = set_driver_copy(node, &linear_copy(to_symbol(symbol, bytes, offset, kind)?, src, bytes, kind)?);
     cudaGraphExecMemcpyNodeSetParamsToSymbol(
         exec: CUgraphExec, node: CUgraphNode, symbol: *const c_void, src: *const c_void,
         bytes: usize, offset: usize, kind: c_int,
-    ) = set_driver_copy_in(exec, node, &copy_to_symbol(symbol, src, bytes, offset, kind)?);
+    ) = set_driver_copy_in(exec, node, &linear_copy(to_symbol(symbol, bytes, offset, kind)?, src, bytes, kind)?);
     cudaGraphAddMemcpyNodeFromSymbol(
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
         dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: c_int,
     )
         => cuGraphAddMemcpyNode(
-            node, graph, after, count, &copy_from_symbol(dst, symbol, bytes, offset, kind)?,
+            node, graph, after, count, &linear_copy(dst, from_symbol(symbol, bytes, offset, kind)?, bytes, kind)?,
             context()?.0,
         ), no_context;
     cudaGraphMemcpyNodeSetParamsFromSymbol(
         node: CUgraphNode, dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize,
         kind: c_int,
-    ) = set_driver_copy(node, &copy_from_symbol(dst, symbol, bytes, offset, kind)?);
+    ) = set_driver_copy(node, &linear_copy(dst, from_symbol(symbol, bytes, offset, kind)?, bytes, kind)?);
     cudaGraphExecMemcpyNodeSetParamsFromSymbol(
         exec: CUgraphExec, node: CUgraphNode, dst: *mut c_void, symbol: *const c_void,
         bytes: usize, offset: usize, kind: c_int,
-    ) = set_driver_copy_in(exec, node, &copy_from_symbol(dst, symbol, bytes, offset, kind)?);
+    ) = set_driver_copy_in(exec, node, &linear_copy(dst, from_symbol(symbol, bytes, offset, kind)?, bytes, kind)?);
 }
 
 /// Converts a copy to the driver's structure.
@@ -109,60 +113,6 @@ fn linear_copy(
     Ok(copy.driver_params())
 }
 
-/// Describes a copy of contiguous bytes to a device variable.
-fn copy_to_symbol(
-    symbol: *const c_void,
-    src: *const c_void,
-    bytes: usize,
-    offset: usize,
-    kind: c_int,
-) -> Result<CUDA_MEMCPY3D> {
-    let dst = checked_symbol_ptr(symbol, bytes, offset, kind, TO_DEVICE_KINDS)?;
-    linear_copy(dst, src, bytes, kind)
-}
-
-/// Describes a copy of contiguous bytes from a device variable.
-fn copy_from_symbol(
-    dst: *mut c_void,
-    symbol: *const c_void,
-    bytes: usize,
-    offset: usize,
-    kind: c_int,
-) -> Result<CUDA_MEMCPY3D> {
-    let src = checked_symbol_ptr(symbol, bytes, offset, kind, FROM_DEVICE_KINDS)?;
-    linear_copy(dst, src, bytes, kind)
-}
-
-/// `cudaGraphAddMemcpyNode`.
-unsafe fn add(
-    to: *mut CUgraphNode,
-    graph: CUgraph,
-    after: *const CUgraphNode,
-    count: usize,
-    params: *const Memcpy3D,
-) -> Result {
-    // SAFETY: `cudaGraphAddMemcpyNode` requires `params` to be null or readable.
-    let copy = to_driver_copy(&unsafe { read(params) }?)?;
-    let context = context()?;
-    // SAFETY: `cudaGraphAddMemcpyNode` has the same requirements for `to` and `after` as
-    // `cuGraphAddMemcpyNode`, and `copy` is a whole structure.
-    check(unsafe { cu::cuGraphAddMemcpyNode(to, graph, after, count, &copy, context.0) })
-}
-
-/// `cudaGraphMemcpyNodeSetParams`.
-unsafe fn set(node: CUgraphNode, params: *const Memcpy3D) -> Result {
-    // SAFETY: `cudaGraphMemcpyNodeSetParams` requires `params` to be null or readable.
-    let params = unsafe { read(params) }?;
-    set_driver_copy(node, &to_driver_copy(&params)?)
-}
-
-/// `cudaGraphExecMemcpyNodeSetParams`.
-unsafe fn set_in(exec: CUgraphExec, node: CUgraphNode, params: *const Memcpy3D) -> Result {
-    // SAFETY: `cudaGraphExecMemcpyNodeSetParams` requires `params` to be null or readable.
-    let params = unsafe { read(params) }?;
-    set_driver_copy_in(exec, node, &to_driver_copy(&params)?)
-}
-
 /// Replaces the copy of a node.
 fn set_driver_copy(node: CUgraphNode, copy: &CUDA_MEMCPY3D) -> Result {
     context()?;
@@ -178,9 +128,7 @@ fn set_driver_copy_in(exec: CUgraphExec, node: CUgraphNode, copy: &CUDA_MEMCPY3D
 }
 
 /// `cudaGraphMemcpyNodeGetParams`.
-unsafe fn get(node: CUgraphNode, to: *mut Memcpy3D) -> Result {
-    // SAFETY: `cudaGraphMemcpyNodeGetParams` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn get(node: CUgraphNode) -> Result<Memcpy3D> {
     context()?;
     let mut driver_copy = linear_copy(std::ptr::null_mut(), std::ptr::null(), 0, 0)?;
     // SAFETY: `driver_copy` is writable; the driver validates `node`.
@@ -206,7 +154,7 @@ unsafe fn get(node: CUgraphNode, to: *mut Memcpy3D) -> Result {
         xsize: driver_copy.WidthInBytes,
         ysize: height,
     };
-    to.set(Memcpy3D {
+    Ok(Memcpy3D {
         src_array: driver_copy.srcArray,
         src_pos: Pos {
             x: driver_copy.srcXInBytes / src_element.unwrap_or(1),
@@ -233,8 +181,7 @@ unsafe fn get(node: CUgraphNode, to: *mut Memcpy3D) -> Result {
             (Location::Device, Location::Host) => 2,
             (Location::Device, Location::Device) => 3,
         },
-    });
-    Ok(())
+    })
 }
 
 /// The memory space of one end of a copy.

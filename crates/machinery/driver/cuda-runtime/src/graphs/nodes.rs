@@ -2,7 +2,7 @@
 //! all but kernel nodes, whose kernels a program identifies by host functions.
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 use cuda_driver::functions as cu;
 use cuda_driver::types::graph::{EdgeData, KernelNodeParams, NodeParams};
@@ -24,9 +24,14 @@ functions! {
     cudaGraphAddKernelNode(
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
         params: *const KernelNode,
-    ) => add_kernel;
-    cudaGraphKernelNodeGetParams(node: CUgraphNode, to: *mut KernelNode) => kernel_params;
-    cudaGraphKernelNodeSetParams(node: CUgraphNode, params: *const KernelNode) => set_kernel;
+    )
+        => cuGraphAddKernelNode_v2(
+            node, graph, after, count, &driver_kernel(&read(params)?)?,
+        ), no_context;
+    cudaGraphKernelNodeGetParams(node: CUgraphNode, to: *mut KernelNode)
+        -> to = kernel_params(node);
+    cudaGraphKernelNodeSetParams(node: CUgraphNode, params: *const KernelNode)
+        => cuGraphKernelNodeSetParams_v2(node, &driver_kernel(&read(params)?)?), no_context;
     cudaGraphKernelNodeGetAttribute(node: CUgraphNode, attribute: c_int, to: *mut c_void)
         => cuGraphKernelNodeGetAttribute(..);
     cudaGraphKernelNodeSetAttribute(
@@ -36,7 +41,8 @@ functions! {
         => cuGraphKernelNodeCopyAttributes(to, from);
     cudaGraphExecKernelNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, params: *const KernelNode,
-    ) => set_kernel_in;
+    )
+        => cuGraphExecKernelNodeSetParams_v2(exec, node, &driver_kernel(&read(params)?)?), no_context;
 
     // Other nodes
     cudaGraphNodeFindInClone(to: *mut CUgraphNode, node: CUgraphNode, clone: CUgraph)
@@ -97,12 +103,19 @@ functions! {
     cudaGraphAddNode(
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
         params: *mut AnyNode,
-    ) => add_any;
+    )
+        = with_driver_params(params, |params| {
+            cu::cuGraphAddNode_v2(node, graph, after, null(), count, params)
+        }), unsafe;
     cudaGraphAddNode_v2(
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, edges: *const EdgeData,
         count: usize, params: *mut AnyNode,
-    ) => add_any_with_edges;
-    cudaGraphNodeSetParams(node: CUgraphNode, params: *mut AnyNode) => set_any;
+    )
+        = with_driver_params(params, |params| {
+            cu::cuGraphAddNode_v2(node, graph, after, edges, count, params)
+        }), unsafe;
+    cudaGraphNodeSetParams(node: CUgraphNode, params: *mut AnyNode)
+        = with_driver_params(params, |params| cu::cuGraphNodeSetParams(node, params)), unsafe;
     cudaGraphConditionalHandleCreate(
         to: *mut c_ulonglong, graph: CUgraph, value: c_uint, flags: c_uint,
     ) => cuGraphConditionalHandleCreate(to, graph, context()?.0, value, flags);
@@ -135,7 +148,9 @@ functions! {
     cudaGraphExecEventWaitNodeSetEvent(exec: CUgraphExec, node: CUgraphNode, event: CUevent)
         => cuGraphExecEventWaitNodeSetEvent(..);
     cudaGraphExecNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *mut AnyNode)
-        => set_any_in;
+        = with_driver_params(params, |params| {
+            cu::cuGraphExecNodeSetParams(exec, node, params)
+        }), unsafe;
 }
 
 /// Converts a kernel node's parameters to the driver's.
@@ -152,27 +167,8 @@ pub(crate) fn driver_kernel(params: &KernelNode) -> Result<KernelNodeParams> {
     })
 }
 
-/// `cudaGraphAddKernelNode`.
-unsafe fn add_kernel(
-    to: *mut CUgraphNode,
-    graph: CUgraph,
-    after: *const CUgraphNode,
-    count: usize,
-    params: *const KernelNode,
-) -> Result {
-    // SAFETY: `cudaGraphAddKernelNode` requires `params` to be null or readable.
-    unsafe {
-        let params = driver_kernel(&read(params)?)?;
-        check(cu::cuGraphAddKernelNode_v2(
-            to, graph, after, count, &params,
-        ))
-    }
-}
-
 /// `cudaGraphKernelNodeGetParams`.
-unsafe fn kernel_params(node: CUgraphNode, to: *mut KernelNode) -> Result {
-    // SAFETY: `cudaGraphKernelNodeGetParams` requires `to` to be null or writable.
-    let to = unsafe { Out::new(to) }?;
+fn kernel_params(node: CUgraphNode) -> Result<KernelNode> {
     context()?;
     // SAFETY: zero is a valid value of every field, and the driver writes all of them.
     let node_params: KernelNodeParams = unsafe {
@@ -181,33 +177,14 @@ unsafe fn kernel_params(node: CUgraphNode, to: *mut KernelNode) -> Result {
         node_params
     };
     let dim3 = |[x, y, z]: [_; 3]| Dim3 { x, y, z };
-    to.set(KernelNode {
+    Ok(KernelNode {
         function: program::host_function(node_params.func)?,
         grid: dim3(node_params.grid),
         block: dim3(node_params.block),
         dynamic_shared: node_params.shared_mem_bytes,
         arguments: node_params.kernel_params,
         extra: node_params.extra,
-    });
-    Ok(())
-}
-
-/// `cudaGraphKernelNodeSetParams`.
-unsafe fn set_kernel(node: CUgraphNode, params: *const KernelNode) -> Result {
-    // SAFETY: `cudaGraphKernelNodeSetParams` requires `params` to be null or readable.
-    unsafe {
-        let params = driver_kernel(&read(params)?)?;
-        check(cu::cuGraphKernelNodeSetParams_v2(node, &params))
-    }
-}
-
-/// `cudaGraphExecKernelNodeSetParams`.
-unsafe fn set_kernel_in(exec: CUgraphExec, node: CUgraphNode, params: *const KernelNode) -> Result {
-    // SAFETY: `cudaGraphExecKernelNodeSetParams` requires `params` to be null or readable.
-    unsafe {
-        let params = driver_kernel(&read(params)?)?;
-        check(cu::cuGraphExecKernelNodeSetParams_v2(exec, node, &params))
-    }
+    })
 }
 
 /// `cudaGraphMemFreeNodeGetParams`.
@@ -222,57 +199,6 @@ unsafe fn free_params(node: CUgraphNode, to: *mut c_void) -> Result {
     Ok(())
 }
 
-/// `cudaGraphAddNode`.
-unsafe fn add_any(
-    to: *mut CUgraphNode,
-    graph: CUgraph,
-    after: *const CUgraphNode,
-    count: usize,
-    params: *mut AnyNode,
-) -> Result {
-    // SAFETY: `cudaGraphAddNode` has the same requirements for `to`, `after` and `params` as
-    // `add_any_with_edges`.
-    unsafe { add_any_with_edges(to, graph, after, std::ptr::null(), count, params) }
-}
-
-/// `cudaGraphAddNode` with edge data.
-unsafe fn add_any_with_edges(
-    to: *mut CUgraphNode,
-    graph: CUgraph,
-    after: *const CUgraphNode,
-    edges: *const EdgeData,
-    count: usize,
-    params: *mut AnyNode,
-) -> Result {
-    context()?;
-    // SAFETY: `cudaGraphAddNode` has the same requirements for `to`, `after`, `edges` and `params` as
-    // `cuGraphAddNode_v2`.
-    unsafe {
-        with_driver_params(params, |params| {
-            cu::cuGraphAddNode_v2(to, graph, after, edges, count, params)
-        })
-    }
-}
-
-/// `cudaGraphNodeSetParams`.
-unsafe fn set_any(node: CUgraphNode, params: *mut AnyNode) -> Result {
-    context()?;
-    // SAFETY: `cudaGraphNodeSetParams` has the same requirements for `params` as `cuGraphNodeSetParams`.
-    unsafe { with_driver_params(params, |params| cu::cuGraphNodeSetParams(node, params)) }
-}
-
-/// `cudaGraphExecNodeSetParams`.
-unsafe fn set_any_in(exec: CUgraphExec, node: CUgraphNode, params: *mut AnyNode) -> Result {
-    context()?;
-    // SAFETY: `cudaGraphExecNodeSetParams` has the same requirements for `params` as
-    // `cuGraphExecNodeSetParams`.
-    unsafe {
-        with_driver_params(params, |params| {
-            cu::cuGraphExecNodeSetParams(exec, node, params)
-        })
-    }
-}
-
 /// Calls `driver_call` with the driver's version of a node's parameters and returns its result. Results that
 /// the driver writes into its structure are copied back to the program's.
 ///
@@ -284,6 +210,7 @@ unsafe fn with_driver_params(
 ) -> Result {
     const KERNEL: c_int = 0;
     const MEMCPY: c_int = 1;
+    context()?;
     // SAFETY: `read` rejects a null `params`; `kind` selects the active member of both unions, and zero is
     // valid for every other field.
     unsafe {
