@@ -7,6 +7,15 @@ use std::ptr::null_mut;
 
 use libloading::{Library, Symbol};
 
+/// Calls a function of the library. The type in C follows each argument.
+macro_rules! call {
+    ($cuda:expr, $name:ident($($argument:expr => $type:ty),* $(,)?)) => {{
+        type Function = unsafe extern "C" fn($($type),*) -> $crate::cuda::Code;
+        // SAFETY: the types are those of the driver API, and each pointer is null or as large as it requires.
+        unsafe { $cuda.get::<Function>(stringify!($name))($($argument),*) }
+    }};
+}
+
 /// A `CUresult`.
 pub type Code = c_int;
 
@@ -74,8 +83,16 @@ impl Cuda {
     }
 
     pub fn init(&self) -> Code {
-        // SAFETY: this is the signature of `cuInit`.
-        unsafe { self.get::<unsafe extern "C" fn(c_uint) -> Code>("cuInit")(0) }
+        call!(self, cuInit(0 => c_uint))
+    }
+
+    /// Returns the result of `cuDeviceGetCount`, and the number.
+    pub fn device_count(&self) -> (Code, c_int) {
+        let mut count = 0;
+        (
+            call!(self, cuDeviceGetCount(&mut count => *mut c_int)),
+            count,
+        )
     }
 
     /// Runs a kernel that computes 1 + 2 × 3 = 7 for 100 threads, in a new context.
@@ -84,75 +101,72 @@ impl Cuda {
         let mut y = vec![1.0_f32; N];
         let x = vec![3.0_f32; N];
         let bytes = N * size_of::<f32>();
-        // SAFETY: the signatures are those of the driver API, the outputs are writable, and the buffers have
-        // `bytes` bytes.
-        unsafe {
-            type Copy = unsafe extern "C" fn(u64, *const c_void, usize) -> Code;
-            type Back = unsafe extern "C" fn(*mut c_void, u64, usize) -> Code;
-            type Find = unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> Code;
-
-            let context = self.context();
-            let module = self.load(SAXPY);
-            let mut kernel = null_mut();
-            let find = self.get::<Find>("cuModuleGetFunction");
-            assert_eq!(find(&mut kernel, module, c"saxpy".as_ptr()), 0);
-
-            type Global =
-                unsafe extern "C" fn(*mut u64, *mut usize, *mut c_void, *const c_char) -> Code;
-            let (mut factor, mut size) = (0, 0);
-            let global = self.get::<Global>("cuModuleGetGlobal_v2");
-            assert_eq!(
-                global(&mut factor, &mut size, module, c"factor".as_ptr()),
-                0
-            );
-            assert_eq!(size, 4);
-
-            let (mut device_x, mut device_y) = (self.allocate(bytes), self.allocate(bytes));
-            let copy = self.get::<Copy>("cuMemcpyHtoD_v2");
-            assert_eq!(copy(factor, (&raw const TWO).cast(), 4), 0);
-            assert_eq!(copy(device_x, x.as_ptr().cast(), bytes), 0);
-            assert_eq!(copy(device_y, y.as_ptr().cast(), bytes), 0);
-            let mut n = N as u32;
-            let mut parameters: [*mut c_void; 3] = [
-                (&raw mut device_x).cast(),
-                (&raw mut device_y).cast(),
-                (&raw mut n).cast(),
-            ];
-            assert_eq!(self.launch(kernel, 2, 64, parameters.as_mut_ptr()), 0);
-            let copy_out = self.get::<Back>("cuMemcpyDtoH_v2");
-            assert_eq!(copy_out(y.as_mut_ptr().cast(), device_y, bytes), 0);
-            type Destroy = unsafe extern "C" fn(*mut c_void) -> Code;
-            assert_eq!(self.get::<Destroy>("cuCtxDestroy_v2")(context), 0);
-        }
+        let context = self.context();
+        let module = self.load(SAXPY);
+        let kernel = self.kernel(module, c"saxpy");
+        let (mut factor, mut size) = (0, 0);
+        let name = c"factor".as_ptr();
+        let code = call!(self, cuModuleGetGlobal_v2(
+            &mut factor => *mut u64, &mut size => *mut usize, module => *mut c_void,
+            name => *const c_char
+        ));
+        assert_eq!((code, size), (0, 4));
+        let copy = |to: u64, from: *const f32, bytes| {
+            let from = from.cast();
+            call!(self, cuMemcpyHtoD_v2(to => u64, from => *const c_void, bytes => usize))
+        };
+        let (mut device_x, mut device_y) = (self.allocate(bytes), self.allocate(bytes));
+        assert_eq!(copy(factor, &TWO, 4), 0);
+        assert_eq!(copy(device_x, x.as_ptr(), bytes), 0);
+        assert_eq!(copy(device_y, y.as_ptr(), bytes), 0);
+        let mut n = N as u32;
+        let mut parameters: [*mut c_void; 3] = [
+            (&raw mut device_x).cast(),
+            (&raw mut device_y).cast(),
+            (&raw mut n).cast(),
+        ];
+        // SAFETY: the parameters match the kernel's signature.
+        let launched = unsafe { self.launch(kernel, 2, 64, parameters.as_mut_ptr()) };
+        assert_eq!(launched, 0);
+        let to = y.as_mut_ptr().cast();
+        let copied =
+            call!(self, cuMemcpyDtoH_v2(to => *mut c_void, device_y => u64, bytes => usize));
+        assert_eq!(copied, 0);
+        assert_eq!(call!(self, cuCtxDestroy_v2(context => *mut c_void)), 0);
         y
     }
 
     /// Creates a context, which becomes current.
     pub fn context(&self) -> *mut c_void {
-        type Create = unsafe extern "C" fn(*mut *mut c_void, c_uint, c_int) -> Code;
         let mut context = null_mut();
-        // SAFETY: this is the signature of `cuCtxCreate_v2`, and `context` is writable.
-        let code = unsafe { self.get::<Create>("cuCtxCreate_v2")(&mut context, 0, 0) };
+        let to = &mut context;
+        let code = call!(self, cuCtxCreate_v2(to => *mut *mut c_void, 0 => c_uint, 0 => c_int));
         assert_eq!(code, 0);
         context
     }
 
     /// Loads a module from PTX.
     pub fn load(&self, ptx: &CStr) -> *mut c_void {
-        type Load = unsafe extern "C" fn(*mut *mut c_void, *const c_void) -> Code;
-        let mut module = null_mut();
-        // SAFETY: this is the signature of `cuModuleLoadData`; `module` is writable and `ptx` NUL-terminated.
-        let code =
-            unsafe { self.get::<Load>("cuModuleLoadData")(&mut module, ptx.as_ptr().cast()) };
+        let (mut module, ptx) = (null_mut(), ptx.as_ptr().cast());
+        let to = &mut module;
+        let code = call!(self, cuModuleLoadData(to => *mut *mut c_void, ptx => *const c_void));
         assert_eq!(code, 0);
         module
     }
 
+    /// Returns a kernel of a module.
+    pub fn kernel(&self, module: *mut c_void, name: &CStr) -> *mut c_void {
+        let (mut kernel, name) = (null_mut(), name.as_ptr());
+        let code = call!(self, cuModuleGetFunction(
+            &mut kernel => *mut *mut c_void, module => *mut c_void, name => *const c_char
+        ));
+        assert_eq!(code, 0);
+        kernel
+    }
+
     pub fn allocate(&self, bytes: usize) -> u64 {
-        type Allocate = unsafe extern "C" fn(*mut u64, usize) -> Code;
         let mut address = 0;
-        // SAFETY: this is the signature of `cuMemAlloc_v2`, and `address` is writable.
-        let code = unsafe { self.get::<Allocate>("cuMemAlloc_v2")(&mut address, bytes) };
+        let code = call!(self, cuMemAlloc_v2(&mut address => *mut u64, bytes => usize));
         assert_eq!(code, 0);
         address
     }
@@ -168,36 +182,12 @@ impl Cuda {
         threads: u32,
         parameters: *mut *mut c_void,
     ) -> Code {
-        type Kernel = unsafe extern "C" fn(
-            *mut c_void,
-            u32,
-            u32,
-            u32,
-            u32,
-            u32,
-            u32,
-            u32,
-            *mut c_void,
-            *mut *mut c_void,
-            *mut *mut c_void,
-        ) -> Code;
-        // SAFETY: this is the signature of `cuLaunchKernel`; `parameters` match the kernel's signature by
-        // this function's contract.
-        unsafe {
-            self.get::<Kernel>("cuLaunchKernel")(
-                kernel,
-                blocks,
-                1,
-                1,
-                threads,
-                1,
-                1,
-                0,
-                null_mut(),
-                parameters,
-                null_mut(),
-            )
-        }
+        let none = null_mut();
+        call!(self, cuLaunchKernel(
+            kernel => *mut c_void, blocks => u32, 1 => u32, 1 => u32, threads => u32, 1 => u32,
+            1 => u32, 0 => u32, none => *mut c_void, parameters => *mut *mut c_void,
+            null_mut() => *mut *mut c_void
+        ))
     }
 }
 

@@ -1,8 +1,10 @@
 //! Tests of the library as a program that loads it by name sees it: its exports, and a kernel from PTX to
 //! result.
 
-mod backend;
+#[macro_use]
 mod cuda;
+
+mod backend;
 mod exports;
 mod processes;
 mod runs;

@@ -1,7 +1,7 @@
 //! Situations that the program imposes on the driver: it forks, closes and reopens the library, exits during
 //! a call, or handles signals. Each case is a child process: this test program again, with one test only.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::process::Output;
 use std::ptr::null_mut;
 
@@ -19,15 +19,6 @@ fn run(name: &str, settings: &[(&str, &str)]) -> (String, String) {
     let (stdout, stderr) = (text(stdout), text(stderr));
     assert!(status.success(), "{status}\n{stdout}\n{stderr}");
     (stdout, stderr)
-}
-
-type Count = unsafe extern "C" fn(*mut i32) -> Code;
-
-/// Returns the result of `cuDeviceGetCount`.
-fn device_count(cuda: &Cuda) -> Code {
-    let mut count = 0;
-    // SAFETY: `Count` is the signature of `cuDeviceGetCount`, and `count` is writable.
-    unsafe { cuda.get::<Count>("cuDeviceGetCount")(&mut count) }
 }
 
 #[test]
@@ -92,40 +83,29 @@ fn exit_handlers_may_call_the_driver() {
 #[test]
 #[ignore = "run by the next test in a separate process"]
 fn calls_in_a_callback() {
-    type Launch = unsafe extern "C" fn(
-        *mut c_void,
-        Option<unsafe extern "C" fn(*mut c_void)>,
-        *mut c_void,
-    ) -> Code;
     static CUDA: std::sync::OnceLock<Cuda> = std::sync::OnceLock::new();
     static RESULTS: std::sync::Mutex<Vec<Code>> = std::sync::Mutex::new(Vec::new());
 
     unsafe extern "C" fn in_stream(_: *mut c_void) {
         let cuda = CUDA.get().unwrap();
         let mut address = 0;
-        // SAFETY: this is the signature of `cuMemAlloc_v2`, and `address` is writable.
-        let allocated = unsafe {
-            cuda.get::<unsafe extern "C" fn(*mut u64, usize) -> Code>("cuMemAlloc_v2")(
-                &mut address,
-                4,
-            )
-        };
-        RESULTS
-            .lock()
-            .unwrap()
-            .extend([device_count(cuda), allocated]);
+        let allocated = call!(cuda, cuMemAlloc_v2(&mut address => *mut u64, 4 => usize));
+        let codes = [cuda.device_count().0, allocated];
+        RESULTS.lock().unwrap().extend(codes);
     }
     let cuda = CUDA.get_or_init(|| Cuda::open(&file()));
     assert_eq!(cuda.init(), 0);
     cuda.context();
-    // SAFETY: the signatures are those of the driver API, and `in_stream` may be called at any time.
-    unsafe {
-        let launch = cuda.get::<Launch>("cuLaunchHostFunc");
-        assert_eq!(launch(null_mut(), Some(in_stream), null_mut()), 0);
-        assert_eq!(launch(null_mut(), None, null_mut()), 1);
-        type Synchronize = unsafe extern "C" fn() -> Code;
-        assert_eq!(cuda.get::<Synchronize>("cuCtxSynchronize")(), 0);
-    }
+    let launch = |function: Option<unsafe extern "C" fn(*mut c_void)>| {
+        let none = null_mut();
+        call!(cuda, cuLaunchHostFunc(
+            none => *mut c_void, function => Option<unsafe extern "C" fn(*mut c_void)>,
+            null_mut() => *mut c_void
+        ))
+    };
+    assert_eq!(launch(Some(in_stream)), 0);
+    assert_eq!(launch(None), 1);
+    assert_eq!(call!(cuda, cuCtxSynchronize()), 0);
     assert_eq!(*RESULTS.lock().unwrap(), [800, 800]);
     assert_eq!(cuda.compute_sevens(), [7.0; 100]);
 }
@@ -138,7 +118,6 @@ fn callbacks_may_not_call_the_driver() {
 #[test]
 #[ignore = "run by the next test in a separate process"]
 fn hundreds_of_contexts() {
-    type One = unsafe extern "C" fn(*mut c_void) -> Code;
     let cuda = Cuda::open(&file());
     assert_eq!(cuda.init(), 0);
     let contexts: Vec<usize> = (0..400)
@@ -155,13 +134,10 @@ fn hundreds_of_contexts() {
             scope.spawn(move || {
                 for &context in part {
                     let context = std::ptr::without_provenance_mut(context);
-                    // SAFETY: `One` is the signature of both functions; the driver looks the handle up.
-                    unsafe {
-                        assert_eq!(cuda.get::<One>("cuCtxSetCurrent")(context), 0);
-                        assert_eq!(device_count(cuda), 0);
-                        assert_eq!(cuda.get::<One>("cuCtxDestroy_v2")(context), 0);
-                        assert_eq!(cuda.get::<One>("cuCtxDestroy_v2")(context), 201);
-                    }
+                    let destroy = || call!(cuda, cuCtxDestroy_v2(context => *mut c_void));
+                    assert_eq!(call!(cuda, cuCtxSetCurrent(context => *mut c_void)), 0);
+                    assert_eq!(cuda.device_count().0, 0);
+                    assert_eq!([destroy(), destroy()], [0, 201]);
                 }
             });
         }
@@ -171,9 +147,7 @@ fn hundreds_of_contexts() {
     });
     // The destroyed contexts are still on the first thread's stack.
     let mut address = 0;
-    type Allocate = unsafe extern "C" fn(*mut u64, usize) -> Code;
-    // SAFETY: `Allocate` is the signature of `cuMemAlloc_v2`, and `address` is writable.
-    let in_destroyed_context = unsafe { cuda.get::<Allocate>("cuMemAlloc_v2")(&mut address, 4) };
+    let in_destroyed_context = call!(cuda, cuMemAlloc_v2(&mut address => *mut u64, 4 => usize));
     assert_eq!(in_destroyed_context, 709);
     assert_eq!(cuda.compute_sevens(), [7.0; 100]);
 }
@@ -220,23 +194,16 @@ mod unix {
         assert_eq!(cuda.compute_sevens(), [7.0; 100]);
         cuda.context();
         let module = cuda.load(SAXPY);
-        type Find = unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> Code;
-        let mut kernel = null_mut();
-        // SAFETY: `Find` is the signature of `cuModuleGetFunction`; `kernel` is writable, and the name is
-        // NUL-terminated.
-        unsafe {
-            let find = cuda.get::<Find>("cuModuleGetFunction");
-            assert_eq!(find(&mut kernel, module, c"saxpy".as_ptr()), 0);
-        }
+        let kernel = cuda.kernel(module, c"saxpy");
         // SAFETY: the launch is rejected before the parameters are read.
         let launch = || unsafe { cuda.launch(kernel, 1, 1, [null_mut(); 3].as_mut_ptr()) };
         assert_eq!(forked(launch), NOT_INITIALIZED);
         assert_eq!(forked(|| cuda.init()), NOT_INITIALIZED);
-        assert_eq!(forked(|| device_count(&cuda)), NOT_INITIALIZED);
+        assert_eq!(forked(|| cuda.device_count().0), NOT_INITIALIZED);
         // Also while another thread is in a call.
         let busy = std::thread::scope(|scope| {
             let other = scope.spawn(|| (0..20).all(|_| cuda.compute_sevens() == [7.0; 100]));
-            let results: Vec<Code> = (0..20).map(|_| forked(|| device_count(&cuda))).collect();
+            let results: Vec<Code> = (0..20).map(|_| forked(|| cuda.device_count().0)).collect();
             assert!(other.join().unwrap());
             results
         });
@@ -269,26 +236,16 @@ mod unix {
         let endless = c".version 6.4\n.target sm_52\n.address_size 64
             .visible .entry endless() { again: bra again; }";
         let module = cuda.load(endless);
-        type Find = unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> Code;
-        let mut kernel = null_mut();
-        // SAFETY: `Find` is the signature of `cuModuleGetFunction`; `kernel` is writable, and the name is
-        // NUL-terminated.
-        unsafe {
-            let find = cuda.get::<Find>("cuModuleGetFunction");
-            assert_eq!(find(&mut kernel, module, c"endless".as_ptr()), 0);
-        }
+        let kernel = cuda.kernel(module, c"endless");
         let process = std::process::id() as i32;
         std::thread::spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(300));
             // SAFETY: the signal has a handler.
             unsafe { libc::kill(process, libc::SIGINT) };
         });
-        type Synchronize = unsafe extern "C" fn() -> Code;
         // SAFETY: the kernel has no parameters.
-        let ended = unsafe {
-            cuda.launch(kernel, 1, 1, null_mut());
-            cuda.get::<Synchronize>("cuCtxSynchronize")()
-        };
+        unsafe { cuda.launch(kernel, 1, 1, null_mut()) };
+        let ended = call!(cuda, cuCtxSynchronize());
         assert_eq!(ended, 702, "as one whose time is up");
         assert_eq!(HANDLED.load(std::sync::atomic::Ordering::SeqCst), 2);
         // The program's own handler is restored.

@@ -8,18 +8,9 @@ use super::cuda::{Cuda, file, run_child};
 #[ignore = "run by the other tests in a separate process"]
 fn a_program() {
     let cuda = Cuda::open(&file());
-    let mut count = 0;
-    // SAFETY: this is the signature of `cuDeviceGetCount`, and `count` is writable.
-    let code = unsafe {
-        cuda.get::<unsafe extern "C" fn(*mut i32) -> i32>("cuDeviceGetCount")(&mut count)
-    };
-    assert_eq!((code, count), (3, 0), "before cuInit");
+    assert_eq!(cuda.device_count(), (3, 0), "before cuInit");
     assert_eq!(cuda.init(), 0);
-    // SAFETY: this is the signature of `cuDeviceGetCount`, and `count` is writable.
-    let code = unsafe {
-        cuda.get::<unsafe extern "C" fn(*mut i32) -> i32>("cuDeviceGetCount")(&mut count)
-    };
-    assert_eq!((code, count), (0, 1));
+    assert_eq!(cuda.device_count(), (0, 1));
     assert_eq!(cuda.compute_sevens(), [7.0; 100]);
 }
 
@@ -35,10 +26,7 @@ fn programs_run_on_the_library() {
 #[ignore = "run by the next test in a separate process"]
 fn initialized_again() {
     let cuda = Cuda::open(&file());
-    // SAFETY: this is the signature of `cuInit`.
-    let init = unsafe { cuda.get::<unsafe extern "C" fn(c_uint) -> i32>("cuInit") };
-    // SAFETY: `cuInit` takes no pointers.
-    let init_with = |flags| unsafe { init(flags) };
+    let init_with = |flags| call!(cuda, cuInit(flags => c_uint));
     assert_eq!(init_with(1), 1, "no such flag");
     std::thread::scope(|scope| {
         for _ in 0..16 {
