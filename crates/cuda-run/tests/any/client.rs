@@ -3,9 +3,21 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
-use libloading::{Library, Symbol};
+use libloading::Library;
 
 type Code = c_int;
+
+/// Calls a function of a library. The type in C follows each argument.
+macro_rules! call {
+    ($library:expr, $name:ident($($argument:expr => $type:ty),* $(,)?)) => {{
+        type Function = unsafe extern "C" fn($($type),*) -> Code;
+        // SAFETY: the types are those of the C function, and each pointer is null or as large as it requires.
+        unsafe {
+            let function = $library.get::<Function>(stringify!($name).as_bytes());
+            function.expect(stringify!($name))($($argument),*)
+        }
+    }};
+}
 
 /// `adds(p)` adds 1 to `p[thread]`; `misses(p)` writes far out of bounds; `endless` loops until it is stopped.
 const PTX: &CStr = c".version 6.4
@@ -50,39 +62,30 @@ impl Driver {
             module: null_mut(),
             data: 0,
         };
-        // SAFETY: the function types match the driver API, and all out-parameters are local variables.
-        unsafe {
-            assert_eq!(
-                driver.get::<unsafe extern "C" fn(c_uint) -> Code>("cuInit")(0),
-                0
-            );
-            let mut context: *mut c_void = null_mut();
-            type Create = unsafe extern "C" fn(*mut *mut c_void, c_uint, c_int) -> Code;
-            assert_eq!(
-                driver.get::<Create>("cuCtxCreate_v2")(&mut context, 0, 0),
-                0
-            );
-            driver.module = driver.load(PTX).expect("a module");
-            type Allocate = unsafe extern "C" fn(*mut u64, usize) -> Code;
-            let mut data = 0;
-            assert_eq!(driver.get::<Allocate>("cuMemAlloc_v2")(&mut data, 128), 0);
-            driver.data = data;
-            type Set = unsafe extern "C" fn(u64, u8, usize) -> Code;
-            assert_eq!(driver.get::<Set>("cuMemsetD8_v2")(data, 0, 128), 0);
-        }
+        let library = &driver.library;
+        assert_eq!(call!(library, cuInit(0 => c_uint)), 0);
+        let (mut context, mut data) = (null_mut(), 0);
+        let to = &mut context;
+        let code = call!(library, cuCtxCreate_v2(to => *mut *mut c_void, 0 => c_uint, 0 => c_int));
+        assert_eq!(code, 0);
+        driver.module = driver.load(PTX).expect("a module");
+        let library = &driver.library;
+        assert_eq!(
+            call!(library, cuMemAlloc_v2(&mut data => *mut u64, 128 => usize)),
+            0
+        );
+        assert_eq!(
+            call!(library, cuMemsetD8_v2(data => u64, 0 => u8, 128 => usize)),
+            0
+        );
+        driver.data = data;
         driver
     }
 
-    unsafe fn get<F>(&self, name: &str) -> Symbol<'_, F> {
-        // SAFETY: every call site passes the type of the function in the driver API.
-        unsafe { self.library.get(name.as_bytes()) }.expect(name)
-    }
-
     pub fn load(&self, ptx: &CStr) -> Result<*mut c_void, Code> {
-        type Load = unsafe extern "C" fn(*mut *mut c_void, *const c_void) -> Code;
-        let mut module = null_mut();
-        // SAFETY: `module` is writable, and the source is NUL-terminated.
-        match unsafe { self.get::<Load>("cuModuleLoadData")(&mut module, ptx.as_ptr().cast()) } {
+        let (mut module, ptx) = (null_mut(), ptx.as_ptr().cast());
+        let to = &mut module;
+        match call!(self.library, cuModuleLoadData(to => *mut *mut c_void, ptx => *const c_void)) {
             0 => Ok(module),
             code => Err(code),
         }
@@ -90,50 +93,35 @@ impl Driver {
 
     /// Launches a kernel with 32 threads and waits for it.
     pub fn launch(&self, name: &CStr) -> Code {
-        type Find = unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> Code;
-        type Kernel = unsafe extern "C" fn(
-            *mut c_void,
-            c_uint,
-            c_uint,
-            c_uint,
-            c_uint,
-            c_uint,
-            c_uint,
-            c_uint,
-            *mut c_void,
-            *mut *mut c_void,
-            *mut *mut c_void,
-        ) -> Code;
-        let mut kernel = null_mut();
-        let mut data = self.data;
+        let (mut kernel, mut data, none) = (null_mut(), self.data, null_mut());
         let mut parameters: [*mut c_void; 1] = [(&raw mut data).cast()];
-        let first = parameters.as_mut_ptr();
-        // SAFETY: `parameters` has one pointer, which covers the parameter of every kernel here.
-        unsafe {
-            assert_eq!(
-                self.get::<Find>("cuModuleGetFunction")(&mut kernel, self.module, name.as_ptr()),
-                0
-            );
-            let launch = self.get::<Kernel>("cuLaunchKernel");
-            let code = launch(kernel, 1, 1, 1, 32, 1, 1, 0, null_mut(), first, null_mut());
-            match code {
-                0 => self.get::<unsafe extern "C" fn() -> Code>("cuCtxSynchronize")(),
-                code => code,
-            }
+        let (library, list) = (&self.library, parameters.as_mut_ptr());
+        let code = call!(library, cuModuleGetFunction(
+            &mut kernel => *mut *mut c_void, self.module => *mut c_void,
+            name.as_ptr() => *const c_char
+        ));
+        assert_eq!(code, 0);
+        let code = call!(library, cuLaunchKernel(
+            kernel => *mut c_void, 1 => c_uint, 1 => c_uint, 1 => c_uint, 32 => c_uint, 1 => c_uint,
+            1 => c_uint, 0 => c_uint, none => *mut c_void, list => *mut *mut c_void,
+            null_mut() => *mut *mut c_void
+        ));
+        match code {
+            0 => call!(library, cuCtxSynchronize()),
+            code => code,
         }
     }
 
     pub fn free(&self) {
-        type Free = unsafe extern "C" fn(u64) -> Code;
-        // SAFETY: `data` was allocated by `open`.
-        assert_eq!(unsafe { self.get::<Free>("cuMemFree_v2")(self.data) }, 0);
+        assert_eq!(call!(self.library, cuMemFree_v2(self.data => u64)), 0);
     }
 
     /// Calls a function that the simulator does not support.
     pub fn call_unsupported(&self) -> Code {
-        type Open = unsafe extern "C" fn(*mut u64, [u8; 64], c_uint) -> Code;
-        // SAFETY: an unsupported function uses none of its arguments.
-        unsafe { self.get::<Open>("cuIpcOpenMemHandle_v2")(&mut 0, [0; 64], 0) }
+        let bytes = [0; 64];
+        call!(self.library, cuIpcOpenMemHandle_v2(
+            &mut 0 => *mut u64, bytes => [u8; 64], 0 => c_uint
+        ))
     }
 }
 

@@ -5,9 +5,12 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Workspace, program};
+use crate::support::{Run, Workspace, program};
 
-/// Runs a program with the library under the name that it loads, but without cuda-run.
+const INCREMENT: &str = "client::increment";
+const SUMMARY: &[(&str, &str)] = &[("CUDA_SIM_SUMMARY", "1")];
+
+/// Creates a command that runs a program with the library under the name that it loads, but without cuda-run.
 fn without_cuda_run(workspace: &Workspace, name: &str, variables: &[(&str, &str)]) -> Command {
     let directory = workspace.path("lib");
     if !directory.exists() {
@@ -26,23 +29,20 @@ fn without_cuda_run(workspace: &Workspace, name: &str, variables: &[(&str, &str)
     command
 }
 
+/// Runs a program without cuda-run until it exits.
+fn alone(workspace: &Workspace, name: &str, variables: &[(&str, &str)]) -> Run {
+    workspace.output_of(without_cuda_run(workspace, name, variables))
+}
+
 #[test]
 fn the_report_goes_to_standard_error() {
     let workspace = Workspace::new();
     let row = "| adds   |        2 |";
-    let run = workspace.output_of(without_cuda_run(
-        &workspace,
-        "client::increment",
-        &[("CUDA_SIM_SUMMARY", "1")],
-    ));
+    let run = alone(&workspace, INCREMENT, SUMMARY);
     run.assert_exit(0, &["warpbook: process ", row])
         .assert_not_on_stderr(&["Profile"]);
     let variables = [("CUDA_SIM_PROFILE", "summary"), ("CUDA_SIM_CHECK", "leak")];
-    let run = workspace.output_of(without_cuda_run(
-        &workspace,
-        "client::increment",
-        &variables,
-    ));
+    let run = alone(&workspace, INCREMENT, &variables);
     run.assert_exit(
         0,
         &[
@@ -51,13 +51,9 @@ fn the_report_goes_to_standard_error() {
             "Checked (leak): no findings.",
         ],
     );
-    let run = workspace.output_of(without_cuda_run(&workspace, "client::increment", &[]));
+    let run = alone(&workspace, INCREMENT, &[]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
-    let idle = workspace.output_of(without_cuda_run(
-        &workspace,
-        "client::initialize_only",
-        &[("CUDA_SIM_SUMMARY", "1")],
-    ));
+    let idle = alone(&workspace, "client::initialize_only", SUMMARY);
     idle.assert_exit(0, &[]).assert_not_on_stderr(&["process"]);
 }
 
@@ -65,11 +61,7 @@ fn the_report_goes_to_standard_error() {
 fn the_report_is_printed_when_a_signal_ends_the_program() {
     let workspace = Workspace::new();
     for exit_kind in ["exit", "abort", "terminate"] {
-        let mut command = without_cuda_run(
-            &workspace,
-            "client::exit_by_environment",
-            &[("CUDA_SIM_SUMMARY", "1")],
-        );
+        let mut command = without_cuda_run(&workspace, "client::exit_by_environment", SUMMARY);
         command.env("CLIENT_EXIT", exit_kind);
         let run = workspace.output_of(command);
         run.assert_exit(
@@ -85,12 +77,7 @@ fn records_and_logs_of_several_processes_share_a_file() {
     let workspace = Workspace::new();
     let variables = [("CUDA_SIM_JSON", "out.json"), ("CUDA_SIM_LOG", "log.txt")];
     for _ in 0..2 {
-        workspace
-            .output_of(without_cuda_run(
-                &workspace,
-                "client::increment",
-                &variables,
-            ))
+        alone(&workspace, INCREMENT, &variables)
             .assert_exit(0, &[])
             .assert_not_on_stderr(&["|"]);
     }
@@ -116,11 +103,7 @@ fn an_invalid_variable_stops_the_program_at_start() {
         ("CUDA_SIM_PROFILE", "all", "neither summary nor lines"),
         ("CUDA_SIM_LOG", "nowhere/log.txt", "there is no folder"),
     ] {
-        let run = workspace.output_of(without_cuda_run(
-            &workspace,
-            "client::increment",
-            &[(name, value)],
-        ));
+        let run = alone(&workspace, INCREMENT, &[(name, value)]);
         run.assert_exit(101, &[name, reason]);
     }
 }

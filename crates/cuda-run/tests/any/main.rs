@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod assembler;
+#[macro_use]
 mod client;
 mod environment;
 mod exits;

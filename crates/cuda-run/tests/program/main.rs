@@ -15,8 +15,20 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Trial};
 use support::with_clang;
 
+/// Creates tests that need clang.
+macro_rules! with_clang {
+    ($($name:literal => $test:path,)*) => {
+        [$(with_clang($name, $test)),*]
+    };
+}
+
 fn main() -> ExitCode {
-    let mut tests = vec![
+    let mut tests = Vec::from(with_clang! {
+        "an error in a launch plan names its line" => plan::invalid_plan,
+        "a kernel is launched by its launch plan" => plan::launch_by_plan,
+        "a result that differs from the launch plan is an error" => plan::mismatch,
+    });
+    tests.extend([
         Trial::test(
             "unknown and unsupported flags are rejected",
             compiles::invalid_flags,
@@ -25,106 +37,40 @@ fn main() -> ExitCode {
             "a missing compiler is one error message",
             compiles::missing_clang,
         ),
-        with_clang(
-            "an error in a launch plan names its line",
-            plan::invalid_plan,
-        ),
-        with_clang(
-            "a kernel is launched by its launch plan",
-            plan::launch_by_plan,
-        ),
-        with_clang(
-            "a result that differs from the launch plan is an error",
-            plan::mismatch,
-        ),
-    ];
+    ]);
     if cfg!(unix) {
-        tests.extend([
-            with_clang(
-                "a program runs and its launches are reported",
-                report::launches_are_listed,
-            ),
-            with_clang(
-                "a second run uses the cache",
-                compiles::second_run_uses_the_cache,
-            ),
-            with_clang(
-                "a profile lists the program's source lines",
-                report::profile,
-            ),
-            with_clang("the record matches its schema", report::record),
-            with_clang("findings fail the run", report::check),
-            with_clang("a plot is written", report::plot),
-            with_clang(
-                "a compile error is reported once with its line",
-                compiles::compile_errors,
-            ),
-            with_clang(
-                "deprecated syntax is accepted with a warning",
-                compiles::deprecated_syntax_is_accepted,
-            ),
-            with_clang(
-                "sign tests are correct with every clang",
-                kernels::sign_test,
-            ),
-            with_clang(
-                "an undefined function is reported with its line",
-                compiles::undefined_functions,
-            ),
-            with_clang(
-                "a file without a main is an error with advice",
-                compiles::missing_main,
-            ),
-            with_clang(
-                "exit, _exit and return set the exit status",
-                exits::exit_statuses,
-            ),
-            with_clang("a program that crashes has a report", exits::crashes),
-            with_clang("the time limit stops an endless program", exits::time_limit),
-            with_clang("a program may fork", exits::forks),
-            with_clang("concurrent runs do not interfere", exits::two_at_once),
-            with_clang(
-                "several files are linked to one program",
-                compiles::several_files,
-            ),
-            with_clang("a kernel's fault is reported", report::faults_are_reported),
-            with_clang(
-                "identical launches are counted",
-                report::identical_launches_are_counted,
-            ),
-            with_clang("a closed pipe ends the program", exits::closed_pipe),
-            with_clang(
-                "the headers that the notes' listings include exist",
-                notes::listing_headers,
-            ),
-            with_clang(
-                "kernels of several files are linked",
-                kernels::device_linking,
-            ),
-            with_clang(
-                "undefined device functions and variables are reported",
-                kernels::undefined_device_symbols,
-            ),
-            with_clang(
-                "graphs are created, captured, launched and updated",
-                kernels::graphs,
-            ),
-            with_clang("kernels allocate and free memory", kernels::heap),
-            with_clang("kernels call virtual functions", kernels::virtual_functions),
-            with_clang(
-                "layered textures and cubemaps match the recording",
-                kernels::layered_textures,
-            ),
-            with_clang("a program uses several GPUs", kernels::devices),
-            with_clang(
-                "headers define NVIDIA's include guards",
-                compiles::header_guards,
-            ),
-            with_clang(
-                "nvcc's flags flush denormals to zero",
-                kernels::flush_denormals,
-            ),
-        ]);
+        tests.extend(with_clang! {
+            "a program runs and its launches are reported" => report::launches_are_listed,
+            "a second run uses the cache" => compiles::second_run_uses_the_cache,
+            "a profile lists the program's source lines" => report::profile,
+            "the record matches its schema" => report::record,
+            "findings fail the run" => report::check,
+            "a plot is written" => report::plot,
+            "a compile error is reported once with its line" => compiles::compile_errors,
+            "deprecated syntax is accepted with a warning" => compiles::deprecated_syntax_is_accepted,
+            "sign tests are correct with every clang" => kernels::sign_test,
+            "an undefined function is reported with its line" => compiles::undefined_functions,
+            "a file without a main is an error with advice" => compiles::missing_main,
+            "exit, _exit and return set the exit status" => exits::exit_statuses,
+            "a program that crashes has a report" => exits::crashes,
+            "the time limit stops an endless program" => exits::time_limit,
+            "a program may fork" => exits::forks,
+            "concurrent runs do not interfere" => exits::two_at_once,
+            "several files are linked to one program" => compiles::several_files,
+            "a kernel's fault is reported" => report::faults_are_reported,
+            "identical launches are counted" => report::identical_launches_are_counted,
+            "a closed pipe ends the program" => exits::closed_pipe,
+            "the headers that the notes' listings include exist" => notes::listing_headers,
+            "kernels of several files are linked" => kernels::device_linking,
+            "undefined device functions and variables are reported" => kernels::undefined_device_symbols,
+            "graphs are created, captured, launched and updated" => kernels::graphs,
+            "kernels allocate and free memory" => kernels::heap,
+            "kernels call virtual functions" => kernels::virtual_functions,
+            "layered textures and cubemaps match the recording" => kernels::layered_textures,
+            "a program uses several GPUs" => kernels::devices,
+            "headers define NVIDIA's include guards" => compiles::header_guards,
+            "nvcc's flags flush denormals to zero" => kernels::flush_denormals,
+        });
         tests.extend(notes::programs().into_iter().map(|file| {
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
             let name = format!("the note's program: {name}");

@@ -323,11 +323,7 @@ fn pools_have_their_own_access_rights() {
         calls! { cuDeviceGetDefaultMemPool(pool, device); }
     }
     assert_ne!(pools[0], pools[1]);
-    assert_eq!(
-        code!(cuDeviceSetMemPool(0, pools[1])),
-        1,
-        "another device's pool"
-    );
+    calls! { cuDeviceSetMemPool(0, pools[1]) => 1, "another device's pool"; }
     machine.make_current(1);
     calls! {
         cuMemAllocAsync(&mut of_pool, MEMORY, stream);
@@ -336,12 +332,9 @@ fn pools_have_their_own_access_rights() {
     assert_eq!(device_of(of_pool), 1);
     machine.make_current(0);
     let to = allocate_word(0);
-    // SAFETY: `pool` is writable, and the list has one element.
-    unsafe {
-        assert_eq!(access_rights(0, pools[1]), 0);
-        assert_eq!(grant_pool_access(pools[1], 0), 0);
-        assert_eq!(access_rights(0, pools[1]), 3);
-    }
+    assert_eq!(access_rights(0, pools[1]), 0);
+    grant_pool_access(pools[1], 0);
+    assert_eq!(access_rights(0, pools[1]), 3);
     assert_eq!(machine.copy(to, of_pool), 0);
     assert_eq!(read::<u32>(to), 13);
     // Peer access to the device does not extend to a pool.
@@ -352,7 +345,7 @@ fn pools_have_their_own_access_rights() {
 }
 
 /// Returns a device's access rights to a pool.
-unsafe fn access_rights(device: c_int, pool: CUmemoryPool) -> c_int {
+fn access_rights(device: c_int, pool: CUmemoryPool) -> c_int {
     let mut flags = -1;
     let mut at = CUmemLocation {
         kind: 1,
@@ -363,9 +356,9 @@ unsafe fn access_rights(device: c_int, pool: CUmemoryPool) -> c_int {
 }
 
 /// Grants a device read and write access to a pool.
-unsafe fn grant_pool_access(pool: CUmemoryPool, device: c_int) -> c_int {
+fn grant_pool_access(pool: CUmemoryPool, device: c_int) {
     let access = read_write_access(device);
-    code!(cuMemPoolSetAccess(pool, (&raw const access).cast(), 1))
+    calls! { cuMemPoolSetAccess(pool, (&raw const access).cast(), 1); }
 }
 
 fn read_write_access(device: c_int) -> CUmemAccessDesc {

@@ -22,18 +22,16 @@ fn null_pointers_and_stale_handles_are_rejected() {
         node.cast(),
         std::ptr::dangling_mut(),
     ] {
-        for code in [
-            code!(cuGraphDestroy(wrong)),
-            code!(cuGraphClone(&mut graph, wrong)),
-            code!(cuGraphGetNodes(wrong, null_mut(), &mut count)),
-            code!(cuGraphGetEdges(wrong, null_mut(), null_mut(), &mut count)),
-            code!(cuGraphAddEmptyNode(&mut out, wrong, null(), 0)),
-            code!(cuGraphInstantiateWithFlags(&mut exec, wrong, 0)),
-            code!(cuGraphDebugDotPrint(wrong, c"/tmp".as_ptr(), 0)),
-            code!(cuGraphAddChildGraphNode(&mut out, live, null(), 0, wrong)),
-            code!(cuGraphRetainUserObject(wrong, null_mut(), 1, 0)),
-        ] {
-            assert_eq!(code, 1);
+        calls! {
+            cuGraphDestroy(wrong) => 1;
+            cuGraphClone(&mut graph, wrong) => 1;
+            cuGraphGetNodes(wrong, null_mut(), &mut count) => 1;
+            cuGraphGetEdges(wrong, null_mut(), null_mut(), &mut count) => 1;
+            cuGraphAddEmptyNode(&mut out, wrong, null(), 0) => 1;
+            cuGraphInstantiateWithFlags(&mut exec, wrong, 0) => 1;
+            cuGraphDebugDotPrint(wrong, c"/tmp".as_ptr(), 0) => 1;
+            cuGraphAddChildGraphNode(&mut out, live, null(), 0, wrong) => 1;
+            cuGraphRetainUserObject(wrong, null_mut(), 1, 0) => 1;
         }
     }
     for wrong in [null_mut(), live.cast(), instantiated.cast()] {
@@ -53,58 +51,31 @@ fn null_pointers_and_stale_handles_are_rejected() {
     }
     // A stream that does not exist.
     calls! { cuGraphLaunch(instantiated, live.cast()) => 400; }
-    for code in [
-        code!(cuGraphCreate(null_mut(), 0)),
-        code!(cuGraphCreate(&mut graph, 1)),
-        code!(cuGraphAddEmptyNode(null_mut(), live, null(), 0)),
-        code!(cuGraphAddEmptyNode(&mut out, live, null(), 1)),
-        code!(cuGraphAddEmptyNode(
-            &mut out,
-            live,
-            [node, node].as_ptr(),
-            2
-        )),
-        code!(cuGraphAddKernelNode_v2(&mut out, live, null(), 0, null())),
-        code!(cuGraphAddKernelNode(&mut out, live, null(), 0, null())),
-        code!(cuGraphAddMemcpyNode(
-            &mut out,
-            live,
-            null(),
-            0,
-            null(),
-            null_mut()
-        )),
-        code!(cuGraphAddMemsetNode(
-            &mut out,
-            live,
-            null(),
-            0,
-            null(),
-            null_mut()
-        )),
-        code!(cuGraphAddHostNode(&mut out, live, null(), 0, null())),
-        code!(cuGraphAddMemAllocNode(
-            &mut out,
-            live,
-            null(),
-            0,
-            null_mut()
-        )),
-        code!(cuGraphAddMemFreeNode(&mut out, live, null(), 0, 77)),
-        code!(cuGraphAddNode(&mut out, live, null(), 0, null_mut())),
-        code!(cuGraphNodeSetParams(node, null_mut())),
-        code!(cuGraphNodeGetType(node, null_mut())),
-        code!(cuGraphGetNodes(live, null_mut(), null_mut())),
-        code!(cuGraphGetEdges(live, &mut out, null_mut(), &mut count)),
-        code!(cuGraphInstantiateWithFlags(null_mut(), live, 0)),
-        code!(cuGraphInstantiateWithParams(&mut exec, live, null_mut())),
-        code!(cuGraphExecUpdate_v2(instantiated, live, null_mut())),
-        code!(cuGraphMemsetNodeGetParams(node, null_mut())),
-        code!(cuStreamGetCaptureInfo(none, null_mut(), null_mut())),
-        code!(cuThreadExchangeStreamCaptureMode(null_mut())),
-        code!(cuStreamEndCapture(none, null_mut())),
-    ] {
-        assert_eq!(code, 1);
+    calls! {
+        cuGraphCreate(null_mut(), 0) => 1;
+        cuGraphCreate(&mut graph, 1) => 1;
+        cuGraphAddEmptyNode(null_mut(), live, null(), 0) => 1;
+        cuGraphAddEmptyNode(&mut out, live, null(), 1) => 1;
+        cuGraphAddEmptyNode(&mut out, live, [node, node].as_ptr(), 2) => 1;
+        cuGraphAddKernelNode_v2(&mut out, live, null(), 0, null()) => 1;
+        cuGraphAddKernelNode(&mut out, live, null(), 0, null()) => 1;
+        cuGraphAddMemcpyNode(&mut out, live, null(), 0, null(), null_mut()) => 1;
+        cuGraphAddMemsetNode(&mut out, live, null(), 0, null(), null_mut()) => 1;
+        cuGraphAddHostNode(&mut out, live, null(), 0, null()) => 1;
+        cuGraphAddMemAllocNode(&mut out, live, null(), 0, null_mut()) => 1;
+        cuGraphAddMemFreeNode(&mut out, live, null(), 0, 77) => 1;
+        cuGraphAddNode(&mut out, live, null(), 0, null_mut()) => 1;
+        cuGraphNodeSetParams(node, null_mut()) => 1;
+        cuGraphNodeGetType(node, null_mut()) => 1;
+        cuGraphGetNodes(live, null_mut(), null_mut()) => 1;
+        cuGraphGetEdges(live, &mut out, null_mut(), &mut count) => 1;
+        cuGraphInstantiateWithFlags(null_mut(), live, 0) => 1;
+        cuGraphInstantiateWithParams(&mut exec, live, null_mut()) => 1;
+        cuGraphExecUpdate_v2(instantiated, live, null_mut()) => 1;
+        cuGraphMemsetNodeGetParams(node, null_mut()) => 1;
+        cuStreamGetCaptureInfo(none, null_mut(), null_mut()) => 1;
+        cuThreadExchangeStreamCaptureMode(null_mut()) => 1;
+        cuStreamEndCapture(none, null_mut()) => 1;
     }
     calls! { cuGraphAddEventRecordNode(&mut out, live, null(), 0, null_mut()) => 400; }
     run(instantiated);
