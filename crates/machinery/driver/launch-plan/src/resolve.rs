@@ -124,24 +124,21 @@ impl Values for ResolvedPlan {
 
     fn element(&self, buffer: &str, index: i128) -> Option<Result<Value, String>> {
         let buffer = self.buffers.iter().find(|scope| scope.name == buffer)?;
-        let missing = || {
+        let size = buffer.element.size();
+        let element = || {
+            let from = usize::try_from(index).ok()?.checked_mul(size)?;
+            Some(
+                buffer
+                    .element
+                    .value(buffer.initial.as_ref()?.get(from..from + size)?),
+            )
+        };
+        Some(element().ok_or_else(|| {
             format!(
                 "index {index} is out of range: {} has {} elements",
                 buffer.name, buffer.count
             )
-        };
-        let element = || {
-            let from = usize::try_from(index)
-                .ok()?
-                .checked_mul(buffer.element.size())?;
-            let bytes = buffer.initial.as_ref()?;
-            Some(
-                buffer
-                    .element
-                    .value(bytes.get(from..from + buffer.element.size())?),
-            )
-        };
-        Some(element().ok_or_else(missing))
+        }))
     }
 }
 
@@ -347,55 +344,42 @@ impl Resolver<'_> {
         let Some(expect) = &written.expect else {
             return Ok(None);
         };
+        let element = buffer.element;
         let expected = || -> Result<Expected, String> {
-            let from_bytes = |bytes: &[u8]| {
-                let values = bytes.chunks_exact(buffer.element.size());
-                values.map(|bytes| buffer.element.value(bytes)).collect()
-            };
-            Ok(match expect.get_ref() {
+            let (text, values) = match expect.get_ref() {
                 Expect::Expression(text) => {
                     let expression = Expression::parse(text)?.substitute(scope);
                     let value = |index| {
-                        let value = expression.value(&ElementScope {
-                            index,
-                            values: scope,
-                        })?;
+                        let values = scope;
+                        let value = expression.value(&ElementScope { index, values })?;
                         // Rounded as in memory.
-                        Ok(buffer.element.value(&buffer.element.bytes(value)))
+                        Ok(element.value(&element.bytes(value)))
                     };
-                    Expected {
-                        text: text.clone(),
-                        values: (0..buffer.count)
-                            .map(value)
-                            .collect::<Result<_, String>>()?,
-                    }
+                    let values = (0..buffer.count).map(value).collect::<Result<_, String>>();
+                    (text.clone(), values?)
                 }
                 Expect::Table(ExpectTable::Values(list)) => {
                     let values = evaluate_list(list, scope)?;
-                    if values.len() != buffer.count {
-                        return Err(format!(
-                            "{} values given for {} elements",
-                            values.len(),
-                            buffer.count
-                        ));
+                    let (given, count) = (values.len(), buffer.count);
+                    if given != count {
+                        return Err(format!("{given} values given for {count} elements"));
                     }
-                    Expected {
-                        text: "the values".to_owned(),
-                        values,
-                    }
+                    ("the values".to_owned(), values)
                 }
-                Expect::Table(ExpectTable::File(name)) => Expected {
-                    text: name.clone(),
-                    values: from_bytes(&read_file(
-                        &self.surroundings.directory.join(name),
-                        buffer.count * buffer.element.size(),
-                    )?),
-                },
-            })
+                Expect::Table(ExpectTable::File(name)) => {
+                    let file = self.surroundings.directory.join(name);
+                    let bytes = read_file(&file, buffer.size())?;
+                    let values = bytes.chunks_exact(element.size());
+                    (
+                        name.clone(),
+                        values.map(|bytes| element.value(bytes)).collect(),
+                    )
+                }
+            };
+            Ok(Expected { text, values })
         };
-        let expected =
-            expected().map_err(|reason| self.error(expect, format!("expect: {reason}")))?;
-        Ok(Some(expected))
+        let expected = expected().map(Some);
+        expected.map_err(|reason| self.error(expect, format!("expect: {reason}")))
     }
 
     fn launch(&self, launch: &written::Launch, scope: &ResolvedPlan) -> Result<Launch, PlanError> {
@@ -428,12 +412,8 @@ impl Resolver<'_> {
         scope: &ResolvedPlan,
         field: &str,
     ) -> Result<[u32; 3], PlanError> {
-        let scalar;
         let list = match size.get_ref() {
-            Size::Scalar(number) => {
-                scalar = [number.clone()];
-                &scalar[..]
-            }
+            Size::Scalar(number) => std::slice::from_ref(number),
             Size::List(list) => list,
         };
         if list.is_empty() || list.len() > 3 {

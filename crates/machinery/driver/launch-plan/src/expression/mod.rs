@@ -81,13 +81,9 @@ pub struct Function {
 enum Implementation {
     Unary(fn(f64) -> f64),
     Binary(fn(f64, f64) -> f64),
-    /// Absolute value, which preserves integers.
-    Absolute,
-    Hash,
-    Min,
-    Max,
-    Integer,
-    Float,
+    /// Functions whose results depend on the type of the arguments.
+    OfValue(fn(Value) -> Value),
+    OfValues(fn(Value, Value) -> Value),
 }
 
 impl PartialEq for Function {
@@ -123,12 +119,24 @@ const FUNCTIONS: &[Function] = &[
     unary("f32", |value| f64::from(value as f32)),
     builtin("pow", Implementation::Binary(f64::powf)),
     builtin("fmod", Implementation::Binary(|a, b| a % b)),
-    builtin("abs", Implementation::Absolute),
-    builtin("hash", Implementation::Hash),
-    builtin("min", Implementation::Min),
-    builtin("max", Implementation::Max),
-    builtin("int", Implementation::Integer),
-    builtin("float", Implementation::Float),
+    builtin("abs", Implementation::OfValue(absolute)),
+    builtin("hash", Implementation::OfValues(hash_values)),
+    builtin(
+        "min",
+        Implementation::OfValues(|a, b| if is_less(a, b) { a } else { b }),
+    ),
+    builtin(
+        "max",
+        Implementation::OfValues(|a, b| if is_less(a, b) { b } else { a }),
+    ),
+    builtin(
+        "int",
+        Implementation::OfValue(|value| Value::Integer(value.to_integer())),
+    ),
+    builtin(
+        "float",
+        Implementation::OfValue(|value| Value::Float(value.to_float())),
+    ),
 ];
 
 impl Expression {
@@ -219,11 +227,8 @@ impl Expression {
                 branch.value(values)?
             }
             Expression::Call(function, arguments) => {
-                let arguments: Result<Vec<Value>, String> = arguments
-                    .iter()
-                    .map(|argument| argument.value(values))
-                    .collect();
-                call(*function, &arguments?)
+                let arguments = arguments.iter().map(|argument| argument.value(values));
+                call(*function, &arguments.collect::<Result<Vec<_>, _>>()?)
             }
             Expression::Sum(name, operands) => {
                 let mut sum = Value::Integer(0);
@@ -351,40 +356,31 @@ fn compare(operator: Operator, order: Option<std::cmp::Ordering>) -> bool {
 
 /// Calls a function. The number of arguments has been checked.
 fn call(function: Function, arguments: &[Value]) -> Value {
-    let first = arguments[0];
-    let second = arguments.last().copied().unwrap_or(first);
-    let is_less = match (first, second) {
-        (Value::Integer(first), Value::Integer(second)) => first < second,
-        _ => first.to_float() < second.to_float(),
-    };
+    let (first, second) = (arguments[0], arguments[arguments.len() - 1]);
     match function.implementation {
         Implementation::Unary(f) => Value::Float(f(first.to_float())),
         Implementation::Binary(f) => Value::Float(f(first.to_float(), second.to_float())),
-        Implementation::Absolute => match first {
-            Value::Integer(value) => Value::Integer(value.wrapping_abs()),
-            Value::Float(value) => Value::Float(value.abs()),
-        },
-        Implementation::Hash => {
-            let bits = hash(first.to_integer() as u32, second.to_integer() as u32);
-            Value::Integer(bits.into())
-        }
-        Implementation::Min => {
-            if is_less {
-                first
-            } else {
-                second
-            }
-        }
-        Implementation::Max => {
-            if is_less {
-                second
-            } else {
-                first
-            }
-        }
-        Implementation::Integer => Value::Integer(first.to_integer()),
-        Implementation::Float => Value::Float(first.to_float()),
+        Implementation::OfValue(f) => f(first),
+        Implementation::OfValues(f) => f(first, second),
     }
+}
+
+fn is_less(first: Value, second: Value) -> bool {
+    match (first, second) {
+        (Value::Integer(first), Value::Integer(second)) => first < second,
+        _ => first.to_float() < second.to_float(),
+    }
+}
+
+fn absolute(value: Value) -> Value {
+    match value {
+        Value::Integer(value) => Value::Integer(value.wrapping_abs()),
+        Value::Float(value) => Value::Float(value.abs()),
+    }
+}
+
+fn hash_values(seed: Value, index: Value) -> Value {
+    Value::Integer(hash(seed.to_integer() as u32, index.to_integer() as u32).into())
 }
 
 /// Returns 32 pseudo-random bits for a seed and an index (MurmurHash3's finalizer).
@@ -403,9 +399,8 @@ impl Expression {
 
     /// Replaces names except those bound by an enclosing sum.
     fn substitute_except(self, values: &dyn Values, bound: &[&str]) -> Expression {
-        let substitute_boxed = |operand: Box<Expression>, bound: &[&str]| {
-            Box::new(operand.substitute_except(values, bound))
-        };
+        let part = |part: Expression| part.substitute_except(values, bound);
+        let boxed = |operand: Box<Expression>| Box::new(part(*operand));
         match self {
             Expression::Name(name) => match values.number(&name) {
                 Some(value) if !bound.contains(&name.as_str()) && name != "i" => {
@@ -413,36 +408,23 @@ impl Expression {
                 }
                 _ => Expression::Name(name),
             },
-            Expression::Number(value) => Expression::Number(value),
-            Expression::Element(buffer, index) => {
-                Expression::Element(buffer, substitute_boxed(index, bound))
+            Expression::Number(_) => self,
+            Expression::Element(buffer, index) => Expression::Element(buffer, boxed(index)),
+            Expression::Negate(operand) => Expression::Negate(boxed(operand)),
+            Expression::Not(operand) => Expression::Not(boxed(operand)),
+            Expression::Binary(operator, operands) => {
+                Expression::Binary(operator, Box::new(operands.map(part)))
             }
-            Expression::Negate(operand) => Expression::Negate(substitute_boxed(operand, bound)),
-            Expression::Not(operand) => Expression::Not(substitute_boxed(operand, bound)),
-            Expression::Binary(operator, operands) => Expression::Binary(
-                operator,
-                Box::new(operands.map(|operand| operand.substitute_except(values, bound))),
-            ),
-            Expression::Conditional(operands) => Expression::Conditional(Box::new(
-                operands.map(|operand| operand.substitute_except(values, bound)),
-            )),
+            Expression::Conditional(operands) => {
+                Expression::Conditional(Box::new(operands.map(part)))
+            }
             Expression::Call(function, arguments) => {
-                let arguments = arguments
-                    .into_iter()
-                    .map(|operand| operand.substitute_except(values, bound));
-                Expression::Call(function, arguments.collect())
+                Expression::Call(function, arguments.into_iter().map(part).collect())
             }
             Expression::Sum(name, operands) => {
                 let [from, to, term] = *operands;
-                let mut inner = bound.to_vec();
-                inner.push(&name);
-                let term = term.substitute_except(values, &inner);
-                let operands = [
-                    from.substitute_except(values, bound),
-                    to.substitute_except(values, bound),
-                    term,
-                ];
-                Expression::Sum(name.clone(), Box::new(operands))
+                let term = term.substitute_except(values, &[bound, &[&name]].concat());
+                Expression::Sum(name, Box::new([part(from), part(to), term]))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The parser of expressions.
 
-use winnow::ascii::{dec_int, digit1, float, multispace0};
+use winnow::ascii::{digit1, float, multispace0};
 use winnow::combinator::{
     alt, cut_err, delimited, fail, not, opt, peek, preceded, separated, terminated,
 };
@@ -98,11 +98,8 @@ pub fn visit(expression: &Expression, visitor: &mut impl FnMut(&Expression)) {
 impl Function {
     fn arity(self) -> usize {
         match self.implementation {
-            Implementation::Binary(_)
-            | Implementation::Hash
-            | Implementation::Min
-            | Implementation::Max => 2,
-            _ => 1,
+            Implementation::Unary(_) | Implementation::OfValue(_) => 1,
+            Implementation::Binary(_) | Implementation::OfValues(_) => 2,
         }
     }
 }
@@ -171,16 +168,10 @@ fn number(input: &mut &str) -> ParseResult<Expression> {
     if let Some(digits) = opt(peek(integer)).parse_next(input)? {
         let digits: &str = digits;
         *input = &input[digits.len()..];
-        let value = dec_int::<_, i128, ContextError>.parse(digits.trim_start_matches('0'));
-        let value = if digits.trim_start_matches('0').is_empty() {
-            Ok(0)
-        } else {
-            value.map_err(drop)
+        return match digits.parse() {
+            Ok(value) => Ok(Expression::Number(Value::Integer(value))),
+            Err(_) => fail.parse_next(input),
         };
-        return value.map_or_else(
-            |()| fail.parse_next(input),
-            |value| Ok(Expression::Number(Value::Integer(value))),
-        );
     }
     if !input.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
         return fail.parse_next(input);
