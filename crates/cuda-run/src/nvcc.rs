@@ -48,98 +48,61 @@ const FLUSH_DENORMALS: [&str; 2] = [
 ];
 
 /// nvcc's flags by name, without the leading dashes.
-const NVCC_FLAGS: &[(&[&str], Translation)] = &[
-    (&["arch", "gpu-architecture"], Flag("--arch")),
-    (&["std"], Flag("--std")),
-    (&["gencode", "generate-code"], Gencode),
-    (&["code", "gpu-code"], IgnoredValue),
-    (
-        &["Xcompiler", "compiler-options"],
-        EachWord("--host-option"),
-    ),
-    (&["Xlinker", "linker-options"], EachWord("--link-option")),
-    (
-        &["Xptxas", "ptxas-options", "Xnvlink", "nvlink-options"],
-        IgnoredValue,
-    ),
-    (
-        &["maxrregcount", "threads", "split-compile", "t"],
-        IgnoredValue,
-    ),
-    (
-        &["ccbin", "compiler-bindir", "cudart", "x", "optimize"],
-        IgnoredValue,
-    ),
-    (
-        &["o", "output-file", "odir", "output-directory"],
-        IgnoredValue,
-    ),
-    (&["rdc", "relocatable-device-code"], Rdc),
+const NVCC_FLAGS: &[(&str, Translation)] = &[
+    ("arch gpu-architecture", Flag("--arch")),
+    ("std", Flag("--std")),
+    ("gencode generate-code", Gencode),
+    ("code gpu-code", IgnoredValue),
+    ("Xcompiler compiler-options", EachWord("--host-option")),
+    ("Xlinker linker-options", EachWord("--link-option")),
+    ("Xptxas ptxas-options Xnvlink nvlink-options", IgnoredValue),
+    ("maxrregcount threads split-compile t", IgnoredValue),
+    ("ccbin compiler-bindir cudart x optimize", IgnoredValue),
+    ("o output-file odir output-directory", IgnoredValue),
+    ("rdc relocatable-device-code", Rdc),
     // nvcc creates relocatable objects with this flag; here files are compiled and linked in one step.
-    (&["dc", "device-c"], Replacement(&["--link-kernels"])),
+    ("dc device-c", Replacement(&["--link-kernels"])),
+    ("prec-div prec-sqrt diag-suppress m machine", IgnoredValue),
+    ("default-stream", DefaultStream),
+    ("ftz", Ftz),
+    ("fmad", Fmad),
+    ("use_fast_math", Replacement(FAST_MATH)),
+    ("include-path", Flag("-I")),
+    ("define-macro", Flag("-D")),
+    ("library", Flag("-l")),
+    ("library-path", Flag("-L")),
     (
-        &["prec-div", "prec-sqrt", "diag-suppress", "m", "machine"],
-        IgnoredValue,
-    ),
-    (&["default-stream"], DefaultStream),
-    (&["ftz"], Ftz),
-    (&["fmad"], Fmad),
-    (&["use_fast_math"], Replacement(FAST_MATH)),
-    (&["include-path"], Flag("-I")),
-    (&["define-macro"], Flag("-D")),
-    (&["library"], Flag("-l")),
-    (&["library-path"], Flag("-L")),
-    (
-        &[
-            "lineinfo",
-            "generate-line-info",
-            "g",
-            "debug",
-            "G",
-            "device-debug",
-        ],
+        "lineinfo generate-line-info g debug G device-debug",
         Replacement(&[]),
     ),
     (
-        &[
-            "expt-extended-lambda",
-            "extended-lambda",
-            "expt-relaxed-constexpr",
-        ],
+        "expt-extended-lambda extended-lambda expt-relaxed-constexpr",
         Replacement(&[]),
     ),
     (
-        &[
-            "m64",
-            "restrict",
-            "keep",
-            "v",
-            "verbose",
-            "resource-usage",
-            "Werror",
-        ],
+        "m64 restrict keep v verbose resource-usage Werror",
         Replacement(&[]),
     ),
     (
-        &["w", "disable-warnings"],
+        "w disable-warnings",
         Replacement(&["--host-option=-w", "--device-option=-w"]),
     ),
-    (&["Wall"], Replacement(&["--host-option=-Wall"])),
-    (&["Wextra"], Replacement(&["--host-option=-Wextra"])),
+    ("Wall", Replacement(&["--host-option=-Wall"])),
+    ("Wextra", Replacement(&["--host-option=-Wextra"])),
     (
-        &["fopenmp"],
+        "fopenmp",
         Replacement(&["--host-option=-fopenmp", "--link-option=-fopenmp"]),
     ),
-    (&["pthread"], Replacement(&["--host-option=-pthread"])),
+    ("pthread", Replacement(&["--host-option=-pthread"])),
     (
-        &["c", "compile", "ptx", "cubin", "fatbin", "E", "M", "shared"],
+        "c compile ptx cubin fatbin E M shared",
         Unsupported(COMPILES_AND_RUNS),
     ),
     (
-        &["dlink", "device-link", "lib", "dlto", "run"],
+        "dlink device-link lib dlto run",
         Unsupported(COMPILES_AND_RUNS),
     ),
-    (&["m32"], Unsupported("only 64-bit programs are supported")),
+    ("m32", Unsupported("only 64-bit programs are supported")),
 ];
 
 /// NVIDIA's libraries that this program provides.
@@ -187,7 +150,9 @@ pub fn translate(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsStrin
             Some((name, value)) => (name, Some(value)),
             None => (flag_text, None),
         };
-        let entry = NVCC_FLAGS.iter().find(|(names, _)| names.contains(&name));
+        let entry = NVCC_FLAGS
+            .iter()
+            .find(|(names, _)| names.split(' ').any(|known| known == name));
         let is_long = text.starts_with("--");
         if let (None, Some(library)) = (
             entry,

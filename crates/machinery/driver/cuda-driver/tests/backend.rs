@@ -62,6 +62,34 @@ fn warpbook_lines(stderr: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Returns the only message.
+#[track_caller]
+fn only_message(stderr: &str) -> &str {
+    let lines = warpbook_lines(stderr);
+    assert_eq!(lines.len(), 1, "{stderr}");
+    lines[0]
+}
+
+/// Asserts that the simulator does not start with this setting, for a reason with these parts.
+#[track_caller]
+fn assert_rejected(name: &str, value: &str, parts: &[&str]) {
+    let (stdout, stderr) = run(&[("CUDA_BACKEND", "sim"), (name, value)]);
+    assert_has(&stdout, "cuInit: 1");
+    assert_has(&stdout, "backend: None");
+    let message = only_message(&stderr);
+    for part in parts {
+        assert!(message.contains(part), "no {part} in {message}");
+    }
+}
+
+/// Asserts that the simulator starts with this setting.
+#[track_caller]
+fn assert_accepted(name: &str, value: &str) {
+    let (stdout, _) = run(&[("CUDA_BACKEND", "sim"), (name, value)]);
+    assert_has(&stdout, "cuInit: 0");
+    assert_has(&stdout, "backend: Some(Simulator)");
+}
+
 #[track_caller]
 fn assert_has(stdout: &str, line: &str) {
     // libtest prints no line break before the first line of a test's output.
@@ -79,58 +107,32 @@ fn sim_selects_the_simulator_silently() {
     assert_has(&stdout, "version: 13");
     // A function that is not simulated is reported by name.
     assert_has(&stdout, "cuDestroyExternalMemory: 801");
-    let lines = warpbook_lines(&stderr);
-    assert_eq!(lines.len(), 1, "{stderr}");
-    assert!(lines[0].contains("cuDestroyExternalMemory"), "{stderr}");
+    assert!(only_message(&stderr).contains("cuDestroyExternalMemory"));
 }
 
 #[test]
 fn unknown_backends_are_rejected_with_a_list() {
-    let (stdout, stderr) = run(&[("CUDA_BACKEND", "cpu")]);
-    assert_has(&stdout, "cuInit: 1");
-    assert_has(&stdout, "backend: None");
-    let lines = warpbook_lines(&stderr);
-    assert_eq!(lines.len(), 1, "{stderr}");
-    for word in ["CUDA_BACKEND=cpu", "gpu", "sim"] {
-        assert!(lines[0].contains(word), "{stderr}");
-    }
+    assert_rejected("CUDA_BACKEND", "cpu", &["CUDA_BACKEND=cpu", "gpu", "sim"]);
 }
 
 #[test]
 fn invalid_time_limits_are_rejected() {
     for limit in ["soon", "-1", "0", "NaN", "inf"] {
-        let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_TIME_LIMIT", limit)];
-        let (stdout, stderr) = run(&settings);
-        assert_has(&stdout, "cuInit: 1");
-        assert!(
-            warpbook_lines(&stderr)[0].contains("CUDA_SIM_TIME_LIMIT"),
-            "{stderr}"
-        );
+        assert_rejected("CUDA_SIM_TIME_LIMIT", limit, &["CUDA_SIM_TIME_LIMIT"]);
     }
     for limit in ["2.5", "none"] {
-        let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_TIME_LIMIT", limit)];
-        assert_has(&run(&settings).0, "cuInit: 0");
+        assert_accepted("CUDA_SIM_TIME_LIMIT", limit);
     }
 }
 
 #[test]
 fn unknown_checks_are_rejected_with_a_list() {
     for list in ["memory", "mem;race", "race,"] {
-        let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_CHECK", list)];
-        let (stdout, stderr) = run(&settings);
-        assert_has(&stdout, "cuInit: 1");
-        let line = warpbook_lines(&stderr)[0];
-        for part in [
-            "CUDA_SIM_CHECK=",
-            list,
-            "mem, init, race, sync, leak and host",
-        ] {
-            assert!(line.contains(part), "{stderr}");
-        }
+        let names = "mem, init, race, sync, leak and host";
+        assert_rejected("CUDA_SIM_CHECK", list, &["CUDA_SIM_CHECK=", list, names]);
     }
     for list in ["all", "mem,sync", ""] {
-        let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_CHECK", list)];
-        assert_has(&run(&settings).0, "cuInit: 0");
+        assert_accepted("CUDA_SIM_CHECK", list);
     }
 }
 
@@ -149,55 +151,33 @@ fn gpu_models_are_selected_by_any_of_their_names() {
         let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_DEVICE", name)];
         let (stdout, stderr) = run(&settings);
         assert_has(&stdout, &format!("name: {device_name}"));
-        assert_eq!(
-            warpbook_lines(&stderr).len(),
-            1,
-            "only of cuDestroyExternalMemory:\n{stderr}"
-        );
+        // The message is about cuDestroyExternalMemory.
+        only_message(&stderr);
     }
 }
 
 #[test]
 fn unknown_gpu_models_are_rejected_with_a_list() {
-    let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_DEVICE", "RTX 9090")];
-    let (stdout, stderr) = run(&settings);
-    assert_has(&stdout, "cuInit: 1");
-    assert_has(&stdout, "backend: None");
-    let lines = warpbook_lines(&stderr);
-    assert_eq!(lines.len(), 1, "{stderr}");
-    assert!(lines[0].contains("CUDA_SIM_DEVICE=RTX 9090"), "{stderr}");
-    for (short, _) in &cuda_driver::device::PRESETS {
-        assert!(lines[0].contains(short), "no {short} in {stderr}");
-    }
+    let names = cuda_driver::device::PRESETS.iter().map(|(short, _)| *short);
+    let parts: Vec<&str> = names.chain(["CUDA_SIM_DEVICE=RTX 9090"]).collect();
+    assert_rejected("CUDA_SIM_DEVICE", "RTX 9090", &parts);
 }
 
 #[test]
 fn invalid_device_counts_are_rejected() {
     for count in ["0", "17", "-1", "two", "1.5"] {
-        let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_DEVICES", count)];
-        let (stdout, stderr) = run(&settings);
-        assert_has(&stdout, "cuInit: 1");
-        let lines = warpbook_lines(&stderr);
-        assert_eq!(lines.len(), 1, "{stderr}");
         let expected = format!("CUDA_SIM_DEVICES={count} is not a number from 1 to 16");
-        assert!(lines[0].contains(&expected), "{stderr}");
+        assert_rejected("CUDA_SIM_DEVICES", count, &[&expected]);
     }
 }
 
 #[test]
 fn invalid_sample_settings_are_rejected() {
-    let with = |sample| run(&[("CUDA_BACKEND", "sim"), ("CUDA_SIM_SAMPLE", sample)]);
     for sample in ["", "none"] {
-        assert_has(&with(sample).0, "backend: Some(Simulator)");
+        assert_accepted("CUDA_SIM_SAMPLE", sample);
     }
-    let (stdout, stderr) = with("half");
-    assert_has(&stdout, "cuInit: 1");
-    let lines = warpbook_lines(&stderr);
-    assert_eq!(lines.len(), 1, "{stderr}");
-    assert!(
-        lines[0].contains("CUDA_SIM_SAMPLE=half is not none"),
-        "{stderr}"
-    );
+    let expected = "CUDA_SIM_SAMPLE=half is not none";
+    assert_rejected("CUDA_SIM_SAMPLE", "half", &[expected]);
 }
 
 /// The first branch runs on machines with a GPU, the second elsewhere.
@@ -216,9 +196,7 @@ fn backend_matches_this_machine() {
             "{message}"
         );
         assert_has(&forced, "backend: None");
-        let lines = warpbook_lines(&forced_stderr);
-        assert_eq!(lines.len(), 1, "{forced_stderr}");
-        assert!(lines[0].contains("CUDA_BACKEND=gpu"), "{}", lines[0]);
+        assert!(only_message(&forced_stderr).contains("CUDA_BACKEND=gpu"));
     }
 }
 
@@ -262,11 +240,10 @@ mod fake {
             assert_has(&stdout, "name: Fake GPU");
             assert_has(&stdout, "version: 9");
             assert_has(&stdout, "cuDestroyExternalMemory: 801");
-            let lines = warpbook_lines(&stderr);
-            assert_eq!(lines.len(), 1, "{stderr}");
+            let message = only_message(&stderr);
             assert!(
-                lines[0].contains("lacks cuDestroyExternalMemory"),
-                "{stderr}"
+                message.contains("lacks cuDestroyExternalMemory"),
+                "{message}"
             );
         }
     }

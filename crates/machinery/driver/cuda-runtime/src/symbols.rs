@@ -7,7 +7,8 @@ use cuda_driver::functions as cu;
 use cust_raw::{CUfunction, CUstream};
 
 use crate::errors::{Error, Result, check};
-use crate::memcpy::{self, CopyKind};
+use crate::memcpy::CopyKind::{self, DeviceToHost, HostToDevice};
+use crate::memcpy::{copy, copy_async};
 use crate::memory::pointer;
 use crate::program;
 use crate::types::{FunctionAttributes, LaunchConfig};
@@ -63,21 +64,25 @@ functions! {
     cudaMemcpyToSymbol(
         symbol: *const c_void, src: *const c_void, bytes: usize, offset: usize, kind: c_int,
     ) | cudaMemcpyToSymbol_ptds
-        = memcpy::copy(to_symbol(symbol, bytes, offset, kind)?, src, bytes, kind), unsafe;
+        = copy(symbol_ptr(symbol, bytes, offset, kind, HostToDevice)?, src, bytes, kind), unsafe;
     cudaMemcpyToSymbolAsync(
         symbol: *const c_void, src: *const c_void, bytes: usize, offset: usize, kind: c_int,
         stream: CUstream,
     ) | cudaMemcpyToSymbolAsync_ptsz
-        = memcpy::copy_async(to_symbol(symbol, bytes, offset, kind)?, src, bytes, kind, stream), unsafe;
+        = copy_async(
+            symbol_ptr(symbol, bytes, offset, kind, HostToDevice)?, src, bytes, kind, stream,
+        ), unsafe;
     cudaMemcpyFromSymbol(
         dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: c_int,
     ) | cudaMemcpyFromSymbol_ptds
-        = memcpy::copy(dst, from_symbol(symbol, bytes, offset, kind)?, bytes, kind), unsafe;
+        = copy(dst, symbol_ptr(symbol, bytes, offset, kind, DeviceToHost)?, bytes, kind), unsafe;
     cudaMemcpyFromSymbolAsync(
         dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: c_int,
         stream: CUstream,
     ) | cudaMemcpyFromSymbolAsync_ptsz
-        = memcpy::copy_async(dst, from_symbol(symbol, bytes, offset, kind)?, bytes, kind, stream), unsafe;
+        = copy_async(
+            dst, symbol_ptr(symbol, bytes, offset, kind, DeviceToHost)?, bytes, kind, stream,
+        ), unsafe;
 }
 
 /// `cudaFuncGetAttributes`.
@@ -107,29 +112,9 @@ fn attribute(function: CUfunction, number: c_int) -> Result<c_int> {
     Ok(value)
 }
 
-/// Returns the address of the bytes at `offset` of a device variable, for a copy to it.
-pub(crate) fn to_symbol(
-    symbol: *const c_void,
-    bytes: usize,
-    offset: usize,
-    kind: c_int,
-) -> Result<*mut c_void> {
-    checked_symbol_ptr(symbol, bytes, offset, kind, CopyKind::HostToDevice)
-}
-
-/// Returns the address of the bytes at `offset` of a device variable, for a copy from it.
-pub(crate) fn from_symbol(
-    symbol: *const c_void,
-    bytes: usize,
-    offset: usize,
-    kind: c_int,
-) -> Result<*mut c_void> {
-    checked_symbol_ptr(symbol, bytes, offset, kind, CopyKind::DeviceToHost)
-}
-
 /// Returns the address of the bytes at `offset` of a device variable. Fails if they exceed the variable or if
 /// `kind` is neither `host_kind`, nor within the device, nor given by the addresses.
-fn checked_symbol_ptr(
+pub(crate) fn symbol_ptr(
     symbol: *const c_void,
     bytes: usize,
     offset: usize,

@@ -69,6 +69,19 @@ macro_rules! functions {
     )*};
 }
 
+/// Defines functions that write one result to their last argument, `out`.
+macro_rules! getters {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $value:expr;)*) => {
+        functions! {$(
+            $name($($argument: $type,)* out: *mut $result) {
+                let value = $value;
+                // SAFETY: `out` is null or writable, as NVML requires of its caller.
+                unsafe { write(out, value) }
+            }
+        )*}
+    };
+}
+
 /// Defines functions for properties that a simulated device does not have.
 macro_rules! unsupported {
     ($($name:ident($($argument:ident: $type:ty),*))*) => {
@@ -110,51 +123,7 @@ functions! {
         // SAFETY: `out` is null or has room for `length` bytes, as NVML requires of its caller.
         unsafe { write_text(out, length, &version) }
     }
-    nvmlSystemGetCudaDriverVersion(out: *mut c_int) {
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, SIMULATED_VERSION) }
-    }
-    nvmlSystemGetCudaDriverVersion_v2(out: *mut c_int) {
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, SIMULATED_VERSION) }
-    }
 
-    nvmlDeviceGetCount_v2(out: *mut c_uint) {
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, machine()?.count) }
-    }
-    nvmlDeviceGetCount(out: *mut c_uint) {
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, machine()?.count) }
-    }
-    nvmlDeviceGetHandleByIndex_v2(index: c_uint, out: *mut Handle) { by_index(index, out) }
-    nvmlDeviceGetHandleByIndex(index: c_uint, out: *mut Handle) { by_index(index, out) }
-    nvmlDeviceGetHandleByPciBusId_v2(bus_id: *const c_char, out: *mut Handle) {
-        // SAFETY: `bus_id` is null or a NUL-terminated string, as NVML requires of its caller.
-        let requested = unsafe { read_text(bus_id) }?.to_lowercase();
-        // The domain may have four or eight digits.
-        let device_handle = find_device(|number| {
-            let bus_id_short = device_bus_id(number);
-            requested == bus_id_short || requested == format!("0000{bus_id_short}")
-        })?;
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, device_handle) }
-    }
-    nvmlDeviceGetHandleByUUID(uuid: *const c_char, out: *mut Handle) {
-        // SAFETY: `uuid` is null or a NUL-terminated string, as NVML requires of its caller.
-        let requested = unsafe { read_text(uuid) }?.to_lowercase();
-        let device_handle = find_device(|number| requested == uuid_text(number).to_lowercase())?;
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, device_handle) }
-    }
-    nvmlDeviceGetIndex(h_device: Handle, out: *mut c_uint) {
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, device(h_device)?.1) }
-    }
-    nvmlDeviceGetMinorNumber(h_device: Handle, out: *mut c_uint) {
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, device(h_device)?.1) }
-    }
     nvmlDeviceGetName(h_device: Handle, out: *mut c_char, length: c_uint) {
         let (machine, _) = device(h_device)?;
         // SAFETY: `out` is null or has room for `length` bytes, as NVML requires of its caller.
@@ -164,27 +133,6 @@ functions! {
         let (_, number) = device(h_device)?;
         // SAFETY: `out` is null or has room for `length` bytes, as NVML requires of its caller.
         unsafe { write_text(out, length, &uuid_text(number)) }
-    }
-    nvmlDeviceGetPciInfo_v3(h_device: Handle, out: *mut PciInfo) {
-        let (machine, number) = device(h_device)?;
-        let bus_id_short = device_bus_id(number);
-        let [ids, subsystem_ids] = machine.device.pci_ids;
-        let info = PciInfo {
-            short_bus_id: c_array(&bus_id_short),
-            domain: 0,
-            bus: number,
-            device: 0,
-            ids,
-            subsystem_ids,
-            bus_id: c_array(&format!("0000{bus_id_short}")),
-        };
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, info) }
-    }
-    nvmlDeviceGetMemoryInfo(h_device: Handle, out: *mut Memory) {
-        let (free, total) = memory(h_device)?;
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, Memory { total, free, used: total - free }) }
     }
     nvmlDeviceGetMemoryInfo_v2(h_device: Handle, out: *mut MemoryV2) {
         let (free, total) = memory(h_device)?;
@@ -204,37 +152,6 @@ functions! {
             write(minor, capability.1 as c_int)
         }
     }
-    // Clocks are constant: the current clock is the maximum clock.
-    nvmlDeviceGetClockInfo(h_device: Handle, kind: c_int, out: *mut c_uint) { clock_of(h_device, kind, out) }
-    nvmlDeviceGetMaxClockInfo(h_device: Handle, kind: c_int, out: *mut c_uint) { clock_of(h_device, kind, out) }
-    nvmlDeviceGetApplicationsClock(h_device: Handle, kind: c_int, out: *mut c_uint) { clock_of(h_device, kind, out) }
-    nvmlDeviceGetCurrentClocksThrottleReasons(h_device: Handle, out: *mut c_ulonglong) {
-        device(h_device)?;
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, 0) }
-    }
-    nvmlDeviceGetCurrentClocksEventReasons(h_device: Handle, out: *mut c_ulonglong) {
-        device(h_device)?;
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, 0) }
-    }
-    nvmlDeviceGetPersistenceMode(h_device: Handle, out: *mut c_int) {
-        device(h_device)?;
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, 0) }
-    }
-    // Simulated memory has no bit errors. Errors are corrected or uncorrected, volatile or aggregate.
-    nvmlDeviceGetTotalEccErrors(h_device: Handle, kind: c_int, counter: c_int, out: *mut c_ulonglong) {
-        let (machine, _) = device(h_device)?;
-        if !(0..=1).contains(&kind) || !(0..=1).contains(&counter) {
-            return Err(Error::InvalidArgument);
-        }
-        if !machine.device.error_correction {
-            return Err(Error::NotSupported);
-        }
-        // SAFETY: `out` is null or writable, as NVML requires of its caller.
-        unsafe { write(out, 0) }
-    }
     // No other processes use the simulated machine.
     nvmlDeviceGetComputeRunningProcesses_v3(h_device: Handle, count: *mut c_uint, list: *mut u8) {
         device(h_device)?;
@@ -242,6 +159,76 @@ functions! {
         // SAFETY: `count` is null or writable, as NVML requires of its caller.
         unsafe { write(count, 0) }
     }
+}
+
+getters! {
+    nvmlSystemGetCudaDriverVersion() -> c_int = SIMULATED_VERSION;
+    nvmlSystemGetCudaDriverVersion_v2() -> c_int = SIMULATED_VERSION;
+    nvmlDeviceGetCount() -> c_uint = machine()?.count;
+    nvmlDeviceGetCount_v2() -> c_uint = machine()?.count;
+    nvmlDeviceGetHandleByIndex(index: c_uint) -> Handle = by_index(index)?;
+    nvmlDeviceGetHandleByIndex_v2(index: c_uint) -> Handle = by_index(index)?;
+    nvmlDeviceGetHandleByPciBusId_v2(bus_id: *const c_char) -> Handle = {
+        // SAFETY: `bus_id` is null or a NUL-terminated string, as NVML requires of its caller.
+        let requested = unsafe { read_text(bus_id) }?.to_lowercase();
+        // The domain may have four or eight digits.
+        find_device(|number| {
+            let bus_id_short = device_bus_id(number);
+            requested == bus_id_short || requested == format!("0000{bus_id_short}")
+        })?
+    };
+    nvmlDeviceGetHandleByUUID(uuid: *const c_char) -> Handle = {
+        // SAFETY: `uuid` is null or a NUL-terminated string, as NVML requires of its caller.
+        let requested = unsafe { read_text(uuid) }?.to_lowercase();
+        find_device(|number| requested == uuid_text(number).to_lowercase())?
+    };
+    nvmlDeviceGetIndex(h_device: Handle) -> c_uint = device(h_device)?.1;
+    nvmlDeviceGetMinorNumber(h_device: Handle) -> c_uint = device(h_device)?.1;
+    nvmlDeviceGetPciInfo_v3(h_device: Handle) -> PciInfo = {
+        let (machine, number) = device(h_device)?;
+        let bus_id_short = device_bus_id(number);
+        let [ids, subsystem_ids] = machine.device.pci_ids;
+        PciInfo {
+            short_bus_id: c_array(&bus_id_short),
+            domain: 0,
+            bus: number,
+            device: 0,
+            ids,
+            subsystem_ids,
+            bus_id: c_array(&format!("0000{bus_id_short}")),
+        }
+    };
+    nvmlDeviceGetMemoryInfo(h_device: Handle) -> Memory = {
+        let (free, total) = memory(h_device)?;
+        Memory { total, free, used: total - free }
+    };
+    // Clocks are constant: the current clock is the maximum clock.
+    nvmlDeviceGetClockInfo(h_device: Handle, kind: c_int) -> c_uint = clock(h_device, kind)?;
+    nvmlDeviceGetMaxClockInfo(h_device: Handle, kind: c_int) -> c_uint = clock(h_device, kind)?;
+    nvmlDeviceGetApplicationsClock(h_device: Handle, kind: c_int) -> c_uint = clock(h_device, kind)?;
+    nvmlDeviceGetCurrentClocksThrottleReasons(h_device: Handle) -> c_ulonglong = {
+        device(h_device)?;
+        0
+    };
+    nvmlDeviceGetCurrentClocksEventReasons(h_device: Handle) -> c_ulonglong = {
+        device(h_device)?;
+        0
+    };
+    nvmlDeviceGetPersistenceMode(h_device: Handle) -> c_int = {
+        device(h_device)?;
+        0
+    };
+    // Simulated memory has no bit errors. Errors are corrected or uncorrected, volatile or aggregate.
+    nvmlDeviceGetTotalEccErrors(h_device: Handle, kind: c_int, counter: c_int) -> c_ulonglong = {
+        let (machine, _) = device(h_device)?;
+        if !(0..=1).contains(&kind) || !(0..=1).contains(&counter) {
+            return Err(Error::InvalidArgument);
+        }
+        if !machine.device.error_correction {
+            return Err(Error::NotSupported);
+        }
+        0
+    };
 }
 
 unsupported! {
@@ -333,14 +320,12 @@ fn unavailable(function: &'static str, handle: Handle) -> CallResult {
     Err(Error::NotSupported)
 }
 
-/// Writes the handle of the device with this index.
-fn by_index(index: c_uint, out: *mut Handle) -> CallResult {
-    let machine = machine()?;
-    if index >= machine.count {
+/// Returns the handle of the device with this index.
+fn by_index(index: c_uint) -> Result<Handle, Error> {
+    if index >= machine()?.count {
         return Err(Error::InvalidArgument);
     }
-    // SAFETY: `out` is null or writable, as NVML requires of the caller of the exported function.
-    unsafe { write(out, handle(index)) }
+    Ok(handle(index))
 }
 
 /// Returns the handle of the first device for which `predicate` returns true.
@@ -351,7 +336,8 @@ fn find_device(predicate: impl Fn(u32) -> bool) -> Result<Handle, Error> {
 }
 
 /// Returns the frequency in MHz of the clock with this `nvmlClockType_t`.
-fn clock(device: &DeviceSpec, kind: c_int) -> Result<c_uint, Error> {
+fn clock(h_device: Handle, kind: c_int) -> Result<c_uint, Error> {
+    let device = device(h_device)?.0.device;
     match kind {
         // The graphics and the SM clock are the same.
         0 | 1 => Ok(device.clock_khz / 1000),
@@ -359,12 +345,6 @@ fn clock(device: &DeviceSpec, kind: c_int) -> Result<c_uint, Error> {
         3 => Err(Error::NotSupported),
         _ => Err(Error::InvalidArgument),
     }
-}
-
-fn clock_of(h_device: Handle, kind: c_int, out: *mut c_uint) -> CallResult {
-    let mhz = clock(device(h_device)?.0.device, kind)?;
-    // SAFETY: `out` is null or writable, as NVML requires of the caller of the exported function.
-    unsafe { write(out, mhz) }
 }
 
 /// Returns free and total memory of a device, in bytes.

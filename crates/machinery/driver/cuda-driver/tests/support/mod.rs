@@ -33,13 +33,11 @@ pub const NOT_SUPPORTED: c_int = 801;
 
 /// Calls a function of the driver and returns its code.
 macro_rules! code {
-    ($function:ident($($argument:expr),* $(,)?)) => {{
-        #[allow(clippy::macro_metavars_in_unsafe, reason = "every test meets the condition below")]
+    ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: the driver looks up handles and device addresses, and rejects null pointers; all other
         // pointers refer to memory as large as the function requires.
-        let code = unsafe { cuda_driver::functions::$function($($argument),*) };
-        code
-    }};
+        unsafe { cuda_driver::functions::$function($($argument),*) }
+    };
 }
 
 /// Calls functions of the driver one after another. Each must return the code that follows it; without one,

@@ -9,10 +9,10 @@ use crate::arrays::array_info;
 use crate::context::context;
 use crate::errors::{Result, check};
 use crate::functions::read;
-use crate::memcpy::CopyKind;
+use crate::memcpy::CopyKind::{self, DeviceToHost, HostToDevice};
 use crate::memcpy_3d::{Copy3D, Endpoint, Memory, from_params};
 use crate::memory::pointer;
-use crate::symbols::{from_symbol, to_symbol};
+use crate::symbols::symbol_ptr;
 use crate::types::{Extent, Memcpy3D, PitchedPtr, Pos};
 
 functions! {
@@ -37,15 +37,15 @@ functions! {
         dst: *mut c_void, src: *const c_void, bytes: usize, kind: c_int,
     )
         => cuGraphAddMemcpyNode(
-            node, graph, after, count, &linear_copy(dst, src, bytes, kind)?, context()?.0,
+            node, graph, after, count, &linear(dst, src, bytes, kind)?, context()?.0,
         ), no_context;
     cudaGraphMemcpyNodeSetParams1D(
         node: CUgraphNode, dst: *mut c_void, src: *const c_void, bytes: usize, kind: c_int,
-    ) = set_driver_copy(node, &linear_copy(dst, src, bytes, kind)?);
+    ) = set_driver_copy(node, &linear(dst, src, bytes, kind)?);
     cudaGraphExecMemcpyNodeSetParams1D(
         exec: CUgraphExec, node: CUgraphNode, dst: *mut c_void, src: *const c_void, bytes: usize,
         kind: c_int,
-    ) = set_driver_copy_in(exec, node, &linear_copy(dst, src, bytes, kind)?);
+    ) = set_driver_copy_in(exec, node, &linear(dst, src, bytes, kind)?);
 
     // Device variables
     cudaGraphAddMemcpyNodeToSymbol(
@@ -53,33 +53,45 @@ functions! {
         symbol: *const c_void, src: *const c_void, bytes: usize, offset: usize, kind: c_int,
     )
         => cuGraphAddMemcpyNode(
-            node, graph, after, count, &linear_copy(to_symbol(symbol, bytes, offset, kind)?, src, bytes, kind)?,
+            node, graph, after, count,
+            &linear(symbol_ptr(symbol, bytes, offset, kind, HostToDevice)?, src, bytes, kind)?,
             context()?.0,
         ), no_context;
     cudaGraphMemcpyNodeSetParamsToSymbol(
         node: CUgraphNode, symbol: *const c_void, src: *const c_void, bytes: usize, offset: usize,
         kind: c_int,
-    ) = set_driver_copy(node, &linear_copy(to_symbol(symbol, bytes, offset, kind)?, src, bytes, kind)?);
+    ) = set_driver_copy(
+        node, &linear(symbol_ptr(symbol, bytes, offset, kind, HostToDevice)?, src, bytes, kind)?,
+    );
     cudaGraphExecMemcpyNodeSetParamsToSymbol(
         exec: CUgraphExec, node: CUgraphNode, symbol: *const c_void, src: *const c_void,
         bytes: usize, offset: usize, kind: c_int,
-    ) = set_driver_copy_in(exec, node, &linear_copy(to_symbol(symbol, bytes, offset, kind)?, src, bytes, kind)?);
+    ) = set_driver_copy_in(
+        exec, node,
+        &linear(symbol_ptr(symbol, bytes, offset, kind, HostToDevice)?, src, bytes, kind)?,
+    );
     cudaGraphAddMemcpyNodeFromSymbol(
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
         dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: c_int,
     )
         => cuGraphAddMemcpyNode(
-            node, graph, after, count, &linear_copy(dst, from_symbol(symbol, bytes, offset, kind)?, bytes, kind)?,
+            node, graph, after, count,
+            &linear(dst, symbol_ptr(symbol, bytes, offset, kind, DeviceToHost)?, bytes, kind)?,
             context()?.0,
         ), no_context;
     cudaGraphMemcpyNodeSetParamsFromSymbol(
         node: CUgraphNode, dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize,
         kind: c_int,
-    ) = set_driver_copy(node, &linear_copy(dst, from_symbol(symbol, bytes, offset, kind)?, bytes, kind)?);
+    ) = set_driver_copy(
+        node, &linear(dst, symbol_ptr(symbol, bytes, offset, kind, DeviceToHost)?, bytes, kind)?,
+    );
     cudaGraphExecMemcpyNodeSetParamsFromSymbol(
         exec: CUgraphExec, node: CUgraphNode, dst: *mut c_void, symbol: *const c_void,
         bytes: usize, offset: usize, kind: c_int,
-    ) = set_driver_copy_in(exec, node, &linear_copy(dst, from_symbol(symbol, bytes, offset, kind)?, bytes, kind)?);
+    ) = set_driver_copy_in(
+        exec, node,
+        &linear(dst, symbol_ptr(symbol, bytes, offset, kind, DeviceToHost)?, bytes, kind)?,
+    );
 }
 
 /// Converts a copy to the driver's structure.
@@ -88,7 +100,7 @@ pub(crate) fn to_driver_copy(params: &Memcpy3D) -> Result<CUDA_MEMCPY3D> {
 }
 
 /// Describes a copy of contiguous bytes in the driver's structure.
-fn linear_copy(
+fn linear(
     dst: *mut c_void,
     src: *const c_void,
     bytes: usize,
@@ -130,7 +142,7 @@ fn set_driver_copy_in(exec: CUgraphExec, node: CUgraphNode, copy: &CUDA_MEMCPY3D
 /// `cudaGraphMemcpyNodeGetParams`.
 fn get(node: CUgraphNode) -> Result<Memcpy3D> {
     context()?;
-    let mut driver_copy = linear_copy(std::ptr::null_mut(), std::ptr::null(), 0, 0)?;
+    let mut driver_copy = linear(std::ptr::null_mut(), std::ptr::null(), 0, 0)?;
     // SAFETY: `driver_copy` is writable; the driver validates `node`.
     check(unsafe { cu::cuGraphMemcpyNodeGetParams(node, &mut driver_copy) })?;
     let src = NodeEndpoint::new(

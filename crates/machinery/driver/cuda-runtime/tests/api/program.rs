@@ -12,13 +12,11 @@ use cuda_runtime::types::{ChannelFormat, Dim3, Extent, Memcpy3D, PitchedPtr, Pos
 
 /// Calls a function of the runtime and returns its code.
 macro_rules! code {
-    ($function:ident($($argument:expr),* $(,)?)) => {{
-        #[allow(clippy::macro_metavars_in_unsafe, reason = "every test meets the condition below")]
+    ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: handles and device addresses are looked up, and null pointers rejected; all other pointers
         // refer to memory as large as the function requires.
-        let code = unsafe { cuda_runtime::$function($($argument),*) };
-        code
-    }};
+        unsafe { cuda_runtime::$function($($argument),*) }
+    };
 }
 
 /// Calls functions of the runtime one after another. Each must succeed, or fail with the error that follows it,
