@@ -1,14 +1,7 @@
 //! Tests of race detection between blocks: unordered accesses to device memory, and the fences, atomics and
 //! locks that order accesses.
 
-use crate::harness::module_of;
-use crate::race::kinds_and_severities;
-use crate::{
-    assert_no_findings, assert_single_finding, check_kernel, checking_machine, line_of, only_kind,
-    params,
-};
-use cuda_sim::check::Severity::{Error, Warning};
-use cuda_sim::check::{Finding, FindingKind};
+use crate::*;
 
 /// Returns a module whose kernel has the thread's index in the grid, `%g`, and the address of its word,
 /// `%at`. Blocks have 32 threads.
@@ -26,7 +19,7 @@ fn grid(body: &str) -> String {
     )
 }
 
-fn check_grid(body: &str, blocks: u32, threads: usize) -> (Vec<Finding>, String) {
+fn check_grid(body: &str, blocks: u32, threads: usize) -> Checked {
     let ptx = grid(body);
     (check_grid_module(&ptx, blocks, threads), ptx)
 }
@@ -45,25 +38,20 @@ fn unordered_accesses_by_several_blocks_are_reported() {
     for threads in [1, 2, 5] {
         // The lanes of a warp race with each other too, so other kinds of findings are ignored.
         let result = check_grid(in_place, 40, threads);
-        let result = only_kind(result, FindingKind::InterBlockRace);
+        let result = result.only(InterBlockRace);
         let other_line = line_of(&result.1, "// there");
-        let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 39);
+        let finding = result.single(InterBlockRace, Warning, 0, 39);
         assert_eq!(finding.block, [1, 0, 0]);
         let other = finding.other.clone().expect("the other access is missing");
         assert_eq!(
             (other.block, other.source.ptx_line, other.write),
             ([0, 0, 0], other_line, false)
         );
-        assert!(
-            finding
-                .details
-                .contains("byte 128 of the 5376-byte allocation"),
-            "{finding}"
-        );
+        assert_contains(&finding.details, "byte 128 of the 5376-byte allocation");
     }
     let sum = "ld.global.u32 %r2, [%out]; add.u32 %r2, %r2, 1; st.global.u32 [%out], %r2; // here";
-    let result = only_kind(check_grid(sum, 40, 2), FindingKind::InterBlockRace);
-    let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 1);
+    let result = check_grid(sum, 40, 2).only(InterBlockRace);
+    let finding = result.single(InterBlockRace, Warning, 0, 1);
     let other = finding.other.expect("the other access is missing");
     assert_eq!(
         (finding.block, other.block, other.write),
@@ -72,30 +60,23 @@ fn unordered_accesses_by_several_blocks_are_reported() {
     // A fence that no thread executes, and one that no later operation publishes.
     let unused = ".visible .entry unused() { membar.gl; ret; }";
     let ptx = grid(sum).replace(".visible .entry k", &format!("{unused}\n.visible .entry k"));
-    let result = only_kind(
-        (check_grid_module(&ptx, 40, 2), ptx),
-        FindingKind::InterBlockRace,
-    );
-    assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 1);
+    let result = (check_grid_module(&ptx, 40, 2), ptx).only(InterBlockRace);
+    result.single(InterBlockRace, Warning, 0, 1);
     let result = check_grid(&format!("{sum}\nmembar.gl;"), 40, 2);
-    assert_single_finding(
-        only_kind(result, FindingKind::InterBlockRace),
-        FindingKind::InterBlockRace,
-        Warning,
-        0,
-        1,
-    );
+    result
+        .only(InterBlockRace)
+        .single(InterBlockRace, Warning, 0, 1);
     for correct in [
         "ld.global.u32 %r2, [%at]; st.global.u32 [%at], %r2;",
         "red.global.add.u32 [%out], 1;",
         "ld.global.u32 %r2, [%out+5124];",
         "st.global.u32 [%at], %r2; ld.global.u32 %r2, [%at];",
     ] {
-        assert_no_findings(check_grid(correct, 40, 2));
+        check_grid(correct, 40, 2).none();
     }
     // A single block can race only between its own threads.
     let result = check_grid(in_place, 1, 1);
-    assert_single_finding(result, FindingKind::WriteAfterRead, Warning, 1, 31);
+    result.single(WriteAfterRead, Warning, 1, 31);
 }
 
 #[test]
@@ -115,10 +96,10 @@ fn blocks_ordered_by_a_counter_are_not_reported() {
     done:"
         )
     };
-    assert_no_findings(check_grid(&body("membar.gl;"), 10, 2));
+    check_grid(&body("membar.gl;"), 10, 2).none();
     let result = check_grid(&body(""), 10, 2);
     let other_line = line_of(&result.1, "// there");
-    let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 1);
+    let finding = result.single(InterBlockRace, Warning, 0, 1);
     let other = finding.other.expect("the other access is missing");
     assert_eq!((finding.block, other.block), ([0; 3], [9, 0, 0]));
     assert_eq!((other.source.ptx_line, other.write), (other_line, false));
@@ -214,9 +195,7 @@ fn lock_orders_blocks_and_accesses_outside_it_are_reported() {
         let actual = lines_in_grid(&incorrect, 10);
         assert!(!actual.is_empty(), "{incorrect}");
         assert!(
-            actual
-                .iter()
-                .all(|finding| finding.0 == FindingKind::InterBlockRace),
+            actual.iter().all(|finding| finding.0 == InterBlockRace),
             "{actual:?} {incorrect}"
         );
     }
@@ -231,9 +210,12 @@ fn volatile_accesses_are_not_atomic() {
     let result = check_grid(&first_thread(sum), 10, 2);
     let line = line_of(&result.1, "// here");
     assert!(!result.0.is_empty(), "{}", result.1);
-    assert!(result.0.iter().all(|finding| {
-        (finding.kind, finding.source.ptx_line) == (FindingKind::InterBlockRace, line)
-    }));
+    assert!(
+        result
+            .0
+            .iter()
+            .all(|finding| { (finding.kind, finding.source.ptx_line) == (InterBlockRace, line) })
+    );
     let by_warps = |body: &str| {
         check_kernel(
             &format!(
@@ -247,28 +229,20 @@ fn volatile_accesses_are_not_atomic() {
             96,
         )
     };
-    let (findings, ptx) = by_warps(sum);
-    assert!(
-        kinds_and_severities(&findings).contains(&(FindingKind::WriteAfterWrite, Error)),
-        "{findings:#?}\n{ptx}"
-    );
+    by_warps(sum).include(WriteAfterWrite, Error);
     // An atomic read followed by an exchange is not one atomic operation.
     let split = "atom.global.or.b32 %r2, [%out], 0;
         add.u32 %r2, %r2, 1;
         atom.global.exch.b32 %r3, [%out], %r2;";
     assert!(!lines_in_grid(&first_thread(split), 10).is_empty());
-    let (findings, ptx) = by_warps(split);
-    assert!(
-        kinds_and_severities(&findings).contains(&(FindingKind::WriteAfterWrite, Error)),
-        "{findings:#?}\n{ptx}"
-    );
+    by_warps(split).include(WriteAfterWrite, Error);
     // A flag that is only ever set to one value is harmless, whichever thread reads it.
     let flag = "ld.volatile.global.u32 %r2, [%out];
         setp.eq.u32 %p1, %r2, 5;
         @%p1 bra done;
         st.volatile.global.u32 [%out], 5;";
     assert_eq!(lines_in_grid(&first_thread(flag), 10), []);
-    assert_no_findings(by_warps(flag));
+    by_warps(flag).none();
     // Threads wait in turn, each for the previous one.
     let wait_for_turn = |turn_number: &str| {
         format!(
@@ -286,7 +260,7 @@ fn volatile_accesses_are_not_atomic() {
     // The memory before the launch is not zero.
     let first = u32::from_ne_bytes([sim_machine::POISON; 4]);
     let body = format!("add.u32 %r6, %r6, {first}; {}", wait_for_turn("%r6"));
-    assert_no_findings(by_warps(&body));
+    by_warps(&body).none();
 }
 
 #[test]
@@ -311,10 +285,10 @@ fn loop_over_volatile_memory_is_not_a_spin_loop() {
         @%p1 bra again;"
         ))
     };
-    assert_no_findings(check_grid(&body("membar.gl;"), 10, 2));
+    check_grid(&body("membar.gl;"), 10, 2).none();
     let result = check_grid(&body(""), 10, 2);
     let other_line = line_of(&result.1, "// there");
-    let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 9);
+    let finding = result.single(InterBlockRace, Warning, 0, 9);
     assert_eq!(
         finding
             .other

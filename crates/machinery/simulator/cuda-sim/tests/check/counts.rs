@@ -1,10 +1,7 @@
 //! Counters under checks, which must equal those without checks.
 
-use cuda_sim::check::Checks;
+use crate::*;
 use cuda_sim::isa::AccessClass;
-
-use crate::harness::{Machine, module_of, record, total};
-use crate::params;
 
 #[test]
 fn checks_do_not_change_counters() {

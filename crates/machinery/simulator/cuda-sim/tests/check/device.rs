@@ -1,12 +1,6 @@
 //! Unordered accesses to device memory by the threads of a block.
 
-use crate::race::kinds_and_severities;
-use crate::{
-    assert_no_findings, assert_single_finding, check_kernel, checking_machine, kernel_of, line_of,
-    only_kind, params,
-};
-use cuda_sim::check::Severity::Error;
-use cuda_sim::check::{Finding, FindingKind};
+use crate::*;
 
 #[test]
 fn lock_orders_threads_of_a_block() {
@@ -39,8 +33,8 @@ fn lock_orders_threads_of_a_block() {
         @%p2 bra next;"
         )
     };
-    assert_no_findings(check_kernel(&body("membar.gl;", "membar.gl;"), 96));
-    assert_no_findings(check_kernel(&body("", "membar.cta;"), 96));
+    check_kernel(&body("membar.gl;", "membar.gl;"), 96).none();
+    check_kernel(&body("", "membar.cta;"), 96).none();
     let (findings, ptx) = check_kernel(&body("membar.gl;", ""), 96);
     assert!(!findings.is_empty(), "{ptx}");
 }
@@ -68,20 +62,17 @@ fn unordered_accesses_by_warps_of_a_block_are_reported() {
         )
     };
     let result = check_kernel(&ring(32, &body("")), 96);
-    let result = only_kind(result, FindingKind::ReadAfterWrite);
+    let result = result.only(ReadAfterWrite);
     let other_line = line_of(&result.1, "// there");
-    let finding = assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 64, 32);
+    let finding = result.single(ReadAfterWrite, Error, 64, 32);
     let other = finding.other.clone().expect("the other access is missing");
     assert_eq!(
         (other.source.ptx_line, other.thread, other.write),
         (other_line, [0, 0, 0], true)
     );
-    assert!(
-        finding.details.contains("byte 0 of the 384-byte"),
-        "{finding}"
-    );
+    assert_contains(&finding.details, "byte 0 of the 384-byte");
     for sufficient in ["bar.sync 0;", "bar.sync 1, 96;", "barrier.sync 0;"] {
-        assert_no_findings(check_kernel(&ring(32, &body(sufficient)), 96));
+        check_kernel(&ring(32, &body(sufficient)), 96).none();
     }
     // A fence alone is no barrier, and a barrier of a warp does not order the block.
     for insufficient in ["membar.gl;", "bar.warp.sync -1;"] {
@@ -98,42 +89,34 @@ fn unordered_accesses_by_warps_of_a_block_are_reported() {
         st.global.u32 [%mine], %r2; // here"
         )
     };
-    let result = only_kind(
-        check_kernel(&ring(64, &body("")), 96),
-        FindingKind::WriteAfterRead,
-    );
-    assert_single_finding(result, FindingKind::WriteAfterRead, Error, 64, 32);
-    assert_no_findings(check_kernel(&ring(64, &body("bar.sync 0;")), 96));
+    let result = check_kernel(&ring(64, &body("")), 96).only(WriteAfterRead);
+    result.single(WriteAfterRead, Error, 64, 32);
+    check_kernel(&ring(64, &body("bar.sync 0;")), 96).none();
     // Two threads write: an equal value does not depend on their order.
     let two_writes =
         |value: &str| check_kernel(&format!("st.global.u32 [%out+8], {value}; // here"), 64);
-    assert_no_findings(two_writes("5"));
+    two_writes("5").none();
     let (findings, ptx) = two_writes("%t");
     assert_eq!(
         kinds_and_severities(&findings),
-        [
-            (FindingKind::WriteAfterWrite, Error),
-            (FindingKind::ConflictingStore, Error)
-        ],
+        [(WriteAfterWrite, Error), (ConflictingStore, Error)],
         "{ptx}"
     );
     // Atomics, and writes to each thread's own word.
-    assert_no_findings(check_kernel(
+    check_kernel(
         "st.global.u32 [%mine], 0; red.global.add.u32 [%mine], 1;",
         96,
-    ));
-    assert_no_findings(check_kernel(
+    )
+    .none();
+    check_kernel(
         "st.global.u32 [%mine], 0; bar.sync 0; red.global.add.u32 [%out], 1;",
         96,
-    ));
+    )
+    .none();
     let body = "setp.ne.u32 %p1, %t, 40;
         @!%p1 st.global.u32 [%out], 0;
         red.global.add.u32 [%out], 1;";
-    let (findings, ptx) = check_kernel(body, 96);
-    assert!(
-        kinds_and_severities(&findings).contains(&(FindingKind::WriteAfterWrite, Error)),
-        "{findings:#?}\n{ptx}"
-    );
+    check_kernel(body, 96).include(WriteAfterWrite, Error);
 }
 
 #[test]
@@ -164,7 +147,7 @@ fn blocks_may_use_more_memory_than_is_tracked() {
         kinds
     };
     // The only finding is that all three blocks write the same memory.
-    assert_eq!(kinds(findings("")), [FindingKind::InterBlockRace]);
+    assert_eq!(kinds(findings("")), [InterBlockRace]);
     let late_write = "st.global.u32 [%out+4], %t;";
-    assert!(kinds(findings(late_write)).contains(&FindingKind::WriteAfterWrite));
+    assert!(kinds(findings(late_write)).contains(&WriteAfterWrite));
 }

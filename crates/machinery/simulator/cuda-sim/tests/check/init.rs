@@ -1,17 +1,10 @@
 //! Reads of uninitialized memory.
 
-use crate::harness::Machine;
-use crate::harness::kernel_of;
-use crate::{
-    assert_no_findings, assert_single_finding, check_kernel, check_module, checking_machine,
-    line_of, params,
-};
-use cuda_sim::check::Severity::Error;
-use cuda_sim::check::{Finding, FindingKind};
+use crate::*;
 
 /// Runs `instruction` in two blocks of 32 threads, each of which loads a word of the same buffer of `bytes`
 /// bytes. Only the first `initialized` bytes have been written.
-fn read_from(instruction: &str, bytes: u64, initialized: u64) -> (Vec<Finding>, String) {
+fn read_from(instruction: &str, bytes: u64, initialized: u64) -> Checked {
     let ptx = kernel_of(&format!("{instruction} // here"));
     let mut machine = checking_machine(&ptx);
     let address = machine.global.allocate(bytes).unwrap();
@@ -28,75 +21,39 @@ fn read_from(instruction: &str, bytes: u64, initialized: u64) -> (Vec<Finding>, 
 #[test]
 fn reads_of_uninitialized_device_memory_are_reported() {
     let load = "ld.global.u32 %r1, [%mine];";
-    let finding = assert_single_finding(
-        read_from(load, 128, 0),
-        FindingKind::UninitializedDevice,
-        Error,
-        0,
-        64,
-    );
-    assert!(
-        finding
-            .details
-            .contains("byte 0 of the 128-byte allocation"),
-        "{finding}"
-    );
-    let finding = assert_single_finding(
-        read_from(load, 128, 90),
-        FindingKind::UninitializedDevice,
-        Error,
-        22,
-        20,
-    );
-    assert!(finding.details.contains("byte 88 of"), "{finding}");
-    assert_no_findings(read_from(load, 128, 128));
-    let finding = assert_single_finding(
-        read_from("ld.global.u8 %r1, [%out];", 1, 0),
-        FindingKind::UninitializedDevice,
-        Error,
-        0,
-        64,
-    );
-    assert!(
-        finding.details.contains("all of the 1-byte allocation"),
-        "{finding}"
-    );
+    let finding = read_from(load, 128, 0).single(UninitializedDevice, Error, 0, 64);
+    assert_contains(&finding.details, "byte 0 of the 128-byte allocation");
+    let finding = read_from(load, 128, 90).single(UninitializedDevice, Error, 22, 20);
+    assert_contains(&finding.details, "byte 88 of");
+    read_from(load, 128, 128).none();
+    let finding =
+        read_from("ld.global.u8 %r1, [%out];", 1, 0).single(UninitializedDevice, Error, 0, 64);
+    assert_contains(&finding.details, "all of the 1-byte allocation");
     let vector_load = "ld.global.v2.u32 {%r1, %r2}, [%out+56];";
-    assert_single_finding(
-        read_from(vector_load, 128, 60),
-        FindingKind::UninitializedDevice,
-        Error,
-        0,
-        64,
-    );
-    assert_no_findings(read_from(vector_load, 128, 64));
+    read_from(vector_load, 128, 60).single(UninitializedDevice, Error, 0, 64);
+    read_from(vector_load, 128, 64).none();
     // Memory that the thread has written itself.
-    assert_no_findings(read_from(
+    read_from(
         "st.global.u32 [%mine], 0; ld.global.u32 %r1, [%mine];",
         128,
         0,
-    ));
+    )
+    .none();
     let half_word_store = "st.global.u16 [%mine+2], 0; ld.global.u32 %r1, [%mine];";
-    assert_single_finding(
-        read_from(half_word_store, 128, 0),
-        FindingKind::UninitializedDevice,
-        Error,
-        0,
-        64,
-    );
+    read_from(half_word_store, 128, 0).single(UninitializedDevice, Error, 0, 64);
 }
 
 #[test]
 fn atomics_on_uninitialized_memory_are_reported() {
     let count = "red.global.add.u32 [%out], 1;";
     let (findings, _) = read_from(count, 128, 0);
-    assert_eq!(findings[0].kind, FindingKind::UninitializedDevice);
+    assert_eq!(findings[0].kind, UninitializedDevice);
     assert_eq!(
         findings[0].count, 64,
         "an addition leaves memory uninitialized"
     );
-    assert_no_findings(read_from(count, 128, 4));
-    assert_no_findings(read_from("atom.global.exch.b32 %r1, [%mine], 1;", 128, 0));
+    read_from(count, 128, 4).none();
+    read_from("atom.global.exch.b32 %r1, [%mine], 1;", 128, 0).none();
 }
 
 #[test]
@@ -110,16 +67,10 @@ fn shared_memory_is_uninitialized_in_every_block() {
         ld.shared.u32 %r1, [%d2]; // here"
         )
     };
-    assert_no_findings(check_kernel(&body("st.shared.u32 [%d2], 1;"), 64));
+    check_kernel(&body("st.shared.u32 [%d2], 1;"), 64).none();
     let all_but_one = "setp.eq.u32 %p1, %t, 33; @!%p1 st.shared.u32 [%d2], 1;";
-    let finding = assert_single_finding(
-        check_kernel(&body(all_but_one), 64),
-        FindingKind::UninitializedShared,
-        Error,
-        33,
-        1,
-    );
-    assert!(finding.details.contains("offset 0x84"), "{finding}");
+    let finding = check_kernel(&body(all_but_one), 64).single(UninitializedShared, Error, 33, 1);
+    assert_contains(&finding.details, "offset 0x84");
     // Only the first block writes.
     let first = "mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 0; @%p1 st.shared.u32 [%d2], 1;";
     let ptx = kernel_of(&body(first));
@@ -140,20 +91,8 @@ fn reads_through_generic_addresses_are_reported() {
     let body = ".shared .align 4 .b32 tile[64];
         mov.u64 %d1, tile; mad.wide.u32 %d2, %t, 4, %d1; cvta.shared.u64 %d3, %d2;
         ld.u32 %r1, [%d3]; // here";
-    assert_single_finding(
-        check_kernel(body, 64),
-        FindingKind::UninitializedShared,
-        Error,
-        0,
-        64,
-    );
-    assert_single_finding(
-        read_from("ld.u32 %r1, [%mine];", 128, 64),
-        FindingKind::UninitializedDevice,
-        Error,
-        16,
-        32,
-    );
+    check_kernel(body, 64).single(UninitializedShared, Error, 0, 64);
+    read_from("ld.u32 %r1, [%mine];", 128, 64).single(UninitializedDevice, Error, 16, 32);
 }
 
 #[test]
@@ -176,35 +115,20 @@ fn reads_of_uninitialized_local_memory_are_reported() {
         ))
     };
     let check = |body: &str| check_module(&module(body), 32);
-    let kind = FindingKind::UninitializedLocal;
-    let finding = assert_single_finding(
-        check("ld.local.u32 %r1, [%d1+8]; // here"),
-        kind,
-        Error,
-        0,
-        32,
-    );
-    assert!(
-        finding.details.contains("offset 0x8 of local memory"),
-        "{finding}"
-    );
+    let kind = UninitializedLocal;
+    let finding = check("ld.local.u32 %r1, [%d1+8]; // here").single(kind, Error, 0, 32);
+    assert_contains(&finding.details, "offset 0x8 of local memory");
     // Some threads write the word, and others do not.
     let some_threads = "setp.lt.u32 %p1, %t, 5; @%p1 st.local.u32 [%d1+8], %t;
         ld.local.u32 %r1, [%d1+8]; // here";
-    assert_single_finding(check(some_threads), kind, Error, 5, 27);
+    check(some_threads).single(kind, Error, 5, 27);
     // Through a generic address.
     let generic = "cvta.local.u64 %d2, %d1; ld.u32 %r1, [%d2+4]; // here";
-    assert_single_finding(check(generic), kind, Error, 0, 32);
-    assert_no_findings(check(
-        "st.local.u32 [%d1+8], %t; ld.local.u32 %r1, [%d1+8];",
-    ));
-    assert_no_findings(check(
-        "cvta.local.u64 %d2, %d1; st.u32 [%d2+4], %t; ld.local.u32 %r1, [%d1+4];",
-    ));
+    check(generic).single(kind, Error, 0, 32);
+    check("st.local.u32 [%d1+8], %t; ld.local.u32 %r1, [%d1+8];").none();
+    check("cvta.local.u64 %d2, %d1; st.u32 [%d2+4], %t; ld.local.u32 %r1, [%d1+4];").none();
     // Copies of structures whose padding is uninitialized are allowed.
-    assert_no_findings(check(
-        "st.local.u8 [%d1+8], %h1; ld.local.u32 %r1, [%d1+8];",
-    ));
+    check("st.local.u8 [%d1+8], %h1; ld.local.u32 %r1, [%d1+8];").none();
 }
 
 /// Local memory is uninitialized again in each block.
@@ -227,5 +151,5 @@ fn local_memory_is_uninitialized_in_every_block() {
         .iter()
         .map(|finding| (finding.kind, finding.block, finding.count))
         .collect();
-    assert_eq!(kinds, [(FindingKind::UninitializedLocal, [1, 0, 0], 64)]);
+    assert_eq!(kinds, [(UninitializedLocal, [1, 0, 0], 64)]);
 }

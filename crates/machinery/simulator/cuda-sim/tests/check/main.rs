@@ -15,8 +15,10 @@ mod slips;
 mod sync;
 mod wgmma;
 
-use cuda_sim::check::{Checks, Finding, FindingKind, Severity};
-use harness::{Launch, Machine, kernel_of};
+use cuda_sim::check::FindingKind::{self, *};
+use cuda_sim::check::Severity::{self, Error, Warning};
+use cuda_sim::check::{Checks, Finding};
+use harness::{Launch, Machine, illegal, kernel_of, module_of, record, total};
 use sim_machine::params;
 
 /// Returns the line of `ptx` that contains `mark`.
@@ -32,58 +34,82 @@ pub fn checking_machine(ptx: &str) -> Machine {
 
 /// Checks a kernel that [`kernel_of`] makes of `body`, in one block of `threads` threads that may write one
 /// word each. Returns the findings and the PTX.
-pub fn check_kernel(body: &str, threads: u32) -> (Vec<Finding>, String) {
+pub fn check_kernel(body: &str, threads: u32) -> Checked {
     check_module(&kernel_of(body), threads)
 }
 
 /// Checks a module that has a kernel like that of [`kernel_of`].
-pub fn check_module(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
+pub fn check_module(ptx: &str, threads: u32) -> Checked {
     let mut machine = checking_machine(ptx);
     let out = machine.out::<u32>(threads as usize);
     let launch = Launch::new("k", 1, threads, params![out]);
     (machine.report(&launch).findings, ptx.to_owned())
 }
 
-/// Asserts that there is exactly one finding, with this kind, severity, first thread and count, on the line
-/// marked `// here`.
-#[track_caller]
-pub fn assert_single_finding(
-    (findings, ptx): (Vec<Finding>, String),
-    kind: FindingKind,
-    severity: Severity,
-    thread: u32,
-    count: u64,
-) -> Finding {
-    let [finding] = &findings[..] else {
-        panic!("expected one finding, not {findings:#?}, in\n{ptx}");
-    };
-    assert_eq!(
-        (finding.kind, finding.severity),
-        (kind, severity),
-        "{finding}\n{ptx}"
-    );
-    assert_eq!(finding.check, kind.check());
-    assert_eq!(
-        finding.source.ptx_line,
-        line_of(&ptx, "// here"),
-        "{finding}\n{ptx}"
-    );
-    assert_eq!(finding.thread, [thread, 0, 0], "{finding}\n{ptx}");
-    assert_eq!(finding.count, count, "{finding}\n{ptx}");
-    finding.clone()
+/// The findings in a kernel, and its PTX.
+pub type Checked = (Vec<Finding>, String);
+
+/// What the tests assert about findings.
+pub trait Findings: Sized {
+    /// Asserts that there is exactly one finding, with this kind, severity, first thread and count, on the
+    /// line marked `// here`.
+    #[track_caller]
+    fn single(self, kind: FindingKind, severity: Severity, thread: u32, count: u64) -> Finding;
+
+    /// Asserts that there are no findings.
+    #[track_caller]
+    fn none(self);
+
+    /// Asserts that there is a finding of this kind and severity.
+    #[track_caller]
+    fn include(self, kind: FindingKind, severity: Severity);
+
+    /// Keeps only the findings of one kind.
+    fn only(self, kind: FindingKind) -> Self;
 }
 
-/// Asserts that there are no findings.
-#[track_caller]
-pub fn assert_no_findings((findings, ptx): (Vec<Finding>, String)) {
-    assert!(findings.is_empty(), "{}\n{ptx}", findings[0]);
+impl Findings for Checked {
+    fn single(self, kind: FindingKind, severity: Severity, thread: u32, count: u64) -> Finding {
+        let (findings, ptx) = self;
+        let [finding] = &findings[..] else {
+            panic!("expected one finding, not {findings:#?}, in\n{ptx}");
+        };
+        let actual = (finding.kind, finding.severity);
+        assert_eq!(actual, (kind, severity), "{finding}\n{ptx}");
+        assert_eq!(finding.check, kind.check());
+        let line = line_of(&ptx, "// here");
+        assert_eq!(finding.source.ptx_line, line, "{finding}\n{ptx}");
+        assert_eq!(finding.thread, [thread, 0, 0], "{finding}\n{ptx}");
+        assert_eq!(finding.count, count, "{finding}\n{ptx}");
+        finding.clone()
+    }
+
+    fn none(self) {
+        assert!(self.0.is_empty(), "{}\n{}", self.0[0], self.1);
+    }
+
+    fn include(self, kind: FindingKind, severity: Severity) {
+        let (findings, ptx) = self;
+        let included = kinds_and_severities(&findings).contains(&(kind, severity));
+        assert!(included, "{findings:#?}\n{ptx}");
+    }
+
+    fn only(mut self, kind: FindingKind) -> Self {
+        self.0.retain(|finding| finding.kind == kind);
+        self
+    }
 }
 
-/// Keeps only the findings of one kind.
-pub fn only_kind(
-    (findings, ptx): (Vec<Finding>, String),
-    kind: FindingKind,
-) -> (Vec<Finding>, String) {
-    let findings = findings.into_iter().filter(|finding| finding.kind == kind);
-    (findings.collect(), ptx)
+/// Returns the kinds and severities of findings, in order.
+pub fn kinds_and_severities(findings: &[Finding]) -> Vec<(FindingKind, Severity)> {
+    let findings = findings.iter();
+    findings
+        .map(|finding| (finding.kind, finding.severity))
+        .collect()
+}
+
+/// Asserts that a sentence of a finding contains `part`.
+#[track_caller]
+pub fn assert_contains(text: &str, part: &str) {
+    assert!(text.contains(part), "`{part}` is not in: {text}");
 }

@@ -1,11 +1,6 @@
 //! Findings about faulting addresses.
 
-use crate::harness::{Machine, module_of};
-use crate::{
-    assert_no_findings, assert_single_finding, check_kernel, check_module, checking_machine, params,
-};
-use cuda_sim::check::FindingKind;
-use cuda_sim::check::Severity::{Error, Warning};
+use crate::*;
 
 /// Returns a body in which thread 3 stores at `%out` plus an offset. The output has 32 words.
 fn store_at(offset: i64) -> String {
@@ -25,50 +20,29 @@ fn out_of_bounds_finding_gives_distance_and_likely_cause() {
         (1 << 19, "524160 bytes past the end", "pitch for a width"),
         ((1 << 34) - 4, "2^32 elements past", "below zero"),
     ] {
-        let finding = assert_single_finding(
-            check_kernel(&store_at(offset), 32),
-            FindingKind::OutOfBounds,
-            Error,
-            3,
-            1,
-        );
-        assert!(finding.details.contains(details), "{offset}: {finding}");
-        assert!(finding.details.contains("allocated 1st"), "{finding}");
-        assert!(
-            finding.likely_cause.contains(likely_cause),
-            "{offset}: {finding}"
-        );
+        let finding = check_kernel(&store_at(offset), 32).single(OutOfBounds, Error, 3, 1);
+        assert_contains(&finding.details, details);
+        assert_contains(&finding.details, "allocated 1st");
+        assert_contains(&finding.likely_cause, likely_cause);
     }
 }
 
 #[test]
 fn invalid_addresses_are_classified() {
     for (address, kind, details) in [
-        ("0", FindingKind::NullPointer, "the address is null"),
-        ("12", FindingKind::NullPointer, "null plus 12 bytes"),
-        ("0x7f0000001000", FindingKind::WrongSpace, "host's memory"),
-        (
-            "0x1000000000000010",
-            FindingKind::WrongSpace,
-            "shared memory",
-        ),
-        (
-            "0x2000000000000010",
-            FindingKind::WrongSpace,
-            "thread's own memory",
-        ),
+        ("0", NullPointer, "the address is null"),
+        ("12", NullPointer, "null plus 12 bytes"),
+        ("0x7f0000001000", WrongSpace, "host's memory"),
+        ("0x1000000000000010", WrongSpace, "shared memory"),
+        ("0x2000000000000010", WrongSpace, "thread's own memory"),
     ] {
         let body = format!("mov.u64 %d1, {address}; ld.global.u32 %r1, [%d1]; // here");
-        let finding = assert_single_finding(check_kernel(&body, 1), kind, Error, 0, 1);
-        assert!(finding.details.contains(details), "{finding}");
+        let finding = check_kernel(&body, 1).single(kind, Error, 0, 1);
+        assert_contains(&finding.details, details);
     }
     let body = "add.s64 %d1, %out, 2; ld.global.u32 %r1, [%d1]; // here";
-    let finding =
-        assert_single_finding(check_kernel(body, 1), FindingKind::Misaligned, Error, 0, 1);
-    assert!(
-        finding.details.contains("2 bytes past an aligned address"),
-        "{finding}"
-    );
+    let finding = check_kernel(body, 1).single(Misaligned, Error, 0, 1);
+    assert_contains(&finding.details, "2 bytes past an aligned address");
 }
 
 #[test]
@@ -80,47 +54,25 @@ fn shared_and_local_memory_bounds_are_checked() {
         )
     };
     let (findings, _) = check_kernel(&shared(1024), 1);
-    assert_eq!(findings[0].kind, FindingKind::UninitializedShared);
-    let finding = assert_single_finding(
-        check_kernel(&shared(1028), 1),
-        FindingKind::OutOfBounds,
-        Error,
-        0,
-        1,
-    );
-    assert!(
-        finding
-            .details
-            .contains("right past the end of the block's 1028 bytes"),
-        "{finding}"
+    assert_eq!(findings[0].kind, UninitializedShared);
+    let finding = check_kernel(&shared(1028), 1).single(OutOfBounds, Error, 0, 1);
+    assert_contains(
+        &finding.details,
+        "right past the end of the block's 1028 bytes",
     );
     let empty_array = module_of(
         ".extern .shared .align 4 .b8 more[];",
         "mov.u64 %d1, more; st.shared.u32 [%d1], 1; // here",
     );
-    let finding = assert_single_finding(
-        check_module(&empty_array, 1),
-        FindingKind::OutOfBounds,
-        Error,
-        0,
-        1,
-    );
-    assert!(
-        finding
-            .likely_cause
-            .contains("launch without dynamic shared memory"),
-        "{finding}"
+    let finding = check_module(&empty_array, 1).single(OutOfBounds, Error, 0, 1);
+    assert_contains(
+        &finding.likely_cause,
+        "launch without dynamic shared memory",
     );
     let local = ".local .align 4 .b8 own[64];
         mov.u64 %d1, own; st.local.u32 [%d1+64], 1; // here";
-    let finding = assert_single_finding(
-        check_kernel(local, 1),
-        FindingKind::OutOfBounds,
-        Error,
-        0,
-        1,
-    );
-    assert!(finding.details.contains("thread's 64 bytes"), "{finding}");
+    let finding = check_kernel(local, 1).single(OutOfBounds, Error, 0, 1);
+    assert_contains(&finding.details, "thread's 64 bytes");
 }
 
 #[test]
@@ -134,27 +86,19 @@ fn freed_memory_and_variables_are_named() {
     machine.global.free(freed).unwrap();
     let fault = machine.fault("k", 1, 1, params![freed + 4]);
     let finding = fault.finding().unwrap();
-    assert_eq!(finding.kind, FindingKind::UseAfterFree);
-    assert!(
-        finding.details.contains("byte 4 of the 64-byte allocation"),
-        "{finding}"
-    );
+    assert_eq!(finding.kind, UseAfterFree);
+    assert_contains(&finding.details, "byte 4 of the 64-byte allocation");
     let (table, _) = machine.program.variable("table").unwrap();
     let finding = machine
         .fault("k", 1, 1, params![table + 64])
         .finding()
         .unwrap();
-    assert!(
-        finding
-            .details
-            .contains("past the end of `table` (64 bytes)"),
-        "{finding}"
-    );
+    assert_contains(&finding.details, "past the end of `table` (64 bytes)");
 }
 
 #[test]
 fn fault_message_has_the_finding_without_checks() {
-    let mut machine = Machine::new(&crate::kernel_of(&store_at(128)));
+    let mut machine = Machine::new(&kernel_of(&store_at(128)));
     let out = machine.out::<u32>(32);
     let text = machine.fault("k", 1, 32, params![out]).to_string();
     for part in [
@@ -169,7 +113,7 @@ fn fault_message_has_the_finding_without_checks() {
 #[test]
 fn index_into_another_shared_array_is_reported() {
     let check = |index: &str, array: &str| {
-        let ptx = crate::harness::module_of(
+        let ptx = module_of(
             ".shared .align 4 .b8 a[128]; .shared .align 4 .b8 b[128];",
             &format!(
                 "mov.u64 %d1, a; mov.u64 %d2, b;
@@ -184,29 +128,21 @@ fn index_into_another_shared_array_is_reported() {
         st.global.u32 [%mine], %r1;"
             ),
         );
-        crate::only_kind(crate::check_module(&ptx, 32), FindingKind::OtherArray)
+        check_module(&ptx, 32).only(OtherArray)
     };
-    let (kind, warning) = (FindingKind::OtherArray, Warning);
-    let finding = assert_single_finding(check("", "%d1"), kind, warning, 31, 1);
-    assert!(
-        finding
-            .details
-            .contains("byte 128 of an array of 128 bytes"),
-        "{finding}"
-    );
-    let finding = assert_single_finding(check("sub.s64 %d3, %d3, 8;", "%d2"), kind, warning, 0, 1);
-    assert!(
-        finding.details.contains("4 bytes before the start"),
-        "{finding}"
-    );
+    let (kind, warning) = (OtherArray, Warning);
+    let finding = check("", "%d1").single(kind, warning, 31, 1);
+    assert_contains(&finding.details, "byte 128 of an array of 128 bytes");
+    let finding = check("sub.s64 %d3, %d3, 8;", "%d2").single(kind, warning, 0, 1);
+    assert_contains(&finding.details, "4 bytes before the start");
     // Both accesses stay inside their arrays.
-    assert_no_findings(check("and.b64 %d3, %d3, 63;", "%d1"));
-    assert_no_findings(check("sub.s64 %d3, %d3, 4;", "%d2"));
+    check("and.b64 %d3, %d3, 63;", "%d1").none();
+    check("sub.s64 %d3, %d3, 4;", "%d2").none();
     // The array is selected at run time.
     let either = "setp.lt.u32 %p1, %t, 7; selp.b64 %d1, %d1, %d2, %p1; and.b64 %d3, %d3, 63;";
-    assert_no_findings(check(either, "%d1"));
+    check(either, "%d1").none();
     // An address computed from both arrays belongs to neither.
-    assert_no_findings(check("sub.s64 %d7, %d2, %d1; add.s64 %d3, %d7, 0;", "%d1"));
+    check("sub.s64 %d7, %d2, %d1; add.s64 %d3, %d7, 0;", "%d1").none();
 }
 
 #[test]
@@ -220,21 +156,21 @@ fn writes_to_constants_through_generic_addresses_fault() {
         ("atom.exch.b32 %r1, [%d1], %t;", 33),
         ("atom.cas.b64 %d3, [%d1], %d1, %d1;", 1),
     ] {
-        let ptx = crate::harness::module_of(
+        let ptx = module_of(
             ".const .align 8 .u32 c[4] = {1, 2, 3, 4};",
             &format!("mov.u64 %d2, c; cvta.const.u64 %d1, %d2; {store} // here"),
         );
-        for checks in [cuda_sim::check::Checks::NONE, cuda_sim::check::Checks::ALL] {
-            let mut machine = crate::checking_machine(&ptx);
+        for checks in [Checks::NONE, Checks::ALL] {
+            let mut machine = checking_machine(&ptx);
             machine.options.checks = checks;
             let out = machine.out::<u32>(256);
-            let fault = machine.fault("k", 1, threads, crate::params![out]);
-            let (_, _, write) = crate::harness::illegal(&fault);
+            let fault = machine.fault("k", 1, threads, params![out]);
+            let (_, _, write) = illegal(&fault);
             let location = fault.location.expect("no thread is named");
             assert!(write, "{store}");
             assert_eq!(
                 location.source.ptx_line,
-                crate::line_of(&ptx, "// here"),
+                line_of(&ptx, "// here"),
                 "{store}"
             );
         }

@@ -1,12 +1,6 @@
 //! Data races in shared memory.
 
-use crate::harness::{Machine, record};
-use crate::{
-    assert_no_findings, assert_single_finding, check_kernel, checking_machine, kernel_of, line_of,
-    only_kind, params,
-};
-use Severity::{Error, Warning};
-use cuda_sim::check::{Finding, FindingKind, Severity};
+use crate::*;
 
 /// Returns a kernel with a tile of 256 words: `%own` is the address of the thread's word, `%next` that of the
 /// word `distance` words further on, wrapping around.
@@ -25,13 +19,6 @@ fn tile(distance: u32, body: &str) -> String {
     )
 }
 
-pub fn kinds_and_severities(findings: &[Finding]) -> Vec<(FindingKind, Severity)> {
-    findings
-        .iter()
-        .map(|finding| (finding.kind, finding.severity))
-        .collect()
-}
-
 #[test]
 fn read_before_barrier_is_reported() {
     let body = "st.shared.u32 [%own], %t; // there
@@ -41,28 +28,20 @@ fn read_before_barrier_is_reported() {
     let result = check_kernel(&tile(32, body), 64);
     assert_eq!(
         kinds_and_severities(&result.0),
-        [
-            (FindingKind::ReadAfterWrite, Error),
-            (FindingKind::WriteAfterRead, Error)
-        ]
+        [(ReadAfterWrite, Error), (WriteAfterRead, Error)]
     );
     let other_line = line_of(&result.1, "// there");
-    let result = only_kind(result, FindingKind::ReadAfterWrite);
-    let finding = assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 32, 32);
+    let result = result.only(ReadAfterWrite);
+    let finding = result.single(ReadAfterWrite, Error, 32, 32);
     let other = finding.other.clone().expect("the other access is missing");
     assert_eq!(
         (other.source.ptx_line, other.thread, other.write),
         (other_line, [0, 0, 0], true)
     );
-    assert!(
-        finding
-            .details
-            .contains("4 bytes at offset 0x0 of shared memory"),
-        "{finding}"
-    );
+    assert_contains(&finding.details, "4 bytes at offset 0x0 of shared memory");
     let correct = body.replace("// there", "\nbar.sync 0;");
-    assert_no_findings(check_kernel(&tile(32, &correct), 64));
-    assert_no_findings(check_kernel(&tile(32, &correct), 100));
+    check_kernel(&tile(32, &correct), 64).none();
+    check_kernel(&tile(32, &correct), 100).none();
 }
 
 #[test]
@@ -76,19 +55,16 @@ fn write_before_others_have_read_is_reported() {
         st.shared.u32 [%own], %r2; // here"
         )
     };
-    let result = only_kind(
-        check_kernel(&tile(32, &body("")), 64),
-        FindingKind::WriteAfterRead,
-    );
+    let result = check_kernel(&tile(32, &body("")), 64).only(WriteAfterRead);
     let other_line = line_of(&result.1, "// there");
-    let finding = assert_single_finding(result, FindingKind::WriteAfterRead, Error, 32, 32);
+    let finding = result.single(WriteAfterRead, Error, 32, 32);
     let other = finding.other.expect("the other access is missing");
     assert_eq!(
         (other.source.ptx_line, other.thread, other.write),
         (other_line, [0, 0, 0], false)
     );
-    assert_no_findings(check_kernel(&tile(32, &body("bar.sync 0;")), 64));
-    assert_no_findings(check_kernel(&tile(32, &body("bar.sync 0, 64;")), 64));
+    check_kernel(&tile(32, &body("bar.sync 0;")), 64).none();
+    check_kernel(&tile(32, &body("bar.sync 0, 64;")), 64).none();
 }
 
 #[test]
@@ -99,27 +75,21 @@ fn reads_that_race_with_one_write_are_reported() {
     let (findings, _) = check_kernel(&tile(0, body), 96);
     assert_eq!(
         kinds_and_severities(&findings),
-        [
-            (FindingKind::ReadAfterWrite, Error),
-            (FindingKind::ReadAfterWrite, Warning)
-        ]
+        [(ReadAfterWrite, Error), (ReadAfterWrite, Warning)]
     );
     assert_eq!((findings[0].count, findings[1].count), (64, 31));
     let correct = body.replace("// there", "\nbar.sync 0;");
-    assert_no_findings(check_kernel(&tile(0, &correct), 96));
+    check_kernel(&tile(0, &correct), 96).none();
 }
 
 #[test]
 fn conflicting_writes_are_reported() {
     let store = |value: &str| tile(0, &format!("st.shared.u32 [tile+8], {value}; // here"));
-    assert_no_findings(check_kernel(&store("5"), 64));
+    check_kernel(&store("5"), 64).none();
     let (findings, ptx) = check_kernel(&store("%t"), 64);
     assert_eq!(
         kinds_and_severities(&findings),
-        [
-            (FindingKind::WriteAfterWrite, Error),
-            (FindingKind::ConflictingStore, Error)
-        ]
+        [(WriteAfterWrite, Error), (ConflictingStore, Error)]
     );
     let line = line_of(&ptx, "// here");
     assert!(
@@ -130,15 +100,9 @@ fn conflicting_writes_are_reported() {
     // Lanes that are not neighbours.
     let body = "and.b32 %r1, %t, 7; mad.wide.u32 %d2, %r1, 4, %d1;
         st.shared.u32 [%d2], %t; // here";
-    assert_single_finding(
-        check_kernel(&tile(0, body), 32),
-        FindingKind::ConflictingStore,
-        Error,
-        8,
-        24,
-    );
+    check_kernel(&tile(0, body), 32).single(ConflictingStore, Error, 8, 24);
     let body = body.replace("%t; // here", "%r1;");
-    assert_no_findings(check_kernel(&tile(0, &body), 32));
+    check_kernel(&tile(0, &body), 32).none();
 }
 
 #[test]
@@ -151,14 +115,14 @@ fn lanes_of_a_warp_are_not_implicitly_ordered() {
         )
     };
     let result = check_kernel(&tile(1, &body("")), 32);
-    assert_single_finding(result, FindingKind::ReadAfterWrite, Warning, 0, 32);
+    result.single(ReadAfterWrite, Warning, 0, 32);
     for between in [
         "bar.warp.sync -1;",
         "bar.sync 0;",
         "bar.sync 1, 32;",
         "shfl.sync.idx.b32 %r4, %t, 0, 31, -1;",
     ] {
-        assert_no_findings(check_kernel(&tile(1, &body(between)), 32));
+        check_kernel(&tile(1, &body(between)), 32).none();
     }
     // Also in a launch of which only a sample is counted.
     let ptx = kernel_of(&tile(1, &body("bar.sync 0;"))).replace("st.global", "// st.global");
@@ -173,7 +137,7 @@ fn lanes_of_a_warp_are_not_implicitly_ordered() {
         ),
         32,
     );
-    assert_single_finding(result, FindingKind::ReadAfterWrite, Warning, 15, 17);
+    result.single(ReadAfterWrite, Warning, 15, 17);
 }
 
 #[test]
@@ -191,9 +155,9 @@ fn counted_barriers_order_their_participants() {
     };
     // The second warp of each pair reads words that the other pair writes.
     let result = check_kernel(&body(32), 128);
-    assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 32, 64);
+    result.single(ReadAfterWrite, Error, 32, 64);
     let result = check_kernel(&body(64), 128);
-    assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 0, 128);
+    result.single(ReadAfterWrite, Error, 0, 128);
     // A producer that does not wait.
     let body = "setp.ge.u32 %p1, %t, 32;
         @%p1 bra take;
@@ -204,16 +168,13 @@ fn counted_barriers_order_their_participants() {
         bar.sync 1, 64;
         ld.shared.u32 %r2, [%next];
     done:";
-    assert_no_findings(check_kernel(&tile(32, body), 64));
+    check_kernel(&tile(32, body), 64).none();
     let late_write = body.replace(
         "bar.arrive 1, 64;",
         "bar.arrive 1, 64; st.shared.u32 [%own], 5; // there",
     );
     let (findings, _) = check_kernel(&tile(32, &late_write), 64);
-    assert_eq!(
-        kinds_and_severities(&findings),
-        [(FindingKind::ReadAfterWrite, Error)]
-    );
+    assert_eq!(kinds_and_severities(&findings), [(ReadAfterWrite, Error)]);
 }
 
 #[test]
@@ -229,11 +190,11 @@ fn atomics_race_only_with_plain_accesses() {
             ),
         )
     };
-    assert_no_findings(check_kernel(&body("bar.sync 0;"), 96));
+    check_kernel(&body("bar.sync 0;"), 96).none();
     let (findings, ptx) = check_kernel(&body("bar.warp.sync -1;"), 96);
     let incorrect = findings
         .iter()
-        .find(|finding| finding.kind == FindingKind::WriteAfterWrite);
+        .find(|finding| finding.kind == WriteAfterWrite);
     let incorrect = incorrect.unwrap_or_else(|| panic!("{findings:#?}\n{ptx}"));
     assert_eq!(incorrect.severity, Error);
 }
@@ -264,9 +225,9 @@ fn fence_and_flag_order_two_warps() {
             ),
         )
     };
-    assert_no_findings(check_kernel(&body("membar.cta;"), 64));
+    check_kernel(&body("membar.cta;"), 64).none();
     let result = check_kernel(&body(""), 64);
-    assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 32, 32);
+    result.single(ReadAfterWrite, Error, 32, 32);
 }
 
 #[test]
@@ -278,13 +239,10 @@ fn overlapping_narrow_and_wide_accesses_are_reported() {
         @%p1 st.shared.u8 [%d2], 1;
         @!%p1 ld.shared.v2.u32 {%r2, %r4}, [tile+40]; // there";
     let (findings, _) = check_kernel(&tile(0, body), 64);
-    assert_eq!(
-        kinds_and_severities(&findings),
-        [(FindingKind::WriteAfterRead, Error)]
-    );
+    assert_eq!(kinds_and_severities(&findings), [(WriteAfterRead, Error)]);
     assert_eq!((findings[0].count, findings[0].thread), (8, [40, 0, 0]));
     let body = body.replace("tile+40", "tile+64");
-    assert_no_findings(check_kernel(&tile(0, &body), 64));
+    check_kernel(&tile(0, &body), 64).none();
 }
 
 #[test]
@@ -304,22 +262,16 @@ fn reads_before_waiting_for_async_copies_are_reported() {
         "cp.async.wait_all; bar.sync 0;",
         "cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;",
     ] {
-        assert_no_findings(check_kernel(&body(correct), 64));
+        check_kernel(&body(correct), 64).none();
     }
     for (incorrect, kind) in [
-        ("bar.sync 0;", FindingKind::CopyNotAwaited),
-        (
-            "cp.async.wait_group 0; bar.sync 0;",
-            FindingKind::CopyNotAwaited,
-        ),
+        ("bar.sync 0;", CopyNotAwaited),
+        ("cp.async.wait_group 0; bar.sync 0;", CopyNotAwaited),
         (
             "cp.async.commit_group; cp.async.wait_group 1; bar.sync 0;",
-            FindingKind::CopyNotAwaited,
+            CopyNotAwaited,
         ),
-        (
-            "bar.sync 0; cp.async.wait_all;",
-            FindingKind::ReadAfterWrite,
-        ),
+        ("bar.sync 0; cp.async.wait_all;", ReadAfterWrite),
     ] {
         let (findings, ptx) = check_kernel(&body(incorrect), 64);
         assert_eq!(findings[0].kind, kind, "{incorrect}: {findings:#?}\n{ptx}");
@@ -345,13 +297,13 @@ fn volatile_shared_accesses_are_not_ordered() {
     };
     // Between warps.
     let result = check_kernel(&tile(32, &body("")), 64);
-    let result = only_kind(result, FindingKind::ReadAfterWrite);
-    assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 32, 32);
+    let result = result.only(ReadAfterWrite);
+    result.single(ReadAfterWrite, Error, 32, 32);
     // Between lanes.
     let result = check_kernel(&tile(1, &body("")), 32);
-    assert_single_finding(result, FindingKind::ReadAfterWrite, Warning, 0, 32);
-    assert_no_findings(check_kernel(&tile(32, &body("bar.sync 0;")), 64));
-    assert_no_findings(check_kernel(&tile(1, &body("bar.warp.sync -1;")), 32));
+    result.single(ReadAfterWrite, Warning, 0, 32);
+    check_kernel(&tile(32, &body("bar.sync 0;")), 64).none();
+    check_kernel(&tile(1, &body("bar.warp.sync -1;")), 32).none();
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Kernels compiled by clang: each bug is reported on its line, and correct kernels of the same shape are not
 //! reported.
 
-use crate::{checking_machine, params};
-use cuda_sim::check::{Finding, FindingKind};
+use crate::*;
 use cuda_sim::exec::{FaultKind, TimeLimit};
 use std::time::Duration;
 
@@ -38,7 +37,6 @@ fn marked_lines(kernel: &str) -> Vec<u32> {
 
 #[test]
 fn every_bug_is_reported_on_its_line() {
-    use FindingKind::*;
     for (kernel, kind) in [
         ("barrier_in_if", EndedBeforeBarrier),
         ("return_early", EndedBeforeBarrier),
@@ -107,7 +105,7 @@ fn fence_in_another_kernel_changes_nothing() {
 fn contended_locks_make_progress_and_a_held_lock_times_out() {
     for (grid, block) in [(1u32, 32u32), (4, 64), (1, 256), (64, 32)] {
         for kernel in ["lock_naive", "lock_in_loop"] {
-            for checks in [cuda_sim::check::Checks::NONE, cuda_sim::check::Checks::ALL] {
+            for checks in [Checks::NONE, Checks::ALL] {
                 let mut machine = checking_machine(PTX);
                 machine.options.checks = checks;
                 let (input, out) = (machine.buffer(&[1i32; 256]), machine.buffer(&[0i32; 256]));

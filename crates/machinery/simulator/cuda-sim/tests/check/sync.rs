@@ -1,8 +1,6 @@
 //! Barriers and warp-wide instructions that some threads never reach.
 
-use crate::{assert_no_findings, assert_single_finding, check_kernel};
-use cuda_sim::check::FindingKind;
-use cuda_sim::check::Severity::{Error, Warning};
+use crate::*;
 
 #[test]
 fn barrier_in_divergent_branch_is_reported() {
@@ -11,37 +9,25 @@ fn barrier_in_divergent_branch_is_reported() {
         bar.sync 0; // here
     past:
         st.global.u32 [%mine], %t;";
-    let finding = assert_single_finding(
-        check_kernel(body, 32),
-        FindingKind::DivergentBarrier,
-        Error,
-        0,
-        16,
-    );
-    assert!(finding.details.contains("16 of the warp's 32"), "{finding}");
+    let finding = check_kernel(body, 32).single(DivergentBarrier, Error, 0, 16);
+    assert_contains(&finding.details, "16 of the warp's 32");
     // All threads of the second warp skip it: the count is still that of the same 16 threads.
-    assert_single_finding(
-        check_kernel(body, 64),
-        FindingKind::DivergentBarrier,
-        Error,
-        0,
-        16,
-    );
-    assert_no_findings(check_kernel("bar.sync 0;", 100));
+    check_kernel(body, 64).single(DivergentBarrier, Error, 0, 16);
+    check_kernel("bar.sync 0;", 100).none();
 }
 
 #[test]
 fn exit_before_barrier_is_reported() {
     let check_exit = |body: &str, threads: u32, exited: u32, exit_mark: &str| {
         let result = check_kernel(body, threads);
-        let line = crate::line_of(&result.1, exit_mark);
-        let kind = FindingKind::EndedBeforeBarrier;
-        let finding = assert_single_finding(result, kind, Warning, 0, exited.into());
+        let line = line_of(&result.1, exit_mark);
+        let kind = EndedBeforeBarrier;
+        let finding = result.single(kind, Warning, 0, exited.into());
         let expected = match exited {
             1 => "1 thread of the block has exited".to_owned(),
             count => format!("{count} threads of the block have exited"),
         };
-        assert!(finding.details.contains(&expected), "{finding}");
+        assert_contains(&finding.details, &expected);
         assert!(
             finding.details.ends_with(&format!("PTX line {line}")),
             "{finding}"
@@ -60,7 +46,7 @@ fn exit_before_barrier_is_reported() {
     check_exit(&body(32), 64, 32, "// left");
     check_exit(&body(16), 64, 48, "// left");
     check_exit(&body(63), 64, 1, "// left");
-    assert_no_findings(check_kernel(&body(64), 64));
+    check_kernel(&body(64), 64).none();
     let body = |limit: u32| {
         format!(
             "setp.lt.u32 %p1, %t, {limit};
@@ -72,7 +58,7 @@ fn exit_before_barrier_is_reported() {
         )
     };
     check_exit(&body(40), 64, 24, "// left");
-    assert_no_findings(check_kernel(&body(64), 64));
+    check_kernel(&body(64), 64).none();
     check_exit(
         "setp.ge.u32 %p1, %t, 16; @%p1 exit; // left
         bar.sync 0; // here",
@@ -94,14 +80,14 @@ fn exit_before_barrier_is_reported() {
         bar.sync 1, 64;
         st.global.u32 [%mine], %t;
     end:";
-    assert_no_findings(check_kernel(body, 96));
+    check_kernel(body, 96).none();
     // All barriers come first.
     let body = "bar.sync 0;
         setp.ge.u32 %p1, %t, 16;
         @%p1 bra end;
         st.global.u32 [%mine], %t;
     end:";
-    assert_no_findings(check_kernel(body, 96));
+    check_kernel(body, 96).none();
 }
 
 #[test]
@@ -119,13 +105,13 @@ fn unaligned_barrier_allows_divergent_lanes() {
         st.global.u32 [%mine], %t;"
         )
     };
-    assert_no_findings(check_kernel(&body("barrier.sync"), 32));
+    check_kernel(&body("barrier.sync"), 32).none();
     let (findings, ptx) = check_kernel(&body("bar.sync"), 32);
     assert_eq!(findings.len(), 2, "{findings:#?}\n{ptx}");
     assert!(
         findings
             .iter()
-            .all(|finding| finding.kind == FindingKind::DivergentBarrier)
+            .all(|finding| finding.kind == DivergentBarrier)
     );
 }
 
@@ -139,15 +125,9 @@ fn barrier_in_loop_with_divergent_exit_is_reported() {
         @%p1 bra again;
         st.global.u32 [%mine], %t;";
     // Threads 0 and 1 leave after the first iteration; the others wait for them forever.
-    assert_single_finding(
-        check_kernel(body, 32),
-        FindingKind::DivergentBarrier,
-        Error,
-        2,
-        30,
-    );
+    check_kernel(body, 32).single(DivergentBarrier, Error, 2, 30);
     let body = body.replace("%t;", "5;");
-    assert_no_findings(check_kernel(&body, 64));
+    check_kernel(&body, 64).none();
 }
 
 #[test]
@@ -161,8 +141,8 @@ fn two_instructions_at_one_barrier_are_reported() {
     meet:
         st.global.u32 [%mine], %t;";
     let result = check_kernel(body, 64);
-    let line = crate::line_of(&result.1, "// there");
-    let finding = assert_single_finding(result, FindingKind::MixedBarriers, Error, 32, 1);
+    let line = line_of(&result.1, "// there");
+    let finding = result.single(MixedBarriers, Error, 32, 1);
     assert_eq!(finding.other.unwrap().source.ptx_line, line);
 }
 
@@ -173,21 +153,9 @@ fn impossible_and_invalid_barriers_are_reported() {
         bar.sync 1, 64; // here
     past:
         st.global.u32 [%mine], %t;";
-    let finding = assert_single_finding(
-        check_kernel(body, 64),
-        FindingKind::BarrierNeverOpens,
-        Error,
-        0,
-        1,
-    );
-    assert!(finding.details.contains("never opens"), "{finding}");
-    assert_single_finding(
-        check_kernel("bar.sync 0, 33; // here", 64),
-        FindingKind::InvalidBarrier,
-        Error,
-        0,
-        1,
-    );
+    let finding = check_kernel(body, 64).single(BarrierNeverOpens, Error, 0, 1);
+    assert_contains(&finding.details, "never opens");
+    check_kernel("bar.sync 0, 33; // here", 64).single(InvalidBarrier, Error, 0, 1);
 }
 
 #[test]
@@ -201,51 +169,27 @@ fn masks_that_do_not_match_active_lanes_are_reported() {
         st.global.u32 [%mine], %t;"
         )
     };
-    assert_single_finding(
-        check_kernel(&shuffle("-1"), 32),
-        FindingKind::AbsentLanes,
-        Error,
-        0,
-        16,
-    );
-    assert_no_findings(check_kernel(&shuffle("0xffff"), 32));
-    let finding = assert_single_finding(
-        check_kernel(&shuffle("0xff"), 32),
-        FindingKind::MaskLacksCaller,
-        Error,
-        8,
-        8,
-    );
-    assert!(finding.details.contains("lanes 8 to 15"), "{finding}");
+    check_kernel(&shuffle("-1"), 32).single(AbsentLanes, Error, 0, 16);
+    check_kernel(&shuffle("0xffff"), 32).none();
+    let finding = check_kernel(&shuffle("0xff"), 32).single(MaskLacksCaller, Error, 8, 8);
+    assert_contains(&finding.details, "lanes 8 to 15");
     // A warp that was partial from the start.
-    assert_no_findings(check_kernel("vote.sync.ballot.b32 %r1, 1, -1;", 20));
+    check_kernel("vote.sync.ballot.b32 %r1, 1, -1;", 20).none();
     // Lanes that have exited.
     let exited = "setp.ge.u32 %p1, %t, 16; @%p1 exit;
         vote.sync.ballot.b32 %r1, 1, -1; // here";
-    assert_single_finding(
-        check_kernel(exited, 32),
-        FindingKind::AbsentLanes,
-        Warning,
-        0,
-        16,
-    );
+    check_kernel(exited, 32).single(AbsentLanes, Warning, 0, 16);
     let exited = exited.replace(
         "vote.sync.ballot.b32 %r1, 1, -1; // here",
         "bar.warp.sync -1;",
     );
-    assert_no_findings(check_kernel(&exited, 32));
+    check_kernel(&exited, 32).none();
     let body = "setp.ge.u32 %p1, %t, 4;
         @%p1 bra past;
         bar.warp.sync -1; // here
     past:
         st.global.u32 [%mine], %t;";
-    assert_single_finding(
-        check_kernel(body, 32),
-        FindingKind::AbsentLanes,
-        Error,
-        0,
-        28,
-    );
+    check_kernel(body, 32).single(AbsentLanes, Error, 0, 28);
     // The lanes of the other branch reach another instruction with the same mask.
     let body = "setp.ge.u32 %p1, %t, 4;
         @%p1 bra other;
@@ -255,7 +199,7 @@ fn masks_that_do_not_match_active_lanes_are_reported() {
         bar.warp.sync -1;
     meet:
         st.global.u32 [%mine], %t;";
-    assert_no_findings(check_kernel(body, 32));
+    check_kernel(body, 32).none();
 }
 
 #[test]
@@ -280,22 +224,21 @@ fn shuffles_in_both_branches_are_reported() {
         result
             .0
             .iter()
-            .all(|finding| finding.kind == FindingKind::AbsentLanes && finding.severity == Warning),
+            .all(|finding| finding.kind == AbsentLanes && finding.severity == Warning),
         "{:?}",
         result.0
     );
     assert_eq!(result.0.len(), 2);
     // From a lane of the other half, which provides no value here.
     let result = check_kernel(&halves(17), 32);
-    let from_absent =
-        |finding: &&cuda_sim::check::Finding| finding.kind == FindingKind::ShuffleFromAbsentLane;
+    let from_absent = |finding: &&Finding| finding.kind == ShuffleFromAbsentLane;
     let from_absent: Vec<_> = result.0.iter().filter(from_absent).collect();
     assert_eq!(from_absent.len(), 1);
     assert_eq!((from_absent[0].severity, from_absent[0].count), (Error, 16));
 }
 
 /// Checks a shuffle of half a warp in the given form, followed by `use_result`.
-fn half_shuffles(form: &str, use_result: &str) -> (Vec<cuda_sim::check::Finding>, String) {
+fn half_shuffles(form: &str, use_result: &str) -> Checked {
     check_kernel(
         &format!(
             "ld.global.u32 %r2, [%out];
@@ -312,8 +255,8 @@ fn half_shuffles(form: &str, use_result: &str) -> (Vec<cuda_sim::check::Finding>
 
 #[test]
 fn shuffles_from_absent_lanes_are_reported() {
-    let kind = FindingKind::ShuffleFromAbsentLane;
-    let sync = |result: (Vec<_>, String)| crate::only_kind(result, kind);
+    let kind = ShuffleFromAbsentLane;
+    let sync = |result: (Vec<_>, String)| result.only(kind);
     let add = "add.u32 %r2, %r2, %r1;";
     let shuffle = |mode: &str, by: &str, clamp: u32| {
         format!("shfl.sync.{mode}.b32 %r1, %t, {by}, {clamp}, 0xffff;")
@@ -322,42 +265,29 @@ fn shuffles_from_absent_lanes_are_reported() {
         sync(half_shuffles(&shuffle(mode, by, clamp), use_result))
     };
     // All lanes read from absent lanes.
-    let finding = assert_single_finding(check_shuffle("down", "16", 31, add), kind, Error, 0, 16);
-    assert!(finding.details.contains("lanes 0 to 15"), "{finding}");
-    assert_single_finding(check_shuffle("bfly", "16", 31, add), kind, Error, 0, 16);
+    let finding = check_shuffle("down", "16", 31, add).single(kind, Error, 0, 16);
+    assert_contains(&finding.details, "lanes 0 to 15");
+    check_shuffle("bfly", "16", 31, add).single(kind, Error, 0, 16);
     // Lanes 8 to 15 read from absent lanes.
     let next_lane = "add.u32 %r3, %t, 8; ";
     let by_lane_number = |use_result: &str| {
         let form = format!("{next_lane}{}", shuffle("idx", "%r3", 31));
         sync(half_shuffles(&form, use_result))
     };
-    assert_single_finding(by_lane_number(add), kind, Warning, 8, 8);
-    assert_single_finding(
-        by_lane_number("st.global.u32 [%mine+128], %r1;"),
-        kind,
-        Warning,
-        8,
-        8,
-    );
-    assert_single_finding(
-        by_lane_number("setp.gt.u32 %p2, %r1, 3; selp.u32 %r2, %r1, %r2, %p2;"),
-        kind,
-        Warning,
-        8,
-        8,
-    );
+    by_lane_number(add).single(kind, Warning, 8, 8);
+    by_lane_number("st.global.u32 [%mine+128], %r1;").single(kind, Warning, 8, 8);
+    by_lane_number("setp.gt.u32 %p2, %r1, 3; selp.u32 %r2, %r1, %r2, %p2;")
+        .single(kind, Warning, 8, 8);
     // Every lane reads within the mask.
-    assert_no_findings(check_shuffle("down", "8", 0x100f, add));
-    assert_no_findings(check_shuffle("bfly", "8", 31, add));
-    assert_no_findings(check_shuffle("idx", "5", 31, add));
+    check_shuffle("down", "8", 0x100f, add).none();
+    check_shuffle("bfly", "8", 31, add).none();
+    check_shuffle("idx", "5", 31, add).none();
     // A tree reduction: the upper lanes read beyond the mask, and their results are never used.
-    assert_no_findings(check_shuffle("down", "8", 31, add));
+    check_shuffle("down", "8", 31, add).none();
     // The lanes that read from absent lanes do not use the result.
     let select = "setp.lt.u32 %p2, %t, 8; add.u32 %r4, %r2, %r1; selp.u32 %r2, %r4, %r2, %p2;";
-    assert_no_findings(by_lane_number(select));
-    assert_no_findings(by_lane_number(
-        "setp.lt.u32 %p2, %t, 8; @%p2 add.u32 %r2, %r2, %r1;",
-    ));
+    by_lane_number(select).none();
+    by_lane_number("setp.lt.u32 %p2, %t, 8; @%p2 add.u32 %r2, %r2, %r1;").none();
     let branch = "setp.ge.u32 %p2, %t, 8; @%p2 bra past; add.u32 %r2, %r2, %r1;";
-    assert_no_findings(by_lane_number(branch));
+    by_lane_number(branch).none();
 }

@@ -1,12 +1,10 @@
 //! Reads of shared memory by `wgmma`: of uninitialized memory, and unordered with writes.
 
-use crate::{assert_no_findings, assert_single_finding, check_module, kernel_of, only_kind};
-use cuda_sim::check::Severity::Error;
-use cuda_sim::check::{Finding, FindingKind};
+use crate::*;
 
 /// Checks a warpgroup that fills the matrix B, 8 rows of 32 bytes, and multiplies by it. `%own` is the address
 /// at which each thread with `%p1` writes its word.
-fn check_wgmma(fill: &str, between: &str, after: &str) -> (Vec<Finding>, String) {
+fn check_wgmma(fill: &str, between: &str, after: &str) -> Checked {
     let body = format!(
         ".shared .align 1024 .b32 tile[64];
         .reg .f32 %f<4>;
@@ -36,15 +34,15 @@ const BARRIER: &str = "fence.proxy.async; bar.sync 0;";
 const WAIT: &str = "wgmma.wait_group.sync.aligned 0;";
 
 /// Moves the mark for findings to the `wgmma`.
-fn at_product((findings, ptx): (Vec<Finding>, String)) -> (Vec<Finding>, String) {
+fn at_product((findings, ptx): Checked) -> Checked {
     (findings, ptx.replace("// product", "// here"))
 }
 
 #[test]
 fn kernel_that_waits_is_not_reported() {
-    assert_no_findings(check_wgmma(FILL, BARRIER, WAIT));
+    check_wgmma(FILL, BARRIER, WAIT).none();
     let next_fill = format!("{WAIT} bar.sync 0; {FILL}");
-    assert_no_findings(check_wgmma(FILL, BARRIER, &next_fill));
+    check_wgmma(FILL, BARRIER, &next_fill).none();
 }
 
 #[test]
@@ -52,24 +50,15 @@ fn uninitialized_matrix_is_reported() {
     let half_fill = FILL.replace("%p1", "%p2");
     let half_fill = format!("setp.lt.u32 %p2, %t, 32; {half_fill}");
     for fill in ["", &half_fill] {
-        let unwritten = only_kind(
-            check_wgmma(fill, BARRIER, WAIT),
-            FindingKind::UninitializedShared,
-        );
+        let unwritten = check_wgmma(fill, BARRIER, WAIT).only(UninitializedShared);
         let (first, count) = if fill.is_empty() { (0, 64) } else { (1, 32) };
-        assert_single_finding(
-            at_product(unwritten),
-            FindingKind::UninitializedShared,
-            Error,
-            first,
-            count,
-        );
+        at_product(unwritten).single(UninitializedShared, Error, first, count);
     }
 }
 
 #[test]
 fn matrix_written_without_barrier_is_reported() {
-    let (findings, _) = only_kind(check_wgmma(FILL, "", WAIT), FindingKind::ReadAfterWrite);
+    let (findings, _) = check_wgmma(FILL, "", WAIT).only(ReadAfterWrite);
     assert!(!findings.is_empty());
 }
 
@@ -78,13 +67,9 @@ fn write_before_waiting_for_wgmma_is_reported() {
     let early_write = format!("bar.sync 0; {FILL} {WAIT}");
     let (findings, _) = check_wgmma(FILL, BARRIER, &early_write);
     let kinds: Vec<FindingKind> = findings.iter().map(|finding| finding.kind).collect();
-    assert!(kinds.contains(&FindingKind::ReadAfterWrite), "{kinds:?}");
+    assert!(kinds.contains(&ReadAfterWrite), "{kinds:?}");
     // At that point only the newest group may still be reading.
     let older_groups =
         "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1; bar.sync 0;";
-    assert_no_findings(check_wgmma(
-        FILL,
-        BARRIER,
-        &format!("{older_groups} {FILL}"),
-    ));
+    check_wgmma(FILL, BARRIER, &format!("{older_groups} {FILL}")).none();
 }
