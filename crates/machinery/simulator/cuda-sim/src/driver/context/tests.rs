@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::driver::tests::driver;
+use CudaError::*;
 
 #[test]
 fn the_primary_context_lives_until_the_last_release() {
@@ -11,11 +12,8 @@ fn the_primary_context_lives_until_the_last_release() {
     assert_eq!(driver.synchronize_context(context), Ok(()));
     assert!(driver.primary_state(0).unwrap().1);
     driver.release_primary(0).unwrap();
-    assert_eq!(
-        driver.synchronize_context(context),
-        Err(CudaError::ContextIsDestroyed)
-    );
-    assert_eq!(driver.release_primary(0), Err(CudaError::InvalidContext));
+    assert_eq!(driver.synchronize_context(context), Err(ContextIsDestroyed));
+    assert_eq!(driver.release_primary(0), Err(InvalidContext));
     assert!(!driver.primary_state(0).unwrap().1);
 }
 
@@ -29,11 +27,11 @@ fn a_recreated_primary_context_keeps_its_handle() {
     driver.retain_primary(0).unwrap();
     // Both retains still have to be released.
     driver.reset_primary(0).unwrap();
-    let destroyed = Err(CudaError::ContextIsDestroyed);
+    let destroyed = Err(ContextIsDestroyed);
     assert_eq!(driver.synchronize_context(context), destroyed);
     assert_eq!(driver.release_primary(0), Ok(()));
     assert_eq!(driver.release_primary(0), Ok(()));
-    assert_eq!(driver.release_primary(0), Err(CudaError::InvalidContext));
+    assert_eq!(driver.release_primary(0), Err(InvalidContext));
     assert_eq!(driver.retain_primary(0).unwrap(), context);
     assert_eq!(driver.synchronize_context(context), Ok(()));
 }
@@ -61,31 +59,22 @@ fn destroying_a_context_frees_its_memory() {
     assert!(driver.memory_info(primary).unwrap().0 < before.0);
     driver.destroy_context(other).unwrap();
     assert_eq!(driver.memory_info(primary).unwrap(), before);
-    assert_eq!(driver.free(primary, address), Err(CudaError::InvalidValue));
-    assert_eq!(
-        driver.destroy_context(other),
-        Err(CudaError::InvalidContext)
-    );
+    assert_eq!(driver.free(primary, address), Err(InvalidValue));
+    assert_eq!(driver.destroy_context(other), Err(InvalidContext));
 }
 
 #[test]
 fn destroy_context_rejects_the_primary_context() {
     let (mut driver, primary) = driver();
-    assert_eq!(
-        driver.destroy_context(primary),
-        Err(CudaError::InvalidContext)
-    );
+    assert_eq!(driver.destroy_context(primary), Err(InvalidContext));
 }
 
 #[test]
 fn a_fault_is_sticky_until_the_context_is_destroyed() {
     let (mut driver, context) = driver();
-    driver.context_mut(context).unwrap().fault = Some(CudaError::IllegalAddress);
-    assert_eq!(
-        driver.synchronize_context(context),
-        Err(CudaError::IllegalAddress)
-    );
-    assert_eq!(driver.allocate(context, 4), Err(CudaError::IllegalAddress));
+    driver.context_mut(context).unwrap().fault = Some(IllegalAddress);
+    assert_eq!(driver.synchronize_context(context), Err(IllegalAddress));
+    assert_eq!(driver.allocate(context, 4), Err(IllegalAddress));
     assert_eq!(driver.context_flags(context), Ok(0));
     let other = driver.create_context(0, 0).unwrap();
     assert_eq!(driver.synchronize_context(other), Ok(()));
@@ -98,31 +87,19 @@ fn a_fault_is_sticky_until_the_context_is_destroyed() {
 fn invalid_flags_and_settings_are_rejected() {
     let (mut driver, context) = driver();
     for flags in [0x20, 0x3, u32::MAX] {
-        assert_eq!(
-            driver.create_context(0, flags),
-            Err(CudaError::InvalidValue)
-        );
-        assert_eq!(
-            driver.set_primary_flags(0, flags),
-            Err(CudaError::InvalidValue)
-        );
+        assert_eq!(driver.create_context(0, flags), Err(InvalidValue));
+        assert_eq!(driver.set_primary_flags(0, flags), Err(InvalidValue));
     }
     driver.set_primary_flags(0, 0x4).unwrap();
     assert_eq!(driver.context_flags(context), Ok(0x4));
     driver.set_context_flags(context, 0x81).unwrap();
     assert_eq!(driver.context_flags(context), Ok(0x81));
     let refused = driver.set_context_flags(context, 0x3);
-    assert_eq!(refused, Err(CudaError::InvalidValue));
-    assert_eq!(
-        driver.set_cache_preference(context, 4),
-        Err(CudaError::InvalidValue)
-    );
+    assert_eq!(refused, Err(InvalidValue));
+    assert_eq!(driver.set_cache_preference(context, 4), Err(InvalidValue));
     driver.set_cache_preference(context, 2).unwrap();
     assert_eq!(driver.cache_preference(context), Ok(2));
-    assert_eq!(
-        driver.set_bank_size(context, -1),
-        Err(CudaError::InvalidValue)
-    );
+    assert_eq!(driver.set_bank_size(context, -1), Err(InvalidValue));
     driver.set_bank_size(context, 1).unwrap();
     assert_eq!(driver.bank_size(context), Ok(1));
 }
@@ -135,25 +112,25 @@ fn limits_are_set_clamped_and_validated() {
     assert_eq!(driver.limit(context, Limit::StackSize), Ok(4096));
     assert_eq!(
         driver.set_limit(context, Limit::StackSize, 1 << 30),
-        Err(CudaError::InvalidValue)
+        Err(InvalidValue)
     );
     assert_eq!(Limit::from_number(2), Ok(Limit::MallocHeapSize));
-    assert_eq!(Limit::from_number(3), Err(CudaError::UnsupportedLimit));
-    assert_eq!(Limit::from_number(9), Err(CudaError::UnsupportedLimit));
-    assert_eq!(Limit::from_number(10), Err(CudaError::InvalidValue));
+    assert_eq!(Limit::from_number(3), Err(UnsupportedLimit));
+    assert_eq!(Limit::from_number(9), Err(UnsupportedLimit));
+    assert_eq!(Limit::from_number(10), Err(InvalidValue));
     for (number, value, expected) in [(4, 100, 100), (5, 32, 32), (5, 1000, 128)] {
         let limit = Limit::from_number(number).unwrap();
         driver.set_limit(context, limit, value).unwrap();
         assert_eq!(driver.limit(context, limit), Ok(expected), "{number}");
     }
-    assert_eq!(Limit::from_number(-1), Err(CudaError::InvalidValue));
+    assert_eq!(Limit::from_number(-1), Err(InvalidValue));
 }
 
 #[test]
 fn contexts_form_a_stack_per_thread() {
     let mut stack = ContextStack::new();
-    assert_eq!(stack.require_current(), Err(CudaError::InvalidContext));
-    assert_eq!(stack.pop(), Err(CudaError::InvalidContext));
+    assert_eq!(stack.require_current(), Err(InvalidContext));
+    assert_eq!(stack.pop(), Err(InvalidContext));
     stack.set_current(Some(ContextId(1)));
     stack.push(ContextId(2));
     stack.set_current(Some(ContextId(3)));

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use super::*;
 use crate::device::DeviceSpec;
+use crate::driver::Memcpy;
+use crate::driver::MemcpyAddress::{Device, Host};
 use crate::driver::tests::{PTX, driver};
-use crate::driver::{Memcpy, MemcpyAddress};
 use crate::exec::{Fault, TimeLimit};
 use crate::launch::LaunchRecord;
 use crate::model::Resource;
+use CudaError::*;
 
 /// Loads the test module and returns the kernel `name`.
 fn function(driver: &mut Driver, context: ContextId, name: &str) -> FunctionId {
@@ -56,8 +58,8 @@ fn a_launch_writes_memory_and_advances_time() {
     assert!(driver.elapsed_time(start, end).unwrap() > 0.0);
 
     let mut output = [0u8; 128];
-    let dst = MemcpyAddress::Host(output.as_mut_ptr());
-    let copy = Memcpy::linear(dst, MemcpyAddress::Device(address), 128);
+    let dst = Host(output.as_mut_ptr());
+    let copy = Memcpy::linear(dst, Device(address), 128);
     // SAFETY: `output` has 128 bytes.
     unsafe { driver.memcpy(context, &copy) }.unwrap();
     // Thread i writes value + i.
@@ -108,7 +110,7 @@ fn a_fault_is_sticky_until_the_context_is_destroyed() {
     let message = launched.result.unwrap_err().to_string();
     assert!(message.contains("store"), "{message}");
     assert!(message.contains("thread (16, 0, 0)"), "{message}");
-    let sticky = CudaError::IllegalAddress;
+    let sticky = IllegalAddress;
     assert_eq!(driver.synchronize_context(context), Err(sticky));
     assert_eq!(driver.allocate(context, 4), Err(sticky));
     assert_eq!(driver.free(context, address), Err(sticky));
@@ -173,14 +175,14 @@ fn invalid_launches_are_rejected_without_a_fault() {
     ];
     for spec in invalid {
         let rejected = driver.check_launch(context, function, spec.clone());
-        assert_eq!(rejected.err(), Some(CudaError::InvalidValue), "{spec:?}");
+        assert_eq!(rejected.err(), Some(InvalidValue), "{spec:?}");
     }
     let checked = driver.check_launch(context, function, valid()).unwrap();
     let unknown = driver.launch(context, StreamId(5), &checked);
-    assert_eq!(unknown.err(), Some(CudaError::InvalidHandle));
+    assert_eq!(unknown.err(), Some(InvalidHandle));
     let other = driver.create_context(0, 0).unwrap();
     let foreign = driver.check_launch(other, function, valid());
-    assert_eq!(foreign.err(), Some(CudaError::InvalidHandle));
+    assert_eq!(foreign.err(), Some(InvalidHandle));
     assert!(driver.launch(context, StreamId::LEGACY, &checked).is_ok());
 }
 
@@ -204,7 +206,7 @@ fn shared_memory_beyond_48_kb_needs_an_attribute() {
         ..one_warp(&[])
     };
     let rejected = launch_in(&mut driver, context, bounded, &spec);
-    assert_eq!(rejected.err(), Some(CudaError::InvalidValue));
+    assert_eq!(rejected.err(), Some(InvalidValue));
     driver
         .set_function_attribute(bounded, 8, 100 << 10)
         .unwrap();
@@ -224,10 +226,7 @@ fn an_endless_kernel_times_out() {
         launched.result.unwrap_err().kind,
         FaultKind::Timeout { .. }
     ));
-    assert_eq!(
-        driver.synchronize_context(context),
-        Err(CudaError::LaunchTimeout)
-    );
+    assert_eq!(driver.synchronize_context(context), Err(LaunchTimeout));
 }
 
 /// Returns the PTX of a kernel with 160 simultaneously live values and the given directives.
@@ -266,7 +265,7 @@ fn launch_bounds_limit_registers() {
         let max = driver.function_attribute(function, 0).unwrap();
         (launched.map(|_| ()), registers, max)
     };
-    let rejected = Err(CudaError::LaunchOutOfResources);
+    let rejected = Err(LaunchOutOfResources);
     let (unbounded, free, max) = launch("", 1024);
     assert!(free > 160, "{free}");
     // An assembler needs about half of them: some 80 for each of 736 threads.
@@ -359,8 +358,8 @@ impl HeapTest {
 
     fn addresses(&mut self) -> Vec<u64> {
         let mut output = [0u64; 32];
-        let dst = MemcpyAddress::Host(output.as_mut_ptr().cast());
-        let copy = Memcpy::linear(dst, MemcpyAddress::Device(self.table), 256);
+        let dst = Host(output.as_mut_ptr().cast());
+        let copy = Memcpy::linear(dst, Device(self.table), 256);
         // SAFETY: `output` has 256 bytes.
         unsafe { self.driver.memcpy(self.context, &copy) }.unwrap();
         output.to_vec()
@@ -384,7 +383,7 @@ fn malloc_respects_the_heap_limit_and_reuses_freed_memory() {
     let set = test
         .driver
         .set_limit(test.context, Limit::MallocHeapSize, 1 << 20);
-    assert_eq!(set, Err(CudaError::InvalidValue));
+    assert_eq!(set, Err(InvalidValue));
     // Freed memory is reused.
     let first = test.take(16);
     assert!(test.give().is_none());
@@ -404,7 +403,7 @@ fn a_double_free_is_a_fault() {
     assert_eq!(fault.kind, FaultKind::InvalidFree { address: first });
     assert!(fault.to_string().contains("in kernel give"), "{fault}");
     let after = test.driver.synchronize_context(test.context);
-    assert_eq!(after, Err(CudaError::LaunchFailed));
+    assert_eq!(after, Err(LaunchFailed));
 }
 
 #[test]
@@ -530,8 +529,8 @@ fn all_blocks_synchronize() {
         // The barrier's memory is freed after the launch.
         assert_eq!(driver.memory_info(context).unwrap().0, free);
         let mut actual = vec![0u32; blocks as usize];
-        let to = MemcpyAddress::Host(actual.as_mut_ptr().cast());
-        let copy = Memcpy::linear(to, MemcpyAddress::Device(out), bytes);
+        let to = Host(actual.as_mut_ptr().cast());
+        let copy = Memcpy::linear(to, Device(out), bytes);
         // SAFETY: `actual` has `blocks` elements of 4 bytes, which is `bytes`.
         unsafe { driver.memcpy(context, &copy) }.unwrap();
         let sum = (1..=blocks).fold(0, u32::wrapping_add);
@@ -555,14 +554,14 @@ fn cooperative_launches_beyond_residency_are_rejected() {
     let parameters = out.to_le_bytes();
     let too_large = cooperative(max + 1, 64, &parameters);
     let rejected = launch_in(&mut driver, context, sums, &too_large);
-    assert_eq!(rejected.err(), Some(CudaError::CooperativeLaunchTooLarge));
+    assert_eq!(rejected.err(), Some(CooperativeLaunchTooLarge));
     // With 48 KB of shared memory per block, four blocks fit on an SM.
     let shared = LaunchSpec {
         dynamic_shared: 48 << 10,
         ..cooperative(4 * 132 + 1, 64, &parameters)
     };
     let rejected = launch_in(&mut driver, context, sums, &shared);
-    assert_eq!(rejected.err(), Some(CudaError::CooperativeLaunchTooLarge));
+    assert_eq!(rejected.err(), Some(CooperativeLaunchTooLarge));
     assert_eq!(driver.synchronize_context(context), Ok(()));
     let plain = LaunchSpec {
         cooperative: false,

@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::driver::tests::driver;
+use CudaError::*;
+use MemcpyAddress::*;
 
 fn host(bytes: &mut [u8]) -> MemcpyAddress {
-    MemcpyAddress::Host(bytes.as_mut_ptr())
+    Host(bytes.as_mut_ptr())
 }
 
 fn linear(
@@ -25,27 +27,9 @@ fn copies_round_trip_through_the_device() {
     let mut result = vec![0; 100];
     let first = driver.allocate(context, 100).unwrap();
     let second = driver.allocate(context, 100).unwrap();
-    linear(
-        &mut driver,
-        MemcpyAddress::Device(first),
-        host(&mut source),
-        100,
-    )
-    .unwrap();
-    linear(
-        &mut driver,
-        MemcpyAddress::Device(second + 10),
-        MemcpyAddress::Device(first),
-        90,
-    )
-    .unwrap();
-    linear(
-        &mut driver,
-        host(&mut result),
-        MemcpyAddress::Unified(second),
-        100,
-    )
-    .unwrap();
+    linear(&mut driver, Device(first), host(&mut source), 100).unwrap();
+    linear(&mut driver, Device(second + 10), Device(first), 90).unwrap();
+    linear(&mut driver, host(&mut result), Unified(second), 100).unwrap();
     assert_eq!(result[..10], [0; 10]);
     assert_eq!(result[10..], source[..90]);
 }
@@ -55,44 +39,26 @@ fn ranges_outside_an_allocation_are_rejected() {
     let (mut driver, context) = driver();
     let mut bytes = vec![0; 128];
     let address = driver.allocate(context, 100).unwrap();
-    let rejected = Err(CudaError::InvalidValue);
+    let rejected = Err(InvalidValue);
     for invalid in [address + 1, address - 1, address + 100, 0, 4096, u64::MAX] {
-        let to = MemcpyAddress::Device(invalid);
+        let to = Device(invalid);
         assert_eq!(linear(&mut driver, to, host(&mut bytes), 100), rejected);
         assert_eq!(linear(&mut driver, host(&mut bytes), to, 100), rejected);
     }
-    let null = MemcpyAddress::Host(std::ptr::null_mut());
+    let null = Host(std::ptr::null_mut());
+    assert_eq!(linear(&mut driver, Device(address), null, 4), rejected);
+    let device_as_host = Host(address as *mut u8);
     assert_eq!(
-        linear(&mut driver, MemcpyAddress::Device(address), null, 4),
-        rejected
-    );
-    let device_as_host = MemcpyAddress::Host(address as *mut u8);
-    assert_eq!(
-        linear(
-            &mut driver,
-            MemcpyAddress::Device(address),
-            device_as_host,
-            4
-        ),
+        linear(&mut driver, Device(address), device_as_host, 4),
         rejected
     );
     assert_eq!(
-        linear(
-            &mut driver,
-            host(&mut bytes),
-            MemcpyAddress::Unified(address + 100),
-            4
-        ),
+        linear(&mut driver, host(&mut bytes), Unified(address + 100), 4),
         rejected
     );
     driver.free(context, address).unwrap();
     assert_eq!(
-        linear(
-            &mut driver,
-            MemcpyAddress::Device(address),
-            host(&mut bytes),
-            4
-        ),
+        linear(&mut driver, Device(address), host(&mut bytes), 4),
         rejected
     );
 }
@@ -100,7 +66,7 @@ fn ranges_outside_an_allocation_are_rejected() {
 #[test]
 fn an_empty_copy_ignores_its_addresses() {
     let (mut driver, _) = driver();
-    let null = MemcpyAddress::Device(0);
+    let null = Device(0);
     assert_eq!(linear(&mut driver, null, null, 0), Ok(()));
 }
 
@@ -110,31 +76,14 @@ fn mapped_host_memory_is_copied_by_device_address() {
     let pinned = driver.allocate_host(context, 16).unwrap();
     let managed = driver.allocate_managed(context, 16).unwrap();
     let mut source = [5u8; 16];
-    linear(
-        &mut driver,
-        MemcpyAddress::Device(pinned),
-        host(&mut source),
-        16,
-    )
-    .unwrap();
-    linear(
-        &mut driver,
-        MemcpyAddress::Unified(managed),
-        MemcpyAddress::Unified(pinned),
-        16,
-    )
-    .unwrap();
+    linear(&mut driver, Device(pinned), host(&mut source), 16).unwrap();
+    linear(&mut driver, Unified(managed), Unified(pinned), 16).unwrap();
     // SAFETY: managed memory is host memory, and the allocation has 16 bytes.
     let output = unsafe { std::slice::from_raw_parts(managed as *const u8, 16) };
     assert_eq!(output, source);
     assert_eq!(
-        linear(
-            &mut driver,
-            MemcpyAddress::Unified(pinned + 8),
-            host(&mut source),
-            16
-        ),
-        Err(CudaError::InvalidValue)
+        linear(&mut driver, Unified(pinned + 8), host(&mut source), 16),
+        Err(InvalidValue)
     );
 }
 
@@ -150,7 +99,7 @@ fn a_box_is_copied_to_the_right_position() {
         dst: MemcpyOperand {
             pitch: 512,
             height: 5,
-            ..MemcpyOperand::linear(MemcpyAddress::Device(device))
+            ..MemcpyOperand::linear(Device(device))
         },
         src: MemcpyOperand::linear(host(&mut source)),
         width: 8,
@@ -196,7 +145,7 @@ fn invalid_pitches_and_bounds_are_rejected() {
     let valid = Memcpy {
         dst: MemcpyOperand {
             pitch,
-            ..MemcpyOperand::linear(MemcpyAddress::Device(address))
+            ..MemcpyOperand::linear(Device(address))
         },
         src: MemcpyOperand::linear(host(&mut bytes)),
         width: 100,
@@ -215,7 +164,7 @@ fn invalid_pitches_and_bounds_are_rejected() {
     unsafe {
         assert_eq!(driver.memcpy(context, &valid), Ok(()));
         for copy in &copies {
-            assert_eq!(driver.memcpy(context, copy), Err(CudaError::InvalidValue));
+            assert_eq!(driver.memcpy(context, copy), Err(InvalidValue));
         }
     }
 }
@@ -240,20 +189,13 @@ fn buffers(driver: &mut Driver, context: ContextId, bytes: usize) -> [Buffer; 5]
     let everywhere = |kind, address: u64| Buffer {
         kind,
         host: address as *mut u8,
-        addresses: vec![
-            MemcpyAddress::Host(address as *mut u8),
-            MemcpyAddress::Device(address),
-            MemcpyAddress::Unified(address),
-        ],
+        addresses: vec![Host(address as *mut u8), Device(address), Unified(address)],
     };
     [
         Buffer {
             kind: "device",
             host: driver.global.host(device, length).unwrap(),
-            addresses: vec![
-                MemcpyAddress::Device(device),
-                MemcpyAddress::Unified(device),
-            ],
+            addresses: vec![Device(device), Unified(device)],
         },
         everywhere("managed", managed),
         everywhere("page-locked", locked),
@@ -261,10 +203,7 @@ fn buffers(driver: &mut Driver, context: ContextId, bytes: usize) -> [Buffer; 5]
         Buffer {
             kind: "pageable",
             host: pageable,
-            addresses: vec![
-                MemcpyAddress::Host(pageable),
-                MemcpyAddress::Unified(pageable as u64),
-            ],
+            addresses: vec![Host(pageable), Unified(pageable as u64)],
         },
     ]
 }
@@ -415,16 +354,10 @@ fn an_unknown_stream_is_rejected_before_copying() {
     let (mut driver, context) = driver();
     let mut bytes = [1u8; 4];
     let address = driver.allocate(context, 4).unwrap();
-    let copy = Memcpy::linear(MemcpyAddress::Device(address), host(&mut bytes), 4);
+    let copy = Memcpy::linear(Device(address), host(&mut bytes), 4);
     // SAFETY: `bytes` has 4 bytes.
     let rejected = unsafe { driver.memcpy_async(context, StreamId(77), &copy) };
-    assert_eq!(rejected, Err(CudaError::InvalidHandle));
-    linear(
-        &mut driver,
-        host(&mut bytes),
-        MemcpyAddress::Device(address),
-        4,
-    )
-    .unwrap();
+    assert_eq!(rejected, Err(InvalidHandle));
+    linear(&mut driver, host(&mut bytes), Device(address), 4).unwrap();
     assert_eq!(bytes, [0; 4]);
 }

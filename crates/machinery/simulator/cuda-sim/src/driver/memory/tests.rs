@@ -2,18 +2,19 @@
 
 use super::*;
 use crate::driver::tests::driver;
+use CudaError::*;
 
 #[test]
 fn zero_bytes_are_rejected() {
     let (mut driver, context) = driver();
-    let rejected = Err(CudaError::InvalidValue);
+    let rejected = Err(InvalidValue);
     assert_eq!(driver.allocate(context, 0), rejected);
     assert_eq!(driver.allocate_managed(context, 0), rejected);
     assert_eq!(driver.allocate_host(context, 0), rejected);
     for (width, height) in [(0, 4), (4, 0)] {
         assert_eq!(
             driver.allocate_pitched(context, width, height, 4),
-            Err(CudaError::InvalidValue)
+            Err(InvalidValue)
         );
     }
 }
@@ -36,16 +37,16 @@ fn a_pitch_is_the_width_rounded_up_to_512() {
     for element in [0, 1, 2, 3, 12, 32] {
         assert_eq!(
             driver.allocate_pitched(context, 4, 4, element),
-            Err(CudaError::InvalidValue)
+            Err(InvalidValue)
         );
     }
     assert_eq!(
         driver.allocate_pitched(context, 1 << 31, 1, 4),
-        Err(CudaError::InvalidValue)
+        Err(InvalidValue)
     );
     assert_eq!(
         driver.allocate_pitched(context, 4, u64::MAX, 4),
-        Err(CudaError::OutOfMemory)
+        Err(OutOfMemory)
     );
 }
 
@@ -55,14 +56,8 @@ fn exceeding_the_capacity_is_out_of_memory() {
     let (free, total) = driver.memory_info(context).unwrap();
     assert_eq!(free, total);
     assert_eq!(total, driver.total_memory());
-    assert_eq!(
-        driver.allocate(context, total + 1),
-        Err(CudaError::OutOfMemory)
-    );
-    assert_eq!(
-        driver.allocate(context, u64::MAX),
-        Err(CudaError::OutOfMemory)
-    );
+    assert_eq!(driver.allocate(context, total + 1), Err(OutOfMemory));
+    assert_eq!(driver.allocate(context, u64::MAX), Err(OutOfMemory));
     assert_eq!(driver.memory_info(context), Ok((total, total)));
 }
 
@@ -71,7 +66,7 @@ fn invalid_frees_are_rejected() {
     let (mut driver, context) = driver();
     let address = driver.allocate(context, 64).unwrap();
     let pinned = driver.allocate_host(context, 64).unwrap();
-    let rejected = Err(CudaError::InvalidValue);
+    let rejected = Err(InvalidValue);
     assert_eq!(driver.free(context, address + 4), rejected);
     assert_eq!(driver.free(context, pinned), rejected);
     assert_eq!(driver.free_host(context, address), rejected);
@@ -92,14 +87,14 @@ fn host_memory_is_registered_once() {
     assert_eq!(first, Ok(()));
     // SAFETY: the call is rejected before it accesses the memory.
     let again = unsafe { driver.register_host(context, host, 64) };
-    assert_eq!(again, Err(CudaError::HostMemoryAlreadyRegistered));
+    assert_eq!(again, Err(HostMemoryAlreadyRegistered));
     // SAFETY: the call is rejected before it accesses the memory.
     let null = unsafe { driver.register_host(context, std::ptr::null_mut(), 64) };
-    assert_eq!(null, Err(CudaError::InvalidValue));
+    assert_eq!(null, Err(InvalidValue));
     driver.unregister_host(context, host as u64).unwrap();
     assert_eq!(
         driver.unregister_host(context, host as u64),
-        Err(CudaError::HostMemoryNotRegistered)
+        Err(HostMemoryNotRegistered)
     );
 }
 
@@ -108,7 +103,7 @@ fn advise_needs_managed_memory() {
     let (mut driver, context) = driver();
     let managed = driver.allocate_managed(context, 64).unwrap();
     let device = driver.allocate(context, 64).unwrap();
-    let rejected = Err(CudaError::InvalidValue);
+    let rejected = Err(InvalidValue);
     assert_eq!(driver.advise(context, managed, 64), Ok(()));
     assert_eq!(driver.advise(context, managed, 65), rejected);
     assert_eq!(driver.advise(context, managed, 0), rejected);
@@ -119,19 +114,16 @@ fn advise_needs_managed_memory() {
 fn reserved_addresses_become_valid_when_allocated() {
     let (mut driver, context) = driver();
     let address = driver.reserve(context, 100).unwrap();
-    assert_eq!(driver.allocation(address), Err(CudaError::InvalidValue));
+    assert_eq!(driver.allocation(address), Err(InvalidValue));
     driver.allocate_reserved(context, address, 100).unwrap();
     assert_eq!(driver.owner(address), Some(context));
     let again = driver.allocate_reserved(context, address, 100);
-    assert_eq!(again, Err(CudaError::InvalidValue));
+    assert_eq!(again, Err(InvalidValue));
     driver.free(context, address).unwrap();
     driver.allocate_reserved(context, address, 100).unwrap();
     let next = driver.allocate(context, 100).unwrap();
     assert!(next > address + 100);
-    assert_eq!(driver.reserve(context, 0), Err(CudaError::InvalidValue));
+    assert_eq!(driver.reserve(context, 0), Err(InvalidValue));
     let total = driver.total_memory();
-    assert_eq!(
-        driver.reserve(context, total + 1),
-        Err(CudaError::OutOfMemory)
-    );
+    assert_eq!(driver.reserve(context, total + 1), Err(OutOfMemory));
 }

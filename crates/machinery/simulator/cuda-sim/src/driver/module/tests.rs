@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::driver::tests::{PTX, driver};
+use CudaError::*;
 
 #[test]
 fn kernels_and_variables_are_found_by_name() {
@@ -13,14 +14,8 @@ fn kernels_and_variables_are_found_by_name() {
     assert_eq!(driver.parameters(function).unwrap().1, 12);
     assert_eq!(driver.variable(context, module, "factor").unwrap().1, 4);
     assert_eq!(driver.variable(context, module, "table").unwrap().1, 64);
-    assert_eq!(
-        driver.function(context, module, "factor"),
-        Err(CudaError::NotFound)
-    );
-    assert_eq!(
-        driver.variable(context, module, "store"),
-        Err(CudaError::NotFound)
-    );
+    assert_eq!(driver.function(context, module, "factor"), Err(NotFound));
+    assert_eq!(driver.variable(context, module, "store"), Err(NotFound));
 }
 
 #[test]
@@ -30,10 +25,10 @@ fn unloading_invalidates_functions_and_variables() {
     let module = driver.load_module(context, PTX).unwrap();
     let function = driver.function(context, module, "store").unwrap();
     let (address, _) = driver.variable(context, module, "table").unwrap();
-    assert_eq!(driver.free(context, address), Err(CudaError::InvalidValue));
+    assert_eq!(driver.free(context, address), Err(InvalidValue));
     driver.unload_module(context, module).unwrap();
     assert_eq!(driver.memory_info(context), Ok(before));
-    let invalid = CudaError::InvalidHandle;
+    let invalid = InvalidHandle;
     assert_eq!(driver.parameters(function).err(), Some(invalid));
     assert_eq!(driver.unload_module(context, module), Err(invalid));
     assert_eq!(driver.function(context, module, "store"), Err(invalid));
@@ -48,26 +43,23 @@ fn destroying_a_context_unloads_its_modules() {
     let function = driver.function(other, module, "store").unwrap();
     assert_eq!(
         driver.function(primary, module, "store"),
-        Err(CudaError::InvalidHandle)
+        Err(InvalidHandle)
     );
     driver.destroy_context(other).unwrap();
     assert_eq!(driver.memory_info(primary), Ok(before));
-    assert_eq!(
-        driver.function_module(function),
-        Err(CudaError::InvalidHandle)
-    );
+    assert_eq!(driver.function_module(function), Err(InvalidHandle));
 }
 
 #[test]
 fn load_errors_have_a_code_and_a_message() {
     let (mut driver, context) = driver();
     let cases = [
-        ("", CudaError::InvalidImage, ".version"),
-        ("int main() {}", CudaError::InvalidImage, ".version"),
-        (".version 6.4\nint main() {}", CudaError::InvalidPtx, "2"),
+        ("", InvalidImage, ".version"),
+        ("int main() {}", InvalidImage, ".version"),
+        (".version 6.4\nint main() {}", InvalidPtx, "2"),
         (
             ".version 6.4\n.target sm_52\n.address_size 64\n.const .b8 big[65537];\n",
-            CudaError::InvalidPtx,
+            InvalidPtx,
             "65536",
         ),
     ];
@@ -89,7 +81,7 @@ fn output_of_nvidias_compilers_is_rejected() {
     for header in headers {
         let rejected = driver.load_module(context, &format!("{header}\n{PTX}"));
         let error = rejected.err().unwrap();
-        assert_eq!(error.code(), CudaError::InvalidPtx, "{header}");
+        assert_eq!(error.code(), InvalidPtx, "{header}");
         let message = error.to_string();
         assert!(message.contains("licence"), "{message}");
         assert!(message.ends_with(INSTALL_CLANG), "{message}");
