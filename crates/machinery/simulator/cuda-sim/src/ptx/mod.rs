@@ -85,4 +85,4 @@ impl ParseError {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

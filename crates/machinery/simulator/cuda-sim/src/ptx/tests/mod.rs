@@ -41,6 +41,13 @@ fn refusal(text: &str) -> String {
     }
 }
 
+/// Returns the rows of a table: on each line, a text and what is expected of it, separated by `=>`.
+pub(crate) fn cases(table: &str) -> impl Iterator<Item = (&str, &str)> {
+    let rows = table.trim_matches([' ', '\n']).split('\n');
+    let columns = rows.map(|row| row.split_once("=>").expect("a row has two columns"));
+    columns.map(|(text, expected)| (text.trim(), expected.trim()))
+}
+
 /// Returns all instructions of a function in order, including those in nested scopes.
 fn flatten<'m>(statements: &'m [Statement<'m>]) -> Vec<&'m Instruction<'m>> {
     let mut list = Vec::new();

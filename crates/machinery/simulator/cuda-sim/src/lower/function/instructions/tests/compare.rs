@@ -1,9 +1,9 @@
 //! Tests of comparisons against their definitions, by case analysis.
 
-use super::harness::{TestForm, check, check_all, edges, pairs, triples};
+use super::harness::*;
 use super::integer::number;
 use crate::exec::sm::test_support::random;
-use crate::ptx::ast::Type;
+use crate::ptx::ast::Type::{self, *};
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
 /// Returns true if a comparison holds for an ordering; `None` means that an operand is NaN.
@@ -30,27 +30,27 @@ const FLOAT: &[&str] = &[
 ];
 
 const TYPES: [(Type, &[&str]); 13] = [
-    (Type::B16, BITS),
-    (Type::B32, BITS),
-    (Type::B64, BITS),
-    (Type::U16, UNSIGNED),
-    (Type::U32, UNSIGNED),
-    (Type::U64, UNSIGNED),
-    (Type::S16, SIGNED),
-    (Type::S32, SIGNED),
-    (Type::S64, SIGNED),
-    (Type::F16, FLOAT),
-    (Type::BF16, FLOAT),
-    (Type::F32, FLOAT),
-    (Type::F64, FLOAT),
+    (B16, BITS),
+    (B32, BITS),
+    (B64, BITS),
+    (U16, UNSIGNED),
+    (U32, UNSIGNED),
+    (U64, UNSIGNED),
+    (S16, SIGNED),
+    (S32, SIGNED),
+    (S64, SIGNED),
+    (F16, FLOAT),
+    (BF16, FLOAT),
+    (F32, FLOAT),
+    (F64, FLOAT),
 ];
 
 /// Returns the number of exponent and fraction bits of a float type.
 fn layout(ty: Type) -> (u32, u32) {
     match ty {
-        Type::F16 => (5, 10),
-        Type::BF16 => (8, 7),
-        Type::F32 => (8, 23),
+        F16 => (5, 10),
+        BF16 => (8, 7),
+        F32 => (8, 23),
         _ => (11, 52),
     }
 }
@@ -65,12 +65,12 @@ fn order(row: &[u64], ty: Type, ftz: bool) -> Option<Ordering> {
     let key = |x: u64| {
         let size = x & ((1 << (exponent + fraction)) - 1);
         let size = if ftz && size < 1 << fraction { 0 } else { size };
-        let signed = if x >> (exponent + fraction) == 1 {
-            -i128::from(size)
+        let sign = if x >> (exponent + fraction) == 1 {
+            -1
         } else {
-            size.into()
+            1
         };
-        (size <= infinity).then_some(signed)
+        (size <= infinity).then_some(sign * i128::from(size))
     };
     Some(key(row[0])?.cmp(&key(row[1])?))
 }
@@ -78,11 +78,8 @@ fn order(row: &[u64], ty: Type, ftz: bool) -> Option<Ordering> {
 /// Returns each comparison of each type, with and without `.ftz`.
 fn forms() -> impl Iterator<Item = (Type, &'static str, bool)> {
     TYPES.into_iter().flat_map(|(ty, names)| {
-        let flush: &[bool] = if matches!(ty, Type::F32 | Type::F16) {
-            &[false, true]
-        } else {
-            &[false]
-        };
+        let flushes = matches!(ty, F32 | F16);
+        let flush: &[bool] = if flushes { &[false, true] } else { &[false] };
         names
             .iter()
             .flat_map(move |name| flush.iter().map(move |ftz| (ty, *name, *ftz)))
@@ -94,7 +91,7 @@ fn comparisons_match_their_definitions() {
     for (ty, name, ftz) in forms() {
         let flush = if ftz { ".ftz" } else { "" };
         check(
-            format!("setp.{name}{flush}.{}", ty.modifier()),
+            named(&format!("setp.{name}{flush}"), ty),
             &pairs(ty, ty),
             |row| u64::from(holds(name, order(row, ty, ftz))),
         );
@@ -119,12 +116,9 @@ fn predicate_pairs_and_combinations_match() {
             (".or", |outcome, c| outcome || c),
             (".xor", |outcome, c| outcome != c),
         ] {
-            let rows = if combine.is_empty() {
-                &rows
-            } else {
-                &with_third
-            };
-            let text = format!("setp.{name}{combine}{flush}.{}", ty.modifier());
+            let all_pairs = combine.is_empty();
+            let rows = if all_pairs { &rows } else { &with_third };
+            let text = named(&format!("setp.{name}{combine}{flush}"), ty);
             let both = |row: &[u64]| {
                 let outcome = holds(name, order(row, ty, ftz));
                 let third = row.get(2) == Some(&1);
@@ -133,17 +127,13 @@ fn predicate_pairs_and_combinations_match() {
                     .to_vec()
             };
             check(text.clone(), rows, |row| both(row)[0]);
-            let pair = TestForm {
-                lengths: vec![2, 1, 1],
-                ..text.into()
-            };
-            check_all(pair, rows, both);
+            check_all(TestForm::from(text).lengths(&[2, 1, 1]), rows, both);
             for (to, truth) in [
                 ("u32", 0xffff_ffff),
                 ("s32", 0xffff_ffff),
                 ("f32", 0x3f80_0000),
             ] {
-                let text = format!("set.{name}{combine}{flush}.{to}.{}", ty.modifier());
+                let text = named(&format!("set.{name}{combine}{flush}.{to}"), ty);
                 check(text, rows, |row| both(row)[0] * truth);
             }
         }
@@ -152,47 +142,23 @@ fn predicate_pairs_and_combinations_match() {
 
 #[test]
 fn selections_match() {
-    let types = [
-        Type::B16,
-        Type::B32,
-        Type::B64,
-        Type::U16,
-        Type::U32,
-        Type::U64,
-        Type::S16,
-        Type::S32,
-        Type::S64,
-        Type::F32,
-        Type::F64,
-    ];
+    let types = [B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64];
     for ty in types {
         let name = ty.modifier();
-        check(
-            format!("selp.{name}"),
-            &triples(ty, ty, Type::Pred),
-            |row| {
-                if row[2] == 1 { row[0] } else { row[1] }
-            },
-        );
-        check(
-            format!("slct.{name}.s32"),
-            &triples(ty, ty, Type::S32),
-            |row| {
-                if row[2] >> 31 == 0 { row[0] } else { row[1] }
-            },
-        );
+        check(format!("selp.{name}"), &triples(ty, ty, Pred), |row| {
+            if row[2] == 1 { row[0] } else { row[1] }
+        });
+        check(format!("slct.{name}.s32"), &triples(ty, ty, S32), |row| {
+            if row[2] >> 31 == 0 { row[0] } else { row[1] }
+        });
         for (flush, ftz) in [("", false), (".ftz", true)] {
-            let rows: Vec<Vec<u64>> = edges(Type::F32)
+            let rows: Vec<Vec<u64>> = edges(F32)
                 .into_iter()
                 .map(|c| vec![edges(ty)[1], edges(ty)[2], c])
                 .collect();
             check(format!("slct{flush}.{name}.f32"), &rows, |row| {
-                let order = order(&[row[2], 0], Type::F32, ftz);
-                if matches!(order, Some(Greater | Equal)) {
-                    row[0]
-                } else {
-                    row[1]
-                }
+                let order = order(&[row[2], 0], F32, ftz);
+                row[usize::from(!matches!(order, Some(Greater | Equal)))]
             });
         }
     }

@@ -2,8 +2,8 @@
 //! rounding, against the exact value as determined by error-free transformations in double precision; of
 //! approximate divisions and roots; of `min` and `max` against the order of numbers; of signs and properties.
 
-use super::harness::{check, pairs, singles, triples};
-use crate::ptx::ast::Type;
+use super::harness::*;
+use crate::ptx::ast::Type::*;
 use rustc_apfloat::Float as _;
 use rustc_apfloat::ieee::{Double, Single};
 use std::cmp::Ordering;
@@ -17,11 +17,8 @@ pub const FLAGS: [(&str, bool, bool); 4] = [
 ];
 
 pub fn flush(bits: u64) -> u64 {
-    if bits & 0x7fff_ffff < 0x0080_0000 {
-        bits & 0x8000_0000
-    } else {
-        bits
-    }
+    let is_subnormal = bits & 0x7fff_ffff < 0x0080_0000;
+    bits & if is_subnormal { 1 << 31 } else { u64::MAX }
 }
 
 /// The scale by which results are raised, as a power of two, so that they are rounded to full precision.
@@ -58,10 +55,8 @@ pub fn modified_if_raised(
     raise: impl Fn(&mut [u64]),
     bare: impl Fn(&[u64]) -> u64,
 ) -> u64 {
-    let mut operands: Vec<u64> = row
-        .iter()
-        .map(|&x| if ftz { flush(x) } else { x })
-        .collect();
+    let flushed = row.iter().map(|&x| if ftz { flush(x) } else { x });
+    let mut operands: Vec<u64> = flushed.collect();
     let mut result = bare(&operands);
     if ftz {
         result = flush(result);
@@ -107,14 +102,10 @@ pub fn or_nan(row: &[u64], result: f64) -> u64 {
 fn single_precision_rounds_to_nearest() {
     for (flags, ftz, sat) in FLAGS {
         let two = |name: &str, raise: fn(&mut [u64]), f: &dyn Fn(Single, Single) -> Single| {
-            check(
-                format!("{name}{flags}.f32"),
-                &pairs(Type::F32, Type::F32),
-                |row| {
-                    let bare = |r: &[u64]| hard(f(soft(r[0]), soft(r[1])));
-                    modified_if_raised(row, ftz, sat, raise, bare)
-                },
-            );
+            check(format!("{name}{flags}.f32"), &pairs(F32, F32), |row| {
+                let bare = |r: &[u64]| hard(f(soft(r[0]), soft(r[1])));
+                modified_if_raised(row, ftz, sat, raise, bare)
+            });
         };
         two("add", |_| {}, &|a, b| (a + b).value);
         two("add.rn", |_| {}, &|a, b| (a + b).value);
@@ -123,7 +114,7 @@ fn single_precision_rounds_to_nearest() {
         for name in ["fma", "mad"] {
             check(
                 format!("{name}.rn{flags}.f32"),
-                &triples(Type::F32, Type::F32, Type::F32),
+                &triples(F32, F32, F32),
                 |row| {
                     modified_if_raised(row, ftz, sat, raise_product_and_sum, |r| {
                         hard(soft(r[0]).mul_add(soft(r[1]), soft(r[2])).value)
@@ -137,14 +128,14 @@ fn single_precision_rounds_to_nearest() {
         two("div.rn", raise_first, &|a, b| (a / b).value);
         two("div.full", raise_first, &|a, b| (a / b).value);
         for name in ["rcp.rn", "rcp.approx"] {
-            check(format!("{name}{flags}.f32"), &singles(Type::F32), |row| {
+            check(format!("{name}{flags}.f32"), &singles(F32), |row| {
                 modified_if_raised(row, ftz, sat, lower_divisor, |r| {
                     hard((soft(0x3f80_0000) / soft(r[0])).value)
                 })
             });
         }
         for name in ["sqrt.rn", "sqrt.approx"] {
-            check(format!("{name}{flags}.f32"), &singles(Type::F32), |row| {
+            check(format!("{name}{flags}.f32"), &singles(F32), |row| {
                 modified(row, ftz, sat, |r| {
                     u64::from(f32::from_bits(r[0] as u32).sqrt().to_bits())
                 })
@@ -158,13 +149,12 @@ fn double_precision_rounds_to_nearest() {
     let soft = |x: u64| Double::from_bits(x.into());
     let hard = |x: Double| double(x.to_bits() as u64);
     let two = |form: &str, f: &dyn Fn(Double, Double) -> Double| {
-        check(form, &pairs(Type::F64, Type::F64), |r| {
+        check(form, &pairs(F64, F64), |r| {
             // The second operand's NaN takes precedence, except in a division.
-            let order = if form.starts_with("div") {
-                [r[0], r[1]]
-            } else {
-                [r[1], r[0]]
-            };
+            let mut order = [r[0], r[1]];
+            if !form.starts_with("div") {
+                order.reverse();
+            }
             or_nan(&order, hard(f(soft(r[0]), soft(r[1]))))
         });
     };
@@ -172,18 +162,14 @@ fn double_precision_rounds_to_nearest() {
     two("sub.rn.f64", &|a, b| (a - b).value);
     two("mul.rn.f64", &|a, b| (a * b).value);
     two("div.rn.f64", &|a, b| (a / b).value);
-    check(
-        "fma.rn.f64",
-        &triples(Type::F64, Type::F64, Type::F64),
-        |r| {
-            let result = soft(r[0]).mul_add(soft(r[1]), soft(r[2])).value;
-            or_nan(&[r[1], r[2], r[0]], hard(result))
-        },
-    );
-    check("rcp.rn.f64", &singles(Type::F64), |r| {
+    check("fma.rn.f64", &triples(F64, F64, F64), |r| {
+        let result = soft(r[0]).mul_add(soft(r[1]), soft(r[2])).value;
+        or_nan(&[r[1], r[2], r[0]], hard(result))
+    });
+    check("rcp.rn.f64", &singles(F64), |r| {
         or_nan(r, hard((soft(1f64.to_bits()) / soft(r[0])).value))
     });
-    check("sqrt.rn.f64", &singles(Type::F64), |r| {
+    check("sqrt.rn.f64", &singles(F64), |r| {
         or_nan(r, double(r[0]).sqrt())
     });
 }
@@ -192,38 +178,35 @@ fn double_precision_rounds_to_nearest() {
 fn sign_operations_preserve_bits_except_for_nans() {
     let top = 1u64 << 31;
     for (flags, ftz) in [("", false), (".ftz", true)] {
-        check(format!("abs{flags}.f32"), &singles(Type::F32), |r| {
+        check(format!("abs{flags}.f32"), &singles(F32), |r| {
             modified(r, ftz, false, |r| r[0] & !top)
         });
-        check(format!("neg{flags}.f32"), &singles(Type::F32), |r| {
+        check(format!("neg{flags}.f32"), &singles(F32), |r| {
             modified(r, ftz, false, |r| r[0] ^ top)
         });
     }
-    check("copysign.f32", &pairs(Type::F32, Type::F32), |r| {
+    check("copysign.f32", &pairs(F32, F32), |r| {
         r[0] & top | r[1] & !top
     });
     let top = 1u64 << 63;
-    let number_or_quiet = |operand: u64, result: u64| {
-        if double(operand).is_nan() {
-            operand | 1 << 51
-        } else {
-            result
-        }
+    let number_or_quiet = |operand: u64, result: u64| match double(operand).is_nan() {
+        true => operand | 1 << 51,
+        false => result,
     };
-    check("abs.f64", &singles(Type::F64), |r| {
+    check("abs.f64", &singles(F64), |r| {
         number_or_quiet(r[0], r[0] & !top)
     });
-    check("neg.f64", &singles(Type::F64), |r| {
+    check("neg.f64", &singles(F64), |r| {
         number_or_quiet(r[0], r[0] ^ top)
     });
-    check("copysign.f64", &pairs(Type::F64, Type::F64), |r| {
+    check("copysign.f64", &pairs(F64, F64), |r| {
         r[0] & top | r[1] & !top
     });
 }
 
 #[test]
 fn testp_matches_bit_patterns() {
-    for (ty, exponent, fraction) in [(Type::F32, 0xff, 23), (Type::F64, 0x7ff, 52)] {
+    for (ty, exponent, fraction) in [(F32, 0xff, 23), (F64, 0x7ff, 52)] {
         /// A predicate of: exponent is maximal, exponent is minimal, fraction is zero.
         type Holds = fn(bool, bool, bool) -> bool;
         let kinds: [(&str, Holds); 6] = [
@@ -235,15 +218,11 @@ fn testp_matches_bit_patterns() {
             ("subnormal", |_, low, none| low && !none),
         ];
         for (kind, holds) in kinds {
-            check(
-                format!("testp.{kind}.{}", ty.modifier()),
-                &singles(ty),
-                |r| {
-                    let bits = r[0] >> fraction & exponent;
-                    let none = r[0] & ((1 << fraction) - 1) == 0;
-                    u64::from(holds(bits == exponent, bits == 0, none))
-                },
-            );
+            check(named(&format!("testp.{kind}"), ty), &singles(ty), |r| {
+                let bits = r[0] >> fraction & exponent;
+                let none = r[0] & ((1 << fraction) - 1) == 0;
+                u64::from(holds(bits == exponent, bits == 0, none))
+            });
         }
     }
 }
@@ -251,62 +230,48 @@ fn testp_matches_bit_patterns() {
 #[test]
 fn approximate_division_loses_large_divisors() {
     for (flags, ftz) in [("", false), (".ftz", true)] {
-        check(
-            format!("div.approx{flags}.f32"),
-            &pairs(Type::F32, Type::F32),
-            |row| {
-                modified_if_raised(row, ftz, false, raise_first, |r| {
-                    let size = r[1] & 0x7fff_ffff;
-                    let lost = (0x7e80_0001..0x7f80_0000).contains(&size);
-                    let infinite = r[0] & 0x7fff_ffff >= 0x7f80_0000;
-                    match (lost, infinite) {
-                        (true, true) => NAN,
-                        (true, false) => (r[0] ^ r[1]) & 0x8000_0000,
-                        _ => hard((soft(r[0]) / soft(r[1])).value),
-                    }
-                })
-            },
-        );
+        check(format!("div.approx{flags}.f32"), &pairs(F32, F32), |row| {
+            modified_if_raised(row, ftz, false, raise_first, |r| {
+                let size = r[1] & 0x7fff_ffff;
+                let lost = (0x7e80_0001..0x7f80_0000).contains(&size);
+                let infinite = r[0] & 0x7fff_ffff >= 0x7f80_0000;
+                match (lost, infinite) {
+                    (true, true) => NAN,
+                    (true, false) => (r[0] ^ r[1]) & 0x8000_0000,
+                    _ => hard((soft(r[0]) / soft(r[1])).value),
+                }
+            })
+        });
     }
 }
 
 #[test]
 fn reciprocal_roots_are_approximated() {
     for (flags, ftz) in [("", false), (".ftz", true)] {
-        check(
-            format!("rsqrt.approx{flags}.f32"),
-            &singles(Type::F32),
-            |row| {
-                modified(row, ftz, false, |r| {
-                    let a = f32::from_bits(r[0] as u32);
-                    u64::from((f64::from(a).sqrt().recip() as f32).to_bits())
-                })
-            },
-        );
+        check(format!("rsqrt.approx{flags}.f32"), &singles(F32), |row| {
+            modified(row, ftz, false, |r| {
+                let a = f32::from_bits(r[0] as u32);
+                u64::from((f64::from(a).sqrt().recip() as f32).to_bits())
+            })
+        });
     }
-    check("rsqrt.approx.f64", &singles(Type::F64), |r| {
+    check("rsqrt.approx.f64", &singles(F64), |r| {
         or_nan(r, double(r[0]).sqrt().recip())
     });
     // These forms read and write only the upper 32 bits, and flush subnormals.
     let upper = |x: u64| {
         let x = x & !0xffff_ffff;
-        if double(x).is_subnormal() {
-            x & 1 << 63
-        } else {
-            x
-        }
+        let is_subnormal = double(x).is_subnormal();
+        x & if is_subnormal { 1 << 63 } else { u64::MAX }
     };
-    let upper_or_nan = |x: f64| {
-        if x.is_nan() {
-            0x7fff_ffff_0000_0000
-        } else {
-            upper(x.to_bits())
-        }
+    let upper_or_nan = |x: f64| match x.is_nan() {
+        true => 0x7fff_ffff_0000_0000,
+        false => upper(x.to_bits()),
     };
-    check("rcp.approx.ftz.f64", &singles(Type::F64), |r| {
+    check("rcp.approx.ftz.f64", &singles(F64), |r| {
         upper_or_nan(double(upper(r[0])).recip())
     });
-    check("rsqrt.approx.ftz.f64", &singles(Type::F64), |r| {
+    check("rsqrt.approx.ftz.f64", &singles(F64), |r| {
         upper_or_nan(double(upper(r[0])).sqrt().recip())
     });
 }
@@ -340,20 +305,17 @@ fn min_and_max_follow_the_order_of_numbers() {
             text += if ftz { ".ftz" } else { "" };
             text += if nan { ".NaN" } else { "" };
             text += if xor_sign { ".xorsign.abs" } else { "" };
-            check(text + ".f32", &pairs(Type::F32, Type::F32), |r| {
+            check(text + ".f32", &pairs(F32, F32), |r| {
                 let [a, b] = [r[0], r[1]].map(|x| if ftz { flush(x) } else { x });
                 if !xor_sign {
                     return select(min, nan, a, b);
                 }
                 let size = select(min, nan, a & 0x7fff_ffff, b & 0x7fff_ffff);
-                if is_nan(size) {
-                    NAN
-                } else {
-                    size | (a ^ b) & 0x8000_0000
-                }
+                let sign = (a ^ b) & 0x8000_0000;
+                if is_nan(size) { NAN } else { size | sign }
             });
         }
-        check(format!("{name}.f64"), &pairs(Type::F64, Type::F64), |r| {
+        check(format!("{name}.f64"), &pairs(F64, F64), |r| {
             let [a, b] = [r[0], r[1]];
             match (double(a).is_nan(), double(b).is_nan()) {
                 (true, true) => b | 1 << 51,
@@ -429,11 +391,20 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 
 /// Compares a sum and its error with a number.
 fn compare_sum((sum, error): (f64, f64), x: f64) -> Ordering {
-    let by_sum = sum.total_cmp(&x);
-    if sum == x {
-        0.0.partial_cmp(&-error).unwrap_or(Ordering::Equal)
-    } else {
-        by_sum
+    match sum == x {
+        true => 0.0.partial_cmp(&-error).unwrap_or(Ordering::Equal),
+        false => sum.total_cmp(&x),
+    }
+}
+
+/// Returns the rounded sum of two numbers whose exact sum is zero. It is negative if both are, or when rounding
+/// down two different numbers.
+fn zero_sum(a: f64, b: f64, direction: Direction) -> f64 {
+    let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
+    match (cancelled, direction) {
+        (true, Direction::Down) => -0.0,
+        (true, _) => 0.0,
+        (false, _) => a,
     }
 }
 
@@ -443,17 +414,7 @@ fn sum_directed(a: f64, b: f64, direction: Direction) -> f32 {
         return exact.0 as f32;
     }
     if exact.0 == 0.0 {
-        // An exact zero from two different numbers is negative only when rounding down.
-        let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
-        return if cancelled {
-            if direction == Direction::Down {
-                -0.0
-            } else {
-                0.0
-            }
-        } else {
-            a as f32
-        };
+        return zero_sum(a, b, direction) as f32;
     }
     directed_single(exact.0 as f32, direction, |x| compare_sum(exact, x.into()))
 }
@@ -464,7 +425,7 @@ fn single_precision_rounds_in_all_directions() {
     let bits = |x: f32| u64::from(x.to_bits());
     for (name, direction) in DIRECTIONS {
         for (flags, ftz, sat) in FLAGS {
-            let rows = pairs(Type::F32, Type::F32);
+            let rows = pairs(F32, F32);
             let two = |mnemonic: &str, raise: fn(&mut [u64]), exact: &dyn Fn(f64, f64) -> f32| {
                 check(format!("{mnemonic}.{name}{flags}.f32"), &rows, |row| {
                     let bare = |r: &[u64]| bits(exact(f(r[0]), f(r[1])));
@@ -484,7 +445,7 @@ fn single_precision_rounds_in_all_directions() {
             two("mul", raise_first, &product);
             check(
                 format!("fma.{name}{flags}.f32"),
-                &triples(Type::F32, Type::F32, Type::F32),
+                &triples(F32, F32, F32),
                 |row| {
                     modified_if_raised(row, ftz, sat, raise_product_and_sum, |r| {
                         bits(sum_directed(f(r[0]) * f(r[1]), f(r[2]), direction))
@@ -506,30 +467,22 @@ fn single_precision_rounds_in_all_directions() {
                 })
             };
             two("div", raise_first, &quotient);
-            check(
-                format!("rcp.{name}{flags}.f32"),
-                &singles(Type::F32),
-                |row| {
-                    let bare = |r: &[u64]| bits(quotient(1.0, f(r[0])));
-                    modified_if_raised(row, ftz, sat, lower_divisor, bare)
-                },
-            );
-            check(
-                format!("sqrt.{name}{flags}.f32"),
-                &singles(Type::F32),
-                |row| {
-                    modified(row, ftz, sat, |r| {
-                        let a = f(r[0]);
-                        let near = a.sqrt() as f32;
-                        if !(a > 0.0 && a.is_finite()) {
-                            return bits(near);
-                        }
-                        bits(directed_single(near, direction, |x| {
-                            a.total_cmp(&(f64::from(x) * f64::from(x)))
-                        }))
-                    })
-                },
-            );
+            check(format!("rcp.{name}{flags}.f32"), &singles(F32), |row| {
+                let bare = |r: &[u64]| bits(quotient(1.0, f(r[0])));
+                modified_if_raised(row, ftz, sat, lower_divisor, bare)
+            });
+            check(format!("sqrt.{name}{flags}.f32"), &singles(F32), |row| {
+                modified(row, ftz, sat, |r| {
+                    let a = f(r[0]);
+                    let near = a.sqrt() as f32;
+                    if !(a > 0.0 && a.is_finite()) {
+                        return bits(near);
+                    }
+                    bits(directed_single(near, direction, |x| {
+                        a.total_cmp(&(f64::from(x) * f64::from(x)))
+                    }))
+                })
+            });
         }
     }
 }
@@ -541,33 +494,18 @@ fn double_precision_rounds_in_all_directions() {
         let size = double(*x).abs();
         !(0.0..=1e100).contains(&size) || size == 0.0 || size >= 1e-100
     };
-    let finite = |r: &[u64]| {
-        r.iter()
-            .all(|x| double(*x).is_finite() && double(*x).abs() <= 1e100)
-    };
-    let rows: Vec<Vec<u64>> = pairs(Type::F64, Type::F64)
-        .into_iter()
-        .filter(|row| {
-            row.iter().all(moderate)
-                && row
-                    .iter()
-                    .all(|x| double(*x).abs() < 1e100 || !double(*x).is_finite())
-        })
-        .collect();
+    // An infinity is larger than 1e100, and no comparison with NaN holds.
+    let finite = |r: &[u64]| r.iter().all(|x| double(*x).abs() <= 1e100);
+    let not_large = |x: &u64| double(*x).abs() < 1e100 || !double(*x).is_finite();
+    let mut rows = pairs(F64, F64);
+    rows.retain(|row| row.iter().all(|x| moderate(x) && not_large(x)));
     for (name, direction) in DIRECTIONS {
         let sum = |row: &[u64], a: f64, b: f64| {
             let exact = two_sum(a, b);
             if !finite(row) {
                 or_nan(&[row[1], row[0]], exact.0)
             } else if exact.0 == 0.0 {
-                let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
-                if !cancelled {
-                    a.to_bits()
-                } else if direction == Direction::Down {
-                    (-0.0f64).to_bits()
-                } else {
-                    0
-                }
+                zero_sum(a, b, direction).to_bits()
             } else {
                 directed_double(exact.0, direction, |x| compare_sum(exact, x)).to_bits()
             }
@@ -589,19 +527,13 @@ fn double_precision_rounds_in_all_directions() {
                 let (sum, error) = two_sum(exact.0, c - x * 0.0);
                 let (rest, rest_error) = two_sum(error, exact.1);
                 let (difference, lost) = two_sum(sum, -x);
-                let total = [difference, lost, rest, rest_error];
-                sign_of_sum(total)
+                sign_of_sum([difference, lost, rest, rest_error])
             })
             .to_bits()
         };
         check(format!("mul.{name}.f64"), &rows, |r| {
             let (a, b) = (double(r[0]), double(r[1]));
-            let zero = if (a * b).is_sign_negative() {
-                -0.0
-            } else {
-                0.0
-            };
-            product(a, b, zero, r)
+            product(a, b, 0f64.copysign(a * b), r)
         });
         check(format!("div.{name}.f64"), &rows, |r| {
             let (a, b) = (double(r[0]), double(r[1]));
@@ -615,20 +547,16 @@ fn double_precision_rounds_in_all_directions() {
             })
             .to_bits()
         });
-        let rows: Vec<_> = singles(Type::F64);
+        let rows: Vec<_> = singles(F64);
         check(format!("sqrt.{name}.f64"), &rows, |r| {
             let a = double(r[0]);
             if !(a > 0.0 && a.is_finite()) {
                 return or_nan(r, a.sqrt());
             }
             // Compares squares of integers: the mantissa with an even exponent, and root².
-            let got = u128::from(r[0]);
-            let (mantissa, exponent) = decode(got as u64);
-            let (mantissa, exponent) = if exponent % 2 == 0 {
-                (mantissa, exponent)
-            } else {
-                (mantissa << 1, exponent - 1)
-            };
+            let (mantissa, exponent) = decode(r[0]);
+            let odd = exponent.rem_euclid(2);
+            let (mantissa, exponent) = (mantissa << odd, exponent - odd);
             let compare_with_exact = |x: f64| {
                 if x <= 0.0 {
                     return Ordering::Greater;
@@ -651,10 +579,9 @@ fn double_precision_rounds_in_all_directions() {
 /// Splits a positive double into an integer and a power of two.
 fn decode(bits: u64) -> (u128, i32) {
     let (exponent, fraction) = ((bits >> 52) as i32, u128::from(bits & ((1 << 52) - 1)));
-    if exponent == 0 {
-        (fraction, -1074)
-    } else {
-        (fraction | 1 << 52, exponent - 1075)
+    match exponent {
+        0 => (fraction, -1074),
+        _ => (fraction | 1 << 52, exponent - 1075),
     }
 }
 

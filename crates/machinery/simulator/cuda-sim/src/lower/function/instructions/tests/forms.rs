@@ -7,6 +7,7 @@ use crate::exec::ops::FormError;
 use crate::lower::function::instructions::{
     Lowering, Requirements, TABLE, find, ptx, required_capability,
 };
+use crate::ptx::tests::cases;
 
 #[test]
 fn other_mnemonics_are_not_register_instructions() {
@@ -236,15 +237,14 @@ fn too_narrow_registers_are_rejected() {
 
 #[test]
 fn messages_name_the_invalid_part() {
-    for (form, message) in [
-        (
-            "add.ftz.u32",
-            "`.ftz` is not a modifier of this instruction",
-        ),
-        ("add.b32", "`.b32` is not a type of this instruction"),
-        ("mul.s32", "a modifier is missing: one of .hi, .lo, .wide"),
-        ("add", "a type modifier is missing"),
-    ] {
+    for (form, message) in cases(
+        r"
+        add.ftz.u32 => `.ftz` is not a modifier of this instruction
+        add.b32 => `.b32` is not a type of this instruction
+        mul.s32 => a modifier is missing: one of .hi, .lo, .wide
+        add => a type modifier is missing
+    ",
+    ) {
         assert_eq!(refusal(form).to_string(), message);
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of half-precision arithmetic against software floating point.
 
-use super::harness::{check, pairs, singles, triples};
-use crate::ptx::ast::Type;
+use super::harness::{check, named, pairs, singles, triples};
+use crate::ptx::ast::Type::{self, *};
 use rustc_apfloat::ieee::{BFloat, Half};
 use rustc_apfloat::{Float, Round};
 
@@ -9,20 +9,18 @@ const NAN: u64 = 0x7fff;
 
 fn check_all<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
     let soft = |x: u64| F::from_bits(u128::from(x));
-    let smallest_normal = if ty == Type::F16 { 0x400 } else { 0x80 };
-    let one = if ty == Type::F16 { 0x3c00 } else { 0x3f80 };
+    let smallest_normal = if ty == F16 { 0x400 } else { 0x80 };
+    let one = if ty == F16 { 0x3c00 } else { 0x3f80 };
     let flush = |x: u64| {
-        if x & 0x7fff < smallest_normal {
-            x & 0x8000
+        x & if x & 0x7fff < smallest_normal {
+            0x8000
         } else {
-            x
+            u64::MAX
         }
     };
     let modified = |ftz: bool, sat: bool, relu: bool, row: &[u64], f: &dyn Fn(&[F], Round) -> F| {
-        let row: Vec<F> = row
-            .iter()
-            .map(|&x| soft(if ftz { flush(x) } else { x }))
-            .collect();
+        let row = row.iter().map(|&x| soft(if ftz { flush(x) } else { x }));
+        let row: Vec<F> = row.collect();
         let value = f(&row, Round::NearestTiesToEven);
         // A product is flushed if it is subnormal before rounding.
         let truncated = f(&row, Round::TowardZero).to_bits() as u64;
@@ -32,16 +30,9 @@ fn check_all<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)
             value.to_bits() as u64
         };
         match () {
-            _ if value.is_nan() => {
-                if sat {
-                    0
-                } else {
-                    NAN
-                }
-            }
-            _ if sat && bits >> 15 == 1 => 0,
+            _ if value.is_nan() => u64::from(!sat) * NAN,
+            _ if (sat || relu) && bits >> 15 == 1 => 0,
             _ if sat => bits.min(one),
-            _ if relu && bits >> 15 == 1 => 0,
             _ => bits,
         }
     };
@@ -79,19 +70,12 @@ fn check_all<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)
             |row| modified(ftz, sat, relu, row, &|r, _| r[0].mul_add(r[1], r[2]).value),
         );
     }
-    check(format!("neg.{name}"), &singles(ty), |row| {
-        if soft(row[0]).is_nan() {
-            NAN
-        } else {
-            row[0] ^ 0x8000
-        }
+    let or_nan = |x: u64, result: u64| if soft(x).is_nan() { NAN } else { result };
+    check(named("neg", ty), &singles(ty), |row| {
+        or_nan(row[0], row[0] ^ 0x8000)
     });
-    check(format!("abs.{name}"), &singles(ty), |row| {
-        if soft(row[0]).is_nan() {
-            NAN
-        } else {
-            row[0] & 0x7fff
-        }
+    check(named("abs", ty), &singles(ty), |row| {
+        or_nan(row[0], row[0] & 0x7fff)
     });
 
     let ordinal = |x: u64| {
@@ -108,21 +92,12 @@ fn check_all<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)
             (".xorsign.abs", false, true),
         ] {
             check(format!("{mnemonic}{flag}.{name}"), &pairs(ty, ty), |row| {
-                let sign = if xor_sign {
-                    (row[0] ^ row[1]) & 0x8000
-                } else {
-                    0
-                };
+                let sign = (row[0] ^ row[1]) & if xor_sign { 0x8000 } else { 0 };
                 let [a, b] = [row[0], row[1]].map(|x| if xor_sign { x & 0x7fff } else { x });
                 match (soft(a).is_nan(), soft(b).is_nan()) {
                     (true, true) => NAN,
-                    (false, false) => {
-                        sign | if (ordinal(a) < ordinal(b)) == is_min {
-                            a
-                        } else {
-                            b
-                        }
-                    }
+                    (false, false) if (ordinal(a) < ordinal(b)) == is_min => sign | a,
+                    (false, false) => sign | b,
                     _ if nan_wins => NAN,
                     (true, _) => sign | b,
                     _ => sign | a,
@@ -135,7 +110,7 @@ fn check_all<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)
 #[test]
 fn f16_matches_software_floats() {
     check_all::<Half>(
-        Type::F16,
+        F16,
         "f16x2",
         &[
             ("", false, false, false),
@@ -150,7 +125,7 @@ fn f16_matches_software_floats() {
 #[test]
 fn bf16_matches_software_floats() {
     check_all::<BFloat>(
-        Type::BF16,
+        BF16,
         "bf16x2",
         &[("", false, false, false), (".relu", false, false, true)],
     );

@@ -3,13 +3,15 @@
 //!
 //! Tests of single instructions against the results of a GPU, bit for bit.
 
+use std::fmt::Display;
+
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::{Form, FormError, Op};
 use crate::exec::sm::test_support::random;
 use crate::exec::sm::{Inst, Sm};
 use crate::lanes::{FULL, LANES};
 use crate::lower::function::instructions::{Lowering, find};
-use crate::ptx::ast::Type;
+use crate::ptx::ast::Type::{self, *};
 
 /// A form as written, such as `"add.sat.s32"`, with the properties of its operands.
 #[derive(Debug, Clone, Default)]
@@ -22,22 +24,46 @@ pub struct TestForm {
     pub literal: u64,
 }
 
-impl From<&str> for TestForm {
-    fn from(text: &str) -> TestForm {
-        TestForm {
-            text: text.to_owned(),
-            ..TestForm::default()
-        }
-    }
-}
-
-impl From<String> for TestForm {
-    fn from(text: String) -> TestForm {
+impl<T: Into<String>> From<T> for TestForm {
+    fn from(text: T) -> TestForm {
+        let text = text.into();
         TestForm {
             text,
             ..TestForm::default()
         }
     }
+}
+
+impl TestForm {
+    /// Sets the number of registers of each operand.
+    pub fn lengths(self, lengths: &[usize]) -> TestForm {
+        let lengths = lengths.to_vec();
+        TestForm { lengths, ..self }
+    }
+
+    /// Sets the bytes of the registers of the destination and of the first source; `None` for those of the types.
+    pub fn widths(self, def_bytes: Option<u32>, use_bytes: Option<u32>) -> TestForm {
+        TestForm {
+            def_bytes,
+            use_bytes,
+            ..self
+        }
+    }
+}
+
+/// Returns the form of an instruction for a type.
+pub fn named(instruction: impl Display, ty: Type) -> String {
+    format!("{instruction}.{}", ty.modifier())
+}
+
+/// Returns the number whose bits below `width` satisfy a condition.
+pub fn bits(width: u32, is_set: impl Fn(u32) -> bool) -> u64 {
+    (0..width).map(|n| u64::from(is_set(n)) << n).sum()
+}
+
+/// Returns true if a bit is set.
+pub fn bit(x: u64, n: u32) -> bool {
+    x >> n & 1 == 1
 }
 
 /// Returns the operation of a form, which must be a register instruction.
@@ -83,7 +109,7 @@ impl Frame {
     fn write(&mut self, n: usize, ty: Type, values: &[u64; LANES]) {
         let row = &mut self.0[n * ROW / 8..][..ROW / 8];
         match ty {
-            Type::Pred => row[0] = (0..LANES).map(|lane| (values[lane] & 1) << lane).sum(),
+            Pred => row[0] = (0..LANES).map(|lane| (values[lane] & 1) << lane).sum(),
             _ if ty.bytes() == 8 => row.copy_from_slice(values),
             _ => {
                 for (pair, two) in row.iter_mut().zip(values.chunks(2)) {
@@ -96,7 +122,7 @@ impl Frame {
     fn read(&self, n: usize, ty: Type) -> [u64; LANES] {
         let row = &self.0[n * ROW / 8..][..ROW / 8];
         std::array::from_fn(|lane| match ty {
-            Type::Pred => row[0] >> lane & 1,
+            Pred => row[0] >> lane & 1,
             _ if ty.bytes() == 8 => row[lane],
             _ => row[lane / 2] >> (32 * (lane % 2)) & 0xffff_ffff,
         })
@@ -112,7 +138,7 @@ fn execute_warp_inst(
     mask: u32,
     sources: &[[u64; LANES]],
 ) -> Vec<[u64; LANES]> {
-    let carry: &[Type] = if op.carries { &[Type::Pred] } else { &[] };
+    let carry: &[Type] = if op.carries { &[Pred] } else { &[] };
     let defs = [&op.defs, carry].concat();
     let uses = [carry, &op.uses].concat();
     let mut frame = Frame(vec![0; 8 * ROW / 8]);
@@ -158,30 +184,22 @@ pub fn run(written: impl Into<TestForm>, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
         let imm = if op.literal { written.literal } else { op.imm };
         let mut cpu_results = Vec::new();
         for (n, warp) in rows.chunks(LANES).enumerate() {
-            let sources: Vec<[u64; LANES]> = (0..warp[0].len())
-                .map(|source| std::array::from_fn(|l| warp.get(l).map_or(0, |row| row[source])))
-                .collect();
+            let column = |n| std::array::from_fn(|l| warp.get(l).map_or(0, |row| row[n]));
+            let sources: Vec<[u64; LANES]> = (0..warp[0].len()).map(column).collect();
             let full = execute_warp_inst(&mut sm, &op, imm, FULL, &sources);
             let mask = 0x9e37_79b9u32.rotate_left(n as u32);
             let partial = execute_warp_inst(&mut sm, &op, imm, mask, &sources);
-            let types = op.defs.iter().chain(op.carries.then_some(&Type::Pred));
+            let types = op.defs.iter().chain(op.carries.then_some(&Pred));
             for ((full, partial), ty) in full.iter().zip(&partial).zip(types) {
                 let untouched = match ty {
-                    Type::Pred => UNTOUCHED & 1,
-                    _ if ty.bytes() == 8 => UNTOUCHED,
-                    _ => UNTOUCHED & 0xffff_ffff,
+                    Pred => UNTOUCHED & 1,
+                    _ => UNTOUCHED & low_bits(8 * ty.bytes().max(4)),
                 };
                 for lane in 0..LANES {
-                    let expected = if mask >> lane & 1 == 1 {
-                        full[lane]
-                    } else {
-                        untouched
-                    };
-                    assert_eq!(
-                        partial[lane], expected,
-                        "{}, lane {lane} of {mask:x}",
-                        written.text
-                    );
+                    let is_active = mask >> lane & 1 == 1;
+                    let expected = if is_active { full[lane] } else { untouched };
+                    let text = &written.text;
+                    assert_eq!(partial[lane], expected, "{text}, lane {lane} of {mask:x}");
                 }
             }
             cpu_results.extend((0..warp.len()).map(|l| full.iter().map(|def| def[l]).collect()));
@@ -204,153 +222,85 @@ pub fn check(written: impl Into<TestForm>, rows: &[Vec<u64>], reference: impl Fn
 }
 
 /// Compares all destinations with a reference, bit for bit.
-pub fn check_all(
-    written: impl Into<TestForm>,
-    rows: &[Vec<u64>],
-    reference: impl Fn(&[u64]) -> Vec<u64>,
-) {
+pub fn check_all<R>(written: impl Into<TestForm>, rows: &[Vec<u64>], reference: R)
+where
+    R: Fn(&[u64]) -> Vec<u64>,
+{
     let written = written.into();
     for (row, actual) in rows.iter().zip(run(written.clone(), rows)) {
         let expected = reference(row);
+        let text = &written.text;
         assert_eq!(
             actual, expected,
-            "{}: {row:x?} -> {actual:x?}, not {expected:x?}",
-            written.text
+            "{text}: {row:x?} -> {actual:x?}, not {expected:x?}"
         );
     }
+}
+
+/// Returns the number with the lowest `count` bits set.
+pub fn low_bits(count: u32) -> u64 {
+    u64::MAX >> (64 - count)
 }
 
 /// Returns edge values of a type and a few random values.
 pub fn edges(ty: Type) -> Vec<u64> {
     let bits = 8 * ty.bytes();
-    let mut values: Vec<u64> = match ty {
-        Type::F32 => [
-            0,
-            1,
-            0x0040_0000,
-            0x007f_ffff,
-            0x0080_0000,
-            0x0080_0001,
-            0x3380_0000,
-            0x3eff_ffff,
-            0x3f00_0000,
-            0x3f7f_ffff,
-            0x3f80_0000,
-            0x3f80_0001,
-            0x3fc0_0000,
-            0x4020_0000,
-            0x40e0_0000,
-            0x4b00_0001,
-            0x4eff_ffff,
-            0x4f00_0000,
-            0x4f7f_ffff,
-            0x4f80_0000,
-            0x5eff_ffff,
-            0x5f00_0000,
-            0x5f80_0000,
-            0x7e80_0000,
-            0x7e80_0001,
-            0x7f00_0000,
-            0x7f7f_ffff,
-            0x7f80_0000,
-            0x7f80_0001,
-            0x7fc0_0000,
-            0x7fff_ffff,
-        ]
-        .into_iter()
-        .flat_map(|x: u64| [x, x | 1 << 31])
-        .collect(),
-        Type::F64 => [
-            0.0,
-            5e-324,
-            f64::MIN_POSITIVE,
-            f64::MIN_POSITIVE / 2.0,
-            1e-300,
-            1e-40,
-            0.49999999999999994,
-            0.5,
-            0.9999999999999999,
-            1.0,
-            1.0000000000000002,
-            1.5,
-            2.5,
-            3.0,
-            1.0000000596046448,
-            65504.0,
-            65520.0,
-            16777217.0,
-            2147483647.0,
-            2147483647.5,
-            2147483648.0,
-            4294967295.0,
-            4294967295.5,
-            4294967296.0,
-            9007199254740993.0,
-            9.223372036854775e18,
-            9.223372036854776e18,
-            1.8446744073709552e19,
-            3.4028235677973366e38,
-            1e300,
-            f64::MAX,
-            f64::INFINITY,
-        ]
-        .into_iter()
-        .map(f64::to_bits)
-        .chain([
-            0x7ff0_0000_0000_0001,
-            0x7ff8_0000_0000_0000,
-            0x7ff8_1234_5678_9abc,
-        ])
-        .flat_map(|x: u64| [x, x | 1 << 63])
-        .collect(),
-        Type::F16 => [
+    let values: Vec<u64> = match ty {
+        F32 => vec![
+            0, 1, 0x400000, 0x7fffff, 0x800000, 0x800001, 0x33800000, 0x3effffff, 0x3f000000,
+            0x3f7fffff, 0x3f800000, 0x3f800001, 0x3fc00000, 0x40200000, 0x40e00000, 0x4b000001,
+            0x4effffff, 0x4f000000, 0x4f7fffff, 0x4f800000, 0x5effffff, 0x5f000000, 0x5f800000,
+            0x7e800000, 0x7e800001, 0x7f000000, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fc00000,
+            0x7fffffff,
+        ],
+        F64 => {
+            let finite = "0 5e-324 2.2250738585072014e-308 1.1125369292536007e-308 1e-300 1e-40 \
+                0.49999999999999994 0.5 0.9999999999999999 1 1.0000000000000002 1.5 2.5 3 \
+                1.0000000596046448 65504 65520 16777217 2147483647 2147483647.5 2147483648 4294967295 \
+                4294967295.5 4294967296 9007199254740993 9.223372036854775e18 9.223372036854776e18 \
+                1.8446744073709552e19 3.4028235677973366e38 1e300 1.7976931348623157e308";
+            let finite = finite.split(' ').filter(|number| !number.is_empty());
+            let finite = finite.map(|number| number.parse().map(f64::to_bits).expect("a number"));
+            let special = [
+                0x7ff0 << 48,
+                0x7ff0 << 48 | 1,
+                0x7ff8 << 48,
+                0x7ff8_1234_5678_9abc,
+            ];
+            finite.chain(special).collect()
+        }
+        F16 => vec![
             0, 1, 0x01ff, 0x03ff, 0x0400, 0x0401, 0x37ff, 0x3800, 0x3bff, 0x3c00, 0x3c01, 0x3e00,
             0x6400, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7fff,
-        ]
-        .into_iter()
-        .flat_map(|x: u64| [x, x | 1 << 15])
-        .collect(),
-        Type::BF16 => [
+        ],
+        BF16 => vec![
             0, 1, 0x7f, 0x80, 0x81, 0x3f00, 0x3f7f, 0x3f80, 0x3f81, 0x3fc0, 0x4b00, 0x7f7f, 0x7f80,
             0x7f81, 0x7fc0, 0x7fff,
-        ]
-        .into_iter()
-        .flat_map(|x: u64| [x, x | 1 << 15])
-        .collect(),
-        Type::Pred => return vec![0, 1],
+        ],
+        Pred => return vec![0, 1],
         _ => {
-            let singles = u64::MAX >> (64 - bits);
-            let top = 1u64 << (bits - 1);
-            [
+            let all = low_bits(bits);
+            let (top, half) = (1u64 << (bits - 1), 1u64 << (bits / 2));
+            let small = [
                 0, 1, 2, 3, 5, 7, 8, 10, 31, 32, 33, 63, 64, 100, 127, 128, 255, 256,
-            ]
-            .into_iter()
-            .chain([
-                top - 2,
-                top - 1,
-                top,
-                top + 1,
-                singles - 2,
-                singles - 1,
-                singles,
-            ])
-            .chain([
-                1 << (bits / 2),
-                (1 << (bits / 2)) - 1,
-                (1 << (bits / 2)) + 1,
-            ])
-            .map(|x| x & singles)
-            .collect()
+            ];
+            let small = small.into_iter();
+            let large = [top - 2, top - 1, top, top + 1, all - 2, all - 1, all];
+            let values = small.chain(large).chain([half, half - 1, half + 1]);
+            values.map(|x| x & all).collect()
         }
     };
-    values.extend(random(8).map(|x| {
+    let signs = if ty.is_float() { vec![0, 1] } else { vec![0] };
+    let values = values.into_iter();
+    let values = values.flat_map(|x| signs.iter().map(move |sign| x | sign << (bits - 1)));
+    let random_bits = |x| {
         if bits == 64 {
             x
         } else {
-            x >> 11 & ((1 << bits) - 1)
+            x >> 11 & low_bits(bits)
         }
-    }));
-    values
+    };
+    values.chain(random(8).map(random_bits)).collect()
 }
 
 /// Returns one column of edge values.
@@ -394,11 +344,7 @@ fn results_equal_an_h200s() {
             panic!("not a row of the table: {line}");
         };
         let number = |text| u64::from_str_radix(text, 16).expect("hexadecimal");
-        let written = TestForm {
-            def_bytes: def.parse().ok(),
-            use_bytes: source.parse().ok(),
-            ..TestForm::from(form)
-        };
+        let written = TestForm::from(form).widths(def.parse().ok(), source.parse().ok());
         let row: Vec<u64> = operands.split(',').map(number).collect();
         let actual = run(written, &[row])[0][0];
         assert_eq!(actual, number(result), "{line}: here {actual:x}");

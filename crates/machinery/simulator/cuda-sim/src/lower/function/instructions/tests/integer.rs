@@ -1,30 +1,20 @@
 //! Tests of integer arithmetic against 128-bit arithmetic, of logic, shifts and permutations against loops over
 //! single bits, and of `mov`.
 
-use super::harness::{TestForm, check, check_all, edges, pairs, refusal, singles, triples};
+use super::harness::*;
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::FormError;
 use crate::exec::sm::test_support::random;
-use crate::ptx::ast::Type;
+use crate::ptx::ast::Type::{self, *};
 
-pub const TYPES: [Type; 6] = [
-    Type::U16,
-    Type::S16,
-    Type::U32,
-    Type::S32,
-    Type::U64,
-    Type::S64,
-];
+pub const TYPES: [Type; 6] = [U16, S16, U32, S32, U64, S64];
 
 /// Returns the number that a register of type `ty` represents.
 pub fn number(bits: u64, ty: Type) -> i128 {
     let modulus = 1i128 << (8 * ty.bytes());
     let value = i128::from(bits) % modulus;
-    if ty.is_signed() && value >= modulus / 2 {
-        value - modulus
-    } else {
-        value
-    }
+    let is_negative = ty.is_signed() && value >= modulus / 2;
+    value - if is_negative { modulus } else { 0 }
 }
 
 /// Returns the register of type `ty` that represents a number modulo its range.
@@ -43,19 +33,15 @@ pub fn range(ty: Type) -> (i128, i128) {
 }
 
 fn binary(form: &str, ty: Type, f: impl Fn(i128, i128) -> i128) {
-    let text = format!("{form}.{}", ty.modifier());
-    check(text, &pairs(ty, ty), |row| {
+    check(named(form, ty), &pairs(ty, ty), |row| {
         register(f(number(row[0], ty), number(row[1], ty)), ty)
     });
 }
 
 fn ternary(form: &str, ty: Type, f: impl Fn(i128, i128, i128) -> i128) {
-    let text = format!("{form}.{}", ty.modifier());
-    check(text, &triples(ty, ty, ty), |row| {
-        register(
-            f(number(row[0], ty), number(row[1], ty), number(row[2], ty)),
-            ty,
-        )
+    check(named(form, ty), &triples(ty, ty, ty), |row| {
+        let [a, b, c] = [row[0], row[1], row[2]].map(|x| number(x, ty));
+        register(f(a, b, c), ty)
     });
 }
 
@@ -81,12 +67,10 @@ fn integer_arithmetic_matches() {
         ternary("mad.hi", ty, |a, b, c| high(a, b, ty) + c);
         ternary("sad", ty, |a, b, c| c + (a - b).abs());
     }
-    for ty in [Type::S16, Type::S32, Type::S64] {
+    for ty in [S16, S32, S64] {
         let unary = |form: &str, f: fn(i128) -> i128| {
-            let text = format!("{form}.{}", ty.modifier());
-            check(text, &singles(ty), |row| {
-                register(f(number(row[0], ty)), ty)
-            });
+            let reference = |row: &[u64]| register(f(number(row[0], ty)), ty);
+            check(named(form, ty), &singles(ty), reference);
         };
         unary("abs", i128::abs);
         unary("neg", |a| -a);
@@ -104,56 +88,36 @@ fn division_by_zero_is_all_ones_and_overflow_wraps() {
 #[test]
 fn saturation_matches() {
     let clamp = |x: i128| x.clamp(i32::MIN.into(), i32::MAX.into());
-    binary("add.sat", Type::S32, |a, b| clamp(a + b));
-    binary("sub.sat", Type::S32, |a, b| clamp(a - b));
-    binary("min.relu", Type::S32, |a, b| {
-        if a < b { a } else { b }.max(0)
-    });
-    binary("max.relu", Type::S32, |a, b| {
-        if a > b { a } else { b }.max(0)
-    });
-    ternary("mad.hi.sat", Type::S32, |a, b, c| {
+    binary("add.sat", S32, |a, b| clamp(a + b));
+    binary("sub.sat", S32, |a, b| clamp(a - b));
+    binary("min.relu", S32, |a, b| if a < b { a } else { b }.max(0));
+    binary("max.relu", S32, |a, b| if a > b { a } else { b }.max(0));
+    ternary("mad.hi.sat", S32, |a, b, c| {
         clamp((a * b).div_euclid(1 << 32) + c)
     });
 }
 
 #[test]
 fn wide_products_match() {
-    let wide = [
-        (Type::U16, Type::U32),
-        (Type::S16, Type::S32),
-        (Type::U32, Type::U64),
-        (Type::S32, Type::S64),
-    ];
+    let wide = [(U16, U32), (S16, S32), (U32, U64), (S32, S64)];
     for (ty, twice) in wide {
-        check(
-            format!("mul.wide.{}", ty.modifier()),
-            &pairs(ty, ty),
-            |row| register(number(row[0], ty) * number(row[1], ty), twice),
-        );
-        check(
-            format!("mad.wide.{}", ty.modifier()),
-            &triples(ty, ty, twice),
-            |row| {
-                register(
-                    number(row[0], ty) * number(row[1], ty) + number(row[2], twice),
-                    twice,
-                )
-            },
-        );
+        check(named("mul.wide", ty), &pairs(ty, ty), |row| {
+            register(number(row[0], ty) * number(row[1], ty), twice)
+        });
+        check(named("mad.wide", ty), &triples(ty, ty, twice), |row| {
+            let product = number(row[0], ty) * number(row[1], ty);
+            register(product + number(row[2], twice), twice)
+        });
     }
 }
 
 #[test]
 fn products_of_24_bits_match() {
-    for ty in [Type::U32, Type::S32] {
+    for ty in [U32, S32] {
         let low24 = |x: i128| {
             let x = x.rem_euclid(1 << 24);
-            if ty == Type::S32 && x >= 1 << 23 {
-                x - (1 << 24)
-            } else {
-                x
-            }
+            let is_negative = ty == S32 && x >= 1 << 23;
+            x - if is_negative { 1 << 24 } else { 0 }
         };
         let clamp = |x: i128| x.clamp(i32::MIN.into(), i32::MAX.into());
         // The high half in the instruction's type: 32 bits, of which the upper 16 are the sign extension.
@@ -162,7 +126,7 @@ fn products_of_24_bits_match() {
         binary("mul24.hi", ty, |a, b| (low24(a) * low24(b)) >> 16);
         ternary("mad24.lo", ty, |a, b, c| low24(a) * low24(b) + c);
         ternary("mad24.hi", ty, |a, b, c| high(a, b) + c);
-        if ty == Type::S32 {
+        if ty == S32 {
             ternary("mad24.hi.sat", ty, |a, b, c| clamp(high(a, b) + c));
         }
     }
@@ -170,14 +134,14 @@ fn products_of_24_bits_match() {
 
 #[test]
 fn dot_products_match() {
-    let signs = [Type::U32, Type::S32];
+    let signs = [U32, S32];
     for (a, b) in signs.into_iter().flat_map(|a| signs.map(|b| (a, b))) {
         let types = format!("{}.{}", a.modifier(), b.modifier());
         let narrow = |ty: Type, wide: bool| match (ty.is_signed(), wide) {
-            (false, false) => Type::U8,
-            (true, false) => Type::S8,
-            (false, true) => Type::U16,
-            (true, true) => Type::S16,
+            (false, false) => U8,
+            (true, false) => S8,
+            (false, true) => U16,
+            (true, true) => S16,
         };
         let sum = |row: &[u64], halves: bool, first: u32| {
             let (count, bits) = if halves { (2, 16) } else { (4, 8) };
@@ -187,9 +151,9 @@ fn dot_products_match() {
                         * number(row[1] >> (8 * (n + first)), narrow(b, false))
                 })
                 .sum();
-            register(total + i128::from(row[2]), Type::U32)
+            register(total + i128::from(row[2]), U32)
         };
-        let rows = triples(Type::U32, Type::U32, Type::U32);
+        let rows = triples(U32, U32, U32);
         check(format!("dp4a.{types}"), &rows, |row| sum(row, false, 0));
         check(format!("dp2a.lo.{types}"), &rows, |row| sum(row, true, 0));
         check(format!("dp2a.hi.{types}"), &rows, |row| sum(row, true, 2));
@@ -198,21 +162,17 @@ fn dot_products_match() {
 
 /// Returns the unsigned type of the same width, because carries are those of unsigned arithmetic.
 fn unsigned(ty: Type) -> Type {
-    if ty.bytes() == 8 {
-        Type::U64
-    } else {
-        Type::U32
-    }
+    if ty.bytes() == 8 { U64 } else { U32 }
 }
 
 #[test]
 fn carries_match_wide_arithmetic() {
-    for ty in [Type::U32, Type::S32, Type::U64, Type::S64] {
+    for ty in [U32, S32, U64, S64] {
         let unsigned_type = unsigned(ty);
         let modulus = 1i128 << (8 * ty.bytes());
         let carried = |sum: i128| u64::from(!(0..modulus).contains(&sum));
         // Each row is a carry-in, a and b.
-        let rows = triples(Type::Pred, ty, ty);
+        let rows = triples(Pred, ty, ty);
         let rows: Vec<_> = rows
             .iter()
             .flat_map(|row| [0, 1].map(|c| vec![c, row[1], row[2]]))
@@ -225,19 +185,12 @@ fn carries_match_wide_arithmetic() {
             ("subc.cc", true, true, true),
             ("subc", true, true, false),
         ] {
-            check_all(format!("{form}.{}", ty.modifier()), &rows, |row| {
-                let carry = if reads {
-                    i128::from(row[0])
-                } else {
-                    i128::from(subtract)
-                };
+            check_all(named(form, ty), &rows, |row| {
+                let carry = i128::from(if reads { row[0] } else { subtract.into() });
                 let (a, b) = (number(row[1], unsigned_type), number(row[2], unsigned_type));
                 // The carry of a subtraction is set if there is no borrow.
-                let result = if subtract {
-                    a - b - (1 - carry)
-                } else {
-                    a + b + carry
-                };
+                let sum = a + b + carry;
+                let result = if subtract { a - b - (1 - carry) } else { sum };
                 let set = carried(result) ^ u64::from(subtract);
                 let out = if writes { set } else { row[0] };
                 vec![register(result, unsigned_type), out]
@@ -255,14 +208,11 @@ fn carries_match_wide_arithmetic() {
             ("madc.lo", false, true, false),
             ("madc.hi", true, true, false),
         ] {
-            check_all(format!("{form}.{}", ty.modifier()), &rows, |row| {
+            check_all(named(form, ty), &rows, |row| {
                 let carry = if reads { i128::from(row[0]) } else { 0 };
                 let (a, b) = (number(row[1], ty), number(row[2], ty));
-                let half = if high {
-                    product_high(a, b, ty)
-                } else {
-                    a.wrapping_mul(b)
-                };
+                let low = a.wrapping_mul(b);
+                let half = if high { product_high(a, b, ty) } else { low };
                 let half = number(register(half, unsigned_type), unsigned_type);
                 let result = half + number(row[3], unsigned_type) + carry;
                 let out = if writes { carried(result) } else { row[0] };
@@ -280,20 +230,14 @@ fn product_high(a: i128, b: i128, ty: Type) -> i128 {
 }
 
 const AMOUNTS: [u64; 12] = [0, 1, 5, 16, 31, 32, 33, 63, 64, 65, 255, 256 + 3];
-const WORDS: [Type; 4] = [Type::U32, Type::S32, Type::U64, Type::S64];
-
-fn bit(x: u64, n: u32) -> bool {
-    x >> n & 1 == 1
-}
+const WORDS: [Type; 4] = [U32, S32, U64, S64];
 
 #[test]
 fn bit_counts_match_loops() {
-    for ty in [Type::B32, Type::B64] {
+    for ty in [B32, B64] {
         let width = 8 * ty.bytes();
         let unary = |form: &str, f: &dyn Fn(u64) -> u64| {
-            check(format!("{form}.{}", ty.modifier()), &singles(ty), |row| {
-                f(row[0])
-            });
+            check(named(form, ty), &singles(ty), |row| f(row[0]));
         };
         unary("popc", &|x| {
             (0..width).filter(|&n| bit(x, n)).count() as u64
@@ -301,12 +245,7 @@ fn bit_counts_match_loops() {
         unary("clz", &|x| {
             (0..width).rev().take_while(|&n| !bit(x, n)).count() as u64
         });
-        unary("brev", &|x| {
-            (0..width)
-                .filter(|&n| bit(x, n))
-                .map(|n| 1 << (width - 1 - n))
-                .sum()
-        });
+        unary("brev", &|x| bits(width, |n| bit(x, width - 1 - n)));
     }
 }
 
@@ -319,14 +258,12 @@ fn bit_searches_match_loops() {
             (0..=top).rev().find(|&n| bit(x, n) != sign)
         };
         let none = u64::from(u32::MAX);
-        check(format!("bfind.{}", ty.modifier()), &singles(ty), |row| {
+        check(named("bfind", ty), &singles(ty), |row| {
             find(row[0]).map_or(none, u64::from)
         });
-        check(
-            format!("bfind.shiftamt.{}", ty.modifier()),
-            &singles(ty),
-            |row| find(row[0]).map_or(none, |n| u64::from(top - n)),
-        );
+        check(named("bfind.shiftamt", ty), &singles(ty), |row| {
+            find(row[0]).map_or(none, |n| u64::from(top - n))
+        });
     }
     let mut rows = Vec::new();
     for mask in random(6).chain([0, 1, 1 << 31, 0xffff_ffff, 0x8421]) {
@@ -340,11 +277,8 @@ fn bit_searches_match_loops() {
         let (mask, base, offset) = (row[0], row[1] as i64, row[2] as u32 as i32);
         let none = u64::from(u32::MAX);
         if offset == 0 {
-            return if base < 32 && bit(mask, base as u32) {
-                base as u64
-            } else {
-                none
-            };
+            let is_set = base < 32 && bit(mask, base as u32);
+            return if is_set { base as u64 } else { none };
         }
         let mut count = i64::from(offset).abs() - 1;
         let mut position = base;
@@ -363,7 +297,7 @@ fn bit_searches_match_loops() {
 
 fn field_rows(ty: Type) -> Vec<Vec<u64>> {
     let mut rows = Vec::new();
-    for value in super::harness::edges(ty) {
+    for value in edges(ty) {
         for from in AMOUNTS {
             rows.extend(AMOUNTS.map(|length| vec![value, from, length]));
         }
@@ -375,83 +309,53 @@ fn field_rows(ty: Type) -> Vec<Vec<u64>> {
 fn bfe_matches_loops() {
     for ty in WORDS {
         let top = 8 * ty.bytes() - 1;
-        check(format!("bfe.{}", ty.modifier()), &field_rows(ty), |row| {
+        check(named("bfe", ty), &field_rows(ty), |row| {
             let (a, from, length) = (row[0], (row[1] & 255) as u32, (row[2] & 255) as u32);
             let signed = ty.is_signed() && length != 0;
             let sign = signed && bit(a, (from + length).saturating_sub(1).min(top));
-            (0..=top)
-                .filter(|&n| {
-                    if n < length && from + n <= top {
-                        bit(a, from + n)
-                    } else {
-                        sign
-                    }
-                })
-                .map(|n| 1 << n)
-                .sum()
+            let inside = |n| n < length && from + n <= top;
+            bits(top + 1, |n| if inside(n) { bit(a, from + n) } else { sign })
         });
     }
 }
 
 #[test]
 fn bfi_matches_loops() {
-    for ty in [Type::B32, Type::B64] {
+    for ty in [B32, B64] {
         let top = 8 * ty.bytes() - 1;
-        let singles = u64::MAX >> (63 - top);
         let rows: Vec<Vec<u64>> = field_rows(ty)
             .into_iter()
             .zip(random(100_000))
-            .map(|(row, b)| vec![row[0], b & singles, row[1], row[2]])
+            .map(|(row, b)| vec![row[0], b & low_bits(top + 1), row[1], row[2]])
             .collect();
-        check(format!("bfi.{}", ty.modifier()), &rows, |row| {
+        check(named("bfi", ty), &rows, |row| {
             let (from, length) = ((row[2] & 255) as u32, (row[3] & 255) as u32);
-            (0..=top)
-                .filter(|&n| {
-                    let inside = n >= from && n - from < length;
-                    if inside {
-                        bit(row[0], n - from)
-                    } else {
-                        bit(row[1], n)
-                    }
-                })
-                .map(|n| 1 << n)
-                .sum()
+            bits(top + 1, |n| match n.checked_sub(from) {
+                Some(n) if n < length => bit(row[0], n),
+                _ => bit(row[1], n),
+            })
         });
     }
 }
 
 #[test]
 fn bit_masks_match_loops() {
-    let rows = pairs(Type::U32, Type::U32);
+    let rows = pairs(U32, U32);
     for (form, wrap) in [("bmsk.clamp.b32", false), ("bmsk.wrap.b32", true)] {
         check(form, &rows, |row| {
             let amount = |x: u64| if wrap { x & 31 } else { x };
             let (from, length) = (amount(row[0]), amount(row[1]));
-            (0..32)
-                .filter(|&n| n >= from && n - from < length)
-                .map(|n| 1 << n)
-                .sum()
+            bits(32, |n| (from..from + length).contains(&n.into()))
         });
     }
-    for ty in [Type::U32, Type::S32] {
+    for ty in [U32, S32] {
         for mode in ["clamp", "wrap"] {
-            check(format!("szext.{mode}.{}", ty.modifier()), &rows, |row| {
-                let length = if mode == "wrap" {
-                    row[1] & 31
-                } else {
-                    row[1].min(32)
-                };
+            check(named(&format!("szext.{mode}"), ty), &rows, |row| {
+                let clamped = row[1].min(32);
+                let length = if mode == "wrap" { row[1] & 31 } else { clamped };
                 let sign = ty.is_signed() && length > 0 && bit(row[0], length as u32 - 1);
-                (0..32)
-                    .filter(|&n| {
-                        if u64::from(n) < length {
-                            bit(row[0], n)
-                        } else {
-                            sign
-                        }
-                    })
-                    .map(|n| 1 << n)
-                    .sum()
+                let inside = |n| u64::from(n) < length;
+                bits(32, |n| if inside(n) { bit(row[0], n) } else { sign })
             });
         }
     }
@@ -459,47 +363,36 @@ fn bit_masks_match_loops() {
 
 #[test]
 fn bitwise_operations_match() {
-    for ty in [Type::Pred, Type::B16, Type::B32, Type::B64] {
-        let width = if ty == Type::Pred { 1 } else { 8 * ty.bytes() };
-        let bitwise = |f: &dyn Fn(bool, bool) -> bool, a: u64, b: u64| -> u64 {
-            (0..width)
-                .filter(|n| f(a >> n & 1 == 1, b >> n & 1 == 1))
-                .map(|n| 1 << n)
-                .sum()
+    for ty in [Pred, B16, B32, B64] {
+        let width = if ty == Pred { 1 } else { 8 * ty.bytes() };
+        let two = |form: &str, f: fn(bool, bool) -> bool| {
+            let reference = |r: &[u64]| bits(width, |n| f(bit(r[0], n), bit(r[1], n)));
+            check(named(form, ty), &pairs(ty, ty), reference);
         };
-        let name = |form: &str| format!("{form}.{}", ty.modifier());
-        check(name("and"), &pairs(ty, ty), |r| {
-            bitwise(&|a, b| a && b, r[0], r[1])
-        });
-        check(name("or"), &pairs(ty, ty), |r| {
-            bitwise(&|a, b| a || b, r[0], r[1])
-        });
-        check(name("xor"), &pairs(ty, ty), |r| {
-            bitwise(&|a, b| a != b, r[0], r[1])
-        });
-        check(name("not"), &singles(ty), |r| bitwise(&|a, _| !a, r[0], 0));
-        if ty != Type::Pred {
-            check(name("cnot"), &singles(ty), |r| u64::from(r[0] == 0));
+        two("and", |a, b| a && b);
+        two("or", |a, b| a || b);
+        two("xor", |a, b| a != b);
+        let not = |r: &[u64]| bits(width, |n| !bit(r[0], n));
+        check(named("not", ty), &singles(ty), not);
+        if ty != Pred {
+            check(named("cnot", ty), &singles(ty), |r| u64::from(r[0] == 0));
         }
     }
 }
 
 #[test]
 fn lop3_computes_any_function_of_three_bits() {
-    let rows = triples(Type::B32, Type::B32, Type::B32);
+    let rows = triples(B32, B32, B32);
     for table in [0x00, 0x80, 0xfe, 0x96, 0xca, 0xe8, 0x1b, 0xff] {
         let written = TestForm {
             literal: table,
             ..TestForm::from("lop3.b32")
         };
         check(written, &rows, |row| {
-            (0..32)
-                .filter(|n| {
-                    let [a, b, c] = [row[0], row[1], row[2]].map(|x| x >> n & 1);
-                    table >> (a << 2 | b << 1 | c) & 1 == 1
-                })
-                .map(|n| 1 << n)
-                .sum()
+            bits(32, |n| {
+                let [a, b, c] = [row[0], row[1], row[2]].map(|x| x >> n & 1);
+                table >> (a << 2 | b << 1 | c) & 1 == 1
+            })
         });
     }
 }
@@ -520,35 +413,22 @@ fn shift_amounts_are_clamped() {
             64,
             65,
             1 << 20,
-            u64::from(u32::MAX),
+            low_bits(32),
         ];
         edges(ty)
             .into_iter()
             .flat_map(|a| by.map(|by| vec![a, by]))
             .collect()
     };
-    for ty in [Type::B16, Type::B32, Type::B64] {
-        check(format!("shl.{}", ty.modifier()), &amounts(ty), |row| {
-            if row[1] > 64 {
-                0
-            } else {
-                register(i128::from(row[0]) << row[1], ty)
-            }
+    for ty in [B16, B32, B64] {
+        check(named("shl", ty), &amounts(ty), |row| {
+            let shifted = || register(i128::from(row[0]) << row[1], ty);
+            if row[1] > 64 { 0 } else { shifted() }
         });
     }
-    let right = [
-        Type::B16,
-        Type::B32,
-        Type::B64,
-        Type::U16,
-        Type::U32,
-        Type::U64,
-        Type::S16,
-        Type::S32,
-        Type::S64,
-    ];
+    let right = [B16, B32, B64, U16, U32, U64, S16, S32, S64];
     for ty in right {
-        check(format!("shr.{}", ty.modifier()), &amounts(ty), |row| {
+        check(named("shr", ty), &amounts(ty), |row| {
             register(number(row[0], ty) >> row[1].min(100), ty)
         });
     }
@@ -556,7 +436,7 @@ fn shift_amounts_are_clamped() {
 
 #[test]
 fn funnel_shifts_match() {
-    let rows = triples(Type::B32, Type::B32, Type::U32);
+    let rows = triples(B32, B32, U32);
     for (form, left, wrap) in [
         ("shf.l.clamp.b32", true, false),
         ("shf.l.wrap.b32", true, true),
@@ -567,24 +447,17 @@ fn funnel_shifts_match() {
             let by = if wrap { row[2] % 32 } else { row[2].min(32) };
             // Selects bits from the 64 bits of [b, a].
             let start = if left { 32 - by } else { by };
-            (0..32)
-                .filter(|n| {
-                    let position = n + start;
-                    let word = if position < 32 { row[0] } else { row[1] };
-                    position < 64 && word >> (position % 32) & 1 == 1
-                })
-                .map(|n| 1 << n)
-                .sum()
+            let pair = row[1] << 32 | row[0];
+            bits(32, |n| bit(pair >> start, n))
         });
     }
 }
 
 #[test]
 fn permutations_match() {
-    let rows: Vec<Vec<u64>> = random(3000)
-        .zip(random(6000).skip(3000))
-        .zip(random(9000).skip(6000))
-        .map(|((a, b), c)| [a, b, c].map(|x| x & 0xffff_ffff).to_vec())
+    let words: Vec<u64> = random(9000).map(|x| x & low_bits(32)).collect();
+    let rows: Vec<Vec<u64>> = (0..3000)
+        .map(|n| vec![words[n], words[n + 3000], words[n + 6000]])
         .collect();
     let bytes = |row: &[u64], picks: [u64; 4]| -> u64 {
         let all = [row[0].to_le_bytes(), row[1].to_le_bytes()];
@@ -601,7 +474,7 @@ fn permutations_match() {
         bytes(row, [0, 1, 2, 3].map(|n| row[2] >> (4 * n) & 15))
     });
     // The PTX ISA's table of the special modes, indexed by the low two bits of c, least significant byte first.
-    let tables: [(&str, [[u64; 4]; 4]); 6] = [
+    for (mode, table) in [
         (
             "f4e",
             [[0, 1, 2, 3], [1, 2, 3, 4], [2, 3, 4, 5], [3, 4, 5, 6]],
@@ -623,8 +496,7 @@ fn permutations_match() {
             "rc16",
             [[0, 1, 0, 1], [2, 3, 2, 3], [0, 1, 0, 1], [2, 3, 2, 3]],
         ),
-    ];
-    for (mode, table) in tables {
+    ] {
         check(format!("prmt.b32.{mode}"), &rows, |row| {
             bytes(row, table[(row[2] & 3) as usize])
         });
@@ -633,55 +505,29 @@ fn permutations_match() {
 
 #[test]
 fn copies_preserve_bits() {
-    let types = [
-        Type::Pred,
-        Type::B16,
-        Type::B32,
-        Type::B64,
-        Type::U16,
-        Type::U32,
-        Type::U64,
-        Type::S16,
-        Type::S32,
-        Type::S64,
-        Type::F32,
-        Type::F64,
-    ];
+    let types = [Pred, B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64];
     for ty in types {
-        check(format!("mov.{}", ty.modifier()), &singles(ty), |row| row[0]);
+        check(named("mov", ty), &singles(ty), |row| row[0]);
     }
     assert_eq!(refusal("mov.b8"), FormError::Type("b8".into()));
 }
 
 #[test]
 fn splits_and_joins_match() {
-    for (ty, part, parts) in [
-        (Type::B32, Type::B16, 2),
-        (Type::B64, Type::B32, 2),
-        (Type::B64, Type::B16, 4),
-    ] {
+    for (ty, part, parts) in [(B32, B16, 2), (B64, B32, 2), (B64, B16, 4)] {
         let width = 8 * part.bytes();
         let split = |x: u64| -> Vec<u64> {
-            (0..parts)
-                .map(|n| x >> (n * width) & (u64::MAX >> (64 - width)))
-                .collect()
+            let parts = 0..parts as u32;
+            parts.map(|n| x >> (n * width) & low_bits(width)).collect()
         };
-        let text = format!("mov.{}", ty.modifier());
-        let written = TestForm {
-            lengths: vec![parts as usize, 1],
-            ..text.as_str().into()
-        };
-        check_all(written, &singles(ty), |row| split(row[0]));
+        let form = || TestForm::from(named("mov", ty));
+        check_all(form().lengths(&[parts, 1]), &singles(ty), |row| {
+            split(row[0])
+        });
         let rows: Vec<Vec<u64>> = singles(ty).iter().map(|row| split(row[0])).collect();
-        let written = TestForm {
-            lengths: vec![1, parts as usize],
-            ..text.as_str().into()
-        };
-        check(written, &rows, |row| {
-            (0u32..)
-                .zip(row)
-                .map(|(n, &part)| part << (n * width))
-                .sum()
+        check(form().lengths(&[1, parts]), &rows, |row| {
+            let parts = (0u32..).zip(row);
+            parts.map(|(n, &part)| part << (n * width)).sum()
         });
     }
 }
@@ -689,16 +535,13 @@ fn splits_and_joins_match() {
 #[test]
 fn unsupported_splits_are_rejected() {
     for (text, lengths) in [
-        ("mov.b64", vec![3, 1]),
-        ("mov.u64", vec![2, 1]),
-        ("mov.b32", vec![1, 4]),
+        ("mov.b64", [3, 1]),
+        ("mov.u64", [2, 1]),
+        ("mov.b32", [1, 4]),
     ] {
         let parts = lengths[0].max(lengths[1]);
-        let written = TestForm {
-            lengths,
-            ..text.into()
-        };
-        let error = super::harness::op(&written, Cpu::Baseline).err();
+        let written = TestForm::from(text).lengths(&lengths);
+        let error = op(&written, Cpu::Baseline).err();
         assert_eq!(error, Some(FormError::Vector(&text[4..], parts)));
     }
 }

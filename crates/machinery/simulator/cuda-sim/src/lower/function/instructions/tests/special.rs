@@ -1,7 +1,7 @@
 //! Tests of the special functions: the PTX ISA's tables of special values, and accuracy elsewhere.
 
 use super::harness::{run, singles};
-use crate::ptx::ast::Type;
+use crate::ptx::ast::Type::F32;
 
 const INF: f32 = f32::INFINITY;
 const NAN: u32 = 0x7fff_ffff;
@@ -140,7 +140,7 @@ fn nan_results_are_canonical() {
         "tanh.approx.f32",
         "lg2.approx.f32",
     ] {
-        for row_result in run(form, &singles(Type::F32)) {
+        for row_result in run(form, &singles(F32)) {
             let value = f32::from_bits(row_result[0] as u32);
             assert!(
                 !value.is_nan() || row_result[0] == u64::from(NAN),
