@@ -2,8 +2,7 @@
 //! and predication of branches. The expected figures were measured on an H200 (`scripts/held-out`, and small
 //! kernels next to it).
 
-use crate::harness::{Machine, kernel_of, module_of, total};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::isa::AccessClass::{self, GlobalAtomic, GlobalReduction, SharedAtomic, SharedLoad};
 use cuda_sim::profile::{AccessCounts, Tally};
 

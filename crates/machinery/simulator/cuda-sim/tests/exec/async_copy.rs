@@ -1,7 +1,6 @@
 //! Asynchronous copies to shared memory: their results before and after waiting, and rejected forms.
 
-use crate::harness::{Machine, illegal, load_error, module_of, total, words};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::exec::FaultKind;
 use cuda_sim::isa::AccessClass;
 
@@ -179,9 +178,7 @@ fn invalid_addresses_fault_like_loads_and_stores() {
 #[test]
 fn copies_count_global_reads_and_shared_writes() {
     let body = "cp.async.cg.shared.global [%to], [%from], 16; cp.async.wait_all; mov.u32 %r1, 0;";
-    let mut machine = Machine::profiling(&copy_kernel(body));
-    let out = machine.out::<u32>(64);
-    let tally = total(&machine.run("k", 1, 64, params![out]));
+    let tally = profiled(&copy_kernel(body), 64);
     let copies = tally[AccessClass::CopyReadBypassL1];
     assert_eq!((copies.requests, copies.sectors, copies.hits), (2, 32, 0));
     assert_eq!((copies.threads, copies.bytes), (64, 1024));
@@ -229,60 +226,27 @@ fn lanes_that_read_nothing_make_no_request() {
 
 #[test]
 fn invalid_forms_are_rejected_with_their_line() {
-    for (instruction, expected) in [
-        (
-            "cp.async.cg.shared.global [%to], [%from], 8;",
-            "`cp.async.cg` takes a literal size of 16 bytes",
-        ),
-        (
-            "cp.async.ca.shared.global [%to], [%from], 2;",
-            "`cp.async.ca` takes a literal size of 4, 8 or 16 bytes",
-        ),
-        (
-            "cp.async.ca.shared.global [%to], [%from], %r1;",
-            "`cp.async.ca` takes a literal size",
-        ),
-        (
-            "cp.async.ca.shared.global [%to], [%from];",
-            "two addresses and a size",
-        ),
-        (
-            "cp.async.ca.shared.global [%to], [%from], 4, %d1;",
-            "32-bit register",
-        ),
-        (
-            "cp.async.ca.shared.global [%to], [p], 4;",
-            "from global to shared",
-        ),
-        (
-            "cp.async.ca.shared.global.L2::64B [%to], [%from], 4;",
-            "requires `.version 7.4` or newer",
-        ),
-        (
-            "cp.async.ca.global.shared [%to], [%from], 4;",
-            "is not simulated",
-        ),
-        ("cp.async.bulk.commit_group;", "is not simulated"),
-        (
-            "cp.async.wait_group %r1;",
-            "takes a literal number of groups",
-        ),
-        ("cp.async.wait_all 1;", "takes no operands"),
-    ] {
+    for (instruction, expected) in cases(
+        r"
+        cp.async.cg.shared.global [%to], [%from], 8; => `cp.async.cg` takes a literal size of 16 bytes
+        cp.async.ca.shared.global [%to], [%from], 2; => `cp.async.ca` takes a literal size of 4, 8 or 16 bytes
+        cp.async.ca.shared.global [%to], [%from], %r1; => `cp.async.ca` takes a literal size
+        cp.async.ca.shared.global [%to], [%from]; => two addresses and a size
+        cp.async.ca.shared.global [%to], [%from], 4, %d1; => 32-bit register
+        cp.async.ca.shared.global [%to], [p], 4; => from global to shared
+        cp.async.ca.shared.global.L2::64B [%to], [%from], 4; => requires `.version 7.4` or newer
+        cp.async.ca.global.shared [%to], [%from], 4; => is not simulated
+        cp.async.bulk.commit_group; => is not simulated
+        cp.async.wait_group %r1; => takes a literal number of groups
+        cp.async.wait_all 1; => takes no operands
+    ",
+    ) {
         let ptx = copy_kernel(instruction);
-        let line = ptx
-            .lines()
-            .position(|line| line.contains(instruction))
-            .expect("no such line")
-            + 1;
-        let message = load_error(&ptx).to_string();
-        assert!(message.starts_with(&format!("line {line}: ")), "{message}");
-        assert!(message.contains(expected), "{message}");
+        assert_load_error_at(&ptx, instruction, expected);
     }
     let old = copy_kernel("cp.async.wait_all;").replace("sm_80", "sm_75");
-    let message = load_error(&old).to_string();
-    assert!(
-        message.contains("requires `.target sm_80` or newer, but the module's target is sm_75"),
-        "{message}"
+    assert_load_error(
+        &old,
+        "requires `.target sm_80` or newer, but the module's target is sm_75",
     );
 }

@@ -1,9 +1,7 @@
 //! Atomic operations: the final values, the returned old values, and the order.
 
+use crate::harness::*;
 use bytemuck::Pod;
-
-use crate::harness::{BLOCK_SIZES, Machine, kernel_of, noise, words};
-use crate::params;
 
 const PTX: &str = include_str!("../../kernels/ptx/atomics.ptx");
 
@@ -97,10 +95,8 @@ fn old_values_follow_thread_order() {
             let mut machine = Machine::new(PTX);
             machine.use_threads(threads);
             let count = 4 * block;
-            let (address, old) = (
-                machine.buffer(&[0u32; 5]),
-                machine.out::<u32>(5 * count as usize),
-            );
+            let address = machine.buffer(&[0u32; 5]);
+            let old = machine.out::<u32>(5 * count as usize);
             machine.run("ordered", 4, block, params![address, old]);
             let actual = machine.read::<u32>(old, 5 * count as usize);
             // Within a block, warps switch only where they must, so the order is that of the threads.
@@ -130,11 +126,7 @@ fn histograms_match_the_reference() {
             block,
             params![bins, input_address, 10_000u32],
         );
-        assert_eq!(
-            machine.read::<u32>(bins, 256),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, bins, &expected, format!("blocks of {block}"));
     }
 }
 

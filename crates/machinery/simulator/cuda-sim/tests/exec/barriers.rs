@@ -1,7 +1,6 @@
 //! Barriers of a block, and the contents of shared memory after them.
 
-use crate::harness::{BLOCK_SIZES, Launch, Machine, kernel_of, noise, words};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::exec::FaultKind;
 
 const PTX: &str = include_str!("../../kernels/ptx/barriers.ptx");
@@ -61,11 +60,7 @@ fn block_sums_are_correct() {
             .chunks(block as usize)
             .map(|block| block.iter().fold(0u32, |sum, &x| sum.wrapping_add(x)))
             .collect();
-        assert_eq!(
-            machine.read::<u32>(out, GRID as usize),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }
 }
 
@@ -85,11 +80,7 @@ fn barrier_in_uniform_branch_opens() {
                 }
             })
             .collect();
-        assert_eq!(
-            machine.read::<u32>(out, expected.len()),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }
 }
 
@@ -105,10 +96,11 @@ fn barriers_do_not_wait_for_exited_threads() {
             let expected: Vec<u32> = (0..participants)
                 .map(|t| (participants - 1 - t) * 3)
                 .collect();
-            assert_eq!(
-                machine.read::<u32>(out, participants as usize),
-                expected,
-                "{participants} of {block}"
+            assert_memory(
+                &machine,
+                out,
+                &expected,
+                format!("{participants} of {block}"),
             );
         }
     }
@@ -123,10 +115,8 @@ fn barrier_reductions_count_and_vote() {
                 input[block as usize / 2] = value;
             }
             let mut machine = Machine::new(PTX);
-            let (out, input_address) = (
-                machine.out::<u32>(4 * block as usize),
-                machine.buffer(&input),
-            );
+            let out = machine.out::<u32>(4 * block as usize);
+            let input_address = machine.buffer(&input);
             machine.run("votes", 1, block, params![out, input_address]);
             let row = [
                 input.iter().filter(|&x| x & 1 == 1).count() as u32,
@@ -135,11 +125,7 @@ fn barrier_reductions_count_and_vote() {
                 u32::from(!input.contains(&77)),
             ];
             let expected = row.repeat(block as usize);
-            assert_eq!(
-                machine.read::<u32>(out, expected.len()),
-                expected,
-                "blocks of {block}"
-            );
+            assert_memory(&machine, out, &expected, format!("blocks of {block}"));
         }
     }
 }
@@ -161,11 +147,7 @@ fn barriers_count_arrivals_separately() {
         ld.shared.u32 %r4, [%d2];
         st.global.u32 [%mine], %r4;",
     );
-    let expected: Vec<u32> = (0..128).map(|t| t ^ 64).collect();
-    assert_eq!(
-        words(&ptx, 128).expect("the barrier did not open"),
-        expected
-    );
+    assert_words(&ptx, 128, |t| t ^ 64);
 }
 
 /// Warps 1 to 3 produce and arrive; warp 0 waits and consumes.
@@ -200,29 +182,20 @@ fn producers_arrive_and_consumer_waits() {
         st.global.u32 [%mine], %r7;
         DONE:",
     );
-    let expected: Vec<u32> = (0..128)
-        .map(|t| {
-            if t < 32 {
-                (0..3).map(|k| 2 * k + 2 * t + 96).sum()
-            } else {
-                t + 2
-            }
-        })
-        .collect();
-    assert_eq!(
-        words(&ptx, 128).expect("the barrier did not open"),
-        expected
-    );
+    assert_words(&ptx, 128, |t| {
+        if t < 32 {
+            (0..3).map(|k| 2 * k + 2 * t + 96).sum()
+        } else {
+            t + 2
+        }
+    });
 }
 
 /// A counted barrier counts a partial warp as 32 threads.
 #[test]
 fn partial_warp_counts_as_whole() {
     let ptx = kernel_of("bar.sync 3, 64; st.global.u32 [%mine], %t;");
-    assert_eq!(
-        words(&ptx, 40).expect("the barrier did not open"),
-        (0..40).collect::<Vec<_>>()
-    );
+    assert_words(&ptx, 40, |t| t);
 }
 
 /// The lanes of a partial warp arrive one after another.
@@ -236,10 +209,7 @@ fn partial_warp_with_divergent_lanes_counts_as_whole() {
         TWO: barrier.sync 3, 64;
         END: st.global.u32 [%mine], %t;",
     );
-    assert_eq!(
-        words(&ptx, 40).expect("the barrier did not open"),
-        (0..40).collect::<Vec<_>>()
-    );
+    assert_words(&ptx, 40, |t| t);
 }
 
 #[test]
@@ -263,11 +233,10 @@ fn guarded_barriers_apply_to_whole_warps() {
             @%p2 ld.shared.u32 %r2, [%d2];
             st.global.u32 [%mine], %r2;"
         ));
-        let expected: Vec<u32> = (0..96).map(|t| if t < 64 { 63 - t } else { 7 }).collect();
-        assert_eq!(words(&ptx, 96).expect("the barrier did not open"), expected);
+        assert_words(&ptx, 96, |t| if t < 64 { 63 - t } else { 7 });
     }
     let ptx = kernel_of("setp.gt.u32 %p1, %t, 999; @%p1 bar.sync 0; st.global.u32 [%mine], 4;");
-    assert_eq!(words(&ptx, 64).expect("the kernel faulted"), [4; 64]);
+    assert_words(&ptx, 64, |_| 4);
 }
 
 /// Each side of a branch has its own barrier instruction, and all threads arrive at barrier 0.
@@ -291,8 +260,7 @@ fn one_barrier_opens_from_two_instructions() {
         ld.shared.u32 %r3, [%d3];
         DONE: st.global.u32 [%mine], %r3;",
     );
-    let expected: Vec<u32> = (0..64).map(|t| if t & 1 == 0 { 11 } else { 22 }).collect();
-    assert_eq!(words(&ptx, 64).expect("the barrier did not open"), expected);
+    assert_words(&ptx, 64, |t| if t & 1 == 0 { 11 } else { 22 });
 }
 
 #[test]
@@ -310,8 +278,7 @@ fn reductions_at_counted_barriers_cover_participants() {
         @%p4 add.u32 %r1, %r1, 2000;
         DONE: st.global.u32 [%mine], %r1;",
     );
-    let expected: Vec<u32> = (0..96).map(|t| if t < 64 { 2016 } else { 99 }).collect();
-    assert_eq!(words(&ptx, 96).expect("the barrier did not open"), expected);
+    assert_words(&ptx, 96, |t| if t < 64 { 2016 } else { 99 });
 }
 
 #[test]
@@ -384,6 +351,5 @@ fn barrier_in_loop_with_divergent_exits_opens() {
         bra.uni DONE;
         DONE: ret;",
     );
-    let expected: Vec<u32> = (0..96).map(|t: u32| t.max(1)).collect();
-    assert_eq!(words(&ptx, 96).expect("the barrier did not open"), expected);
+    assert_words(&ptx, 96, |t: u32| t.max(1));
 }

@@ -1,7 +1,6 @@
 //! Device functions that are not inlined: arguments and results, recursion, pointers, the stack.
 
-use crate::harness::{BLOCK_SIZES, Launch, Machine, kernel_of, module_of, words};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::exec::FaultKind;
 
 const PTX: &str = include_str!("../../kernels/ptx/calls.ptx");
@@ -42,11 +41,7 @@ fn structs_are_passed_and_returned() {
                 q.0 * 1000.0 + f64::from(q.1) + x * 100.0 + y * 10.0 + z
             })
             .collect();
-        assert_eq!(
-            machine.read::<f64>(out, block as usize),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }
 }
 
@@ -67,11 +62,7 @@ fn lanes_recurse_to_different_depths() {
                 ]
             })
             .collect();
-        assert_eq!(
-            machine.read::<u64>(out, expected.len()),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }
 }
 
@@ -86,10 +77,8 @@ fn uniform_and_divergent_function_pointers_are_called() {
         for first in 0..3 {
             let function_index: Vec<i32> = (0..block as i32).map(|t| (t * t + first) % 3).collect();
             let mut machine = Machine::new(PTX);
-            let (out, index_address) = (
-                machine.out::<i32>(2 * block as usize),
-                machine.buffer(&function_index),
-            );
+            let out = machine.out::<i32>(2 * block as usize);
+            let index_address = machine.buffer(&function_index);
             machine.run("pointers", 1, block, params![out, index_address]);
             let expected: Vec<i32> = (0..block as i32)
                 .flat_map(|t| {
@@ -99,11 +88,7 @@ fn uniform_and_divergent_function_pointers_are_called() {
                     ]
                 })
                 .collect();
-            assert_eq!(
-                machine.read::<i32>(out, expected.len()),
-                expected,
-                "blocks of {block}"
-            );
+            assert_memory(&machine, out, &expected, format!("blocks of {block}"));
         }
     }
 }
@@ -218,8 +203,7 @@ fn callee_preserves_caller_registers() {
         mad.lo.u32 %r1, %r4, 1000, %r1;
         st.global.u32 [%mine], %r1;",
     );
-    let expected: Vec<u32> = (0..40).map(|t| 45 * 6 * 1000 + 30 + t).collect();
-    assert_eq!(words(&ptx, 40).expect("the kernel faulted"), expected);
+    assert_words(&ptx, 40, |t| 45 * 6 * 1000 + 30 + t);
 }
 
 #[test]

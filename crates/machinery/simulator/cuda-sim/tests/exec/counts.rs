@@ -1,7 +1,6 @@
 //! Counters of the memory system: requests, 32-byte sectors, distinct constant addresses.
 
-use crate::harness::{Machine, global_loads, kernel_of, module_of, total};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::isa::AccessClass;
 use cuda_sim::launch::LaunchReport;
 use cuda_sim::profile::Counters;
@@ -251,9 +250,7 @@ fn inactive_lanes_touch_no_sectors() {
             @%p1 ld.global.u32 %r2, [%mine];
             @%p1 st.global.u32 [%mine], %r2;"
         ));
-        let mut machine = Machine::profiling(&ptx);
-        let out = machine.out::<u32>(32);
-        let counts = total(&machine.run("k", 1, 32, params![out]));
+        let counts = profiled(&ptx, 32);
         let (loads, stores) = (global_loads(&counts), counts[AccessClass::GlobalStore]);
         assert_eq!(
             (loads.requests, loads.sectors),
@@ -268,9 +265,7 @@ fn inactive_lanes_touch_no_sectors() {
     }
     // No lane runs, so there is no request.
     let ptx = kernel_of("setp.gt.u32 %p1, %t, 99; @%p1 ld.global.u32 %r2, [%mine];");
-    let mut machine = Machine::profiling(&ptx);
-    let out = machine.out::<u32>(32);
-    let counts = total(&machine.run("k", 1, 32, params![out]));
+    let counts = profiled(&ptx, 32);
     assert_eq!(global_loads(&counts).requests, 0);
 }
 
@@ -321,7 +316,7 @@ fn vector_access_is_one_request() {
             st.global.{form} [%d3+512], {stored_values};"
         ));
         let mut machine = Machine::profiling(&ptx);
-        let input: Vec<u32> = crate::harness::noise(128);
+        let input: Vec<u32> = noise(128);
         let out = machine.buffer(&[input.clone(), vec![0; 128]].concat());
         let counts = total(&machine.run("k", 1, 32, params![out]));
         let (loads, stores) = (global_loads(&counts), counts[AccessClass::GlobalStore]);
@@ -353,8 +348,8 @@ fn scattered_lanes_share_only_common_sectors() {
         ),
     ] {
         let mut machine = Machine::profiling(PTX);
-        let (input_address, index_address) =
-            (machine.buffer(&[0u32; 4000]), machine.buffer(&index));
+        let input_address = machine.buffer(&[0u32; 4000]);
+        let index_address = machine.buffer(&index);
         let out = machine.out::<u32>(32);
         let loads = global_loads(&total(&machine.run(
             "gather",
@@ -420,10 +415,8 @@ fn divergent_branches_are_counted() {
 #[test]
 fn calls_make_no_local_accesses() {
     let mut machine = Machine::profiling(include_str!("../../kernels/ptx/divergence.ptx"));
-    let (out, input_address) = (
-        machine.out::<u32>(32),
-        machine.buffer(&(0..32).collect::<Vec<u32>>()),
-    );
+    let out = machine.out::<u32>(32);
+    let input_address = machine.buffer(&(0..32).collect::<Vec<u32>>());
     let counts = total(&machine.run("in_functions", 1, 32, params![out, input_address]));
     let local = (
         counts[AccessClass::LocalLoad].requests,

@@ -1,7 +1,6 @@
 //! Launches give the same results, counts and output on any number of host threads.
 
-use crate::harness::{Launch, Machine, noise, record};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::model::Modelled;
 use cuda_sim::profile::{Counts, LaunchProfile};
 
@@ -26,10 +25,8 @@ fn observe(
     machine.use_threads(threads);
     let count = (grid * block) as usize;
     let input: Vec<u32> = noise(count).into_iter().map(|x| x % 1000).collect();
-    let (out, input_address) = (
-        machine.buffer(&vec![0u32; 5 * count]),
-        machine.buffer(&input),
-    );
+    let out = machine.buffer(&vec![0u32; 5 * count]);
+    let input_address = machine.buffer(&input);
     let params = match kernel {
         "by_block" => params![],
         "ordered" => params![machine.buffer(&[0u32; 5]), out],

@@ -1,7 +1,6 @@
 //! Divergent branches and loops, in the compiler's code layout.
 
-use crate::harness::{BLOCK_SIZES, Machine, noise};
-use crate::params;
+use crate::harness::*;
 
 const PTX: &str = include_str!("../../kernels/ptx/divergence.ptx");
 
@@ -19,10 +18,11 @@ fn compare(
         let (out, input_address) = (machine.out::<u32>(count), machine.buffer(&input));
         machine.run(kernel, 2, block, params![out, input_address]);
         let expected: Vec<u32> = input.iter().map(|&x| expected(x, &input)).collect();
-        assert_eq!(
-            machine.read::<u32>(out, count),
-            expected,
-            "{kernel}, blocks of {block}"
+        assert_memory(
+            &machine,
+            out,
+            &expected,
+            format!("{kernel}, blocks of {block}"),
         );
     }
 }
@@ -111,11 +111,7 @@ fn early_returns_are_correct() {
                 x => 52 + (0..x).sum::<u32>(),
             });
             let expected: Vec<u32> = expected.collect();
-            assert_eq!(
-                machine.read::<u32>(out, count as usize),
-                expected,
-                "blocks of {block}"
-            );
+            assert_memory(&machine, out, &expected, format!("blocks of {block}"));
         }
     }
 }
@@ -168,11 +164,7 @@ fn short_circuit_skips_second_operand() {
                 u32::from(first) | u32::from(second) << 1
             })
             .collect();
-        assert_eq!(
-            machine.read::<u32>(out, count),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }
 }
 

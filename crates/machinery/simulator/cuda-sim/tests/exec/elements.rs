@@ -1,6 +1,6 @@
 //! Array elements as operands, and `.extern` arrays in shared memory.
 
-use crate::harness::{load_error, module_of, words};
+use crate::harness::*;
 
 /// Runs `body` on one thread and returns the word that it leaves in `%r1`.
 fn run_word(before: &str, body: &str) -> u32 {
@@ -41,26 +41,18 @@ fn array_element_is_address_for_mov_and_memory_otherwise() {
 #[test]
 fn invalid_array_indices_are_rejected() {
     let before = ".global .u32 one; .global .u32 square[2][2];";
-    for (body, expected) in [
-        ("ld.global.u32 %r1, one[0];", "not a one-dimensional array"),
-        (
-            "ld.global.u32 %r1, square[0];",
-            "not a one-dimensional array",
-        ),
-        ("ld.global.u32 %r1, none[0];", "not a one-dimensional array"),
-        ("ld.global.u32 %r1, %r2[0];", "not a one-dimensional array"),
-        (
-            "ld.global.u32 %r1, square[%r2];",
-            "an array index must be a constant",
-        ),
-        (
-            "ld.global.u32 %r1, square[0f00000000];",
-            "an array index must be an integer",
-        ),
-        ("ld.global.u32 %r1, square[0", "`]`"),
-    ] {
-        let text = load_error(&module_of(before, body)).to_string();
-        assert!(text.contains(expected), "{body}: {text}");
+    for (body, expected) in cases(
+        r"
+        ld.global.u32 %r1, one[0]; => not a one-dimensional array
+        ld.global.u32 %r1, square[0]; => not a one-dimensional array
+        ld.global.u32 %r1, none[0]; => not a one-dimensional array
+        ld.global.u32 %r1, %r2[0]; => not a one-dimensional array
+        ld.global.u32 %r1, square[%r2]; => an array index must be a constant
+        ld.global.u32 %r1, square[0f00000000]; => an array index must be an integer
+        ld.global.u32 %r1, square[0 => `]`
+    ",
+    ) {
+        assert_load_error(&module_of(before, body), expected);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Accesses that fault on a GPU: the fault's kind and its location.
 
-use crate::harness::{Machine, illegal, kernel_of, module_of, words};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::check::FindingKind;
 use cuda_sim::exec::FaultKind;
 
@@ -258,5 +257,5 @@ fn writes_to_constants_fault() {
     }
     // Reads through a generic address are allowed.
     let read = kernel("ld.u32 %r2, [%d2+4]; ld.global.u32 %r2, [%d2+8];");
-    assert_eq!(words(&read, 64).expect("the kernel faulted"), [6; 64]);
+    assert_words(&read, 64, |_| 6);
 }

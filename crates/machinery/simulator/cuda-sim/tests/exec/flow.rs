@@ -1,17 +1,12 @@
 //! Control flow that compilers rarely emit: branch tables, loops with two entries, guards.
 
-use crate::harness::{BLOCK_SIZES, Machine, kernel_of, load_error, module_of, words};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::exec::FaultKind;
 
 /// Runs a kernel body at every block size and compares each thread's word.
 fn compare(ptx: &str, expected: impl Fn(u32) -> u32) {
     for block in BLOCK_SIZES {
-        let expected: Vec<u32> = (0..block).map(&expected).collect();
-        match words(ptx, block) {
-            Ok(words) => assert_eq!(words, expected, "blocks of {block}"),
-            Err(fault) => panic!("blocks of {block}: {fault}"),
-        }
+        assert_words(ptx, block, &expected);
     }
 }
 
@@ -192,10 +187,11 @@ fn guards_apply_to_carries_vectors_and_shuffles() {
         or.b32 %r3, %r3, %r5;
         st.global.u32 [%mine], %r3;",
     );
-    let expected: Vec<u32> = (0..32)
-        .map(|t| if t & 1 == 0 { 1 | (t ^ 2) << 8 } else { t << 8 })
-        .collect();
-    assert_eq!(words(&ptx, 32).expect("the kernel faulted"), expected);
+    assert_words(
+        &ptx,
+        32,
+        |t| if t & 1 == 0 { 1 | (t ^ 2) << 8 } else { t << 8 },
+    );
 }
 
 /// `ret` and `exit` under a guard, inside a function and in the kernel.
@@ -336,13 +332,8 @@ fn programmatic_dependent_launch_is_a_no_op() {
         "griddepcontrol.wait %r1;",
         "griddepcontrol.wait.launch_dependents;",
     ] {
-        let message = load_error(&ptx(instruction)).to_string();
-        assert!(
-            message.contains("is not simulated"),
-            "{instruction}: {message}"
-        );
+        assert_load_error(&ptx(instruction), "is not simulated");
     }
     let old = ptx("griddepcontrol.wait;").replace("sm_90", "sm_80");
-    let message = load_error(&old).to_string();
-    assert!(message.contains("sm_90"), "{message}");
+    assert_load_error(&old, "sm_90");
 }

@@ -4,8 +4,7 @@
 //! here therefore runs twice: unchanged, and with a read of the clock. The first block, whose warps always
 //! run one by one, does nothing.
 
-use crate::harness::{Launch, Machine, module_of, noise, record};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::exec::Fault;
 use cuda_sim::launch::LaunchReport;
 use cuda_sim::profile::{Counters, Tally};

@@ -1,7 +1,6 @@
 //! Warps that only wait for others yield at once instead of at the end of their time slice.
 
-use crate::harness::{Machine, kernel_of};
-use crate::params;
+use crate::harness::*;
 
 #[test]
 fn lock_is_handed_over_at_once() {

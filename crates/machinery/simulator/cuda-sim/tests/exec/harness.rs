@@ -1,5 +1,8 @@
 //! Helpers of the tests around [`Machine`]: they write kernels as text, and read reports and faults.
 
+use std::fmt::{Debug, Display};
+
+use bytemuck::Pod;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::{Fault, FaultKind};
 use cuda_sim::isa::AccessClass;
@@ -7,8 +10,7 @@ use cuda_sim::launch::{LaunchRecord, LaunchReport};
 use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::Global;
 use cuda_sim::profile::{AccessCounts, Tally};
-use sim_machine::params;
-pub use sim_machine::{Launch, Machine};
+pub use sim_machine::{Launch, Machine, params};
 
 /// Block sizes around a warp's, and larger ones.
 pub const BLOCK_SIZES: [u32; 6] = [1, 31, 32, 33, 100, 256];
@@ -74,6 +76,71 @@ pub fn module_of(before: &str, body: &str) -> String {
 }}
 "
     )
+}
+
+/// Returns the rows of a table: on each line, a text and what is expected of it, separated by `=>`.
+pub fn cases(table: &str) -> impl Iterator<Item = (&str, &str)> {
+    let rows = table.trim_matches([' ', '\n']).split('\n');
+    let columns = rows.map(|row| row.split_once("=>").expect("a row has two columns"));
+    columns.map(|(text, expected)| (text.trim(), expected.trim()))
+}
+
+/// Asserts that a module cannot be loaded, and that the message contains `expected`.
+#[track_caller]
+pub fn assert_load_error(ptx: &str, expected: &str) {
+    let message = load_error(ptx).to_string();
+    assert!(message.contains(expected), "{message}\n{ptx}");
+}
+
+/// Asserts that a module cannot be loaded because of `culprit`: the message names the culprit's line, and contains
+/// `expected`.
+#[track_caller]
+pub fn assert_load_error_at(ptx: &str, culprit: &str, expected: &str) {
+    let message = load_error(ptx).to_string();
+    let line = line_of(ptx, culprit);
+    assert!(
+        message.starts_with(&format!("line {line}: ")),
+        "{message}\n{ptx}"
+    );
+    assert!(message.contains(expected), "{message}\n{ptx}");
+}
+
+/// Returns the line of `text` that contains `mark`.
+#[track_caller]
+pub fn line_of(text: &str, mark: &str) -> u32 {
+    let index = text.lines().position(|line| line.contains(mark));
+    index.expect("no line has the mark") as u32 + 1
+}
+
+/// Asserts that each thread of the kernel of [`kernel_of`], run in one block, stores the word `expected` of its
+/// index.
+#[track_caller]
+pub fn assert_words(ptx: &str, threads: u32, expected: impl Fn(u32) -> u32) {
+    let actual = words(ptx, threads).unwrap_or_else(|fault| panic!("{fault}\n{ptx}"));
+    let expected: Vec<u32> = (0..threads).map(expected).collect();
+    assert_eq!(actual, expected, "{threads} threads of\n{ptx}");
+}
+
+/// Asserts that the memory at `address` has these values.
+#[track_caller]
+pub fn assert_memory<T: Pod + PartialEq + Debug>(
+    machine: &Machine,
+    address: u64,
+    expected: &[T],
+    context: impl Display,
+) {
+    assert_eq!(
+        machine.read::<T>(address, expected.len()),
+        expected,
+        "{context}"
+    );
+}
+
+/// Returns the totals of a kernel of [`kernel_of`], profiled in one block.
+pub fn profiled(ptx: &str, threads: u32) -> Tally {
+    let mut machine = Machine::profiling(ptx);
+    let out = machine.out::<u32>(threads as usize);
+    total(&machine.run("k", 1, threads, params![out]))
 }
 
 /// Runs the kernel of [`kernel_of`] in one block. Returns each thread's word of output.

@@ -1,8 +1,7 @@
 //! Hostile modules: the time and memory that they cost to load must be bounded by the length of their text. The
 //! texts are so long that a test would not finish if the work grew with the square of the length.
 
-use crate::harness::{Machine, kernel_of, load_error, module_of};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::{FaultKind, TimeLimit};
 use cuda_sim::memory::global::Global;

@@ -1,7 +1,7 @@
 //! Texture and surface instructions that are rejected or fault. Supported forms need CUDA arrays and texture
 //! objects, so the tests of `cuda-driver` cover them.
 
-use crate::harness::{load_error, module_of, words};
+use crate::harness::*;
 use cuda_sim::exec::FaultKind;
 
 #[test]
@@ -88,8 +88,7 @@ fn invalid_and_unsupported_forms_are_rejected() {
         ),
     ] {
         let ptx = module_of("", &format!(".reg .f32 %f<4>;\n{instruction}"));
-        let message = load_error(&ptx).to_string();
-        assert!(message.contains(expected), "{instruction}: {message}");
+        assert_load_error(&ptx, expected);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Cached state from earlier launches of a program must not change later launches.
 
-use crate::harness::{Machine, noise, record};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::launch::LaunchReport;
 
 /// Sums `rounds` words, each from another cache line, and stores partial sums in local memory.

@@ -41,5 +41,3 @@ mod tensor;
 mod warp;
 mod watch;
 mod wgmma;
-
-use sim_machine::params;

@@ -1,7 +1,6 @@
 //! Barrier objects in shared memory (`mbarrier`), and matrices stored there (`stmatrix`).
 
-use crate::harness::{Machine, load_error, module_of, words};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::check::Checks;
 use cuda_sim::exec::FaultKind;
 use cuda_sim::isa::AccessClass;
@@ -270,39 +269,21 @@ fn async_copies_arrive_at_a_barrier() {
 
 #[test]
 fn invalid_and_unsupported_forms_are_rejected() {
-    for (instruction, expected) in [
-        ("mbarrier.arrive.shared.b32 %d3, [bar];", "is not simulated"),
-        (
-            "mbarrier.arrive.parity.shared.b64 %d3, [bar];",
-            "is not simulated",
-        ),
-        (
-            "mbarrier.test_wait.expect_tx.shared.b64 %p1, [bar], %d3;",
-            "is not simulated",
-        ),
-        (
-            "mbarrier.arrive.shared.b64 [bar];",
-            "wrong number of operands",
-        ),
-        (
-            "mbarrier.arrive.expect_tx.shared.b64 %d3, [bar];",
-            "wrong number of operands",
-        ),
-        (
-            "mbarrier.test_wait.shared.b64 %p1, [bar], %r1;",
-            "32 bits wide",
-        ),
-        (
-            "cp.async.mbarrier.arrive.twice.b64 [%d1];",
-            "is not simulated",
-        ),
-    ] {
-        let message = load_error(&kernel(instruction)).to_string();
-        assert!(message.contains(expected), "{instruction}: {message}");
+    for (instruction, expected) in cases(
+        r"
+        mbarrier.arrive.shared.b32 %d3, [bar]; => is not simulated
+        mbarrier.arrive.parity.shared.b64 %d3, [bar]; => is not simulated
+        mbarrier.test_wait.expect_tx.shared.b64 %p1, [bar], %d3; => is not simulated
+        mbarrier.arrive.shared.b64 [bar]; => wrong number of operands
+        mbarrier.arrive.expect_tx.shared.b64 %d3, [bar]; => wrong number of operands
+        mbarrier.test_wait.shared.b64 %p1, [bar], %r1; => 32 bits wide
+        cp.async.mbarrier.arrive.twice.b64 [%d1]; => is not simulated
+    ",
+    ) {
+        assert_load_error(&kernel(instruction), expected);
     }
     let old = kernel("mbarrier.try_wait.shared.b64 %p1, [bar], %d3;").replace("sm_90", "sm_80");
-    let message = load_error(&old).to_string();
-    assert!(message.contains("requires `.target sm_90`"), "{message}");
+    assert_load_error(&old, "requires `.target sm_90`");
 }
 
 /// `stmatrix` stores the layout that `ldmatrix` loads, at the addresses that PTX's figures give.
@@ -366,7 +347,7 @@ fn stmatrix_matches_ldmatrix() {
                 [element; 32],
                 "x{count}{transposition}{space}"
             );
-            let stores = crate::harness::total(&report)[AccessClass::MatrixStore];
+            let stores = total(&report)[AccessClass::MatrixStore];
             assert_eq!((stores.requests, stores.wavefronts > 0), (1, true));
         }
     }

@@ -1,9 +1,8 @@
 //! Loads and stores of every width and state space, and all kinds of addresses.
 
+use crate::harness::*;
 use std::collections::BTreeSet;
 
-use crate::harness::{BLOCK_SIZES, Launch, Machine, global_loads, illegal, noise, total};
-use crate::params;
 use cuda_sim::isa::AccessClass;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
@@ -127,7 +126,7 @@ fn rows_of_a_block_are_gathered() {
                 params![out, input_address, index_address, 32u32],
             );
             let expected: Vec<u32> = index.iter().map(|&i| input[i as usize]).collect();
-            assert_eq!(machine.read::<u32>(out, 32), expected, "{rows:?}, {step}");
+            assert_memory(&machine, out, &expected, format!("{rows:?}, {step}"));
 
             // The sectors of `in`, and the four of `index`.
             let sectors: BTreeSet<u32> = index.iter().map(|i| i / 8).collect();
@@ -174,10 +173,11 @@ fn gathers_are_correct() {
                 params![out, input_address, index_address, n],
             );
             let expected: Vec<u32> = index.iter().map(|&i| input[i as usize]).collect();
-            assert_eq!(
-                machine.read::<u32>(out, n as usize),
-                expected,
-                "{name}, blocks of {block}"
+            assert_memory(
+                &machine,
+                out,
+                &expected,
+                format!("{name}, blocks of {block}"),
             );
         }
     }
@@ -198,11 +198,7 @@ fn scatters_write_only_their_words() {
         for (&to, &value) in index.iter().zip(&input) {
             expected[to as usize] = value;
         }
-        assert_eq!(
-            machine.read::<u32>(out, expected.len()),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }
 }
 
@@ -245,11 +241,7 @@ fn local_arrays_are_private_to_threads() {
                     .fold(0u32, |sum, &k| sum.wrapping_mul(31).wrapping_add(k))
             })
             .collect();
-        assert_eq!(
-            machine.read::<u32>(out, count),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }
 }
 
@@ -262,10 +254,8 @@ fn one_function_reads_every_space() {
         }
         let input: Vec<u32> = (0..8).map(|k| 1000 * k).collect();
         let mut machine = Machine::new(PTX);
-        let (out, input_address) = (
-            machine.out::<u32>(2 * block as usize),
-            machine.buffer(&input),
-        );
+        let out = machine.out::<u32>(2 * block as usize);
+        let input_address = machine.buffer(&input);
         machine.run("generic_pointers", 1, block, params![out, input_address]);
         let expected: Vec<u32> = (0..block)
             .flat_map(|t| {
@@ -279,11 +269,7 @@ fn one_function_reads_every_space() {
                 [selected_sum, local_sum(1 + (t & 7))]
             })
             .collect();
-        assert_eq!(
-            machine.read::<u32>(out, expected.len()),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }
 }
 
@@ -312,11 +298,7 @@ fn linked_lists_are_followed() {
                 }
             })
             .collect();
-        assert_eq!(
-            machine.read::<u32>(out, block as usize),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }
 }
 
@@ -342,11 +324,7 @@ fn structs_by_value_are_read_directly_and_by_address() {
                 [200.0 - 3.5 + c + 0.25, c + 77.0]
             })
             .collect();
-        assert_eq!(
-            machine.read::<f64>(out, expected.len()),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }
 }
 
@@ -361,11 +339,7 @@ fn static_and_dynamic_shared_memory_are_disjoint() {
             let expected: Vec<u32> = (0..n)
                 .map(|k| (n - 1 - k) * (n - 1 - k) + k % 33 * 7)
                 .collect();
-            assert_eq!(
-                machine.read::<u32>(out, n as usize),
-                expected,
-                "{n}, blocks of {block}"
-            );
+            assert_memory(&machine, out, &expected, format!("{n}, blocks of {block}"));
         }
     }
 }
@@ -431,10 +405,6 @@ fn host_finds_variables_by_name_and_writes_them() {
         let (out, index_address) = (machine.out::<u32>(index.len()), machine.buffer(&index));
         machine.run("constants", 2, block, params![out, index_address]);
         let expected: Vec<u32> = index.iter().map(|&i| values[i as usize & 63]).collect();
-        assert_eq!(
-            machine.read::<u32>(out, index.len()),
-            expected,
-            "blocks of {block}"
-        );
+        assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }
 }

@@ -1,10 +1,9 @@
 //! Tensor-core sums compared with those of an H200, bit for bit: 65536 sums for each form of `mma` and each
 //! kind of numbers.
 
+use crate::harness::*;
 use std::fmt::Write as _;
 
-use crate::harness::{Machine, module_of};
-use crate::params;
 use crate::wgmma::for_hopper;
 
 /// The output of `scripts/products.cu` on an H200.
@@ -148,10 +147,8 @@ impl Form {
 
     /// Stores B to shared memory and multiplies with `wgmma`.
     fn wgmma_code(&self, a: &[String], b: &[String], c: &[String]) -> String {
-        let (k, ty) = (
-            self.k,
-            self.name.split('.').nth(1).expect("the form has no type"),
-        );
+        let k = self.k;
+        let ty = self.name.split('.').nth(1).expect("the form has no type");
         let transposed = if k == 16 { ", 0" } else { "" };
         format!(
             // The second 16 bytes of all columns follow the first.

@@ -1,8 +1,7 @@
 //! Matrix multiply-accumulates with 8-bit elements, compared with those of an H200, bit for bit.
 
-use crate::harness::{Machine, load_error, module_of};
+use crate::harness::*;
 use crate::mma::{COLUMNS, F32, Format, LANES, Numbers, PRODUCT_COUNT, all_numbers, random_bits};
-use crate::params;
 use std::fmt::Write as _;
 
 /// The output of `scripts/products.cu` on an H200.
@@ -220,27 +219,19 @@ fn mma_sums_of_8_bit_elements_match_an_h200() {
 
 #[test]
 fn nonexistent_forms_are_rejected() {
-    for (form, expected) in [
-        ("m16n8k32.row.col.f32.e4m3.s8.f32", "is not simulated"),
-        (
-            "m16n8k32.row.col.satfinite.f32.e4m3.e4m3.f32",
-            "is not simulated",
-        ),
-        ("m16n8k32.row.col.f16.e4m3.e4m3.f16", "is not simulated"),
-        ("m8n8k16.row.col.f32.e4m3.e4m3.f32", "is not simulated"),
-        (
-            "m16n8k16.row.col.satfinite.f32.f16.f16.f32",
-            "is not simulated",
-        ),
-        ("m16n8k64.row.col.s32.s8.s8.s32", "is not simulated"),
-        ("m16n8k32.row.col.s32.s8.s8.f32", "is not simulated"),
-        (
-            "m16n8k32.row.col.s32.s8.s8.s32",
-            "expected a vector of 4 registers, found 1",
-        ),
-    ] {
+    for (form, expected) in cases(
+        r"
+        m16n8k32.row.col.f32.e4m3.s8.f32 => is not simulated
+        m16n8k32.row.col.satfinite.f32.e4m3.e4m3.f32 => is not simulated
+        m16n8k32.row.col.f16.e4m3.e4m3.f16 => is not simulated
+        m8n8k16.row.col.f32.e4m3.e4m3.f32 => is not simulated
+        m16n8k16.row.col.satfinite.f32.f16.f16.f32 => is not simulated
+        m16n8k64.row.col.s32.s8.s8.s32 => is not simulated
+        m16n8k32.row.col.s32.s8.s8.f32 => is not simulated
+        m16n8k32.row.col.s32.s8.s8.s32 => expected a vector of 4 registers, found 1
+    ",
+    ) {
         let body = format!("mma.sync.aligned.{form} {{%r1}}, {{%r1}}, {{%r1}}, {{%r1}};");
-        let message = load_error(&module_of("", &body)).to_string();
-        assert!(message.contains(expected), "{form}: {message}");
+        assert_load_error(&module_of("", &body), expected);
     }
 }

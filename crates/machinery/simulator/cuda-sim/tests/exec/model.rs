@@ -3,8 +3,7 @@
 //! Each kernel uses mainly one resource, so that its expected time follows from one or two rates of the
 //! GPU.
 
-use crate::harness::{Machine, kernel_of, module_of};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::device::{DeviceSpec, PRESETS};
 use cuda_sim::model::{Modelled, OccupancyLimit, Resource};
 

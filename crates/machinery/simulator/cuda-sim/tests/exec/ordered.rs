@@ -1,8 +1,7 @@
 //! Ordered accesses and fences: they transfer the same values as plain accesses, and they order the accesses of
 //! blocks on several host threads.
 
-use crate::harness::{Machine, illegal, kernel_of, module_of, noise};
-use crate::params;
+use crate::harness::*;
 
 /// Returns a kernel in which thread i copies element i, of `elements` parts, between the buffers whose
 /// addresses are at `%out`.

@@ -1,7 +1,6 @@
 //! The initial contents of uninitialized memory.
 
-use crate::harness::{Launch, Machine, module_of};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::exec::Conditions;
 
 /// Returns a kernel that outputs each thread's words of static shared, dynamic shared and local memory, and

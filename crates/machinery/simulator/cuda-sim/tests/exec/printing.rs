@@ -1,7 +1,6 @@
 //! Output of kernels, assertions and traps.
 
-use crate::harness::{Launch, Machine};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::exec::FaultKind;
 
 const PTX: &str = include_str!("../../kernels/ptx/printing.ptx");
@@ -151,7 +150,7 @@ fn trap_ends_the_launch() {
 
 #[test]
 fn output_before_a_fault_is_kept() {
-    let ptx = crate::harness::module_of(
+    let ptx = module_of(
         ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
         .global .align 1 .b8 said[6] = {115, 97, 105, 100, 10, 0};",
         "{ .param .b64 f; .param .b64 a; .param .b32 r;
@@ -175,7 +174,7 @@ fn output_before_a_fault_is_kept() {
 /// The format or a string is at an invalid address.
 #[test]
 fn unreadable_format_and_arguments_fault() {
-    let ptx = crate::harness::module_of(
+    let ptx = module_of(
         ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
         .global .align 1 .b8 said[3] = {37, 115, 0};",
         "{ .param .b64 f; .param .b64 a; .param .b32 r;
@@ -196,6 +195,6 @@ fn unreadable_format_and_arguments_fault() {
     ] {
         let out = machine.buffer(&[format, arguments]);
         let fault = machine.fault("k", 1, 1, params![out]);
-        assert_eq!(crate::harness::illegal(&fault).1, address);
+        assert_eq!(illegal(&fault).1, address);
     }
 }

@@ -1,7 +1,6 @@
 //! Forward progress of threads that wait for each other by polling memory.
 
-use crate::harness::{Machine, kernel_of};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::exec::{Fault, FaultKind, TimeLimit};
 use std::time::{Duration, Instant};
 

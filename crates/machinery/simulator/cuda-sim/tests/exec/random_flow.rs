@@ -1,7 +1,6 @@
 //! Random control-flow graphs: each lane of a warp must take the path that it takes when it runs alone.
 
-use crate::harness::{Machine, noise};
-use crate::params;
+use crate::harness::*;
 
 const NODES: usize = 12;
 const THREADS: u32 = 70;

@@ -1,8 +1,7 @@
 //! Random schedules of warps and blocks: correct kernels give correct results in any order, and kernels that
 //! depend on the order give wrong results with most seeds.
 
-use crate::harness::{Machine, module_of, record};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::check::{Checks, FindingKind};
 use cuda_sim::exec::{Conditions, FaultKind, TimeLimit};
 use std::cell::RefCell;

@@ -1,9 +1,7 @@
 //! Single instructions and pairs of them, compared with the results of an H200, bit for bit.
 
+use crate::harness::*;
 use std::fmt::Write as _;
-
-use crate::harness::{Launch, Machine};
-use crate::params;
 
 /// The record made by `scripts/instructions`.
 const H200: &str = include_str!("instructions-h200.txt");

@@ -1,7 +1,6 @@
 //! The sample of blocks that the time model uses.
 
-use crate::harness::{Machine, record};
-use crate::params;
+use crate::harness::*;
 
 /// Returns the modelled time of a kernel in microseconds, for a launch of `blocks` blocks of `threads` threads.
 fn modelled_microseconds(kernel: &str, (blocks, threads): (u32, u32), seed: Option<u64>) -> f64 {

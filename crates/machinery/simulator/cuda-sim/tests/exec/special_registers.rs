@@ -1,7 +1,6 @@
 //! Special registers: indices, dimensions, lane masks, clocks and sizes.
 
-use crate::harness::{BLOCK_SIZES, Launch, Machine, kernel_of, words};
-use crate::params;
+use crate::harness::*;
 
 #[test]
 fn indices_are_correct_in_three_dimensions() {

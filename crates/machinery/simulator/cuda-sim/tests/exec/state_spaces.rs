@@ -1,7 +1,6 @@
 //! Addresses as values: the state space of a generic address, and conversions.
 
-use crate::harness::{Machine, kernel_of, module_of, words};
-use crate::params;
+use crate::harness::*;
 
 #[test]
 fn isspacep_identifies_the_state_space() {
@@ -160,8 +159,7 @@ fn order_and_cache_qualifiers_do_not_change_values() {
         st.release.gpu.global.u32 [%mine], %r9;
         st.global.cs.u32 [%mine], %r9;",
     );
-    let expected: Vec<u32> = (0..40).map(|t| 7 * t).collect();
-    assert_eq!(words(&ptx, 40).expect("the kernel faulted"), expected);
+    assert_words(&ptx, 40, |t| 7 * t);
 }
 
 /// A block's shared memory starts at zero, whatever the previous block left there.

@@ -1,7 +1,7 @@
 //! PTX syntax other than instructions: vectors of registers, functions with register parameters, aliases of
 //! functions, variables in functions, single bytes of addresses.
 
-use crate::harness::{BLOCK_SIZES, kernel_of, module_of, words};
+use crate::harness::*;
 
 /// Returns the word that each thread of the kernel with this body stores.
 fn run(before: &str, body: &str, threads: u32) -> Vec<u32> {
@@ -31,11 +31,10 @@ fn register_vectors_are_read_and_written() {
             setp.gt.u32 %p1, %t, 3;
             @%p1 add.u32 %r3, %r3, %w2.a;
             st.global.u32 [%mine], %r3;";
-        let expected = expected_words(threads, |t| {
+        assert_words(&module_of("", body), threads, |t| {
             let sum = t * 1_000_000 + t + 20 + (t + 10) * 1000 + 7;
             if t > 3 { sum + 7 } else { sum }
         });
-        assert_eq!(run("", body, threads), expected, "{threads}");
     }
 }
 
@@ -50,7 +49,7 @@ fn invalid_vector_elements_are_rejected() {
         ".reg .v4 .b32 v; .reg .v2 .b32 v;",
         "mov.b32 %r1, %r2.x;",
     ] {
-        let error = crate::harness::load_error(&kernel_of(body)).to_string();
+        let error = load_error(&kernel_of(body)).to_string();
         assert!(error.starts_with("line "), "{body}: {error}");
     }
 }
@@ -87,8 +86,9 @@ fn functions_take_and_return_registers() {
             mad.lo.u32 %r5, %r4, 10, %r5;
             mad.lo.u32 %r5, %r3, 1000000, %r5;
             st.global.u32 [%mine], %r5;";
-        let expected = expected_words(threads, |t| split_reference(t + 500, 7, t % 2 == 1));
-        assert_eq!(run(SPLIT_PTX, body, threads), expected, "{threads}");
+        assert_words(&module_of(SPLIT_PTX, body), threads, |t| {
+            split_reference(t + 500, 7, t % 2 == 1)
+        });
     }
 }
 
@@ -118,10 +118,7 @@ fn register_parameters_work_in_indirect_and_nested_calls() {
     let (prototype, remainder) = remainder.split_once("_);").expect("no such text");
     let (moves, call) = call.split_once("call").expect("no such text");
     let body = format!("{moves} {prototype}_); call{call}NAMED; {remainder}");
-    assert_eq!(
-        run(&before, &body, 100),
-        expected_words(100, |t| t / 3 * 1000 + 4)
-    );
+    assert_words(&module_of(&before, &body), 100, |t| t / 3 * 1000 + 4);
 }
 
 #[test]
@@ -134,10 +131,9 @@ fn alias_calls_the_aliased_function() {
     let body = "{ .param .b32 x; .param .b32 y;
         st.param.b32 [x], %t; call (y), doubled, (x); ld.param.b32 %r1, [y]; }
         st.global.u32 [%mine], %r1;";
-    assert_eq!(run(before, body, 33), expected_words(33, |t| 2 * t));
+    assert_words(&module_of(before, body), 33, |t| 2 * t);
     let before = ".func f() { ret; } .func g; .alias g, missing;";
-    let error = crate::harness::load_error(&module_of(before, "")).to_string();
-    assert!(error.contains("`missing` is not a function"), "{error}");
+    assert_load_error(&module_of(before, ""), "`missing` is not a function");
 }
 
 #[test]
@@ -189,8 +185,7 @@ fn driver_defined_registers_read_zero() {
         let body = format!("mov.u32 %r1, {name}; st.global.u32 [%mine], %r1;");
         assert_eq!(run("", &body, 2), [0, 0], "{name}");
     }
-    let error = crate::harness::load_error(&kernel_of("mov.u32 %r1, %envreg32;")).to_string();
-    assert!(error.contains("%envreg32"), "{error}");
+    assert_load_error(&kernel_of("mov.u32 %r1, %envreg32;"), "%envreg32");
 }
 
 #[test]
@@ -215,7 +210,7 @@ fn cache_policies_change_no_result() {
         ld.global.L1::evict_last.L2::cache_hint.u32 %r2, [%mine], %d3;
         add.u32 %r1, %r1, %r2;
         st.global.L2::evict_last.u32 [%mine], %r1;";
-    assert_eq!(run("", body, 33), expected_words(33, |t| 2 * t + 15));
+    assert_words(&module_of("", body), 33, |t| 2 * t + 15);
     for body in [
         "ld.global.L2::cache_hint.u32 %r1, [%out];",
         "ld.global.L2::cache_hint.u32 %r1, [%out], %r2;",
@@ -224,7 +219,7 @@ fn cache_policies_change_no_result() {
         "createpolicy.L2::evict_last.b64 %d1;",
         "createpolicy.range.L2::evict_last.b64 %d1, 5;",
     ] {
-        let error = crate::harness::load_error(&kernel_of(body)).to_string();
+        let error = load_error(&kernel_of(body)).to_string();
         assert!(error.starts_with("line "), "{body}: {error}");
     }
 }
@@ -247,7 +242,7 @@ fn ldmatrix_takes_generic_addresses() {
     assert_eq!(run("", &body("", "%d2"), 32), explicit);
     assert_eq!(explicit, expected_words(32, |t| t * 65537));
     let fault = words(&kernel_of(&body("", "%out")), 32).expect_err("the address did not fault");
-    crate::harness::illegal(&fault);
+    illegal(&fault);
 }
 
 #[test]
@@ -262,12 +257,11 @@ fn f32x2_and_three_input_min_max_are_correct() {
         add.f32 %r4, %r4, %r5;
         cvt.rzi.u32.f32 %r4, %r4; st.global.u32 [%mine], %r4;";
     let ptx = kernel_of(body).replace("sm_80", "sm_100a");
-    let expected = expected_words(33, |t| {
+    assert_words(&ptx, 33, |t| {
         let packed_result = |a: f32, b: f32| ((a + b) * b - a).mul_add(b, a);
         let (low, high) = (packed_result(t as f32, 2.0), packed_result(0.5, 3.0));
         (low.max(high).max(100.0) + low.min(high).min(9.0)) as u32
     });
-    assert_eq!(words(&ptx, 33).expect("the kernel faulted"), expected);
 }
 
 #[test]
@@ -294,7 +288,7 @@ fn redux_of_floats_is_correct() {
     assert_eq!(run("min.abs"), 0f32.to_bits());
     assert_eq!(run("max.NaN"), 0x7fff_ffff);
     assert_eq!(run("min.abs.NaN"), 0x7fff_ffff);
-    let error = crate::harness::load_error(&kernel_of("redux.sync.max.abs.s32 %r1, %r2, -1;"));
+    let error = load_error(&kernel_of("redux.sync.max.abs.s32 %r1, %r2, -1;"));
     assert!(error.to_string().contains("redux"), "{error}");
 }
 
@@ -306,19 +300,18 @@ fn mixed_precision_sums_are_correct() {
         fma.rn.f32.f16 %r4, %h1, %h1, %r2; fma.rp.f32.bf16 %r5, %h2, %h2, %r3;
         add.sat.f32.bf16 %r6, %h2, %r3;
         add.f32 %r4, %r4, %r5; add.f32 %r4, %r4, %r6; st.global.f32 [%mine], %r4;";
-    let expected = expected_words(33, |t| {
+    let ptx = kernel_of(body).replace("sm_80", "sm_100a");
+    assert_words(&ptx, 33, |t| {
         let t = t as f32;
         let (positive, negative) = (t + 0.25, -0.25);
         ((t * t + positive) + (t * t + negative) + (t + negative).clamp(0.0, 1.0)).to_bits()
     });
-    let ptx = kernel_of(body).replace("sm_80", "sm_100a");
-    assert_eq!(words(&ptx, 33).expect("the kernel faulted"), expected);
     for body in [
         "add.f32.f64 %r1, %d1, %r2;",
         "fma.f32.f16 %r1, %h1, %h2, %r2;",
         "mul.f32.f16 %r1, %h1, %r2;",
     ] {
-        let error = crate::harness::load_error(&kernel_of(body)).to_string();
+        let error = load_error(&kernel_of(body)).to_string();
         assert!(error.starts_with("line "), "{body}: {error}");
     }
 }

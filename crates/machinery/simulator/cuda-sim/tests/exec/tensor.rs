@@ -1,7 +1,6 @@
 //! Tensor cores: results compared with those of an H200, bit for bit, and rejected forms.
 
-use crate::harness::{Machine, load_error, module_of, noise, record, total, words};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::FaultKind;
 use cuda_sim::isa::AccessClass;
@@ -447,20 +446,12 @@ fn invalid_forms_are_rejected_with_their_line() {
         ("cvt.rn.tf32.f32 %r1, %r2;".into(), ".rna"),
     ] {
         let ptx = four_words(&instruction);
-        let line = ptx
-            .lines()
-            .position(|line| line.contains(&instruction))
-            .expect("no such line")
-            + 1;
-        let message = load_error(&ptx).to_string();
-        assert!(message.starts_with(&format!("line {line}: ")), "{message}");
-        assert!(message.contains(expected), "{message}");
+        assert_load_error_at(&ptx, &instruction, expected);
     }
     let old = four_words(&format!(
         "{tf32} {{%r1, %r2, %r3, %r4}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}};"
     ));
-    let message = load_error(&old.replace("sm_80", "sm_75")).to_string();
-    assert!(message.contains("requires `.target sm_80`"), "{message}");
+    assert_load_error(&old.replace("sm_80", "sm_75"), "requires `.target sm_80`");
 }
 
 #[test]

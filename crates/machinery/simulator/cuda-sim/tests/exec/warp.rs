@@ -1,7 +1,6 @@
 //! Communication between the lanes of a warp.
 
-use crate::harness::{Machine, kernel_of, noise, words};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::exec::FaultKind;
 
 const PTX: &str = include_str!("../../kernels/ptx/warp.ptx");
@@ -250,15 +249,12 @@ fn match_any_and_match_all_are_correct() {
         @%p1 trap;
         st.global.u32 [%mine], %r2;",
     );
-    let expected: Vec<u32> = (0..32)
-        .map(|t| {
-            (0..32)
-                .filter(|other| other % 5 == t % 5)
-                .map(|other| 1u32 << other)
-                .sum()
-        })
-        .collect();
-    assert_eq!(words(&ptx, 32).expect("the kernel faulted"), expected);
+    assert_words(&ptx, 32, |t| {
+        (0..32)
+            .filter(|other| other % 5 == t % 5)
+            .map(|other| 1u32 << other)
+            .sum()
+    });
 }
 
 #[test]
@@ -312,10 +308,7 @@ fn shuffle_predicates_and_votes_are_correct() {
         add.u32 %r2, %r2, %r1;
         st.global.u32 [%mine], %r2;",
     );
-    let expected: Vec<u32> = (0..32)
-        .map(|t| if t < 3 { 3200 + t } else { 3100 + t - 3 })
-        .collect();
-    assert_eq!(words(&ptx, 32).expect("the kernel faulted"), expected);
+    assert_words(&ptx, 32, |t| if t < 3 { 3200 + t } else { 3100 + t - 3 });
 }
 
 #[test]
@@ -328,8 +321,7 @@ fn elect_picks_the_lowest_lane() {
     )
     .replace(".target sm_80", ".target sm_90")
     .replace(".version 7.0", ".version 8.0");
-    let expected: Vec<u32> = (0..32).map(|t| if t == 4 { 104 } else { 4 }).collect();
-    assert_eq!(words(&ptx, 32).expect("the kernel faulted"), expected);
+    assert_words(&ptx, 32, |t| if t == 4 { 104 } else { 4 });
 }
 
 /// Both halves of a warp name all its lanes in shuffles at different places. As the PTX ISA specifies, each

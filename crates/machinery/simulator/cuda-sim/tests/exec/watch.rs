@@ -1,7 +1,6 @@
 //! The progress of a launch, observed from another thread.
 
-use crate::harness::{Launch, Machine, kernel_of};
-use crate::params;
+use crate::harness::*;
 use cuda_sim::exec::Progress;
 use std::sync::atomic::{AtomicU32, Ordering};
 

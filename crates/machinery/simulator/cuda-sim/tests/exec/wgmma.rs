@@ -1,10 +1,9 @@
 //! `wgmma`: products of a warpgroup compared with sums in plain Rust, in every layout of shared memory, and
 //! rejected forms. The numbers are small integers, so that every sum is exact.
 
+use crate::harness::*;
 use std::fmt::Write as _;
 
-use crate::harness::{Launch, Machine, load_error, module_of, noise, record};
-use crate::params;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::FaultKind;
 use cuda_sim::memory::global::Global;
@@ -572,11 +571,7 @@ fn invalid_forms_are_rejected_with_their_line() {
         ("fence.proxy.async.shared;".into(), "is not simulated"),
     ] {
         let ptx = smallest(&instruction, "");
-        let line = ptx.lines().position(|line| line.contains(&instruction));
-        let line = line.expect("no such line") + 1;
-        let message = load_error(&ptx).to_string();
-        assert!(message.starts_with(&format!("line {line}: ")), "{message}");
-        assert!(message.contains(expected), "{message}");
+        assert_load_error_at(&ptx, &instruction, expected);
     }
 }
 
@@ -584,20 +579,13 @@ fn invalid_forms_are_rejected_with_their_line() {
 fn wgmma_requires_an_sm_90a_module_and_hopper() {
     let module = smallest(FENCE, WAIT);
     for target in ["sm_90", "sm_80", "sm_100a"] {
-        let message = load_error(&module.replace("sm_90a", target)).to_string();
         let expected = format!("requires `.target sm_90a`, but the module's target is {target}");
-        assert!(message.contains(&expected), "{message}");
+        assert_load_error(&module.replace("sm_90a", target), &expected);
     }
-    let message = load_error(&module.replace(".version 8.0", ".version 7.8")).to_string();
-    assert!(
-        message.contains("requires `.version 8.0` or newer"),
-        "{message}"
-    );
-    let message = load_error(&module_of("", "fence.proxy.async;")).to_string();
-    assert!(
-        message.contains("requires `.target sm_90` or newer"),
-        "{message}"
-    );
+    let older = module.replace(".version 8.0", ".version 7.8");
+    assert_load_error(&older, "requires `.version 8.0` or newer");
+    let older = module_of("", "fence.proxy.async;");
+    assert_load_error(&older, "requires `.target sm_90` or newer");
     for device in ["rtx3090", "gtx970"] {
         let device = DeviceSpec::named(device).expect("no such preset");
         let loaded = cuda_sim::lower::load(&module, device, &mut Global::new(1 << 20));
