@@ -18,8 +18,8 @@ macro_rules! fold_operations {
 
 fn run<T: Pod>(kernel: &str, grid: u32, block: u32, initial: [T; 6], input: &[T]) -> Vec<T> {
     let mut machine = Machine::new(PTX);
-    let (address, input_address) = (machine.buffer(&initial), machine.buffer(input));
-    machine.run(kernel, grid, block, params![address, input_address]);
+    let (address, source) = (machine.buffer(&initial), machine.buffer(input));
+    machine.run(kernel, grid, block, params![address, source]);
     machine.read(address, 6)
 }
 
@@ -119,13 +119,8 @@ fn histograms_match_the_reference() {
     input.iter().for_each(|&byte| expected[byte as usize] += 1);
     for block in BLOCK_SIZES {
         let mut machine = Machine::new(PTX);
-        let (bins, input_address) = (machine.buffer(&[0u32; 256]), machine.buffer(&input));
-        machine.run(
-            "histogram",
-            7,
-            block,
-            params![bins, input_address, 10_000u32],
-        );
+        let (bins, source) = (machine.buffer(&[0u32; 256]), machine.buffer(&input));
+        machine.run("histogram", 7, block, params![bins, source, 10_000u32]);
         assert_memory(&machine, bins, &expected, format!("blocks of {block}"));
     }
 }
@@ -140,8 +135,8 @@ fn floats_are_added_in_thread_order() {
     for threads in [1, 2, 4] {
         let mut machine = Machine::new(PTX);
         machine.use_threads(threads);
-        let (sum, input_address) = (machine.buffer(&[0f32]), machine.buffer(&input));
-        machine.run("float_sum", 50, 64, params![sum, input_address]);
+        let (sum, source) = (machine.buffer(&[0f32]), machine.buffer(&input));
+        machine.run("float_sum", 50, 64, params![sum, source]);
         assert_eq!(machine.read::<f32>(sum, 1), [expected], "{threads} threads");
     }
 }

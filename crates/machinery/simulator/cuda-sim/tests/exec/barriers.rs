@@ -11,8 +11,8 @@ fn run(kernel: &str, block: u32) -> (Vec<u32>, Vec<u32>) {
     let count = (GRID * block) as usize;
     let input = noise(count);
     let mut machine = Machine::new(PTX);
-    let (out, input_address) = (machine.out::<u32>(count), machine.buffer(&input));
-    let launch = Launch::new(kernel, GRID, block, params![out, input_address]).shared(4 * block);
+    let (out, source) = (machine.out::<u32>(count), machine.buffer(&input));
+    let launch = Launch::new(kernel, GRID, block, params![out, source]).shared(4 * block);
     machine.launch(&launch).unwrap();
     (input, machine.read(out, count))
 }
@@ -52,9 +52,8 @@ fn block_sums_are_correct() {
         let n = GRID * block - block / 3;
         let input = noise(n as usize);
         let mut machine = Machine::new(PTX);
-        let (out, input_address) = (machine.out::<u32>(GRID as usize), machine.buffer(&input));
-        let launch =
-            Launch::new("reduce", GRID, block, params![out, input_address, n]).shared(4 * block);
+        let (out, source) = (machine.out::<u32>(GRID as usize), machine.buffer(&input));
+        let launch = Launch::new("reduce", GRID, block, params![out, source, n]).shared(4 * block);
         machine.launch(&launch).unwrap();
         let expected: Vec<u32> = input
             .chunks(block as usize)
@@ -116,8 +115,8 @@ fn barrier_reductions_count_and_vote() {
             }
             let mut machine = Machine::new(PTX);
             let out = machine.out::<u32>(4 * block as usize);
-            let input_address = machine.buffer(&input);
-            machine.run("votes", 1, block, params![out, input_address]);
+            let source = machine.buffer(&input);
+            machine.run("votes", 1, block, params![out, source]);
             let row = [
                 input.iter().filter(|&x| x & 1 == 1).count() as u32,
                 u32::from(input.iter().all(|&x| x < 1000)),

@@ -78,8 +78,8 @@ fn uniform_and_divergent_function_pointers_are_called() {
             let function_index: Vec<i32> = (0..block as i32).map(|t| (t * t + first) % 3).collect();
             let mut machine = Machine::new(PTX);
             let out = machine.out::<i32>(2 * block as usize);
-            let index_address = machine.buffer(&function_index);
-            machine.run("pointers", 1, block, params![out, index_address]);
+            let indices = machine.buffer(&function_index);
+            machine.run("pointers", 1, block, params![out, indices]);
             let expected: Vec<i32> = (0..block as i32)
                 .flat_map(|t| {
                     [

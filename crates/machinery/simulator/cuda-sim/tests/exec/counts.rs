@@ -1,23 +1,27 @@
 //! Counters of the memory system: requests, 32-byte sectors, distinct constant addresses.
 
 use crate::harness::*;
-use cuda_sim::isa::AccessClass;
+use cuda_sim::isa::AccessClass::*;
 use cuda_sim::launch::LaunchReport;
-use cuda_sim::profile::Counters;
+use cuda_sim::profile::{Counters, Tally};
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
+
+/// Asserts that loads and stores each make one request for this many sectors.
+#[track_caller]
+fn assert_sectors(counts: &Tally, loads: u64, stores: u64, context: impl std::fmt::Display) {
+    for (accesses, sectors) in [(global_loads(counts), loads), (counts[GlobalStore], stores)] {
+        let actual = (accesses.requests, accesses.sectors);
+        assert_eq!(actual, (1, sectors), "{context}");
+    }
+}
 
 /// Reads `in[i * stride + offset]` with one warp, and writes in order.
 fn strided(threads: u32, stride: u32, offset: u32) -> LaunchReport {
     let mut machine = Machine::profiling(PTX);
-    let input_address = machine.buffer(&vec![1f32; 4096]);
+    let source = machine.buffer(&vec![1f32; 4096]);
     let out = machine.out::<f32>(threads as usize);
-    machine.run(
-        "strided",
-        1,
-        threads,
-        params![out, input_address, stride, offset],
-    )
+    machine.run("strided", 1, threads, params![out, source, stride, offset])
 }
 
 #[test]
@@ -39,33 +43,21 @@ fn warp_loads_count_touched_sectors() {
         (17, 1, 0, 3),
     ] {
         let total = total(&strided(threads, stride, offset));
-        let (loads, stores) = (global_loads(&total), total[AccessClass::GlobalStore]);
-        let actual = (loads.requests, loads.sectors);
-        assert_eq!(
-            actual,
-            (1, sectors),
-            "{threads} threads, stride {stride}, offset {offset}"
-        );
-        let stores_counted = (stores.requests, stores.sectors);
-        assert_eq!(stores_counted, (1, u64::from(threads.div_ceil(8))));
+        let context = format!("{threads} threads, stride {stride}, offset {offset}");
+        assert_sectors(&total, sectors, threads.div_ceil(8).into(), context);
     }
 }
 
 #[test]
 fn requests_are_counted_per_warp() {
     let mut machine = Machine::profiling(PTX);
-    let input_address = machine.buffer(&vec![1f32; 1000]);
+    let source = machine.buffer(&vec![1f32; 1000]);
     let out = machine.out::<f32>(1000);
-    let counts = total(&machine.run("strided", 10, 100, params![out, input_address, 1u32, 0u32]));
+    let counts = total(&machine.run("strided", 10, 100, params![out, source, 1u32, 0u32]));
     // Blocks of 100 threads: three whole warps of 4 sectors and one of half a sector; blocks
     // begin alternately at a sector boundary and in the middle of a sector.
-    assert_eq!(
-        (
-            global_loads(&counts).requests,
-            counts[AccessClass::GlobalStore].requests
-        ),
-        (40, 40)
-    );
+    let (loads, stores) = (global_loads(&counts), counts[GlobalStore]);
+    assert_eq!((loads.requests, stores.requests), (40, 40));
     let sectors: u64 = (0..10u64)
         .flat_map(|block| (0..4u64).map(move |warp| (block * 100 + warp * 32, warp)))
         .map(|(first, warp)| {
@@ -73,13 +65,7 @@ fn requests_are_counted_per_warp() {
             (first + lanes - 1) / 8 - first / 8 + 1
         })
         .sum();
-    assert_eq!(
-        (
-            global_loads(&counts).sectors,
-            counts[AccessClass::GlobalStore].sectors
-        ),
-        (sectors, sectors)
-    );
+    assert_eq!((loads.sectors, stores.sectors), (sectors, sectors));
 }
 
 /// For every access pattern, which selects the code path: all lanes at one address, contiguous,
@@ -103,10 +89,8 @@ fn participating_threads_are_counted() {
             let report = machine.run("k", 1, 70, params![out]);
             let actual = (report.counts.global_loads, report.counts.global_stores);
             let counts = total(&report);
-            let profiled = (
-                global_loads(&counts).threads,
-                counts[AccessClass::GlobalStore].threads,
-            );
+            let (loads, stores) = (global_loads(&counts), counts[GlobalStore]);
+            let profiled = (loads.threads, stores.threads);
             assert_eq!(actual, profiled, "{address} {mask}");
             assert_eq!(actual, (2 * threads, threads), "{address} {mask}");
         }
@@ -116,16 +100,13 @@ fn participating_threads_are_counted() {
 #[test]
 fn vector_access_counts_once_per_thread() {
     let mut machine = Machine::profiling(PTX);
-    let (out, input_address) = (machine.out::<u8>(1600), machine.out::<u8>(1600));
-    let report = machine.run("copy_uint4", 2, 50, params![out, input_address, 99u32]);
+    let (out, source) = (machine.out::<u8>(1600), machine.out::<u8>(1600));
+    let report = machine.run("copy_uint4", 2, 50, params![out, source, 99u32]);
     let counts = &report.counts;
     assert_eq!((counts.global_loads, counts.global_stores), (99, 99));
     let counts = total(&report);
-    let requests = (
-        global_loads(&counts).requests,
-        counts[AccessClass::GlobalStore].requests,
-    );
-    assert_eq!(requests, (4, 4));
+    assert_eq!(global_loads(&counts).requests, 4);
+    assert_eq!(counts[GlobalStore].requests, 4);
 }
 
 #[test]
@@ -164,46 +145,17 @@ fn launch_counters_match_the_profile() {
     assert_eq!(report.counts.counters(&machine.program.listing), expected);
     let counts = total(&report);
     // Lanes 5 to 31, and 8 of the second warp.
-    assert_eq!(
-        (
-            global_loads(&counts).requests,
-            global_loads(&counts).sectors
-        ),
-        (2, 5)
-    );
-    assert_eq!(
-        (
-            counts[AccessClass::GlobalStore].requests,
-            counts[AccessClass::GlobalStore].sectors
-        ),
-        (2, 5)
-    );
-    assert_eq!(
-        (
-            counts[AccessClass::GlobalReduction].requests,
-            counts[AccessClass::GlobalReduction].threads
-        ),
-        (2, 40)
-    );
-    assert_eq!(
-        (
-            counts[AccessClass::SharedLoad].requests,
-            counts[AccessClass::SharedStore].requests
-        ),
-        (6, 4)
-    );
-    assert_eq!(
-        (
-            counts[AccessClass::ConstantLoad].requests,
-            counts[AccessClass::ConstantLoad].addresses
-        ),
-        (2, 40)
-    );
-    assert_eq!(
-        (counts.barriers, counts.branches, counts.divergent_branches),
-        // A GPU guards the load instead of going round it.
-        (2, 2, 0)
-    );
+    let (loads, stores) = (global_loads(&counts), counts[GlobalStore]);
+    assert_eq!((loads.requests, loads.sectors), (2, 5));
+    assert_eq!((stores.requests, stores.sectors), (2, 5));
+    let (reductions, constants) = (counts[GlobalReduction], counts[ConstantLoad]);
+    assert_eq!((reductions.requests, reductions.threads), (2, 40));
+    assert_eq!((constants.requests, constants.addresses), (2, 40));
+    assert_eq!(counts[SharedLoad].requests, 6);
+    assert_eq!(counts[SharedStore].requests, 4);
+    // A GPU guards the load instead of going round it.
+    let branches = (counts.branches, counts.divergent_branches);
+    assert_eq!((counts.barriers, branches), (2, (2, 0)));
     assert_eq!(counts.thread_instructions, expected.thread_instructions);
 }
 
@@ -232,11 +184,8 @@ fn thread_instructions_count_ptx_instructions() {
             true => 37 * 5 + 2,
             false => 37 * (4 + instructions),
         };
-        assert_eq!(
-            counts.thread_instructions(&machine.program.listing),
-            expected,
-            "{body}"
-        );
+        let actual = counts.thread_instructions(&machine.program.listing);
+        assert_eq!(actual, expected, "{body}");
     }
 }
 
@@ -251,17 +200,7 @@ fn inactive_lanes_touch_no_sectors() {
             @%p1 st.global.u32 [%mine], %r2;"
         ));
         let counts = profiled(&ptx, 32);
-        let (loads, stores) = (global_loads(&counts), counts[AccessClass::GlobalStore]);
-        assert_eq!(
-            (loads.requests, loads.sectors),
-            (1, sectors),
-            "loads, {mask}"
-        );
-        assert_eq!(
-            (stores.requests, stores.sectors),
-            (1, sectors),
-            "stores, {mask}"
-        );
+        assert_sectors(&counts, sectors, sectors, mask);
     }
     // No lane runs, so there is no request.
     let ptx = kernel_of("setp.gt.u32 %p1, %t, 99; @%p1 ld.global.u32 %r2, [%mine];");
@@ -284,19 +223,11 @@ fn wide_elements_touch_more_sectors() {
         ("copy_double2", 16),
     ] {
         let mut machine = Machine::profiling(PTX);
-        let (out, input_address) = (machine.out::<u8>(512), machine.out::<u8>(512));
-        let counts = total(&machine.run(kernel, 1, 32, params![out, input_address, 32u32]));
-        let (loads, stores) = (global_loads(&counts), counts[AccessClass::GlobalStore]);
-        assert_eq!((loads.requests, loads.sectors), (1, sectors), "{kernel}");
-        assert_eq!((stores.requests, stores.sectors), (1, sectors), "{kernel}");
-        assert_eq!(
-            (
-                counts[AccessClass::SharedLoad].requests,
-                counts[AccessClass::SharedStore].requests
-            ),
-            (1, 1),
-            "{kernel}"
-        );
+        let (out, source) = (machine.out::<u8>(512), machine.out::<u8>(512));
+        let counts = total(&machine.run(kernel, 1, 32, params![out, source, 32u32]));
+        assert_sectors(&counts, sectors, sectors, kernel);
+        let shared = [SharedLoad, SharedStore].map(|class| counts[class].requests);
+        assert_eq!(shared, [1, 1], "{kernel}");
         assert_eq!(counts.barriers, 1, "{kernel}");
     }
 }
@@ -319,16 +250,11 @@ fn vector_access_is_one_request() {
         let input: Vec<u32> = noise(128);
         let out = machine.buffer(&[input.clone(), vec![0; 128]].concat());
         let counts = total(&machine.run("k", 1, 32, params![out]));
-        let (loads, stores) = (global_loads(&counts), counts[AccessClass::GlobalStore]);
-        assert_eq!((loads.requests, loads.sectors), (1, 16), "{form}");
-        assert_eq!((stores.requests, stores.sectors), (1, 16), "{form}");
+        assert_sectors(&counts, 16, 16, form);
         let mut expected = input;
         if registers.contains('_') {
-            expected
-                .iter_mut()
-                .skip(1)
-                .step_by(4)
-                .for_each(|word| *word = 5);
+            let replaced = expected.iter_mut().skip(1).step_by(4);
+            replaced.for_each(|word| *word = 5);
         }
         assert_eq!(machine.read::<u32>(out + 512, 128), expected, "{form}");
     }
@@ -342,21 +268,14 @@ fn scattered_lanes_share_only_common_sectors() {
         ((0..32).rev().collect(), 4),
         ((0..32).map(|i| i / 2).collect(), 2),
         ((0..32).map(|i| (i * 7) % 32).collect(), 4),
-        (
-            (0..32).map(|i| if i < 16 { i } else { 800 + i }).collect(),
-            4,
-        ),
+        ((0..32).map(|i| i + i / 16 * 800).collect(), 4),
     ] {
         let mut machine = Machine::profiling(PTX);
-        let input_address = machine.buffer(&[0u32; 4000]);
-        let index_address = machine.buffer(&index);
+        let source = machine.buffer(&[0u32; 4000]);
+        let indices = machine.buffer(&index);
         let out = machine.out::<u32>(32);
-        let loads = global_loads(&total(&machine.run(
-            "gather",
-            1,
-            32,
-            params![out, input_address, index_address, 32u32],
-        )));
+        let report = machine.run("gather", 1, 32, params![out, source, indices, 32u32]);
+        let loads = global_loads(&total(&report));
         // The indices themselves take four more sectors.
         assert_eq!(loads.sectors, sectors + 4, "{index:?}");
         assert_eq!(loads.requests, 2);
@@ -371,14 +290,11 @@ fn distinct_constant_addresses_are_counted_per_warp() {
     let scattered: Vec<u32> = (0..64).map(|i| i * 37 % 64).collect();
     for (index, addresses) in [(uniform, 2), (distinct, 64), (four, 8), (scattered, 64)] {
         let mut machine = Machine::profiling(PTX);
-        let (out, index_address) = (machine.out::<u32>(64), machine.buffer(&index));
-        let constant = total(&machine.run("constants", 1, 64, params![out, index_address]))
-            [AccessClass::ConstantLoad];
-        assert_eq!(
-            (constant.requests, constant.addresses),
-            (2, addresses),
-            "{index:?}"
-        );
+        let (out, indices) = (machine.out::<u32>(64), machine.buffer(&index));
+        let report = machine.run("constants", 1, 64, params![out, indices]);
+        let constant = total(&report)[ConstantLoad];
+        assert_eq!(constant.requests, 2, "{index:?}");
+        assert_eq!(constant.addresses, addresses, "{index:?}");
     }
 }
 
@@ -398,17 +314,10 @@ fn divergent_branches_are_counted() {
         let report = machine.run("k", 1, 64, params![out]);
         let counts = total(&report);
         // A GPU guards the stores and has no branch; the simulator has one.
-        assert_eq!(counts.divergent_branches, 0, "split at {split}");
-        assert_eq!(
-            report.counts.divergent_branches, divergent,
-            "split at {split}"
-        );
+        assert_eq!(counts.divergent_branches, 0, "{split}");
+        assert_eq!(report.counts.divergent_branches, divergent, "{split}");
         // Two warps: each stores once per side that has lanes, and once after reconvergence.
-        assert_eq!(
-            counts[AccessClass::GlobalStore].requests,
-            4 + divergent,
-            "split at {split}"
-        );
+        assert_eq!(counts[GlobalStore].requests, 4 + divergent, "{split}");
     }
 }
 
@@ -416,13 +325,10 @@ fn divergent_branches_are_counted() {
 fn calls_make_no_local_accesses() {
     let mut machine = Machine::profiling(include_str!("../../kernels/ptx/divergence.ptx"));
     let out = machine.out::<u32>(32);
-    let input_address = machine.buffer(&(0..32).collect::<Vec<u32>>());
-    let counts = total(&machine.run("in_functions", 1, 32, params![out, input_address]));
-    let local = (
-        counts[AccessClass::LocalLoad].requests,
-        counts[AccessClass::LocalStore].requests,
-    );
-    assert_eq!(local, (0, 0));
+    let source = machine.buffer(&(0..32).collect::<Vec<u32>>());
+    let counts = total(&machine.run("in_functions", 1, 32, params![out, source]));
+    let local = [LocalLoad, LocalStore].map(|class| counts[class].requests);
+    assert_eq!(local, [0, 0]);
 }
 
 /// A warp that reads a row backwards hits the lines that it read forwards, although its first lane is

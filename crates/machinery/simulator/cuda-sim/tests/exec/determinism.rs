@@ -26,11 +26,11 @@ fn observe(
     let count = (grid * block) as usize;
     let input: Vec<u32> = noise(count).into_iter().map(|x| x % 1000).collect();
     let out = machine.buffer(&vec![0u32; 5 * count]);
-    let input_address = machine.buffer(&input);
+    let source = machine.buffer(&input);
     let params = match kernel {
         "by_block" => params![],
         "ordered" => params![machine.buffer(&[0u32; 5]), out],
-        _ => params![out, input_address],
+        _ => params![out, source],
     };
     let launch = Launch::new(kernel, grid, block, params).shared(4 * block);
     let report = machine.launch(&launch).unwrap();

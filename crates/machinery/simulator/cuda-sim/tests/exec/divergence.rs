@@ -15,8 +15,8 @@ fn compare(
         let count = 2 * block as usize;
         let input = inputs(count);
         let mut machine = Machine::new(PTX);
-        let (out, input_address) = (machine.out::<u32>(count), machine.buffer(&input));
-        machine.run(kernel, 2, block, params![out, input_address]);
+        let (out, source) = (machine.out::<u32>(count), machine.buffer(&input));
+        machine.run(kernel, 2, block, params![out, source]);
         let expected: Vec<u32> = input.iter().map(|&x| expected(x, &input)).collect();
         assert_memory(
             &machine,
@@ -102,8 +102,8 @@ fn early_returns_are_correct() {
         for n in [count - block / 2, 0] {
             let input: Vec<u32> = noise(count as usize).into_iter().map(|x| x % 9).collect();
             let mut machine = Machine::new(PTX);
-            let (out, input_address) = (machine.out::<u32>(count as usize), machine.buffer(&input));
-            machine.run("early_return", 3, block, params![out, input_address, n]);
+            let (out, source) = (machine.out::<u32>(count as usize), machine.buffer(&input));
+            machine.run("early_return", 3, block, params![out, source, n]);
             let expected = input.iter().enumerate().map(|(i, &x)| match x {
                 _ if i as u32 >= n => 0xa5a5_a5a5,
                 x if x & 1 == 1 => 1,
@@ -148,13 +148,8 @@ fn short_circuit_skips_second_operand() {
             })
             .collect();
         let mut machine = Machine::new(PTX);
-        let (out, input_address) = (machine.out::<u32>(count), machine.buffer(&input));
-        machine.run(
-            "short_circuit",
-            1,
-            block,
-            params![out, input_address, block],
-        );
+        let (out, source) = (machine.out::<u32>(count), machine.buffer(&input));
+        machine.run("short_circuit", 1, block, params![out, source, block]);
         let element = |x: u32| input.get(x as usize).copied();
         let expected: Vec<u32> = input
             .iter()

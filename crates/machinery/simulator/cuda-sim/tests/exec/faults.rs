@@ -44,21 +44,13 @@ fn out_of_bounds_store_names_kernel_block_thread_and_line() {
 #[test]
 fn lowest_faulting_block_is_reported() {
     let mut machine = Machine::new(PTX);
-    let input_address = machine.buffer(&[0u32; 64]);
+    let source = machine.buffer(&[0u32; 64]);
     let index: Vec<u32> = (0..6400).map(|i| if i >= 3200 { i } else { 0 }).collect();
-    let (out, index_address) = (machine.out::<u32>(6400), machine.buffer(&index));
+    let (out, indices) = (machine.out::<u32>(6400), machine.buffer(&index));
     for threads in [1, 2, 4] {
         machine.use_threads(threads);
-        let fault = machine.fault(
-            "gather",
-            100,
-            64,
-            params![out, input_address, index_address, 6400u32],
-        );
-        assert_eq!(
-            illegal(&fault),
-            ("device memory", input_address + 4 * 3200, false)
-        );
+        let fault = machine.fault("gather", 100, 64, params![out, source, indices, 6400u32]);
+        assert_eq!(illegal(&fault), ("device memory", source + 4 * 3200, false));
         assert_eq!(
             fault.location.expect("no thread is named").block,
             [50, 0, 0]

@@ -6,88 +6,31 @@ use cuda_sim::exec::FaultKind;
 
 #[test]
 fn invalid_and_unsupported_forms_are_rejected() {
-    let four = "{%r1, %r2, %r3, %r4}";
-    for (instruction, expected) in [
-        (
-            format!("tex.2d.v4.u32.f32 {four}, [%d1, {{%f1}}];"),
-            "coordinates, found 1",
-        ),
-        (
-            format!("tex.3d.v4.u32.f32 {four}, [%d1, {{%f1, %f1, %f1}}];"),
-            "expected 4 coordinates",
-        ),
-        (
-            format!("tex.a2dms.v4.u32.s32 {four}, [%d1, {{%r1, %r1, %r1, %r1}}];"),
-            "is not simulated",
-        ),
-        (
-            format!(
-                "tex.grad.2d.v4.u32.f32 {four}, [%d1, {{%f1, %f1}}], {{%f1, %f1}}, {{%f1, %f1}};"
-            ),
-            "is not simulated",
-        ),
-        (
-            format!("tex.level.2d.v4.u32.f32 {four}, [%d1, {{%f1, %f1}}];"),
-            "takes registers, and a handle",
-        ),
-        (
-            "tex.1d.v4.u32.f32 {%r1, %r2}, [%d1, {%f1}];".to_owned(),
-            "expected a vector of 4 registers, found 2",
-        ),
-        (
-            format!("tex.1d.v4.u32.f32 {four}, [picture, {{%f1}}];"),
-            "64-bit handle",
-        ),
-        (
-            format!("tex.1d.v4.u32.f32 {four}, [%r1, {{%f1}}];"),
-            "64-bit handle",
-        ),
-        (
-            format!("tld4.r.3d.v4.u32.f32 {four}, [%d1, {{%f1, %f1}}];"),
-            "is not simulated",
-        ),
-        (
-            "suld.b.2d.b32 %r1, [%d1, {%r1, %r1}];".to_owned(),
-            "is not simulated",
-        ),
-        (
-            "suld.p.2d.b32.zero %r1, [%d1, {%r1, %r1}];".to_owned(),
-            "is not simulated",
-        ),
-        (
-            "suld.b.2d.v4.b64.zero {%d2, %d2, %d2, %d2}, [%d1, {%r1, %r1}];".to_owned(),
-            "is not simulated",
-        ),
-        (
-            "sust.b.2d.b32.zero [%d1], %r1;".to_owned(),
-            "takes registers, and a handle",
-        ),
-        (
-            "sured.b.xor.2d.b32.zero [%d1, {%r1, %r1}], %r2;".to_owned(),
-            "is not simulated",
-        ),
-        (
-            "sured.b.add.2d.b32.zero [%d1, {%r1, %r1}], %r2;".to_owned(),
-            "is not simulated",
-        ),
-        (
-            "sured.b.add.a2d.u32.zero [%d1, {%r1, %r1, %r1, %r1}], %r2;".to_owned(),
-            "is not simulated",
-        ),
-        (
-            "tex.cube.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r1, %r1, %r1, %r1}];".to_owned(),
-            "is not simulated",
-        ),
-        (
-            "tex.a1d.v4.u32.f32 {%r1, %r2, %r3, %r4}, [%d1, {%f1}];".to_owned(),
-            "expected 2 coordinates, found 1",
-        ),
-        (
-            "txq.channel_order.b32 %r1, [%d1];".to_owned(),
-            "is not simulated",
-        ),
-    ] {
-        let ptx = module_of("", &format!(".reg .f32 %f<4>;\n{instruction}"));
+    for (instruction, expected) in cases(
+        r"
+        tex.2d.v4.u32.f32 FOUR, [%d1, {%f1}]; => coordinates, found 1
+        tex.3d.v4.u32.f32 FOUR, [%d1, {%f1, %f1, %f1}]; => expected 4 coordinates
+        tex.a2dms.v4.u32.s32 FOUR, [%d1, {%r1, %r1, %r1, %r1}]; => is not simulated
+        tex.grad.2d.v4.u32.f32 FOUR, [%d1, {%f1, %f1}], {%f1, %f1}, {%f1, %f1}; => is not simulated
+        tex.level.2d.v4.u32.f32 FOUR, [%d1, {%f1, %f1}]; => takes registers, and a handle
+        tex.1d.v4.u32.f32 {%r1, %r2}, [%d1, {%f1}]; => expected a vector of 4 registers, found 2
+        tex.1d.v4.u32.f32 FOUR, [picture, {%f1}]; => 64-bit handle
+        tex.1d.v4.u32.f32 FOUR, [%r1, {%f1}]; => 64-bit handle
+        tld4.r.3d.v4.u32.f32 FOUR, [%d1, {%f1, %f1}]; => is not simulated
+        suld.b.2d.b32 %r1, [%d1, {%r1, %r1}]; => is not simulated
+        suld.p.2d.b32.zero %r1, [%d1, {%r1, %r1}]; => is not simulated
+        suld.b.2d.v4.b64.zero {%d2, %d2, %d2, %d2}, [%d1, {%r1, %r1}]; => is not simulated
+        sust.b.2d.b32.zero [%d1], %r1; => takes registers, and a handle
+        sured.b.xor.2d.b32.zero [%d1, {%r1, %r1}], %r2; => is not simulated
+        sured.b.add.2d.b32.zero [%d1, {%r1, %r1}], %r2; => is not simulated
+        sured.b.add.a2d.u32.zero [%d1, {%r1, %r1, %r1, %r1}], %r2; => is not simulated
+        tex.cube.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r1, %r1, %r1, %r1}]; => is not simulated
+        tex.a1d.v4.u32.f32 {%r1, %r2, %r3, %r4}, [%d1, {%f1}]; => expected 2 coordinates, found 1
+        txq.channel_order.b32 %r1, [%d1]; => is not simulated
+    ",
+    ) {
+        let instruction = instruction.replace("FOUR", "{%r1, %r2, %r3, %r4}");
+        let ptx = kernel_of(&format!(".reg .f32 %f<4>;\n{instruction}"));
         assert_load_error(&ptx, expected);
     }
 }

@@ -73,39 +73,20 @@ fn phase_ends_with_last_arrival() {
 
 #[test]
 fn invalid_barrier_operations_fault() {
-    for (body, expected) in [
-        (
-            "mbarrier.init.shared.b64 [bar], 0;".to_owned(),
-            "thread count is 0 or more than 1048575",
-        ),
-        (
-            "mov.u32 %r1, 1048576; mbarrier.init.shared.b64 [bar], %r1;".to_owned(),
-            "thread count is 0 or more than 1048575",
-        ),
-        (
-            format!("{INIT} mbarrier.arrive.shared.b64 _, [%r9], 4;"),
-            "more threads arrive",
-        ),
-        (
-            format!("{INIT} mbarrier.inval.shared.b64 [%r9]; mbarrier.arrive.shared.b64 _, [%r9];"),
-            "more threads arrive",
-        ),
-        (
-            format!("{INIT} mbarrier.arrive.noComplete.shared.b64 _, [%r9], 3;"),
-            "noComplete",
-        ),
-        (
-            format!(
-                "{INIT} mov.u32 %r1, 1048576; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r9], %r1;"
-            ),
-            "more bytes",
-        ),
-    ] {
+    for (body, expected) in cases(
+        r"
+        mbarrier.init.shared.b64 [bar], 0; => thread count is 0 or more than 1048575
+        mov.u32 %r1, 1048576; mbarrier.init.shared.b64 [bar], %r1; => thread count is 0 or more than 1048575
+        INIT mbarrier.arrive.shared.b64 _, [%r9], 4; => more threads arrive
+        INIT mbarrier.inval.shared.b64 [%r9]; mbarrier.arrive.shared.b64 _, [%r9]; => more threads arrive
+        INIT mbarrier.arrive.noComplete.shared.b64 _, [%r9], 3; => noComplete
+        INIT mov.u32 %r1, 1048576; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r9], %r1; => more bytes
+    ",
+    ) {
+        let body = body.replace("INIT", INIT);
         let fault = words(&kernel(&body), 1).expect_err(&body);
-        assert!(
-            matches!(fault.kind, FaultKind::Mbarrier(_)),
-            "{body}: {fault}"
-        );
+        let is_expected = matches!(fault.kind, FaultKind::Mbarrier(_));
+        assert!(is_expected, "{body}: {fault}");
         assert!(fault.to_string().contains(expected), "{body}: {fault}");
     }
     for (address, misaligned) in [("[%r9+4]", true), ("[%r9+100000]", false)] {
@@ -172,10 +153,7 @@ fn warps_exchange_data_through_two_barriers() {
     // The mirrored lane: 0 and 31, 1 and 30, and so on.
     let sum = |lane: u32| (0..20).map(|round| round * 100 + (31 - lane)).sum::<u32>();
     assert_eq!(actual[..32], [0; 32]);
-    assert_eq!(
-        actual[32..],
-        std::array::from_fn::<_, 32, _>(|lane| sum(lane as u32))
-    );
+    assert_eq!(actual[32..], (0..32).map(sum).collect::<Vec<_>>());
 }
 
 /// Thread 0 reinitializes a barrier as soon as it sees the end of its phase, as a solution of Mojo's puzzles
@@ -210,8 +188,7 @@ fn barrier_can_be_reinitialized_after_its_phase() {
 #[test]
 fn checks_track_order_through_mbarriers() {
     let run = |ptx: &str| {
-        let mut machine = Machine::new(ptx);
-        machine.options.checks = Checks::ALL;
+        let mut machine = Machine::checking(ptx, Checks::ALL);
         let out = machine.out::<u32>(64);
         machine.run("k", 1, 64, params![out]).findings
     };
@@ -257,8 +234,7 @@ fn async_copies_arrive_at_a_barrier() {
             bar.sync 0;
             st.global.u32 [%mine], %r4;"
         );
-        let mut machine = Machine::new(&kernel(&body));
-        machine.options.checks = Checks::ALL;
+        let mut machine = Machine::checking(&kernel(&body), Checks::ALL);
         let out = machine.buffer(&(0..32u32).collect::<Vec<_>>());
         let report = machine.run("k", 1, 32, params![out]);
         assert!(report.findings.is_empty(), "{:#?}", report.findings);
@@ -289,14 +265,8 @@ fn invalid_and_unsupported_forms_are_rejected() {
 /// `stmatrix` stores the layout that `ldmatrix` loads, at the addresses that PTX's figures give.
 #[test]
 fn stmatrix_matches_ldmatrix() {
-    for (count, transposition) in [
-        (1, ""),
-        (2, ""),
-        (4, ""),
-        (1, ".trans"),
-        (2, ".trans"),
-        (4, ".trans"),
-    ] {
+    let forms = ["", ".trans"].map(|transposition| [1, 2, 4].map(|count| (count, transposition)));
+    for (count, transposition) in forms.into_iter().flatten() {
         for space in [".shared", ""] {
             let generic = match space {
                 "" => "cvta.shared.u64 %d5, %d5;",
@@ -304,24 +274,14 @@ fn stmatrix_matches_ldmatrix() {
             };
             let registers: Vec<String> = (0..count).map(|n| format!("%r{}", 4 + n)).collect();
             let loaded: Vec<String> = (0..count).map(|n| format!("%r{}", 8 + n)).collect();
-            let values: String = (0..count)
-                .map(|n| {
-                    format!(
-                        "mad.lo.u32 %r{0}, %t, 131074, {1}; ",
-                        4 + n,
-                        (n << 24) + 65536
-                    )
-                })
-                .collect();
-            let comparison: String = (0..count)
-                .map(|n| {
-                    format!(
-                        "xor.b32 %r20, %r{}, %r{}; or.b32 %r2, %r2, %r20;",
-                        4 + n,
-                        8 + n
-                    )
-                })
-                .collect();
+            let mut values = String::new();
+            let mut comparison = String::new();
+            for n in 0..count {
+                let (stored, loaded, bias) = (4 + n, 8 + n, (n << 24) + 65536);
+                values += &format!("mad.lo.u32 %r{stored}, %t, 131074, {bias}; ");
+                comparison +=
+                    &format!("xor.b32 %r20, %r{stored}, %r{loaded}; or.b32 %r2, %r2, %r20;");
+            }
             // Rows are 48 bytes apart.
             let body = format!(
                 "{values}
@@ -342,40 +302,21 @@ fn stmatrix_matches_ldmatrix() {
             // Row 1, column 1: the upper half of lane 4, or the upper half of lane 0's neighbour.
             let lane = 4u32;
             let element = (lane * 131_074 + 65536) >> 16;
-            assert_eq!(
-                machine.read::<u32>(out, 32),
-                [element; 32],
-                "x{count}{transposition}{space}"
-            );
+            let context = format!("x{count}{transposition}{space}");
+            assert_memory(&machine, out, &[element; 32], context);
             let stores = total(&report)[AccessClass::MatrixStore];
             assert_eq!((stores.requests, stores.wavefronts > 0), (1, true));
         }
     }
-    for (body, threads, expected) in [
-        (
-            "stmatrix.sync.aligned.m8n8.x1.shared.b16 [tile], {%t};",
-            31,
-            "incomplete warp",
-        ),
-        (
-            "stmatrix.sync.aligned.m8n8.x1.shared.b16 [tile+8], {%t};",
-            32,
-            "misaligned",
-        ),
-        (
-            "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%t+8192], {%t};",
-            32,
-            "address",
-        ),
+    for (address, threads, expected) in [
+        ("tile", 31, "incomplete warp"),
+        ("tile+8", 32, "misaligned"),
+        ("%t+8192", 32, "address"),
     ] {
-        let fault = words(&kernel(body), threads).expect_err(body).to_string();
+        let body = format!("stmatrix.sync.aligned.m8n8.x1.shared.b16 [{address}], {{%t}};");
+        let fault = words(&kernel(&body), threads).expect_err(&body).to_string();
         assert!(fault.contains(expected), "{fault}");
     }
-    let message = load_error(&kernel(
-        "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [tile], {%t};",
-    ));
-    assert!(
-        message.to_string().contains("is not simulated"),
-        "{message}"
-    );
+    let bytes = kernel("stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [tile], {%t};");
+    assert_load_error(&bytes, "is not simulated");
 }

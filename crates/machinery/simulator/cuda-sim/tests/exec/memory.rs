@@ -38,8 +38,8 @@ fn every_width_and_vector_is_copied() {
                 .map(|x| (x >> 7) as u8)
                 .collect();
             let mut machine = Machine::new(PTX);
-            let (out, input_address) = (machine.out::<u8>(n * size), machine.buffer(&input));
-            machine.run(kernel, 3, block, params![out, input_address, n as u32]);
+            let (out, source) = (machine.out::<u8>(n * size), machine.buffer(&input));
+            machine.run(kernel, 3, block, params![out, source, n as u32]);
             // Thread t of a block loads the element at its index and stores the element that
             // its mirror image loaded: both have the same index.
             assert_eq!(
@@ -117,14 +117,9 @@ fn rows_of_a_block_are_gathered() {
                 .map(|lane| rows[lane / 8] + lane as u32 % 8 * step)
                 .collect();
             let mut machine = Machine::profiling(PTX);
-            let (out, input_address) = (machine.out::<u32>(32), machine.buffer(&input));
-            let index_address = machine.buffer(&index);
-            let report = machine.run(
-                "gather",
-                1,
-                32,
-                params![out, input_address, index_address, 32u32],
-            );
+            let (out, source) = (machine.out::<u32>(32), machine.buffer(&input));
+            let indices = machine.buffer(&index);
+            let report = machine.run("gather", 1, 32, params![out, source, indices, 32u32]);
             let expected: Vec<u32> = index.iter().map(|&i| input[i as usize]).collect();
             assert_memory(&machine, out, &expected, format!("{rows:?}, {step}"));
 
@@ -144,16 +139,11 @@ fn rows_of_a_block_are_gathered() {
 #[test]
 fn partly_out_of_bounds_row_faults_at_its_first_bad_lane() {
     let mut machine = Machine::new(PTX);
-    let (out, input_address) = (machine.out::<u32>(32), machine.buffer(&noise(64)));
+    let (out, source) = (machine.out::<u32>(32), machine.buffer(&noise(64)));
     let index: Vec<u32> = (0..32).map(|lane| lane / 8 * 20 + lane % 8).collect();
-    let index_address = machine.buffer(&index);
-    let fault = machine.fault(
-        "gather",
-        1,
-        32,
-        params![out, input_address, index_address, 32u32],
-    );
-    assert_eq!(illegal(&fault).1, input_address + 64 * 4);
+    let indices = machine.buffer(&index);
+    let fault = machine.fault("gather", 1, 32, params![out, source, indices, 32u32]);
+    assert_eq!(illegal(&fault).1, source + 64 * 4);
     assert_eq!(fault.location.unwrap().thread, [28, 0, 0]);
 }
 
@@ -165,13 +155,8 @@ fn gathers_are_correct() {
         for (name, index) in patterns(n) {
             let mut machine = Machine::new(PTX);
             let out = machine.out::<u32>(n as usize);
-            let (input_address, index_address) = (machine.buffer(&input), machine.buffer(&index));
-            machine.run(
-                "gather",
-                2,
-                block,
-                params![out, input_address, index_address, n],
-            );
+            let (source, indices) = (machine.buffer(&input), machine.buffer(&index));
+            machine.run("gather", 2, block, params![out, source, indices, n]);
             let expected: Vec<u32> = index.iter().map(|&i| input[i as usize]).collect();
             assert_memory(
                 &machine,
@@ -192,8 +177,8 @@ fn scatters_write_only_their_words() {
         let index: Vec<u32> = (0..n).map(|i| 3 * (n - 1 - i)).collect();
         let mut machine = Machine::new(PTX);
         let out = machine.out::<u32>(3 * n as usize);
-        let (input_address, to) = (machine.buffer(&input), machine.buffer(&index));
-        machine.run("scatter", 2, block, params![out, input_address, to, n]);
+        let (source, to) = (machine.buffer(&input), machine.buffer(&index));
+        machine.run("scatter", 2, block, params![out, source, to, n]);
         let mut expected = vec![0xa5a5_a5a5; 3 * n as usize];
         for (&to, &value) in index.iter().zip(&input) {
             expected[to as usize] = value;
@@ -206,8 +191,8 @@ fn scatters_write_only_their_words() {
 fn highest_lane_wins_on_conflicting_stores() {
     let mut machine = Machine::new(PTX);
     let out = machine.out::<u32>(1);
-    let (input_address, to) = (machine.buffer(&noise(32)), machine.buffer(&[0u32; 32]));
-    machine.run("scatter", 1, 32, params![out, input_address, to, 32u32]);
+    let (source, to) = (machine.buffer(&noise(32)), machine.buffer(&[0u32; 32]));
+    machine.run("scatter", 1, 32, params![out, source, to, 32u32]);
     assert_eq!(machine.read::<u32>(out, 1), [noise(32)[31]]);
 }
 
@@ -217,8 +202,8 @@ fn local_arrays_are_private_to_threads() {
         let count = 2 * block as usize;
         let input = noise(count);
         let mut machine = Machine::profiling(PTX);
-        let (out, input_address) = (machine.out::<u32>(count), machine.buffer(&input));
-        let report = machine.run("local_array", 2, block, params![out, input_address]);
+        let (out, source) = (machine.out::<u32>(count), machine.buffer(&input));
+        let report = machine.run("local_array", 2, block, params![out, source]);
         let counts = total(&report);
         assert!(
             counts[AccessClass::LocalLoad].requests > 0
@@ -255,8 +240,8 @@ fn one_function_reads_every_space() {
         let input: Vec<u32> = (0..8).map(|k| 1000 * k).collect();
         let mut machine = Machine::new(PTX);
         let out = machine.out::<u32>(2 * block as usize);
-        let input_address = machine.buffer(&input);
-        machine.run("generic_pointers", 1, block, params![out, input_address]);
+        let source = machine.buffer(&input);
+        machine.run("generic_pointers", 1, block, params![out, source]);
         let expected: Vec<u32> = (0..block)
             .flat_map(|t| {
                 let local_sum = |n: u32| (0..n).map(|k| t * k + 1000 * k).sum::<u32>();
@@ -402,8 +387,8 @@ fn host_finds_variables_by_name_and_writes_them() {
     machine.write(bank, bytemuck::cast_slice(&values));
     for block in BLOCK_SIZES {
         let index = noise(2 * block as usize);
-        let (out, index_address) = (machine.out::<u32>(index.len()), machine.buffer(&index));
-        machine.run("constants", 2, block, params![out, index_address]);
+        let (out, indices) = (machine.out::<u32>(index.len()), machine.buffer(&index));
+        machine.run("constants", 2, block, params![out, indices]);
         let expected: Vec<u32> = index.iter().map(|&i| values[i as usize & 63]).collect();
         assert_memory(&machine, out, &expected, format!("blocks of {block}"));
     }

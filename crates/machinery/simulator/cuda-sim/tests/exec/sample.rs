@@ -7,8 +7,8 @@ fn modelled_microseconds(kernel: &str, (blocks, threads): (u32, u32), seed: Opti
     let mut machine = Machine::new(include_str!("../../kernels/ptx/watched.ptx"));
     machine.options.conditions.sample_seed = seed;
     let count = threads as usize * blocks as usize;
-    let (out, input_address) = (machine.out::<u32>(count), machine.out::<u32>(1 << 16));
-    let report = machine.run(kernel, blocks, threads, params![out, input_address]);
+    let (out, source) = (machine.out::<u32>(count), machine.out::<u32>(1 << 16));
+    let report = machine.run(kernel, blocks, threads, params![out, source]);
     record(&report).time.milliseconds * 1e3
 }
 

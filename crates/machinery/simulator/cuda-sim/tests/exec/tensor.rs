@@ -48,10 +48,8 @@ fn sum_of_products(form: &str, packed: usize, products: &[(u32, u32)], addend: u
         }
     }
     // Both halves of the rows of A are equal.
-    let a: Vec<String> = (0..registers)
-        .flat_map(|r| [r, r])
-        .map(|r| format!("%r{}", 8 + r))
-        .collect();
+    let a = (0..registers).map(|r| format!("%r{0}, %r{0}", 8 + r));
+    let a: Vec<String> = a.collect();
     let b: Vec<String> = (0..registers).map(|r| format!("%r{}", 16 + r)).collect();
     let is_f16 = form.ends_with(".f16");
     let (d, c) = if is_f16 {
@@ -59,11 +57,7 @@ fn sum_of_products(form: &str, packed: usize, products: &[(u32, u32)], addend: u
     } else {
         ("%r1, %r2, %r3, %r4", "%r5, %r5, %r5, %r5")
     };
-    let addend = if is_f16 {
-        addend << 16 | addend
-    } else {
-        addend
-    };
+    let addend = addend | if is_f16 { addend << 16 } else { 0 };
     body += &format!(
         "mov.u32 %r5, {addend}; mov.u32 %r3, 0; mov.u32 %r4, 0;
     mma.sync.aligned.{form} {{{d}}}, {{{}}}, {{{}}}, {{{c}}};",
@@ -82,149 +76,39 @@ fn sum_of_products(form: &str, packed: usize, products: &[(u32, u32)], addend: u
 /// Sums recorded on an NVIDIA H200: the cases in which almost correct rounding rules fail.
 #[test]
 fn sums_are_rounded_like_on_an_h200() {
-    type Case<'a> = (&'a str, usize, u32, &'a [(u32, u32)], u32);
-    let tf32 = "m16n8k4.row.col.f32.tf32.tf32.f32";
-    let tf32_k8 = "m16n8k8.row.col.f32.tf32.tf32.f32";
-    let bf16 = "m16n8k8.row.col.f32.bf16.bf16.f32";
-    let f16 = "m16n8k8.row.col.f16.f16.f16.f16";
-    let cases: [Case; 9] = [
-        (
-            tf32_k8,
-            1,
-            0x8000_0131,
-            &[
-                (0x4e665, 0xe552),
-                (0x4de4b, 0x4e219),
-                (0xe196, 0xe707),
-                (0x4d8a8, 0xdabd),
-                (0x4cf4a, 0x4e683),
-                (0xd525, 0x4d5b3),
-                (0x4da4b, 0xd004),
-                (0x4cb55, 0x4d7c5),
-            ],
-            0,
-        ),
-        (
-            tf32_k8,
-            1,
-            0x8000_01a3,
-            &[
-                (0x4cc00, 0xc86d),
-                (0xd3df, 0x4cdd5),
-                (0x4df28, 0x4d2b6),
-                (0xd0ab, 0x4d888),
-                (0x4e2fa, 0xe38b),
-                (0x4d163, 0xde67),
-                (0x4c966, 0x4d80b),
-                (0xcd1f, 0xd06f),
-            ],
-            0x8000_0000,
-        ),
-        (
-            tf32,
-            1,
-            0x8000_012c,
-            &[
-                (0xd75a, 0xd844),
-                (0xe0fd, 0x4d546),
-                (0xde4d, 0x4e5f2),
-                (0x4e4d5, 0x4cf83),
-            ],
-            0,
-        ),
-        (
-            tf32,
-            1,
-            0x0000_0107,
-            &[
-                (0x4e021, 0xdd84),
-                (0x4e772, 0x4dd87),
-                (0xe0ca, 0xd2a5),
-                (0xc9db, 0xe6ce),
-            ],
-            0,
-        ),
-        (
-            tf32,
-            1,
-            0,
-            &[
-                (0xc93e, 0x4dac1),
-                (0x4dc84, 0xcd0b),
-                (0x4d081, 0x4d0d5),
-                (0x4d7c7, 0xe2be),
-            ],
-            0x37,
-        ),
-        (
-            tf32,
-            1,
-            0,
-            &[(0, 0x40000), (0, 0x40000), (0x50ef8, 0), (0x2ed15, 0x40000)],
-            0x8000_0000,
-        ),
-        (
-            bf16,
-            2,
-            0x8000_02aa,
-            &[
-                (0x9cb4, 0x1c68),
-                (0x9b9a, 0x9a23),
-                (0x9c34, 0x1b03),
-                (0x1c00, 0x1b4b),
-                (0x9ab4, 0x1c37),
-                (0x9cb8, 0x194f),
-                (0x196f, 0x1a0c),
-                (0x9957, 0x9b08),
-            ],
-            0x8000_0000,
-        ),
-        (
-            bf16,
-            2,
-            0x0000_03b1,
-            &[
-                (0x1c74, 0x9aff),
-                (0x1cc7, 0x1c3b),
-                (0x19ea, 0x9968),
-                (0x9906, 0x99e6),
-                (0x9a01, 0x1b6c),
-                (0x9a1a, 0x1c46),
-                (0x9c8b, 0x9c4e),
-                (0x99c3, 0x1bb9),
-            ],
-            0x8000_0000,
-        ),
-        (
-            f16,
-            2,
-            0,
-            &[
-                (0xb898, 0xa83b),
-                (0x3898, 0xa83b),
-                (0xa40, 0x1774),
-                (0x8a40, 0x1774),
-                (0x2fd3, 0x3bff),
-                (0xafd3, 0x3bff),
-                (0xbbff, 0x2d04),
-                (0x3bff, 0x2d05),
-            ],
-            0x8400,
-        ),
-    ];
-    for (form, packed, expected, products, addend) in cases {
+    // The form, the products and the addend, in hexadecimal.
+    for (case, expected) in cases(
+        "
+        k8 f32.tf32.tf32.f32 4e665*e552 4de4b*4e219 e196*e707 4d8a8*dabd 4cf4a*4e683 d525*4d5b3 4da4b*d004 4cb55*4d7c5 0 => 80000131
+        k8 f32.tf32.tf32.f32 4cc00*c86d d3df*4cdd5 4df28*4d2b6 d0ab*4d888 4e2fa*e38b 4d163*de67 4c966*4d80b cd1f*d06f 80000000 => 800001a3
+        k4 f32.tf32.tf32.f32 d75a*d844 e0fd*4d546 de4d*4e5f2 4e4d5*4cf83 0 => 8000012c
+        k4 f32.tf32.tf32.f32 4e021*dd84 4e772*4dd87 e0ca*d2a5 c9db*e6ce 0 => 107
+        k4 f32.tf32.tf32.f32 c93e*4dac1 4dc84*cd0b 4d081*4d0d5 4d7c7*e2be 37 => 0
+        k4 f32.tf32.tf32.f32 0*40000 0*40000 50ef8*0 2ed15*40000 80000000 => 0
+        k8 f32.bf16.bf16.f32 9cb4*1c68 9b9a*9a23 9c34*1b03 1c00*1b4b 9ab4*1c37 9cb8*194f 196f*1a0c 9957*9b08 80000000 => 800002aa
+        k8 f32.bf16.bf16.f32 1c74*9aff 1cc7*1c3b 19ea*9968 9906*99e6 9a01*1b6c 9a1a*1c46 9c8b*9c4e 99c3*1bb9 80000000 => 3b1
+        k8 f16.f16.f16.f16 b898*a83b 3898*a83b a40*1774 8a40*1774 2fd3*3bff afd3*3bff bbff*2d04 3bff*2d05 8400 => 0
+    ",
+    ) {
+        let fields: Vec<&str> = case.split(' ').collect();
+        let [k, types, products @ .., addend] = &fields[..] else {
+            panic!("{case}");
+        };
+        let form = format!("m16n8{k}.row.col.{types}");
+        let packed = if types.contains("tf32") { 1 } else { 2 };
+        let hexadecimal = |text| u32::from_str_radix(text, 16).expect("not hexadecimal");
+        let products = products.iter().map(|product| {
+            let (a, b) = product.split_once('*').expect("not a product");
+            (hexadecimal(a), hexadecimal(b))
+        });
         // A tf32 ignores the low 13 of its 32 bits.
         let shift = if packed == 1 { 13 } else { 0 };
         for low in [0, (1 << shift) - 1] {
-            let products: Vec<(u32, u32)> = products
-                .iter()
-                .map(|&(a, b)| (a << shift | low, b << shift | low))
-                .collect();
-            let actual = sum_of_products(form, packed, &products, addend);
-            assert_eq!(
-                actual, expected,
-                "{form} {products:x?} + {addend:#x}: {actual:#x}"
-            );
+            let products = products.clone();
+            let products = products.map(|(a, b)| (a << shift | low, b << shift | low));
+            let products: Vec<(u32, u32)> = products.collect();
+            let actual = sum_of_products(&form, packed, &products, hexadecimal(addend));
+            assert_eq!(actual, hexadecimal(expected), "{case}, low bits {low:x}: {actual:x}");
         }
     }
 }
@@ -234,48 +118,19 @@ fn infinities_and_nan_propagate() {
     let form = "m16n8k4.row.col.f32.tf32.tf32.f32";
     let (one, zero, infinity, nan) = (0x3f80_0000, 0, 0x7f80_0000, 0x7fc0_0000);
     let negative = infinity | 1 << 31;
-    for (products, addend, expected) in [
-        (
-            [(one, one), (one, infinity), (one, one), (zero, one)],
-            one,
-            infinity,
-        ),
-        (
-            [(one, one), (one, negative), (one, one), (zero, one)],
-            negative,
-            negative,
-        ),
-        (
-            [(one, one), (one, negative), (one, one), (zero, one)],
-            infinity,
-            0x7fff_ffff,
-        ),
-        (
-            [(one, one), (zero, infinity), (one, one), (zero, one)],
-            one,
-            0x7fff_ffff,
-        ),
-        (
-            [(one, nan), (zero, one), (one, one), (zero, one)],
-            one,
-            0x7fff_ffff,
-        ),
-        (
-            [
-                (0x7f00_0000, 0x7f00_0000),
-                (one, one),
-                (one, one),
-                (zero, one),
-            ],
-            one,
-            infinity,
-        ),
+    let large = 0x7f00_0000;
+    // Two products; the others are 1 and 0.
+    for (first, second, addend, expected) in [
+        ((one, one), (one, infinity), one, infinity),
+        ((one, one), (one, negative), negative, negative),
+        ((one, one), (one, negative), infinity, 0x7fff_ffff),
+        ((one, one), (zero, infinity), one, 0x7fff_ffff),
+        ((one, nan), (zero, one), one, 0x7fff_ffff),
+        ((large, large), (one, one), one, infinity),
     ] {
-        assert_eq!(
-            sum_of_products(form, 1, &products, addend),
-            expected,
-            "{products:x?}"
-        );
+        let products = [first, second, (one, one), (zero, one)];
+        let actual = sum_of_products(form, 1, &products, addend);
+        assert_eq!(actual, expected, "{products:x?}");
     }
 }
 
@@ -328,22 +183,17 @@ fn ldmatrix_is_counted_and_checked() {
     let out = machine.out::<u32>(128);
     let tally = total(&machine.run("k", 1, 32, params![out]));
     let loads = tally[AccessClass::MatrixLoad];
-    assert_eq!(
-        (loads.requests, loads.wavefronts, loads.conflicts),
-        (1, 8, 4)
-    );
-    assert_eq!(
-        (
-            loads.threads,
-            loads.bytes,
-            tally[AccessClass::SharedLoad].requests
-        ),
-        (32, 512, 0)
-    );
-    for (step, offset) in [(16, 8), (128, 0)] {
+    let wavefronts = (loads.requests, loads.wavefronts, loads.conflicts);
+    assert_eq!(wavefronts, (1, 8, 4));
+    assert_eq!((loads.threads, loads.bytes), (32, 512));
+    assert_eq!(tally[AccessClass::SharedLoad].requests, 0);
+    let fault = |step: u32, offset: u32, threads: u32| {
         let mut machine = Machine::new(&four_words(&load(step, offset)));
         let out = machine.out::<u32>(128);
-        let fault = machine.fault("k", 1, 32, params![out]);
+        machine.fault("k", 1, threads, params![out])
+    };
+    for (step, offset) in [(16, 8), (128, 0)] {
+        let fault = fault(step, offset, 32);
         let is_expected = match fault.kind {
             FaultKind::MisalignedAddress { bytes: 16, .. } => offset == 8,
             FaultKind::IllegalAddress { address: 2048, .. } => offset == 0,
@@ -351,15 +201,8 @@ fn ldmatrix_is_counted_and_checked() {
         };
         assert!(is_expected, "{fault}");
     }
-    let mut machine = Machine::new(&four_words(&load(16, 0)));
-    let out = machine.out::<u32>(128);
-    let fault = machine.fault("k", 1, 31, params![out]);
-    assert_eq!(
-        fault.kind,
-        FaultKind::WarpIncomplete {
-            alive: u32::MAX >> 1
-        }
-    );
+    let alive = u32::MAX >> 1;
+    assert_eq!(fault(16, 0, 31).kind, FaultKind::WarpIncomplete { alive });
 }
 
 #[test]
@@ -409,48 +252,23 @@ fn tf32_conversion_rounds_like_an_h200() {
 #[test]
 fn invalid_forms_are_rejected_with_their_line() {
     let tf32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32";
-    for (instruction, expected) in [
-        (
-            format!(
-                "{tf32} {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}};"
-            ),
-            "expected a vector of 4 registers, found 2",
-        ),
-        (
-            format!("{tf32} {{%r1, %r2, %r3, %r4}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}};"),
-            "takes 4 operands",
-        ),
-        (
-            format!(
-                "{tf32} {{%d1, %r2, %r3, %r4}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}};"
-            ),
-            "64 bits wide",
-        ),
-        (
-            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1, %d2}, {%d3}, {%d4}, {%d1, %d2};"
-                .into(),
-            "is not simulated",
-        ),
-        (
-            "mma.sync.aligned.m16n8k8.row.row.f32.tf32.tf32.f32 %r1, %r2, %r3, %r4;".into(),
-            "is not simulated",
-        ),
-        (
-            "ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r1, %r2, %r3}, [tile];".into(),
-            "is not simulated",
-        ),
-        (
-            "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1}, [tile];".into(),
-            "a vector of 2 registers, found 1",
-        ),
-        ("cvt.rn.tf32.f32 %r1, %r2;".into(), ".rna"),
-    ] {
-        let ptx = four_words(&instruction);
-        assert_load_error_at(&ptx, &instruction, expected);
+    for (instruction, expected) in cases(
+        r"
+        TF32 {%r1, %r2}, {%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2, %r3, %r4}; => expected a vector of 4 registers, found 2
+        TF32 {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%r1, %r2}; => takes 4 operands
+        TF32 {%d1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2, %r3, %r4}; => 64 bits wide
+        mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1, %d2}, {%d3}, {%d4}, {%d1, %d2}; => is not simulated
+        mma.sync.aligned.m16n8k8.row.row.f32.tf32.tf32.f32 %r1, %r2, %r3, %r4; => is not simulated
+        ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r1, %r2, %r3}, [tile]; => is not simulated
+        ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1}, [tile]; => a vector of 2 registers, found 1
+        cvt.rn.tf32.f32 %r1, %r2; => .rna
+    ",
+    ) {
+        let instruction = instruction.replace("TF32", tf32);
+        assert_load_error_at(&four_words(&instruction), &instruction, expected);
     }
-    let old = four_words(&format!(
-        "{tf32} {{%r1, %r2, %r3, %r4}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}};"
-    ));
+    let four = "{%r1, %r2, %r3, %r4}";
+    let old = four_words(&format!("{tf32} {four}, {four}, {{%r1, %r2}}, {four};"));
     assert_load_error(&old.replace("sm_80", "sm_75"), "requires `.target sm_80`");
 }
 
@@ -459,12 +277,8 @@ fn module_for_sm_80_is_rejected_on_older_gpus() {
     for device in ["gtx970", "p2000"] {
         let device = DeviceSpec::named(device).expect("no such preset");
         let mut global = Global::new(1 << 20);
-        let error = cuda_sim::lower::load(&four_words(""), device, &mut global)
-            .err()
-            .expect("the module was loaded");
-        assert!(
-            error.to_string().contains("the module is for sm_80"),
-            "{error}"
-        );
+        let loaded = cuda_sim::lower::load(&four_words(""), device, &mut global);
+        let message = loaded.err().expect("the module was loaded").to_string();
+        assert!(message.contains("the module is for sm_80"), "{message}");
     }
 }

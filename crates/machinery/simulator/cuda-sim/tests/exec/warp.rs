@@ -13,8 +13,8 @@ fn run<T: bytemuck::Pod>(
 ) -> Vec<T> {
     let mut machine = Machine::new(PTX);
     let count = threads as usize * words_per_thread;
-    let (out, input_address) = (machine.out::<T>(count), machine.buffer(input));
-    machine.run(kernel, 1, threads, params![out, input_address]);
+    let (out, source) = (machine.out::<T>(count), machine.buffer(input));
+    machine.run(kernel, 1, threads, params![out, source]);
     machine.read(out, count)
 }
 
@@ -24,13 +24,8 @@ fn shuffles_respect_segments_of_every_width() {
     for width in [32, 16, 8, 4, 2, 1] {
         for delta in [0u32, 1, 2, 5, 16, 31, 33] {
             let mut machine = Machine::new(PTX);
-            let (out, input_address) = (machine.out::<i32>(256), machine.buffer(&input));
-            machine.run(
-                "shuffles",
-                1,
-                64,
-                params![out, input_address, delta, width as i32],
-            );
+            let (out, source) = (machine.out::<i32>(256), machine.buffer(&input));
+            machine.run("shuffles", 1, 64, params![out, source, delta, width as i32]);
             let expected: Vec<i32> = (0..64u32)
                 .flat_map(|t| {
                     let (lane, begin) = (t & 31, (t & 31) / width * width);
