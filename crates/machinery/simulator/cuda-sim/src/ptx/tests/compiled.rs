@@ -14,11 +14,9 @@ pub(super) const DEBUG: &str = include_str!("../../../tests/ptx/lanes-debug.ptx"
 
 fn function<'m>(module: &'m Module<'m>, name: &str) -> &'m Function<'m> {
     // clang declares some functions before it defines them.
-    let mut defined = module
-        .functions
-        .iter()
-        .filter(|function| function.body.is_some());
-    defined.find(|function| function.name == name).expect(name)
+    let mut functions = module.functions.iter();
+    let found = functions.find(|function| function.body.is_some() && function.name == name);
+    found.expect(name)
 }
 
 #[test]
@@ -29,21 +27,16 @@ fn tables_have_values_and_symbols() {
     assert_eq!(module.files[0], (1, "./tables.cu".to_owned()));
 
     let variable = |name| {
-        module
-            .variables
-            .iter()
+        let mut variables = module.variables.iter();
+        variables
             .find(|variable| variable.name == name)
-            .unwrap()
+            .expect(name)
     };
     let spheres = variable("spheres");
-    assert_eq!(
-        (spheres.space, spheres.linkage),
-        (StateSpace::Const, Linkage::Visible)
-    );
-    assert_eq!(
-        (spheres.align, spheres.ty, &spheres.dims[..]),
-        (4, Type::B8, &[40][..])
-    );
+    assert_eq!(spheres.space, StateSpace::Const);
+    assert_eq!(spheres.linkage, Linkage::Visible);
+    assert_eq!((spheres.align, spheres.ty), (4, Type::B8));
+    assert_eq!(spheres.dims, [40]);
     let bytes: Vec<u8> = spheres.init.iter().map(byte).collect();
     assert_eq!(bytes[4..8], (-2.0_f32).to_le_bytes());
 
@@ -55,18 +48,14 @@ fn tables_have_values_and_symbols() {
         mask: None,
     };
     assert_eq!(links.init[0], inside);
-    assert_eq!(links.init[5], Initializer::Value(Immediate::Int(i64::MIN)));
-    assert_eq!(
-        variable("big").init,
-        [Initializer::Value(Immediate::Int(i64::MIN))]
-    );
+    let lowest = Initializer::Value(Immediate::Int(i64::MIN));
+    assert_eq!(links.init[5], lowest);
+    assert_eq!(variable("big").init, [lowest]);
     assert!(variable("empty").init.is_empty());
 
     let scratch = variable("scratch");
-    assert_eq!(
-        (scratch.linkage, scratch.space),
-        (Linkage::Extern, StateSpace::Shared)
-    );
+    assert_eq!(scratch.linkage, Linkage::Extern);
+    assert_eq!(scratch.space, StateSpace::Shared);
     assert_eq!((scratch.align, &scratch.dims[..]), (16, &[0][..]));
 
     let gather = function(&module, "gather");
@@ -95,25 +84,19 @@ fn calls_have_a_function_or_a_prototype() {
 
     let swap = function(&module, "_Z4swap4Pair");
     assert!(!swap.entry);
-    assert_eq!(
-        (swap.returns[0].align, &swap.returns[0].dims[..]),
-        (8, &[16][..])
-    );
+    let result = &swap.returns[0];
+    assert_eq!((result.align, &result.dims[..]), (8, &[16][..]));
 
     let calls = function(&module, "calls").body.as_deref().unwrap();
-    let operands: Vec<_> = flatten(calls)
-        .iter()
-        .filter(|instruction| instruction.mnemonic == "call")
-        .map(|call| (call.modifiers.clone(), call.operands.len()))
-        .collect();
+    let mut operands = flatten(calls);
+    operands.retain(|instruction| instruction.mnemonic == "call");
+    let operands = operands.iter();
+    let operands = operands.map(|call| (call.modifiers.clone(), call.operands.len()));
+    let operands: Vec<_> = operands.collect();
     assert!(operands.contains(&(vec!["uni"], 3)), "{operands:?}");
     assert!(operands.contains(&(vec![], 4)), "{operands:?}");
-    let prototypes = |statements: &[Statement<'_>]| {
-        statements
-            .iter()
-            .filter(|item| matches!(item, Statement::CallPrototype { .. }))
-            .count()
-    };
+    let is_prototype = |item: &&Statement<'_>| matches!(item, Statement::CallPrototype { .. });
+    let prototypes = |inner: &[Statement<'_>]| inner.iter().filter(is_prototype).count();
     let inner = calls.iter().map(|statement| match statement {
         Statement::Block(inner) => prototypes(inner),
         _ => 0,
@@ -125,43 +108,25 @@ fn calls_have_a_function_or_a_prototype() {
 fn instructions_keep_their_source_lines() {
     let module = parse(LANES).unwrap();
     let lanes = function(&module, "lanes").body.as_deref().unwrap();
-    let all = flatten(lanes);
-    let load = all
-        .iter()
-        .find(|inst| inst.modifiers == ["global", "v4", "f32"])
-        .unwrap();
+    let mut all = flatten(lanes).into_iter();
+    let load = all.find(|inst| inst.modifiers == ["global", "v4", "f32"]);
+    let load = load.unwrap();
     assert!(matches!(&load.operands[0], Operand::Vector(lanes) if lanes.len() == 4));
-    let address = Operand::Address {
-        base: AddressBase::Name("%rd9"),
-        offset: 0,
-    };
-    assert_eq!(load.operands[1], address);
-    assert_eq!(
-        load.location,
-        Some(SourceLocation {
-            file: 1,
-            line: 6,
-            column: 12
-        })
-    );
-    let text = LANES.lines().nth(load.line as usize - 1).unwrap();
-    assert!(
-        text.contains("ld.global.v4.f32"),
-        "line {} is {text}",
-        load.line
-    );
+    let (base, offset) = (AddressBase::Name("%rd9"), 0);
+    assert_eq!(load.operands[1], Operand::Address { base, offset });
+    let SourceLocation { file, line, column } = load.location.unwrap();
+    assert_eq!((file, line, column), (1, 6, 12));
+    let line = load.line;
+    let text = LANES.lines().nth(line as usize - 1).unwrap();
+    assert!(text.contains("ld.global.v4.f32"), "line {line} is {text}");
 }
 
 #[test]
 fn debug_sections_are_ignored() {
     let module = parse(DEBUG).unwrap();
     assert!(DEBUG.contains(".section"));
-    assert!(
-        function(&module, "lanes")
-            .body
-            .as_ref()
-            .is_some_and(|body| body.len() > 50)
-    );
+    let body = function(&module, "lanes").body.as_ref().unwrap();
+    assert!(body.len() > 50);
     assert_eq!(module.files.len(), 2);
 }
 

@@ -14,10 +14,8 @@ fn linked(bodies: &[&str]) -> Result<String, LinkError> {
 fn defines(bodies: &[&str]) -> Vec<String> {
     let text = linked(bodies).unwrap();
     let module = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let functions = module.functions.iter();
-    let functions = functions
-        .filter(|first| first.body.is_some())
-        .map(|first| first.name);
+    let functions = module.functions.iter().filter(|first| first.body.is_some());
+    let functions = functions.map(|first| first.name);
     let variables = module.variables.iter().map(|first| first.name);
     variables.chain(functions).map(str::to_owned).collect()
 }
@@ -41,17 +39,9 @@ fn clashing_local_names_are_renamed() {
     let text = linked(&[&first, &second]).unwrap();
     assert_eq!(text.matches("own$module0").count(), 2, "{text}");
     assert_eq!(text.matches("helper$module1").count(), 2, "{text}");
-    assert_eq!(
-        defines(&[&first, &second]),
-        [
-            "own$module0",
-            "own$module1",
-            "helper$module0",
-            "a",
-            "helper$module1",
-            "b"
-        ]
-    );
+    let names = defines(&[&first, &second]).join(" ");
+    let expected = "own$module0 own$module1 helper$module0 a helper$module1 b";
+    assert_eq!(names, expected);
     // A name that only one module has is not renamed.
     assert_eq!(defines(&[&first, ".visible .entry b() { ret; }"])[0], "own");
 }
@@ -72,10 +62,8 @@ fn strong_definitions_override_weak_ones_and_clash() {
 #[test]
 fn undefined_names_and_syntax_errors_are_reported() {
     let undefined = linked(&[".extern .global .u32 v;", ""]).unwrap_err();
-    assert!(
-        undefined.to_string().contains("m0 declares `v`"),
-        "{undefined}"
-    );
+    let message = undefined.to_string();
+    assert!(message.contains("m0 declares `v`"), "{message}");
     let syntax = linked(&["", "oops"]).unwrap_err();
     assert!(syntax.to_string().starts_with("m1: line 4"), "{syntax}");
     assert_eq!(link(&[]), Err(LinkError::NoModules));
@@ -87,20 +75,17 @@ fn source_files_are_renumbered() {
         .section .debug_str { .b8 0 }";
     let (first, second) = (unit.replace("NAME", "a"), unit.replace("NAME", "b"));
     let text = linked(&[&first, &second.replace("a.cu", "b.cu")]).unwrap();
-    assert!(
-        text.contains(".file 1 \"a.cu\"") && text.contains(".loc 1 5 3"),
-        "{text}"
-    );
-    assert!(
-        text.contains(".file 3 \"b.cu\"") && text.contains(".loc 3 5 3"),
-        "{text}"
-    );
+    for part in [
+        ".file 1 \"a.cu\"",
+        ".loc 1 5 3",
+        ".file 3 \"b.cu\"",
+        ".loc 3 5 3",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
     assert!(!text.contains("debug_str"), "{text}");
-    assert_eq!(
-        linked(&[&first]).unwrap(),
-        format!("{HEAD}{first}"),
-        "alone as it is"
-    );
+    let alone = linked(&[&first]).unwrap();
+    assert_eq!(alone, format!("{HEAD}{first}"));
 }
 
 #[test]
@@ -110,10 +95,8 @@ fn newest_version_and_target_are_used() {
         (target.to_owned(), text)
     };
     let linked = link(&[text("7.8", "sm_52"), text("6.4", "sm_80")]).unwrap();
-    assert!(
-        linked.starts_with(".version 7.8\n.target sm_80\n"),
-        "{linked}"
-    );
+    let head = ".version 7.8\n.target sm_80\n";
+    assert!(linked.starts_with(head), "{linked}");
 }
 
 /// Dynamic shared memory is declared by all modules and defined once.
