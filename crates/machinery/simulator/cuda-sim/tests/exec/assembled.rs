@@ -49,16 +49,20 @@ const FOUR_ADDRESSES: &str = "and.b32 %r1, %t, 3;";
 const ONE_ADDRESS: &str = "shr.u32 %r1, %t, 5;";
 /// All lanes use one address, which the assembler can prove.
 const UNIFORM: &str = "mov.u32 %r1, %ctaid.x;";
+/// The largest number of lanes at one address, for each of these.
+const PASSES: [(&str, u64); 4] = [
+    (DISTINCT, 1),
+    (PAIRS, 2),
+    (FOUR_ADDRESSES, 8),
+    (ONE_ADDRESS, 32),
+];
 const STRIDED: &str = "shl.b32 %r1, %t, 3;";
 
 #[track_caller]
 fn assert_global(counts: Tally, class: AccessClass, requests: u64, sectors: u64, passes: u64) {
-    let AccessCounts { .. } = counts[class];
     let actual = counts[class];
-    assert_eq!(
-        (actual.requests, actual.sectors, actual.output_wavefronts),
-        (requests, sectors, passes)
-    );
+    let actual = (actual.requests, actual.sectors, actual.output_wavefronts);
+    assert_eq!(actual, (requests, sectors, passes));
     let other = match class {
         GlobalAtomic => GlobalReduction,
         _ => GlobalAtomic,
@@ -68,15 +72,12 @@ fn assert_global(counts: Tally, class: AccessClass, requests: u64, sectors: u64,
 
 #[test]
 fn global_atomics_and_reductions_are_counted_separately() {
-    let red = "red.global.add.f32";
+    let old_value_used = "st.global.u32 [%mine], %r9; atom.global.add.f32 %r9,";
     for (form, class) in [
-        (red, GlobalReduction),
+        ("red.global.add.f32", GlobalReduction),
         // The old value is never used.
         ("atom.global.add.f32 %r9,", GlobalReduction),
-        (
-            "st.global.u32 [%mine], %r9; atom.global.add.f32 %r9,",
-            GlobalAtomic,
-        ),
+        (old_value_used, GlobalAtomic),
     ] {
         for (index, sectors, passes) in [
             (DISTINCT, 4, 1),
@@ -94,13 +95,8 @@ fn global_atomics_and_reductions_are_counted_separately() {
     }
     let swap = global_atomic("atom.global.cas.b32 %r9,", DISTINCT, "%t, 5");
     assert_global(swap, GlobalAtomic, 1, 4, 2);
-    assert_global(
-        global_atomic("red.global.add.u64", STRIDED, "%d2"),
-        GlobalReduction,
-        1,
-        32,
-        4,
-    );
+    let wide = global_atomic("red.global.add.u64", STRIDED, "%d2");
+    assert_global(wide, GlobalReduction, 1, 32, 4);
 }
 
 #[test]
@@ -112,84 +108,50 @@ fn reductions_to_a_provably_uniform_address_are_combined() {
         "red.global.max.s32",
         "red.global.or.b32",
     ] {
-        let [uniform, divergent_uniform] =
-            [UNIFORM, ONE_ADDRESS].map(|index| reduction_counts(form, index, "%t"));
-        assert_eq!(
-            (uniform.sectors, uniform.output_wavefronts),
-            (1, 1),
-            "{form}"
-        );
-        assert_eq!(
-            (
-                divergent_uniform.sectors,
-                divergent_uniform.output_wavefronts
-            ),
-            (32, 32),
-            "{form}"
-        );
+        for (index, expected) in [(UNIFORM, 1), (ONE_ADDRESS, 32)] {
+            let actual = reduction_counts(form, index, "%t");
+            assert_eq!(actual.sectors, expected, "{form} {index}");
+            assert_eq!(actual.output_wavefronts, expected, "{form} {index}");
+        }
     }
     // Sums of 64 bits are combined only if the value is uniform, too; floating-point sums never are.
-    assert_eq!(
-        reduction_counts("red.global.add.u64", UNIFORM, "3").sectors,
-        1
-    );
-    assert_eq!(
-        reduction_counts("red.global.add.u64", UNIFORM, "%d2").sectors,
-        32
-    );
-    assert_eq!(
-        reduction_counts("red.global.add.f32", UNIFORM, "%r2").sectors,
-        32
-    );
+    for (form, value, sectors) in [
+        ("red.global.add.u64", "3", 1),
+        ("red.global.add.u64", "%d2", 32),
+        ("red.global.add.f32", "%r2", 32),
+    ] {
+        let actual = reduction_counts(form, UNIFORM, value).sectors;
+        assert_eq!(actual, sectors, "{form} {value}");
+    }
     // If the old value is used, only sums are combined: the old value then follows from the lane's position.
     let used_old_value = |operation: &str| {
         let form = format!("st.global.u32 [%mine], %r9; atom.global.{operation} %r9,");
         global_atomic(&form, UNIFORM, "%t")[GlobalAtomic].sectors
     };
-    assert_eq!(
-        (used_old_value("add.u32"), used_old_value("max.u32")),
-        (1, 32)
-    );
+    assert_eq!(used_old_value("add.u32"), 1);
+    assert_eq!(used_old_value("max.u32"), 32);
 }
 
 #[track_caller]
 fn assert_shared(counts: Tally, requests: u64, wavefronts: u64, conflicts: u64) {
     let counts = counts[SharedAtomic];
-    assert_eq!(
-        (counts.requests, counts.wavefronts, counts.conflicts),
-        (requests, wavefronts, conflicts)
-    );
+    let actual = (counts.requests, counts.wavefronts, counts.conflicts);
+    assert_eq!(actual, (requests, wavefronts, conflicts));
 }
 
 #[test]
 fn shared_atomics_serialize_lanes_of_one_bank() {
-    for (index, passes) in [
-        (DISTINCT, 1),
-        (PAIRS, 2),
-        (FOUR_ADDRESSES, 8),
-        (ONE_ADDRESS, 32),
-    ] {
-        assert_shared(
-            shared_atomic("red.shared.add.u32", index, "%t"),
-            1,
-            passes,
-            passes - 1,
-        );
-        assert_shared(
-            shared_atomic("red.shared.max.s32", index, "%t"),
-            1,
-            passes,
-            passes - 1,
-        );
+    let used_old_value = "st.global.u32 [%mine], %r9; atom.shared.add.u32 %r9,";
+    for (index, passes) in PASSES {
+        for (form, value) in [
+            ("red.shared.add.u32", "%t"),
+            ("red.shared.max.s32", "%t"),
+            (used_old_value, "1"),
+        ] {
+            assert_shared(shared_atomic(form, index, value), 1, passes, passes - 1);
+        }
         // Additions of a constant 1 are combined per word, for all lanes at once.
         assert_shared(shared_atomic("red.shared.add.u32", index, "1"), 1, 1, 0);
-        let used_old_value = "st.global.u32 [%mine], %r9; atom.shared.add.u32 %r9,";
-        assert_shared(
-            shared_atomic(used_old_value, index, "1"),
-            1,
-            passes,
-            passes - 1,
-        );
         // A compare-and-swap sends two values.
         let swap = shared_atomic("atom.shared.cas.b32 %r9,", index, "0, %t");
         assert_shared(swap, 1, 2 * passes, passes - 1);
@@ -197,12 +159,8 @@ fn shared_atomics_serialize_lanes_of_one_bank() {
     assert_shared(shared_atomic("red.shared.add.u32", UNIFORM, "%t"), 1, 1, 0);
     let exchange = "atom.shared.exch.b64 %d9,";
     for (index, wavefronts, conflicts) in [(DISTINCT, 2, 0), (PAIRS, 4, 2), (ONE_ADDRESS, 32, 30)] {
-        assert_shared(
-            shared_atomic(exchange, index, "%d2"),
-            1,
-            wavefronts,
-            conflicts,
-        );
+        let counts = shared_atomic(exchange, index, "%d2");
+        assert_shared(counts, 1, wavefronts, conflicts);
         let swap = shared_atomic("atom.shared.cas.b64 %d9,", index, "0, %d2");
         assert_shared(swap, 1, 2 * wavefronts, conflicts);
     }
@@ -216,12 +174,7 @@ fn loop_counts(counts: Tally) -> (u64, u64, u64) {
 
 #[test]
 fn unsupported_shared_atomics_become_loops() {
-    for (index, rounds) in [
-        (DISTINCT, 1),
-        (PAIRS, 2),
-        (FOUR_ADDRESSES, 8),
-        (ONE_ADDRESS, 32),
-    ] {
+    for (index, rounds) in PASSES {
         let sum = shared_atomic("red.shared.add.f32", index, "%r2");
         assert_shared(sum, rounds, 2 * rounds, 0);
         assert_eq!(loop_counts(sum), (rounds, rounds, rounds - 1));
@@ -238,11 +191,8 @@ fn unsupported_shared_atomics_become_loops() {
         ] {
             let counts = shared_atomic(form, index, "%d2");
             assert_shared(counts, rounds, wavefronts, 0);
-            assert_eq!(
-                loop_counts(counts),
-                (rounds, of_loads, rounds - 1),
-                "{form}"
-            );
+            let expected = (rounds, of_loads, rounds - 1);
+            assert_eq!(loop_counts(counts), expected, "{form}");
         }
     }
 }
@@ -283,10 +233,8 @@ fn adjacent_shared_stores_are_merged() {
         )
     };
     assert_eq!(count_stores(&pair("", 4)), (1, 2));
-    assert_eq!(
-        count_stores(&pair("add.u32 %r5, %t, 1; ld.global.u32 %r6, [%mine];", 4)),
-        (1, 2)
-    );
+    let other_space = pair("add.u32 %r5, %t, 1; ld.global.u32 %r6, [%mine];", 4);
+    assert_eq!(count_stores(&other_space), (1, 2));
     // A load or a barrier in between, a gap, or a first address that is not a multiple of 8 prevents merging.
     for not_adjacent in [
         pair("ld.shared.u32 %r6, [s+96];", 4),
@@ -311,19 +259,13 @@ fn predicated_branches_do_not_diverge() {
         st.global.u32 [%mine+128], %t;"
         )
     };
-    assert_eq!(
-        divergent_branches(&guarded_by_branch("st.global.u32 [%mine], %t;")),
-        0
-    );
-    assert_eq!(
-        divergent_branches(&guarded_by_branch(&"add.u32 %t, %t, 3; ".repeat(40))),
-        1
-    );
+    let short = guarded_by_branch("st.global.u32 [%mine], %t;");
+    assert_eq!(divergent_branches(&short), 0);
+    let long = guarded_by_branch(&"add.u32 %t, %t, 3; ".repeat(40));
+    assert_eq!(divergent_branches(&long), 1);
     // Lanes that only exit need no branch.
-    assert_eq!(
-        divergent_branches("setp.lt.u32 %p1, %t, 7; @%p1 bra end; st.global.u32 [%mine], %t; end:"),
-        0
-    );
+    let exits = "setp.lt.u32 %p1, %t, 7; @%p1 bra end; st.global.u32 [%mine], %t; end:";
+    assert_eq!(divergent_branches(exits), 0);
     let counted_loop = "mov.u32 %r1, 0;
     again:
         add.u32 %r1, %r1, 1;

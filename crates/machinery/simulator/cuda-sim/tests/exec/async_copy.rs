@@ -31,37 +31,21 @@ fn run(body: &str, threads: u32) -> Vec<u32> {
 
 #[test]
 fn every_size_and_cache_operator_copies() {
-    for (instruction, last_word) in [
-        ("cp.async.ca.shared.global [%to], [%from], 4;", 0),
-        ("cp.async.ca.shared.global [%to], [%from], 8;", 1),
-        ("cp.async.ca.shared::cta.global [%to], [%from], 16;", 3),
-        ("cp.async.cg.shared.global [%to], [%from], 16;", 3),
-        (
-            "cp.async.cg.shared.global.L2::128B [%to+0], [%from+0], 16;",
-            3,
-        ),
+    for (operands, last_word) in [
+        ("ca.shared.global [%to], [%from], 4;", 0),
+        ("ca.shared.global [%to], [%from], 8;", 1),
+        ("ca.shared::cta.global [%to], [%from], 16;", 3),
+        ("cg.shared.global [%to], [%from], 16;", 3),
+        ("cg.shared.global.L2::128B [%to+0], [%from+0], 16;", 3),
     ] {
         for threads in [1, 31, 32, 33, 64] {
             for word in 0..4 {
-                let body = format!(
-                    "{instruction} cp.async.wait_all; ld.shared.u32 %r1, [%to+{}];",
-                    word * 4
-                );
+                let wait = "cp.async.wait_all; ld.shared.u32 %r1, ";
+                let body = format!("cp.async.{operands} {wait} [%to+{}];", word * 4);
                 let ptx = copy_kernel(&body).replace(".version 7.0", ".version 7.4");
-                let expected: Vec<u32> = (0..threads)
-                    .map(|t| {
-                        if word <= last_word {
-                            100 + t * 4 + word
-                        } else {
-                            7
-                        }
-                    })
-                    .collect();
-                assert_eq!(
-                    words(&ptx, threads).unwrap(),
-                    expected,
-                    "{instruction} word {word}"
-                );
+                let is_copied = word <= last_word;
+                let copied = |t| 100 + t * 4 + word;
+                assert_words(&ptx, threads, |t| if is_copied { copied(t) } else { 7 });
             }
         }
     }
@@ -76,6 +60,7 @@ fn copies_are_invisible_until_waited_for() {
         )
     };
     let three = copy(0) + &copy(1) + &copy(2);
+    let repeated_waits = "cp.async.wait_group 9; cp.async.wait_group 2; cp.async.wait_group 2;";
     for (wait, visible) in [
         ("", 0),
         ("bar.sync 0;", 0),
@@ -84,28 +69,13 @@ fn copies_are_invisible_until_waited_for() {
         ("cp.async.wait_group 1;", 2),
         ("cp.async.wait_group 0;", 3),
         ("cp.async.wait_all;", 3),
-        (
-            "cp.async.wait_group 9; cp.async.wait_group 2; cp.async.wait_group 2;",
-            1,
-        ),
+        (repeated_waits, 1),
     ] {
         for word in 0..3 {
-            let actual = run(
-                &format!("{three} {wait} ld.shared.u32 %r1, [%to+{}];", word * 4),
-                33,
-            );
-            let expected = |t: u32| {
-                if word < visible {
-                    100 + t * 4 + word
-                } else {
-                    7
-                }
-            };
-            assert_eq!(
-                actual,
-                (0..33).map(expected).collect::<Vec<_>>(),
-                "{wait} word {word}"
-            );
+            let body = format!("{three} {wait} ld.shared.u32 %r1, [%to+{}];", word * 4);
+            let copied = |t| 100 + t * 4 + word;
+            let expected = |t| if word < visible { copied(t) } else { 7 };
+            assert_words(&copy_kernel(&body), 33, expected);
         }
     }
     // A copy that was never committed is in no group: only `wait_all` waits for it.
@@ -126,7 +96,7 @@ fn groups_are_per_thread() {
     cp.async.wait_group 1;
     ld.shared.u32 %r1, [%to];";
     let expected = |t: u32| if t % 2 == 1 { 100 + 4 * t } else { 7 };
-    assert_eq!(run(body, 40), (0..40).map(expected).collect::<Vec<_>>());
+    assert_words(&copy_kernel(body), 40, expected);
 }
 
 #[test]
@@ -164,10 +134,8 @@ fn invalid_addresses_fault_like_loads_and_stores() {
     };
     for change in ["add.u64 %from, %from, 8;", "add.u64 %to, %to, 4;"] {
         let actual = fault(change);
-        assert!(
-            matches!(actual.kind, FaultKind::MisalignedAddress { bytes: 16, .. }),
-            "{actual}"
-        );
+        let is_expected = matches!(actual.kind, FaultKind::MisalignedAddress { bytes: 16, .. });
+        assert!(is_expected, "{actual}");
     }
     let (space, address, write) = illegal(&fault("add.u64 %to, %to, 1024;"));
     assert_eq!((space, address, write), ("shared memory", 1024, true));
@@ -183,25 +151,19 @@ fn copies_count_global_reads_and_shared_writes() {
     assert_eq!((copies.requests, copies.sectors, copies.hits), (2, 32, 0));
     assert_eq!((copies.threads, copies.bytes), (64, 1024));
     let written = tally[AccessClass::CopyWrite];
-    assert_eq!(
-        (written.requests, written.wavefronts, written.conflicts),
-        (2, 8, 0)
-    );
+    let written = (written.requests, written.wavefronts, written.conflicts);
+    assert_eq!(written, (2, 8, 0));
 }
 
 /// As Nsight Compute counts on an H200: a lane that reads nothing is in no request, and a warp of such lanes
 /// makes no request.
 #[test]
 fn lanes_that_read_nothing_make_no_request() {
+    let half_of_lanes = "setp.lt.u32 %p1, %t, 16; selp.u32 %r2, 16, 0, %p1;";
     for (size, requests, sectors, threads) in [
         ("mov.u32 %r2, 16;", 1, 16, 32),
         ("mov.u32 %r2, 0;", 0, 0, 0),
-        (
-            "setp.lt.u32 %p1, %t, 16; selp.u32 %r2, 16, 0, %p1;",
-            1,
-            8,
-            16,
-        ),
+        (half_of_lanes, 1, 8, 16),
         ("and.b32 %r2, %t, 1; shl.b32 %r2, %r2, 4;", 1, 16, 16),
         ("mov.u32 %r2, 8;", 1, 16, 32),
     ] {
@@ -209,16 +171,10 @@ fn lanes_that_read_nothing_make_no_request() {
             "{size} cp.async.cg.shared.global [%to], [%from], 16, %r2; cp.async.wait_all;
     mov.u32 %r1, 0;"
         );
-        let mut machine = Machine::profiling(&copy_kernel(&body));
-        let out = machine.out::<u32>(32);
-        let launch = machine.run("k", 1, 32, params![out]);
-        let tally = total(&launch);
+        let tally = profiled(&copy_kernel(&body), 32);
         let reads = tally[AccessClass::CopyReadBypassL1];
-        assert_eq!(
-            (reads.requests, reads.sectors, reads.threads),
-            (requests, sectors, threads),
-            "{size}"
-        );
+        let actual = (reads.requests, reads.sectors, reads.threads);
+        assert_eq!(actual, (requests, sectors, threads), "{size}");
         let written = tally[AccessClass::CopyWrite];
         assert_eq!((written.issued, written.threads), (1, 32), "{size}");
     }

@@ -8,67 +8,46 @@ use cuda_sim::memory::global::Global;
 /// Returns the error message for a kernel body. The error must be on the line that contains `culprit`.
 fn message(body: &str, culprit: &str) -> String {
     let ptx = kernel_of(body);
-    let line = ptx
-        .lines()
-        .position(|line| line.contains(culprit))
-        .expect("no line has the culprit")
-        + 1;
-    let error = load_error(&ptx);
-    let text = error.to_string();
-    assert!(
-        text.starts_with(&format!("line {line}")),
-        "{text} should be on line {line}"
-    );
+    let line = line_of(&ptx, culprit);
+    let text = load_error(&ptx).to_string();
+    assert!(text.starts_with(&format!("line {line}")), "{text}\n{ptx}");
     text
 }
 
 #[test]
 fn unknown_instructions_name_their_required_capability() {
-    for (instruction, needs) in [
-        (
-            "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1;",
-            Some(90),
-        ),
-        (
-            "wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 {%r1, %r2}, %d1, %d2, 1, 1, 1;",
-            Some(90),
-        ),
-        (
-            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1, %d2}, {%d3}, {%d4}, {%d1, %d2};",
-            None,
-        ),
-        (
-            "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%d1];",
-            None,
-        ),
-        ("cp.async.bulk.commit_group;", Some(90)),
-        ("tcgen05.fence::before_thread_sync;", Some(100)),
-        (
-            "tex.2dms.v4.f32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r5, %r6, %r7, %r8}];",
-            None,
-        ),
-        ("frobnicate.u32 %r1, %r2;", None),
-    ] {
+    // The second column is the required capability, if there is one.
+    for (instruction, needs) in cases(
+        r"
+        wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1; => 90
+        wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 {%r1, %r2}, %d1, %d2, 1, 1, 1; => 90
+        mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1, %d2}, {%d3}, {%d4}, {%d1, %d2}; =>
+        ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%d1]; =>
+        cp.async.bulk.commit_group; => 90
+        tcgen05.fence::before_thread_sync; => 100
+        tex.2dms.v4.f32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r5, %r6, %r7, %r8}]; =>
+        frobnicate.u32 %r1, %r2; =>
+    ",
+    ) {
         let ptx = kernel_of(&format!("mov.u32 %r1, 0;\n{instruction}"));
-        let line = ptx
-            .lines()
-            .position(|line| line.contains(instruction))
-            .expect("no such line")
-            + 1;
-        match load_error(&ptx) {
+        let line = match load_error(&ptx) {
             LoadError::UnknownInstruction {
-                line: actual_line,
+                line,
                 instruction: name,
-                required_sm: actual_needs,
+                required_sm,
             } => {
-                assert_eq!(actual_line as usize, line, "{instruction}");
                 assert!(instruction.starts_with(&name), "{name} of {instruction}");
-                assert_eq!(actual_needs, needs, "{instruction}");
+                assert_eq!(
+                    required_sm.map(|sm| sm.to_string()).unwrap_or_default(),
+                    needs
+                );
+                line
             }
             // A form that the parser rejects is reported as a syntax error, with its line.
-            LoadError::Syntax(error) => assert_eq!(error.line as usize, line, "{instruction}"),
+            LoadError::Syntax(error) => error.line,
             other => panic!("{instruction}: {other}"),
-        }
+        };
+        assert_eq!(line, line_of(&ptx, instruction), "{instruction}");
     }
 }
 
@@ -81,10 +60,8 @@ fn instructions_of_the_own_target_need_no_other_target() {
     let text = load_error(&ptx).to_string();
     assert!(text.ends_with("is not simulated"), "{text}");
     let text = load_error(&ptx.replace("sm_80", "sm_70")).to_string();
-    assert!(
-        text.ends_with("(it requires compute capability 8.0)"),
-        "{text}"
-    );
+    let expected = "(it requires compute capability 8.0)";
+    assert!(text.ends_with(expected), "{text}");
 }
 
 #[test]
@@ -179,11 +156,8 @@ fn newer_versions_and_targets_load() {
     for target in [
         "sm_90a", "sm_100", "sm_100a", "sm_103f", "sm_120a", "sm_121f",
     ] {
-        assert_eq!(
-            load_error_of(&ptx.replace("sm_80", target)),
-            None,
-            "{target}"
-        );
+        let text = ptx.replace("sm_80", target);
+        assert_eq!(load_error_of(&text), None, "{target}");
     }
 }
 
@@ -235,34 +209,29 @@ fn duplicate_declarations_are_rejected() {
 #[test]
 fn excessive_memory_is_rejected() {
     let text = |before: &str, body: &str| load_error(&module_of(before, body));
-    match text(".const .b8 a[65536]; .const .b8 b[1];", "") {
-        LoadError::ConstantMemory {
-            needed: 65537,
-            limit: 65536,
-        } => {}
-        other => panic!("{other}"),
-    }
-    match text("", ".shared .b8 a[49153]; st.shared.u8 [a], 1;") {
+    let (needed, limit) = (65537, 65536);
+    let error = text(".const .b8 a[65536]; .const .b8 b[1];", "");
+    assert_eq!(error, LoadError::ConstantMemory { needed, limit });
+    let kernel = "k".to_owned();
+    let (needed, limit) = (49153, 49152);
+    let error = text("", ".shared .b8 a[49153]; st.shared.u8 [a], 1;");
+    assert_eq!(
+        error,
         LoadError::SharedMemory {
             kernel,
-            needed: 49153,
-            limit: 49152,
-        } => assert_eq!(kernel, "k"),
-        other => panic!("{other}"),
-    }
-    match text(
-        ".shared .b8 a[30000]; .shared .b8 b[30000];",
-        "st.shared.u8 [a], 1; st.shared.u8 [b], 1;",
-    ) {
+            needed,
+            limit
+        }
+    );
+    let variables = ".shared .b8 a[30000]; .shared .b8 b[30000];";
+    match text(variables, "st.shared.u8 [a], 1; st.shared.u8 [b], 1;") {
         LoadError::SharedMemory {
             needed: 60000.., ..
         } => {}
         other => panic!("{other}"),
     }
-    match text(".global .b8 a[4294967296];", "") {
-        LoadError::OutOfMemory(4_294_967_296) => {}
-        other => panic!("{other}"),
-    }
+    let error = text(".global .b8 a[4294967296];", "");
+    assert_eq!(error, LoadError::OutOfMemory(4_294_967_296));
     for (before, body) in [
         (".global .b8 a[4294967296][4294967296];", ""),
         (".extern .global .u32 a;", ""),
@@ -280,6 +249,7 @@ fn excessive_memory_is_rejected() {
 #[test]
 fn mismatched_calls_are_rejected() {
     let f = ".func (.param .b32 r) f(.param .b32 a) { ret; }";
+    let vprintf = ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);";
     for (before, body) in [
         (f, "call f;"),
         (f, "{ .param .b32 x; call f, (x); }"),
@@ -290,10 +260,7 @@ fn mismatched_calls_are_rejected() {
         (f, "call %d1;"),
         (f, "call %d1, NOTHING;"),
         (".func f;", "call f;"),
-        (
-            ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);",
-            "call vprintf;",
-        ),
+        (vprintf, "call vprintf;"),
     ] {
         let text = load_error(&module_of(before, body)).to_string();
         assert!(text.starts_with("line "), "{body}: {text}");
@@ -304,20 +271,14 @@ fn mismatched_calls_are_rejected() {
 fn module_prefixes_load_or_are_rejected_without_leaks() {
     let source = include_str!("../../kernels/ptx/calls.ptx");
     let device = DeviceSpec::h200();
-    let ends = source
-        .char_indices()
-        .map(|(index, _)| index)
-        .step_by(source.len() / 300);
-    for end in ends {
+    let ends = source.char_indices().step_by(source.len() / 300);
+    for (end, _) in ends {
         let mut global = Global::new(1 << 30);
         let loaded = cuda_sim::lower::load(&source[..end], &device, &mut global);
         if loaded.is_err() {
             assert_eq!(global.free_bytes(), 1 << 30, "cut off at {end}");
         }
     }
-    assert!(
-        load_error(&source[..source.len() * 2 / 3])
-            .to_string()
-            .starts_with("line ")
-    );
+    let text = load_error(&source[..source.len() * 2 / 3]).to_string();
+    assert!(text.starts_with("line "), "{text}");
 }

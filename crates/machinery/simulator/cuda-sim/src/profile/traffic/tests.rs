@@ -46,10 +46,10 @@ fn unit(pattern: &[&str], lane: u64) -> u64 {
     let number = |index: usize| -> u64 { pattern[index].parse().expect("a number") };
     let (mut at, first_modifier) = match pattern[0] {
         "step" => (lane * number(1), 2),
-        "rows" => (
-            lane / number(1) * number(2) + lane % number(1) * number(3),
-            4,
-        ),
+        "rows" => {
+            let (row, column) = (lane / number(1), lane % number(1));
+            (row * number(2) + column * number(3), 4)
+        }
         "xor" => (lane ^ number(1), 2),
         "random" => {
             let key = (number(1) << 8 | (lane & number(3))) as u32;
@@ -70,6 +70,11 @@ fn unit(pattern: &[&str], lane: u64) -> u64 {
     at
 }
 
+/// Returns the traffic of a load or a store.
+fn global_traffic(addresses: &[u64; LANES], mask: u32, bytes: u64, store: bool) -> GlobalTraffic {
+    global(addresses, mask, bytes, store, &mut [(0, 0); LANES])
+}
+
 fn cases(memory: &str) -> impl Iterator<Item = (&'static str, Case)> {
     include_str!("h200.txt")
         .lines()
@@ -81,21 +86,13 @@ fn cases(memory: &str) -> impl Iterator<Item = (&'static str, Case)> {
 fn shared_memory_matches_the_h200() {
     let mut compared = 0;
     for (line, case) in cases("shared ") {
-        let Case {
-            addresses,
-            mask,
-            bytes,
-            ..
-        } = case;
+        let (addresses, mask, bytes) = (case.addresses, case.mask, case.bytes);
         let model = match case.operation.as_str() {
             "atomic" => shared_atomic(&addresses, mask, bytes, Update::default()),
             operation => shared(&addresses, mask, bytes, operation == "store"),
         };
-        assert_eq!(
-            [model.wavefronts, model.conflicts],
-            case.measured[..],
-            "{line}"
-        );
+        let model = [model.wavefronts, model.conflicts];
+        assert_eq!(model, case.measured[..], "{line}");
         compared += 1;
     }
     assert!(compared > 700, "the table was read: {compared} rows");
@@ -105,21 +102,10 @@ fn shared_memory_matches_the_h200() {
 fn global_sectors_and_lines_match_the_h200() {
     let (mut compared, mut exact, mut model, mut hardware) = (0, 0, 0, 0);
     for (line, case) in cases("global ") {
-        let Case {
-            addresses,
-            mask,
-            bytes,
-            ..
-        } = case;
+        let (addresses, mask, bytes) = (case.addresses, case.mask, case.bytes);
         let actual = match case.operation.as_str() {
             "atomic" => global_atomic(&addresses, mask, bytes, Update::default()),
-            operation => global(
-                &addresses,
-                mask,
-                bytes,
-                operation == "store",
-                &mut [(0, 0); LANES],
-            ),
+            operation => global_traffic(&addresses, mask, bytes, operation == "store"),
         };
         let &[wavefronts, sectors, ref lines @ ..] = &case.measured[..] else {
             panic!("counters are missing: {line}");
@@ -140,8 +126,9 @@ fn global_sectors_and_lines_match_the_h200() {
         exact * 100 >= compared * 92,
         "{exact} of {compared} wavefronts"
     );
+    let difference = model.abs_diff(hardware);
     assert!(
-        model.abs_diff(hardware) * 20 < hardware,
+        difference * 20 < hardware,
         "{model} wavefronts, measured {hardware}"
     );
 }
@@ -151,24 +138,15 @@ fn asynchronous_copies_match_the_h200() {
     let (mut compared, mut both, mut model, mut hardware) = (0, 0, 0, 0);
     let (mut past_alike, mut past) = (0, 0);
     for (line, case) in cases("copy ") {
-        let Case {
-            addresses: from,
-            to,
-            mask,
-            bytes,
-            ..
-        } = case;
+        let (from, to, mask, bytes) = (case.addresses, case.to, case.mask, case.bytes);
         let &[sectors, wavefronts] = &case.measured[..] else {
             panic!("counters are missing: {line}");
         };
         compared += 1;
         if case.operation == "past" {
             let actual = copy_past_l1(&from, &to, mask);
-            assert_eq!(
-                (actual.sectors, actual.shared.conflicts),
-                (sectors, 0),
-                "{line}"
-            );
+            assert_eq!(actual.sectors, sectors, "{line}");
+            assert_eq!(actual.shared.conflicts, 0, "{line}");
             past_alike += u32::from(actual.shared.wavefronts == wavefronts);
             past += 1;
             continue;
@@ -234,14 +212,9 @@ fn lines_are_listed_with_their_sectors() {
 fn inactive_lanes_are_ignored() {
     let mut addresses: [u64; LANES] = std::array::from_fn(|lane| lane as u64 * 4);
     addresses[5] = 1 << 30;
-    assert_eq!(
-        global(&addresses, !(1 << 5), 4, false, &mut [(0, 0); LANES]).lines,
-        1
-    );
-    assert_eq!(
-        global(&addresses, FULL, 4, false, &mut [(0, 0); LANES]).lines,
-        2
-    );
+    for (mask, lines) in [(!(1 << 5), 1), (FULL, 2)] {
+        assert_eq!(global_traffic(&addresses, mask, 4, false).lines, lines);
+    }
     assert_eq!(shared(&addresses, !(1 << 5), 4, false).conflicts, 0);
     assert_eq!(constant(&addresses, 1 << 5, 4, &mut [0; LANES]), 1);
 }
@@ -270,10 +243,8 @@ fn matrix_loads_match_the_h200() {
         (rows(144), 4, 4, 0),
     ] {
         let actual = matrices(&addresses, count);
-        assert_eq!(
-            (actual.wavefronts, actual.conflicts),
-            (wavefronts, conflicts)
-        );
+        let actual = (actual.wavefronts, actual.conflicts);
+        assert_eq!(actual, (wavefronts, conflicts));
     }
 }
 
@@ -282,11 +253,8 @@ fn cas_loops_report_their_costliest_iteration() {
     let of = |addresses: &[u64; LANES]| {
         let CasLoop { loads, swaps, .. } = cas_loop(addresses, FULL, 4, Update::default());
         let counts = |access: RepeatedAccess| {
-            (
-                access.times,
-                access.traffic.wavefronts,
-                access.costliest.wavefronts,
-            )
+            let wavefronts = access.traffic.wavefronts;
+            (access.times, wavefronts, access.costliest.wavefronts)
         };
         (counts(loads), counts(swaps))
     };
@@ -299,24 +267,16 @@ fn cas_loops_report_their_costliest_iteration() {
 
 #[test]
 fn an_empty_mask_causes_no_traffic() {
-    let addresses = [4096; LANES];
-    assert_eq!(
-        global(&addresses, 0, 4, false, &mut [(0, 0); LANES]),
-        GlobalTraffic::default()
-    );
-    assert_eq!(
-        global_atomic(&addresses, 0, 4, Update::default()),
-        GlobalTraffic::default()
-    );
-    assert_eq!(shared(&addresses, 0, 16, false), SharedTraffic::default());
-    assert_eq!(
-        shared_atomic(&addresses, 0, 8, Update::default()),
-        SharedTraffic::default()
-    );
-    assert_eq!(copy(&addresses, &addresses, 0, 4), CopyTraffic::default());
-    assert_eq!(
-        copy_past_l1(&addresses, &addresses, 0),
-        CopyTraffic::default()
-    );
-    assert_eq!(constant(&addresses, 0, 4, &mut [0; LANES]), 0);
+    let addresses = &[4096; LANES];
+    let update = Update::default();
+    let no_global_traffic = GlobalTraffic::default();
+    assert_eq!(global_traffic(addresses, 0, 4, false), no_global_traffic);
+    assert_eq!(global_atomic(addresses, 0, 4, update), no_global_traffic);
+    let no_shared_traffic = SharedTraffic::default();
+    assert_eq!(shared(addresses, 0, 16, false), no_shared_traffic);
+    assert_eq!(shared_atomic(addresses, 0, 8, update), no_shared_traffic);
+    let no_copies = CopyTraffic::default();
+    assert_eq!(copy(addresses, addresses, 0, 4), no_copies);
+    assert_eq!(copy_past_l1(addresses, addresses, 0), no_copies);
+    assert_eq!(constant(addresses, 0, 4, &mut [0; LANES]), 0);
 }

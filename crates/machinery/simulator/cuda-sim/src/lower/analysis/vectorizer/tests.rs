@@ -6,6 +6,7 @@ use crate::exec::sm::Program;
 use crate::isa::listing::{Site, SiteKind};
 use crate::isa::{Access, Memory};
 use crate::memory::global::Global;
+use crate::ptx::tests::cases;
 
 fn load(text: &str) -> Program {
     let mut global = Global::new(1 << 20);
@@ -63,14 +64,10 @@ fn neighbouring_words_are_merged() {
     assert_eq!(words(TILE, "shared", &[40, 32, 44, 36]), "32:16");
     assert_eq!(words(TILE, "shared", &[24, 4, 28, 0]), "24:8 0:8");
     assert_eq!(words(TILE, "shared", &[-16, -12, -8, -4]), "-16:16");
-    assert_eq!(
-        words("mov.u64 %rd1, data;", "global", &[0, 4, 8, 12]),
-        "0:16"
-    );
-    assert_eq!(
-        words("mov.u64 %rd1, mine;", "local", &[0, 4, 8, 12]),
-        "0:16"
-    );
+    for (space, array) in [("global", "data"), ("local", "mine")] {
+        let base = format!("mov.u64 %rd1, {array};");
+        assert_eq!(words(&base, space, &[0, 4, 8, 12]), "0:16", "{space}");
+    }
 }
 
 #[test]
@@ -115,69 +112,50 @@ fn doubles_and_vectors_are_merged() {
 #[test]
 fn alignment_follows_from_arithmetic() {
     let at = |steps: &str| {
-        words(
-            &format!("mov.u64 %rd2, tile; {steps}"),
-            "shared",
-            &[0, 4, 8, 12],
-        )
+        let base = format!("mov.u64 %rd2, tile; {steps}");
+        words(&base, "shared", &[0, 4, 8, 12])
     };
-    let (all, pairs, none) = ("0:16", "0:8 8:8", "0:4 4:4 8:4 12:4");
-    assert_eq!(
-        at("mul.wide.u32 %rd3, %r1, 16; add.s64 %rd1, %rd2, %rd3;"),
-        all
-    );
-    assert_eq!(
-        at("mul.wide.u32 %rd3, %r1, 24; add.s64 %rd1, %rd2, %rd3;"),
-        pairs
-    );
-    assert_eq!(
-        at("mul.wide.u32 %rd3, %r1, 4; add.s64 %rd1, %rd2, %rd3;"),
-        none
-    );
-    assert_eq!(
-        at("shl.b32 %r2, %r1, 4; cvt.u64.u32 %rd3, %r2; add.s64 %rd1, %rd2, %rd3;"),
-        all
-    );
-    assert_eq!(
-        at("shl.b32 %r2, %r1, %r1; cvt.u64.u32 %rd3, %r2; add.s64 %rd1, %rd2, %rd3;"),
-        none
-    );
-    assert_eq!(at("mad.wide.u32 %rd1, %r1, 32, %rd2;"), all);
-    assert_eq!(
-        at("mad.wide.u32 %rd3, %r1, 32, 8; sub.s64 %rd1, %rd2, %rd3;"),
-        pairs
-    );
-    assert_eq!(
-        at("shl.b32 %r2, %r1, 2; mul.wide.u32 %rd3, %r2, 4; add.s64 %rd1, %rd3, %rd2;"),
-        all
-    );
-    assert_eq!(at("mul.hi.u32 %r2, %r1, 16; cvt.u64.u32 %rd1, %r2;"), none);
-    assert_eq!(at("add.s64 %rd1, %rd2, 8;"), pairs);
-    assert_eq!(at("or.b64 %rd1, %rd2, 4;"), none);
-    assert_eq!(
-        at("cvta.shared.u64 %rd3, tile; cvta.to.shared.u64 %rd1, %rd3;"),
-        all
-    );
+    for (steps, expected) in cases(
+        r"
+        mul.wide.u32 %rd3, %r1, 16; add.s64 %rd1, %rd2, %rd3; => 0:16
+        mul.wide.u32 %rd3, %r1, 24; add.s64 %rd1, %rd2, %rd3; => 0:8 8:8
+        mul.wide.u32 %rd3, %r1, 4; add.s64 %rd1, %rd2, %rd3; => 0:4 4:4 8:4 12:4
+        shl.b32 %r2, %r1, 4; cvt.u64.u32 %rd3, %r2; add.s64 %rd1, %rd2, %rd3; => 0:16
+        shl.b32 %r2, %r1, %r1; cvt.u64.u32 %rd3, %r2; add.s64 %rd1, %rd2, %rd3; => 0:4 4:4 8:4 12:4
+        mad.wide.u32 %rd1, %r1, 32, %rd2; => 0:16
+        mad.wide.u32 %rd3, %r1, 32, 8; sub.s64 %rd1, %rd2, %rd3; => 0:8 8:8
+        shl.b32 %r2, %r1, 2; mul.wide.u32 %rd3, %r2, 4; add.s64 %rd1, %rd3, %rd2; => 0:16
+        mul.hi.u32 %r2, %r1, 16; cvt.u64.u32 %rd1, %r2; => 0:4 4:4 8:4 12:4
+        add.s64 %rd1, %rd2, 8; => 0:8 8:8
+        or.b64 %rd1, %rd2, 4; => 0:4 4:4 8:4 12:4
+        cvta.shared.u64 %rd3, tile; cvta.to.shared.u64 %rd1, %rd3; => 0:16
+    ",
+    ) {
+        assert_eq!(at(steps), expected, "{steps}");
+    }
     // Nothing is known about parameters, values from memory and memory sized at launch, except that a mask
     // clears bits.
-    assert_eq!(at("ld.param.u64 %rd1, [pointer];"), none);
-    assert_eq!(
-        at("ld.param.u64 %rd3, [pointer]; and.b64 %rd1, %rd3, -16;"),
-        all
-    );
-    assert_eq!(
-        at("ld.param.u64 %rd3, [pointer]; and.b64 %rd1, %rd3, 24;"),
-        pairs
-    );
-    assert_eq!(at("mov.u64 %rd1, rest;"), none);
-    assert_eq!(at("mov.u64 %rd1, tiles;"), all);
-    assert_eq!(
-        at("mul.wide.u32 %rd3, %r1, 16; mov.u64 %rd2, tiles; add.s64 %rd1, %rd2, %rd3;"),
-        all
-    );
+    for (steps, expected) in cases(
+        r"
+        ld.param.u64 %rd1, [pointer]; => 0:4 4:4 8:4 12:4
+        ld.param.u64 %rd3, [pointer]; and.b64 %rd1, %rd3, -16; => 0:16
+        ld.param.u64 %rd3, [pointer]; and.b64 %rd1, %rd3, 24; => 0:8 8:8
+        mov.u64 %rd1, rest; => 0:4 4:4 8:4 12:4
+        mov.u64 %rd1, tiles; => 0:16
+        mul.wide.u32 %rd3, %r1, 16; mov.u64 %rd2, tiles; add.s64 %rd1, %rd2, %rd3; => 0:16
+    ",
+    ) {
+        assert_eq!(at(steps), expected, "{steps}");
+    }
     // Every definition of the register counts.
-    assert_eq!(at("mov.u64 %rd1, tile; @%p1 add.s64 %rd1, %rd1, 16;"), all);
-    assert_eq!(at("mov.u64 %rd1, tile; @%p1 add.s64 %rd1, %rd1, 8;"), pairs);
+    for (steps, expected) in cases(
+        r"
+        mov.u64 %rd1, tile; @%p1 add.s64 %rd1, %rd1, 16; => 0:16
+        mov.u64 %rd1, tile; @%p1 add.s64 %rd1, %rd1, 8; => 0:8 8:8
+    ",
+    ) {
+        assert_eq!(at(steps), expected, "{steps}");
+    }
 }
 
 #[test]
@@ -215,10 +193,8 @@ fn stores_and_barriers_prevent_merging() {
     assert_eq!(around(TILE, "shared", "@%p1 mov.u32 %r2, 1;"), one);
     assert_eq!(around(TILE, "shared", "add.s64 %rd1, %rd1, 16;"), two);
     assert_eq!(around(data, "global", "st.global.f32 [%rd2+64], %f1;"), two);
-    assert_eq!(
-        around(data, "global.nc", "st.global.f32 [%rd2+64], %f1;"),
-        one
-    );
+    let store = "st.global.f32 [%rd2+64], %f1;";
+    assert_eq!(around(data, "global.nc", store), one);
     assert_eq!(around(TABLE, "const", "st.global.f32 [%rd2], %f1;"), one);
     assert_eq!(around(TABLE, "const", "bar.sync 0;"), two);
 }
@@ -244,10 +220,8 @@ fn guarded_and_generic_loads_are_not_merged() {
     assert_eq!(loads(&format!("{TILE} {rest}")), "0:4 4:4");
     let rest = "mov.u64 %rd2, tile; ld.shared.f32 %f1, [%rd1]; ld.shared.f32 %f2, [%rd2+4];";
     assert_eq!(loads(&format!("{TILE} {rest}")), "0:4 4:4");
-    assert_eq!(
-        loads("mov.u64 %rd1, data; ld.f32 %f1, [%rd1]; ld.f32 %f2, [%rd1+4];"),
-        "0:4 4:4"
-    );
+    let generic = "mov.u64 %rd1, data; ld.f32 %f1, [%rd1]; ld.f32 %f2, [%rd1+4];";
+    assert_eq!(loads(generic), "0:4 4:4");
 }
 
 /// Returns the numbers of a kernel's loads of one word and of more than one word from a memory.

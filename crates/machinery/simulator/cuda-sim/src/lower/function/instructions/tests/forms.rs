@@ -3,7 +3,7 @@
 
 use super::harness::{TestForm, op, refusal};
 use crate::exec::cpu::Cpu;
-use crate::exec::ops::FormError;
+use crate::exec::ops::FormError::*;
 use crate::lower::function::instructions::{
     Lowering, Requirements, TABLE, find, ptx, required_capability,
 };
@@ -13,10 +13,8 @@ use crate::ptx::tests::cases;
 fn other_mnemonics_are_not_register_instructions() {
     for mnemonic in ["ld", "bra", "frobnicate"] {
         let lowering = find(mnemonic, &["u32"]).map(|entry| entry.lowering);
-        assert!(
-            !matches!(lowering, Some(Lowering::Registers(_))),
-            "{mnemonic}"
-        );
+        let has_registers = matches!(lowering, Some(Lowering::Registers(_)));
+        assert!(!has_registers, "{mnemonic}");
     }
 }
 
@@ -53,11 +51,7 @@ fn unknown_modifiers_are_rejected() {
         ("cvt.ftz.u32.u16", "ftz"),
         ("cvt.relu.u32.u16", "relu"),
     ] {
-        assert_eq!(
-            refusal(form),
-            FormError::Modifier(modifier.into()),
-            "{form}"
-        );
+        assert_eq!(refusal(form), Modifier(modifier.into()), "{form}");
     }
 }
 
@@ -101,10 +95,6 @@ fn unsupported_types_are_rejected() {
         ("mov.b128", "b128"),
         ("cvt.u32.b32", "b32"),
         ("cvt.rn.f16x2.f64", "f64"),
-    ] {
-        assert_eq!(refusal(form), FormError::Type(ty.into()), "{form}");
-    }
-    for (form, ty) in [
         ("set.eq.f16x2.bf16x2", "bf16x2"),
         ("set.eq.u16.u16", "u16"),
         ("set.eq.bf16.f16", "f16"),
@@ -112,7 +102,7 @@ fn unsupported_types_are_rejected() {
         ("min.relu.f32x2", "f32x2"),
         ("sub.s16x2", "s16x2"),
     ] {
-        assert_eq!(refusal(form), FormError::Type(ty.into()), "{form}");
+        assert_eq!(refusal(form), Type(ty.into()), "{form}");
     }
     for form in [
         "setp.eq.f16x2",
@@ -122,57 +112,26 @@ fn unsupported_types_are_rejected() {
         "cvt.pack.sat.s32.s16",
         "fma.f32x2",
     ] {
-        assert!(matches!(refusal(form), FormError::Missing(_)), "{form}");
+        assert!(matches!(refusal(form), Missing(_)), "{form}");
     }
     for form in ["cvt.rn.satfinite.e4m3x2.f32", "add.e5m2x2"] {
-        assert!(
-            matches!(refusal(form), FormError::NotSimulated(_)),
-            "{form}"
-        );
+        assert!(matches!(refusal(form), NotSimulated(_)), "{form}");
     }
 }
 
 #[test]
 fn missing_modifiers_are_reported() {
-    for form in [
-        "mul.s32",
-        "mad.u32",
-        "mul24.s32",
-        "dp2a.u32.u32",
-        "mad.cc.u32",
-        "fma.f32",
-        "div.f32",
-        "sqrt.f64",
-        "rsqrt.rn.f32",
-        "rcp.approx.f64",
-        "sin.f32",
-        "ex2.f16",
-        "ex2.approx.bf16",
-        "fma.f16",
-        "min.xorsign.f32",
-        "max.xorsign.f16",
-        "testp.f32",
-        "shf.b32",
-        "shf.l.b32",
-        "bmsk.b32",
-        "szext.s32",
-        "setp.u32",
-        "setp.lt.b32",
-        "setp.lo.s32",
-        "setp.lo.f32",
-        "set.u32.f32",
-        "cvt.f32.s32",
-        "cvt.s32.f32",
-        "cvt.f32.f64",
-        "cvt.f16.bf16",
-        "cvt.f16x2.f32",
-        "cvt.rm.bf16x2.f32",
-    ] {
-        assert!(
-            matches!(refusal(form), FormError::Missing(_)),
-            "{form}: {}",
-            refusal(form)
-        );
+    for form in "
+        mul.s32 mad.u32 mul24.s32 dp2a.u32.u32 mad.cc.u32 fma.f32 div.f32 sqrt.f64 rsqrt.rn.f32
+        rcp.approx.f64 sin.f32 ex2.f16 ex2.approx.bf16 fma.f16 min.xorsign.f32 max.xorsign.f16
+        testp.f32 shf.b32 shf.l.b32 bmsk.b32 szext.s32 setp.u32 setp.lt.b32 setp.lo.s32
+        setp.lo.f32 set.u32.f32 cvt.f32.s32 cvt.s32.f32 cvt.f32.f64 cvt.f16.bf16 cvt.f16x2.f32
+        cvt.rm.bf16x2.f32
+    "
+    .split_whitespace()
+    {
+        let error = refusal(form);
+        assert!(matches!(error, Missing(_)), "{form}: {error}");
     }
     for form in [
         "add",
@@ -183,7 +142,7 @@ fn missing_modifiers_are_reported() {
         "sqrt.rn",
         "ex2.approx",
     ] {
-        assert_eq!(refusal(form), FormError::NoType, "{form}");
+        assert_eq!(refusal(form), NoType, "{form}");
     }
 }
 
@@ -199,40 +158,21 @@ fn superfluous_roundings_are_rejected() {
         "cvt.rni.u32.u32",
         "cvt.rn.rni.f32.f32",
     ] {
-        assert!(
-            matches!(refusal(form), FormError::Modifier(_)),
-            "{form}: {}",
-            refusal(form)
-        );
+        let error = refusal(form);
+        assert!(matches!(error, Modifier(_)), "{form}: {error}");
     }
 }
 
 #[test]
 fn too_narrow_registers_are_rejected() {
-    let written = TestForm {
-        def_bytes: Some(2),
-        ..TestForm::from("cvt.u32.u16")
-    };
-    let error = op(&written, Cpu::Baseline).err();
-    assert_eq!(
-        error,
-        Some(FormError::Narrow {
-            register: 2,
-            ty: "u32"
-        })
-    );
-    let written = TestForm {
-        use_bytes: Some(4),
-        ..TestForm::from("cvt.u32.u64")
-    };
-    let error = op(&written, Cpu::Baseline).err();
-    assert_eq!(
-        error,
-        Some(FormError::Narrow {
-            register: 4,
-            ty: "u64"
-        })
-    );
+    for (form, def_bytes, use_bytes, register, ty) in [
+        ("cvt.u32.u16", Some(2), None, 2, "u32"),
+        ("cvt.u32.u64", None, Some(4), 4, "u64"),
+    ] {
+        let written = TestForm::from(form).widths(def_bytes, use_bytes);
+        let error = op(&written, Cpu::Baseline).err();
+        assert_eq!(error, Some(Narrow { register, ty }), "{form}");
+    }
 }
 
 #[test]
@@ -290,11 +230,8 @@ fn required_capabilities_match_the_ptx_isa() {
         ("cpu.f32", None),
     ] {
         let (mnemonic, modifiers) = parts(instruction);
-        assert_eq!(
-            required_capability(mnemonic, &modifiers),
-            required,
-            "{instruction}"
-        );
+        let actual = required_capability(mnemonic, &modifiers);
+        assert_eq!(actual, required, "{instruction}");
     }
 }
 
@@ -351,24 +288,13 @@ fn versions_and_capabilities_match_the_ptx_isa() {
 fn only_these_instructions_refuse_older_targets() {
     let refusing = TABLE.iter().filter(|entry| entry.refuses_older);
     let names: Vec<&str> = refusing.map(|entry| entry.name).collect();
-    let expected = [
-        "cp.async",
-        "cp.async.mbarrier",
-        "fence.proxy.async",
-        "griddepcontrol",
-        "ldmatrix",
-        "mbarrier",
-        "mbarrier.complete_tx",
-        "mbarrier.expect_tx",
-        "mbarrier.try_wait",
-        "mma",
-        "stmatrix",
-        "wgmma.commit_group",
-        "wgmma.fence",
-        "wgmma.mma_async",
-        "wgmma.wait_group",
-    ];
-    assert_eq!(names, expected);
+    let expected = "
+        cp.async cp.async.mbarrier fence.proxy.async griddepcontrol ldmatrix mbarrier
+        mbarrier.complete_tx mbarrier.expect_tx mbarrier.try_wait mma stmatrix
+        wgmma.commit_group wgmma.fence wgmma.mma_async wgmma.wait_group
+    "
+    .split_whitespace();
+    assert_eq!(names, expected.collect::<Vec<_>>());
 }
 
 #[test]
