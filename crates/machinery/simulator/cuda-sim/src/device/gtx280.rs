@@ -22,7 +22,7 @@
 //!   page-locked memory, 4.03 from pageable memory, 230 GB/s, 69 % of the peak, within the device;
 //! - *as on the H200*: no published figures; see [`h200`].
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, h200};
+use super::{DeviceSpec, Latencies, Rates, h200};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA GeForce GTX 280.
@@ -41,19 +41,10 @@ impl DeviceSpec {
             memory_bandwidth: PEAK_BANDWIDTH,
             error_correction: false,
             // Half of the achieved bandwidth, because each byte is read and written.
-            device_copy: CopyRate {
-                latency: h200::DEVICE_COPY_LATENCY,
-                bandwidth: ACHIEVED_MEMORY_BANDWIDTH / 2.0,
-            },
+            device_copy: h200::device_copy(ACHIEVED_MEMORY_BANDWIDTH / 2.0),
             // TITAN Black: PCIe 2.0 x16.
-            page_locked_copy: CopyRate {
-                latency: h200::PAGE_LOCKED_COPY_LATENCY,
-                bandwidth: 5.8e9,
-            },
-            pageable_copy: CopyRate {
-                latency: h200::PAGEABLE_COPY_LATENCY,
-                bandwidth: 4.0e9,
-            },
+            page_locked_copy: h200::page_locked_copy(5.8e9),
+            pageable_copy: h200::pageable_copy(4.0e9),
             host_copy: h200::HOST_COPY,
             // Wong: global memory is not cached.
             l2_bytes: 0,

@@ -16,7 +16,7 @@
 //!   12.8 GB/s from it, and 231 GB/s, 72 % of the peak, within it;
 //! - *as on the H200*: no published figures; see [`h200`].
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, h200};
+use super::{DeviceSpec, Latencies, Rates, h200};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA GeForce GTX 970.
@@ -37,20 +37,11 @@ impl DeviceSpec {
             memory_bandwidth: 196e9,
             error_correction: false,
             // GTX 1080; half of the bandwidth, because each byte is read and written.
-            device_copy: CopyRate {
-                latency: h200::DEVICE_COPY_LATENCY,
-                bandwidth: 0.72 * 196e9 / 2.0,
-            },
+            device_copy: h200::device_copy(0.72 * 196e9 / 2.0),
             // GTX 1080.
-            page_locked_copy: CopyRate {
-                latency: h200::PAGE_LOCKED_COPY_LATENCY,
-                bandwidth: 12.0e9,
-            },
+            page_locked_copy: h200::page_locked_copy(12.0e9),
             // Depends on the host; assumed to equal the Quadro P2000's, which uses the same link.
-            pageable_copy: CopyRate {
-                latency: h200::PAGEABLE_COPY_LATENCY,
-                bandwidth: 9.4e9,
-            },
+            pageable_copy: h200::pageable_copy(9.4e9),
             host_copy: h200::HOST_COPY,
             // deviceQuery and data sheet.
             l2_bytes: 1792 << 10,
@@ -79,7 +70,7 @@ impl DeviceSpec {
     }
 }
 
-const RATES: Rates = Rates {
+pub(super) const RATES: Rates = Rates {
     // Tuning guide: four schedulers. Each can dispatch a second instruction of the same warp to another unit,
     // which is not modelled, because one instruction fills its 32 lanes.
     issued_per_cycle: 4.0,

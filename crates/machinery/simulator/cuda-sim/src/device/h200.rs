@@ -32,18 +32,9 @@ impl DeviceSpec {
             error_correction: true,
             // Derived from copies of 4 KB and 16 MiB (`vector-add`, `docs/results/h200.md`). The link is PCIe
             // 5.0 x16.
-            device_copy: CopyRate {
-                latency: DEVICE_COPY_LATENCY,
-                bandwidth: 2.4e12,
-            },
-            page_locked_copy: CopyRate {
-                latency: PAGE_LOCKED_COPY_LATENCY,
-                bandwidth: 55.5e9,
-            },
-            pageable_copy: CopyRate {
-                latency: PAGEABLE_COPY_LATENCY,
-                bandwidth: 18.7e9,
-            },
+            device_copy: device_copy(2.4e12),
+            page_locked_copy: page_locked_copy(55.5e9),
+            pageable_copy: pageable_copy(18.7e9),
             host_copy: HOST_COPY,
             l2_bytes: 60 << 20,
             constant_bytes: 64 << 10,
@@ -125,13 +116,22 @@ pub(super) const HOST_COPY: CopyRate = CopyRate {
     bandwidth: 19.8e9,
 };
 
-/// Latency in seconds of a copy within the device, mostly due to the driver and the host. Derived from copies
-/// of 4 KB (`vector-add`, `docs/results/h200.md`).
-pub(super) const DEVICE_COPY_LATENCY: f64 = 2.8e-6;
-/// Latency in seconds of a copy between the device and page-locked host memory, measured the same way.
-pub(super) const PAGE_LOCKED_COPY_LATENCY: f64 = 2.2e-6;
-/// Latency in seconds of a copy between the device and pageable host memory, measured the same way.
-pub(super) const PAGEABLE_COPY_LATENCY: f64 = 6.6e-6;
+/// Returns copies within the device. Their latency is mostly due to the driver and the host, and derived from
+/// copies of 4 KB (`vector-add`, `docs/results/h200.md`).
+pub(super) const fn device_copy(bandwidth: f64) -> CopyRate {
+    let latency = 2.8e-6;
+    CopyRate { latency, bandwidth }
+}
+/// Returns copies between the device and page-locked host memory, whose latency was measured the same way.
+pub(super) const fn page_locked_copy(bandwidth: f64) -> CopyRate {
+    let latency = 2.2e-6;
+    CopyRate { latency, bandwidth }
+}
+/// Returns copies between the device and pageable host memory, whose latency was measured the same way.
+pub(super) const fn pageable_copy(bandwidth: f64) -> CopyRate {
+    let latency = 6.6e-6;
+    CopyRate { latency, bandwidth }
+}
 
 /// Cycles per request that hits the constant cache. `scripts/rates.cu`, "constant memory", 1 address within
 /// 1024 bytes.

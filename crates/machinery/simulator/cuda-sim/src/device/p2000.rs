@@ -17,7 +17,7 @@
 //! - *as on the H200*: no published figures; see [`h200`].
 
 use super::spec::IMAGE_LIMITS_SINCE_6_0;
-use super::{CopyRate, DeviceSpec, Latencies, Rates, h200};
+use super::{DeviceSpec, Latencies, Rates, gtx970, h200};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA Quadro P2000.
@@ -35,79 +35,34 @@ impl DeviceSpec {
             memory_bytes: 5_295_898_624,
             // Data sheet.
             memory_bandwidth: 140e9,
-            error_correction: false,
             // GTX 1080; half of the bandwidth, because each byte is read and written.
-            device_copy: CopyRate {
-                latency: h200::DEVICE_COPY_LATENCY,
-                bandwidth: 0.72 * 140e9 / 2.0,
-            },
+            device_copy: h200::device_copy(0.72 * 140e9 / 2.0),
             // GTX 1080.
-            page_locked_copy: CopyRate {
-                latency: h200::PAGE_LOCKED_COPY_LATENCY,
-                bandwidth: 12.0e9,
-            },
+            page_locked_copy: h200::page_locked_copy(12.0e9),
             // The note: 67,108,896 bytes to the device in 7.165 ms.
-            pageable_copy: CopyRate {
-                latency: h200::PAGEABLE_COPY_LATENCY,
-                bandwidth: 9.4e9,
-            },
-            host_copy: h200::HOST_COPY,
+            pageable_copy: h200::pageable_copy(9.4e9),
             // deviceQuery.
             l2_bytes: 1280 << 10,
-            // Guide, 6.1.
-            constant_bytes: 64 << 10,
-            max_parameter_bytes: 4 << 10,
-            shared_per_block: 48 << 10,
-            shared_per_block_optin: 48 << 10,
-            shared_per_multiprocessor: 96 << 10,
-            shared_reserved_per_block: 0,
-            // NVIDIA's occupancy calculator, 6.1.
-            shared_allocation_unit: 256,
-            registers_per_multiprocessor: 65536,
-            warp_size: 32,
-            threads_per_block: 1024,
-            block_dimensions: [1024, 1024, 64],
-            grid_dimensions: [i32::MAX as u32, 65535, 65535],
-            threads_per_multiprocessor: 2048,
-            blocks_per_multiprocessor: 32,
             // The PCI ID Repository: GP106GL, without a subsystem ID.
             pci_ids: [0x1c30_10de, 0],
-            texture_alignment: 512,
             image_limits: IMAGE_LIMITS_SINCE_6_0,
             rates: RATES,
+            // The guide lists the same limits for 5.2 and 6.1, as NVIDIA's occupancy calculator does.
+            ..Self::gtx970()
         }
     }
 }
 
 const RATES: Rates = Rates {
-    // Tuning guide: four schedulers. Each can dispatch a second instruction of the same warp to another unit,
-    // which is not modelled, because one instruction fills its 32 lanes.
-    issued_per_cycle: 4.0,
-    // Guide, "Throughput of Native Arithmetic Instructions", 6.1.
-    fp32_lanes: 128.0,
-    integer_lanes: 128.0,
-    special_lanes: 32.0,
-    double_lanes: 4.0,
-    // The GPU has no tensor cores.
-    tensor_cycles: 0.0,
-    warpgroup_cycles: 0.0,
-    // Guide, "Shared Memory": 32 bits per bank and cycle.
-    load_store_wavefronts: 1.0,
     // Guide, 6.1: 48 KB. P6000: two caches of 24 KB.
     l1_bytes: 48 << 10,
-    l1_shares_with_shared: false,
     // Tuning guide, "Unified L1/Texture Cache": GP100 caches global loads in L1. GP104, and therefore the
     // smaller chips, cache them in L2 only, unless they load read-only data or the program is compiled with
     // `-dlcm=ca`.
     l1_caches_global: false,
-    read_only_cache: true,
-    constant_hit_cycles: h200::CONSTANT_HIT_CYCLES,
     // The H200's penalty, scaled by the ratio of the P6000's miss penalty to an H100's: 46.1 to 55.3 cycles.
     constant_l15_cycles: h200::CONSTANT_L15_CYCLES * 46.1 / 55.3,
     constant_l2_cycles: h200::CONSTANT_L2_CYCLES * 46.1 / 55.3,
-    // P4 and P6000: 2 KB and 32 KB.
-    constant_cache_bytes: 2 << 10,
-    constant_l15_bytes: 32 << 10,
     // P6000: 790 GiB/s at 1.645 GHz, which is 515 bytes per cycle, from 24 slices of 128 KB. This GPU has 10
     // slices.
     l2_bytes_per_cycle: 515.0 / 24.0 * 10.0,
@@ -115,19 +70,12 @@ const RATES: Rates = Rates {
     achieved_memory_bandwidth: 0.91 * 140e9,
     latency: Latencies {
         // P4.
-        arithmetic: 6.0,
-        tensor: 0.0,
-        shared: 23.0,
-        constant: 25.0,
-        l1: 82.0,
         l2: 216.0,
         // P6000.
         memory: 415.0,
-        barrier: h200::BARRIER,
+        ..gtx970::RATES.latency
     },
-    // Assumed to be 5 µs. Recent GPUs and drivers have reduced it to about 3 µs (NVIDIA developer forum,
-    // topic 233645).
-    launch_seconds: 5e-6,
-    block_interval_cycles: h200::BLOCK_INTERVAL_CYCLES,
-    block_overhead_cycles: h200::BLOCK_OVERHEAD_CYCLES,
+    // The SM is that of a GTX 970: tuning guide; guide, "Throughput of Native Arithmetic Instructions", 6.1, and
+    // "Shared Memory". P4 and P6000: constant caches of 2 KB and 32 KB.
+    ..gtx970::RATES
 };

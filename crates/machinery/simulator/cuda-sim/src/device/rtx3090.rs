@@ -14,7 +14,7 @@
 //! - *as on the H200*: no published figures; see [`h200`].
 
 use super::spec::IMAGE_LIMITS_SINCE_6_0;
-use super::{CopyRate, DeviceSpec, Latencies, Rates, h200};
+use super::{DeviceSpec, Latencies, Rates, h200};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA GeForce RTX 3090.
@@ -33,22 +33,13 @@ impl DeviceSpec {
             memory_bandwidth: 936.2e9,
             error_correction: false,
             // Half of the achieved bandwidth, because each byte is read and written.
-            device_copy: CopyRate {
-                latency: h200::DEVICE_COPY_LATENCY,
-                bandwidth: ACHIEVED_MEMORY_BANDWIDTH / 2.0,
-            },
+            device_copy: h200::device_copy(ACHIEVED_MEMORY_BANDWIDTH / 2.0),
             // PCIe 4.0 x16. An NVIDIA A10, the same chip, achieves 25.2 GB/s to the device and 26.3 GB/s from
             // it in NVIDIA's bandwidthTest.
-            page_locked_copy: CopyRate {
-                latency: h200::PAGE_LOCKED_COPY_LATENCY,
-                bandwidth: 25.2e9,
-            },
+            page_locked_copy: h200::page_locked_copy(25.2e9),
             // Depends on the host. 12.9 GB/s for 64 MiB with an RTX 4090 on the same kind of link
             // (github.com/NVlabs/cuda-oxide, pull request 976).
-            pageable_copy: CopyRate {
-                latency: h200::PAGEABLE_COPY_LATENCY,
-                bandwidth: 12.9e9,
-            },
+            pageable_copy: h200::pageable_copy(12.9e9),
             host_copy: h200::HOST_COPY,
             // deviceQuery.
             l2_bytes: 6 << 20,
