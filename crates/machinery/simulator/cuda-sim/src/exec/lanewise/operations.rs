@@ -7,135 +7,37 @@ use crate::exec::cpu::Cpu;
 use crate::exec::sm::{Handlers, Inst, Next, Sm};
 use crate::lanes::{BIT, LANES, expand};
 
-#[inline(always)]
-unsafe fn run1<V: View, A: Lane, D: Lane, F: Fn(A) -> D>(view: V, sm: &mut Sm, inst: &Inst, f: F) {
-    // SAFETY: the lowering checked the widths of the operands.
-    unsafe {
-        let a = view.row::<A>(sm, inst, 1);
-        let mut d = [D::default(); LANES];
-        for lane in view.lanes(sm) {
-            d[lane] = f(a[lane]);
+/// Defines `$name`, which writes `f` of each lane's sources to operand 0. `$source` is the type and the variable of
+/// operand `$n`. The instruction's immediate follows the sources if `imm` is given.
+macro_rules! lane_map {
+    ($name:ident($($source:ident $n:literal),+ $(; $imm:ident: $word:ty)?)) => {
+        #[inline(always)]
+        #[allow(non_snake_case)]
+        unsafe fn $name<V: View, $($source: Lane,)+ D: Lane, F: Fn($($source),+ $(, $word)?) -> D>(
+            view: V,
+            sm: &mut Sm,
+            inst: &Inst,
+            f: F,
+        ) {
+            // SAFETY: the lowering checked the widths of the operands.
+            unsafe {
+                let ($($source,)+) = ($(view.row::<$source>(sm, inst, $n),)+);
+                let mut d = [D::default(); LANES];
+                for lane in view.lanes(sm) {
+                    d[lane] = f($($source[lane]),+ $(, inst.$imm)?);
+                }
+                view.write(sm, inst, 0, d);
+            }
         }
-        view.write(sm, inst, 0, d);
-    }
+    };
 }
-
-#[inline(always)]
-unsafe fn run2<V: View, A: Lane, B: Lane, D: Lane, F: Fn(A, B) -> D>(
-    view: V,
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) {
-    // SAFETY: the lowering checked the widths of the operands.
-    unsafe {
-        let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<B>(sm, inst, 2));
-        let mut d = [D::default(); LANES];
-        for lane in view.lanes(sm) {
-            d[lane] = f(a[lane], b[lane]);
-        }
-        view.write(sm, inst, 0, d);
-    }
-}
-
-#[inline(always)]
-unsafe fn run3<V: View, A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C) -> D>(
-    view: V,
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) {
-    // SAFETY: the lowering checked the widths of the operands.
-    unsafe {
-        let (a, b, c) = (
-            view.row::<A>(sm, inst, 1),
-            view.row::<B>(sm, inst, 2),
-            view.row::<C>(sm, inst, 3),
-        );
-        let mut d = [D::default(); LANES];
-        for lane in view.lanes(sm) {
-            d[lane] = f(a[lane], b[lane], c[lane]);
-        }
-        view.write(sm, inst, 0, d);
-    }
-}
-
-#[inline(always)]
-unsafe fn run4<V: View, A: Lane, B: Lane, C: Lane, E: Lane, D: Lane, F: Fn(A, B, C, E) -> D>(
-    view: V,
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) {
-    // SAFETY: the lowering checked the widths of the operands.
-    unsafe {
-        let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<B>(sm, inst, 2));
-        let (c, e) = (view.row::<C>(sm, inst, 3), view.row::<E>(sm, inst, 4));
-        let mut d = [D::default(); LANES];
-        for lane in view.lanes(sm) {
-            d[lane] = f(a[lane], b[lane], c[lane], e[lane]);
-        }
-        view.write(sm, inst, 0, d);
-    }
-}
-
-#[inline(always)]
-unsafe fn run_imm<V: View, A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C, u64) -> D>(
-    view: V,
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) {
-    // SAFETY: the lowering checked the widths of the operands.
-    unsafe {
-        let (a, b, c) = (
-            view.row::<A>(sm, inst, 1),
-            view.row::<B>(sm, inst, 2),
-            view.row::<C>(sm, inst, 3),
-        );
-        let mut d = [D::default(); LANES];
-        for lane in view.lanes(sm) {
-            d[lane] = f(a[lane], b[lane], c[lane], inst.imm);
-        }
-        view.write(sm, inst, 0, d);
-    }
-}
-
-#[inline(always)]
-unsafe fn run1_imm<V: View, A: Lane, D: Lane, F: Fn(A, u64) -> D>(
-    view: V,
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) {
-    // SAFETY: the lowering checked the widths of the operands.
-    unsafe {
-        let a = view.row::<A>(sm, inst, 1);
-        let mut d = [D::default(); LANES];
-        for lane in view.lanes(sm) {
-            d[lane] = f(a[lane], inst.imm);
-        }
-        view.write(sm, inst, 0, d);
-    }
-}
-
-#[inline(always)]
-unsafe fn run2_imm<V: View, A: Lane, B: Lane, D: Lane, F: Fn(A, B, u64) -> D>(
-    view: V,
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) {
-    // SAFETY: the lowering checked the widths of the operands.
-    unsafe {
-        let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<B>(sm, inst, 2));
-        let mut d = [D::default(); LANES];
-        for lane in view.lanes(sm) {
-            d[lane] = f(a[lane], b[lane], inst.imm);
-        }
-        view.write(sm, inst, 0, d);
-    }
-}
+lane_map!(run1(A 1));
+lane_map!(run2(A 1, B 2));
+lane_map!(run3(A 1, B 2, C 3));
+lane_map!(run4(A 1, B 2, C 3, E 4));
+lane_map!(run1_imm(A 1; imm: u64));
+lane_map!(run2_imm(A 1, B 2; imm: u64));
+lane_map!(run3_imm(A 1, B 2, C 3; imm: u64));
 
 #[inline(always)]
 unsafe fn run_split2<V: View, A: Lane, D: Lane, F: Fn(A) -> [D; 2]>(
@@ -208,7 +110,7 @@ handlers!(
     map4<A, B, C, E, D> Fn(A, B, C, E) -> D, run4);
 handlers!(
     /// `d = f(a, b, c, imm)`, with the instruction's immediate: `lop3`.
-    map3_imm<A, B, C, D> Fn(A, B, C, u64) -> D, run_imm);
+    map3_imm<A, B, C, D> Fn(A, B, C, u64) -> D, run3_imm);
 handlers!(
     /// `d = f(a, imm)`, for rare forms whose modifiers are in the immediate.
     map1_imm<A, D> Fn(A, u64) -> D, run1_imm);
@@ -431,55 +333,35 @@ unsafe fn run_masks<V: View, T: Lane, F: Fn(u32, u32, u32) -> u32>(
     }
 }
 
-#[inline(always)]
-unsafe fn run_carry<V: View, A: Lane, D: Lane, F: Fn(A, A, A, bool) -> (D, bool)>(
-    view: V,
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) {
-    // SAFETY: the lowering checked the operands: operand 1 is the carry out, operand 2 the carry in.
-    unsafe {
-        let carry = view.predicate(sm, inst, 2);
-        let (a, b, c) = (
-            view.row::<A>(sm, inst, 3),
-            view.row::<A>(sm, inst, 4),
-            view.row::<A>(sm, inst, 5),
-        );
-        let mut d = [D::default(); LANES];
-        let mut out = 0;
-        for lane in view.lanes(sm) {
-            let (value, carried) = f(a[lane], b[lane], c[lane], carry & BIT[lane] != 0);
-            d[lane] = value;
-            out |= u32::from(carried) << lane;
+/// Defines `$name`, which computes lanes with a carry from the sources `$source` in operands `$n`.
+macro_rules! carry_map {
+    ($name:ident($($source:ident $n:literal),+), $operation:path) => {
+        #[inline(always)]
+        unsafe fn $name<V: View, A: Lane, D: Lane, F: $operation>(
+            view: V,
+            sm: &mut Sm,
+            inst: &Inst,
+            f: F,
+        ) {
+            // SAFETY: the lowering checked the operands: operand 1 is the carry out, operand 2 the carry in.
+            unsafe {
+                let carry = view.predicate(sm, inst, 2);
+                let ($($source,)+) = ($(view.row::<A>(sm, inst, $n),)+);
+                let mut d = [D::default(); LANES];
+                let mut out = 0;
+                for lane in view.lanes(sm) {
+                    let (value, carried) = f($($source[lane],)+ carry & BIT[lane] != 0);
+                    d[lane] = value;
+                    out |= u32::from(carried) << lane;
+                }
+                view.write(sm, inst, 0, d);
+                view.set_predicate(sm, inst, 1, out);
+            }
         }
-        view.write(sm, inst, 0, d);
-        view.set_predicate(sm, inst, 1, out);
-    }
+    };
 }
-
-#[inline(always)]
-unsafe fn run_carry2<V: View, A: Lane, D: Lane, F: Fn(A, A, bool) -> (D, bool)>(
-    view: V,
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) {
-    // SAFETY: the lowering checked the operands: operand 1 is the carry out, operand 2 the carry in.
-    unsafe {
-        let carry = view.predicate(sm, inst, 2);
-        let (a, b) = (view.row::<A>(sm, inst, 3), view.row::<A>(sm, inst, 4));
-        let mut d = [D::default(); LANES];
-        let mut out = 0;
-        for lane in view.lanes(sm) {
-            let (value, carried) = f(a[lane], b[lane], carry & BIT[lane] != 0);
-            d[lane] = value;
-            out |= u32::from(carried) << lane;
-        }
-        view.write(sm, inst, 0, d);
-        view.set_predicate(sm, inst, 1, out);
-    }
-}
+carry_map!(run_carry(a 3, b 4, c 5), Fn(A, A, A, bool) -> (D, bool));
+carry_map!(run_carry2(a 3, b 4), Fn(A, A, bool) -> (D, bool));
 
 #[inline(always)]
 unsafe fn run_choose<V: View, A: Lane, D: Lane, F: Fn(A, A, bool) -> D>(

@@ -144,120 +144,101 @@ impl Profiler {
 
     /// Counts an access to global memory that each of the warps at `warps` of the block makes.
     #[inline(always)]
-    pub fn global(
-        &mut self,
-        warps: &[usize],
-        slot: usize,
-        at: &[u64; LANES],
-        mask: u32,
-        transfer: Transfer,
-    ) {
-        let compute = |at: &_, lines: &mut AccessCost| lines.of_global(at, mask, transfer);
-        let (lines, base) = self.shapes[slot].get_or_compute(at, mask, compute);
-        self.sites[slot].add_traffic(warps.len(), mask, &lines.traffic);
-        trace_access(&mut self.trace, warps, slot, at, mask, cost(lines));
-        if !self.caches.is_cached_in_l1(transfer.kind) {
-            return;
-        }
-        let lookup = CacheLookup {
-            slot: slot as u32,
-            cache: CacheKind::L1,
-        };
-        let deferred = self.deferring.then_some(&mut self.deferred);
-        let (sites, caches) = (&mut self.sites, &mut self.caches);
-        look_up_access(sites, caches, deferred, warps, lookup, lines, base);
+    pub fn global(&mut self, warps: &[usize], access: SiteAccess) {
+        let is_cached = self.caches.is_cached_in_l1(access.transfer.kind);
+        let cache = is_cached.then_some(CacheKind::L1);
+        self.count_cached(warps, access, cache, AccessCost::of_global);
     }
 
     /// Counts an access to constant memory that each of the warps at `warps` of the block makes.
     #[inline(always)]
-    pub fn constant(
+    pub fn constant(&mut self, warps: &[usize], access: SiteAccess) {
+        let cache = Some(CacheKind::Constant);
+        self.count_cached(warps, access, cache, AccessCost::of_constant);
+    }
+
+    /// Counts an access whose cost is computed by `compute`, and looks it up in `cache`.
+    #[inline(always)]
+    fn count_cached(
         &mut self,
         warps: &[usize],
-        slot: usize,
-        at: &[u64; LANES],
-        mask: u32,
-        transfer: Transfer,
+        access: SiteAccess,
+        cache: Option<CacheKind>,
+        compute: impl Fn(&mut AccessCost, &[u64; LANES], u32, Transfer),
     ) {
-        let compute = |at: &_, lines: &mut AccessCost| lines.of_constant(at, mask, transfer);
+        let SiteAccess {
+            slot,
+            at,
+            mask,
+            transfer,
+        } = access;
+        let compute = |at: &_, lines: &mut AccessCost| compute(lines, at, mask, transfer);
         let (lines, base) = self.shapes[slot].get_or_compute(at, mask, compute);
         self.sites[slot].add_traffic(warps.len(), mask, &lines.traffic);
-        trace_access(&mut self.trace, warps, slot, at, mask, cost(lines));
-        let lookup = CacheLookup {
-            slot: slot as u32,
-            cache: CacheKind::Constant,
-        };
+        trace_access(&mut self.trace, warps, access, cost(lines));
+        let Some(cache) = cache else { return };
+        let slot = slot as u32;
         let deferred = self.deferring.then_some(&mut self.deferred);
         let (sites, caches) = (&mut self.sites, &mut self.caches);
+        let lookup = CacheLookup { slot, cache };
         look_up_access(sites, caches, deferred, warps, lookup, lines, base);
     }
 
     /// Counts an access to shared memory that each of the warps at `warps` of the block makes.
     #[inline(always)]
-    pub fn shared(
-        &mut self,
-        warps: &[usize],
-        slot: usize,
-        at: &[u64; LANES],
-        mask: u32,
-        transfer: Transfer,
-    ) {
+    pub fn shared(&mut self, warps: &[usize], access: SiteAccess) {
+        let SiteAccess {
+            slot,
+            at,
+            mask,
+            transfer,
+        } = access;
         let compute = |at: &_, lines: &mut AccessCost| lines.of_shared(at, mask, transfer);
         let (lines, _) = self.shapes[slot].get_or_compute(at, mask, compute);
         let counts = &mut self.sites[slot];
         counts.add_traffic(warps.len(), mask, &lines.traffic);
         counts.conflicts += warps.len() as u64 * u64::from(lines.conflicts);
-        trace_access(&mut self.trace, warps, slot, at, mask, cost(lines));
+        trace_access(&mut self.trace, warps, access, cost(lines));
     }
 
     /// Counts an atomic on shared memory that loops over loads and compare-and-swaps, each of which changes the
     /// value. The swaps are counted in `slot`, the loads in the next slot.
-    pub fn cas_loop(
-        &mut self,
-        warp: usize,
-        slot: usize,
-        at: &[u64; LANES],
-        mask: u32,
-        transfer: Transfer,
-    ) {
+    pub fn cas_loop(&mut self, warp: usize, access: SiteAccess) {
+        let SiteAccess {
+            slot,
+            at,
+            mask,
+            transfer,
+        } = access;
         let compute = |at: &_, cost: &mut AccessCost| cost.cas_loop_cost(at, mask, transfer);
-        let cas_loop = self.shapes[slot]
-            .get_or_compute(at, mask, compute)
-            .0
-            .cas_loop;
-        self.count_cas_loop(warp, slot, at, mask, &cas_loop);
+        let (cost, _) = self.shapes[slot].get_or_compute(at, mask, compute);
+        let cas_loop = cost.cas_loop;
+        self.count_cas_loop(warp, access, &cas_loop);
     }
 
     /// Counts such an atomic with a known cost. A trace records only the costliest iteration.
-    pub fn count_cas_loop(
-        &mut self,
-        warp: usize,
-        slot: usize,
-        at: &[u64; LANES],
-        mask: u32,
-        cas_loop: &CasLoop,
-    ) {
-        self.sites[slot].divergences += u64::from(cas_loop.divergences);
-        for (slot, repeated) in (slot..).zip([&cas_loop.swaps, &cas_loop.loads]) {
+    pub fn count_cas_loop(&mut self, warp: usize, access: SiteAccess, cas_loop: &CasLoop) {
+        self.sites[access.slot].divergences += u64::from(cas_loop.divergences);
+        for (slot, repeated) in (access.slot..).zip([&cas_loop.swaps, &cas_loop.loads]) {
             self.sites[slot].add_repeated(repeated);
             if repeated.times > 0 {
                 let once = repeated.costliest;
                 let cost = [0, once.wavefronts, once.conflicts];
-                trace_access(&mut self.trace, &[warp], slot, at, mask, cost);
+                let access = SiteAccess { slot, ..access };
+                trace_access(&mut self.trace, &[warp], access, cost);
             }
         }
     }
 
     /// Counts an access to local memory. Local memory is interleaved: the same word of all lanes lies in one
     /// line, so that lanes with equal local addresses share lines.
-    pub fn local(
-        &mut self,
-        warp: usize,
-        slot: usize,
-        at: &[u64; LANES],
-        mask: u32,
-        transfer: Transfer,
-        base: u64,
-    ) {
+    pub fn local(&mut self, warp: usize, access: SiteAccess, base: u64) {
+        let SiteAccess {
+            slot,
+            at,
+            mask,
+            transfer,
+        } = access;
         let mut lines = [(0, 0); LANES];
         let words = transfer.bytes.div_ceil(4);
         for word in 0..words {
@@ -276,18 +257,10 @@ impl Profiler {
                     slot: slot as u32,
                     cache: CacheKind::L1,
                 };
-                let (lookups, deferred) = (
-                    lines_accessed.iter().copied(),
-                    self.deferring.then_some(&mut self.deferred),
-                );
-                look_up_each(
-                    &mut self.sites,
-                    &mut self.caches,
-                    deferred,
-                    &[warp],
-                    lookup,
-                    lookups,
-                );
+                let lookups = lines_accessed.iter().copied();
+                let deferred = self.deferring.then_some(&mut self.deferred);
+                let (sites, caches) = (&mut self.sites, &mut self.caches);
+                look_up_each(sites, caches, deferred, &[warp], lookup, lookups);
             }
         }
         self.sites[slot].add_request(mask);
@@ -306,15 +279,9 @@ fn cost(lines: &AccessCost) -> Cost {
 
 /// Records an access, if the launch is traced.
 #[inline(always)]
-fn trace_access(
-    trace: &mut Option<Box<Trace>>,
-    warps: &[usize],
-    slot: usize,
-    at: &[u64; LANES],
-    mask: u32,
-    cost: Cost,
-) {
+fn trace_access(trace: &mut Option<Box<Trace>>, warps: &[usize], access: SiteAccess, cost: Cost) {
     if let (Some(trace), &[warp]) = (trace, warps) {
+        let SiteAccess { slot, at, mask, .. } = access;
         let [units, wavefronts, conflicts] = cost;
         trace.record(slot, cost, || RawAccess {
             warp,
@@ -366,6 +333,35 @@ fn look_up_each(
             Some(deferred) => deferred.defer(warp, lookup, lines.clone()),
             None => look_up(sites, caches, lookup, lines.clone()),
         }
+    }
+}
+
+/// An access of a warp at a site.
+#[derive(Clone, Copy)]
+pub struct SiteAccess<'a> {
+    /// The slot in which the access is counted.
+    pub slot: usize,
+    pub at: &'a [u64; LANES],
+    /// The lanes that access memory.
+    pub mask: u32,
+    pub transfer: Transfer,
+}
+
+impl<'a> SiteAccess<'a> {
+    #[inline(always)]
+    pub fn new(slot: usize, at: &'a [u64; LANES], mask: u32, transfer: Transfer) -> Self {
+        SiteAccess {
+            slot,
+            at,
+            mask,
+            transfer,
+        }
+    }
+
+    /// Returns the part of the access that the lanes of `mask` make at `at`, counted in the `nth` next slot.
+    #[inline(always)]
+    pub fn part<'b>(self, nth: usize, at: &'b [u64; LANES], mask: u32) -> SiteAccess<'b> {
+        SiteAccess::new(self.slot + nth, at, mask, self.transfer)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{GangView, View as _};
 use crate::exec::memory::access::pattern_key;
 use crate::exec::profiler::access_pattern::{GangTraffic, TRAFFIC_ORIGIN};
-use crate::exec::profiler::{AccessCost, LINE, Profiler, Transfer};
+use crate::exec::profiler::{AccessCost, LINE, Profiler, SiteAccess, Transfer};
 use crate::exec::sm::{CountedSite, Handler, Inst, Next, Sm};
 use crate::isa::Memory;
 use crate::isa::listing::SiteKind;
@@ -38,20 +38,16 @@ fn gang_profiler(sm: &mut Sm) -> (&mut Profiler, &[usize]) {
     }
 }
 
+/// Adds the traffic of one warp's access.
+type AddTraffic = fn(&mut GangTraffic, &[u64; LANES], Transfer);
+
 /// A kind of memory whose accesses by gangs are counted.
 trait CountedMemory {
-    /// Adds the traffic of one warp's access, for patterns whose traffic can be cached; `None` otherwise.
-    const ADD: Option<fn(&mut GangTraffic, &[u64; LANES], Transfer)>;
+    /// Adds the traffic, for patterns whose traffic can be cached; `None` otherwise.
+    const ADD: Option<AddTraffic>;
 
     /// Counts an access that each of the warps at `warps` of the block makes.
-    fn count(
-        profiler: &mut Profiler,
-        warps: &[usize],
-        slot: usize,
-        at: &[u64; LANES],
-        mask: u32,
-        transfer: Transfer,
-    );
+    fn count(profiler: &mut Profiler, warps: &[usize], access: SiteAccess);
 }
 
 struct ToGlobal;
@@ -59,66 +55,43 @@ struct ToShared;
 struct ToConstant;
 
 impl CountedMemory for ToGlobal {
-    const ADD: Option<fn(&mut GangTraffic, &[u64; LANES], Transfer)> =
-        Some(|traffic, at, transfer| {
-            let mut lines = AccessCost::default();
-            lines.of_global(at, FULL, transfer);
-            traffic.sectors += u64::from(lines.traffic.sectors);
-            traffic.wavefronts += u64::from(lines.traffic.wavefronts);
-            let relative =
-                |&(line, sectors): &(u64, u8)| (line.wrapping_sub(TRAFFIC_ORIGIN / LINE), sectors);
-            let lines = lines.list[..lines.count].iter().map(relative);
-            traffic.lines.extend(lines);
-        });
+    const ADD: Option<AddTraffic> = Some(|traffic, at, transfer| {
+        let mut lines = AccessCost::default();
+        lines.of_global(at, FULL, transfer);
+        traffic.sectors += u64::from(lines.traffic.sectors);
+        traffic.wavefronts += u64::from(lines.traffic.wavefronts);
+        let relative =
+            |&(line, sectors): &(u64, u8)| (line.wrapping_sub(TRAFFIC_ORIGIN / LINE), sectors);
+        let lines = lines.list[..lines.count].iter().map(relative);
+        traffic.lines.extend(lines);
+    });
 
     #[inline(always)]
-    fn count(
-        profiler: &mut Profiler,
-        warps: &[usize],
-        slot: usize,
-        at: &[u64; LANES],
-        mask: u32,
-        transfer: Transfer,
-    ) {
-        profiler.global(warps, slot, at, mask, transfer);
+    fn count(profiler: &mut Profiler, warps: &[usize], access: SiteAccess) {
+        profiler.global(warps, access);
     }
 }
 
 impl CountedMemory for ToShared {
-    const ADD: Option<fn(&mut GangTraffic, &[u64; LANES], Transfer)> =
-        Some(|traffic, at, transfer| {
-            let mut lines = AccessCost::default();
-            lines.of_shared(at, FULL, transfer);
-            traffic.wavefronts += u64::from(lines.traffic.wavefronts);
-            traffic.conflicts += u64::from(lines.conflicts);
-        });
+    const ADD: Option<AddTraffic> = Some(|traffic, at, transfer| {
+        let mut lines = AccessCost::default();
+        lines.of_shared(at, FULL, transfer);
+        traffic.wavefronts += u64::from(lines.traffic.wavefronts);
+        traffic.conflicts += u64::from(lines.conflicts);
+    });
 
     #[inline(always)]
-    fn count(
-        profiler: &mut Profiler,
-        warps: &[usize],
-        slot: usize,
-        at: &[u64; LANES],
-        mask: u32,
-        transfer: Transfer,
-    ) {
-        profiler.shared(warps, slot, at, mask, transfer);
+    fn count(profiler: &mut Profiler, warps: &[usize], access: SiteAccess) {
+        profiler.shared(warps, access);
     }
 }
 
 impl CountedMemory for ToConstant {
-    const ADD: Option<fn(&mut GangTraffic, &[u64; LANES], Transfer)> = None;
+    const ADD: Option<AddTraffic> = None;
 
     #[inline(always)]
-    fn count(
-        profiler: &mut Profiler,
-        warps: &[usize],
-        slot: usize,
-        at: &[u64; LANES],
-        mask: u32,
-        transfer: Transfer,
-    ) {
-        profiler.constant(warps, slot, at, mask, transfer);
+    fn count(profiler: &mut Profiler, warps: &[usize], access: SiteAccess) {
+        profiler.constant(warps, access);
     }
 }
 
@@ -132,10 +105,8 @@ fn count_by_pattern<C: CountedMemory>(
     transfer: Transfer,
     operand: usize,
 ) -> bool {
-    let (Some(add), false) = (
-        C::ADD,
-        counted.site.is_merged || inst.uniform >> operand & 1 == 1,
-    ) else {
+    let is_uniform = inst.uniform >> operand & 1 == 1;
+    let (Some(add), false) = (C::ADD, counted.site.is_merged || is_uniform) else {
         return false;
     };
     let Some(count) = sm.gang.full_warp_count() else {
@@ -191,14 +162,16 @@ fn count_warp_by_warp<C: CountedMemory>(
     if inst.uniform >> operand & 1 == 1 && sm.gang.full_warp_count().is_some() {
         let at = offset_by(row(sm, 0), counted.site.offset);
         let (profiler, warps) = gang_profiler(sm);
-        C::count(profiler, warps, slot, &at, FULL, transfer);
+        let access = SiteAccess::new(slot, &at, FULL, transfer);
+        C::count(profiler, warps, access);
         return;
     }
     for member in 0..sm.gang.masks().len() {
         sm.select_warp(member);
         let at = offset_by(row(sm, member), counted.site.offset);
         let (mask, warp) = (sm.gang.masks()[member], sm.block.running);
-        C::count(profiler(sm), &[warp], slot, &at, mask, transfer);
+        let access = SiteAccess::new(slot, &at, mask, transfer);
+        C::count(profiler(sm), &[warp], access);
     }
 }
 

@@ -9,7 +9,7 @@ mod gang;
 use crate::exec::cpu::Cpu;
 use crate::exec::memory::async_copy;
 use crate::exec::memory::atomic::Atomic;
-use crate::exec::profiler::{Profiler, Transfer};
+use crate::exec::profiler::{Profiler, SiteAccess, Transfer};
 use crate::exec::sm::{Code, CountedSite, Handler, Inst, Next, Sm};
 use crate::isa::listing::SiteKind;
 use crate::isa::{AccessKind, AtomicMethod, Memory};
@@ -105,11 +105,11 @@ fn profiler(sm: &mut Sm) -> &mut Profiler {
 /// version for CPUs with wide registers, on which 32 addresses are handled in a few steps.
 macro_rules! counting_handler {
     // Counts the active lanes' access by `$count`.
-    ($name:ident, |$sm:ident, $slot:ident, $at:ident, $mask:ident, $transfer:ident| $count:expr) => {
+    ($name:ident, |$sm:ident, $warp:ident, $access:ident| $count:expr) => {
         counting_handler!($name, |$sm, inst| {
             // SAFETY: sites of this kind are memory accesses.
-            let (counted, $transfer, $at) = unsafe { access($sm, inst) };
-            let ($slot, $mask) = (counted.site.slot as usize, $sm.mask);
+            let (counted, transfer, at) = unsafe { access($sm, inst) };
+            let ($warp, $access) = ($sm.block.running, of_lanes($sm, counted, &at, transfer));
             $count;
             // SAFETY: `run` is the uninstrumented handler of this instruction.
             unsafe { (counted.run)($sm, inst) }
@@ -140,23 +140,18 @@ macro_rules! counting_handler {
 }
 use counting_handler;
 
-counting_handler!(global, |sm, slot, at, mask, transfer| {
-    let warp = sm.block.running;
-    profiler(sm).global(&[warp], slot, &at, mask, transfer);
+counting_handler!(global, |sm, warp, access| profiler(sm)
+    .global(&[warp], access));
+counting_handler!(shared, |sm, warp, access| profiler(sm)
+    .shared(&[warp], access));
+counting_handler!(constant, |sm, warp, access| profiler(sm)
+    .constant(&[warp], access));
+counting_handler!(local, |sm, warp, access| {
+    let base = local_rows(sm);
+    profiler(sm).local(warp, access, base);
 });
-counting_handler!(shared, |sm, slot, at, mask, transfer| {
-    let warp = sm.block.running;
-    profiler(sm).shared(&[warp], slot, &at, mask, transfer);
-});
-counting_handler!(constant, |sm, slot, at, mask, transfer| {
-    let warp = sm.block.running;
-    profiler(sm).constant(&[warp], slot, &at, mask, transfer);
-});
-counting_handler!(local, |sm, slot, at, mask, transfer| {
-    let (warp, base) = (sm.block.running, local_rows(sm));
-    profiler(sm).local(warp, slot, &at, mask, transfer, base);
-});
-counting_handler!(generic, |sm, slot, at, mask, transfer| {
+counting_handler!(generic, |sm, warp, access| {
+    let (at, mask) = (access.at, access.mask);
     // Each lane's address determines its state space: one access per space is counted.
     let within = |window| {
         let lanes = (0..LANES).filter(|&lane| in_window(at[lane], window));
@@ -166,28 +161,32 @@ counting_handler!(generic, |sm, slot, at, mask, transfer| {
     let to_constant = within(PARAM_WINDOW);
     let to_global = mask & !(to_shared | to_local | to_constant);
     let less = |window: u64| at.map(|address| address.wrapping_sub(window));
-    let (warp, base) = (sm.block.running, local_rows(sm));
+    let base = local_rows(sm);
     let profiler = profiler(sm);
     if to_global != 0 {
-        profiler.global(&[warp], slot, &at, to_global, transfer);
+        profiler.global(&[warp], access.part(0, at, to_global));
     }
     if to_shared != 0 {
-        profiler.shared(&[warp], slot + 1, &less(SHARED_WINDOW), to_shared, transfer);
+        profiler.shared(&[warp], access.part(1, &less(SHARED_WINDOW), to_shared));
     }
     if to_local != 0 {
-        profiler.local(
-            warp,
-            slot + 2,
-            &less(LOCAL_WINDOW),
-            to_local,
-            transfer,
-            base,
-        );
+        profiler.local(warp, access.part(2, &less(LOCAL_WINDOW), to_local), base);
     }
     if to_constant != 0 {
-        profiler.constant(&[warp], slot + 3, &at, to_constant, transfer);
+        profiler.constant(&[warp], access.part(3, at, to_constant));
     }
 });
+
+/// Returns the access of the active lanes at a site.
+#[inline(always)]
+fn of_lanes<'a>(
+    sm: &Sm,
+    site: &CountedSite,
+    at: &'a [u64; LANES],
+    transfer: Transfer,
+) -> SiteAccess<'a> {
+    SiteAccess::new(site.site.slot as usize, at, sm.mask, transfer)
+}
 
 /// Returns the address at which this warp's local memory is simulated, far from device memory.
 fn local_rows(sm: &Sm) -> u64 {
@@ -226,7 +225,8 @@ unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
         }
         _ => {
             if reading != 0 {
-                profiler.global(&[warp], slot, &from, reading, transfer);
+                let access = SiteAccess::new(slot, &from, reading, transfer);
+                profiler.global(&[warp], access);
             }
             traffic::copy(&from, &to, mask, transfer.bytes)
         }
@@ -274,9 +274,9 @@ unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn always(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the site is a memory access.
     let (counted, transfer, at) = unsafe { access(sm, inst) };
-    let (slot, mask) = (counted.site.slot as usize, sm.mask);
+    let access = of_lanes(sm, counted, &at, transfer);
     let warp = sm.block.running;
-    profiler(sm).cas_loop(warp, slot, &at, mask, transfer);
+    profiler(sm).cas_loop(warp, access);
     // SAFETY: `run` is the uninstrumented handler of this instruction.
     unsafe { (counted.run)(sm, inst) }
 }
@@ -287,7 +287,7 @@ pub unsafe fn always(sm: &mut Sm, inst: &Inst) -> Next {
 /// The requirements of [`always`].
 unsafe fn if_better(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the site is a memory access, and operand 2 of such an atomic is a 64-bit row.
-    let ((counted, _, at), values) = unsafe { (access(sm, inst), *sm.row::<u64>(inst, 2)) };
+    let ((counted, transfer, at), values) = unsafe { (access(sm, inst), *sm.row::<u64>(inst, 2)) };
     let better: fn(u64, u64) -> bool = match Atomic::of(inst) {
         Atomic::MinUnsigned => |new, old| new < old,
         Atomic::MaxUnsigned => |new, old| new > old,
@@ -299,8 +299,9 @@ unsafe fn if_better(sm: &mut Sm, inst: &Inst) -> Next {
     if active(sm.mask).all(inside) {
         let before = |lane: usize| shared[at[lane] as usize / 8];
         let cas_loop = rounds(sm.mask, &at, &values, better, before);
-        let (slot, mask, warp) = (counted.site.slot as usize, sm.mask, sm.block.running);
-        profiler(sm).count_cas_loop(warp, slot, &at, mask, &cas_loop);
+        let access = of_lanes(sm, counted, &at, transfer);
+        let warp = sm.block.running;
+        profiler(sm).count_cas_loop(warp, access, &cas_loop);
     }
     // SAFETY: `run` is the uninstrumented handler of this instruction; it reports invalid addresses.
     unsafe { (counted.run)(sm, inst) }
