@@ -30,7 +30,7 @@ mod turn;
 pub(crate) mod warp;
 mod worker;
 
-pub use fault::{Diagnosis, Fault, FaultKind};
+pub use fault::{Diagnosis, Fault, FaultKind, FaultLocation};
 pub use profiler::trace::Traced;
 pub use schedule::progress::{Progress, TimeLimit, Watch, forget_interrupts, interrupt};
 pub use sm::Program;

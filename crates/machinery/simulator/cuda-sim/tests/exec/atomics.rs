@@ -30,20 +30,14 @@ fn commutative_operations_on_global_memory_match_a_fold() {
         let input: Vec<i32> = bits.iter().map(|&x| (x << 1) as i32).collect();
         let initial = [7, -1, 1, 5, 100, 100];
         let expected = fold_operations!(i32, initial, input);
-        assert_eq!(
-            run("operations_i32", 3, block, initial, &input),
-            expected,
-            "blocks of {block}"
-        );
+        let actual = run("operations_i32", 3, block, initial, &input);
+        assert_eq!(actual, expected, "blocks of {block}");
 
         let input: Vec<u32> = bits.iter().map(|&x| x << 1).collect();
         let initial = [7, u32::MAX, 1, 5, 1 << 31, 1 << 31];
         let expected = fold_operations!(u32, initial, input);
-        assert_eq!(
-            run("operations_u32", 3, block, initial, &input),
-            expected,
-            "blocks of {block}"
-        );
+        let actual = run("operations_u32", 3, block, initial, &input);
+        assert_eq!(actual, expected, "blocks of {block}");
 
         let input: Vec<u64> = bits
             .iter()
@@ -51,11 +45,8 @@ fn commutative_operations_on_global_memory_match_a_fold() {
             .collect();
         let initial = [7, u64::MAX, 1, 5, 1 << 63, 1 << 63];
         let expected = fold_operations!(u64, initial, input);
-        assert_eq!(
-            run("operations_u64", 3, block, initial, &input),
-            expected,
-            "blocks of {block}"
-        );
+        let actual = run("operations_u64", 3, block, initial, &input);
+        assert_eq!(actual, expected, "blocks of {block}");
     }
 }
 
@@ -65,10 +56,8 @@ fn commutative_operations_on_shared_memory_match_a_fold() {
         let input = noise(block as usize);
         let initial = [7, u32::MAX, 1, 5, 1 << 31, 1];
         let expected = fold_operations!(u32, initial, input);
-        assert_eq!(
-            run("operations_shared", 1, block, initial, &input),
-            expected
-        );
+        let actual = run("operations_shared", 1, block, initial, &input);
+        assert_eq!(actual, expected, "blocks of {block}");
     }
 }
 
@@ -153,15 +142,9 @@ fn only_kernels_with_observable_order_are_ordered() {
         ("ordered", true),
         ("float_sum", true),
     ] {
-        let number = machine
-            .program
-            .listing
-            .kernel(kernel)
-            .expect("no such kernel");
-        assert_eq!(
-            machine.program.listing.kernels[number].ordered, ordered,
-            "{kernel}"
-        );
+        let listing = &machine.program.listing;
+        let number = listing.kernel(kernel).expect("no such kernel");
+        assert_eq!(listing.kernels[number].ordered, ordered, "{kernel}");
     }
 }
 

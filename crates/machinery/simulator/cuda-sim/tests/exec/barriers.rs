@@ -292,7 +292,7 @@ fn barrier_that_some_threads_skip_faults() {
             expected: block,
         };
         assert_eq!(fault.kind, kind);
-        let location = fault.location.expect("no thread is named");
+        let location = location(&fault);
         assert_eq!((location.block, location.thread), ([0; 3], [0; 3]));
         assert_eq!(location.source.file.as_deref(), Some("kernels/barriers.cu"));
         let source = include_str!("../../kernels/barriers.cu");

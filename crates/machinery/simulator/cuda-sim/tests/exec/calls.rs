@@ -135,7 +135,7 @@ fn deep_stack_overflows() {
             panic!("unexpected fault: {fault}")
         };
         assert!(needed > limit && limit == 1024, "{needed} {limit}");
-        let source = fault.location.expect("no thread is named").source;
+        let source = &location(&fault).source;
         assert_eq!(source.file.as_deref(), Some("kernels/calls.cu"));
     }
 }

@@ -6,31 +6,22 @@ use cuda_sim::exec::FaultKind;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
 
-fn line_of(text: &str) -> u32 {
-    let source = include_str!("../../kernels/memory.cu");
-    source
-        .lines()
-        .position(|line| line.contains(text))
-        .expect("no such line") as u32
-        + 1
-}
-
 #[test]
 fn out_of_bounds_store_names_kernel_block_thread_and_line() {
     let mut machine = Machine::new(PTX);
     let out = machine.out::<u32>(100);
     for (kernel_thread, index) in [(0, 100), (77, 1 << 20), (131, u32::MAX)] {
         let fault = machine.fault("store_at", 3, 50, params![out, kernel_thread, index]);
-        assert_eq!(
-            illegal(&fault),
-            ("device memory", out + 4 * u64::from(index), true)
-        );
-        let location = fault.location.as_ref().expect("no thread is named");
+        let address = out + 4 * u64::from(index);
+        assert_eq!(illegal(&fault), ("device memory", address, true));
+        let location = location(&fault);
         assert_eq!(location.kernel, "store_at");
         assert_eq!(location.block, [kernel_thread / 50, 0, 0]);
         assert_eq!(location.thread, [kernel_thread % 50, 0, 0]);
         assert_eq!(location.source.file.as_deref(), Some("kernels/memory.cu"));
-        assert_eq!(location.source.line, line_of("out[far] = 1; // here"));
+        let source = include_str!("../../kernels/memory.cu");
+        let line = line_of(source, "out[far] = 1; // here");
+        assert_eq!(location.source.line, line);
         let text = fault.to_string();
         for part in ["store_at", "write of 4 bytes", "kernels/memory.cu:"] {
             assert!(text.contains(part), "{part} in {text}");
@@ -51,10 +42,7 @@ fn lowest_faulting_block_is_reported() {
         machine.use_threads(threads);
         let fault = machine.fault("gather", 100, 64, params![out, source, indices, 6400u32]);
         assert_eq!(illegal(&fault), ("device memory", source + 4 * 3200, false));
-        assert_eq!(
-            fault.location.expect("no thread is named").block,
-            [50, 0, 0]
-        );
+        assert_eq!(location(&fault).block, [50, 0, 0]);
     }
 }
 
@@ -106,10 +94,7 @@ fn one_out_of_bounds_lane_faults() {
         let (_, address, write) = illegal(&fault);
         let expected = (too_short + 31 * bytes, instruction.starts_with("st"));
         assert_eq!((address, write), expected, "{instruction}");
-        assert_eq!(
-            fault.location.expect("no thread is named").thread,
-            [31, 0, 0]
-        );
+        assert_eq!(location(&fault).thread, [31, 0, 0]);
     }
 }
 
@@ -136,10 +121,7 @@ fn shared_local_and_constant_memory_have_bounds() {
     // All eight words exist, the ninth does not.
     let fault = machine.fault("shared_out_of_bounds", 1, 32, params![out, 1u32]);
     assert_eq!(illegal(&fault), ("shared memory", 32, false));
-    assert_eq!(
-        fault.location.expect("no thread is named").thread,
-        [7, 0, 0]
-    );
+    assert_eq!(location(&fault).thread, [7, 0, 0]);
     machine.run("shared_out_of_bounds", 1, 8, params![out, 0u32]);
 
     let fault = machine.fault("constant_out_of_bounds", 1, 32, params![out, 1u32 << 14]);

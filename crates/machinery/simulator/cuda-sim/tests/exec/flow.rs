@@ -33,10 +33,7 @@ fn index_beyond_branch_table_faults() {
     let fault = words(&kernel_of(&format!("mov.u32 %r1, %t; {TABLE}")), 8)
         .expect_err("index 4 did not fault");
     assert_eq!(fault.kind, FaultKind::InvalidCall { address: 4 });
-    assert_eq!(
-        fault.location.expect("no thread is named").thread,
-        [4, 0, 0]
-    );
+    assert_eq!(location(&fault).thread, [4, 0, 0]);
 }
 
 /// Odd threads enter the loop in its middle.
@@ -255,9 +252,8 @@ fn branches_to_the_next_instruction_are_correct() {
 /// Each side of a branch uses the same registers for different values.
 #[test]
 fn divergent_lanes_keep_separate_registers() {
-    let machine_words = |block| {
-        let ptx = kernel_of(
-            "mov.u32 %r9, %t;
+    let ptx = kernel_of(
+        "mov.u32 %r9, %t;
             and.b32 %r1, %t, 1;
             setp.eq.u32 %p1, %r1, 0;
             @%p1 bra EVEN;
@@ -273,23 +269,12 @@ fn divergent_lanes_keep_separate_registers() {
             LARGE: sub.u32 %r5, 5000, %t;
             add.u32 %r9, %r9, %r5;
             JOIN: st.global.u32 [%mine], %r9;",
-        );
-        words(&ptx, block)
-    };
-    for block in BLOCK_SIZES {
-        let expected: Vec<u32> = (0..block)
-            .map(|t| match t {
-                t if t & 1 == 1 => t * 18,
-                t if t > 10 => 5000,
-                t => 2 * t + 1000,
-            })
-            .collect();
-        assert_eq!(
-            machine_words(block).expect("the kernel faulted"),
-            expected,
-            "blocks of {block}"
-        );
-    }
+    );
+    compare(&ptx, |t| match t {
+        t if t & 1 == 1 => t * 18,
+        t if t > 10 => 5000,
+        t => 2 * t + 1000,
+    });
 }
 
 #[test]
@@ -300,15 +285,10 @@ fn traps_and_breakpoints_name_the_thread() {
         let out = machine.out::<u32>(64);
         let fault = machine.fault("k", 3, 64, params![out]);
         assert_eq!(fault.kind, kind);
-        let location = fault.location.expect("no thread is named");
+        let location = location(&fault);
         assert_eq!((location.block, location.thread), ([0, 0, 0], [37, 0, 0]));
         assert_eq!(location.kernel, "k");
-        let line = ptx
-            .lines()
-            .position(|line| line.contains("@%p1"))
-            .expect("no such line")
-            + 1;
-        assert_eq!(location.source.ptx_line as usize, line);
+        assert_eq!(location.source.ptx_line, line_of(&ptx, "@%p1"));
     }
 }
 

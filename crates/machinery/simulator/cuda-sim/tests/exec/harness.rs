@@ -4,7 +4,7 @@ use std::fmt::{Debug, Display};
 
 use bytemuck::Pod;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Fault, FaultKind};
+use cuda_sim::exec::{Fault, FaultKind, FaultLocation};
 use cuda_sim::isa::AccessClass;
 use cuda_sim::launch::{LaunchRecord, LaunchReport};
 use cuda_sim::lower::LoadError;
@@ -162,6 +162,12 @@ pub fn noise(count: usize) -> Vec<u32> {
             (state >> 33) as u32
         })
         .collect()
+}
+
+/// Returns the location of a fault.
+#[track_caller]
+pub fn location(fault: &Fault) -> &FaultLocation {
+    fault.location.as_ref().expect("no thread is named")
 }
 
 /// Returns the state space and address of an illegal access, and whether it is a write.

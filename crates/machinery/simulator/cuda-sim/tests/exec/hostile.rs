@@ -49,36 +49,25 @@ fn assert_rejected(ptx: &str, expected: &str) {
 
 #[test]
 fn long_functions_load() {
-    assert_loads(&kernel(&repeated_lines(COUNT, "add.u32 %r1, %r1, %r2;")));
-    assert_loads(&kernel(&repeated_lines(COUNT, "mov.u32 %n#, %n~;")));
-    assert_loads(&kernel(&repeated_lines(
-        COUNT,
+    for line in [
+        "add.u32 %r1, %r1, %r2;",
+        "mov.u32 %n#, %n~;",
         "mov.u32 %n#, %r2; @%p1 add.u32 %r1, %r1, 1;",
-    )));
-    assert_loads(&kernel(&repeated_lines(
-        COUNT,
         "add.s64 %m#, %out, 4; ld.global.u32 %n#, [%m#];",
-    )));
-    assert_loads(&kernel(&repeated_lines(
-        COUNT,
         "add.s64 %m#, %out, 4; ld.global.u32 %r1, [%m#]; st.global.u32 [%out], %r1;",
-    )));
-    assert_loads(&kernel(&repeated_lines(
-        COUNT,
         "{ .reg .b32 %x<3>; mov.u32 %x1, %r2; mov.u32 %x2, %x1; }",
-    )));
-    // Labels without references, as debug information has them.
-    assert_loads(&kernel(&repeated_lines(COUNT, "L#:")));
-    let copy = "cp.async.ca.shared.global [%r1], [%out], 4; cp.async.wait_all;";
-    assert_loads(&kernel(&repeated_lines(COUNT, copy)));
+        // Labels without references, as debug information has them.
+        "L#:",
+        "cp.async.ca.shared.global [%r1], [%out], 4; cp.async.wait_all;",
+    ] {
+        assert_loads(&kernel(&repeated_lines(COUNT, line)));
+    }
 }
 
 #[test]
 fn too_many_live_values_are_rejected() {
-    assert_rejected(
-        &kernel(&repeated_lines(TOO_MANY_REGISTERS, "add.u32 %r1, %r1, #;")),
-        "bytes per warp",
-    );
+    let all_additions = repeated_lines(TOO_MANY_REGISTERS, "add.u32 %r1, %r1, #;");
+    assert_rejected(&kernel(&all_additions), "bytes per warp");
     let all_uses = repeated_lines(TOO_MANY_REGISTERS, "mov.u32 %n#, %r1;")
         + &repeated_lines(TOO_MANY_REGISTERS, "st.global.u32 [%out], %n#;");
     assert_rejected(&kernel(&all_uses), "bytes per warp");
@@ -92,11 +81,8 @@ fn too_many_basic_blocks_are_rejected() {
     assert_rejected(&kernel(&repeated_lines(COUNT, branches)), "basic blocks");
     let forward_exits = repeated_lines(16_000, "setp.eq.u32 %p1, %t, 3; @%p1 bra E;") + "E:";
     assert_loads(&kernel(&forward_exits));
-    let backwards = format!(
-        "bra L9999;\nL0: ret;\n{}",
-        repeated_lines(10_000, "L#: bra L~;").replace("L0: bra L0;", "")
-    );
-    assert_loads(&kernel(&backwards));
+    let backwards = repeated_lines(10_000, "L#: bra L~;").replace("L0: bra L0;", "L0: ret;");
+    assert_loads(&kernel(&format!("bra L9999;\n{backwards}")));
     // Branches from each block of one half to two distant places in the other half.
     let fallthrough = repeated_lines(10_000, "L#: add.u32 %r1, %r1, 1; @%p1 bra M;");
     let entries = repeated_lines(5_000, "@%p1 bra L#; bra L9999;");
@@ -116,14 +102,13 @@ fn too_many_branch_targets_are_rejected() {
     let count = 5_000;
     let names: Vec<String> = (0..count).map(|n| format!("L{n}")).collect();
     let table = format!("T: .branchtargets {};", names.join(", "));
-    let single_branch = format!("{table} brx.idx %r1, T;\n{}", repeated_lines(count, "L#:"));
-    assert_loads(&kernel(&single_branch));
-    let body = format!(
-        "{table}{}{}",
-        repeated_lines(count, "brx.idx %r1, T;"),
-        repeated_lines(count, "L#:")
+    let labels = repeated_lines(count, "L#:");
+    assert_loads(&kernel(&format!("{table} brx.idx %r1, T;\n{labels}")));
+    let branches = repeated_lines(count, "brx.idx %r1, T;");
+    assert_rejected(
+        &kernel(&format!("{table}{branches}{labels}")),
+        "targets in all",
     );
-    assert_rejected(&kernel(&body), "targets in all");
 }
 
 /// A loop with two entries, and before it a load on one side of a branch.
@@ -145,42 +130,28 @@ fn loop_with_two_entries_loads() {
 
 #[test]
 fn many_functions_load_within_limits() {
-    assert_loads(&format!(
-        "{HEAD}{}",
-        repeated_lines(COUNT, ".entry k#() { ret; }")
-    ));
+    let kernels = repeated_lines(COUNT, ".entry k#() { ret; }");
+    assert_loads(&format!("{HEAD}{kernels}"));
     // Each function calls the previous one: too deep for a recursive loader.
     let chain = repeated_lines(COUNT, ".func f#() { call f~; ret; }");
     let last = COUNT - 1;
     let terminated = chain.replace("f0() { call f0;", "f0() {");
     let cyclic = chain.replace("f0() { call f0;", &format!("f0() {{ call f{last};"));
     for functions in [&terminated, &cyclic, &chain] {
-        assert_loads(&format!(
-            "{HEAD}{functions}.entry k() {{ call f{last}; ret; }}"
-        ));
+        let ptx = format!("{HEAD}{functions}.entry k() {{ call f{last}; ret; }}");
+        assert_loads(&ptx);
     }
-    let callers = repeated_lines(
-        COUNT,
-        &format!(".entry k#() {{ call f{}; ret; }}", COUNT - 1),
-    );
-    assert_rejected(
-        &format!("{HEAD}{terminated}{callers}"),
-        "split it into several modules",
-    );
+    let callers = repeated_lines(COUNT, &format!(".entry k#() {{ call f{last}; ret; }}"));
+    let ptx = format!("{HEAD}{terminated}{callers}");
+    assert_rejected(&ptx, "split it into several modules");
 }
 
 #[test]
 fn many_variables_load_within_limits() {
-    assert_loads(&format!(
-        "{HEAD}{}",
-        repeated_lines(20_000, ".global .b32 g#;")
-    ));
-    let values = format!(
-        "{HEAD}.global .u8 x[{}] = {{ {}1 }};",
-        COUNT + 1,
-        "1, ".repeat(COUNT)
-    );
-    assert_loads(&values);
+    let variables = repeated_lines(20_000, ".global .b32 g#;");
+    assert_loads(&format!("{HEAD}{variables}"));
+    let (size, ones) = (COUNT + 1, "1, ".repeat(COUNT));
+    assert_loads(&format!("{HEAD}.global .u8 x[{size}] = {{ {ones}1 }};"));
     let shared = repeated_lines(2_000, ".shared .b8 s#;");
     let uses = repeated_lines(2_000, "mov.u32 %r1, s#;");
     assert_loads(&module_of(&shared, &uses));
@@ -190,10 +161,8 @@ fn many_variables_load_within_limits() {
     // Many kernels that reach many variables through one function.
     let function = format!(".func f() {{ .reg .b32 %r<3>; {uses} ret; }}");
     let kernels = repeated_lines(20_000, ".entry k#() { call f; ret; }");
-    assert_rejected(
-        &format!("{HEAD}{shared}{function}{kernels}"),
-        "split it into several modules",
-    );
+    let ptx = format!("{HEAD}{shared}{function}{kernels}");
+    assert_rejected(&ptx, "split it into several modules");
 }
 
 #[test]
@@ -209,11 +178,8 @@ fn oversized_declarations_are_rejected() {
         let declared = repeated_lines(70_000, &format!(".{space} .align 8 .b8 x#[{max_bytes}];"));
         let uses = repeated_lines(2_000, "mov.u64 %d1, x#;");
         assert_rejected(&module_of(&declared, &uses), expected_space);
-        for size in [
-            "1099511627776",
-            "18446744073709551615",
-            "4294967296][4294967296",
-        ] {
+        let product = "4294967296][4294967296";
+        for size in ["1099511627776", "18446744073709551615", product] {
             let declaration = format!(".{space} .b8 x[{size}];");
             let error = load_error(&module_of(&declaration, "mov.u64 %d1, x;")).to_string();
             let is_too_large = error.contains("larger than any memory");
@@ -228,19 +194,16 @@ fn oversized_declarations_are_rejected() {
         assert_rejected(&kernel_of(body), "local memory");
     }
     let params = |declared: String| format!("{HEAD}.entry k({declared}) {{ ret; }}");
-    let parameter_list: Vec<String> = (0..70_000)
-        .map(|n| format!(".param .b8 p{n}[{max_bytes}]"))
-        .collect();
-    assert_rejected(&params(parameter_list.join(", ")), "bytes of parameters");
-    assert_rejected(
-        &params(".param .b8 p[4294967300]".to_owned()),
-        "bytes of parameters",
-    );
+    let many = (0..70_000).map(|n| format!(".param .b8 p{n}[{max_bytes}]"));
+    let many: Vec<String> = many.collect();
     let aligned = ".param .align 2147483648 .b8";
-    assert_rejected(
-        &params(format!("{aligned} p[4], {aligned} q[4], {aligned} r[4]")),
-        "bytes of parameters",
-    );
+    for declared in [
+        many.join(", "),
+        ".param .b8 p[4294967300]".to_owned(),
+        format!("{aligned} p[4], {aligned} q[4], {aligned} r[4]"),
+    ] {
+        assert_rejected(&params(declared), "bytes of parameters");
+    }
     // Truncated to 32 bits, these sizes would fit.
     let function = ".func f(.param .b8 x[4294967300]) { ret; }";
     assert_rejected(&module_of(function, ""), "local memory");
@@ -269,14 +232,11 @@ fn huge_counts_load() {
 #[test]
 fn long_names_give_short_messages() {
     let name = "a".repeat(1 << 20);
-    assert_rejected(
-        &kernel_of(&format!("mov.u32 %r1, {name};")),
-        "longer than 65536",
-    );
-    assert_rejected(
-        &format!("{HEAD}.entry {name} {{ ret; }} .entry {name} {{ ret; }}"),
-        "longer than 65536",
-    );
+    let operand = kernel_of(&format!("mov.u32 %r1, {name};"));
+    let kernels = format!("{HEAD}.entry {name} {{ ret; }} .entry {name} {{ ret; }}");
+    for ptx in [operand, kernels] {
+        assert_rejected(&ptx, "longer than 65536");
+    }
 }
 
 /// The registers of active calls take memory too: a function with a large array makes the stack so large that
@@ -348,25 +308,17 @@ const SHAPES: [Shape; 9] = [
 #[ignore = "run by hostile::costs in a process of its own"]
 fn cost_of_shape() {
     let shape = std::env::var("SHAPE").expect("SHAPE is not set");
-    let (name, text) = SHAPES
-        .iter()
-        .find(|(name, _)| *name == shape)
-        .expect("no such shape");
+    let found = SHAPES.iter().find(|(name, _)| *name == shape);
+    let (name, text) = found.expect("no such shape");
     let text = text();
     let before = memory("VmRSS:");
     let mut global = Global::new(1 << 30);
     let program = cuda_sim::lower::load(&text, &DeviceSpec::h200(), &mut global);
     let megabytes = text.len() as f64 / 1e6;
     let used = (memory("VmHWM:") - before) as f64 / 1e6;
-    println!(
-        "\n| {name} | {} | {megabytes:.1} | {used:.0} | {:.0} |",
-        if program.is_ok() {
-            "loads"
-        } else {
-            "is rejected"
-        },
-        used / megabytes
-    );
+    let outcome = program.map_or("is rejected", |_| "loads");
+    let ratio = used / megabytes;
+    println!("\n| {name} | {outcome} | {megabytes:.1} | {used:.0} | {ratio:.0} |");
 }
 
 /// Returns the process's memory in bytes: the current value (`VmRSS:`) or the peak (`VmHWM:`).

@@ -33,10 +33,8 @@ fn every_width_and_vector_is_copied() {
         for block in BLOCK_SIZES {
             let n = (3 * block - block / 2) as usize;
             // All byte values occur, so the floats include signalling NaNs.
-            let input: Vec<u8> = noise(n * size)
-                .into_iter()
-                .map(|x| (x >> 7) as u8)
-                .collect();
+            let input = noise(n * size).into_iter().map(|x| (x >> 7) as u8);
+            let input: Vec<u8> = input.collect();
             let mut machine = Machine::new(PTX);
             let (out, source) = (machine.out::<u8>(n * size), machine.buffer(&input));
             machine.run(kernel, 3, block, params![out, source, n as u32]);
@@ -62,25 +60,15 @@ fn narrow_loads_are_extended_by_type() {
     let d: Vec<u8> = bits.iter().map(|&x| (x >> 9) as u8).collect();
     let e: Vec<u16> = bits.iter().map(|&x| (x >> 5) as u16).collect();
     let out = machine.out::<i64>(5 * threads);
-    let buffers = params![
-        out,
-        machine.buffer(&a),
-        machine.buffer(&b),
-        machine.buffer(&c),
-        machine.buffer(&d),
-        machine.buffer(&e)
-    ];
-    machine.run("widen", 1, threads as u32, buffers);
+    let (a_buffer, b_buffer, c_buffer) =
+        (machine.buffer(&a), machine.buffer(&b), machine.buffer(&c));
+    let (d_buffer, e_buffer) = (machine.buffer(&d), machine.buffer(&e));
+    let params = params![out, a_buffer, b_buffer, c_buffer, d_buffer, e_buffer];
+    machine.run("widen", 1, threads as u32, params);
+    let signed = |i: usize| [i64::from(a[i]), b[i].into(), c[i].into()];
+    let unsigned = |i: usize| [i64::from(d[i]), e[i].into()];
     let expected: Vec<i64> = (0..threads)
-        .flat_map(|i| {
-            [
-                a[i].into(),
-                b[i].into(),
-                c[i].into(),
-                d[i].into(),
-                e[i].into(),
-            ]
-        })
+        .flat_map(|i| signed(i).into_iter().chain(unsigned(i)))
         .collect();
     assert_eq!(machine.read::<i64>(out, 5 * threads), expected);
 }
@@ -92,10 +80,7 @@ fn patterns(n: u32) -> Vec<(&'static str, Vec<u32>)> {
         ("broadcast", vec![n / 2; n as usize]),
         ("in order", (0..n).collect()),
         ("backwards", (0..n).rev().collect()),
-        (
-            "pairs",
-            (0..n).map(|i| i ^ 1).map(|i| i.min(n - 1)).collect(),
-        ),
+        ("pairs", (0..n).map(|i| (i ^ 1).min(n - 1)).collect()),
         ("by warp", (0..n).map(|i| i / 32).collect()),
         ("scattered", words.into_iter().map(|x| x % n).collect()),
     ]
@@ -113,9 +98,8 @@ fn rows_of_a_block_are_gathered() {
         [40, 44, 48, 52],
     ] {
         for step in [0, 1] {
-            let index: Vec<u32> = (0..32)
-                .map(|lane| rows[lane / 8] + lane as u32 % 8 * step)
-                .collect();
+            let index_of = |lane: usize| rows[lane / 8] + lane as u32 % 8 * step;
+            let index: Vec<u32> = (0..32).map(index_of).collect();
             let mut machine = Machine::profiling(PTX);
             let (out, source) = (machine.out::<u32>(32), machine.buffer(&input));
             let indices = machine.buffer(&index);
@@ -125,12 +109,9 @@ fn rows_of_a_block_are_gathered() {
 
             // The sectors of `in`, and the four of `index`.
             let sectors: BTreeSet<u32> = index.iter().map(|i| i / 8).collect();
-            let sectors_counted = global_loads(&total(&report)).sectors;
-            assert_eq!(
-                sectors_counted,
-                sectors.len() as u64 + 4,
-                "{rows:?}, {step}"
-            );
+            let expected = sectors.len() as u64 + 4;
+            let actual = global_loads(&total(&report)).sectors;
+            assert_eq!(actual, expected, "{rows:?}, {step}");
         }
     }
 }
@@ -205,10 +186,8 @@ fn local_arrays_are_private_to_threads() {
         let (out, source) = (machine.out::<u32>(count), machine.buffer(&input));
         let report = machine.run("local_array", 2, block, params![out, source]);
         let counts = total(&report);
-        assert!(
-            counts[AccessClass::LocalLoad].requests > 0
-                && counts[AccessClass::LocalStore].requests > 0
-        );
+        assert!(counts[AccessClass::LocalLoad].requests > 0);
+        assert!(counts[AccessClass::LocalStore].requests > 0);
         let expected: Vec<u32> = input
             .iter()
             .enumerate()
@@ -232,11 +211,8 @@ fn local_arrays_are_private_to_threads() {
 
 #[test]
 fn one_function_reads_every_space() {
-    for block in BLOCK_SIZES {
-        if block < 8 {
-            // The tile is filled by eight threads.
-            continue;
-        }
+    // The tile is filled by eight threads.
+    for block in BLOCK_SIZES.into_iter().filter(|&block| block >= 8) {
         let input: Vec<u32> = (0..8).map(|k| 1000 * k).collect();
         let mut machine = Machine::new(PTX);
         let out = machine.out::<u32>(2 * block as usize);
@@ -321,9 +297,8 @@ fn static_and_dynamic_shared_memory_are_disjoint() {
             let out = machine.out::<u32>(n as usize);
             let launch = Launch::new("static_and_dynamic", 2, block, params![out, n]);
             machine.launch(&launch.shared(4 * n)).unwrap();
-            let expected: Vec<u32> = (0..n)
-                .map(|k| (n - 1 - k) * (n - 1 - k) + k % 33 * 7)
-                .collect();
+            let expected_word = |k| (n - 1 - k) * (n - 1 - k) + k % 33 * 7;
+            let expected: Vec<u32> = (0..n).map(expected_word).collect();
             assert_memory(&machine, out, &expected, format!("{n}, blocks of {block}"));
         }
     }
@@ -337,15 +312,9 @@ fn each_kernel_may_use_all_shared_memory() {
         ("large_tile_b", 3),
         ("large_tile_c", 5),
     ] {
-        let number = machine
-            .program
-            .listing
-            .kernel(kernel)
-            .expect("no such kernel");
-        assert_eq!(
-            machine.program.listing.kernels[number].shared_bytes,
-            40 << 10
-        );
+        let listing = &machine.program.listing;
+        let number = listing.kernel(kernel).expect("no such kernel");
+        assert_eq!(listing.kernels[number].shared_bytes, 40 << 10);
         let out = machine.out::<u32>(100);
         machine.run(kernel, 2, 100, params![out]);
         let expected: Vec<u32> = (0..100).map(|t| (10_239 - t) * factor).collect();
@@ -372,14 +341,10 @@ fn variables_start_with_initial_values() {
 #[test]
 fn host_finds_variables_by_name_and_writes_them() {
     let mut machine = Machine::new(PTX);
-    let (counters, bytes) = machine
-        .program
-        .variable("counters")
-        .expect("no such variable");
-    assert_eq!(
-        (bytes, machine.read::<u32>(counters, 3)),
-        (12, vec![10, 20, 30])
-    );
+    let counters = machine.program.variable("counters");
+    let (counters, bytes) = counters.expect("no such variable");
+    assert_eq!(bytes, 12);
+    assert_eq!(machine.read::<u32>(counters, 3), [10, 20, 30]);
     assert_eq!(machine.program.variable("nothing"), None);
     let (bank, bytes) = machine.program.variable("bank").expect("no such variable");
     assert_eq!(bytes, 256);

@@ -31,59 +31,34 @@ fn every_conversion_prints_like_c() {
 /// The `%g` conversion prints the same as a C library.
 #[test]
 fn g_conversion_prints_like_c() {
-    let cases = [
-        (0.0, "0|         0|0         |0|0|0|+0\n"),
-        (1.0, "1|         1|1         |1|1|1|+1\n"),
-        (-1.5, "-1.5|      -1.5|-1.5      |-1.5|-2|-1.5|-1.5\n"),
-        (
-            100_000.0,
-            "100000|    100000|100000    |1e+05|1e+05|100000|+100000\n",
-        ),
-        (
-            1e6,
-            "1e+06|     1e+06|1e+06     |1e+06|1e+06|1E+06|+1e+06\n",
-        ),
-        (
-            123_456_789.0,
-            "1.23457e+08|1.23457e+08|1.23457e+08|1.23e+08|1e+08|1.23457E+08|+1.23457e+08\n",
-        ),
-        (
-            999_999.5,
-            "1e+06|     1e+06|1e+06     |1e+06|1e+06|1E+06|+1e+06\n",
-        ),
-        (
-            0.0001,
-            "0.0001|    0.0001|0.0001    |0.0001|0.0001|0.0001|+0.0001\n",
-        ),
-        (
-            0.00001,
-            "1e-05|     1e-05|1e-05     |1e-05|1e-05|1E-05|+1e-05\n",
-        ),
-        (
-            1e-300,
-            "1e-300|    1e-300|1e-300    |1e-300|1e-300|1E-300|+1e-300\n",
-        ),
-        (
-            f64::INFINITY,
-            "inf|       inf|inf       |inf|inf|INF|+inf\n",
-        ),
-    ];
+    let table = "
+        0.0 => 0|         0|0         |0|0|0|+0
+        1.0 => 1|         1|1         |1|1|1|+1
+        -1.5 => -1.5|      -1.5|-1.5      |-1.5|-2|-1.5|-1.5
+        100000.0 => 100000|    100000|100000    |1e+05|1e+05|100000|+100000
+        1e6 => 1e+06|     1e+06|1e+06     |1e+06|1e+06|1E+06|+1e+06
+        123456789.0 => 1.23457e+08|1.23457e+08|1.23457e+08|1.23e+08|1e+08|1.23457E+08|+1.23457e+08
+        999999.5 => 1e+06|     1e+06|1e+06     |1e+06|1e+06|1E+06|+1e+06
+        0.0001 => 0.0001|    0.0001|0.0001    |0.0001|0.0001|0.0001|+0.0001
+        0.00001 => 1e-05|     1e-05|1e-05     |1e-05|1e-05|1E-05|+1e-05
+        1e-300 => 1e-300|    1e-300|1e-300    |1e-300|1e-300|1E-300|+1e-300
+        inf => inf|       inf|inf       |inf|inf|INF|+inf
+    ";
+    let values: Vec<f64> = cases(table)
+        .map(|(value, _)| value.parse().expect("no number"))
+        .collect();
     let mut machine = Machine::new(PTX);
-    let values = cases.map(|(value, _)| value);
     let from = machine.buffer(&values);
-    let report = machine.run("shortest", 1, cases.len() as u32, params![from]);
-    let expected: String = cases.map(|(_, line)| line).concat();
+    let report = machine.run("shortest", 1, values.len() as u32, params![from]);
+    let expected: String = cases(table).map(|(_, line)| format!("{line}\n")).collect();
     assert_eq!(as_text(&report.printed), expected);
 }
 
 #[test]
 fn nan_and_infinities_are_printed() {
     let machine = Machine::new(PTX);
-    for (value, expected) in [
-        (f64::NAN, "nan"),
-        (f64::INFINITY, "inf"),
-        (-f64::INFINITY, "-inf"),
-    ] {
+    let infinity = f64::INFINITY;
+    for (value, expected) in [(f64::NAN, "nan"), (infinity, "inf"), (-infinity, "-inf")] {
         let report = machine.run("conversions", 1, 1, params![0u64, value, 0i64]);
         let fields: Vec<&str> = as_text(&report.printed).split('|').collect();
         assert!(fields.contains(&expected), "{expected} in {fields:?}");
@@ -123,11 +98,7 @@ fn failed_assertion_is_reported_like_cuda() {
     let FaultKind::Assert { message } = &fault.kind else {
         panic!("unexpected fault: {fault}")
     };
-    let line = include_str!("../../kernels/printing.cu")
-        .lines()
-        .position(|line| line.contains("assert("))
-        .expect("no such line")
-        + 1;
+    let line = line_of(include_str!("../../kernels/printing.cu"), "assert(");
     let expected = format!(
         "kernels/printing.cu:{line}: checked: block: [0,0,0], thread: [70,0,0] Assertion `in[threadIdx.x] >= 0 && \"must not be negative\"` failed."
     );
@@ -143,7 +114,7 @@ fn trap_ends_the_launch() {
     let address = machine.buffer(&input);
     let fault = machine.fault("trapped", 1, 64, params![address]);
     assert_eq!(fault.kind, FaultKind::Trap);
-    let location = fault.location.expect("no thread is named");
+    let location = location(&fault);
     assert_eq!(location.thread, [40, 0, 0]);
     assert_eq!(location.source.file.as_deref(), Some("kernels/printing.cu"));
 }
@@ -165,10 +136,8 @@ fn output_before_a_fault_is_kept() {
     let mut machine = Machine::new(&ptx);
     let out = machine.out::<u32>(2);
     let report = machine.report(&Launch::new("k", 1, 2, params![out]));
-    assert_eq!(
-        (as_text(&report.printed), report.result.unwrap_err().kind),
-        ("said\nsaid\n", FaultKind::Trap)
-    );
+    assert_eq!(as_text(&report.printed), "said\nsaid\n");
+    assert_eq!(report.result.unwrap_err().kind, FaultKind::Trap);
 }
 
 /// The format or a string is at an invalid address.

@@ -151,10 +151,7 @@ fn timeout_names_kernel_block_warp_and_line() {
         and.pred %p1, %p1, %p2;
         AGAIN: @%p1 bra AGAIN;",
     );
-    let line = 1 + ptx
-        .lines()
-        .position(|line| line.contains("AGAIN:"))
-        .unwrap();
+    let line = line_of(&ptx, "AGAIN:");
     for threads in [1, 2] {
         let mut machine = Machine::new(&ptx);
         machine.use_threads(threads);
@@ -220,7 +217,7 @@ fn block_that_waits_for_a_faulted_block_is_stopped() {
         let flag = machine.buffer(&[0u32]);
         let fault = machine.fault("k", 3, 1, params![flag]);
         assert_eq!(fault.kind, FaultKind::Trap);
-        assert_eq!(fault.location.expect("no thread is named").block, [1, 0, 0]);
+        assert_eq!(location(&fault).block, [1, 0, 0]);
     }
 }
 

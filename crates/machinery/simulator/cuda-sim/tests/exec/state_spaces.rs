@@ -6,17 +6,11 @@ use crate::harness::*;
 fn isspacep_identifies_the_state_space() {
     let spaces = ["global", "shared", "local", "const", "param"];
     for (index, space) in spaces.iter().enumerate() {
-        let tests: String = spaces
-            .iter()
-            .enumerate()
-            .map(|(bit, tested)| {
-                format!(
-                    "isspacep.{tested} %p1, %d2;
-                    @%p1 or.b32 %r1, %r1, {};\n",
-                    1 << bit
-                )
-            })
-            .collect();
+        let test = |(bit, tested)| {
+            let mask = 1 << bit;
+            format!("isspacep.{tested} %p1, %d2; @%p1 or.b32 %r1, %r1, {mask};\n")
+        };
+        let tests: String = spaces.iter().enumerate().map(test).collect();
         let name = if *space == "param" { "p" } else { "thing" };
         let variable = format!(".{space} .align 8 .b32 thing[4];");
         let (before, local_declaration) = match *space {
@@ -41,11 +35,7 @@ fn isspacep_identifies_the_state_space() {
         .replace(".version 7.0", ".version 7.7");
         let actual = words(&ptx, 2).unwrap_or_else(|fault| panic!("{space}: {fault}"));
         // Constants are in device memory, as on a GPU, so both tests are true.
-        let expected = if *space == "const" {
-            1 << 3 | 1
-        } else {
-            1 << index
-        };
+        let expected = 1 << index | u32::from(*space == "const");
         assert_eq!(actual, [expected; 2], "{space}");
     }
 }
@@ -130,12 +120,9 @@ fn shared_variables_of_functions_and_modules_are_disjoint() {
     machine.run("b", 1, 1, params![out]);
     assert_eq!(machine.read::<u32>(out, 4), [30, 10, 11, 20]);
     let shared_bytes_of = |name| {
-        let number = machine
-            .program
-            .listing
-            .kernel(name)
-            .expect("no such kernel");
-        machine.program.listing.kernels[number].shared_bytes
+        let listing = &machine.program.listing;
+        let number = listing.kernel(name).expect("no such kernel");
+        listing.kernels[number].shared_bytes
     };
     assert_eq!((shared_bytes_of("a"), shared_bytes_of("b")), (20, 8));
 }

@@ -32,16 +32,8 @@ fn shuffles_respect_segments_of_every_width() {
                     let inside = |other: u32| (begin..begin + width).contains(&other);
                     // The distance is taken modulo 32.
                     let delta = delta & 31;
-                    let up = if lane >= begin + delta {
-                        lane - delta
-                    } else {
-                        lane
-                    };
-                    let down = if inside(lane + delta) {
-                        lane + delta
-                    } else {
-                        lane
-                    };
+                    let up = lane - if lane >= begin + delta { delta } else { 0 };
+                    let down = lane + if inside(lane + delta) { delta } else { 0 };
                     // A butterfly shuffle may read from earlier segments, but not from later ones.
                     let other = lane ^ delta;
                     let xor = if other < begin + width { other } else { lane };
@@ -57,11 +49,8 @@ fn shuffles_respect_segments_of_every_width() {
                 let first_three = |values: &[i32]| -> Vec<i32> {
                     values.chunks(4).flat_map(|row| row[..3].to_vec()).collect()
                 };
-                assert_eq!(
-                    first_three(&actual),
-                    first_three(&expected),
-                    "width {width}, delta {delta}"
-                );
+                let (actual, expected) = (first_three(&actual), first_three(&expected));
+                assert_eq!(actual, expected, "width {width}, delta {delta}");
             }
         }
     }
@@ -84,10 +73,8 @@ fn votes_and_ballots_are_correct() {
             .flat_map(|t| {
                 let warp = &input[t / 32 * 32..][..32];
                 let ballot = |predicate: &dyn Fn(usize) -> bool| {
-                    (0..32)
-                        .filter(|&lane| predicate(lane))
-                        .map(|lane| 1 << lane)
-                        .sum::<u32>()
+                    let bits = (0..32).map(|lane| u32::from(predicate(lane)) << lane);
+                    bits.sum::<u32>()
                 };
                 let branch_ballot = ballot(&|lane| lane & 4 != 0 && warp[lane] & 2 != 0);
                 [
@@ -118,20 +105,15 @@ fn active_mask_matches_the_branch() {
                 _ => 0,
             })
             .collect();
-        assert_eq!(
-            run("active", threads, &input, 1),
-            expected,
-            "{threads} threads"
-        );
+        let actual = run("active", threads, &input, 1);
+        assert_eq!(actual, expected, "{threads} threads");
     }
 }
 
 #[test]
 fn warp_sums_and_prefix_sums_are_correct() {
-    let input: Vec<i32> = noise(96)
-        .into_iter()
-        .map(|x| (x >> 8) as i32 - (1 << 22))
-        .collect();
+    let input = noise(96).into_iter();
+    let input: Vec<i32> = input.map(|x| (x >> 8) as i32 - (1 << 22)).collect();
     let expected: Vec<i32> = (0..96)
         .flat_map(|t| {
             let warp = &input[t / 32 * 32..][..32];
@@ -148,10 +130,8 @@ fn lanes_may_arrive_one_by_one() {
         let expected: Vec<u32> = (0..threads as usize)
             .map(|t| {
                 let warp = &input[t / 32 * 32..][..32];
-                warp.iter()
-                    .enumerate()
-                    .map(|(lane, x)| (x & 1) << lane)
-                    .sum()
+                let lanes = warp.iter().enumerate();
+                lanes.map(|(lane, x)| (x & 1) << lane).sum()
             })
             .collect();
         assert_eq!(run("late_lanes", threads, &input, 1), expected);
@@ -160,15 +140,14 @@ fn lanes_may_arrive_one_by_one() {
 
 #[test]
 fn syncwarp_opens_from_two_instructions() {
-    let expected: Vec<u32> = (0..32)
-        .map(|t| {
-            if t < 16 {
-                (t + 16) * 7
-            } else {
-                (t - 16) * 5 + 1
-            }
-        })
-        .collect();
+    let expected_word = |t: u32| {
+        if t < 16 {
+            (t + 16) * 7
+        } else {
+            (t - 16) * 5 + 1
+        }
+    };
+    let expected: Vec<u32> = (0..32).map(expected_word).collect();
     let mut machine = Machine::new(PTX);
     let out = machine.out::<u32>(32);
     machine.run("two_sides", 1, 32, params![out]);
@@ -179,22 +158,14 @@ fn syncwarp_opens_from_two_instructions() {
 fn exited_lanes_are_not_waited_for() {
     for odd_first in [false, true] {
         let input: Vec<u32> = (0..32).map(|t| (t & 1) ^ u32::from(odd_first)).collect();
-        let staying = input
-            .iter()
-            .enumerate()
-            .map(|(t, x)| (1 - x) << t)
-            .sum::<u32>();
+        let lanes = input.iter().enumerate();
+        let staying = lanes.map(|(t, x)| (1 - x) << t).sum::<u32>();
         let actual = run("leavers", 32, &input, 1);
-        let expected: Vec<u32> = (0..32)
-            .map(|t| {
-                if input[t as usize] == 0 {
-                    staying
-                } else {
-                    1 + t * (t + 1) / 2
-                }
-            })
-            .collect();
-        assert_eq!(actual, expected);
+        let expected = (0..32).map(|t| match input[t as usize] {
+            0 => staying,
+            _ => 1 + t * (t + 1) / 2,
+        });
+        assert_eq!(actual, expected.collect::<Vec<_>>());
     }
 }
 
@@ -203,11 +174,9 @@ fn mask_with_absent_lanes_faults() {
     let mut machine = Machine::new(PTX);
     let (out, flag) = (machine.out::<u32>(32), machine.buffer(&[0u32]));
     let fault = machine.fault("absent_lanes", 1, 32, params![out, flag]);
-    assert_eq!(
-        fault.kind,
-        FaultKind::WarpSyncNeverOpens { members: u32::MAX }
-    );
-    let location = fault.location.expect("no thread is named");
+    let members = u32::MAX;
+    assert_eq!(fault.kind, FaultKind::WarpSyncNeverOpens { members });
+    let location = location(&fault);
     assert_eq!(location.thread, [0, 0, 0]);
     assert_eq!(location.source.file.as_deref(), Some("kernels/warp.cu"));
     // Likewise for a barrier of the warp.
@@ -245,10 +214,8 @@ fn match_any_and_match_all_are_correct() {
         st.global.u32 [%mine], %r2;",
     );
     assert_words(&ptx, 32, |t| {
-        (0..32)
-            .filter(|other| other % 5 == t % 5)
-            .map(|other| 1u32 << other)
-            .sum()
+        let same = (0..32).filter(|other| other % 5 == t % 5);
+        same.map(|other| 1u32 << other).sum()
     });
 }
 
@@ -260,11 +227,9 @@ fn redux_reduces_masked_lanes() {
         ("min.s32", |x| *x.iter().min().expect("no lanes") as u32),
         ("max.s32", |x| *x.iter().max().expect("no lanes") as u32),
         ("min.u32", |x| {
-            x.iter().map(|&x| x as u32).min().expect("no lanes")
+            x.iter().fold(u32::MAX, |a, &b| a.min(b as u32))
         }),
-        ("max.u32", |x| {
-            x.iter().map(|&x| x as u32).max().expect("no lanes")
-        }),
+        ("max.u32", |x| x.iter().fold(0, |a, &b| a.max(b as u32))),
         ("and.b32", |x| x.iter().fold(-1, |a, b| a & b) as u32),
         ("or.b32", |x| x.iter().fold(0, |a, b| a | b) as u32),
         ("xor.b32", |x| x.iter().fold(0, |a, b| a ^ b) as u32),
@@ -341,13 +306,8 @@ fn matching_shuffles_at_different_places_make_progress() {
         st.global.u32 [%mine], %r4;"
         )
     };
-    let expected: Vec<u32> = (0..32)
-        .map(|t| if t < 16 { 5 + 2 } else { 3 * 21 + 18 })
-        .collect();
-    assert_eq!(
-        words(&kernel_of(&body("idx.b32")), 32).expect("the kernel faulted"),
-        expected
-    );
+    let ptx = kernel_of(&body("idx.b32"));
+    assert_words(&ptx, 32, |t| if t < 16 { 5 + 2 } else { 3 * 21 + 18 });
     // With different qualifiers, no lane ever reaches an instruction that matches the waiting one.
     let fault = words(&kernel_of(&body("bfly.b32")), 32).unwrap_err();
     let expected_kind = FaultKind::WarpSyncNeverOpens { members: u32::MAX };

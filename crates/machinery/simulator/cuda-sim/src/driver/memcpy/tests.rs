@@ -47,20 +47,13 @@ fn ranges_outside_an_allocation_are_rejected() {
     }
     let null = Host(std::ptr::null_mut());
     assert_eq!(linear(&mut driver, Device(address), null, 4), rejected);
-    let device_as_host = Host(address as *mut u8);
-    assert_eq!(
-        linear(&mut driver, Device(address), device_as_host, 4),
-        rejected
-    );
-    assert_eq!(
-        linear(&mut driver, host(&mut bytes), Unified(address + 100), 4),
-        rejected
-    );
+    let device_as_host = linear(&mut driver, Device(address), Host(address as *mut u8), 4);
+    assert_eq!(device_as_host, rejected);
+    let past_end = linear(&mut driver, host(&mut bytes), Unified(address + 100), 4);
+    assert_eq!(past_end, rejected);
     driver.free(context, address).unwrap();
-    assert_eq!(
-        linear(&mut driver, Device(address), host(&mut bytes), 4),
-        rejected
-    );
+    let freed = linear(&mut driver, Device(address), host(&mut bytes), 4);
+    assert_eq!(freed, rejected);
 }
 
 #[test]
@@ -81,10 +74,8 @@ fn mapped_host_memory_is_copied_by_device_address() {
     // SAFETY: managed memory is host memory, and the allocation has 16 bytes.
     let output = unsafe { std::slice::from_raw_parts(managed as *const u8, 16) };
     assert_eq!(output, source);
-    assert_eq!(
-        linear(&mut driver, Unified(pinned + 8), host(&mut source), 16),
-        Err(InvalidValue)
-    );
+    let past_end = linear(&mut driver, Unified(pinned + 8), host(&mut source), 16);
+    assert_eq!(past_end, Err(InvalidValue));
 }
 
 /// Copies a 3 × 2 × 2 box from the middle of one array to the middle of another, and compares with a copy by
@@ -208,6 +199,12 @@ fn buffers(driver: &mut Driver, context: ContextId, bytes: usize) -> [Buffer; 5]
     ]
 }
 
+/// Returns all pairs of an element of `a` and an element of `b`.
+fn pairs<'a, T, U>(a: &'a [T], b: &'a [U]) -> impl Iterator<Item = (&'a T, &'a U)> {
+    a.iter()
+        .flat_map(|first| b.iter().map(move |second| (first, second)))
+}
+
 /// Copies boxes between all kinds of memory in all ways to address them, with different pitches and offsets
 /// of the two operands, and compares every byte of the destination.
 #[test]
@@ -232,19 +229,11 @@ fn all_pairs_of_memory_kinds_can_be_copied() {
         ([2, 1, 1, 40, 6], [5, 0, 1, 29, 4], [17, 3, 2]),
         ([0, 0, 0, 16, 5], [0, 0, 0, 16, 5], [16, 5, 3]),
     ];
-    let pairs = sources.iter().flat_map(|source| {
-        let results = results.iter();
-        results.map(move |result| (source, result))
-    });
-    for (source, result) in pairs {
+    for (source, result) in pairs(&sources, &results) {
         let data: [u8; BYTES] = std::array::from_fn(|i| (i % 251) as u8);
         // SAFETY: `source.host` has `BYTES` bytes.
         unsafe { data.as_ptr().copy_to(source.host, BYTES) };
-        for (from, to) in source
-            .addresses
-            .iter()
-            .flat_map(|from| result.addresses.iter().map(move |to| (from, to)))
-        {
+        for (from, to) in pairs(&source.addresses, &result.addresses) {
             for (from_at, to_at, [width, height, depth]) in boxes {
                 // SAFETY: `result.host` has `BYTES` bytes.
                 unsafe { result.host.write_bytes(0xee, BYTES) };
@@ -327,25 +316,23 @@ fn asynchronous_copies_of_pageable_memory_block_the_host() {
     let (mut driver, context) = driver();
     let sources = buffers(&mut driver, context, BYTES as usize);
     let results = buffers(&mut driver, context, BYTES as usize);
-    for source in &sources {
-        for result in &results {
-            let streams = [(); 2].map(|()| driver.create_stream(context, 1, 0).unwrap());
-            let events = [(); 2].map(|()| driver.create_event(context, 0).unwrap());
-            let copy = Memcpy::linear(result.addresses[0], source.addresses[0], BYTES);
-            driver.record_event(context, events[0], streams[1]).unwrap();
-            // SAFETY: both buffers are as long as the copy.
-            unsafe { driver.memcpy_async(context, streams[0], &copy) }.unwrap();
-            driver.record_event(context, events[1], streams[1]).unwrap();
-            driver.synchronize_event(events[1]).unwrap();
-            let waited = driver.elapsed_time(events[0], events[1]).unwrap() > 0.0;
-            let kinds = [source.kind, result.kind];
-            let host_to_host = kinds
-                .iter()
-                .all(|kind| !matches!(*kind, "device" | "managed"));
-            let expected = host_to_host || kinds.contains(&"pageable");
-            assert_eq!(waited, expected, "{kinds:?}");
-            driver.synchronize_context(context).unwrap();
-        }
+    for (source, result) in pairs(&sources, &results) {
+        let streams = [(); 2].map(|()| driver.create_stream(context, 1, 0).unwrap());
+        let events = [(); 2].map(|()| driver.create_event(context, 0).unwrap());
+        let copy = Memcpy::linear(result.addresses[0], source.addresses[0], BYTES);
+        driver.record_event(context, events[0], streams[1]).unwrap();
+        // SAFETY: both buffers are as long as the copy.
+        unsafe { driver.memcpy_async(context, streams[0], &copy) }.unwrap();
+        driver.record_event(context, events[1], streams[1]).unwrap();
+        driver.synchronize_event(events[1]).unwrap();
+        let waited = driver.elapsed_time(events[0], events[1]).unwrap() > 0.0;
+        let kinds = [source.kind, result.kind];
+        let host_to_host = kinds
+            .iter()
+            .all(|kind| !matches!(*kind, "device" | "managed"));
+        let expected = host_to_host || kinds.contains(&"pageable");
+        assert_eq!(waited, expected, "{kinds:?}");
+        driver.synchronize_context(context).unwrap();
     }
 }
 
