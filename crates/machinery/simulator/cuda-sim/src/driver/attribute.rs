@@ -207,6 +207,7 @@ impl Driver {
 mod tests {
     use super::super::tests::{PTX, driver};
     use super::*;
+    use crate::driver::CudaError::*;
 
     /// The attributes 1 to 144 of an NVIDIA H200, as reported by driver 580.159.04.
     #[rustfmt::skip]
@@ -282,11 +283,8 @@ mod tests {
                 }
                 None => recorded,
             };
-            assert_eq!(
-                driver.device_attribute(number),
-                Ok(expected),
-                "attribute {number}"
-            );
+            let actual = driver.device_attribute(number);
+            assert_eq!(actual, Ok(expected), "attribute {number}");
         }
     }
 
@@ -296,34 +294,16 @@ mod tests {
         // per block; ratio of single to double precision; L2 cache; compute capability, major and minor;
         // shared memory per SM; blocks per SM.
         const NUMBERS: [i32; 11] = [1, 2, 5, 7, 8, 87, 38, 75, 76, 81, 106];
-        let max = i32::MAX;
-        for (name, expected) in [
-            (
-                "h200",
-                [
-                    1024, 1024, max, 65535, 49152, 2, 62_914_560, 9, 0, 233_472, 32,
-                ],
-            ),
-            (
-                "rtx3090",
-                [
-                    1024, 1024, max, 65535, 49152, 64, 6_291_456, 8, 6, 102_400, 16,
-                ],
-            ),
-            (
-                "gtx970",
-                [
-                    1024, 1024, max, 65535, 49152, 32, 1_835_008, 5, 2, 98304, 32,
-                ],
-            ),
-            (
-                "p2000",
-                [
-                    1024, 1024, max, 65535, 49152, 32, 1_310_720, 6, 1, 98304, 32,
-                ],
-            ),
-            ("gtx280", [512, 512, 65535, 1, 16384, 8, 0, 1, 3, 16384, 8]),
-        ] {
+        let (max, side) = (i32::MAX, 65535);
+        #[rustfmt::skip]
+        let gpus = [
+            ("h200", [1024, 1024, max, side, 49152, 2, 62_914_560, 9, 0, 233_472, 32]),
+            ("rtx3090", [1024, 1024, max, side, 49152, 64, 6_291_456, 8, 6, 102_400, 16]),
+            ("gtx970", [1024, 1024, max, side, 49152, 32, 1_835_008, 5, 2, 98304, 32]),
+            ("p2000", [1024, 1024, max, side, 49152, 32, 1_310_720, 6, 1, 98304, 32]),
+            ("gtx280", [512, 512, side, 1, 16384, 8, 0, 1, 3, 16384, 8]),
+        ];
+        for (name, expected) in gpus {
             let driver = Driver::new(DeviceSpec::named(name).unwrap().clone(), None);
             let values = NUMBERS.map(|number| driver.device_attribute(number).unwrap());
             assert_eq!(values, expected, "{name}");
@@ -334,10 +314,7 @@ mod tests {
     fn unknown_attributes_are_rejected() {
         let (driver, _) = driver();
         for number in [0, -1, i32::MIN, DEVICE_END, i32::MAX] {
-            assert_eq!(
-                driver.device_attribute(number),
-                Err(CudaError::InvalidValue)
-            );
+            assert_eq!(driver.device_attribute(number), Err(InvalidValue));
         }
     }
 
@@ -350,18 +327,8 @@ mod tests {
         assert_eq!(driver.function_attribute(store, 0), Ok(1024));
         assert_eq!(driver.function_attribute(bounded, 0), Ok(64));
         assert_eq!(driver.function_attribute(bounded, 1), Ok(256));
-        let version = PTX
-            .split_once(".version ")
-            .unwrap()
-            .1
-            .lines()
-            .next()
-            .unwrap()
-            .replace('.', "");
-        assert_eq!(
-            driver.function_attribute(store, 5),
-            Ok(version.parse().unwrap())
-        );
+        assert!(PTX.contains(".version 6.4\n"));
+        assert_eq!(driver.function_attribute(store, 5), Ok(64));
         assert_eq!(driver.function_attribute(store, 6), Ok(90));
         assert_eq!(driver.function_attribute(bounded, 8), Ok((48 << 10) - 256));
         assert_eq!(driver.function_attribute(store, CARVEOUT), Ok(-1));
@@ -374,10 +341,8 @@ mod tests {
             driver.set_function_attribute(store, number, value).unwrap();
             assert_eq!(driver.function_attribute(store, number), Ok(value));
         }
-        assert_eq!(
-            driver.set_function_attribute(store, 12, 2),
-            Err(CudaError::NotSupported)
-        );
+        let unsupported = driver.set_function_attribute(store, 12, 2);
+        assert_eq!(unsupported, Err(NotSupported));
         for (number, value) in [
             (10, 1),
             (11, -1),
@@ -390,19 +355,11 @@ mod tests {
             (0, 1),
             (99, 1),
         ] {
-            assert_eq!(
-                driver.set_function_attribute(store, number, value),
-                Err(CudaError::InvalidValue),
-                "attribute {number}"
-            );
+            let rejected = driver.set_function_attribute(store, number, value);
+            assert_eq!(rejected, Err(InvalidValue), "attribute {number}");
         }
-        assert_eq!(
-            driver.function_attribute(store, 16),
-            Err(CudaError::InvalidValue)
-        );
-        assert_eq!(
-            driver.function_attribute(FunctionId(module.0), 0),
-            Err(CudaError::InvalidHandle)
-        );
+        assert_eq!(driver.function_attribute(store, 16), Err(InvalidValue));
+        let no_function = driver.function_attribute(FunctionId(module.0), 0);
+        assert_eq!(no_function, Err(InvalidHandle));
     }
 }

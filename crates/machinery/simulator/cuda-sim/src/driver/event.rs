@@ -133,6 +133,7 @@ impl Driver {
 mod tests {
     use super::super::tests::driver;
     use super::*;
+    use crate::driver::CudaError::*;
 
     #[test]
     fn elapsed_time_needs_recorded_timed_events() {
@@ -140,7 +141,7 @@ mod tests {
         let start = driver.create_event(context, 0).unwrap();
         let end = driver.create_event(context, 0).unwrap();
         let untimed = driver.create_event(context, DISABLE_TIMING).unwrap();
-        let rejected = Err(CudaError::InvalidHandle);
+        let rejected = Err(InvalidHandle);
         driver
             .record_event(context, start, StreamId::LEGACY)
             .unwrap();
@@ -154,8 +155,8 @@ mod tests {
         assert_eq!(driver.elapsed_time(start, end), Ok(0.0));
         driver.destroy_event(end).unwrap();
         assert_eq!(driver.elapsed_time(start, end), rejected);
-        assert_eq!(driver.query_event(end), Err(CudaError::InvalidHandle));
-        assert_eq!(driver.destroy_event(end), Err(CudaError::InvalidHandle));
+        assert_eq!(driver.query_event(end), Err(InvalidHandle));
+        assert_eq!(driver.destroy_event(end), Err(InvalidHandle));
     }
 
     #[test]
@@ -179,7 +180,7 @@ mod tests {
         driver.record_event(context, done, first).unwrap();
         driver.wait_event(context, second, done).unwrap();
         driver.record_event(context, after, second).unwrap();
-        assert_eq!(driver.elapsed_time(before, after), Err(CudaError::NotReady));
+        assert_eq!(driver.elapsed_time(before, after), Err(NotReady));
         driver.synchronize_event(done).unwrap();
         // 4800 bytes at 4.8 TB/s, and 2.8 µs before them.
         assert_eq!(driver.elapsed_time(before, after), Ok(0.002801));
@@ -188,13 +189,10 @@ mod tests {
     #[test]
     fn invalid_flags_streams_and_contexts_are_rejected() {
         let (mut driver, context) = driver();
-        assert_eq!(
-            driver.create_event(context, 8),
-            Err(CudaError::InvalidValue)
-        );
+        assert_eq!(driver.create_event(context, 8), Err(InvalidValue));
         let event = driver.create_event(context, 0).unwrap();
         let other = driver.create_context(0, 0).unwrap();
-        let rejected = Err(CudaError::InvalidHandle);
+        let rejected = Err(InvalidHandle);
         assert_eq!(
             driver.record_event(other, event, StreamId::LEGACY),
             rejected

@@ -232,7 +232,7 @@ impl Driver {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{PTX, driver};
-    use super::*;
+    use crate::driver::CudaError::*;
 
     #[test]
     fn a_library_has_one_module_per_context() {
@@ -258,22 +258,16 @@ mod tests {
         assert_eq!(driver.resolve_function(kernel.0, Some(other)), Ok(in_other));
         assert_eq!(driver.resolve_function(in_context.0, None), Ok(in_context));
         let without = driver.resolve_function(kernel.0, None);
-        assert_eq!(without, Err(CudaError::InvalidContext));
+        assert_eq!(without, Err(InvalidContext));
         let module = driver.library_module(library, context).unwrap();
         assert_eq!(driver.function_module(in_context), Ok(module));
 
         driver.unload_library(library).unwrap();
         assert_eq!(driver.memory_info(context).unwrap(), free);
-        let invalid = Err(CudaError::InvalidHandle);
+        let invalid = Err(InvalidHandle);
         assert_eq!(driver.unload_library(library), invalid);
-        assert_eq!(
-            driver.kernel_attribute(kernel, 0),
-            Err(CudaError::InvalidHandle)
-        );
-        assert_eq!(
-            driver.function_module(in_context),
-            Err(CudaError::InvalidHandle)
-        );
+        assert_eq!(driver.kernel_attribute(kernel, 0), Err(InvalidHandle));
+        assert_eq!(driver.function_module(in_context), Err(InvalidHandle));
     }
 
     #[test]
@@ -289,7 +283,7 @@ mod tests {
         let in_other = driver.kernel_function(kernel, other).unwrap();
         assert_eq!(driver.function_attribute(in_other, 8), Ok(100 << 10));
         let refused = driver.set_kernel_attribute(kernel, 8, 1 << 30);
-        assert_eq!(refused, Err(CudaError::InvalidValue));
+        assert_eq!(refused, Err(InvalidValue));
         driver.destroy_context(other).unwrap();
         assert_eq!(driver.function_attribute(in_context, 8), Ok(100 << 10));
     }
@@ -303,7 +297,7 @@ mod tests {
             assert!(driver.load_library(current, invalid_ptx).is_err());
             let library = driver.load_library(current, PTX).unwrap();
             let missing = driver.library_kernel(library, "nothing");
-            assert_eq!(missing, Err(CudaError::NotFound));
+            assert_eq!(missing, Err(NotFound));
         }
     }
 }

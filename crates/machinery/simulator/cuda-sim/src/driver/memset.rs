@@ -137,19 +137,16 @@ mod tests {
         let cases = [
             (MemsetValue::U8(1), 4, vec![1, 1, 1, 1, 0, 0, 0, 0]),
             (MemsetValue::U16(0x0302), 3, vec![2, 3, 2, 3, 2, 3, 0, 0]),
-            (
-                MemsetValue::U32(0x0706_0504),
-                2,
-                vec![4, 5, 6, 7, 4, 5, 6, 7],
-            ),
+            (MemsetValue::U32(0x0706_0504), 2, [4, 5, 6, 7].repeat(2)),
         ];
         for (value, width, expected) in cases {
+            let (pitch, height) = (0, 1);
             let memset = Memset {
                 address,
-                pitch: 0,
+                pitch,
                 value,
                 width,
-                height: 1,
+                height,
             };
             driver.memset(context, StreamId::LEGACY, &memset).unwrap();
             assert_eq!(read(&mut driver, context, address, 8), expected);
@@ -187,38 +184,16 @@ mod tests {
             height: 4,
         };
         assert_eq!(driver.memset(context, StreamId::LEGACY, &valid), Ok(()));
-        let invalid = [
-            Memset {
-                address: address + 2,
-                width: 1,
-                ..valid
-            },
-            Memset {
-                address: address + 4,
-                ..valid
-            },
-            Memset {
-                address: 0,
-                ..valid
-            },
-            Memset { height: 5, ..valid },
-            Memset {
-                pitch: 508,
-                ..valid
-            },
-            Memset {
-                pitch: 514,
-                ..valid
-            },
-            Memset {
-                width: u64::MAX,
-                ..valid
-            },
-            Memset {
-                height: u64::MAX,
-                ..valid
-            },
-        ];
+        let mut invalid = [valid; 8];
+        invalid[0].address = address + 2;
+        invalid[0].width = 1;
+        invalid[1].address = address + 4;
+        invalid[2].address = 0;
+        invalid[3].height = 5;
+        invalid[4].pitch = 508;
+        invalid[5].pitch = 514;
+        invalid[6].width = u64::MAX;
+        invalid[7].height = u64::MAX;
         for memset in invalid {
             assert_eq!(
                 driver.memset(context, StreamId::LEGACY, &memset),

@@ -144,6 +144,7 @@ impl OccupancyCalculator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::CudaError::*;
 
     /// Returns the calculator of a kernel with 32 registers and 4 KB of shared memory on an H200.
     fn kernel() -> OccupancyCalculator {
@@ -172,10 +173,7 @@ mod tests {
         assert_eq!(register_heavy.max_active_blocks(256, 0), Ok(2));
         assert_eq!(kernel.max_active_blocks(32, 45 << 10), Ok(0));
         for threads in [0, -1, 1025] {
-            assert_eq!(
-                kernel.max_active_blocks(threads, 0),
-                Err(CudaError::InvalidValue)
-            );
+            assert_eq!(kernel.max_active_blocks(threads, 0), Err(InvalidValue));
         }
     }
 
@@ -199,7 +197,7 @@ mod tests {
         );
         assert_eq!(
             kernel.max_potential_block_size(|_| 0, -1),
-            Err(CudaError::InvalidValue)
+            Err(InvalidValue)
         );
     }
 
@@ -212,10 +210,7 @@ mod tests {
             assert!(kernel.max_active_blocks(256, left + 128).unwrap() < blocks as u32);
         }
         assert_eq!(kernel.available_dynamic_shared(9, 256), Ok(0));
-        assert_eq!(
-            kernel.available_dynamic_shared(0, 256),
-            Err(CudaError::InvalidValue)
-        );
+        assert_eq!(kernel.available_dynamic_shared(0, 256), Err(InvalidValue));
     }
 
     /// Before compute capability 8, a block without shared memory occupies none.
@@ -244,9 +239,6 @@ mod tests {
         assert_eq!(kernel.max_active_blocks(256, 0), Ok(4));
         // 16 reserved bytes and 1 KB, in units of 512 bytes, allow 10 blocks; with 3 KB more, 3.
         assert_eq!(kernel.max_active_blocks(64, 3 << 10), Ok(3));
-        assert_eq!(
-            kernel.max_active_blocks(513, 0),
-            Err(CudaError::InvalidValue)
-        );
+        assert_eq!(kernel.max_active_blocks(513, 0), Err(InvalidValue));
     }
 }

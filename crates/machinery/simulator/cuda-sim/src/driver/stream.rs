@@ -141,6 +141,7 @@ impl Driver {
 mod tests {
     use super::super::tests::driver;
     use super::*;
+    use crate::driver::CudaError::*;
 
     #[test]
     fn a_stream_is_created_queried_and_destroyed() {
@@ -151,7 +152,7 @@ mod tests {
         assert_eq!(driver.query_stream(context, stream), Ok(()));
         assert_eq!(driver.synchronize_stream(context, stream), Ok(()));
         driver.destroy_stream(context, stream).unwrap();
-        let invalid = Err(CudaError::InvalidHandle);
+        let invalid = Err(InvalidHandle);
         assert_eq!(driver.query_stream(context, stream), invalid);
         assert_eq!(driver.synchronize_stream(context, stream), invalid);
         assert_eq!(driver.destroy_stream(context, stream), invalid);
@@ -164,23 +165,20 @@ mod tests {
         assert_eq!(driver.stream_priority(context, StreamId::LEGACY), Ok(0));
         assert_eq!(
             driver.destroy_stream(context, StreamId::LEGACY),
-            Err(CudaError::InvalidHandle)
+            Err(InvalidHandle)
         );
     }
 
     #[test]
     fn invalid_flags_and_foreign_handles_are_rejected() {
         let (mut driver, context) = driver();
-        assert_eq!(
-            driver.create_stream(context, 2, 0),
-            Err(CudaError::InvalidValue)
-        );
+        assert_eq!(driver.create_stream(context, 2, 0), Err(InvalidValue));
         let stream = driver.create_stream(context, 0, 0).unwrap();
         let other = driver.create_context(0, 0).unwrap();
         assert_eq!(driver.stream_context(stream), Ok(context));
         let default_stream = driver.stream_context(StreamId::LEGACY);
-        assert_eq!(default_stream, Err(CudaError::InvalidHandle));
-        let rejected = Err(CudaError::InvalidHandle);
+        assert_eq!(default_stream, Err(InvalidHandle));
+        let rejected = Err(InvalidHandle);
         assert_eq!(driver.query_stream(other, stream), rejected);
         assert_eq!(driver.synchronize_stream(other, stream), rejected);
         let event = driver.create_event(context, 0).unwrap();

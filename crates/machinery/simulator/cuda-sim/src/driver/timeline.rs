@@ -173,6 +173,8 @@ impl Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::CudaError::*;
+    use Engine::*;
 
     const MS: f64 = 1e-3;
     const A: StreamId = StreamId(0x10);
@@ -192,57 +194,57 @@ mod tests {
     #[test]
     fn work_in_one_stream_is_in_order() {
         let mut timeline = with_streams(true);
-        timeline.run(A, Engine::HostToDevice, 2.0 * MS).unwrap();
-        let end = timeline.run(A, Engine::Compute, 3.0 * MS).unwrap();
+        timeline.run(A, HostToDevice, 2.0 * MS).unwrap();
+        let end = timeline.run(A, Compute, 3.0 * MS).unwrap();
         assert_eq!(ms(end), 5.0);
     }
 
     #[test]
     fn streams_overlap_on_different_engines_and_queue_on_the_same() {
         let mut timeline = with_streams(true);
-        timeline.run(A, Engine::Compute, 4.0 * MS).unwrap();
-        let copy = timeline.run(B, Engine::HostToDevice, MS).unwrap();
+        timeline.run(A, Compute, 4.0 * MS).unwrap();
+        let copy = timeline.run(B, HostToDevice, MS).unwrap();
         assert_eq!(ms(copy), 1.0);
-        let kernel = timeline.run(B, Engine::Compute, MS).unwrap();
+        let kernel = timeline.run(B, Compute, MS).unwrap();
         assert_eq!(ms(kernel), 5.0);
     }
 
     #[test]
     fn the_default_stream_synchronizes_with_blocking_streams() {
         let mut timeline = with_streams(true);
-        timeline.run(A, Engine::HostToDevice, 4.0 * MS).unwrap();
-        let default = timeline.run(StreamId::LEGACY, Engine::Compute, MS).unwrap();
+        timeline.run(A, HostToDevice, 4.0 * MS).unwrap();
+        let default = timeline.run(StreamId::LEGACY, Compute, MS).unwrap();
         assert_eq!(ms(default), 5.0);
-        let after = timeline.run(B, Engine::DeviceToHost, MS).unwrap();
+        let after = timeline.run(B, DeviceToHost, MS).unwrap();
         assert_eq!(ms(after), 6.0);
     }
 
     #[test]
     fn the_default_stream_overlaps_non_blocking_streams() {
         let mut timeline = with_streams(false);
-        timeline.run(A, Engine::HostToDevice, 4.0 * MS).unwrap();
-        let default = timeline.run(StreamId::LEGACY, Engine::Compute, MS).unwrap();
+        timeline.run(A, HostToDevice, 4.0 * MS).unwrap();
+        let default = timeline.run(StreamId::LEGACY, Compute, MS).unwrap();
         assert_eq!(ms(default), 1.0);
-        let other = timeline.run(B, Engine::DeviceToHost, MS).unwrap();
+        let other = timeline.run(B, DeviceToHost, MS).unwrap();
         assert_eq!(ms(other), 1.0);
     }
 
     #[test]
     fn a_wait_joins_two_streams() {
         let mut timeline = with_streams(true);
-        timeline.run(A, Engine::HostToDevice, 4.0 * MS).unwrap();
+        timeline.run(A, HostToDevice, 4.0 * MS).unwrap();
         let event = timeline.record(A).unwrap();
         timeline.wait(B, event).unwrap();
-        let end = timeline.run(B, Engine::Compute, MS).unwrap();
+        let end = timeline.run(B, Compute, MS).unwrap();
         assert_eq!(ms(end), 5.0);
     }
 
     #[test]
     fn work_after_a_synchronization_starts_after_it() {
         let mut timeline = with_streams(false);
-        timeline.run(A, Engine::HostToDevice, 4.0 * MS).unwrap();
+        timeline.run(A, HostToDevice, 4.0 * MS).unwrap();
         timeline.synchronize(A).unwrap();
-        let end = timeline.run(B, Engine::Compute, MS).unwrap();
+        let end = timeline.run(B, Compute, MS).unwrap();
         assert_eq!(ms(end), 5.0);
         timeline.synchronize_all();
         assert_eq!(ms(timeline.record(A).unwrap()), 5.0);
@@ -254,41 +256,32 @@ mod tests {
     fn graph_branches_start_at_the_same_time() {
         let mut timeline = with_streams(true);
         let start = timeline.record(A).unwrap();
-        let copy_end = timeline.run(A, Engine::HostToDevice, 4.0 * MS).unwrap();
+        let copy_end = timeline.run(A, HostToDevice, 4.0 * MS).unwrap();
         timeline.set_time(A, start).unwrap();
-        let compute_end = timeline.run(A, Engine::Compute, MS).unwrap();
+        let compute_end = timeline.run(A, Compute, MS).unwrap();
         assert_eq!([ms(copy_end), ms(compute_end)], [4.0, 1.0]);
-        assert_eq!(
-            timeline.set_time(StreamId(7), start),
-            Err(CudaError::InvalidHandle)
-        );
+        assert_eq!(timeline.set_time(StreamId(7), start), Err(InvalidHandle));
     }
 
     #[test]
     fn a_removed_stream_is_an_invalid_handle() {
         let mut timeline = with_streams(true);
         timeline.remove_stream(A);
-        assert_eq!(
-            timeline.run(A, Engine::Compute, MS),
-            Err(CudaError::InvalidHandle)
-        );
-        assert_eq!(timeline.synchronize(A), Err(CudaError::InvalidHandle));
-        assert_eq!(
-            timeline.wait(A, TimePoint(1)),
-            Err(CudaError::InvalidHandle)
-        );
+        assert_eq!(timeline.run(A, Compute, MS), Err(InvalidHandle));
+        assert_eq!(timeline.synchronize(A), Err(InvalidHandle));
+        assert_eq!(timeline.wait(A, TimePoint(1)), Err(InvalidHandle));
     }
 
     #[test]
     fn negative_nan_and_infinite_durations_are_handled() {
         let mut timeline = with_streams(true);
         let start = timeline.record(A).unwrap();
-        let end = timeline.run(A, Engine::Compute, 0.25 * MS).unwrap();
+        let end = timeline.run(A, Compute, 0.25 * MS).unwrap();
         assert_eq!(end.milliseconds_since(start), 0.25);
         assert_eq!(start.milliseconds_since(end), -0.25);
-        assert_eq!(timeline.run(A, Engine::Compute, f64::NAN), Ok(end));
-        assert_eq!(timeline.run(A, Engine::Compute, -1.0), Ok(end));
-        let last = timeline.run(A, Engine::Compute, f64::INFINITY).unwrap();
-        assert_eq!(timeline.run(A, Engine::Compute, 1.0), Ok(last));
+        assert_eq!(timeline.run(A, Compute, f64::NAN), Ok(end));
+        assert_eq!(timeline.run(A, Compute, -1.0), Ok(end));
+        let last = timeline.run(A, Compute, f64::INFINITY).unwrap();
+        assert_eq!(timeline.run(A, Compute, 1.0), Ok(last));
     }
 }

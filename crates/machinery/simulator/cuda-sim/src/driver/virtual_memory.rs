@@ -295,9 +295,10 @@ mod tests {
     use super::super::tests::driver;
     use super::super::{DeviceSpec, Memset, MemsetValue, StreamId};
     use super::*;
+    use crate::driver::CudaError::*;
 
     const SIZE: u64 = GRANULARITY;
-    const INVALID: Result<(), CudaError> = Err(CudaError::InvalidValue);
+    const INVALID: Result<(), CudaError> = Err(InvalidValue);
 
     #[test]
     fn memory_keeps_its_contents_across_mappings() {
@@ -380,7 +381,7 @@ mod tests {
 
     #[test]
     fn access_needs_peer_capability() {
-        for (name, other) in [("gtx280", Err(CudaError::InvalidDevice)), ("h200", Ok(()))] {
+        for (name, other) in [("gtx280", Err(InvalidDevice)), ("h200", Ok(()))] {
             let device = DeviceSpec::named(name).unwrap();
             let mut driver = Driver::with_devices(2, device.clone(), None);
             let range = driver.reserve_addresses(SIZE, 0).unwrap();
@@ -397,14 +398,11 @@ mod tests {
         let (mut driver, _) = driver();
         for (bytes, alignment) in [(0, 0), (SIZE + 1, 0), (SIZE, 3)] {
             let rejected = driver.reserve_addresses(bytes, alignment);
-            assert_eq!(rejected, Err(CudaError::InvalidValue));
+            assert_eq!(rejected, Err(InvalidValue));
         }
-        assert_eq!(driver.create_memory(0, 100), Err(CudaError::InvalidValue));
+        assert_eq!(driver.create_memory(0, 100), Err(InvalidValue));
         let too_large = 1 << 50;
-        assert_eq!(
-            driver.create_memory(0, too_large),
-            Err(CudaError::OutOfMemory)
-        );
+        assert_eq!(driver.create_memory(0, too_large), Err(OutOfMemory));
         let range = driver.reserve_addresses(2 * SIZE, 0).unwrap();
         let memory = driver.create_memory(0, SIZE).unwrap();
         assert_eq!(driver.map_memory(range, 2 * SIZE, memory), INVALID);
@@ -413,16 +411,16 @@ mod tests {
         assert_eq!(driver.map_memory(range, SIZE, 7), INVALID);
         driver.map_memory(range, SIZE, memory).unwrap();
         let third = driver.map_memory(range + SIZE, SIZE, memory);
-        assert_eq!(third, Err(CudaError::NotSupported));
+        assert_eq!(third, Err(NotSupported));
         let other = driver.create_memory(0, SIZE).unwrap();
         assert_eq!(driver.map_memory(range, SIZE, other), INVALID);
         assert_eq!(driver.set_access(range, 2 * SIZE, 0, true), INVALID);
         assert_eq!(driver.unmap_memory(range, SIZE / 2), INVALID);
-        assert_eq!(driver.access(range + SIZE, 0), Err(CudaError::InvalidValue));
+        assert_eq!(driver.access(range + SIZE, 0), Err(InvalidValue));
         assert_eq!(driver.retain_memory(range + 5), Ok(memory));
         driver.release_memory(memory).unwrap();
         assert_eq!(driver.memory_size(memory), Ok(SIZE));
         driver.release_memory(memory).unwrap();
-        assert_eq!(driver.memory_size(memory), Err(CudaError::InvalidValue));
+        assert_eq!(driver.memory_size(memory), Err(InvalidValue));
     }
 }

@@ -171,37 +171,22 @@ mod tests {
         let (mut shapes, mut computed) = (ShapeCache::default(), 0);
         let mut get_or_compute =
             |addresses, mask| look_up(&mut shapes, &mut computed, addresses, mask);
+        let all = u32::MAX;
         let lane = 1000 % 128 + 5 * 4;
-        assert_eq!(get_or_compute(row(1000, 4), u32::MAX), (true, lane, 896));
+        assert_eq!(get_or_compute(row(1000, 4), all), (true, lane, 896));
         // Moving by whole lines keeps the shape.
         let overflow_slot = 128 * 77;
-        assert_eq!(
-            get_or_compute(row(1000 + overflow_slot, 4), u32::MAX),
-            (false, lane, 896 + overflow_slot)
-        );
+        let moved = get_or_compute(row(1000 + overflow_slot, 4), all);
+        assert_eq!(moved, (false, lane, 896 + overflow_slot));
         // Another offset in the line, other lanes, another stride, one lane elsewhere.
-        assert_eq!(
-            get_or_compute(row(1004, 4), u32::MAX),
-            (true, lane + 4, 896)
-        );
-        assert_eq!(
-            get_or_compute(row(1000, 4), u32::MAX >> 1),
-            (true, lane, 896)
-        );
-        assert_eq!(
-            get_or_compute(row(1000, 8), u32::MAX),
-            (true, lane + 20, 896)
-        );
+        assert_eq!(get_or_compute(row(1004, 4), all), (true, lane + 4, 896));
+        assert_eq!(get_or_compute(row(1000, 4), all >> 1), (true, lane, 896));
+        assert_eq!(get_or_compute(row(1000, 8), all), (true, lane + 20, 896));
         let mut strided = row(1000, 4);
         strided[5] -= 896;
-        assert_eq!(
-            get_or_compute(strided, u32::MAX),
-            (true, lane.wrapping_sub(896), 896)
-        );
-        assert_eq!(
-            get_or_compute(strided, u32::MAX),
-            (false, lane.wrapping_sub(896), 896)
-        );
+        let lane = lane.wrapping_sub(896);
+        assert_eq!(get_or_compute(strided, all), (true, lane, 896));
+        assert_eq!(get_or_compute(strided, all), (false, lane, 896));
     }
 
     #[test]
@@ -209,13 +194,9 @@ mod tests {
         let (mut shapes, mut computed) = (ShapeCache::default(), 0);
         for pass in 0..2 {
             for word in 0..32 {
-                let (is_new, lane, line) = look_up(
-                    &mut shapes,
-                    &mut computed,
-                    row(4096 + word * 4, 4),
-                    u32::MAX,
-                );
-                assert_eq!((is_new, lane, line), (pass == 0, word * 4 + 20, 4096));
+                let addresses = row(4096 + word * 4, 4);
+                let found = look_up(&mut shapes, &mut computed, addresses, u32::MAX);
+                assert_eq!(found, (pass == 0, word * 4 + 20, 4096));
             }
         }
     }

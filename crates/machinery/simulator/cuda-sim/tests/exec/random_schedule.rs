@@ -50,11 +50,21 @@ fn kernel_words(
     })
 }
 
+/// Returns true if a kernel that counts the threads of its grid is correct.
+fn counts_all(seed: Option<u64>, kernel: &str, size: (u32, u32)) -> bool {
+    thread_count(seed, kernel, size) == size.0 * size.1
+}
+
+/// Returns true if a kernel writes ones only.
+fn writes_ones(seed: Option<u64>, kernel: &str, size: (u32, u32), words_per_thread: u32) -> bool {
+    let words = kernel_words(seed, kernel, size, words_per_thread);
+    words.iter().all(|&word| word == 1)
+}
+
 /// Returns the number of seeds, out of 50, for which `predicate` is true.
-fn count_seeds(predicate: impl Fn(u64) -> bool) -> usize {
-    (0..50)
-        .filter(|&seed| predicate(seed * 0x9e37_79b9))
-        .count()
+fn count_seeds(predicate: impl Fn(Option<u64>) -> bool) -> usize {
+    let seeds = (0..50).map(|seed| Some(seed * 0x9e37_79b9));
+    seeds.filter(|&seed| predicate(seed)).count()
 }
 
 #[test]
@@ -68,12 +78,8 @@ fn correct_sums_are_correct_in_every_schedule() {
     ];
     for kernel in kernels {
         for size in SIZES {
-            let is_correct = |seed| thread_count(seed, kernel, size) == size.0 * size.1;
-            assert_eq!(
-                count_seeds(|seed| is_correct(Some(seed))),
-                50,
-                "{kernel}, {size:?}"
-            );
+            let correct_count = count_seeds(|seed| counts_all(seed, kernel, size));
+            assert_eq!(correct_count, 50, "{kernel}, {size:?}");
         }
     }
 }
@@ -89,8 +95,7 @@ fn lost_updates_are_exposed() {
     ];
     for kernel in kernels {
         for size in SIZES {
-            let is_correct = |seed| thread_count(seed, kernel, size) == size.0 * size.1;
-            let wrong_count = count_seeds(|seed| !is_correct(Some(seed)));
+            let wrong_count = count_seeds(|seed| !counts_all(seed, kernel, size));
             assert!(wrong_count >= 47, "{kernel}, {size:?}: {wrong_count} of 50");
         }
     }
@@ -103,49 +108,36 @@ fn lost_updates_are_exposed() {
     ];
     for kernel in kernels {
         for (size, min_wrong) in [((4, 64), 30), ((12, 64), 47)] {
-            let is_correct = |seed| thread_count(seed, kernel, size) == size.0 * size.1;
-            let wrong_count = count_seeds(|seed| !is_correct(Some(seed)));
-            assert!(
-                wrong_count >= min_wrong,
-                "{kernel}, {size:?}: {wrong_count} of 50"
-            );
+            let wrong_count = count_seeds(|seed| !counts_all(seed, kernel, size));
+            let context = format!("{kernel}, {size:?}: {wrong_count} of 50");
+            assert!(wrong_count >= min_wrong, "{context}");
         }
     }
 }
 
 #[test]
 fn missing_barriers_are_exposed() {
-    let is_correct = |seed, kernel, size| {
-        kernel_words(seed, kernel, size, 4)
-            .iter()
-            .all(|&word| word == 1)
-    };
     for kernel in [
         "pass_on_unwritten",
         "pass_on_overwritten",
         "pass_on_without",
     ] {
         for size in SIZES {
-            let wrong_count = count_seeds(|seed| !is_correct(Some(seed), kernel, size));
+            let wrong_count = count_seeds(|seed| !writes_ones(seed, kernel, size, 4));
             assert!(wrong_count >= 45, "{kernel}, {size:?}: {wrong_count} of 50");
         }
     }
     for size in SIZES {
-        let is_correct = |seed| is_correct(seed, "pass_on_right", size);
+        let is_correct = |seed| writes_ones(seed, "pass_on_right", size, 4);
         assert!(is_correct(None), "{size:?}, in the usual order");
-        assert_eq!(count_seeds(|seed| is_correct(Some(seed))), 50, "{size:?}");
+        assert_eq!(count_seeds(is_correct), 50, "{size:?}");
     }
 }
 
 #[test]
 fn last_writer_is_exposed() {
     for size in SIZES {
-        let is_correct = |seed| {
-            kernel_words(seed, "write_twice", size, 1)
-                .iter()
-                .all(|&word| word == 1)
-        };
-        let wrong_count = count_seeds(|seed| !is_correct(Some(seed)));
+        let wrong_count = count_seeds(|seed| !writes_ones(seed, "write_twice", size, 1));
         assert!(wrong_count >= 47, "{size:?}: {wrong_count} of 50");
     }
 }
@@ -153,12 +145,8 @@ fn last_writer_is_exposed() {
 #[test]
 fn lanes_that_wait_for_each_other_make_progress() {
     for size in SIZES {
-        let is_correct = |seed| {
-            kernel_words(Some(seed), "within_a_warp", size, 1)
-                .iter()
-                .all(|&word| word == 1)
-        };
-        assert_eq!(count_seeds(is_correct), 50, "{size:?}");
+        let correct_count = count_seeds(|seed| writes_ones(seed, "within_a_warp", size, 1));
+        assert_eq!(correct_count, 50, "{size:?}");
     }
 }
 
@@ -166,17 +154,11 @@ fn lanes_that_wait_for_each_other_make_progress() {
 fn seed_determines_the_schedule() {
     let size = (4, 128);
     for kernel in ["add_volatile", "add_in_halves"] {
-        let sums: Vec<u32> = (0..20)
-            .map(|seed| thread_count(Some(seed), kernel, size))
-            .collect();
-        let repeated: Vec<u32> = (0..20)
-            .map(|seed| thread_count(Some(seed), kernel, size))
-            .collect();
-        assert_eq!(sums, repeated, "{kernel}");
-        assert!(
-            sums.iter().any(|thread_count| *thread_count != sums[0]),
-            "{kernel}: {sums:?}"
-        );
+        let sums = || (0..20).map(|seed| thread_count(Some(seed), kernel, size));
+        let first: Vec<u32> = sums().collect();
+        assert!(sums().eq(first.iter().copied()), "{kernel}");
+        let differs = first.iter().any(|sum| *sum != first[0]);
+        assert!(differs, "{kernel}: {first:?}");
     }
 }
 

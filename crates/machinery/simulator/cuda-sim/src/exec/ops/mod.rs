@@ -22,22 +22,20 @@ pub use form::{Form, FormError, Op, Select};
 use super::cpu::Cpu;
 use crate::ptx::ast::Type;
 
-/// An instruction's selection functions for floats, for half precision, and for integers and all other types.
-struct Families {
+/// Selects an operation by the family of its type: `float`, `half`, or `integer` for integers and all other types.
+fn by_family(
+    form: &Form,
+    cpu: Cpu,
     float: Select,
     half: Select,
     integer: Select,
-}
-
-impl Families {
-    fn select(self, form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-        let select = match form.first_type() {
-            Some(Type::F32 | Type::F64) => self.float,
-            Some(Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2) => self.half,
-            _ => self.integer,
-        };
-        select(form, cpu)
-    }
+) -> Result<Op, FormError> {
+    let select = match form.first_type() {
+        Some(Type::F32 | Type::F64) => float,
+        Some(Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2) => half,
+        _ => integer,
+    };
+    select(form, cpu)
 }
 
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
@@ -52,12 +50,7 @@ pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if form.contains("cc") {
         return carry::add(form, cpu);
     }
-    let families = Families {
-        float: float::add,
-        half: half::add,
-        integer: integer::add,
-    };
-    families.select(form, cpu)
+    by_family(form, cpu, float::add, half::add, integer::add)
 }
 
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
@@ -70,36 +63,21 @@ pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if form.contains("cc") {
         return carry::sub(form, cpu);
     }
-    let families = Families {
-        float: float::sub,
-        half: half::sub,
-        integer: integer::sub,
-    };
-    families.select(form, cpu)
+    by_family(form, cpu, float::sub, half::sub, integer::sub)
 }
 
 pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if let Some(Type::F32x2) = form.first_type() {
         return pairs::mul_singles(form, cpu);
     }
-    let families = Families {
-        float: float::mul,
-        half: half::mul,
-        integer: integer::mul,
-    };
-    families.select(form, cpu)
+    by_family(form, cpu, float::mul, half::mul, integer::mul)
 }
 
 pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if form.contains("cc") {
         return carry::mad(form, cpu);
     }
-    let families = Families {
-        float: float::fma,
-        half: half::unsupported,
-        integer: integer::mad,
-    };
-    families.select(form, cpu)
+    by_family(form, cpu, float::fma, half::unsupported, integer::mad)
 }
 
 /// Selects `fma`. It does not exist for integers, for which [`float::fma`] reports the error.
@@ -110,21 +88,11 @@ pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if let Some(Type::F32x2) = form.first_type() {
         return pairs::fma_singles(form, cpu);
     }
-    let families = Families {
-        float: float::fma,
-        half: half::fma,
-        integer: float::fma,
-    };
-    families.select(form, cpu)
+    by_family(form, cpu, float::fma, half::fma, float::fma)
 }
 
 pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let families = Families {
-        float: functions::div,
-        half: half::unsupported,
-        integer: integer::div,
-    };
-    families.select(form, cpu)
+    by_family(form, cpu, functions::div, half::unsupported, integer::div)
 }
 
 pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
@@ -134,12 +102,7 @@ pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if let Some(Type::U16x2 | Type::S16x2) = form.first_type() {
         return pairs::min(form, cpu);
     }
-    let families = Families {
-        float: float::min,
-        half: half::min,
-        integer: integer::min,
-    };
-    families.select(form, cpu)
+    by_family(form, cpu, float::min, half::min, integer::min)
 }
 
 pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
@@ -149,30 +112,15 @@ pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if let Some(Type::U16x2 | Type::S16x2) = form.first_type() {
         return pairs::max(form, cpu);
     }
-    let families = Families {
-        float: float::max,
-        half: half::max,
-        integer: integer::max,
-    };
-    families.select(form, cpu)
+    by_family(form, cpu, float::max, half::max, integer::max)
 }
 
 pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let families = Families {
-        float: float::abs,
-        half: half::abs,
-        integer: integer::abs,
-    };
-    families.select(form, cpu)
+    by_family(form, cpu, float::abs, half::abs, integer::abs)
 }
 
 pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let families = Families {
-        float: float::neg,
-        half: half::neg,
-        integer: integer::neg,
-    };
-    families.select(form, cpu)
+    by_family(form, cpu, float::neg, half::neg, integer::neg)
 }
 
 pub fn ex2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
