@@ -91,7 +91,7 @@ fn comparisons_match_their_definitions() {
     for (ty, name, ftz) in forms() {
         let flush = if ftz { ".ftz" } else { "" };
         check(
-            named(&format!("setp.{name}{flush}"), ty),
+            named(format!("setp.{name}{flush}"), ty),
             &pairs(ty, ty),
             |row| u64::from(holds(name, order(row, ty, ftz))),
         );
@@ -118,7 +118,7 @@ fn predicate_pairs_and_combinations_match() {
         ] {
             let all_pairs = combine.is_empty();
             let rows = if all_pairs { &rows } else { &with_third };
-            let text = named(&format!("setp.{name}{combine}{flush}"), ty);
+            let text = named(format!("setp.{name}{combine}{flush}"), ty);
             let both = |row: &[u64]| {
                 let outcome = holds(name, order(row, ty, ftz));
                 let third = row.get(2) == Some(&1);
@@ -133,7 +133,7 @@ fn predicate_pairs_and_combinations_match() {
                 ("s32", 0xffff_ffff),
                 ("f32", 0x3f80_0000),
             ] {
-                let text = named(&format!("set.{name}{combine}{flush}.{to}"), ty);
+                let text = named(format!("set.{name}{combine}{flush}.{to}"), ty);
                 check(text, rows, |row| both(row)[0] * truth);
             }
         }

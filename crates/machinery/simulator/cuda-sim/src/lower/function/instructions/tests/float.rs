@@ -218,7 +218,7 @@ fn testp_matches_bit_patterns() {
             ("subnormal", |_, low, none| low && !none),
         ];
         for (kind, holds) in kinds {
-            check(named(&format!("testp.{kind}"), ty), &singles(ty), |r| {
+            check(named(format!("testp.{kind}"), ty), &singles(ty), |r| {
                 let bits = r[0] >> fraction & exponent;
                 let none = r[0] & ((1 << fraction) - 1) == 0;
                 u64::from(holds(bits == exponent, bits == 0, none))

@@ -350,7 +350,7 @@ fn bit_masks_match_loops() {
     }
     for ty in [U32, S32] {
         for mode in ["clamp", "wrap"] {
-            check(named(&format!("szext.{mode}"), ty), &rows, |row| {
+            check(named(format!("szext.{mode}"), ty), &rows, |row| {
                 let clamped = row[1].min(32);
                 let length = if mode == "wrap" { row[1] & 31 } else { clamped };
                 let sign = ty.is_signed() && length > 0 && bit(row[0], length as u32 - 1);
