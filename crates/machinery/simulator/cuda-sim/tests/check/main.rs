@@ -49,7 +49,7 @@ pub fn check_module(ptx: &str, threads: u32) -> Checked {
 /// The findings in a kernel, and its PTX.
 pub type Checked = (Vec<Finding>, String);
 
-/// What the tests assert about findings.
+/// Assertions about findings.
 pub trait Findings: Sized {
     /// Asserts that there is exactly one finding, with this kind, severity, first thread and count, on the
     /// line marked `// here`.
