@@ -1,6 +1,6 @@
 //! Tests that run the real program on the simulator and check its tables, records and exit status.
 
-use chapter_test::Chapter;
+use chapter_test::body;
 use serde_json::{Value, json};
 
 /// Returns the expected steps, each with the symbol, the number of bytes and the offset that it copies.
@@ -18,23 +18,24 @@ fn steps() -> Vec<Value> {
     ]
 }
 
-fn chapter() -> Chapter {
-    Chapter::new(env!("CARGO_BIN_EXE_device-symbols"))
+chapter_test::chapter! {
+    "device-symbols";
+    the_same_run_twice_gives_the_same_record: repeats_its_record("--count 5000");
+    profiles_have_counters_advice_and_source_lines: check_profile(
+        "--count 1000", &[("combine", "out[i] = fmaf("), ("store", "dev_pointer[i] = ")]
+    );
+    unwritable_output_is_handled: survives_closed_output("--count 17");
+    checks_have_no_findings: check_finds_nothing("");
 }
 
 /// Runs the program and fails unless every step is correct. The last two steps copy `bytes` bytes of `symbol`
 /// at `offset`.
 fn check_copies(arguments: &str, symbol: &str, bytes: u64, offset: u64) {
-    let record = chapter().record(arguments);
-    let results = record["results"].as_array().unwrap();
+    let results = chapter().results(arguments);
     let mut expected = steps();
     for direction in ["to", "from"] {
-        expected.push(json!([
-            format!("{direction} {symbol}, part"),
-            symbol,
-            bytes,
-            offset
-        ]));
+        let step = format!("{direction} {symbol}, part");
+        expected.push(json!([step, symbol, bytes, offset]));
     }
     let fields = ["variant", "symbol", "bytes", "offset"];
     let actual: Vec<Value> = results
@@ -42,20 +43,14 @@ fn check_copies(arguments: &str, symbol: &str, bytes: u64, offset: u64) {
         .map(|result| fields.iter().map(|&field| result[field].clone()).collect())
         .collect();
     assert_eq!(actual, expected);
-    for result in results {
-        assert_eq!(result["verified"], true, "{result}");
-        assert_eq!(result["differing"], 0);
-    }
 }
 
-/// Defines one test per combination of `--count` and `--block`.
-macro_rules! sizes {
-    ($($test:ident: $arguments:literal;)*) => {
-        $(#[test] fn $test() { check_copies($arguments, "const_data", 256, 512) })*
-    };
+fn copies_the_default_part(count_and_block: &str) {
+    check_copies(count_and_block, "const_data", 256, 512);
 }
 
-sizes! {
+chapter_test::cases! {
+    copies_the_default_part;
     one_element: "--count 1";
     an_odd_number: "--count 17 --block 32";
     one_more_than_the_array: "--count 257";
@@ -88,12 +83,8 @@ fn the_default_part_is_a_quarter_from_the_middle() {
         ("dev_data", 1, 2),
         ("dev_pointer", 2, 4),
     ] {
-        check_copies(
-            &format!("--count 40 --symbol {symbol}"),
-            symbol,
-            bytes,
-            offset,
-        );
+        let arguments = format!("--count 40 --symbol {symbol}");
+        check_copies(&arguments, symbol, bytes, offset);
     }
 }
 
@@ -101,7 +92,7 @@ fn the_default_part_is_a_quarter_from_the_middle() {
 fn the_tables_have_every_variable_and_step_with_modelled_times() {
     let run = chapter().run("--count 1000");
     let (symbols, steps_table) = run.stdout.split_once("\n\n").unwrap();
-    let rows: Vec<&str> = symbols.lines().skip(2).collect();
+    let rows = body(symbols);
     assert_eq!(rows.len(), 3, "{symbols}");
     for (row, start) in rows.iter().zip([
         "| const_data  | constant |  1024 | ",
@@ -110,24 +101,13 @@ fn the_tables_have_every_variable_and_step_with_modelled_times() {
     ]) {
         assert!(row.starts_with(start) && row.contains(" 0x"), "{symbols}");
     }
-    let rows: Vec<&str> = steps_table
-        .lines()
-        .skip(2)
-        .take_while(|line| line.starts_with('|'))
-        .collect();
+    let rows = body(steps_table);
     assert_eq!(rows.len(), 11, "{steps_table}");
-    let legend = "Times: modelled, NVIDIA H200.";
-    assert!(steps_table.contains(legend), "{steps_table}");
     for row in rows {
         assert!(row.contains("correct"), "{row}");
     }
-    for note in [
-        "simulator: models an NVIDIA H200",
-        "Modelled times are estimates",
-        "A symbol is a name",
-    ] {
-        assert!(run.stderr.contains(note), "{}", run.stderr);
-    }
+    run.says_that_times_are_modelled();
+    run.notes(&["A symbol is a name"]);
 }
 
 #[test]
@@ -143,12 +123,7 @@ fn the_record_has_the_inputs_and_speedups() {
 
     // The scalar holds the value that the kernel stored, and the pointer an address that is not a variable's.
     let symbols = record["symbols"].as_array().unwrap();
-    let of = |field: &str| {
-        symbols
-            .iter()
-            .map(|symbol| symbol[field].clone())
-            .collect::<Vec<_>>()
-    };
+    let of = |field| -> Vec<Value> { symbols.iter().map(|symbol| symbol[field].clone()).collect() };
     assert_eq!(of("name"), ["const_data", "dev_data", "dev_pointer"]);
     assert_eq!(of("memory"), ["constant", "global", "global"]);
     assert_eq!(of("bytes"), [1024, 4, 8]);
@@ -158,31 +133,4 @@ fn the_record_has_the_inputs_and_speedups() {
     for (index, address) in addresses.iter().enumerate() {
         assert!(!addresses[..index].contains(address), "{addresses:?}");
     }
-}
-
-#[test]
-fn the_same_run_twice_gives_the_same_record() {
-    let record = || chapter().record("--count 5000");
-    assert_eq!(record(), record());
-}
-
-#[test]
-fn profiles_have_counters_advice_and_source_lines() {
-    chapter().check_profile(
-        "--count 1000",
-        &[
-            ("combine", "out[i] = fmaf("),
-            ("store", "dev_pointer[i] = "),
-        ],
-    );
-}
-
-#[test]
-fn unwritable_output_is_handled() {
-    chapter().survives_closed_output("--count 17");
-}
-
-#[test]
-fn checks_have_no_findings() {
-    chapter().check_finds_nothing("");
 }

@@ -1,30 +1,27 @@
 //! Tests that run the real program on the simulator and check its tables, records and exit status.
 
-use chapter_test::Chapter;
-use serde_json::json;
+use chapter_test::{counter, global, row, variants};
+use serde_json::{Value, json};
 
-fn chapter() -> Chapter {
-    Chapter::new(env!("CARGO_BIN_EXE_matmul-pitched"))
+chapter_test::chapter! {
+    "matmul-pitched";
+    the_same_run_twice_gives_the_same_record: repeats_its_record("--m 100 --n 50 --p 70");
+    profiles_have_counters_advice_and_source_lines:
+        check_profile("--m 17 --n 13 --p 31", &[("pitched", "result = fmaf(")]);
+    repeat_0_measures_no_limits: measures_no_limits("--m 30 --n 20 --p 10 --variant tile-8x8");
+    unwritable_output_is_handled: survives_closed_output("--m 5 --n 3 --p 4");
+    checks_have_no_findings:
+        check_finds_nothing("--m 33 --n 65 --p 70"),
+        check_finds_nothing("--m 97 --n 131 --p 75 --variant ladder");
 }
 
 /// Runs the program and fails unless its result equals the reference.
 fn assert_correct(arguments: &str) {
-    let record = chapter().record(arguments);
-    let results = record["results"].as_array().unwrap();
-    assert_eq!(results.len(), 1);
-    assert_eq!(results[0]["variant"], "pitched");
-    assert_eq!(results[0]["verified"], true);
-    assert_eq!(results[0]["differing"], 0);
+    assert_eq!(variants(&chapter().results(arguments)), ["pitched"]);
 }
 
-/// Defines one test per line.
-macro_rules! sizes {
-    ($($test:ident: $arguments:literal;)*) => {
-        $(#[test] fn $test() { assert_correct($arguments) })*
-    };
-}
-
-sizes! {
+chapter_test::cases! {
+    assert_correct;
     one_element: "--m 1 --n 1 --p 1";
     one_row_times_a_matrix: "--m 1 --n 37 --p 53";
     a_matrix_times_one_column: "--m 53 --n 37 --p 1";
@@ -58,18 +55,9 @@ fn the_tables_are_the_notes_with_modelled_times() {
         "| pitched 3D |           255 |         1020 |         1024 |  1020 |    15 |              4 |",
     ];
     assert_eq!(pitches.lines().skip(2).collect::<Vec<_>>(), rows);
-    let row = times.lines().find(|line| line.starts_with("| pitched "));
-    let row = row.unwrap_or_else(|| panic!("no row in\n{times}"));
-    assert!(row.contains("correct"), "{row}");
+    assert!(row(times, "pitched").contains(&"correct"), "{times}");
     assert!(times.contains("| GFLOP/s |"), "{times}");
-    let legend = "\n\nTimes: modelled, NVIDIA H200. Speedup: relative to ";
-    assert!(run.stdout.contains(legend), "{}", run.stdout);
-    for part in [
-        "simulator: models an NVIDIA H200",
-        "Modelled times are estimates",
-    ] {
-        assert!(run.stderr.contains(part), "{}", run.stderr);
-    }
+    run.says_that_times_are_modelled();
 }
 
 #[test]
@@ -82,29 +70,22 @@ fn widths_are_allocated_in_the_given_order() {
             "block": "8x4", "widths": [1000, 1, 129]
         })
     );
-    let two = |floats, width, pitch, wasted| {
-        json!({
-            "allocation": "pitched 2D", "floats": floats, "width_bytes": width,
-            "pitch_bytes": pitch, "xsize": null, "ysize": null, "wasted_bytes": wasted
+    let pitches = |allocation: &str, is_3d: bool| {
+        [
+            (1000, 4000, 4096, 96),
+            (1, 4, 512, 508),
+            (129, 516, 1024, 508),
+        ]
+        .map(|(floats, width, pitch, wasted)| {
+            let [xsize, ysize] = [width, 15].map(|size| is_3d.then_some(size));
+            json!({
+                "allocation": allocation, "floats": floats, "width_bytes": width,
+                "pitch_bytes": pitch, "xsize": xsize, "ysize": ysize, "wasted_bytes": wasted
+            })
         })
     };
-    let three = |floats, width, pitch, wasted| {
-        json!({
-            "allocation": "pitched 3D", "floats": floats, "width_bytes": width,
-            "pitch_bytes": pitch, "xsize": width, "ysize": 15, "wasted_bytes": wasted
-        })
-    };
-    assert_eq!(
-        record["pitches"],
-        json!([
-            two(1000, 4000, 4096, 96),
-            two(1, 4, 512, 508),
-            two(129, 516, 1024, 508),
-            three(1000, 4000, 4096, 96),
-            three(1, 4, 512, 508),
-            three(129, 516, 1024, 508),
-        ])
-    );
+    let expected = [pitches("pitched 2D", false), pitches("pitched 3D", true)].concat();
+    assert_eq!(record["pitches"], json!(expected));
 }
 
 #[test]
@@ -123,17 +104,6 @@ fn the_rate_counts_two_operations_per_product() {
     );
 }
 
-#[test]
-fn the_same_run_twice_gives_the_same_record() {
-    let run = || chapter().record("--m 100 --n 50 --p 70");
-    assert_eq!(run(), run());
-}
-
-#[test]
-fn profiles_have_counters_advice_and_source_lines() {
-    chapter().check_profile("--m 17 --n 13 --p 31", &[("pitched", "result = fmaf(")]);
-}
-
 /// The note's kernel, the kernel without padding, and the rungs.
 const LADDER: [&str; 8] = [
     "pitched",
@@ -147,27 +117,17 @@ const LADDER: [&str; 8] = [
 ];
 
 /// Runs the ladder and fails unless every result equals the reference bit by bit.
-fn run_ladder(arguments: &str) -> Vec<serde_json::Value> {
-    let record = chapter().record(&format!("--variant ladder {arguments}"));
-    let results = record["results"].as_array().unwrap();
-    assert_eq!(results.len(), LADDER.len());
-    for (result, variant) in results.iter().zip(LADDER) {
-        assert_eq!(result["variant"], variant);
-        assert_eq!(result["verified"], true, "{arguments}: {result}");
+fn run_ladder(arguments: &str) -> Vec<Value> {
+    let results = chapter().results(&format!("--variant ladder {arguments}"));
+    assert_eq!(variants(&results), LADDER);
+    for result in &results {
         assert_eq!(result["limit"]["name"], "arithmetic alone");
     }
-    results.clone()
+    results
 }
 
-macro_rules! ladders {
-    ($($test:ident: $arguments:literal;)*) => {
-        mod ladder {
-            $(#[test] fn $test() { super::run_ladder($arguments); })*
-        }
-    };
-}
-
-ladders! {
+chapter_test::cases! {
+    mod ladder, run_ladder;
     one_element: "--m 1 --n 1 --p 1";
     fewer_products_than_four: "--m 5 --n 3 --p 7";
     a_matrix_times_one_column: "--m 53 --n 37 --p 1";
@@ -187,8 +147,7 @@ fn counters_improve_along_the_ladder() {
     let results = run_ladder("--m 64 --n 64 --p 128");
     let counted = |variant: &str, metric: &str| {
         let at = LADDER.iter().position(|name| *name == variant).unwrap();
-        let name = format!("l1tex__t_{metric}_pipe_lsu_mem_global_op_ld.sum");
-        results[at]["counters"][name].as_u64().unwrap()
+        counter(&results[at], &global(metric, "ld"))
     };
     // 256 warps of two rows each, 64 products, two loads each: 2 sectors of A and 2 of B.
     assert_eq!(counted("pitched", "requests"), 256 * 64 * 2);
@@ -206,31 +165,15 @@ fn counters_improve_along_the_ladder() {
 #[test]
 fn rows_without_padding_take_more_sectors() {
     let results = run_ladder("--m 32 --n 8 --p 33");
-    let name = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
-    let [pitched, linear] = [0, 1].map(|at| results[at]["counters"][name].as_u64());
-    assert!(pitched < linear, "{pitched:?} {linear:?}");
+    let [pitched, linear] = [0, 1].map(|at| counter(&results[at], &global("sectors", "ld")));
+    assert!(pitched < linear, "{pitched} {linear}");
 }
 
 #[test]
 fn the_ladder_lists_its_ideas() {
     let run = chapter().run("--m 30 --n 20 --p 10 --variant pitched,tile-8x8");
-    for row in ["| arithmetic alone ", "| pitched ", "| tile 8x8 "] {
-        assert!(run.stdout.contains(&format!("\n{row}")), "{}", run.stdout);
-    }
-    for rung in ["pitched   the note's", "tile 8x8  eight rows"] {
-        assert!(run.stderr.contains(rung), "{}", run.stderr);
-    }
-}
-
-#[test]
-fn repeat_0_measures_no_limits() {
-    let run = chapter().run("--m 30 --n 20 --p 10 --variant tile-8x8 --repeat 0");
-    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
-}
-
-#[test]
-fn unwritable_output_is_handled() {
-    chapter().survives_closed_output("--m 5 --n 3 --p 4");
+    run.prints(&["\n| arithmetic alone ", "\n| pitched ", "\n| tile 8x8 "]);
+    run.notes(&["pitched   the note's", "tile 8x8  eight rows"]);
 }
 
 #[cfg(unix)]
@@ -247,10 +190,4 @@ fn ctrl_c_ends_a_long_reference() {
     let long = |times| format!("--m {} --n 6400 --p 3200", 4800 * times);
     let chapter = chapter().with_env("RAYON_NUM_THREADS", "1");
     chapter.exits_on_ctrl_c(long, "CPU reference");
-}
-
-#[test]
-fn checks_have_no_findings() {
-    chapter().check_finds_nothing("--m 33 --n 65 --p 70");
-    chapter().check_finds_nothing("--m 97 --n 131 --p 75 --variant ladder");
 }

@@ -1,13 +1,32 @@
 //! Tests that run the real program on the simulator and check its tables, records and exit status.
 
-use chapter_test::{Chapter, row};
+use chapter_test::{Chapter, counter, global, row, variants};
 use clap::Parser;
 use raytrace_const::flags::Flags;
 use raytrace_const::picture::Picture;
 use raytrace_const::{reference, scene};
 
-fn chapter() -> Chapter {
-    Chapter::new(env!("CARGO_BIN_EXE_raytrace-const"))
+chapter_test::chapter! {
+    "raytrace-const";
+    the_same_run_twice_gives_the_same_record: repeats_its_record("--width 200 --height 150");
+    profiles_have_counters_advice_and_source_lines: check_profile("--width 40 --height 30", &[
+        ("global", "if (z > nearest)"),
+        ("constant", "if (z > nearest)"),
+        ("unrolled", "if (!any) return"),
+    ]);
+    repeat_0_measures_no_limits: measures_no_limits("--variant rows --width 64 --height 8");
+    unwritable_output_is_handled: survives_closed_output("--width 9 --height 7");
+    checks_have_no_findings:
+        check_finds_nothing("--width 33 --height 17 --spheres 5"),
+        check_finds_nothing("--width 65 --height 33 --spheres 9 --variant ladder");
+}
+
+chapter_test::cases! {
+    draws_the_reference;
+    constant_memory_takes_2340_packed_spheres:
+        "--variant constant --width 32 --height 32 --spheres 2340";
+    global_memory_takes_more_spheres_than_constant_memory_holds:
+        "--variant global --width 32 --height 32 --spheres 5000";
 }
 
 /// Runs the program and compares its PNG with the CPU reference.
@@ -35,14 +54,14 @@ fn draws_the_reference(arguments: &str) {
 /// Defines one test per variant, with sizes and blocks that do not divide them.
 macro_rules! every_variant {
     ($($test:ident: $arguments:literal;)*) => {
-        mod global {
-            $(#[test] fn $test() { super::draws_the_reference(concat!("--variant global ", $arguments)) })*
-        }
-        mod constant {
-            $(#[test] fn $test() { super::draws_the_reference(concat!("--variant constant ", $arguments)) })*
-        }
-        mod unrolled {
-            $(#[test] fn $test() { super::draws_the_reference(concat!("--variant unrolled ", $arguments)) })*
+        every_variant! { global $($test: $arguments;)* }
+        every_variant! { constant $($test: $arguments;)* }
+        every_variant! { unrolled $($test: $arguments;)* }
+    };
+    ($variant:ident $($test:ident: $arguments:literal;)*) => {
+        chapter_test::cases! {
+            mod $variant, draws_the_reference;
+            $($test: concat!("--variant ", stringify!($variant), " ", $arguments);)*
         }
     };
 }
@@ -67,7 +86,7 @@ fn run_ladder(arguments: &str) {
         let row = row(&run.stdout, rung);
         assert_eq!(row.last(), Some(&"correct"), "{arguments}: {row:?}");
     }
-    assert!(run.stdout.contains("| limit "), "{}", run.stdout);
+    run.prints(&["| limit "]);
     draws_the_reference(&format!("--variant culled {arguments}"));
 }
 
@@ -84,15 +103,10 @@ const RUNGS: [&str; 10] = [
     "culled",
 ];
 
-/// Pictures with and without rows of whole vectors, patches and blocks that do not divide them, full and
-/// partial groups and tiles of spheres.
-macro_rules! ladders {
-    ($($test:ident: $arguments:literal;)*) => {
-        mod ladder { $(#[test] fn $test() { super::run_ladder($arguments); })* }
-    };
-}
-
-ladders! {
+// Pictures with and without rows of whole vectors, patches and blocks that do not divide them, full and partial
+// groups and tiles of spheres.
+chapter_test::cases! {
+    mod ladder, run_ladder;
     one_pixel: "--width 1 --height 1";
     one_pixel_one_sphere: "--width 1 --height 1 --spheres 1";
     one_patch: "--width 4 --height 4";
@@ -119,14 +133,9 @@ fn rungs_without_constant_memory_take_more_spheres() {
 
 #[test]
 fn the_ladders_record_has_limits_and_counters() {
-    let record = chapter().record("--variant ladder --width 512 --height 512 --spheres 40");
-    let results = record["results"].as_array().unwrap();
-    let variants: Vec<&str> = results
-        .iter()
-        .map(|result| result["variant"].as_str().unwrap())
-        .collect();
-    assert_eq!(variants, RUNGS);
-    for result in results {
+    let results = chapter().results("--variant ladder --width 512 --height 512 --spheres 40");
+    assert_eq!(variants(&results), RUNGS);
+    for result in &results {
         assert!(result["limit"]["share"].as_f64().unwrap() > 0.0, "{result}");
     }
     // Culling is another algorithm, so it is compared with no other variant and with no limit of tests.
@@ -136,13 +145,12 @@ fn the_ladders_record_has_limits_and_counters() {
     assert!(results[8]["speedup"].as_f64().is_some());
 
     // One read of an outline serves one, four or sixteen pixels; the reads of hit spheres are not shared.
-    let count = |rung: usize, name: &str| results[rung]["counters"][name].as_u64().unwrap();
+    let count = |rung: usize, name: &str| counter(&results[rung], name);
     let constant = "idc__requests.sum";
     let [outlines, rows, patches] = [3, 4, 5].map(|rung| count(rung, constant));
     assert!(outlines > 3 * rows && rows > 2 * patches);
-    let stores = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
     let warps = 512 * 512 / 32;
-    let stored = [3, 4, 5].map(|rung| count(rung, stores));
+    let stored = [3, 4, 5].map(|rung| count(rung, &global("requests", "st")));
     assert_eq!(stored, [warps, warps / 4, warps / 4]);
     let shared = "smsp__inst_executed_op_shared_ld.sum";
     assert_eq!([5, 6].map(|rung| count(rung, shared)), [0, 0]);
@@ -154,11 +162,10 @@ fn the_ladders_record_has_limits_and_counters() {
 
 #[test]
 fn many_spheres_are_bound_by_unshared_instructions() {
+    let many = "--width 512 --height 512 --spheres 2040";
     let variants = "--variant patches,nearest-point,culled";
-    let record = chapter().record(&format!(
-        "{variants} --width 512 --height 512 --spheres 2040"
-    ));
-    let limit = |rung: usize, metric: &str| record["results"][rung]["limit"][metric].clone();
+    let results = chapter().results(&format!("{variants} {many}"));
+    let limit = |rung: usize, metric: &str| results[rung]["limit"][metric].clone();
     let names = [0, 1, 2].map(|rung| limit(rung, "name"));
     let pixels = "multiply-adds and comparisons";
     let patches = "nine instructions for sixteen pixels";
@@ -166,32 +173,17 @@ fn many_spheres_are_bound_by_unshared_instructions() {
     // Two instructions per pixel, and nine sixteenths of one.
     let [two, nine] = [0, 1].map(|rung| limit(rung, "median_ms").as_f64().unwrap());
     assert!((nine / two - 9.0 / 32.0).abs() < 1e-6, "{nine} {two}");
-    let instructions = [0, 1].map(|rung| {
-        let counters = &record["results"][rung]["counters"];
-        counters["smsp__inst_executed.sum"].as_u64().unwrap()
-    });
+    let instructions = [0, 1].map(|rung| counter(&results[rung], "smsp__inst_executed.sum"));
     assert!(instructions[0] > 2 * instructions[1], "{instructions:?}");
 }
 
 #[test]
 fn ideas_are_listed_below_the_table() {
     let run = chapter().run("--variant rows,patches --width 64 --height 8");
-    for idea in ["rows     Four pixels per thread", "patches  Sixteen pixels"] {
-        assert!(run.stderr.contains(idea), "{}", run.stderr);
-    }
+    run.notes(&["rows     Four pixels per thread", "patches  Sixteen pixels"]);
     let run = chapter().run("--width 64 --height 8");
     assert!(!run.stderr.contains("28-byte spheres"), "{}", run.stderr);
-    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
-}
-
-#[test]
-fn constant_memory_takes_2340_packed_spheres() {
-    draws_the_reference("--variant constant --width 32 --height 32 --spheres 2340");
-}
-
-#[test]
-fn global_memory_takes_more_spheres_than_constant_memory_holds() {
-    draws_the_reference("--variant global --width 32 --height 32 --spheres 5000");
+    run.lacks("limit");
 }
 
 #[test]
@@ -201,15 +193,8 @@ fn the_table_has_every_variant_and_modelled_times() {
         let row = row(&run.stdout, variant);
         assert_eq!(row.last(), Some(&"correct"), "{row:?}");
     }
-    let legend = "\n\nTimes: modelled, NVIDIA H200. Speedup: relative to ";
-    assert!(run.stdout.contains(legend), "{}", run.stdout);
-    for note in [
-        "simulator: models an NVIDIA H200",
-        "Modelled times are estimates",
-        "The picture: a.png",
-    ] {
-        assert!(run.stderr.contains(note), "{}", run.stderr);
-    }
+    run.says_that_times_are_modelled();
+    run.notes(&["The picture: a.png"]);
     assert!(run.folder.path().join("a.png").is_file());
 }
 
@@ -233,12 +218,6 @@ fn the_record_has_the_inputs_and_times() {
         assert!(result["speedup"].as_f64().unwrap() > 0.0);
         assert_eq!(result["samples"], 1);
     }
-}
-
-#[test]
-fn the_same_run_twice_gives_the_same_record() {
-    let record = || chapter().record("--width 200 --height 150");
-    assert_eq!(record(), record());
 }
 
 #[test]
@@ -307,33 +286,4 @@ fn ctrl_c_leaves_no_partial_picture() {
         assert_eq!(path.file_name().unwrap(), "raytrace.png");
         assert_eq!(image::open(path).unwrap().width(), 4000);
     }
-}
-
-#[test]
-fn profiles_have_counters_advice_and_source_lines() {
-    chapter().check_profile(
-        "--width 40 --height 30",
-        &[
-            ("global", "if (z > nearest)"),
-            ("constant", "if (z > nearest)"),
-            ("unrolled", "if (!any) return"),
-        ],
-    );
-}
-
-#[test]
-fn repeat_0_measures_no_limits() {
-    let run = chapter().run("--variant rows --width 64 --height 8 --repeat 0");
-    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
-}
-
-#[test]
-fn unwritable_output_is_handled() {
-    chapter().survives_closed_output("--width 9 --height 7");
-}
-
-#[test]
-fn checks_have_no_findings() {
-    chapter().check_finds_nothing("--width 33 --height 17 --spheres 5");
-    chapter().check_finds_nothing("--width 65 --height 33 --spheres 9 --variant ladder");
 }

@@ -1,19 +1,26 @@
 //! Tests that run the real program on the simulator and check its tables, records and exit status.
 
-use chapter_test::{Chapter, row};
+use chapter_test::{global, row, variants};
 use serde_json::{Value, json};
 
-fn chapter() -> Chapter {
-    Chapter::new(env!("CARGO_BIN_EXE_stencil-readonly"))
+chapter_test::chapter! {
+    "stencil-readonly";
+    the_same_run_twice_gives_the_same_record: repeats_its_record("--size 5000");
+    profiles_have_counters_advice_and_source_lines: check_profile("--size 1000", &[
+        ("constant", "fmaf(coef[i]"),
+        ("__ldg", "fmaf(c[i]"),
+        ("const __restrict__", "fmaf(c[i]"),
+    ]);
+    repeat_0_measures_no_limits: measures_no_limits("--size 100 --variant read-only");
+    unwritable_output_is_handled: survives_closed_output("--size 17");
+    checks_have_no_findings:
+        check_finds_nothing("--size 1001"), check_finds_nothing("--size 5000 --variant ladder");
 }
 
 /// Returns the results of the three kernels and the copy, and fails unless all are correct.
 fn results(arguments: &str) -> Vec<Value> {
-    let record = chapter().record(arguments);
-    let results = record["results"].as_array().unwrap().clone();
+    let results = chapter().results(arguments);
     for result in &results {
-        assert_eq!(result["verified"], true, "{arguments}: {result}");
-        assert_eq!(result["differing"], 0, "{arguments}: {result}");
         assert!(result["gb_per_s"].as_f64().unwrap() > 0.0, "{result}");
     }
     let (copy, kernels) = results.split_last().unwrap();
@@ -27,14 +34,12 @@ fn results(arguments: &str) -> Vec<Value> {
     results
 }
 
-/// Sizes, and blocks that do not divide them.
-macro_rules! right {
-    ($($test:ident: $arguments:literal;)*) => {
-        $(#[test] fn $test() { assert_eq!(results($arguments).len(), 4); })*
-    };
+fn three_kernels_and_the_copy_run(size_and_block: &str) {
+    assert_eq!(results(size_and_block).len(), 4);
 }
 
-right! {
+chapter_test::cases! {
+    three_kernels_and_the_copy_run;
     one_point: "--size 1 --block 32";
     one_point_and_the_smallest_block: "--size 1 --block 4";
     fewer_points_than_the_halo_has: "--size 3 --block 256";
@@ -50,29 +55,18 @@ right! {
 
 /// Runs the ladder and fails unless all kernels are correct and have a limit.
 fn run_ladder(arguments: &str) {
-    let record = chapter().record(&format!("--variant ladder {arguments}"));
-    let results = record["results"].as_array().unwrap();
-    let variants: Vec<&str> = results
-        .iter()
-        .map(|result| result["variant"].as_str().unwrap())
-        .collect();
+    let results = chapter().results(&format!("--variant ladder {arguments}"));
     let rungs = ["constant", "cached", "vectors", "aligned", "read only"];
-    assert_eq!(variants, rungs, "{arguments}");
+    assert_eq!(variants(&results), rungs, "{arguments}");
     for result in results {
-        assert_eq!(result["verified"], true, "{arguments}: {result}");
         assert_eq!(result["limit"]["name"], "copy on the device");
         assert!(result["limit"]["share"].as_f64().unwrap() > 0.0);
     }
 }
 
-/// Sizes that are not whole vectors, and blocks that begin or end with the last vector.
-macro_rules! ladders {
-    ($($test:ident: $arguments:literal;)*) => {
-        mod ladder { $(#[test] fn $test() { super::run_ladder($arguments); })* }
-    };
-}
-
-ladders! {
+// Sizes that are not whole vectors, and blocks that begin or end with the last vector.
+chapter_test::cases! {
+    mod ladder, run_ladder;
     one_point: "--size 1";
     one_point_less_than_a_vector: "--size 3";
     one_vector: "--size 4";
@@ -91,13 +85,12 @@ fn rungs_are_selected_by_name_and_their_ideas_listed() {
     assert_eq!(row(&run.stdout, "copy on the device")[6], "100 %");
     let first = run.stdout.find("| constant").unwrap();
     assert!(first < run.stdout.find("| read only").unwrap());
-    assert!(!run.stdout.contains("device copy"), "{}", run.stdout);
-    let idea = "read only  Coefficients through the read-only cache";
-    assert!(run.stderr.contains(idea), "{}", run.stderr);
+    run.lacks("device copy");
+    run.notes(&["read only  Coefficients through the read-only cache"]);
     // Without a rung there is no limit, and the copy has its own row.
     let run = chapter().run("--size 100 --variant __ldg");
-    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
-    assert!(run.stdout.contains("device copy"), "{}", run.stdout);
+    run.lacks("limit");
+    run.prints(&["device copy"]);
 }
 
 /// Each of 1024 points has eight neighbours, which a warp loads in five sectors if they cross a boundary; in
@@ -107,15 +100,14 @@ fn each_rung_needs_fewer_memory_accesses() {
     let record = chapter().record("--variant ladder --size 16384");
     let warps = 16384 / 32;
     let count = |rung: usize, name: &str| record["results"][rung]["counters"][name].clone();
-    let loads = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
-    let stores = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
-    let stored = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
+    let [loads, stores] = ["ld", "st"].map(|op| global("requests", op));
+    let stored = &global("sectors", "st");
     let [cached, vectors, aligned] = [1, 2, 3];
-    assert_eq!(count(cached, loads), 8 * warps);
+    assert_eq!(count(cached, &loads), 8 * warps);
     assert_eq!(count(cached, "smsp__inst_executed_op_shared_ld.sum"), 0);
     assert_eq!(count(cached, "warps_at_barriers"), 0);
-    assert_eq!(count(vectors, loads), 3 * warps / 4);
-    assert_eq!(count(vectors, stores), warps / 4);
+    assert_eq!(count(vectors, &loads), 3 * warps / 4);
+    assert_eq!(count(vectors, &stores), warps / 4);
     assert_eq!(count(vectors, stored), 17 * warps / 4);
     // The last vector is alone in its warp and fills half a sector.
     assert_eq!(count(aligned, stored), 16 * warps / 4 + 1);
@@ -144,15 +136,8 @@ fn the_table_has_every_variant_and_the_notes_explain_the_error() {
         let row = row(&run.stdout, variant);
         assert_eq!(row.last(), Some(&"correct"), "{row:?}");
     }
-    let legend = "\n\nTimes: modelled, NVIDIA H200. Speedup: relative to ";
-    assert!(run.stdout.contains(legend), "{}", run.stdout);
-    for note in [
-        "simulator: models an NVIDIA H200",
-        "cause an error\nof 1.97e-5, and rounding to 32 bits adds at most 1.28e-6",
-        "Modelled times are estimates; run on a GPU to measure.",
-    ] {
-        assert!(run.stderr.contains(note), "{}", run.stderr);
-    }
+    run.says_that_times_are_modelled();
+    run.notes(&["cause an error\nof 1.97e-5, and rounding to 32 bits adds at most 1.28e-6"]);
 }
 
 #[test]
@@ -170,12 +155,6 @@ fn standard_output_is_one_json_record() {
     };
     rate(&record["results"][0], 2001.0);
     rate(&record["results"][3], 2009.0);
-}
-
-#[test]
-fn the_same_run_twice_gives_the_same_record() {
-    let arguments = "--size 5000";
-    assert_eq!(chapter().record(arguments), chapter().record(arguments));
 }
 
 /// The counters equal those of Nsight Compute for the note's kernel: a warp's points span five sectors of 32
@@ -203,38 +182,9 @@ fn memory_accesses_match_the_notes_kernel() {
     }
 }
 
-#[test]
-fn profiles_have_counters_advice_and_source_lines() {
-    chapter().check_profile(
-        "--size 1000",
-        &[
-            ("constant", "fmaf(coef[i]"),
-            ("__ldg", "fmaf(c[i]"),
-            ("const __restrict__", "fmaf(c[i]"),
-        ],
-    );
-}
-
-#[test]
-fn repeat_0_measures_no_limits() {
-    let run = chapter().run("--size 100 --variant read-only --repeat 0");
-    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
-}
-
-#[test]
-fn unwritable_output_is_handled() {
-    chapter().survives_closed_output("--size 17");
-}
-
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_long_run() {
     let long = |times| format!("--size {} --block 4", 33_554_432 * times);
     chapter().exits_on_ctrl_c(long, "stencil_constant on the simulator");
-}
-
-#[test]
-fn checks_have_no_findings() {
-    chapter().check_finds_nothing("--size 1001");
-    chapter().check_finds_nothing("--size 5000 --variant ladder");
 }

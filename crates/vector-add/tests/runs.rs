@@ -1,6 +1,6 @@
 //! Tests that run the real program on the simulator and check its tables, records and exit status.
 
-use chapter_test::Chapter;
+use chapter_test::{body, counter, global, variants};
 use serde_json::{Value, json};
 
 /// The rows of the table from top to bottom.
@@ -16,32 +16,31 @@ const VARIANTS: [&str; 9] = [
     "device to host, pinned",
 ];
 
-fn chapter() -> Chapter {
-    Chapter::new(env!("CARGO_BIN_EXE_vector-add"))
+chapter_test::chapter! {
+    "vector-add";
+    the_same_run_twice_gives_the_same_record: repeats_its_record("--count 5000");
+    profiles_have_counters_advice_and_source_lines:
+        check_profile("--count 1001", &[("add", "c[i] = a[i] + b[i]")]);
+    repeat_0_measures_no_limits: measures_no_limits("--count 1000 --variant ladder");
+    unwritable_output_is_handled: survives_closed_output("--count 17");
+    checks_have_no_findings:
+        check_finds_nothing("--count 1000"), check_finds_nothing("--count 1001 --variant ladder");
 }
 
 /// Runs the program and fails unless all results are correct and moved the expected number of bytes.
 fn adds_and_copies(arguments: &str, count: u64) {
     let record = chapter().record(arguments);
     assert_eq!(record["inputs"]["count"], count);
-    let results = record["results"].as_array().unwrap();
-    let variants: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
-    assert_eq!(variants, VARIANTS);
+    let results = chapter().results(arguments);
+    assert_eq!(variants(&results), VARIANTS);
     for result in results {
-        assert_eq!(result["verified"], true, "{result}");
-        assert_eq!(result["differing"], 0);
         let vectors = if result["variant"] == "add" { 3 } else { 1 };
         assert_eq!(result["bytes"], vectors * 4 * count);
     }
 }
 
-macro_rules! sizes {
-    ($($test:ident: $arguments:literal, $count:literal;)*) => {
-        $(#[test] fn $test() { adds_and_copies($arguments, $count) })*
-    };
-}
-
-sizes! {
+chapter_test::cases! {
+    adds_and_copies;
     one_element: "--count 1", 1;
     an_odd_number: "--count 17 --block 32", 17;
     just_a_block: "--count 256", 256;
@@ -57,27 +56,16 @@ const LADDER: [&str; 5] = ["add", "float4", "pageable", "pinned", "overlapped"];
 
 /// Runs the ladder and fails unless all results are correct and moved the bytes of an addition.
 fn run_ladder(arguments: &str, count: u64) -> Vec<Value> {
-    let record = chapter().record(&format!("--variant ladder {arguments}"));
-    assert_eq!(record["baseline"], "add");
-    let results = record["results"].as_array().unwrap();
-    let variants: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
-    assert_eq!(variants, LADDER);
-    for result in results {
-        assert_eq!(result["verified"], true, "{arguments}: {result}");
-        assert_eq!(result["bytes"], 12 * count);
-    }
-    results.clone()
+    let arguments = format!("--variant ladder {arguments}");
+    assert_eq!(chapter().record(&arguments)["baseline"], "add");
+    let results = chapter().results(&arguments);
+    assert_eq!(variants(&results), LADDER);
+    assert!(results.iter().all(|result| result["bytes"] == 12 * count));
+    results
 }
 
-macro_rules! ladders {
-    ($($test:ident: $arguments:literal, $count:literal;)*) => {
-        mod ladder {
-            $(#[test] fn $test() { super::run_ladder($arguments, $count); })*
-        }
-    };
-}
-
-ladders! {
+chapter_test::cases! {
+    mod ladder, run_ladder;
     one_element: "--count 1", 1;
     fewer_than_four: "--count 3 --block 1", 3;
     four: "--count 4", 4;
@@ -118,30 +106,20 @@ fn each_rung_is_closer_to_its_limit() {
 #[test]
 fn vectors_take_a_quarter_of_the_requests() {
     let results = run_ladder("--count 12800 --block 64", 12_800);
-    let counted = |index: usize, metric: &str| {
-        let name = format!("l1tex__t_{metric}_pipe_lsu_mem_global_op_ld.sum");
-        results[index]["counters"][name].as_u64()
-    };
-    assert_eq!(
-        [counted(0, "requests"), counted(1, "requests")],
-        [Some(800), Some(200)]
-    );
-    assert_eq!(
-        [counted(0, "sectors"), counted(1, "sectors")],
-        [Some(3200); 2]
-    );
+    let counted =
+        |metric| [0, 1].map(|index: usize| counter(&results[index], &global(metric, "ld")));
+    assert_eq!(counted("requests"), [800, 200]);
+    assert_eq!(counted("sectors"), [3200; 2]);
 }
 
 #[test]
 fn only_selected_rungs_run() {
-    for (chosen, variants) in [
+    for (chosen, expected) in [
         ("float4", &["float4"][..]),
         ("pinned,add", &["add", "pinned"]),
     ] {
-        let record = chapter().record(&format!("--count 100 --variant {chosen}"));
-        let results = record["results"].as_array().unwrap();
-        let actual: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
-        assert_eq!(actual, variants, "{chosen}");
+        let results = chapter().results(&format!("--count 100 --variant {chosen}"));
+        assert_eq!(variants(&results), expected, "{chosen}");
     }
     // The note's kernel always comes with every kind of copy.
     assert_eq!(
@@ -153,12 +131,7 @@ fn only_selected_rungs_run() {
 #[test]
 fn the_ladder_lists_its_ideas() {
     let run = chapter().run("--count 1000 --variant ladder");
-    let rows: Vec<&str> = run
-        .stdout
-        .lines()
-        .skip(2)
-        .take_while(|line| line.starts_with('|'))
-        .collect();
+    let rows = body(&run.stdout);
     let starts = [
         "copy on the device",
         "add",
@@ -172,21 +145,16 @@ fn the_ladder_lists_its_ideas() {
     for (row, start) in rows.iter().zip(starts) {
         assert!(row.starts_with(&format!("| {start} ")), "{row}");
     }
-    assert!(run.stdout.contains("of limit"), "{}", run.stdout);
+    run.prints(&["of limit"]);
     for rung in LADDER {
-        assert!(run.stderr.contains(&format!("\n{rung}")), "{}", run.stderr);
+        run.notes(&[&format!("\n{rung}")]);
     }
 }
 
 #[test]
 fn the_table_has_every_row_and_modelled_times() {
     let run = chapter().run("--count 1000");
-    let rows: Vec<&str> = run
-        .stdout
-        .lines()
-        .skip(2)
-        .take_while(|line| line.starts_with('|'))
-        .collect();
+    let rows = body(&run.stdout);
     assert_eq!(rows.len(), VARIANTS.len(), "{}", run.stdout);
     for (row, variant) in rows.iter().zip(VARIANTS) {
         assert!(row.starts_with(&format!("| {variant} ")), "{row}");
@@ -194,15 +162,9 @@ fn the_table_has_every_row_and_modelled_times() {
     }
     assert!(rows[0].contains(" 12000 "), "{}", rows[0]);
     assert!(rows[1].contains(" 4000 "), "{}", rows[1]);
-    let legend = "Times: modelled, NVIDIA H200. Speedup: relative to `host to device`.";
-    assert!(run.stdout.contains(legend), "{}", run.stdout);
-    for note in [
-        "simulator: models an NVIDIA H200",
-        "Modelled times are estimates",
-        "compare GB/s",
-    ] {
-        assert!(run.stderr.contains(note), "{}", run.stderr);
-    }
+    run.says_that_times_are_modelled();
+    run.prints(&["relative to `host to device`."]);
+    run.notes(&["compare GB/s"]);
 }
 
 #[test]
@@ -234,35 +196,7 @@ fn bandwidth_is_bytes_over_time() {
 }
 
 #[test]
-fn the_same_run_twice_gives_the_same_record() {
-    let record = || chapter().record("--count 5000");
-    assert_eq!(record(), record());
-}
-
-#[test]
 fn nothing_is_written_to_the_folder() {
     let run = chapter().run("--count 10");
     assert_eq!(std::fs::read_dir(run.folder.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn profiles_have_counters_advice_and_source_lines() {
-    chapter().check_profile("--count 1001", &[("add", "c[i] = a[i] + b[i]")]);
-}
-
-#[test]
-fn repeat_0_measures_no_limits() {
-    let run = chapter().run("--count 1000 --variant ladder --repeat 0");
-    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
-}
-
-#[test]
-fn unwritable_output_is_handled() {
-    chapter().survives_closed_output("--count 17");
-}
-
-#[test]
-fn checks_have_no_findings() {
-    chapter().check_finds_nothing("--count 1000");
-    chapter().check_finds_nothing("--count 1001 --variant ladder");
 }

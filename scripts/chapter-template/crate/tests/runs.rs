@@ -1,9 +1,10 @@
 //! Tests that run the real program on the simulator and check its tables, records and exit status.
 
-use chapter_test::{Chapter, row};
+use chapter_test::row;
 
-fn chapter() -> Chapter {
-    Chapter::new(env!("CARGO_BIN_EXE_new-chapter"))
+chapter_test::chapter! {
+    "new-chapter";
+    checks_have_no_findings: check_finds_nothing("--count 1000");
 }
 
 #[test]
@@ -13,12 +14,9 @@ fn sizes_that_blocks_divide_and_that_they_do_not() {
         "--count 1000 --block 96",
         "--count 4096 --factor -0.1",
     ] {
-        let run = chapter().run(arguments);
-        assert_eq!(
-            row(&run.stdout, "scale").last(),
-            Some(&"correct"),
-            "{arguments}"
-        );
+        let table = chapter().run(arguments).stdout;
+        let last = row(&table, "scale").pop();
+        assert_eq!(last, Some("correct"), "{arguments}");
     }
 }
 
@@ -27,9 +25,4 @@ fn the_record_contains_the_inputs() {
     let record = chapter().record("--count 1000");
     assert_eq!(record["inputs"]["count"], 1000);
     assert_eq!(record["results"][0]["verified"], true);
-}
-
-#[test]
-fn checks_have_no_findings() {
-    chapter().check_finds_nothing("--count 1000");
 }

@@ -4,8 +4,9 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use assert_cmd::Command;
+use assert_cmd::assert::OutputAssertExt as _;
 use boon::{Compiler, Schemas};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -54,11 +55,7 @@ impl Chapter {
     /// Runs the program with `arguments`, separated by spaces, and fails unless it succeeds.
     pub fn run(&self, arguments: &str) -> Run {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let command = &mut self.command(folder.path());
-        let output = command
-            .args(arguments.split_whitespace())
-            .assert()
-            .success();
+        let output = self.command(folder.path(), arguments).assert().success();
         let output = output.get_output();
         Run {
             stdout: text(&output.stdout),
@@ -74,6 +71,27 @@ impl Chapter {
         let record = serde_json::from_str(&run.stdout).expect("standard output is one JSON record");
         check_record(&self.name(), &record);
         record
+    }
+
+    /// Runs the program with `arguments` and returns the record's results, all of which must be correct.
+    pub fn results(&self, arguments: &str) -> Vec<Value> {
+        let record = self.record(arguments);
+        let results = record["results"].as_array().expect("a list of results");
+        for result in results {
+            assert_eq!(result["verified"], true, "{arguments}: {result}");
+            assert_eq!(result["differing"], 0, "{arguments}: {result}");
+        }
+        results.clone()
+    }
+
+    /// Fails unless two runs with `arguments` give the same record.
+    pub fn repeats_its_record(&self, arguments: &str) {
+        assert_eq!(self.record(arguments), self.record(arguments));
+    }
+
+    /// Runs the program with `arguments` and `--repeat 0` and fails if the table has a limit.
+    pub fn measures_no_limits(&self, arguments: &str) {
+        self.run(&format!("{arguments} --repeat 0")).lacks("limit");
     }
 
     /// Runs the program with `arguments` and `--check` and fails unless table and record list the checks and
@@ -99,20 +117,11 @@ impl Chapter {
     /// Does the same as [`Chapter::rejects`] in `folder`, which must not change.
     pub fn rejects_in(&self, folder: &Path, code: i32, arguments: &str, parts: &[&str]) -> String {
         let before = files(folder);
-        let command = &mut self.command(folder);
-        let output = command
-            .args(arguments.split_whitespace())
-            .assert()
-            .code(code);
+        let output = self.command(folder, arguments).assert().code(code);
         let output = output.get_output();
         let message = text(&output.stderr);
         one_error(&message);
-        for part in parts {
-            assert!(
-                message.contains(part),
-                "no '{part}' with '{arguments}' in:\n{message}"
-            );
-        }
+        contains(&message, parts);
         assert_eq!(text(&output.stdout), "", "results in spite of the error");
         assert_eq!(files(folder), before, "files were left behind");
         message
@@ -144,17 +153,28 @@ impl Chapter {
 
         let gpu = self.clone().with_env("CUDA_BACKEND", "gpu");
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut command = gpu.command(folder.path());
-        let output = command.args(small.split_whitespace()).output();
+        let output = gpu.command(folder.path(), small).output();
         if !output.expect("the program starts").status.success() {
             let parts = ["CUDA_BACKEND=gpu", "NVIDIA", "CUDA_BACKEND=sim"];
             gpu.rejects(1, small, &parts);
         }
     }
 
-    fn command(&self, folder: &Path) -> Command {
+    /// Fails unless `--block` rejects sizes that are not two numbers, and sizes without threads.
+    pub fn rejects_malformed_blocks(&self) {
+        for malformed in ["16", "16x", "x", "16x16x1", "axb", "16X16"] {
+            self.rejects(2, &format!("--block {malformed}"), &[malformed, "16x16"]);
+        }
+        for zero in ["0x16", "16x0"] {
+            let parts = [zero, "at least one thread"];
+            self.rejects(2, &format!("--block {zero}"), &parts);
+        }
+    }
+
+    pub(crate) fn command(&self, folder: &Path, arguments: &str) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(folder);
+        command.args(arguments.split_whitespace());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -165,6 +185,37 @@ impl Chapter {
 
     pub(crate) fn variables(&self) -> &[(String, String)] {
         &self.variables
+    }
+}
+
+impl Run {
+    /// Fails unless standard output contains all of `parts`.
+    pub fn prints(&self, parts: &[&str]) {
+        contains(&self.stdout, parts);
+    }
+
+    /// Fails unless standard error contains all of `parts`.
+    pub fn notes(&self, parts: &[&str]) {
+        contains(&self.stderr, parts);
+    }
+
+    /// Fails if standard output contains `part`.
+    pub fn lacks(&self, part: &str) {
+        assert!(!self.stdout.contains(part), "{}", self.stdout);
+    }
+
+    /// Fails unless the times are called modelled, in the table's legend and on standard error.
+    pub fn says_that_times_are_modelled(&self) {
+        self.prints(&["\n\nTimes: modelled, NVIDIA H200. Speedup: relative to "]);
+        let estimates = "Modelled times are estimates; run on a GPU to measure.";
+        self.notes(&["simulator: models an NVIDIA H200", estimates]);
+    }
+}
+
+/// Fails unless `text` contains all of `parts`.
+fn contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no '{part}' in:\n{text}");
     }
 }
 

@@ -41,7 +41,7 @@ impl Chapter {
     pub fn survives_closed_output(&self, arguments: &str) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for nowhere in nowhere() {
-            let mut command = self.plain_command(folder.path(), arguments);
+            let mut command = self.command(folder.path(), arguments);
             let output = command.stdout(nowhere).output();
             let output = output.expect("the program starts");
             let message = text(&output.stderr);
@@ -54,7 +54,7 @@ impl Chapter {
         }
         let results = self.run(arguments).stdout;
         for nowhere in nowhere() {
-            let mut command = self.plain_command(folder.path(), arguments);
+            let mut command = self.command(folder.path(), arguments);
             let output = command.stderr(nowhere).output();
             let output = output.expect("the program starts");
             assert_eq!(output.status.code(), Some(0));
@@ -71,7 +71,7 @@ impl Chapter {
         use std::time::Duration;
 
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut command = self.plain_command(folder.path(), arguments);
+        let mut command = self.command(folder.path(), arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut program = command.spawn().expect("the program starts");
         // Once the device line is printed, signals are handled.
@@ -89,15 +89,6 @@ impl Chapter {
         let output = program.wait_with_output().expect("the program ends");
         assert_eq!(output.status.code(), Some(130));
         assert_eq!(text(&output.stdout), "");
-    }
-
-    fn plain_command(&self, folder: &Path, arguments: &str) -> Command {
-        let mut command = Command::new(self.program());
-        command.current_dir(folder);
-        command.args(arguments.split_whitespace());
-        let variables = self.variables().iter();
-        command.envs(variables.map(|(name, value)| (name, value)));
-        command
     }
 }
 

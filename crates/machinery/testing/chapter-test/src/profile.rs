@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::chapter::files;
 use crate::{Chapter, Run};
 
@@ -70,8 +72,7 @@ impl Chapter {
                     "{result:#}"
                 );
                 let lines = result["lines"].as_array().expect("lines are a list");
-                let of_line =
-                    |line: &serde_json::Value| line["counters"]["smsp__inst_executed.sum"].as_u64();
+                let of_line = |line: &Value| line["counters"]["smsp__inst_executed.sum"].as_u64();
                 let sum: Option<u64> = lines.iter().map(of_line).sum();
                 assert_eq!(sum, instructions.as_u64(), "{result:#}");
             } else {
@@ -116,4 +117,30 @@ pub fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
 pub fn row<'a>(table: &'a str, variant: &str) -> Vec<&'a str> {
     let row = rows(table).find(|cells| cells.first() == Some(&variant));
     row.unwrap_or_else(|| panic!("no row for {variant} in\n{table}"))
+}
+
+/// Returns the lines of the first table of `text`, without its header.
+pub fn body(text: &str) -> Vec<&str> {
+    let rows = text.lines().skip(2);
+    rows.take_while(|line| line.starts_with('|')).collect()
+}
+
+/// Returns the variants of a record's results.
+pub fn variants(results: &[Value]) -> Vec<&str> {
+    let names = results.iter().map(|result| result["variant"].as_str());
+    names
+        .map(|name| name.expect("a variant has a name"))
+        .collect()
+}
+
+/// Returns the value of a result's counter.
+pub fn counter(result: &Value, name: &str) -> u64 {
+    let value = result["counters"][name].as_u64();
+    value.unwrap_or_else(|| panic!("no {name} in {result:#}"))
+}
+
+/// Returns the name of the counter of `metric`, requests or sectors, of loads (`ld`) or stores (`st`) in global
+/// memory.
+pub fn global(metric: &str, op: &str) -> String {
+    format!("l1tex__t_{metric}_pipe_lsu_mem_global_op_{op}.sum")
 }
