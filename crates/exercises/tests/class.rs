@@ -7,8 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use serde_json::Value;
-use support::{EXERCISES, Program, with_clang};
+use support::{EXERCISES, Program, endless_submission, parse, with_clang};
 
 const FILE: &str = "01-first-thread.cu";
 
@@ -27,16 +26,8 @@ fn main() -> ExitCode {
 /// exercise.
 fn class(students: &[(&str, &str)]) -> Program {
     let program = Program::new();
-    for (student, text) in students {
-        let folder = program.home().join("class").join(student);
-        fs::create_dir_all(&folder).expect("the folder can be created");
-        fs::write(folder.join(FILE), text).expect("the file can be written");
-    }
+    program.hand_in_first("class", students);
     program
-}
-
-fn read(program: &Program, file: &str) -> String {
-    fs::read_to_string(program.home().join(file)).expect("a file")
 }
 
 fn parts() -> Result<(), Failed> {
@@ -49,20 +40,23 @@ fn parts() -> Result<(), Failed> {
     let check = "check --all --submissions class --seed 5";
     let missing = 3 * (EXERCISES.len() - 1);
     let counts = format!("1 passed, 2 rejected, {missing} missing, 0 ungraded (seed 5)");
-    let run = program.run_line(&format!(
-        "{check} --out whole.json --csv whole.csv --jobs 3"
-    ));
-    run.assert_has(0, &["3 students", &counts]);
-    let whole = read(&program, "whole.json");
-    let table = read(&program, "whole.csv");
-    let rows: Vec<&str> = table.lines().collect();
-    assert!(
-        rows[0].starts_with("student,passed,01-first-thread"),
-        "{table}"
+    program.expect(
+        &format!("{check} --out whole.json --csv whole.csv --jobs 3"),
+        0,
+        &["3 students", &counts],
     );
-    assert!(rows[1].starts_with("ann,1,passed"), "{table}");
-    assert!(rows[2].starts_with("bob,0,right"), "{table}");
-    assert!(rows[3].starts_with("eve,0,compile"), "{table}");
+    let whole = program.read("whole.json");
+    let table = program.read("whole.csv");
+    let rows: Vec<&str> = table.lines().collect();
+    let starts = [
+        "student,passed,01-first-thread",
+        "ann,1,passed",
+        "bob,0,right",
+        "eve,0,compile",
+    ];
+    for (row, start) in rows.iter().zip(starts) {
+        assert!(row.starts_with(start), "{table}");
+    }
     assert_eq!(
         program.run_line(&format!("{check} --json --jobs 1")).stdout,
         whole
@@ -70,18 +64,14 @@ fn parts() -> Result<(), Failed> {
 
     for part in 1..=3 {
         let shard = format!("{check} --shard {part}/3 --out part-{part}.json");
-        program.run_line(&shard).assert_has(0, &["3 students"]);
+        program.expect(&shard, 0, &["3 students"]);
     }
     let merge = "merge part-3.json part-1.json part-2.json --out merged.json --csv merged.csv";
-    program.run_line(merge).assert_has(0, &[&counts]);
-    assert_eq!(read(&program, "merged.json"), whole);
-    assert_eq!(read(&program, "merged.csv"), table);
-    program
-        .run_line("merge part-1.json part-2.json")
-        .assert_error(&["2 of 3 parts"]);
-    program
-        .run_line("merge part-1.json part-1.json")
-        .assert_error(&["1/3 is listed twice"]);
+    program.expect(merge, 0, &[&counts]);
+    assert_eq!(program.read("merged.json"), whole);
+    assert_eq!(program.read("merged.csv"), table);
+    program.expect_error("merge part-1.json part-2.json", &["2 of 3 parts"]);
+    program.expect_error("merge part-1.json part-1.json", &["1/3 is listed twice"]);
     assert!(
         !program.folder().exists(),
         "no student's folder is created for a class"
@@ -98,32 +88,25 @@ fn bad() -> Result<(), Failed> {
         ("joe", right),
     ]);
     let file = |student: &str| program.home().join("class").join(student).join(FILE);
-    let endless = right.replace(
-        "    if (i < n)",
-        "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
-    );
-    fs::write(file("ann"), endless)?;
+    fs::write(file("ann"), endless_submission())?;
     fs::write(file("bob"), [0xff, 0xfe])?;
     fs::remove_file(file("eve"))?;
     link("/etc/passwd", &file("eve"))?;
     let run = program.run_line("check --all --submissions class --seed 5 --json --seconds 4");
     assert_eq!(run.code, 2, "{run:?}");
-    let record: Value = serde_json::from_str(&run.stdout)?;
+    let record = parse(&run.stdout);
     let results = record["results"].as_array().expect("results");
-    let result_of = |student: &str| {
+    for (student, field, expected) in [
+        ("ann", "step", "launch"),
+        ("bob", "outcome", "ungraded"),
+        ("eve", "outcome", "ungraded"),
+        ("joe", "outcome", "passed"),
+    ] {
         let result = results.iter().find(|result| result["student"] == student);
-        result.expect("a result").clone()
-    };
-    assert_eq!(result_of("ann")["step"], "launch", "{:#}", result_of("ann"));
-    assert_eq!(result_of("bob")["outcome"], "ungraded");
-    assert_eq!(result_of("eve")["outcome"], "ungraded");
+        let result = result.expect("a result");
+        assert_eq!(result[field], expected, "{result:#}");
+    }
     assert!(!run.stdout.contains("root:"), "another file was read");
-    assert_eq!(
-        result_of("joe")["outcome"],
-        "passed",
-        "{:#}",
-        result_of("joe")
-    );
     Ok(())
 }
 
@@ -141,18 +124,11 @@ fn rejected() -> Result<(), Failed> {
     let program = class(&[("ann", "")]);
     fs::create_dir(program.home().join("empty"))?;
     let check = "check --all --submissions";
-    program
-        .run_line(&format!("{check} nowhere"))
-        .assert_error(&["nowhere"]);
-    program
-        .run_line(&format!("{check} empty"))
-        .assert_error(&["empty has no folders"]);
+    program.expect_error(&format!("{check} nowhere"), &["nowhere"]);
+    program.expect_error(&format!("{check} empty"), &["empty has no folders"]);
     let out = "--seed 1 --out nowhere/x.json";
-    let run = program.run_line(&format!("{check} class {out}"));
-    run.assert_error(&["nowhere/x.json"]);
-    program
-        .run_line("check 01 --csv x.csv")
-        .assert_error(&["--submissions"]);
+    program.expect_error(&format!("{check} class {out}"), &["nowhere/x.json"]);
+    program.expect_error("check 01 --csv x.csv", &["--submissions"]);
     Ok(())
 }
 
@@ -169,12 +145,8 @@ fn flags_rejected() -> Result<(), Failed> {
         let run = program.run_line(flags);
         assert_eq!(run.code, 2, "{flags}: {run:?}");
     }
-    program
-        .run_line("merge nowhere.json")
-        .assert_error(&["nowhere.json"]);
+    program.expect_error("merge nowhere.json", &["nowhere.json"]);
     fs::write(program.home().join("no.json"), "{}")?;
-    program
-        .run_line("merge no.json")
-        .assert_error(&["no.json is not a record"]);
+    program.expect_error("merge no.json", &["no.json is not a record"]);
     Ok(())
 }

@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use serde_json::Value;
-use support::{Program, Run, with_clang};
+use support::{Program, Run, parse, with_clang};
 
 /// The exercise that the tests create.
 const NAME: &str = "01-mine";
@@ -68,31 +67,18 @@ fn one_file() -> Result<(), Failed> {
             "start.cu: rejected at right",
         ],
     );
-    edit(
-        &program,
-        "exercise.toml",
-        "(n + 127) / 128",
-        "(n + 255) / 256",
-    );
-    edit(&program, "exercise.toml", "block = 128", "block = 256");
-    edit(
-        &program,
-        "exercise.toml",
-        "from = -1, to = 1",
-        "from = -50, to = 50, whole = true",
-    );
-    edit(
-        &program,
-        "exercise.toml",
-        "name = \"out\"",
-        "name = \"out\"\nexpect = \"in[i] + in[i]\"",
-    );
-    edit(
-        &program,
-        "exercise.toml",
-        "en = \"Twice as much\"",
-        "en = \"Doubled\"",
-    );
+    for (from, to) in [
+        ("(n + 127) / 128", "(n + 255) / 256"),
+        ("block = 128", "block = 256"),
+        ("from = -1, to = 1", "from = -50, to = 50, whole = true"),
+        (
+            "name = \"out\"",
+            "name = \"out\"\nexpect = \"in[i] + in[i]\"",
+        ),
+        ("en = \"Twice as much\"", "en = \"Doubled\""),
+    ] {
+        edit(&program, "exercise.toml", from, to);
+    }
     run_with_course(&program, "test 01").assert_has(0, &["5 of 5 verdicts are as expected"]);
     run_with_course(&program, "list").assert_has(0, &["01-mine", "Doubled", "0 of 1"]);
     Ok(())
@@ -123,9 +109,7 @@ fn everyday() -> Result<(), Failed> {
     run_with_course(&program, "solution 01").assert_has(0, &["2 * in[i]"]);
     // One language is enough.
     fs::remove_file(file_path(&program, "statement.zh.md"))?;
-    program
-        .run_line("--course course --lang zh list")
-        .assert_has(0, &["加倍", "1 道"]);
+    program.expect("--course course --lang zh list", 0, &["加倍", "1 道"]);
 
     for (student, file) in [("ann", "solution.cu"), ("bob", "start.cu")] {
         let folder = program.home().join("class").join(student);
@@ -133,7 +117,7 @@ fn everyday() -> Result<(), Failed> {
         fs::copy(file_path(&program, file), folder.join("01-mine.cu"))?;
     }
     let run = run_with_course(&program, "check --all --submissions class --seed 1 --json");
-    let record: Value = serde_json::from_str(&run.stdout)?;
+    let record = parse(&run.stdout);
     assert_eq!(record["exercises"], serde_json::json!([NAME]));
     assert_eq!(record["results"][0]["outcome"], "passed");
     assert_eq!(record["results"][1]["step"], "right");
@@ -165,7 +149,7 @@ fn hostile() -> Result<(), Failed> {
         let file = program.write("answer.cu", text);
         let file = file.to_str().expect("a path");
         let run = run_with_course(&program, &format!("--json check 01 --seed 1 --file {file}"));
-        let record: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+        let record = parse(&run.stdout);
         assert_eq!(run.code, 1, "{record:#}");
         record["step"].as_str().unwrap_or_default().to_owned()
     };
@@ -191,97 +175,31 @@ fn hostile() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Lists invalid changes of the data, as `text to replacement => parts of the error;`.
+macro_rules! changes {
+    ($($from:literal to $to:literal => $parts:expr;)*) => { [$(($from, $to, &$parts[..])),*] };
+}
+
 fn invalid_courses() -> Result<(), Failed> {
-    // Cases: the file, the replaced text, the replacement, and parts of the error.
-    let cases: [(&str, &str, &str, &[&str]); 14] = [
-        (
-            "exercise.toml",
-            "kind = \"complete\"",
-            "kind = \"complet\"",
-            &["line 3", "complet"],
-        ),
-        (
-            "exercise.toml",
-            "[tolerance]",
-            "[tolerence]",
-            &["tolerence"],
-        ),
-        (
-            "exercise.toml",
-            "graded = [100000]",
-            "",
-            &["graded", "missing"],
-        ),
-        (
-            "exercise.toml",
-            "count = \"n\"",
-            "count = \"m\"",
-            &["line 20", "undefined number m"],
-        ),
-        (
-            "exercise.toml",
-            "type = \"float\"",
-            "type = \"flaot\"",
-            &["line 19", "unknown type flaot"],
-        ),
-        (
-            "exercise.toml",
-            "\"in\", \"out\", \"n\"]",
-            "\"in\", \"uot\", \"n\"]",
-            &["line 36", "uot"],
-        ),
-        (
-            "exercise.toml",
-            "grid = \"(n + 127) / 128\"",
-            "grid = \"(n + 127\"",
-            &["line 34", "grid"],
-        ),
-        (
-            "exercise.toml",
-            "buffer = \"out\"",
-            "buffer = \"uot\"",
-            &["[[output]] uot"],
-        ),
-        (
-            "exercise.toml",
-            "[[output]]\nbuffer = \"out\"",
-            "",
-            &["no [[output]]"],
-        ),
-        (
-            "exercise.toml",
-            "op_ld.sum\"",
-            "op_ld.sun\"",
-            &["op_ld.sun is not a counter"],
-        ),
-        (
-            "exercise.toml",
-            "buffer = \"out\"",
-            "buffer = \"out\"\nshape = [\"n\", 2]",
-            &["shape"],
-        ),
-        (
-            "exercise.toml",
-            "[[buffer]]\nname = \"in\"",
-            "[numbers]\nn = 3\n[[buffer]]\nname = \"in\"",
-            &["line 18", "another name"],
-        ),
-        (
-            "exercise.toml",
-            "fill = {",
-            "fill = { rendom = {} } # {",
-            &["line 21"],
-        ),
-        (
-            "exercise.toml",
-            "{ en = \"Twice as much\", zh = \"加倍\" }",
-            "{ fr = \"Double\" }",
-            &["a text must be"],
-        ),
-    ];
-    for (file, from, to, parts) in cases {
+    let cases = changes! {
+        "kind = \"complete\"" to "kind = \"complet\"" => ["line 3", "complet"];
+        "[tolerance]" to "[tolerence]" => ["tolerence"];
+        "graded = [100000]" to "" => ["graded", "missing"];
+        "count = \"n\"" to "count = \"m\"" => ["line 20", "undefined number m"];
+        "type = \"float\"" to "type = \"flaot\"" => ["line 19", "unknown type flaot"];
+        "\"in\", \"out\", \"n\"]" to "\"in\", \"uot\", \"n\"]" => ["line 36", "uot"];
+        "grid = \"(n + 127) / 128\"" to "grid = \"(n + 127\"" => ["line 34", "grid"];
+        "buffer = \"out\"" to "buffer = \"uot\"" => ["[[output]] uot"];
+        "[[output]]\nbuffer = \"out\"" to "" => ["no [[output]]"];
+        "op_ld.sum\"" to "op_ld.sun\"" => ["op_ld.sun is not a counter"];
+        "buffer = \"out\"" to "buffer = \"out\"\nshape = [\"n\", 2]" => ["shape"];
+        "[[buffer]]\nname = \"in\"" to "[numbers]\nn = 3\n[[buffer]]\nname = \"in\"" => ["line 18", "another name"];
+        "fill = {" to "fill = { rendom = {} } # {" => ["line 21"];
+        "{ en = \"Twice as much\", zh = \"加倍\" }" to "{ fr = \"Double\" }" => ["a text must be"];
+    };
+    for (from, to, parts) in cases {
         let program = with_new_exercise();
-        edit(&program, file, from, to);
+        edit(&program, "exercise.toml", from, to);
         let run = run_with_course(&program, "list");
         run.assert_error(parts);
         assert!(run.stderr.contains("01-mine/exercise.toml"), "{run:?}");
@@ -304,14 +222,10 @@ fn invalid_courses() -> Result<(), Failed> {
     }
     let program = with_new_exercise();
     let wrong = file_path(&program, "wrong/half.cu");
-    let (first, rest) = {
-        let text = fs::read_to_string(&wrong)?;
-        let (first, rest) = text.split_once('\n').expect("lines");
-        (first.to_owned(), rest.to_owned())
-    };
     if support::missing_clang().is_none() {
         // Expect text that the submission's message does not contain.
-        fs::write(&wrong, format!("{first}\n// Says: on the moon\n{rest}"))?;
+        let text = fs::read_to_string(&wrong)?;
+        fs::write(&wrong, text.replacen('\n', "\n// Says: on the moon\n", 1))?;
         run_with_course(&program, "test").assert_has(1, &["on the moon", ", expected:"]);
         // The expected text is compared with the English message in any language.
         let chinese = program.run_line("--course course --lang zh test");
@@ -321,18 +235,14 @@ fn invalid_courses() -> Result<(), Failed> {
     run_with_course(&program, "list").assert_error(&["--course course"]);
     fs::create_dir(program.home().join("course"))?;
     run_with_course(&program, "list").assert_error(&["has no folders", "new 01-my-exercise"]);
-    program
-        .run_line("--course course --lang zh list")
-        .assert_has(2, &["没有文件夹"]);
+    program.expect("--course course --lang zh list", 2, &["没有文件夹"]);
     Ok(())
 }
 
 fn failed_new() -> Result<(), Failed> {
     let program = with_new_exercise();
     run_with_course(&program, &format!("new {NAME}")).assert_error(&["already exists"]);
-    program
-        .run_line("--lang en new 02-x")
-        .assert_error(&["--course FOLDER"]);
+    program.expect_error("--lang en new 02-x", &["--course FOLDER"]);
     for name in ["x", "2-x", "02-X", "../02-x"] {
         run_with_course(&program, &format!("new {name}")).assert_error(&["is not a valid name"]);
     }

@@ -33,167 +33,91 @@ enum Submission {
     Text(fn() -> String),
 }
 
-const CASES: &[Case] = &[
-    Case {
-        name: "one parameter more",
-        exercise: "02",
-        submission: Submission::Changed("int count)", "int count, int extra)"),
-        en: &[
+/// Lists cases as `name: exercise, submission; en [parts]; zh [parts];`.
+macro_rules! cases {
+    ($($name:literal: $exercise:literal, $submission:expr; en $en:tt; zh $zh:tt;)*) => {
+        &[$(Case {
+            name: $name,
+            exercise: $exercise,
+            submission: $submission,
+            en: &$en,
+            zh: &$zh,
+        }),*]
+    };
+}
+
+use Submission::{Changed, File, Start, Text};
+
+const CASES: &[Case] = cases! {
+    "one parameter more": "02", Changed("int count)", "int count, int extra)");
+        en [
             "has parameters that differ from the launch",
             "`fade` has 4 parameters but is launched with 3.",
             "fade(float *samples, float gain, int count)",
-        ],
-        zh: &[
-            "参数与启动时不一致",
-            "`fade` 有 4 个参数，而启动时给出 3 个。",
-        ],
-    },
-    Case {
-        name: "sizes in tiles",
-        exercise: "17",
-        submission: Submission::Start,
-        en: &["at size M = 96, N = 128, P = 64", "yours: "],
-        zh: &["规模 M = 96, N = 128, P = 64", "期望："],
-    },
-    Case {
-        name: "a prediction",
-        exercise: "05",
-        submission: Submission::File("wrong/bytes-only.cu"),
-        en: &[
-            "`one_further`: you predicted 4, which is wrong.",
-            "5 of 6 correct.",
-        ],
-        zh: &["`one_further`：你的预测是 4，不对。", "6 个中有 5 个正确。"],
-    },
-    Case {
-        name: "elements left unwritten",
-        exercise: "04",
-        submission: Submission::Start,
-        en: &[
-            "leaves elements unwritten, at size",
-            "never written, the first at [",
-        ],
-        zh: &["有元素没有写入，规模", "从未写入"],
-    },
-    Case {
-        name: "words behind a row",
-        exercise: "09",
-        submission: Submission::File("wrong/into-the-padding.cu"),
-        en: &["15 words of 4 bytes behind the end of row 0 of `part` were overwritten"],
-        zh: &["`part` 第 0 行的行末之后有 15 个字"],
-    },
-    Case {
-        name: "an undeclared function",
-        exercise: "02",
-        submission: Submission::Changed("samples[i] * gain", "sinf(samples[i]) * gain"),
-        en: &[
+        ];
+        zh ["参数与启动时不一致", "`fade` 有 4 个参数，而启动时给出 3 个。"];
+    "sizes in tiles": "17", Start;
+        en ["at size M = 96, N = 128, P = 64", "yours: "];
+        zh ["规模 M = 96, N = 128, P = 64", "期望："];
+    "a prediction": "05", File("wrong/bytes-only.cu");
+        en ["`one_further`: you predicted 4, which is wrong.", "5 of 6 correct."];
+        zh ["`one_further`：你的预测是 4，不对。", "6 个中有 5 个正确。"];
+    "elements left unwritten": "04", Start;
+        en ["leaves elements unwritten, at size", "never written, the first at ["];
+        zh ["有元素没有写入，规模", "从未写入"];
+    "words behind a row": "09", File("wrong/into-the-padding.cu");
+        en ["15 words of 4 bytes behind the end of row 0 of `part` were overwritten"];
+        zh ["`part` 第 0 行的行末之后有 15 个字"];
+    "an undeclared function": "02", Changed("samples[i] * gain", "sinf(samples[i]) * gain");
+        en [
             "does not compile",
             "`sinf` is not available in this course. Use instead: `__sinf(x)`.",
-        ],
-        zh: &["编译未通过", "本课程没有 `sinf`。可以改用：`__sinf(x)`。"],
-    },
-    Case {
-        name: "an undeclared type",
-        exercise: "02",
-        submission: Submission::Changed("int i", "uint32_t i"),
-        en: &[
-            "`uint32_t` is not available in this course.",
-            "#include <stdint.h>",
-        ],
-        zh: &["本课程没有 `uint32_t`。", "#include <stdint.h>"],
-    },
-    Case {
-        name: "a slice of a volume",
-        exercise: "11",
-        submission: Submission::File("wrong/unpadded-slice.cu"),
-        en: &["(slice ", "columns along x, rows along y"],
-        zh: &["；列沿 x 方向，行沿 y 方向"],
-    },
-    Case {
-        name: "a race on a line that all blocks execute",
-        exercise: "07",
-        submission: Submission::File("lines/remainder-by-all.cu"),
-        en: &[
-            "writes, at line 24",
-            "24 |         out[count - 1] = clip(in[count - 1], level);",
-        ],
-        zh: &["写入，位于第 24 行", "数据竞争"],
-    },
-    Case {
-        name: "a race of two branches",
-        exercise: "12",
-        submission: Submission::File("lines/two-branches.cu"),
-        en: &[
-            "14 |         sums[column] += sum;",
-            "or a sum without `atomicAdd`",
-        ],
-        zh: &["求和没有使用 `atomicAdd`"],
-    },
-    Case {
-        name: "a float4 beyond the end",
-        exercise: "07",
-        submission: Submission::File("lines/no-remainder.cu"),
-        en: &["at line 16", "16 |     float4 v = ((const float4 *)in)[i];"],
-        zh: &["位于第 16 行", "非法地址：从 ", "在位于 "],
-    },
-    Case {
-        name: "an access past the end",
-        exercise: "02",
-        submission: Submission::Start,
-        en: &[
+        ];
+        zh ["编译未通过", "本课程没有 `sinf`。可以改用：`__sinf(x)`。"];
+    "an undeclared type": "02", Changed("int i", "uint32_t i");
+        en ["`uint32_t` is not available in this course.", "#include <stdint.h>"];
+        zh ["本课程没有 `uint32_t`。", "#include <stdint.h>"];
+    "a slice of a volume": "11", File("wrong/unpadded-slice.cu");
+        en ["(slice ", "columns along x, rows along y"];
+        zh ["；列沿 x 方向，行沿 y 方向"];
+    "a race on a line that all blocks execute": "07", File("lines/remainder-by-all.cu");
+        en ["writes, at line 24", "24 |         out[count - 1] = clip(in[count - 1], level);"];
+        zh ["写入，位于第 24 行", "数据竞争"];
+    "a race of two branches": "12", File("lines/two-branches.cu");
+        en ["14 |         sums[column] += sum;", "or a sum without `atomicAdd`"];
+        zh ["求和没有使用 `atomicAdd`"];
+    "a float4 beyond the end": "07", File("lines/no-remainder.cu");
+        en ["at line 16", "16 |     float4 v = ((const float4 *)in)[i];"];
+        zh ["位于第 16 行", "非法地址：从 ", "在位于 "];
+    "an access past the end": "02", Start;
+        en [
             "was stopped",
             "right past the end of",
             "no `if (i < n)` that excludes threads past the end",
-        ],
-        zh: &[
-            "被中止",
-            "紧接在位于 ",
-            "末尾之后",
-            "没有用 `if (i < n)` 排除末尾之后的线程",
-        ],
-    },
-    Case {
-        name: "one thread too many",
-        exercise: "02",
-        submission: Submission::File("wrong/less-or-equal.cu"),
-        en: &["`<=` instead of `<`"],
-        zh: &["该写 `<` 的地方写成了 `<=`"],
-    },
-    Case {
-        name: "a panic",
-        exercise: "03",
-        submission: Submission::Text(|| blocks("", "", "(count + block - 1) / block")),
-        en: &["`blocks(4294967295, 128)` panicked: attempt to add with overflow"],
-        zh: &["`blocks(4294967295, 128)` 发生 panic：attempt to add with overflow"],
-    },
-    Case {
-        name: "banks",
-        exercise: "20",
-        submission: Submission::Start,
-        en: &[
+        ];
+        zh ["被中止", "紧接在位于 ", "末尾之后", "没有用 `if (i < n)` 排除末尾之后的线程"];
+    "one thread too many": "02", File("wrong/less-or-equal.cu");
+        en ["`<=` instead of `<`"];
+        zh ["该写 `<` 的地方写成了 `<=`"];
+    "a panic": "03", Text(|| blocks("", "", "(count + block - 1) / block"));
+        en ["`blocks(4294967295, 128)` panicked: attempt to add with overflow"];
+        zh ["`blocks(4294967295, 128)` 发生 panic：attempt to add with overflow"];
+    "banks": "20", Start;
+        en [
             "yours: 32 wavefronts, 1 920 times    meant: 1 wavefront, 1 920 times",
             "bank 0        8        16       24        0        8        16       24",
             "+128 1------- -------- -------- --------",
-        ],
-        zh: &[
-            "你的：32 个波前，1 920 次",
-            "期望：1 个波前，1 920 次",
-            "存储体 0",
-        ],
-    },
+        ];
+        zh ["你的：32 个波前，1 920 次", "期望：1 个波前，1 920 次", "存储体 0"];
     // The last line of this kernel reads shared memory too, without bank conflicts.
-    Case {
-        name: "an atomic that is a loop of loads",
-        exercise: "21",
-        submission: Submission::File("wrong/atomics.cu"),
-        en: &[
+    "an atomic that is a loop of loads": "21", File("wrong/atomics.cu");
+        en [
             "The costliest access of line 14",
             "yours: 1 wavefront, 20 000 times",
             "+0 *------- -------- -------- -------- 01234567 89abcdef ghijklmn opqrstuv",
-        ],
-        zh: &["第 14 行代价最大的一次访问", "你的：1 个波前，20 000 次"],
-    },
-];
+        ];
+        zh ["第 14 行代价最大的一次访问", "你的：1 个波前，20 000 次"];
+};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -219,16 +143,13 @@ fn file(program: &Program, exercise: &str, submission: &Submission) -> Result<Pa
     let exercise = find(exercise).ok_or("no such exercise")?;
     let write_file = |text: &str| program.write(&format!("other.{}", exercise.extension()), text);
     Ok(match submission {
-        Submission::File(name) => folder(exercise).join(name),
-        Submission::Start => write_file(exercise.start()),
-        Submission::Changed(from, to) => {
-            assert!(
-                exercise.solution().contains(from),
-                "no '{from}' in the solution"
-            );
+        File(name) => folder(exercise).join(name),
+        Start => write_file(exercise.start()),
+        Changed(from, to) => {
+            assert!(exercise.solution().contains(from), "no '{from}'");
             write_file(&exercise.solution().replacen(from, to, 1))
         }
-        Submission::Text(text) => write_file(&text()),
+        Text(text) => write_file(&text()),
     })
 }
 
@@ -262,14 +183,10 @@ fn check_message(case: &Case, lang: &str) -> Result<(), Failed> {
 fn endless() -> Result<(), Failed> {
     let program = Program::new();
     let loops = "for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)";
-    let text = find("01")
-        .ok_or("")?
-        .solution()
-        .replace("if (i < n)", loops);
-    let line = 1 + text
-        .lines()
-        .position(|line| line.contains("volatile"))
-        .ok_or("")?;
+    let text = find("01").ok_or("")?.solution();
+    let text = text.replace("if (i < n)", loops);
+    let line = text.lines().position(|line| line.contains("volatile"));
+    let line = 1 + line.ok_or("")?;
     let file = program.write("other.cu", text);
     // The limit of a launch is half of the time limit, long enough for any machine to reach the loop.
     let run = check(&program, "01", &file, "--lang zh");
@@ -311,12 +228,8 @@ fn drawn() -> Result<(), Failed> {
     assert!(!svg.exists());
     let start = program.write("other.cu", find("20").ok_or("")?.start());
     let nowhere = program.home().join("missing").join("access.svg");
-    let run = check(
-        &program,
-        "20",
-        &start,
-        &format!("--draw {}", nowhere.display()),
-    );
+    let flags = format!("--draw {}", nowhere.display());
+    let run = check(&program, "20", &start, &flags);
     run.assert_has(2, &["cannot write", "misses a target"]);
     Ok(())
 }
@@ -345,26 +258,10 @@ fn lines() -> Result<(), Failed> {
 fn after() -> Result<(), Failed> {
     let program = Program::new();
     let right = program.write("other.cu", find("19").ok_or("")?.solution());
-    for (lang, parts) in [
-        (
-            "en",
-            [
-                "The solution transposes the tile",
-                "yours",
-                "solution",
-                "time, ms",
-            ],
-        ),
-        (
-            "zh",
-            [
-                "参考答案在共享内存里转置分块",
-                "你的",
-                "参考答案",
-                "用时（毫秒）",
-            ],
-        ),
-    ] {
+    let en = "The solution transposes the tile|yours|solution|time, ms";
+    let zh = "参考答案在共享内存里转置分块|你的|参考答案|用时（毫秒）";
+    for (lang, parts) in [("en", en), ("zh", zh)] {
+        let parts: Vec<_> = parts.split('|').collect();
         let run = check(&program, "19", &right, &format!("--lang {lang}"));
         run.assert_has(0, &parts);
         let wide = run.stdout.lines().find(|line| columns(line) > 80);

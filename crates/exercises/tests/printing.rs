@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed};
 use serde_json::Value;
-use support::{Program, unless, with_clang};
+use support::{Program, axpy, unless, with_clang};
 
 const SCREEN: &str = "\u{1b}[2J\u{1b}[H";
 
@@ -34,15 +34,6 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// Returns the correct submission to the first exercise with additional code in the kernel.
-fn axpy(within: &str) -> String {
-    format!(
-        "#include \"cuda_device.h\"\nextern \"C\" __global__ void axpy(float a, const float *x, float *y, \
-         unsigned int n) {{\n    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;\n    {within}\n    \
-         if (i < n) y[i] = a * x[i] + y[i];\n}}\n"
-    )
-}
-
 /// Returns true if the text contains no control characters.
 fn is_escaped(text: &str) -> bool {
     !text.contains(|character: char| character.is_control() && !"\n\t".contains(character))
@@ -51,9 +42,9 @@ fn is_escaped(text: &str) -> bool {
 fn escapes() -> Result<(), Failed> {
     let program = Program::new();
     let code = "if (i == 0) printf(\"\\033]0;owned\\007\\033[2J\\033[31mPASSED 29 of 29 \\302\\2332J\\n\");";
-    program.write("01-first-thread.cu", axpy(code));
-    let run = program.run_line("check 01");
-    run.assert_has(
+    program.write("01-first-thread.cu", axpy("", code));
+    let run = program.expect(
+        "check 01",
         0,
         &[r"\x1b]0;owned\x07\x1b[2J\x1b[31mPASSED 29 of 29 \u{9b}2J"],
     );
@@ -74,10 +65,12 @@ fn source_lines() -> Result<(), Failed> {
     let program = Program::new();
     let outside =
         format!("if (i == 0) y[1 << 28] = 1.0f; // {SCREEN} \u{1b}[32m ✓ all passed \u{202e}");
-    for text in [axpy(&outside), axpy(&format!("float f = ; // {SCREEN}"))] {
+    for text in [
+        axpy("", &outside),
+        axpy("", &format!("float f = ; // {SCREEN}")),
+    ] {
         program.write("01-first-thread.cu", text);
-        let run = program.run_line("check 01");
-        run.assert_has(1, &["✗ 01-first-thread"]);
+        let run = program.expect("check 01", 1, &["✗ 01-first-thread"]);
         assert!(is_escaped(&run.stdout), "{run:?}");
         assert!(!run.stdout.contains('\u{202e}'), "{run:?}");
         let run = program.run_line("check 01 --json");
@@ -90,7 +83,7 @@ fn source_lines() -> Result<(), Failed> {
 fn names() -> Result<(), Failed> {
     let program = Program::new();
     let unusual_name = format!("odd{SCREEN}\nname\u{7}.cu");
-    let file = program.write(&unusual_name, axpy("float f = ;"));
+    let file = program.write(&unusual_name, axpy("", "float f = ;"));
     let named = file.to_str().expect("UTF-8");
     let run = program.run(&["check", "01", "--file", named]);
     run.assert_has(1, &["✗"]);
@@ -111,8 +104,7 @@ fn names() -> Result<(), Failed> {
 fn universal() -> Result<(), Failed> {
     let program = Program::new();
     program.write("01-first-thread.cu", "#\\u0069nclude \"/etc/passwd\"\n");
-    let run = program.run_line("check 01");
-    run.assert_has(1, &["does not compile", r"#\u0069nclude"]);
+    program.expect("check 01", 1, &["does not compile", r"#\u0069nclude"]);
     Ok(())
 }
 
@@ -126,7 +118,7 @@ fn passes(code: &str) -> String {
 /// Asserts that there is a verdict within a time that excludes hangs. Returns exit code, record and output.
 fn graded_in_time(code: &str) -> (i32, Value, String) {
     let program = Program::new();
-    let file = program.write("answer.cu", axpy(code));
+    let file = program.write("answer.cu", axpy("", code));
     let start = Instant::now();
     let (code, record) = program.grade("01", &file);
     let elapsed = start.elapsed();
@@ -153,7 +145,7 @@ fn conversions() -> Result<(), Failed> {
         "if (i == 0) {{ printf(\"%-99999999999999999999d %d\\n\", 1, 2); printf(\"{text}\", 1, 2, 1.0, \"a\"); }}"
     );
     let program = Program::new();
-    let file = program.write("answer.cu", axpy(&code));
+    let file = program.write("answer.cu", axpy("", &code));
     // Missing arguments read arbitrary memory, which may stop the kernel but nothing else.
     let (code, record) = program.grade("01", &file);
     assert!(matches!(code, 0 | 1), "{record:#}");
@@ -165,7 +157,7 @@ fn conversions() -> Result<(), Failed> {
 fn pointer() -> Result<(), Failed> {
     let program = Program::new();
     let code = "if (i == 0) printf(\"%s\\n\", (const char *)0x400000);";
-    let file = program.write("answer.cu", axpy(code));
+    let file = program.write("answer.cu", axpy("", code));
     let (code, record) = program.grade("01", &file);
     assert_eq!(
         (code, record["step"].as_str()),
@@ -181,7 +173,7 @@ fn endless_lines() -> Result<(), Failed> {
     for line_end in ["", "\\n"] {
         let program = Program::new();
         let code = format!("for (;;) printf(\"again and again, a gigabyte and more{line_end}\");");
-        let file = program.write("answer.cu", axpy(&code));
+        let file = program.write("answer.cu", axpy("", &code));
         let (code, record) = program.grade("01", &file);
         assert_eq!(
             (code, record["step"].as_str()),

@@ -2,7 +2,6 @@
 
 mod support;
 
-use std::fs;
 use std::process::ExitCode;
 
 use exercises::lang::Lang;
@@ -10,7 +9,7 @@ use exercises::text::columns;
 use exercises::text::spell_out_links;
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
-use support::{EXERCISES, Program, find, with_clang};
+use support::{EXERCISES, Program, find, parse, with_clang};
 
 const FIRST: &str = "01-first-thread";
 
@@ -67,12 +66,10 @@ fn the_first_run_creates_the_folder_and_shows_the_first_exercise() {
     let file = format!("answers/{FIRST}.cu");
     let check = format!("check {FIRST}");
     let title = "# One thread, one element";
-    program
-        .run_line("")
-        .assert_has(0, &[&all, title, &file, &check, "clang "]);
+    program.expect("", 0, &[&all, title, &file, &check, "clang "]);
     for exercise in EXERCISES.iter() {
-        let text = fs::read_to_string(program.file(&exercise.file()));
-        assert_eq!(text.expect("a start file"), exercise.start());
+        let text = program.read(&format!("answers/{}", exercise.file()));
+        assert_eq!(text, exercise.start());
     }
 }
 
@@ -84,8 +81,8 @@ fn words(text: &str) -> Vec<&str> {
 fn a_statement_is_shown_with_its_prerequisites() {
     let program = with_solution();
     let tiles = find("17").expect("exercise 17");
-    let run = program.run_line("statement 17");
-    run.assert_has(
+    let run = program.expect(
+        "statement 17",
         0,
         &[
             "Prerequisites: 08-pitch-in-elements, 16-missing-barrier",
@@ -104,21 +101,14 @@ fn a_statement_is_shown_with_its_prerequisites() {
         0,
         &["# 分块矩阵乘法", "先做：", "docs/pages/zh/matmul-tiled.md"],
     );
-    program.run_line("statement 99").assert_error(&["'99'"]);
+    program.expect_error("statement 99", &["'99'"]);
     // A prerequisite that has passed is marked.
-    program
-        .run_line("statement 02")
-        .assert_has(0, &["Prerequisites: 01-first-thread\n"]);
+    program.expect("statement 02", 0, &["Prerequisites: 01-first-thread\n"]);
     if support::missing_clang().is_none() {
-        program
-            .run_line("check 01")
-            .assert_has(0, &["✓ 01-first-thread"]);
-        program
-            .run_line("statement 02")
-            .assert_has(0, &["Prerequisites: 01-first-thread ✓"]);
+        program.expect("check 01", 0, &["✓ 01-first-thread"]);
+        program.expect("statement 02", 0, &["Prerequisites: 01-first-thread ✓"]);
     }
-    let record = program.run_line("statement 02 --json --lang zh").stdout;
-    let record: Value = serde_json::from_str(&record).expect("a record");
+    let record = program.record("statement 02 --json --lang zh");
     assert_eq!(record["needs"][0], "01-first-thread");
     assert_eq!(record["statement"], EXERCISES[1].statement(Lang::Zh));
 }
@@ -142,9 +132,9 @@ fn all_output_fits_a_terminal() {
 
 fn compile_flags_are_written_for_editors() {
     let program = Program::new();
-    program.run_line("list").assert_has(0, &[]);
-    let file = program.file("compile_flags.txt");
-    let flags = fs::read_to_string(&file).expect("the file can be written");
+    program.expect("list", 0, &[]);
+    let read = || program.read("answers/compile_flags.txt");
+    let flags = read();
     let headers = flags.lines().find_map(|flag| flag.strip_prefix("-I"));
     let headers = std::path::Path::new(headers.expect("a folder of headers"));
     assert!(headers.join("cuda_device.h").is_file(), "{flags}");
@@ -160,95 +150,67 @@ fn compile_flags_are_written_for_editors() {
     }
     // An edited file is preserved; a generated one is updated when the checkout has moved.
     program.write("compile_flags.txt", flags.replace("-I", "-I/gone"));
-    program.run_line("list").assert_has(0, &[]);
-    assert_eq!(fs::read_to_string(&file).expect("the file exists"), flags);
+    program.expect("list", 0, &[]);
+    assert_eq!(read(), flags);
     program.write("compile_flags.txt", "-DMINE\n");
-    program.run_line("list").assert_has(0, &[]);
-    assert_eq!(
-        fs::read_to_string(&file).expect("the file exists"),
-        "-DMINE\n"
-    );
+    program.expect("list", 0, &[]);
+    assert_eq!(read(), "-DMINE\n");
 }
 
 fn existing_submissions_are_not_overwritten() {
     let program = Program::new();
-    let file = program.write("01-first-thread.cu", "mine");
-    program.run_line("list").assert_has(0, &[FIRST]);
-    assert_eq!(fs::read_to_string(file).expect("the file exists"), "mine");
+    program.write("01-first-thread.cu", "mine");
+    program.expect("list", 0, &[FIRST]);
+    assert_eq!(program.read("answers/01-first-thread.cu"), "mine");
 }
 
 fn chinese_is_selected_by_flag_or_locale() {
     let program = Program::new().with_env("LC_ALL", "zh_CN.UTF-8");
-    program.run_line("list").assert_has(0, &["道练习", "补全"]);
-    program
-        .run_line("list --lang en")
-        .assert_has(0, &["exercises passed"]);
+    program.expect("list", 0, &["道练习", "补全"]);
+    program.expect("list --lang en", 0, &["exercises passed"]);
     let program = Program::new();
-    program
-        .run_line("list --lang zh")
-        .assert_has(0, &["道练习"]);
-    program
-        .run_line("--help --lang zh")
-        .assert_has(0, &["退出码", "选项", "参考答案"]);
-    program
-        .run_line("--help")
-        .assert_has(0, &["Exit codes", "Options"]);
-    let run = program.run_line("check 99 --lang zh");
-    run.assert_has(2, &["错误：", "没有名为“99”的练习"]);
+    program.expect("list --lang zh", 0, &["道练习"]);
+    program.expect("--help --lang zh", 0, &["退出码", "选项", "参考答案"]);
+    program.expect("--help", 0, &["Exit codes", "Options"]);
+    program.expect("check 99 --lang zh", 2, &["错误：", "没有名为“99”的练习"]);
     let help = program.run_line("check --help --lang zh");
-    help.assert_has(
-        0,
-        &[
-            "用法：exercises check [选项] [NAME]",
-            "参数:",
-            "不指定时为 60",
-        ],
-    );
+    let usage = "用法：exercises check [选项] [NAME]";
+    help.assert_has(0, &[usage, "参数:", "不指定时为 60"]);
     assert!(!help.stdout.contains("Usage"), "{help:?}");
-    let run = program.run_line("check --nope --lang zh");
-    run.assert_has(2, &["错误：没有参数“--nope”", "用法：", "--help"]);
+    let run = program.expect(
+        "check --nope --lang zh",
+        2,
+        &["错误：没有参数“--nope”", "用法：", "--help"],
+    );
     assert!(!run.stderr.contains("error"), "{run:?}");
 }
 
 fn a_check_reports_errors_and_the_number_of_passes() {
     let program = Program::new();
-    program.run_line("check").assert_has(
-        1,
-        &[
-            "✗ 01-first-thread",
-            "got",
-            "expected",
-            "hint 01-first-thread",
-        ],
-    );
-    let run = program.run_line("check 1 --lang zh");
-    run.assert_has(1, &["结果错误", "应为", "获取提示"]);
+    let failed = [
+        "✗ 01-first-thread",
+        "got",
+        "expected",
+        "hint 01-first-thread",
+    ];
+    program.expect("check", 1, &failed);
+    program.expect("check 1 --lang zh", 1, &["结果错误", "应为", "获取提示"]);
     program.write("01-first-thread.cu", EXERCISES[0].solution());
-    program
-        .run_line("check first-thread")
-        .assert_has(0, &["✓ 01-first-thread", "25 000"]);
-    program
-        .run_line("list")
-        .assert_has(0, &["✓ 01-first-thread"]);
+    program.expect("check first-thread", 0, &["✓ 01-first-thread", "25 000"]);
+    program.expect("list", 0, &["✓ 01-first-thread"]);
     let all = format!("1 of {} exercises passed", EXERCISES.len());
-    program.run_line("list").assert_has(0, &[&all]);
+    program.expect("list", 0, &[&all]);
     // A submission that no longer passes is no longer counted.
     program.write("01-first-thread.cu", EXERCISES[0].start());
-    program.run_line("check 01").assert_has(1, &["✗"]);
-    program
-        .run_line("list")
-        .assert_has(0, &["→ 01-first-thread"]);
+    program.expect("check 01", 1, &["✗"]);
+    program.expect("list", 0, &["→ 01-first-thread"]);
 }
 
 fn equal_seeds_give_equal_records() {
     let program = with_solution();
-    let record = |seed: &str| {
-        let run = program.run(&["check", "01", "--json", "--seed", seed]);
-        assert_eq!(run.code, 0, "{run:?}");
-        serde_json::from_str::<Value>(&run.stdout).expect("one record")
-    };
-    let first = record("7");
-    assert_eq!(first, record("7"));
+    let record = || parse(&program.expect("check 01 --json --seed 7", 0, &[]).stdout);
+    let first = record();
+    assert_eq!(first, record());
     assert_eq!(first["seed"], 7);
     assert_eq!(first["passed"], true);
     assert_eq!(first["targets"][0]["value"], 25_000.0);
@@ -268,48 +230,36 @@ fn each_hint_command_shows_one_more_hint() {
         let last = run.stdout.contains("There are no more");
         assert_eq!(last, shown == hints.len(), "{run:?}");
     }
-    let record = program.run_line("hint 01 --json --lang zh").stdout;
-    let record: Value = serde_json::from_str(&record).expect("a record");
+    let record = program.record("hint 01 --json --lang zh");
     assert_eq!(record["hints"][0], hints[0].zh.as_str());
 }
 
 fn reset_saves_the_previous_version() {
     let program = Program::new();
-    let file = program.write("01-first-thread.cu", "mine");
-    program.run_line("hint 01").assert_has(0, &["1/"]);
-    program
-        .run_line("reset 01")
-        .assert_has(0, &["01-first-thread.cu.old"]);
+    program.write("01-first-thread.cu", "mine");
+    program.expect("hint 01", 0, &["1/"]);
+    program.expect("reset 01", 0, &["01-first-thread.cu.old"]);
     assert_eq!(
-        fs::read_to_string(&file).expect("the file exists"),
+        program.read("answers/01-first-thread.cu"),
         EXERCISES[0].start()
     );
-    let old = program.file("01-first-thread.cu.old");
-    assert_eq!(fs::read_to_string(old).expect("the saved version"), "mine");
+    assert_eq!(program.read("answers/01-first-thread.cu.old"), "mine");
     let run = program.run_line("hint 01");
     assert!(!run.stdout.contains("2/"), "{run:?}");
 }
 
 fn the_solution_needs_a_pass_or_give_up() {
     let program = with_solution();
-    program
-        .run_line("solution 01")
-        .assert_error(&["hint 01-first-thread", "--give-up"]);
-    let run = program.run_line("solution 01 --give-up");
-    assert_eq!(
-        (run.code, run.stdout.as_str()),
-        (0, EXERCISES[0].solution())
-    );
+    program.expect_error("solution 01", &["hint 01-first-thread", "--give-up"]);
+    let run = program.expect("solution 01 --give-up", 0, &[]);
+    assert_eq!(run.stdout, EXERCISES[0].solution());
 }
 
 fn a_pass_shows_the_solution() {
     let program = with_solution();
-    program.run_line("check 01").assert_has(0, &[]);
-    let run = program.run_line("solution 01");
-    assert_eq!(
-        (run.code, run.stdout.as_str()),
-        (0, EXERCISES[0].solution())
-    );
+    program.expect("check 01", 0, &[]);
+    let run = program.expect("solution 01", 0, &[]);
+    assert_eq!(run.stdout, EXERCISES[0].solution());
 }
 
 /// Errors in Chinese: findings, faults, counters, a missing kernel.
@@ -352,7 +302,7 @@ fn errors_are_explained_in_chinese() {
 
 fn list_supports_json() {
     let program = Program::new();
-    let rows: Value = serde_json::from_str(&program.run_line("list --json").stdout).expect("rows");
+    let rows = program.record("list --json");
     let rows = rows.as_array().expect("an array");
     assert_eq!(rows.len(), EXERCISES.len());
     assert_eq!(rows[0]["exercise"], FIRST);
@@ -362,52 +312,40 @@ fn list_supports_json() {
 fn a_missing_clang_is_reported_before_a_submission_is_written() {
     let program = Program::new().with_env("KERNEL_CLANG", "/nowhere");
     for command in ["", "check", "check --all"] {
-        let run = program.run_line(command);
-        run.assert_has(2, &["error: no clang", "/nowhere", "Install it:"]);
+        program.expect(command, 2, &["error: no clang", "/nowhere", "Install it:"]);
     }
-    program.run_line("list").assert_has(0, &[FIRST]);
+    program.expect("list", 0, &[FIRST]);
 }
 
 fn a_failed_grading_is_an_error_without_verdict() {
     let program = Program::new();
-    program.run_line("check 99").assert_error(&["'99'", "list"]);
-    program.run_line("hint none").assert_error(&["'none'"]);
-    program.run_line("reset 99").assert_error(&["'99'"]);
-    program.run_line("solution 99").assert_error(&["'99'"]);
+    program.expect_error("check 99", &["'99'", "list"]);
+    program.expect_error("hint none", &["'none'"]);
+    program.expect_error("reset 99", &["'99'"]);
+    program.expect_error("solution 99", &["'99'"]);
     program.write("progress.json", "{ not json");
-    program
-        .run_line("list")
-        .assert_error(&["progress.json", "damaged"]);
-    program
-        .run_line("hint 01")
-        .assert_error(&["progress.json", "damaged"]);
+    program.expect_error("list", &["progress.json", "damaged"]);
+    program.expect_error("hint 01", &["progress.json", "damaged"]);
 }
 
 fn a_mismatched_library_is_an_error_without_verdict() {
     let program = Program::new().without_dependencies();
     program.write("03-blocks.rs", "");
-    program
-        .run_line("check 03")
-        .assert_error(&["libanswers-", "rebuild the course", "error[E"]);
+    program.expect_error(
+        "check 03",
+        &["libanswers-", "rebuild the course", "error[E"],
+    );
 }
 
 fn an_unreadable_submission_is_an_error_without_verdict() {
     let program = Program::new();
-    program
-        .run_line("check 01 --file /nowhere.cu")
-        .assert_error(&["/nowhere.cu"]);
+    program.expect_error("check 01 --file /nowhere.cu", &["/nowhere.cu"]);
     program.write("01-first-thread.cu", [0xff, 0xfe, b'x']);
-    program
-        .run_line("check 01")
-        .assert_error(&["01-first-thread.cu", "UTF-8"]);
+    program.expect_error("check 01", &["01-first-thread.cu", "UTF-8"]);
     program.write("01-first-thread.cu", " ".repeat(300 << 10));
-    program
-        .run_line("check 01")
-        .assert_error(&["01-first-thread.cu", "bytes"]);
+    program.expect_error("check 01", &["01-first-thread.cu", "bytes"]);
     program.write("progress.json", "{ not json");
-    program
-        .run_line("check")
-        .assert_error(&["progress.json", "damaged"]);
+    program.expect_error("check", &["progress.json", "damaged"]);
 }
 
 fn invalid_flags_are_rejected() {
@@ -433,8 +371,7 @@ fn a_folder_that_cannot_be_created_is_named() {
     let program = Program::new();
     let file = program.write("taken", "");
     let folder = file.join("below");
-    let run = program.run(&["list", "--lang", "en"]);
-    assert_eq!(run.code, 0, "{run:?}");
+    program.expect("list --lang en", 0, &[]);
     let run = program.run_in(&["list"], &folder);
     run.assert_error(&["taken"]);
 }

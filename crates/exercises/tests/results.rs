@@ -10,25 +10,26 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use serde_json::Value;
-use support::{EXERCISES, Program, Run, unless, with_clang};
+use serde_json::{Value, json};
+use support::{EXERCISES, Program, Run, endless_submission, parse, unless, with_clang};
 
 const FILE: &str = "01-first-thread.cu";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let unix = (!cfg!(unix)).then_some("needs links and devices of Unix");
-    let unix = || support::missing_clang().or(unix);
+    let unix = (!cfg!(unix)).then_some("needs names of Unix");
+    let unix = support::missing_clang().or(unix);
     let tests = vec![
-        unless(unix(), "only a regular file is replaced", ordinary),
+        #[cfg(unix)]
+        with_clang("only a regular file is replaced", ordinary),
         with_clang("a submission is never replaced", submissions_not_replaced),
         with_clang("record and table need different files", separate_files),
         with_clang(
             "an unwritable path is reported before grading",
             reported_before_grading,
         ),
-        unless(
-            unix(),
+        #[cfg(unix)]
+        with_clang(
             "a file created during grading is replaced completely",
             replaced_meanwhile,
         ),
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
             "results do not depend on the class's path",
             path_independent,
         ),
-        unless(unix(), "every valid folder name is accepted", names),
+        unless(unix, "every valid folder name is accepted", names),
         Trial::test("a changed record is rejected", changed),
         Trial::test("merge does not overwrite a part", shard_not_overwritten),
     ];
@@ -52,28 +53,11 @@ fn main() -> ExitCode {
 /// exercise.
 fn class(students: &[(&str, &str)]) -> Program {
     let program = Program::new().with_temporary_folder();
-    let folder = program.home().join("class");
-    submit(&folder, students);
+    program.hand_in_first("class", students);
     program
 }
 
-fn submit(class: &Path, students: &[(&str, &str)]) {
-    for (student, text) in students {
-        let folder = class.join(student);
-        fs::create_dir_all(&folder).expect("the folder can be created");
-        fs::write(folder.join(FILE), text).expect("the file can be written");
-    }
-}
-
 const CHECK: &str = "check --all --submissions class --seed 5";
-
-/// Returns a submission that runs for seconds.
-fn endless_submission() -> String {
-    EXERCISES[0].solution().replace(
-        "    if (i < n)",
-        "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
-    )
-}
 
 /// Starts grading and returns when the first submission is running.
 fn start_grading(program: &Program, flags: &str) -> Child {
@@ -122,12 +106,17 @@ fn ordinary() -> Result<(), Failed> {
         ".",
     ] {
         for flag in ["--out", "--csv"] {
-            let run = program.run_line(&format!("{CHECK} {flag} {name}"));
-            run.assert_error(&[flag, name.trim_end_matches('/')]);
+            program.expect_error(
+                &format!("{CHECK} {flag} {name}"),
+                &[flag, name.trim_end_matches('/')],
+            );
         }
     }
-    let run = program.run_line(&format!("{CHECK} --out /dev/null --lang zh"));
-    run.assert_has(2, &["不是普通文件"]);
+    program.expect(
+        &format!("{CHECK} --out /dev/null --lang zh"),
+        2,
+        &["不是普通文件"],
+    );
     assert_eq!(fs::read_to_string(at("mine"))?, "mine");
     assert!(fs::symlink_metadata(at("link"))?.is_symlink());
     assert!(fs::symlink_metadata(at("fifo"))?.file_type().is_fifo());
@@ -136,11 +125,6 @@ fn ordinary() -> Result<(), Failed> {
             .file_type()
             .is_char_device()
     );
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn ordinary() -> Result<(), Failed> {
     Ok(())
 }
 
@@ -153,8 +137,10 @@ fn submissions_not_replaced() -> Result<(), Failed> {
         ("--csv", "./class/../class/ann/02-tail.cu"),
         ("--out", "class/class.json"),
     ] {
-        let run = program.run_line(&format!("{CHECK} {flag} {path}"));
-        run.assert_error(&[flag, path, "class's folder"]);
+        program.expect_error(
+            &format!("{CHECK} {flag} {path}"),
+            &[flag, path, "class's folder"],
+        );
     }
     assert_eq!(fs::read_to_string(submission)?, "mine");
     assert_eq!(fs::read_dir(program.home().join("class"))?.count(), 1);
@@ -164,8 +150,10 @@ fn submissions_not_replaced() -> Result<(), Failed> {
 fn separate_files() -> Result<(), Failed> {
     let program = class(&[("ann", "")]);
     for (out, csv) in [("x", "x"), ("x", "./x"), ("temporary/../x", "x")] {
-        let run = program.run_line(&format!("{CHECK} --out {out} --csv {csv}"));
-        run.assert_error(&["the same file"]);
+        program.expect_error(
+            &format!("{CHECK} --out {out} --csv {csv}"),
+            &["the same file"],
+        );
     }
     assert!(!program.home().join("x").exists());
     Ok(())
@@ -180,12 +168,14 @@ fn reported_before_grading() -> Result<(), Failed> {
     let start = Instant::now();
     for path in ["nowhere/x.json", "file/x.json", &long] {
         for flag in ["--out", "--csv"] {
-            let run = program.run_line(&format!("{CHECK} {flag} {path}"));
-            run.assert_error(&[flag, path]);
+            program.expect_error(&format!("{CHECK} {flag} {path}"), &[flag, path]);
         }
     }
-    let run = program.run_line(&format!("{CHECK} --out nowhere/x.json --lang zh"));
-    run.assert_has(2, &["文件夹 nowhere 不存在"]);
+    program.expect(
+        &format!("{CHECK} --out nowhere/x.json --lang zh"),
+        2,
+        &["文件夹 nowhere 不存在"],
+    );
     assert!(start.elapsed() < Duration::from_secs(30));
     assert_eq!(fs::read_dir(program.temporary_folder())?.count(), 0);
     Ok(())
@@ -203,19 +193,13 @@ fn replaced_meanwhile() -> Result<(), Failed> {
     finish(child).assert_has(0, &["1 rejected"]);
     assert_eq!(fs::read_to_string(at("mine"))?, "mine");
     assert!(fs::symlink_metadata(at("class.json"))?.is_file());
-    let record: Value =
-        serde_json::from_str(&fs::read_to_string(at("class.json"))?).expect("a record");
+    let record = parse(&program.read("class.json"));
     assert_eq!(record["results"][0]["step"], "launch");
-    let table = fs::read_to_string(at("class.csv")).expect("a readable file");
+    let table = program.read("class.csv");
     assert!(
         table.ends_with("missing\n") && !table.contains("foreign"),
         "{table}"
     );
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn replaced_meanwhile() -> Result<(), Failed> {
     Ok(())
 }
 
@@ -225,9 +209,9 @@ fn printed() -> Result<(), Failed> {
     fs::create_dir(program.home().join("class.json")).expect("a writable folder");
     let run = finish(child);
     run.assert_has(2, &["printed", "class.json"]);
-    let record: Value = serde_json::from_str(&run.stdout).expect("a record");
+    let record = parse(&run.stdout);
     assert_eq!(record["results"][0]["step"], "launch");
-    let table = fs::read_to_string(program.home().join("class.csv")).expect("a readable file");
+    let table = program.read("class.csv");
     assert!(table.contains("ann,0,launch"), "{table}");
     Ok(())
 }
@@ -246,7 +230,7 @@ fn submissions_read_first() -> Result<(), Failed> {
     fs::write(class.join("eve").join(FILE), right).expect("a writable folder");
     fs::write(class.join("joe").join(FILE), "no kernel").expect("a writable folder");
     let run = finish(child);
-    let record: Value = serde_json::from_str(&run.stdout).expect("a record");
+    let record = parse(&run.stdout);
     let step = |number: usize| {
         let result = &record["results"][number * EXERCISES.len()];
         result["step"].as_str().unwrap_or("passed")
@@ -272,7 +256,7 @@ fn path_independent() -> Result<(), Failed> {
         outside.path().join("O'Brien \"=线\""),
     ];
     for class_folder in &class_folders {
-        submit(class_folder, &students);
+        program.hand_in_first(class_folder, &students);
         // Include unreadable submissions, and Rust that does not compile or panics.
         fs::write(class_folder.join("ann/02-tail.cu"), [0xff, 0xfe])?;
         fs::write(class_folder.join("bob/02-tail.cu"), " ".repeat(300 << 10))?;
@@ -287,20 +271,18 @@ fn path_independent() -> Result<(), Failed> {
     }
     let graded = |class_folder: &Path, jobs: &str| {
         let class_folder = class_folder.to_str().expect("UTF-8");
-        let flags = [
-            "--seed",
-            "5",
+        let check = [
+            "check",
+            "--all",
+            "--submissions",
+            class_folder,
             "--jobs",
             jobs,
-            "--json",
-            "--csv",
-            "class.csv",
         ];
-        let check = ["check", "--all", "--submissions", class_folder];
+        let flags = ["--seed", "5", "--json", "--csv", "class.csv"];
         let run = program.run(&[&check[..], &flags].concat());
         assert_eq!(run.code, 2, "{run:?}");
-        let table = fs::read_to_string(program.home().join("class.csv"));
-        (run.stdout, table.expect("a table"))
+        (run.stdout, program.read("class.csv"))
     };
     let first = graded(Path::new("class"), "1");
     assert!(
@@ -336,28 +318,19 @@ fn names() -> Result<(), Failed> {
     let all: Vec<(&str, &str)> = students.iter().map(|name| (*name, "float f = ;")).collect();
     let program = Program::new();
     let folder = program.home().join("=a \"class\"\nof '线程'");
-    submit(&folder, &all);
+    program.hand_in_first(&folder, &all);
     // The first student's submission is correct.
     fs::write(folder.join("O'Brien").join(FILE), EXERCISES[0].solution())?;
     let folder = folder.to_str().expect("UTF-8");
     let [out, csv] = ["-out \"1\"\n=.json", "=cs'v"];
     let (out, csv) = (format!("--out={out}"), format!("--csv={csv}"));
-    let run = program.run(&[
-        "check",
-        "--all",
-        "--submissions",
-        folder,
-        "--seed",
-        "5",
-        &out,
-        &csv,
-    ]);
+    let check = ["check", "--all", "--submissions", folder];
+    let run = program.run(&[&check[..], &["--seed", "5", &out, &csv]].concat());
     run.assert_has(0, &["1 passed, 15 rejected"]);
-    let record = fs::read_to_string(program.home().join("-out \"1\"\n=.json"))?;
-    let record: Value = serde_json::from_str(&record)?;
+    let record = parse(&program.read("-out \"1\"\n=.json"));
     let mut sorted = students.to_vec();
     sorted.sort_unstable();
-    assert_eq!(record["students"], serde_json::json!(sorted));
+    assert_eq!(record["students"], json!(sorted));
     for result in record["results"].as_array().expect("results") {
         if result["outcome"] != "rejected" {
             continue;
@@ -380,12 +353,12 @@ fn names() -> Result<(), Failed> {
 fn record(program: &Program) -> Value {
     let names: Vec<&str> = EXERCISES.iter().map(|exercise| exercise.name()).collect();
     let results = names.iter().map(|name| {
-        serde_json::json!({
+        json!({
             "student": "ann", "exercise": name, "outcome": "missing", "step": null, "size": [],
             "message": "", "targets": [], "time": null,
         })
     });
-    let record = serde_json::json!({
+    let record = json!({
         "seed": 1, "shard": null, "exercises": names, "students": ["ann"],
         "results": results.collect::<Vec<_>>(),
     });
@@ -397,14 +370,18 @@ fn record(program: &Program) -> Value {
 fn changed() -> Result<(), Failed> {
     let program = Program::new();
     let right = record(&program);
-    program
-        .run_line("merge class.json")
-        .assert_has(0, &["1 student,", &format!("{} missing", EXERCISES.len())]);
+    program.expect(
+        "merge class.json",
+        0,
+        &["1 student,", &format!("{} missing", EXERCISES.len())],
+    );
     let other = program.home().join("other.json");
     let assert_rejected = |text: String, parts: &[&str]| {
         fs::write(&other, text).expect("the file can be written");
-        let run = program.run_line("merge other.json --out merged.json");
-        run.assert_error(&[&["other.json is not a record of a class"], parts].concat());
+        program.expect_error(
+            "merge other.json --out merged.json",
+            &[&["other.json is not a record of a class"], parts].concat(),
+        );
         assert!(!program.home().join("merged.json").exists());
     };
     let change = |pointer: &str, value: Value| {
@@ -412,68 +389,67 @@ fn changed() -> Result<(), Failed> {
         *record.pointer_mut(pointer).expect("the entry exists") = value;
         record.to_string()
     };
-    assert_rejected(
-        change("/results/3/student", "eve".into()),
-        &["'eve' does not belong"],
-    );
-    assert_rejected(
-        change("/results/3/exercise", "30-x".into()),
-        &["30-x of 'ann'"],
-    );
-    assert_rejected(
-        change("/results/3/exercise", EXERCISES[2].name().into()),
-        &["03-blocks of 'ann'"],
-    );
-    assert_rejected(
-        change("/students", serde_json::json!(["ann", "ann"])),
-        &["'ann' is listed twice"],
-    );
-    assert_rejected(
-        change("/students", serde_json::json!(["ann", "bob"])),
-        &["of 'bob' is missing"],
-    );
-    assert_rejected(
-        change("/exercises/0", "01-x".into()),
-        &["not those of this course"],
-    );
-    assert_rejected(
-        change("/shard", serde_json::json!({"index": 1, "of": 0})),
-        &["no part 1/0"],
-    );
-    assert_rejected(
-        change("/shard", serde_json::json!({"index": 1, "of": 2})),
-        &["02-tail of 'ann'"],
-    );
-    assert_rejected(
-        change("/results/3/outcome", "rejected".into()),
-        &["does not match its step"],
-    );
-    assert_rejected(
-        change("/results/3/size", "big".into()),
-        &["invalid type", "line 1 column"],
-    );
-    assert_rejected(
-        change("/seed", (-1).into()),
-        &["invalid value", "line 1 column"],
-    );
+    for (pointer, value, parts) in [
+        (
+            "/results/3/student",
+            json!("eve"),
+            &["'eve' does not belong"][..],
+        ),
+        (
+            "/results/3/student",
+            json!("\u{1b}[2J\n"),
+            &[r"'\x1b[2J\n'"],
+        ),
+        ("/results/3/exercise", json!("30-x"), &["30-x of 'ann'"][..]),
+        (
+            "/results/3/exercise",
+            json!(EXERCISES[2].name()),
+            &["03-blocks of 'ann'"][..],
+        ),
+        (
+            "/students",
+            json!(["ann", "ann"]),
+            &["'ann' is listed twice"][..],
+        ),
+        (
+            "/students",
+            json!(["ann", "bob"]),
+            &["of 'bob' is missing"][..],
+        ),
+        (
+            "/exercises/0",
+            json!("01-x"),
+            &["not those of this course"][..],
+        ),
+        ("/shard", json!({"index": 1, "of": 0}), &["no part 1/0"][..]),
+        (
+            "/shard",
+            json!({"index": 1, "of": 2}),
+            &["02-tail of 'ann'"][..],
+        ),
+        (
+            "/results/3/outcome",
+            json!("rejected"),
+            &["does not match its step"][..],
+        ),
+        (
+            "/results/3/size",
+            json!("big"),
+            &["invalid type", "line 1 column"][..],
+        ),
+        ("/seed", json!(-1), &["invalid value", "line 1 column"][..]),
+    ] {
+        assert_rejected(change(pointer, value), parts);
+    }
     let more = right.to_string().replacen('{', "{\"more\":1,", 1);
     assert_rejected(more, &["unknown field `more`", "line 1 column"]);
     assert_rejected("[".repeat(100_000), &["line 1 column"]);
     assert_rejected(format!("{right} {right}"), &["trailing characters"]);
-    assert_rejected(
-        change("/results/3/student", "\u{1b}[2J\n".into()),
-        &[r"'\x1b[2J\n'"],
-    );
     fs::write(&other, [0xff, 0xfe])?;
-    program
-        .run_line("merge other.json")
-        .assert_error(&["other.json"]);
+    program.expect_error("merge other.json", &["other.json"]);
     fs::write(&other, change("/seed", 2.into()))?;
-    program
-        .run_line("merge class.json other.json")
-        .assert_error(&["seed"]);
-    let run = program.run_line("merge class.json class.json --lang zh");
-    run.assert_has(2, &["出现了两次"]);
+    program.expect_error("merge class.json other.json", &["seed"]);
+    program.expect("merge class.json class.json --lang zh", 2, &["出现了两次"]);
     Ok(())
 }
 
@@ -481,14 +457,16 @@ fn shard_not_overwritten() -> Result<(), Failed> {
     let program = Program::new();
     let before = record(&program).to_string();
     for flag in ["--out", "--csv"] {
-        let run = program.run_line(&format!("merge class.json {flag} ./class.json"));
-        run.assert_error(&[flag, "one of the records"]);
+        program.expect_error(
+            &format!("merge class.json {flag} ./class.json"),
+            &[flag, "one of the records"],
+        );
     }
-    assert_eq!(
-        fs::read_to_string(program.home().join("class.json"))?,
-        before
+    assert_eq!(program.read("class.json"), before);
+    program.expect(
+        "merge class.json --out merged.json --csv merged.csv",
+        0,
+        &[&format!("{} missing", EXERCISES.len())],
     );
-    let run = program.run_line("merge class.json --out merged.json --csv merged.csv");
-    run.assert_has(0, &[&format!("{} missing", EXERCISES.len())]);
     Ok(())
 }

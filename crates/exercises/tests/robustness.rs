@@ -5,15 +5,15 @@ mod support;
 
 use std::fs;
 use std::io;
-use std::process::{ExitCode, Stdio};
+use std::process::{Child, ExitCode, Stdio};
 
+use exercises::course::Exercise;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
-use support::{EXERCISES, Program, Run, unless, with_clang};
+use support::{EXERCISES, Program, Run, parse, unless, with_clang};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let unix = (!cfg!(unix)).then_some("needs a Unix shell");
     let linux = (!cfg!(target_os = "linux")).then_some("needs Linux");
     let tests = vec![
         Trial::test(
@@ -21,18 +21,13 @@ fn main() -> ExitCode {
             closed_output,
         ),
         unless(linux, "a full device is an error", full),
-        unless(unix, "closed input and output change nothing", closed),
-        unless(
-            unix,
-            "arguments that are not Unicode are rejected",
-            not_unicode,
-        ),
+        #[cfg(unix)]
+        Trial::test("closed input and output change nothing", closed),
+        #[cfg(unix)]
+        Trial::test("arguments that are not Unicode are rejected", not_unicode),
         unless(linux, "a failure to start threads is reported", no_threads),
-        unless(
-            unix,
-            "exhausted file descriptors are reported",
-            few_descriptors,
-        ),
+        #[cfg(unix)]
+        Trial::test("exhausted file descriptors are reported", few_descriptors),
         Trial::test(
             "a missing temporary folder is reported",
             no_temporary_folder,
@@ -118,11 +113,6 @@ fn closed() -> Result<(), Failed> {
     Ok(())
 }
 
-#[cfg(not(unix))]
-fn closed() -> Result<(), Failed> {
-    Ok(())
-}
-
 #[cfg(unix)]
 fn not_unicode() -> Result<(), Failed> {
     use std::ffi::OsStr;
@@ -151,16 +141,10 @@ fn not_unicode() -> Result<(), Failed> {
     Ok(())
 }
 
-#[cfg(not(unix))]
-fn not_unicode() -> Result<(), Failed> {
-    Ok(())
-}
-
 /// Requests a thread stack larger than any system provides.
 fn no_threads() -> Result<(), Failed> {
     let program = Program::new().with_env("RUST_MIN_STACK", "140737488355328");
-    let run = program.run_line("check 01");
-    run.assert_error(&["cannot"]);
+    program.expect_error("check 01", &["cannot"]);
     Ok(())
 }
 
@@ -178,11 +162,6 @@ fn few_descriptors() -> Result<(), Failed> {
     Ok(())
 }
 
-#[cfg(not(unix))]
-fn few_descriptors() -> Result<(), Failed> {
-    Ok(())
-}
-
 fn no_temporary_folder() -> Result<(), Failed> {
     let has_no_clang = support::missing_clang().is_some();
     let program = Program::new().with_temporary_folder();
@@ -192,38 +171,31 @@ fn no_temporary_folder() -> Result<(), Failed> {
     } else {
         &["temporary"]
     };
-    program.run_line("check 01").assert_error(parts);
+    program.expect_error("check 01", parts);
     Ok(())
 }
 
-/// Starts all runs at once and returns their exit codes.
-fn at_once(program: &Program, runs: &[Vec<&str>]) -> Vec<Option<i32>> {
-    let start = |arguments: &Vec<&str>| {
-        let mut command = program.command(arguments);
+/// Runs a command with each of these exercises, all at once, and asserts that all runs succeed.
+fn at_once<'a>(program: &Program, command: &str, exercises: impl Iterator<Item = &'a Exercise>) {
+    let start = |exercise: &Exercise| {
+        let mut command = program.command(&[command, exercise.name()]);
         let command = command.args(["--dir", "answers"]).stdout(Stdio::null());
         command.spawn().expect("the program can be started")
     };
-    let all: Vec<_> = runs.iter().map(start).collect();
-    let ended = all
-        .into_iter()
-        .map(|mut child| child.wait().expect("the program exits").code());
-    ended.collect()
+    let all: Vec<Child> = exercises.map(start).collect();
+    for mut child in all {
+        assert!(child.wait().expect("the program exits").success());
+    }
 }
 
 fn progress(program: &Program) -> Value {
-    let text = fs::read_to_string(program.file("progress.json")).expect("the progress file");
-    serde_json::from_str(&text).expect("a complete file")
+    parse(&program.read("answers/progress.json"))
 }
 
 fn concurrent_hints() -> Result<(), Failed> {
     let program = Program::new();
-    program.run_line("list").assert_has(0, &[]);
-    let runs: Vec<Vec<&str>> = EXERCISES
-        .iter()
-        .map(|exercise| vec!["hint", exercise.name()])
-        .collect();
-    let codes = at_once(&program, &runs);
-    assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?}");
+    program.expect("list", 0, &[]);
+    at_once(&program, "hint", EXERCISES.iter());
     let hints = &progress(&program)["hints"];
     for exercise in EXERCISES.iter() {
         assert_eq!(hints[exercise.name()], 1, "{}: {hints:#}", exercise.name());
@@ -240,12 +212,7 @@ fn concurrent_checks() -> Result<(), Failed> {
     for exercise in &exercises {
         program.write(&exercise.file(), exercise.solution());
     }
-    let runs: Vec<Vec<&str>> = exercises
-        .iter()
-        .map(|exercise| vec!["check", exercise.name()])
-        .collect();
-    let codes = at_once(&program, &runs);
-    assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?}");
+    at_once(&program, "check", exercises.iter().copied());
     let names: Vec<&str> = exercises.iter().map(|exercise| exercise.name()).collect();
     assert_eq!(progress(&program)["passed"], serde_json::json!(names));
     Ok(())
@@ -261,12 +228,11 @@ fn not_noted() -> Result<(), Failed> {
         "progress.json",
         "damaged",
     ];
-    program.run_line("check 01").assert_has(0, &damaged);
+    program.expect("check 01", 0, &damaged);
     let run = program.run_line("check 01 --json");
-    assert_eq!(serde_json::from_str::<Value>(&run.stdout)?["passed"], true);
+    assert_eq!(parse(&run.stdout)["passed"], true);
     assert!(run.stderr.contains("damaged"), "{run:?}");
-    let run = program.run_line("check 01 --lang zh");
-    run.assert_has(0, &["无法保存进度", "已损坏"]);
+    program.expect("check 01 --lang zh", 0, &["无法保存进度", "已损坏"]);
     let saved = fs::read_to_string(program.file("progress.json"))?;
     assert_eq!(saved, "{ not json", "nothing is put in its place");
     // Test a progress file that cannot be locked and one that cannot be written.
@@ -274,8 +240,7 @@ fn not_noted() -> Result<(), Failed> {
         let program = Program::new();
         program.write("01-first-thread.cu", EXERCISES[0].start());
         fs::create_dir(program.file(name))?;
-        let run = program.run_line("check 01");
-        run.assert_has(1, &["✗ 01-first-thread", "cannot save", name]);
+        program.expect("check 01", 1, &["✗ 01-first-thread", "cannot save", name]);
     }
     Ok(())
 }
@@ -294,44 +259,42 @@ fn unreadable_submission() -> Result<(), Failed> {
     let program = Program::new();
     program.write("01-first-thread.cu", EXERCISES[0].solution());
     program.write("02-tail.cu", [0xff, 0xfe]);
-    let run = program.run_line("check --all --json --seconds 30");
-    run.assert_has(2, &["02-tail.cu", "UTF-8"]);
-    let records: Vec<Value> = serde_json::from_str(&run.stdout)?;
-    assert_eq!(records.len(), EXERCISES.len() - 1, "{run:#?}");
+    let run = program.expect(
+        "check --all --json --seconds 30",
+        2,
+        &["02-tail.cu", "UTF-8"],
+    );
+    let records = parse(&run.stdout);
+    assert_eq!(records.as_array().map(Vec::len), Some(EXERCISES.len() - 1));
     assert_eq!(records[0]["passed"], true);
     Ok(())
 }
 
 fn endless_file() -> Result<(), Failed> {
     if cfg!(unix) {
-        let run = Program::new().run_line("check 01 --file /dev/zero");
-        run.assert_error(&["/dev/zero", "bytes"]);
+        Program::new().expect_error("check 01 --file /dev/zero", &["/dev/zero", "bytes"]);
     }
     let program = Program::new();
     fs::create_dir_all(program.file("01-first-thread.cu"))?;
-    program
-        .run_line("check 01")
-        .assert_error(&["01-first-thread.cu"]);
+    program.expect_error("check 01", &["01-first-thread.cu"]);
     Ok(())
 }
 
 fn reset_twice() -> Result<(), Failed> {
     let program = Program::new();
     program.write("01-first-thread.cu", "first");
-    program
-        .run_line("reset 01")
-        .assert_has(0, &["01-first-thread.cu.old."]);
+    program.expect("reset 01", 0, &["01-first-thread.cu.old."]);
     // The file is already the start file, so there is nothing to save.
-    program
-        .run_line("reset 01")
-        .assert_has(0, &["is the start file."]);
+    program.expect("reset 01", 0, &["is the start file."]);
     program.write("01-first-thread.cu", "second");
-    program
-        .run_line("reset 01")
-        .assert_has(0, &["01-first-thread.cu.old-2."]);
-    let saved = |name: &str| fs::read_to_string(program.file(name));
-    assert_eq!(saved("01-first-thread.cu.old")?, "first");
-    assert_eq!(saved("01-first-thread.cu.old-2")?, "second");
-    assert_eq!(saved("01-first-thread.cu")?, EXERCISES[0].start());
+    program.expect("reset 01", 0, &["01-first-thread.cu.old-2."]);
+    for (suffix, text) in [
+        ("", EXERCISES[0].start()),
+        (".old", "first"),
+        (".old-2", "second"),
+    ] {
+        let file = format!("answers/01-first-thread.cu{suffix}");
+        assert_eq!(program.read(&file), text);
+    }
     Ok(())
 }

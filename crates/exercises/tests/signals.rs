@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed};
 use support::processes::{processes_using, send, wait_for};
-use support::{EXERCISES, Program, Run, unless, with_clang};
+use support::{EXERCISES, Program, Run, endless_submission, parse, unless, with_clang};
 
 /// The signals that end a program, and the program's exit codes.
 const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
@@ -49,12 +49,11 @@ fn ignored_signal(signal: &str) -> Option<&'static str> {
     (signal == "HUP" && mask & 1 == 1).then_some("needs a SIGHUP that is not switched off")
 }
 
-/// Returns a submission that runs for seconds.
-fn endless_submission() -> String {
-    EXERCISES[0].solution().replace(
-        "    if (i < n)",
-        "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
-    )
+/// Returns a program with a submission to the first exercise that never ends.
+fn with_endless_submission() -> Program {
+    let program = Program::new().with_temporary_folder();
+    program.write("01-first-thread.cu", endless_submission());
+    program
 }
 
 fn start(program: &Program, arguments: &[&str]) -> Child {
@@ -93,8 +92,7 @@ fn assert_terminated(program: &Program, child: Child, code: i32) {
 }
 
 fn check(signal: &str, code: i32) -> Result<(), Failed> {
-    let program = Program::new().with_temporary_folder();
-    program.write("01-first-thread.cu", endless_submission());
+    let program = with_endless_submission();
     let child = start(&program, &["check", "01"]);
     wait_for_worker(&program, " worker");
     send(signal, child.id());
@@ -120,11 +118,11 @@ fn rust(signal: &str, code: i32) -> Result<(), Failed> {
 
 fn class(signal: &str, code: i32) -> Result<(), Failed> {
     let program = Program::new().with_temporary_folder();
-    for student in ["ann", "bob", "eve"] {
-        let folder = program.home().join("class").join(student);
-        fs::create_dir_all(&folder)?;
-        fs::write(folder.join("01-first-thread.cu"), endless_submission())?;
-    }
+    let endless = endless_submission();
+    program.hand_in_first(
+        "class",
+        &["ann", "bob", "eve"].map(|student| (student, &*endless)),
+    );
     let flags = "check --all --submissions class --jobs 3 --out class.json --csv class.csv";
     let child = start(&program, &flags.split(' ').collect::<Vec<_>>());
     wait_for_worker(&program, " worker");
@@ -140,8 +138,7 @@ fn class(signal: &str, code: i32) -> Result<(), Failed> {
 }
 
 fn watch(signal: &str, code: i32) -> Result<(), Failed> {
-    let program = Program::new().with_temporary_folder();
-    program.write("01-first-thread.cu", endless_submission());
+    let program = with_endless_submission();
     let mut terminal = program.in_terminal("watch 01", 24, 80);
     terminal.wait_for("running, size 1 ");
     send(signal, terminal.id());
@@ -154,8 +151,7 @@ fn watch(signal: &str, code: i32) -> Result<(), Failed> {
 
 /// Closing the terminal does not end a program that `nohup` started.
 fn nohup() -> Result<(), Failed> {
-    let program = Program::new().with_temporary_folder();
-    program.write("01-first-thread.cu", endless_submission());
+    let program = with_endless_submission();
     let mut command = std::process::Command::new("nohup");
     let inner = program.command(&["check", "01", "--seconds", "4", "--dir", "answers"]);
     command.arg(inner.get_program()).args(inner.get_args());
@@ -179,8 +175,7 @@ fn nohup() -> Result<(), Failed> {
 }
 
 fn quits_on_q() -> Result<(), Failed> {
-    let program = Program::new().with_temporary_folder();
-    program.write("01-first-thread.cu", endless_submission());
+    let program = with_endless_submission();
     let mut terminal = program.in_terminal("watch 01", 24, 80);
     terminal.wait_for("running, size 1 ");
     terminal.press("q");
@@ -191,20 +186,15 @@ fn quits_on_q() -> Result<(), Failed> {
 
 fn killed() -> Result<(), Failed> {
     let program = Program::new().with_temporary_folder();
-    for (student, text) in [
-        ("ann", endless_submission()),
-        ("bob", EXERCISES[0].solution().to_owned()),
-    ] {
-        let folder = program.home().join("class").join(student);
-        fs::create_dir_all(&folder)?;
-        fs::write(folder.join("01-first-thread.cu"), text)?;
-    }
+    let endless = endless_submission();
+    let students = [("ann", &*endless), ("bob", EXERCISES[0].solution())];
+    program.hand_in_first("class", &students);
     let flags = "check --all --submissions class --jobs 1 --json --seed 1";
     let child = start(&program, &flags.split(' ').collect::<Vec<_>>());
     send("KILL", wait_for_worker(&program, " worker"));
     let run = Run::of(&child.wait_with_output()?);
     run.assert_has(2, &["killed from outside"]);
-    let record: serde_json::Value = serde_json::from_str(&run.stdout)?;
+    let record = parse(&run.stdout);
     let outcome = |number: usize| &record["results"][number]["outcome"];
     assert_eq!(outcome(0), "ungraded");
     assert_eq!(outcome(EXERCISES.len()), "passed");

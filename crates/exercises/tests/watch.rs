@@ -7,7 +7,7 @@ mod support;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use support::{EXERCISES, Program, with_clang};
+use support::{EXERCISES, Program, endless_submission, with_clang};
 
 const FILE: &str = "01-first-thread.cu";
 
@@ -18,9 +18,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let tests = vec![
         Trial::test("watch without a terminal explains the alternative", || {
-            Program::new()
-                .run_line("watch")
-                .assert_error(&["terminal", "check"]);
+            Program::new().expect_error("watch", &["terminal", "check"]);
             Ok(())
         }),
         with_clang("a save is graded and keys are obeyed", saves_and_keys),
@@ -44,26 +42,17 @@ fn saves_and_keys() -> Result<(), Failed> {
     terminal.wait_for("✓ passed");
     // Saving the same text again has no effect; the list marks what passed.
     program.write(FILE, EXERCISES[0].solution());
-    terminal.press("l");
-    terminal.wait_for("→ 01-first-thread");
-    terminal.press("h");
-    terminal.wait_for("1/3");
-    terminal.press("h");
-    terminal.wait_for("2/3");
-    terminal.press("s");
-    terminal.wait_for("# One thread, one element");
+    terminal.press_until("l", "→ 01-first-thread");
+    terminal.press_until("h", "1/3");
+    terminal.press_until("h", "2/3");
+    terminal.press_until("s", "# One thread, one element");
     program.write(FILE, EXERCISES[0].start());
     terminal.wait_for("has wrong results");
-    terminal.press("r");
-    terminal.wait_for("✗ not passed");
-    terminal.press("q");
-    let (code, output) = terminal.end();
-    assert_eq!(code, 0, "{output}");
+    terminal.press_until("r", "✗ not passed");
+    let output = terminal.quit();
     assert!(output.contains(LEAVE_SCREEN), "{output:?}");
-    program
-        .run_line("list")
-        .assert_has(0, &["→ 01-first-thread"]);
-    program.run_line("hint 01").assert_has(0, &["3/3"]);
+    program.expect("list", 0, &["→ 01-first-thread"]);
+    program.expect("hint 01", 0, &["3/3"]);
     Ok(())
 }
 
@@ -75,53 +64,35 @@ fn navigation() -> Result<(), Failed> {
     let program = Program::new();
     let mut terminal = program.in_terminal("watch 01", 24, 80);
     terminal.wait_for("✗ not passed");
-    terminal.press("l");
-    terminal.wait_for("> → 01-first-thread");
-    terminal.press(DOWN);
-    terminal.wait_for(">   02-tail");
-    terminal.press("k");
-    terminal.wait_for("> → 01-first-thread");
+    terminal.press_until("l", "> → 01-first-thread");
+    terminal.press_until(DOWN, ">   02-tail");
+    terminal.press_until("k", "> → 01-first-thread");
     for _ in 1..17 {
         terminal.press("j");
     }
     terminal.wait_for(">   17-tiles");
-    terminal.press(ENTER);
-    terminal.wait_for("# Tiled matrix multiplication");
+    terminal.press_until(ENTER, "# Tiled matrix multiplication");
     terminal.wait_for("✗ not passed");
     // The statement is longer than the window.
-    terminal.press(" ");
-    terminal.wait_for("Prerequisites: 08-pitch-in-elements");
-    terminal.press("h");
-    terminal.wait_for("1/3");
-    terminal.press("v");
-    terminal.wait_for("misses a target of the counters");
+    terminal.press_until(" ", "Prerequisites: 08-pitch-in-elements");
+    terminal.press_until("h", "1/3");
+    terminal.press_until("v", "misses a target of the counters");
     terminal.press(DOWN);
-    terminal.press(DOWN);
-    terminal.wait_for("more lines: ↓");
-    terminal.press("s");
-    terminal.wait_for("# Tiled matrix multiplication");
-    terminal.press("\u{1b}");
-    terminal.wait_for("misses a target of the counters");
-    terminal.press("q");
-    let (code, output) = terminal.end();
-    assert_eq!(code, 0, "{output}");
+    terminal.press_until(DOWN, "more lines: ↓");
+    terminal.press_until("s", "# Tiled matrix multiplication");
+    terminal.press_until("\u{1b}", "misses a target of the counters");
+    terminal.quit();
     Ok(())
 }
 
 fn saves_cancel_grading() -> Result<(), Failed> {
     let program = Program::new();
-    let endless = EXERCISES[0].solution().replace(
-        "    if (i < n)",
-        "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
-    );
-    program.write(FILE, endless);
+    program.write(FILE, endless_submission());
     let mut terminal = program.in_terminal("watch 01", 30, 80);
     terminal.wait_for("running, size 1 ");
     program.write(FILE, EXERCISES[0].solution());
     terminal.wait_for("✓ passed");
-    terminal.press("q");
-    let (code, output) = terminal.end();
-    assert_eq!(code, 0, "{output}");
+    terminal.quit();
     Ok(())
 }
 
@@ -141,8 +112,7 @@ fn chinese() -> Result<(), Failed> {
     let mut terminal = program.in_terminal("watch 01 --lang zh", 10, 40);
     terminal.wait_for("还有");
     terminal.wait_for("✗ 未通过");
-    terminal.press("q");
-    assert_eq!(terminal.end().0, 0);
+    terminal.quit();
     Ok(())
 }
 
@@ -153,7 +123,6 @@ fn unreadable() -> Result<(), Failed> {
     terminal.wait_for("UTF-8");
     program.write(FILE, EXERCISES[0].solution());
     terminal.wait_for("✓ passed");
-    terminal.press("q");
-    assert_eq!(terminal.end().0, 0);
+    terminal.quit();
     Ok(())
 }

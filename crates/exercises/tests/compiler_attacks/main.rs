@@ -63,17 +63,14 @@ fn main() -> ExitCode {
 
 /// Returns a program whose temporary folder is inspected afterwards.
 fn program() -> Program {
-    let program = Program::new();
-    let temporary = program.home().join("temporary");
-    fs::create_dir(&temporary).expect("the folder can be created");
-    program.with_env("TMPDIR", temporary)
+    Program::new().with_temporary_folder()
 }
 
 /// Grades a submission to the first exercise and checks that no temporary file is left.
 fn graded(program: &Program, name: &str, text: &str) -> Result<(i32, Value), Failed> {
     let file = program.write(name, text);
     let graded = program.grade_within("20", "01", &file);
-    let left: Vec<_> = fs::read_dir(program.home().join("temporary"))?.collect();
+    let left: Vec<_> = fs::read_dir(program.temporary_folder())?.collect();
     match left.is_empty() {
         true => Ok(graded),
         false => Err(format!("it left {left:?}").into()),
@@ -86,10 +83,7 @@ fn rejected(text: &str, expected: &str) -> Result<(), Failed> {
     fs::write(&secret, "rosebud\n")?;
     let solution = "kernels/exercises/01-first-thread/solution.cu";
     let text = match text {
-        "DOUBLED" => {
-            let doubled = (1..40).map(|i| format!("#define M{i} M{0} M{0}\n", i - 1));
-            format!("#define M0 ;\n{}M39", doubled.collect::<String>())
-        }
+        "DOUBLED" => support::doubled_macros() + "M39",
         "BRACKETS" => format!("int a = {};", "(".repeat(100_000)),
         text => text
             .replace("SECRET", &secret.to_string_lossy())

@@ -5,165 +5,70 @@ use crate::Attempt;
 /// The message for a submission that includes another file.
 const ONE_FILE: &[&str] = &["A submission is a single file"];
 
-/// A correct submission with additional items that must be rejected at compile time.
-const fn includes_input(
-    name: &'static str,
-    with_items: &'static str,
-    parts: &'static [&'static str],
-) -> Attempt {
-    Attempt::rejected_as(name, "", "compile", parts).with_items(with_items)
+/// Lists correct submissions with additional items that must be rejected at compile time, as `name: items => parts of
+/// the message;`.
+macro_rules! includes {
+    ($($name:literal: $items:literal => $parts:expr $(, $seconds:literal)?;)*) => {
+        &[$(Attempt::rejected_as($name, "", "compile", $parts).with_items($items)$(.with_time_limit($seconds))?),*]
+    };
 }
 
-pub const ATTEMPTS: &[Attempt] = &[
-    includes_input(
-        "a system file as text",
-        r#"pub const SECRET: &str = include_str!("/etc/passwd");"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "a teacher's file as bytes",
-        r#"pub const SECRET: &[u8] = include_bytes!("FOLDER/teacher.txt");"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "a missing file",
-        r#"pub const SECRET: &str = include_str!("FOLDER/no-such-file.txt");"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "a file by a renamed macro",
-        r#"use std::include_str as text; pub const SECRET: &str = text!("FOLDER/teacher.txt");"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "a solution as code",
-        r#"mod solution { include!("CHECKOUT/kernels/exercises/03-blocks/solution.rs"); }"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "another student's submission as a module",
-        r#"#[path = "FOLDER/ann/03-blocks.rs"] mod ann;"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "a module from a macro",
-        r#"macro_rules! module { ($how:ident) => { #[$how = "FOLDER/ann/03-blocks.rs"] mod ann; } } module!(path);"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "a conditional module",
-        r#"#[cfg_attr(all(), path = "FOLDER/ann/03-blocks.rs")] mod ann;"#,
-        ONE_FILE,
-    ),
-    includes_input("a module without a file", "mod ann;", ONE_FILE),
-    includes_input(
-        "documentation from a file",
-        r#"#[doc = include_str!("FOLDER/teacher.txt")] pub fn documented() {}"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "the library with the solutions",
-        r#"pub static COURSE: &[u8] = include_bytes!("COURSE.RLIB");"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "an endless file",
-        r#"pub static ZEROS: &[u8] = include_bytes!("/dev/zero");"#,
-        &[],
-    )
-    .with_time_limit("20"),
-    includes_input(
-        "a compiler file",
-        r#"pub static LINKER: &[u8] = include_bytes!("/usr/bin/cc");"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "the compiler's memory",
-        r#"pub static MAPS: &[u8] = include_bytes!("/proc/self/maps");"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "the compiler's environment",
-        r#"pub static ALL: &[u8] = include_bytes!("/proc/self/environ");"#,
-        ONE_FILE,
-    ),
-    includes_input(
-        "an environment variable",
-        r#"pub const PATH: &str = env!("PATH");"#,
-        &["`PATH`", "`env!`"],
-    ),
-    includes_input(
-        "an optional environment variable",
-        r#"pub const HOME: Option<&str> = option_env!("HOME");"#,
-        &["`HOME`", "`option_env!`"],
-    ),
-    includes_input(
-        "the course's library",
-        "extern crate exercises;",
-        &["can't find crate", "exercises"],
-    ),
-    includes_input(
-        "a dependency of the answers library",
-        "extern crate serde_json;",
-        &["serde_json"],
-    ),
-    includes_input(
-        "unsafe code",
-        "pub fn read() -> u8 { unsafe { *(8 as *const u8) } }",
-        &["answers/eve.rs:1:23", "unsafe"],
-    ),
-    includes_input(
-        "unsafe code that is allowed",
-        "#[allow(unsafe_code)] pub fn read() -> u8 { unsafe { *(8 as *const u8) } }",
-        &["unsafe"],
-    ),
-    includes_input(
-        "an overridden symbol",
-        "#[unsafe(no_mangle)] pub extern \"C\" fn write() -> isize { 0 }",
-        &["no_mangle"],
-    ),
-    includes_input(
-        "code at the start of the program",
-        "#[unsafe(link_section = \".init_array\")] pub static START: extern \"C\" fn() = start; extern \"C\" fn start() {}",
-        &["link_section"],
-    ),
-    includes_input(
-        "a system function",
-        "unsafe extern \"C\" { pub safe fn getpid() -> i32; }",
-        &["unsafe"],
-    ),
-    includes_input(
-        "assembly",
-        "std::arch::global_asm!(\".incbin \\\"/etc/passwd\\\"\");",
-        &["global_asm"],
-    ),
-    includes_input(
-        "a compiler kept busy",
-        "#[allow(long_running_const_eval)] pub const LOOP: u32 = { let mut n = 0_u32; while n < 1 { n *= 2; } n }; pub static USE: u32 = LOOP;",
-        // Ended by the CPU time limit, or by the wall clock if other processes keep the cores busy.
-        &["It was killed after"],
-    )
-    .with_time_limit("4"),
-    includes_input(
-        "endless macros",
-        "macro_rules! deeper { ($n:expr) => { deeper!($n + 1); } } deeper!(1);",
-        &["recursion limit"],
-    ),
-    includes_input(
-        "exponential macros",
-        "macro_rules! double { ($($t:tt)*) => { double!($($t)* $($t)*); } } double!(a);",
-        &[],
-    )
-    .with_time_limit("5"),
-    includes_input(
-        "a compile_error message",
-        "compile_error!(\"@reply passed\");",
-        &["rustc cannot compile it", "@reply passed"],
-    ),
-    includes_input(
-        "a hundred thousand errors",
+pub const ATTEMPTS: &[Attempt] = includes! {
+    "a system file as text": r#"pub const SECRET: &str = include_str!("/etc/passwd");"# => ONE_FILE;
+    "a teacher's file as bytes":
+        r#"pub const SECRET: &[u8] = include_bytes!("FOLDER/teacher.txt");"# => ONE_FILE;
+    "a missing file":
+        r#"pub const SECRET: &str = include_str!("FOLDER/no-such-file.txt");"# => ONE_FILE;
+    "a file by a renamed macro":
+        r#"use std::include_str as text; pub const SECRET: &str = text!("FOLDER/teacher.txt");"# => ONE_FILE;
+    "a solution as code":
+        r#"mod solution { include!("CHECKOUT/kernels/exercises/03-blocks/solution.rs"); }"# => ONE_FILE;
+    "another student's submission as a module":
+        r#"#[path = "FOLDER/ann/03-blocks.rs"] mod ann;"# => ONE_FILE;
+    "a module from a macro":
+        r#"macro_rules! module { ($how:ident) => { #[$how = "FOLDER/ann/03-blocks.rs"] mod ann; } } module!(path);"#
+        => ONE_FILE;
+    "a conditional module":
+        r#"#[cfg_attr(all(), path = "FOLDER/ann/03-blocks.rs")] mod ann;"# => ONE_FILE;
+    "a module without a file": "mod ann;" => ONE_FILE;
+    "documentation from a file":
+        r#"#[doc = include_str!("FOLDER/teacher.txt")] pub fn documented() {}"# => ONE_FILE;
+    "the library with the solutions":
+        r#"pub static COURSE: &[u8] = include_bytes!("COURSE.RLIB");"# => ONE_FILE;
+    "an endless file": r#"pub static ZEROS: &[u8] = include_bytes!("/dev/zero");"# => &[], "20";
+    "a compiler file": r#"pub static LINKER: &[u8] = include_bytes!("/usr/bin/cc");"# => ONE_FILE;
+    "the compiler's memory":
+        r#"pub static MAPS: &[u8] = include_bytes!("/proc/self/maps");"# => ONE_FILE;
+    "the compiler's environment":
+        r#"pub static ALL: &[u8] = include_bytes!("/proc/self/environ");"# => ONE_FILE;
+    "an environment variable": r#"pub const PATH: &str = env!("PATH");"# => &["`PATH`", "`env!`"];
+    "an optional environment variable":
+        r#"pub const HOME: Option<&str> = option_env!("HOME");"# => &["`HOME`", "`option_env!`"];
+    "the course's library": "extern crate exercises;" => &["can't find crate", "exercises"];
+    "a dependency of the answers library": "extern crate serde_json;" => &["serde_json"];
+    "unsafe code":
+        "pub fn read() -> u8 { unsafe { *(8 as *const u8) } }" => &["answers/eve.rs:1:23", "unsafe"];
+    "unsafe code that is allowed":
+        "#[allow(unsafe_code)] pub fn read() -> u8 { unsafe { *(8 as *const u8) } }" => &["unsafe"];
+    "an overridden symbol":
+        "#[unsafe(no_mangle)] pub extern \"C\" fn write() -> isize { 0 }" => &["no_mangle"];
+    "code at the start of the program":
+        "#[unsafe(link_section = \".init_array\")] pub static START: extern \"C\" fn() = start; extern \"C\" fn start() {}"
+        => &["link_section"];
+    "a system function": "unsafe extern \"C\" { pub safe fn getpid() -> i32; }" => &["unsafe"];
+    "assembly": "std::arch::global_asm!(\".incbin \\\"/etc/passwd\\\"\");" => &["global_asm"];
+    // Ended by the CPU time limit, or by the wall clock if other processes keep the cores busy.
+    "a compiler kept busy":
+        "#[allow(long_running_const_eval)] pub const LOOP: u32 = { let mut n = 0_u32; while n < 1 { n *= 2; } n }; pub static USE: u32 = LOOP;"
+        => &["It was killed after"], "4";
+    "endless macros":
+        "macro_rules! deeper { ($n:expr) => { deeper!($n + 1); } } deeper!(1);" => &["recursion limit"];
+    "exponential macros":
+        "macro_rules! double { ($($t:tt)*) => { double!($($t)* $($t)*); } } double!(a);" => &[], "5";
+    "a compile_error message":
+        "compile_error!(\"@reply passed\");" => &["rustc cannot compile it", "@reply passed"];
+    "a hundred thousand errors":
         "macro_rules! ten { ($($t:tt)*) => { $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* } }
-        pub fn wrong() { ten!(ten!(ten!(ten!(let _: u8 = \"a long enough text for a message\";)))); }",
-        &["rustc cannot compile it"],
-    ),
-];
+        pub fn wrong() { ten!(ten!(ten!(ten!(let _: u8 = \"a long enough text for a message\";)))); }"
+        => &["rustc cannot compile it"];
+};

@@ -110,7 +110,13 @@ fn unconfined_reason() -> Option<&'static str> {
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let anywhere = [forged::ATTEMPTS, includes::ATTEMPTS, failures::ATTEMPTS].concat();
+    let anywhere = [
+        forged::ATTEMPTS,
+        includes::ATTEMPTS,
+        failures::ATTEMPTS,
+        failures::HARMLESS,
+    ]
+    .concat();
     let mut tests: Vec<Trial> = anywhere
         .into_iter()
         .map(|attempt| with_clang(attempt.name, move || attempt.run()))

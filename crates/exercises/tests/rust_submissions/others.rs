@@ -57,9 +57,11 @@ fn class() -> Result<(), Failed> {
         fs::write(folder.join(course.file()), text)?;
         fs::write(folder.join(copy.file()), copy.start())?;
     }
-    let run =
-        program.run_line("check --all --submissions class --seed 5 --out class.json --jobs 1");
-    run.assert_has(0, &["2 passed, 4 rejected"]);
+    program.expect(
+        "check --all --submissions class --seed 5 --out class.json --jobs 1",
+        0,
+        &["2 passed, 4 rejected"],
+    );
     let record: Value = serde_json::from_slice(&fs::read(program.home().join("class.json"))?)?;
     let record_text = record.to_string();
     assert!(!record_text.contains("this worked"), "{record:#}");

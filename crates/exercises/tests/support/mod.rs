@@ -72,6 +72,34 @@ pub fn blocks(items: &str, statements: &str, result: &str) -> String {
     )
 }
 
+/// Returns the correct submission to the first exercise with additional code before and in the kernel.
+pub fn axpy(before: &str, within: &str) -> String {
+    format!(
+        "#include \"cuda_device.h\"\n{before}\nextern \"C\" __global__ void axpy(float a, const float *x, float *y, \
+         unsigned int n) {{\n    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;\n    {within}\n    \
+         if (i < n) y[i] = a * x[i] + y[i];\n}}\n"
+    )
+}
+
+/// Returns the solution of the first exercise with a loop that never ends.
+pub fn endless_submission() -> String {
+    EXERCISES[0].solution().replace(
+        "    if (i < n)",
+        "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
+    )
+}
+
+/// Returns definitions of macros, of which `M39` is replaced by 2^39 semicolons.
+pub fn doubled_macros() -> String {
+    let doubled = (1..40).map(|i| format!("#define M{i} M{0} M{0}\n", i - 1));
+    format!("#define M0 ;\n{}", doubled.collect::<String>())
+}
+
+/// Parses a record.
+pub fn parse(record: &str) -> Value {
+    serde_json::from_str(record).unwrap_or_else(|error| panic!("{error} in {record}"))
+}
+
 /// The program and a student's folder.
 pub struct Program {
     path: PathBuf,
@@ -158,6 +186,32 @@ impl Program {
         self.file(name)
     }
 
+    /// Writes a student's submissions to a class's folder, each given as a file name and a text.
+    pub fn hand_in(&self, class: impl AsRef<Path>, student: &str, files: &[(&str, &str)]) {
+        let folder = self.home().join(class).join(student);
+        fs::create_dir_all(&folder).expect("the folder can be created");
+        for (file, text) in files {
+            fs::write(folder.join(file), text).expect("the file can be written");
+        }
+    }
+
+    /// Writes the submissions of a class to the first exercise, one per student.
+    pub fn hand_in_first(&self, class: impl AsRef<Path>, students: &[(&str, &str)]) {
+        for (student, text) in students {
+            self.hand_in(&class, student, &[("01-first-thread.cu", text)]);
+        }
+    }
+
+    /// Reads a file in the working directory.
+    pub fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.home().join(file)).expect("a file")
+    }
+
+    /// Runs the program with arguments separated by spaces, and returns the record that it prints.
+    pub fn record(&self, arguments: &str) -> Value {
+        parse(&self.run_line(arguments).stdout)
+    }
+
     /// Runs the program with these arguments.
     pub fn run(&self, arguments: &[&str]) -> Run {
         self.run_in(arguments, Path::new("answers"))
@@ -166,6 +220,22 @@ impl Program {
     /// Runs the program with arguments separated by spaces.
     pub fn run_line(&self, arguments: &str) -> Run {
         self.run(&arguments.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Runs the program with arguments separated by spaces. Asserts the exit code and that the output contains all
+    /// parts.
+    pub fn expect(&self, arguments: &str, code: i32, parts: &[&str]) -> Run {
+        let run = self.run_line(arguments);
+        run.assert_has(code, parts);
+        run
+    }
+
+    /// Runs the program with arguments separated by spaces. Asserts that it fails with a one-line error that contains
+    /// all parts.
+    pub fn expect_error(&self, arguments: &str, parts: &[&str]) -> Run {
+        let run = self.run_line(arguments);
+        run.assert_error(parts);
+        run
     }
 
     /// Grades a file as a submission to an exercise. Returns the exit code and the record.
@@ -178,10 +248,7 @@ impl Program {
         let file = file.to_str().expect("a path in UTF-8");
         let flags = ["--json", "--seed", "1", "--seconds", seconds];
         let run = self.run(&[&["check", exercise, "--file", file], &flags[..]].concat());
-        match serde_json::from_str(&run.stdout) {
-            Ok(record) => (run.code, record),
-            Err(_) => panic!("no record: {run:#?}"),
-        }
+        (run.code, parse(&run.stdout))
     }
 
     /// Runs the program with these arguments on another student's folder.

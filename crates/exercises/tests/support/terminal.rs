@@ -25,11 +25,8 @@ pub struct Terminal {
 impl Program {
     /// Starts the program with arguments in a terminal with this many rows and columns.
     pub fn in_terminal(&self, arguments: &str, rows: u16, cols: u16) -> Terminal {
-        let size = PtySize {
-            rows,
-            cols,
-            ..PtySize::default()
-        };
+        let mut size = PtySize::default();
+        (size.rows, size.cols) = (rows, cols);
         let pair = native_pty_system().openpty(size).expect("a terminal opens");
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_exercises"));
         command.cwd(self.home());
@@ -58,10 +55,8 @@ impl Program {
                     Err(error) => error.valid_up_to(),
                 };
                 let text = remaining.drain(..whole).collect();
-                if to
-                    .send(String::from_utf8(text).expect("UTF-8 output"))
-                    .is_err()
-                {
+                let text = String::from_utf8(text).expect("UTF-8 output");
+                if to.send(text).is_err() {
                     return;
                 }
             }
@@ -95,6 +90,20 @@ impl Terminal {
         self.keyboard
             .write_all(keys.as_bytes())
             .expect("the terminal accepts input");
+    }
+
+    /// Sends key presses and waits until `text` is shown.
+    pub fn press_until(&mut self, keys: &str, text: &str) {
+        self.press(keys);
+        self.wait_for(text);
+    }
+
+    /// Quits and asserts that the program succeeds. Returns the output since the last wait.
+    pub fn quit(mut self) -> String {
+        self.press("q");
+        let (code, output) = self.end();
+        assert_eq!(code, 0, "{output}");
+        output
     }
 
     /// Returns the process ID.
