@@ -82,6 +82,17 @@ macro_rules! localize {
     };
 }
 
+/// Formats a sentence in both languages as a [`Text`]: `text!("{} of {}", "共 {1} 个，第 {0} 个"; index, count)`.
+#[macro_export]
+macro_rules! text {
+    ($en:literal, $zh:literal $(; $($value:expr),+ $(,)?)?) => {
+        $crate::lang::Text {
+            en: format!($en $(, $($value),+)?),
+            zh: format!($zh $(, $($value),+)?),
+        }
+    };
+}
+
 /// A text in both languages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Text {

@@ -76,23 +76,12 @@ pub fn copies(submissions: &Submissions, lang: Lang) -> Result<(usize, String)> 
 fn similar_pairs<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec<Pair<'a>> {
     let (start, solution) = (tokens(exercise.start()), tokens(exercise.solution()));
     let start_prints = fingerprints(&start);
-    let solution_prints: BTreeSet<u64> = fingerprints(&solution)
-        .difference(&start_prints)
-        .copied()
-        .collect();
-    let tokenized: Vec<_> = texts
-        .iter()
-        .map(|(student, text)| (*student, tokens(text)))
-        .collect();
-    let distinct_prints: Vec<BTreeSet<u64>> = tokenized
-        .iter()
-        .map(|(_, tokens)| {
-            fingerprints(tokens)
-                .difference(&start_prints)
-                .copied()
-                .collect()
-        })
-        .collect();
+    let distinct = |tokens: &[&str]| &fingerprints(tokens) - &start_prints;
+    let solution_prints = distinct(&solution);
+    let tokenized = texts.iter().map(|(student, text)| (*student, tokens(text)));
+    let tokenized: Vec<_> = tokenized.collect();
+    let distinct_prints = tokenized.iter().map(|(_, tokens)| distinct(tokens));
+    let distinct_prints: Vec<BTreeSet<u64>> = distinct_prints.collect();
     let mut pairs = Vec::new();
     for (index, (student, tokens)) in tokenized.iter().enumerate() {
         let share = share(&distinct_prints[index], &solution_prints);
@@ -110,10 +99,10 @@ fn similar_pairs<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec
     // Index students by fingerprint, so that only students with a common fingerprint are compared.
     let mut overlaps: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut holders: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    let distinctive: Vec<BTreeSet<u64>> = distinct_prints
+    let distinctive = distinct_prints
         .iter()
-        .map(|prints| prints.difference(&solution_prints).copied().collect())
-        .collect();
+        .map(|prints| prints - &solution_prints);
+    let distinctive: Vec<BTreeSet<u64>> = distinctive.collect();
     for (index, fingerprints) in distinctive.iter().enumerate() {
         for &fingerprint in fingerprints {
             let others = holders.entry(fingerprint).or_default();
@@ -176,35 +165,12 @@ fn tokens(text: &str) -> Vec<&str> {
 /// Returns the class that a token is compared by: keywords stand for themselves, all other names are equal,
 /// and so are all numbers.
 fn token_class(token: &str) -> &str {
-    const KEYWORDS: [&str; 24] = [
-        "for",
-        "if",
-        "else",
-        "while",
-        "return",
-        "int",
-        "float",
-        "unsigned",
-        "const",
-        "__shared__",
-        "__syncthreads",
-        "threadIdx",
-        "blockIdx",
-        "blockDim",
-        "gridDim",
-        "x",
-        "y",
-        "z",
-        "let",
-        "fn",
-        "mut",
-        "match",
-        "break",
-        "continue",
-    ];
+    const KEYWORDS: &str = "for if else while return int float unsigned const __shared__ __syncthreads threadIdx \
+                            blockIdx blockDim gridDim x y z let fn mut match break continue";
+    let is_keyword = || KEYWORDS.split(' ').any(|keyword| keyword == token);
     match token.chars().next() {
         Some(first) if first.is_ascii_digit() => "0",
-        Some(first) if (first.is_alphabetic() || first == '_') && !KEYWORDS.contains(&token) => "n",
+        Some(first) if (first.is_alphabetic() || first == '_') && !is_keyword() => "n",
         _ => token,
     }
 }
@@ -250,17 +216,10 @@ extern \"C\" __global__ void transpose(const float *in, float *out, int width, i
     fn pairs_of(texts: &[(&'static str, String)]) -> Vec<(String, Option<String>, bool)> {
         let course = Course::built_in().unwrap();
         let exercise = course.find("19").unwrap();
-        let pairs = similar_pairs(exercise, texts);
-        pairs
-            .iter()
-            .map(|pair| {
-                (
-                    pair.student.to_owned(),
-                    pair.other.map(str::to_owned),
-                    pair.is_same,
-                )
-            })
-            .collect()
+        let pairs = similar_pairs(exercise, texts).into_iter();
+        let owned = |name: &str| name.to_owned();
+        let pairs = pairs.map(|pair| (owned(pair.student), pair.other.map(owned), pair.is_same));
+        pairs.collect()
     }
 
     #[test]

@@ -107,18 +107,9 @@ impl Marks {
             let line = before.matches('\n').count() + 1;
             anyhow!(localize!(lang, "line {}: {}", "第 {} 行：{}"; line, error.message()))
         })?;
-        let MarksFile {
-            points,
-            total,
-            deadline,
-            by,
-            late,
-            steps,
-            exercise,
-        } = file;
         let is_part = |part: f64| (0.0..=1.0).contains(&part);
         ensure!(
-            is_part(late) && steps.values().all(|&part| is_part(part)),
+            is_part(file.late) && file.steps.values().all(|&part| is_part(part)),
             localize!(
                 lang,
                 "`late` and the values in [steps] are shares of the points and must be from 0 to 1",
@@ -127,45 +118,34 @@ impl Marks {
         );
         let parse_deadline = |at: Option<Datetime>| {
             let at = at.map(|at| seconds(&at, lang)).transpose()?;
-            anyhow::Ok(at.map(|at| Deadline {
-                at,
-                source: by,
-                late,
-            }))
+            let (source, late) = (file.by, file.late);
+            anyhow::Ok(at.map(|at| Deadline { at, source, late }))
         };
         let default = Worth {
-            points,
-            deadline: parse_deadline(deadline)?,
+            points: file.points,
+            deadline: parse_deadline(file.deadline)?,
         };
         let mut named = BTreeMap::new();
-        for ExerciseMarks {
-            name,
-            points,
-            deadline,
-        } in exercise
-        {
-            let Some(exercise) = course.find(&name) else {
+        for marks in file.exercise {
+            let Some(exercise) = course.find(&marks.name) else {
                 bail!(
-                    localize!(lang, "[[exercise]] there is no exercise '{}'", "[[exercise]] 没有名为“{}”的练习"; name)
+                    localize!(lang, "[[exercise]] there is no exercise '{}'", "[[exercise]] 没有名为“{}”的练习"; marks.name)
                 );
             };
+            let deadline = parse_deadline(marks.deadline)?;
             let worth = Worth {
-                points: points.unwrap_or(default.points),
-                deadline: parse_deadline(deadline)?.or_else(|| default.deadline.clone()),
+                points: marks.points.unwrap_or(default.points),
+                deadline: deadline.or_else(|| default.deadline.clone()),
             };
             ensure!(
                 named.insert(exercise.name().to_owned(), worth).is_none(),
                 localize!(lang, "[[exercise]] {} is listed twice", "[[exercise]] {} 出现了两次"; exercise.name())
             );
         }
-        let all = named
-            .values()
-            .chain([&default])
-            .map(|worth| worth.points)
-            .chain(total);
+        let all = named.values().chain([&default]).map(|worth| worth.points);
+        let is_valid = |points: f64| points >= 0.0 && points.is_finite();
         ensure!(
-            all.into_iter()
-                .all(|points| points >= 0.0 && points.is_finite()),
+            all.chain(file.total).all(is_valid),
             localize!(lang, "points must be 0 or more", "分值不能为负")
         );
         let names = Step::ALL.map(Step::name);
@@ -181,12 +161,12 @@ impl Marks {
             });
             Ok((*step?, part))
         };
-        let steps = steps.into_iter().map(parse_step).collect::<Result<_>>()?;
+        let steps = file.steps.into_iter().map(parse_step);
         Ok(Marks {
             default,
             named,
-            steps,
-            total,
+            steps: steps.collect::<Result<_>>()?,
+            total: file.total,
         })
     }
 
@@ -201,11 +181,8 @@ impl Marks {
     }
 
     fn scale(&self, class: &Class) -> f64 {
-        let all: f64 = class
-            .exercises
-            .iter()
-            .map(|exercise| self.worth(exercise).points)
-            .sum();
+        let all = class.exercises.iter();
+        let all: f64 = all.map(|exercise| self.worth(exercise).points).sum();
         match self.total {
             Some(total) if all > 0.0 => total / all,
             _ => 1.0,
@@ -328,7 +305,7 @@ pub fn handed_in(folder: &Path, file: &str, source: TimeSource, lang: Lang) -> R
 /// configuration of the student's repository could name programs for `git` to run; a clone has the default
 /// configuration.
 fn commit_time(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
-    let unknown = |reason: String| {
+    let unknown = |reason: &str| {
         localize!(
             lang,
             "cannot determine when {} was committed: {}; the student's folder must be a clone of a \
@@ -349,42 +326,23 @@ fn commit_time(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
         let output = git.output().context("git")?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => bail!(unknown(
-                String::from_utf8_lossy(&output.stderr).into_owned()
-            )),
+            false => bail!(unknown(&String::from_utf8_lossy(&output.stderr))),
         }
     };
     if !folder.join(".git").is_dir() {
-        bail!(unknown(
-            lang.pick("there is no .git", "没有 .git").to_owned()
-        ));
+        bail!(unknown(lang.pick("there is no .git", "没有 .git")));
     }
     let (from, to) = (folder.join(".git"), clone_folder.path().join("copy.git"));
     let (Some(from), Some(to)) = (from.to_str(), to.to_str()) else {
-        bail!(unknown(
-            lang.pick("its path is not valid UTF-8", "路径不是有效的 UTF-8")
-                .to_owned()
-        ));
+        let invalid = lang.pick("its path is not valid UTF-8", "路径不是有效的 UTF-8");
+        bail!(unknown(invalid));
     };
     git(&["clone", "--quiet", "--bare", "--no-local", "--", from, to])?;
-    let log_arguments = [
-        "--git-dir",
-        to,
-        "log",
-        "-1",
-        "--format=%ct",
-        "HEAD",
-        "--",
-        file,
-    ];
-    let time = git(&log_arguments)?;
+    let log = ["log", "-1", "--format=%ct", "HEAD", "--", file];
+    let time = git(&[&["--git-dir", to], &log[..]].concat())?;
+    let uncommitted = lang.pick("no commit contains it", "没有包含它的提交");
     let time = time.trim().parse::<i64>();
-    let time = time.map_err(|_| {
-        anyhow::anyhow!(unknown(
-            lang.pick("no commit contains it", "没有包含它的提交")
-                .to_owned()
-        ))
-    })?;
+    let time = time.map_err(|_| anyhow!(unknown(uncommitted)))?;
     // The commit's time counts only if the graded file has the committed content.
     let committed = git(&["--git-dir", to, "show", &format!("HEAD:{file}")])?;
     let current = fs::read(folder.join(file))?;
@@ -392,14 +350,13 @@ fn commit_time(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
         true => Ok(time),
         false => bail!(unknown(
             lang.pick("it was changed after the commit", "提交之后又有改动")
-                .to_owned()
         )),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::sample;
+    use super::super::{record::sample, tables};
     use super::*;
 
     const FILE: &str = r#"
@@ -415,14 +372,8 @@ deadline = 2026-10-19T23:59:00+08:00
 "#;
 
     fn class() -> Class {
-        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        Class {
-            seed: 1,
-            shard: None,
-            exercises: names(&["01-first-thread", "02-tail", "06-fields"]),
-            students: names(&["ann"]),
-            results: Vec::new(),
-        }
+        let exercises = ["01-first-thread", "02-tail", "06-fields"];
+        tables::sample(&exercises, &["ann"], Vec::new())
     }
 
     fn points(exercise: &str, outcome: Outcome, step: Option<Step>, handed_in: i64) -> Option<f64> {
@@ -442,22 +393,20 @@ deadline = 2026-10-19T23:59:00+08:00
     fn points_are_scaled_and_reduced_when_late() {
         use Outcome::{Missing, Passed, Rejected, Ungraded};
         let exercise = "01-first-thread";
-        assert_eq!(points(exercise, Passed, None, DUE), Some(2.0));
         assert_eq!(points("06-fields", Passed, None, DUE + 7 * DAY), Some(6.0));
-        assert_eq!(points(exercise, Passed, None, DUE + 1), Some(1.5));
-        assert_eq!(points(exercise, Passed, None, DUE + DAY), Some(1.5));
-        assert_eq!(points(exercise, Passed, None, DUE + DAY + 1), Some(1.0));
-        assert_eq!(points(exercise, Passed, None, DUE + 90 * DAY), Some(0.0));
-        assert_eq!(
-            points(exercise, Rejected, Some(Step::Counters), DUE),
-            Some(1.0)
-        );
-        assert_eq!(
-            points(exercise, Rejected, Some(Step::Right), DUE),
-            Some(0.0)
-        );
-        assert_eq!(points(exercise, Missing, None, DUE), Some(0.0));
-        assert_eq!(points(exercise, Ungraded, None, DUE), None);
+        for (outcome, step, late, expected) in [
+            (Passed, None, 0, Some(2.0)),
+            (Passed, None, 1, Some(1.5)),
+            (Passed, None, DAY, Some(1.5)),
+            (Passed, None, DAY + 1, Some(1.0)),
+            (Passed, None, 90 * DAY, Some(0.0)),
+            (Rejected, Some(Step::Counters), 0, Some(1.0)),
+            (Rejected, Some(Step::Right), 0, Some(0.0)),
+            (Missing, None, 0, Some(0.0)),
+            (Ungraded, None, 0, None),
+        ] {
+            assert_eq!(points(exercise, outcome, step, DUE + late), expected);
+        }
     }
 
     #[test]
@@ -478,10 +427,8 @@ deadline = 2026-10-19T23:59:00+08:00
             ("deadline = 2026-10-12T23:59:00", "+08:00"),
             ("by = \"mail\"", "line 1"),
         ] {
-            let error = format!(
-                "{:#}",
-                Marks::parse(text, &course, Lang::En).expect_err(text)
-            );
+            let error = Marks::parse(text, &course, Lang::En).expect_err(text);
+            let error = format!("{error:#}");
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

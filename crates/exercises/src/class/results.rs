@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use chapter::file::{check_writable, folder_of};
 
 use super::marks::format_points;
-use super::{Class, Marks, Outcome, tables};
+use super::{Class, Marks, tables};
 use crate::files::{display_path, write_whole};
 use crate::lang::{Lang, tr};
 use crate::text::{in_a_line, visible};
@@ -79,10 +79,7 @@ impl ResultFiles {
     ///
     /// Fails if the file cannot be written.
     pub fn write_copies(&self, table: &str) -> Result<()> {
-        match &self.copies {
-            Some(path) => write_whole(path, table),
-            None => Ok(()),
-        }
+        write_if_named(&self.copies, table)
     }
 
     /// Writes the record and the table, replacing files created in the meantime. A failure to write one does
@@ -92,13 +89,14 @@ impl ResultFiles {
     ///
     /// Fails if either cannot be written.
     pub fn write(&self, record: &str, table: &str) -> Result<()> {
-        let write = |path: &Option<PathBuf>, text| match path {
-            Some(path) => write_whole(path, text),
-            None => Ok(()),
-        };
-        let result = write(&self.out, record);
-        write(&self.csv, table).and(result)
+        let result = write_if_named(&self.out, record);
+        write_if_named(&self.csv, table).and(result)
     }
+}
+
+fn write_if_named(path: &Option<PathBuf>, text: &str) -> Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    write_whole(path, text)
 }
 
 /// Returns the file's canonical path, after checking that it can be written.
@@ -236,30 +234,18 @@ pub fn feedback(class: &Class, marks: Option<&Marks>, folder: &Path, lang: Lang)
 }
 
 fn student_feedback(class: &Class, marks: Option<&Marks>, student: &str, lang: Lang) -> String {
-    let results: Vec<_> = class
-        .results
-        .iter()
-        .filter(|result| result.student == *student)
-        .collect();
-    let passed = results
-        .iter()
-        .filter(|result| result.outcome == Outcome::Passed)
-        .count();
+    let results = class.results_of(student);
     let mut text = format!("# {}\n\n", in_a_line(student));
     text += &localize!(
         lang,
         "{} of {} exercises passed",
         "共 {1} 道练习，通过 {0} 道";
-        passed, class.exercises.len()
+        tables::passed(&results), class.exercises.len()
     );
     if let Some(marks) = marks {
-        let points = results
-            .iter()
-            .filter_map(|result| marks.points(class, result))
-            .sum();
-        let maximum = class
-            .exercises
-            .iter()
+        let points = tables::total(class, marks, &results);
+        let maxima = class.exercises.iter();
+        let maximum = maxima
             .map(|exercise| marks.max_points(class, exercise))
             .sum();
         text += &localize!(lang, ", {} of {} points", "，得 {} 分（满分 {}）"; format_points(points), format_points(maximum));

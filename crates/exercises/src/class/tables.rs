@@ -42,6 +42,28 @@ impl Columns {
     }
 }
 
+impl Class {
+    /// Returns a student's results.
+    pub(super) fn results_of(&self, student: &str) -> Vec<&StudentResult> {
+        let results = self.results.iter();
+        results.filter(|result| result.student == student).collect()
+    }
+}
+
+/// Returns the number of passed exercises.
+pub fn passed(results: &[&StudentResult]) -> usize {
+    let passed = |result: &&&StudentResult| result.outcome == Outcome::Passed;
+    results.iter().filter(passed).count()
+}
+
+/// Returns the sum of the points of a student's results.
+pub fn total(class: &Class, marks: &Marks, results: &[&StudentResult]) -> f64 {
+    let points = results.iter();
+    points
+        .filter_map(|result| marks.points(class, result))
+        .sum()
+}
+
 /// The column with a student's total, for importers that take one grade; Moodle lets the teacher map each
 /// column.
 const SUM: &str = "Points";
@@ -64,15 +86,9 @@ fn points(
                 format_points(marks.max_points(class, exercise))
             })
         });
-        let labels = head.iter().enumerate();
-        let labels = labels.map(|(index, _)| {
-            if index == 0 {
-                first.to_owned()
-            } else {
-                String::new()
-            }
-        });
-        writer.write_record(labels.chain(maxima))?;
+        let mut labels = vec![String::new(); head.len()];
+        labels[0] = first.to_owned();
+        writer.write_record(labels.into_iter().chain(maxima))?;
     }
     for student in &class.students {
         let points = class.exercises.iter().map(|exercise| {
@@ -139,26 +155,13 @@ fn plain_table(class: &Class, marks: Option<&Marks>) -> Result<String> {
     let head = head.chain(marks.map(|_| "points"));
     writer.write_record(head.chain(class.exercises.iter().map(String::as_str)))?;
     for student in &class.students {
-        let results = class
-            .results
-            .iter()
-            .filter(|result| result.student == *student);
-        let results: Vec<_> = results.collect();
-        let passed = results
-            .iter()
-            .filter(|result| result.outcome == Outcome::Passed)
-            .count();
+        let results = class.results_of(student);
         let cells = class.exercises.iter().map(|exercise| {
             let result = results.iter().find(|result| result.exercise == *exercise);
             outcome_label(result.copied())
         });
-        let first = [escape_formula(student), passed.to_string()].into_iter();
-        let points = marks.map(|marks| {
-            let points = results
-                .iter()
-                .filter_map(|result| marks.points(class, result));
-            format_points(points.sum())
-        });
+        let first = [escape_formula(student), passed(&results).to_string()].into_iter();
+        let points = marks.map(|marks| format_points(total(class, marks, &results)));
         writer.write_record(first.chain(points).chain(cells.map(str::to_owned)))?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
@@ -196,28 +199,20 @@ pub fn screen(class: &Class, marks: Option<&Marks>, lang: Lang) -> String {
     let width = names.iter().map(|name| columns(name)).max().unwrap_or(0);
     let mut lines = Vec::new();
     for (student, name) in class.students.iter().zip(&names) {
-        let results = class
-            .exercises
-            .iter()
-            .map(|exercise| class.result(student, exercise));
-        let results: Vec<_> = results.collect();
-        let passed = results
-            .iter()
-            .flatten()
-            .filter(|result| result.outcome == Outcome::Passed)
-            .count();
-        let signs: String = results.iter().map(|result| sign(*result)).collect();
+        let results = class.results_of(student);
+        let exercises = class.exercises.iter();
+        let signs = exercises.map(|exercise| sign(class.result(student, exercise)));
+        let signs: String = signs.collect();
         let mut line = format!(
             "{}  {signs}  {}",
             pad_right(name, width),
-            pad_left(&passed.to_string(), class.exercises.len().to_string().len())
+            pad_left(
+                &passed(&results).to_string(),
+                class.exercises.len().to_string().len()
+            )
         );
         if let Some(marks) = marks {
-            let points = results
-                .iter()
-                .flatten()
-                .filter_map(|result| marks.points(class, result));
-            let points = format_points(points.sum());
+            let points = format_points(total(class, marks, &results));
             line += &localize!(lang, "  {} points", "  {} 分"; pad_left(&points, 6));
         }
         lines.push(line);
@@ -265,6 +260,19 @@ fn truncate_name(name: &str) -> String {
     short + "…"
 }
 
+/// Returns a class for tests.
+#[cfg(test)]
+pub fn sample(exercises: &[&str], students: &[&str], results: Vec<StudentResult>) -> Class {
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    Class {
+        seed: 1,
+        shard: None,
+        exercises: names(exercises),
+        students: names(students),
+        results,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,34 +281,20 @@ mod tests {
     use crate::data::Step;
 
     fn class() -> Class {
-        let names = |names: &[&str]| {
-            names
-                .iter()
-                .map(|&name| name.to_owned())
-                .collect::<Vec<String>>()
-        };
-        Class {
-            seed: 1,
-            shard: None,
-            exercises: names(&["01-first-thread", "02-tail"]),
-            students: names(&["ann", "李雷"]),
-            results: vec![
-                result("ann", "01-first-thread", Outcome::Passed, None),
-                result("ann", "02-tail", Outcome::Rejected, Some(Step::Checks)),
-                result("李雷", "01-first-thread", Outcome::Ungraded, None),
-                result("李雷", "02-tail", Outcome::Missing, None),
-            ],
-        }
+        let results = vec![
+            result("ann", "01-first-thread", Outcome::Passed, None),
+            result("ann", "02-tail", Outcome::Rejected, Some(Step::Checks)),
+            result("李雷", "01-first-thread", Outcome::Ungraded, None),
+            result("李雷", "02-tail", Outcome::Missing, None),
+        ];
+        sample(&["01-first-thread", "02-tail"], &["ann", "李雷"], results)
     }
 
     #[test]
     fn each_importer_gets_its_columns() {
         let table = |columns: Columns| columns.table(&class(), None).unwrap();
         let excel = table(Columns::Excel);
-        assert!(
-            excel.as_bytes().starts_with(b"\xef\xbb\xbfstudent,passed,"),
-            "{excel}"
-        );
+        assert!(excel.starts_with("\u{feff}student,passed,"), "{excel}");
         assert!(excel.contains("\n李雷,0,ungraded,missing\n"), "{excel}");
         assert_eq!(
             table(Columns::Moodle),
@@ -321,16 +315,15 @@ mod tests {
         class.results.clear();
         class.students = vec![number, formula];
         let table = |columns: Columns| columns.table(&class, None).unwrap();
-        assert!(
-            table(Columns::Moodle).ends_with("\n+4912345,,,\n'=1+1,,,\n"),
-            "{}",
-            table(Columns::Moodle)
-        );
-        assert!(
-            table(Columns::Canvas).ends_with("\n'+4912345,,,+4912345,,,\n'=1+1,,,'=1+1,,,\n"),
-            "{}",
-            table(Columns::Canvas)
-        );
+        for (columns, end) in [
+            (Columns::Moodle, "\n+4912345,,,\n'=1+1,,,\n"),
+            (
+                Columns::Canvas,
+                "\n'+4912345,,,+4912345,,,\n'=1+1,,,'=1+1,,,\n",
+            ),
+        ] {
+            assert!(table(columns).ends_with(end), "{}", table(columns));
+        }
     }
 
     #[test]
@@ -339,18 +332,12 @@ mod tests {
             message: "a, \"b\"".to_owned(),
             ..class::record::sample::result(student, exercise, outcome, step)
         };
-        let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
-        let class = Class {
-            seed: 1,
-            shard: None,
-            exercises: names(["01-a", "02-b"]),
-            students: names(["=ann", "bob, \"junior\""]),
-            results: vec![
-                result("=ann", "01-a", Outcome::Passed, None),
-                result("=ann", "02-b", Outcome::Rejected, Some(Step::Checks)),
-                result("bob, \"junior\"", "01-a", Outcome::Missing, None),
-            ],
-        };
+        let results = vec![
+            result("=ann", "01-a", Outcome::Passed, None),
+            result("=ann", "02-b", Outcome::Rejected, Some(Step::Checks)),
+            result("bob, \"junior\"", "01-a", Outcome::Missing, None),
+        ];
+        let class = sample(&["01-a", "02-b"], &["=ann", "bob, \"junior\""], results);
         assert_eq!(
             plain_table(&class, None).unwrap(),
             "student,passed,01-a,02-b\n'=ann,1,passed,checks\n\"bob, \"\"junior\"\"\",0,missing,\n"

@@ -96,10 +96,10 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     }
     let context = Context::open(course, &flags.global)?;
     match &flags.command {
+        Some(Command::Check(check)) => return check::run(&context, check),
+        Some(Command::Watch { name }) => return watch::run(&context, name.as_deref()),
         None => student::status(&context),
         Some(Command::List) => student::list(&context),
-        Some(Command::Check(check)) => check::run(&context, check),
-        Some(Command::Watch { name }) => watch::run(&context, name.as_deref()),
         Some(Command::Statement { name }) => student::statement(&context, name.as_deref()),
         Some(Command::Hint { name }) => student::hint(&context, name.as_deref()),
         Some(Command::Reset { name }) => student::reset(&context, name),
@@ -107,6 +107,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         // Handled above, because they do not use the student's folder.
         Some(
             Command::Merge { .. } | Command::New { .. } | Command::Test { .. } | Command::Worker,
-        ) => Ok(ExitCode::SUCCESS),
-    }
+        ) => Ok(()),
+    }?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,8 +1,6 @@
 //! The commands with which a student works on exercises: the progress, statements, hints, the list, solutions, and
 //! restoring a start file.
 
-use std::process::ExitCode;
-
 use anyhow::{Result, bail};
 use serde::Serialize;
 
@@ -15,7 +13,7 @@ use crate::text::{WIDTH, fit, pad_right};
 use crate::{output, report};
 
 /// Prints the student's progress, the next exercise's statement and the commands to continue with.
-pub fn status(context: &Context) -> Result<ExitCode> {
+pub fn status(context: &Context) -> Result<()> {
     let lang = context.lang;
     if context.json {
         return list(context);
@@ -28,12 +26,11 @@ pub fn status(context: &Context) -> Result<ExitCode> {
         progress.passed_count(context.course), context.course.exercises.len()
     ))?;
     let Some(next) = progress.next(context.course) else {
-        output::line(localize!(
+        return output::line(localize!(
             lang,
             "You have passed all exercises. Well done!",
             "全部完成，祝贺！"
-        ))?;
-        return Ok(ExitCode::SUCCESS);
+        ));
     };
     let statement = report::statement(context.course, next, &progress, lang);
     output::line(format!("{statement}\n"))?;
@@ -45,12 +42,11 @@ pub fn status(context: &Context) -> Result<ExitCode> {
     ))?;
     // Look for the compiler now, so that a missing one is reported before the student starts writing.
     let clang = find_compiler(lang)?;
-    output::line(localize!(lang, "Compiled with {}.", "用 {} 编译。"; clang.name()))?;
-    Ok(ExitCode::SUCCESS)
+    output::line(localize!(lang, "Compiled with {}.", "用 {} 编译。"; clang.name()))
 }
 
 /// Prints the statement of the named exercise or of the next one.
-pub fn statement(context: &Context, name: Option<&str>) -> Result<ExitCode> {
+pub fn statement(context: &Context, name: Option<&str>) -> Result<()> {
     let lang = context.lang;
     let exercise = context.exercise(name)?;
     if context.json {
@@ -68,18 +64,16 @@ pub fn statement(context: &Context, name: Option<&str>) -> Result<ExitCode> {
             "file": context.workspace.display_path(exercise),
             "statement": exercise.statement(lang),
         });
-        output::json(&record)?;
-        return Ok(ExitCode::SUCCESS);
+        return output::json(&record);
     }
     let progress = context.workspace.progress(lang)?;
     output::line(report::statement(context.course, exercise, &progress, lang))?;
     let file = context.workspace.display_path(exercise);
-    output::line(localize!(lang, "\nEdit    {}", "\n编辑    {}"; file))?;
-    Ok(ExitCode::SUCCESS)
+    output::line(localize!(lang, "\nEdit    {}", "\n编辑    {}"; file))
 }
 
 /// Prints the hints shown before and the next one.
-pub fn hint(context: &Context, name: Option<&str>) -> Result<ExitCode> {
+pub fn hint(context: &Context, name: Option<&str>) -> Result<()> {
     let lang = context.lang;
     let exercise = context.exercise(name)?;
     let hints = &exercise.data().hints;
@@ -95,8 +89,7 @@ pub fn hint(context: &Context, name: Option<&str>) -> Result<ExitCode> {
             "hints": texts.collect::<Vec<_>>(),
             "of": hints.len(),
         });
-        output::json(&record)?;
-        return Ok(ExitCode::SUCCESS);
+        return output::json(&record);
     }
     for (number, text) in texts.enumerate() {
         let hint = format!("{}/{}  {text}\n", number + 1, hints.len());
@@ -114,8 +107,7 @@ pub fn hint(context: &Context, name: Option<&str>) -> Result<ExitCode> {
             "没有更多提示了。查看参考答案：\n{} solution {} --give-up";
             context.course.command_line(), exercise.name()
         ),
-    })?;
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 /// The JSON record of an exercise.
@@ -130,7 +122,7 @@ struct Row<'a> {
 }
 
 /// Prints all exercises and marks those that have passed and the next one.
-pub fn list(context: &Context) -> Result<ExitCode> {
+pub fn list(context: &Context) -> Result<()> {
     let lang = context.lang;
     let progress = context.workspace.progress(lang)?;
     let mut rows = Vec::new();
@@ -146,8 +138,7 @@ pub fn list(context: &Context) -> Result<ExitCode> {
         });
     }
     if context.json {
-        output::json(&rows)?;
-        return Ok(ExitCode::SUCCESS);
+        return output::json(&rows);
     }
     let next = progress
         .next(context.course)
@@ -176,8 +167,7 @@ pub fn list(context: &Context) -> Result<ExitCode> {
         "\n{} of {} exercises passed.",
         "\n共 {1} 道练习，已通过 {0} 道。";
         progress.passed_count(context.course), context.course.exercises.len()
-    ))?;
-    Ok(ExitCode::SUCCESS)
+    ))
 }
 
 /// Returns a one-word label for a kind of exercise.
@@ -196,7 +186,7 @@ fn kind_label(kind: Kind, lang: Lang) -> &'static str {
 }
 
 /// Prints the solution if the student has passed or gives up.
-pub fn solution(context: &Context, name: &str, give_up: bool) -> Result<ExitCode> {
+pub fn solution(context: &Context, name: &str, give_up: bool) -> Result<()> {
     let lang = context.lang;
     let exercise = context.exercise(Some(name))?;
     if !give_up && !context.workspace.progress(lang)?.has_passed(exercise) {
@@ -212,15 +202,13 @@ pub fn solution(context: &Context, name: &str, give_up: bool) -> Result<ExitCode
         let record = serde_json::json!({
             "exercise": exercise.name(), "solution": exercise.solution(),
         });
-        output::json(&record)?;
-    } else {
-        output::text(exercise.solution())?;
+        return output::json(&record);
     }
-    Ok(ExitCode::SUCCESS)
+    output::text(exercise.solution())
 }
 
 /// Restores the start file and prints the name under which the student's text was saved.
-pub fn reset(context: &Context, name: &str) -> Result<ExitCode> {
+pub fn reset(context: &Context, name: &str) -> Result<()> {
     let lang = context.lang;
     let exercise = context.exercise(Some(name))?;
     // Read the progress first, so that an unreadable progress file is reported before any file changes.
@@ -237,8 +225,7 @@ pub fn reset(context: &Context, name: &str) -> Result<ExitCode> {
         let record = serde_json::json!({
             "exercise": exercise.name(), "file": file, "kept": saved,
         });
-        output::json(&record)?;
-        return Ok(ExitCode::SUCCESS);
+        return output::json(&record);
     }
     output::line(match saved {
         Some(saved) => localize!(
@@ -253,6 +240,5 @@ pub fn reset(context: &Context, name: &str) -> Result<ExitCode> {
             "{} 已是初始内容。";
             file
         ),
-    })?;
-    Ok(ExitCode::SUCCESS)
+    })
 }

@@ -482,14 +482,11 @@ say = { en = "c", zh = "丙" }
         format!("{:#}", result.expect_err(to))
     }
 
-    fn timed(rejected_at: &str, size: &str, at_most: &str) -> String {
-        format!("\"{rejected_at}\"\ntime = {{ size = {size}, at_most = {at_most} }}")
-    }
-
     #[test]
     fn the_time_limit_is_optional() {
         assert!(Data::parse(VALID).unwrap().time.is_none());
-        let text = VALID.replace("\"right\"", &timed("counters", "[1000]", "1.5"));
+        let timed = "\"counters\"\ntime = { size = [1000], at_most = 1.5 }";
+        let text = VALID.replace("\"right\"", timed);
         let time = Data::parse(&text).unwrap().time.unwrap();
         assert_eq!((time.size, time.at_most), (vec![1000], 1.5));
     }
@@ -503,82 +500,48 @@ say = { en = "c", zh = "丙" }
 
     #[test]
     fn errors_name_the_invalid_part() {
-        for (from, to, part) in [
-            ("ulps", "ulp", "ulp"),
-            ("\"right\"", "\"wrong\"", "wrong"),
-            ("kind = \"complete\"", "kind = \"hard\"", "hard"),
-            ("zh = \"一\"", "cn = \"一\"", "cn"),
-            (
-                "idc__requests.sum",
-                "idc__request.sum",
-                "idc__request.sum is not a counter",
-            ),
-            ("at_most = 3", "", "or equals alone"),
-            ("at_most = 3", "at_most = 3\nequals = 3", "or equals alone"),
-            ("at_most = 3", "at_least = 3\nequals = 3", "or equals alone"),
-            ("at_most = 3", "at_most = 3\nat_least = 4", "above at_most"),
-            (
-                "\"idc__requests.sum\"",
-                "[\"idc__requests.sum\", \"none\"]",
-                "none is not a counter",
-            ),
-            (
-                "\"idc__requests.sum\"",
-                "[\"idc__requests.sum\", \"idc__requests.sum\"]",
-                "named twice",
-            ),
-            ("\"idc__requests.sum\"", "[]", "counter is empty"),
-            (
-                "graded = [100]",
-                "graded = [100]\nbeyond = { from = [100], to = [200] }",
-                "greater than `graded`",
-            ),
-            (
-                "graded = [100]",
-                "graded = [100]\nbeyond = { from = [300], to = [200] }",
-                "less than",
-            ),
-            (
-                "[tolerance]",
-                "[modelled]\nat_most = 0.5\n[tolerance]",
-                "1 or more",
-            ),
-            (
-                "[tolerance]",
-                "[modelled]\nat_most = inf\n[tolerance]",
-                "1 or more",
-            ),
-            ("at_most = 3", "share_of_limit = 0.5", "one of them"),
-            ("[[1], [31]]", "[]", "no tests"),
-            ("[[1], [31]]", "[[1, 1]]", "1 numbers"),
-            (
-                "\"right\"",
-                "\"counters\"\ntime = { size = [9] }",
-                "at_most",
-            ),
-            (
-                "\"right\"",
-                &timed("counters", "[9, 9]", "1.5"),
-                "1 numbers",
-            ),
-            ("\"right\"", &timed("counters", "[9]", "1.0"), "above 1"),
-            ("\"right\"", &timed("counters", "[9]", "nan"), "above 1"),
-            ("\"right\"", &timed("counters", "[9]", "inf"), "above 1"),
-            (
-                "\"right\"",
-                &timed("checks", "[9]", "1.5"),
-                "must be correct",
-            ),
-            ("[[1], [31]]", "[[0]]", "above 0"),
-            ("from = [2]", "from = [20]", "less than"),
-            ("from = [2]", "from = [2, 2]", "the same number of numbers"),
-            ("graded = [100]", "", "graded"),
-            ("ulps = 0", "ulps = 0\nrelative = 0.1", "one of them"),
-            ("ulps = 0", "ulps = 0\nabsolute = 0.1", "goes with"),
-            ("ulps = 0", "relative = -0.1", "negative"),
-            (", { en = \"b\", zh = \"乙\" }", "", "two to four"),
-        ] {
-            let message = error_of(from, to);
+        // Each line has a part of the valid data, its replacement, and a part of the error.
+        let cases = r#"
+ulps => ulp => ulp
+"right" => "wrong" => wrong
+kind = "complete" => kind = "hard" => hard
+zh = "一" => cn = "一" => cn
+idc__requests.sum => idc__request.sum => idc__request.sum is not a counter
+at_most = 3 =>  => or equals alone
+at_most = 3 => at_most = 3\nequals = 3 => or equals alone
+at_most = 3 => at_least = 3\nequals = 3 => or equals alone
+at_most = 3 => at_most = 3\nat_least = 4 => above at_most
+"idc__requests.sum" => ["idc__requests.sum", "none"] => none is not a counter
+"idc__requests.sum" => ["idc__requests.sum", "idc__requests.sum"] => named twice
+"idc__requests.sum" => [] => counter is empty
+graded = [100] => graded = [100]\nbeyond = { from = [100], to = [200] } => greater than `graded`
+graded = [100] => graded = [100]\nbeyond = { from = [300], to = [200] } => less than
+[tolerance] => [modelled]\nat_most = 0.5\n[tolerance] => 1 or more
+[tolerance] => [modelled]\nat_most = inf\n[tolerance] => 1 or more
+at_most = 3 => share_of_limit = 0.5 => one of them
+[[1], [31]] => [] => no tests
+[[1], [31]] => [[1, 1]] => 1 numbers
+"right" => "counters"\ntime = { size = [9] } => at_most
+"right" => "counters"\ntime = { size = [9, 9], at_most = 1.5 } => 1 numbers
+"right" => "counters"\ntime = { size = [9], at_most = 1.0 } => above 1
+"right" => "counters"\ntime = { size = [9], at_most = nan } => above 1
+"right" => "counters"\ntime = { size = [9], at_most = inf } => above 1
+"right" => "checks"\ntime = { size = [9], at_most = 1.5 } => must be correct
+[[1], [31]] => [[0]] => above 0
+from = [2] => from = [20] => less than
+from = [2] => from = [2, 2] => the same number of numbers
+graded = [100] =>  => graded
+ulps = 0 => ulps = 0\nrelative = 0.1 => one of them
+ulps = 0 => ulps = 0\nabsolute = 0.1 => goes with
+ulps = 0 => relative = -0.1 => negative
+, { en = "b", zh = "乙" } =>  => two to four
+"#;
+        for case in cases.trim().lines() {
+            let [from, to, part] = case.split(" => ").collect::<Vec<_>>()[..] else {
+                panic!("not three parts: {case}");
+            };
+            let to = to.replace("\\n", "\n");
+            let message = error_of(from, &to);
             assert!(message.contains(part), "{to}: {message}");
         }
     }
@@ -606,14 +569,10 @@ say = { en = "c", zh = "丙" }
         let target = VALID.find("[[target]]").unwrap();
         let ungraded = VALID[..target].replace("graded = [100]", "");
         assert!(parse("one/exercise.toml", &ungraded, false).is_ok());
-        let missing = format!(
-            "{:#}",
-            parse("one/exercise.toml", &ungraded, true).unwrap_err()
-        );
-        assert!(
-            missing.contains("one/exercise.toml: [sizes] `graded`"),
-            "{missing}"
-        );
+        let missing = parse("one/exercise.toml", &ungraded, true).unwrap_err();
+        let missing = format!("{missing:#}");
+        let expected = "one/exercise.toml: [sizes] `graded`";
+        assert!(missing.contains(expected), "{missing}");
         let predicts = ungraded.replace("\"complete\"", "\"predict\"");
         assert!(parse("one/exercise.toml", &predicts, true).is_ok());
     }

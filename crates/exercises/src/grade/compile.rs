@@ -299,6 +299,16 @@ pub fn course_files<const N: usize>(
         .context("one result per compilation")
 }
 
+/// Compiles one file of the course, as [`course_files`] does.
+pub fn course_file(
+    text: &str,
+    architecture: Option<u32>,
+    clang: &Clang,
+    lang: Lang,
+) -> Result<String> {
+    course_files([text], architecture, clang, lang).map(|[ptx]| ptx)
+}
+
 /// Returns the files and folders that the compiler reads, apart from system libraries.
 pub fn compiler_files(clang: &Clang, lang: Lang) -> Result<Vec<PathBuf>> {
     Ok(untrusted::required_files(
@@ -324,16 +334,13 @@ fn tree(lang: Lang) -> Result<Tree> {
 pub fn not_loaded(error: &anyhow::Error) -> Stop {
     Stop::Failed(Failure::at_step(
         Step::Compile,
-        Text::from_fn(|lang| {
-            localize!(
-                lang,
-                "It compiles, but the GPU does not load it: {:#}. Often it declares more shared or \
-                 constant memory than available, or calls a function that is declared but not \
-                 defined.",
-                "编译通过了，但 GPU 无法加载：{:#}。常见的原因：声明的共享内存或常量内存超过上限，\
-                 或者调用了只有声明、没有定义的函数。";
-                error
-            )
-        }),
+        text!(
+            "It compiles, but the GPU does not load it: {:#}. Often it declares more shared or \
+             constant memory than available, or calls a function that is declared but not \
+             defined.",
+            "编译通过了，但 GPU 无法加载：{:#}。常见的原因：声明的共享内存或常量内存超过上限，\
+             或者调用了只有声明、没有定义的函数。";
+            error
+        ),
     ))
 }

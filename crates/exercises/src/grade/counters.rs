@@ -70,12 +70,7 @@ pub fn verdict(
             lines.collect::<Vec<_>>().join("\n\n")
         )
     });
-    Err(Stop::Failed(Failure {
-        step: Step::Counters,
-        kind: None,
-        size: case.size.clone(),
-        message,
-    }))
+    Err(Stop::at_size(Step::Counters, case, message))
 }
 
 /// Adds the solution's counters to the submission's. The share of the limit is omitted, because it is a time,
@@ -226,17 +221,14 @@ pub fn check_constants(data: &Data, ptx: &str, case: &Case) -> Result<(), Stop> 
         step: Step::Counters,
         kind: None,
         size: case.size.clone(),
-        message: Text::from_fn(|lang| {
-            localize!(
-                lang,
-                "The results are correct, but the variable `{0}` is not in constant memory, as \
-                 this exercise requires: declare it as `__constant__ … {0}`, outside of all \
-                 functions.",
-                "结果正确，但变量 `{0}` 不在常量内存中，不符合本题的要求：请在所有函数之外声明 \
-                 `__constant__ … {0}`。";
-                name
-            )
-        }),
+        message: text!(
+            "The results are correct, but the variable `{0}` is not in constant memory, as \
+             this exercise requires: declare it as `__constant__ … {0}`, outside of all \
+             functions.",
+            "结果正确，但变量 `{0}` 不在常量内存中，不符合本题的要求：请在所有函数之外声明 \
+             `__constant__ … {0}`。";
+            name
+        ),
     }))
 }
 

@@ -36,12 +36,8 @@ pub fn run(
         }
     })?;
     if let Some(modified) = modified {
-        return Err(Stop::Failed(Failure {
-            step: Step::Right,
-            kind: None,
-            size: case.size.clone(),
-            message: Text::from_fn(|lang| explain_modified_input(&modified, lang)),
-        }));
+        let message = explain_modified_input(&modified);
+        return Err(Stop::at_size(Step::Right, case, message));
     }
     let mut unwritten = outputs.iter().filter_map(Unwritten::find);
     match unwritten.next() {
@@ -71,10 +67,7 @@ pub fn explain_failure(
         return (message, Some(kind));
     }
     match error.downcast_ref::<Missing>() {
-        Some(missing) => {
-            let message = Text::from_fn(|lang| explain_missing(missing, lang));
-            (message, Some(FailureKind::Missing))
-        }
+        Some(missing) => (explain_missing(missing), Some(FailureKind::Missing)),
         None => {
             let message = |lang| {
                 let reason = format_error(error, lang);
@@ -86,17 +79,15 @@ pub fn explain_failure(
 }
 
 /// Explains that the submission lacks a kernel or a variable.
-fn explain_missing(missing: &Missing, lang: Lang) -> String {
+fn explain_missing(missing: &Missing) -> Text {
     match missing {
-        Missing::Kernel(name) => localize!(
-            lang,
+        Missing::Kernel(name) => text!(
             "There is no kernel `{0}`. Declare it as `extern \"C\" __global__ void {0}(…)`, with \
              this name.",
             "找不到核函数 `{0}`。请声明为 `extern \"C\" __global__ void {0}(…)`，名字不能改。";
             name
         ),
-        Missing::Variable(name) => localize!(
-            lang,
+        Missing::Variable(name) => text!(
             "There is no variable `{0}`. Declare it outside of all functions, as in `extern \"C\" \
              {{ __constant__ … {0}; }}`, with this name.",
             "找不到变量 `{0}`。请在所有函数之外声明，例如 `extern \"C\" {{ __constant__ … {0}; \
@@ -107,8 +98,7 @@ fn explain_missing(missing: &Missing, lang: Lang) -> String {
             name,
             bytes,
             expected,
-        } => localize!(
-            lang,
+        } => text!(
             "The variable `{}` has {} bytes instead of {}: keep its type and length.",
             "变量 `{}` 占 {} 字节，应为 {} 字节：请不要改动它的类型和长度。";
             name, bytes, expected
@@ -117,10 +107,9 @@ fn explain_missing(missing: &Missing, lang: Lang) -> String {
 }
 
 /// Explains that the kernel modified an input.
-fn explain_modified_input(modified: &ModifiedInput, lang: Lang) -> String {
+fn explain_modified_input(modified: &ModifiedInput) -> Text {
     let ModifiedInput { name, count, first } = modified;
-    localize!(
-        lang,
+    text!(
         "The kernel modified its input `{}`: {} elements changed, the first at [{}]. Code that \
          uses `{0}` after this kernel would read wrong data.",
         "核函数修改了输入 `{}`：有 {} 个元素被改动，第一个在 [{}] 处。在这个核函数之后使用 `{0}` \

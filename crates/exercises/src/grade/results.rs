@@ -7,7 +7,7 @@ use chapter::number::grouped;
 use common::verify::{compare, within_ulps};
 use cust::memory::bytemuck::Pod;
 
-use super::{Failure, Stop};
+use super::Stop;
 use crate::data::{Step, Tolerance};
 use crate::host::{Case, Output, Values};
 use crate::lang::{Lang, Text};
@@ -26,12 +26,7 @@ pub fn verdict(outputs: &[Output], tolerance: Tolerance, case: &Case) -> Result<
         return Ok(());
     };
     let message = |lang| describe(output, tolerance, lang).unwrap_or_default();
-    Err(Stop::Failed(Failure {
-        step: Step::Right,
-        kind: None,
-        size: case.size.clone(),
-        message: Text::from_fn(message),
-    }))
+    Err(Stop::at_size(Step::Right, case, Text::from_fn(message)))
 }
 
 /// Returns the index of the first wrong element of an output.

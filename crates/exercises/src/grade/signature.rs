@@ -30,23 +30,17 @@ pub fn verdict(start: &str, ptx: &str) -> Result<(), Stop> {
             .zip(&actual_sizes)
             .position(|(expected, actual)| expected.is_some_and(|expected| expected != *actual));
         let difference = if actual_sizes.len() != expected_count {
-            Text::from_fn(|lang| {
-                localize!(
-                    lang,
-                    "`{}` has {} parameters but is launched with {}.",
-                    "`{}` 有 {} 个参数，而启动时给出 {} 个。";
-                    name, actual_sizes.len(), expected_count
-                )
-            })
+            text!(
+                "`{}` has {} parameters but is launched with {}.",
+                "`{}` 有 {} 个参数，而启动时给出 {} 个。";
+                name, actual_sizes.len(), expected_count
+            )
         } else if let Some(index) = mismatch {
-            Text::from_fn(|lang| {
-                localize!(
-                    lang,
-                    "Parameter {1} of `{0}` has {2} bytes but is launched with {3}.",
-                    "`{0}` 的第 {1} 个参数占 {2} 字节，而启动时给出 {3} 字节。";
-                    name, index + 1, actual_sizes[index], parameter_size(&kernel.parameters[index]).unwrap_or(0)
-                )
-            })
+            text!(
+                "Parameter {1} of `{0}` has {2} bytes but is launched with {3}.",
+                "`{0}` 的第 {1} 个参数占 {2} 字节，而启动时给出 {3} 字节。";
+                name, index + 1, actual_sizes[index], parameter_size(&kernel.parameters[index]).unwrap_or(0)
+            )
         } else {
             continue;
         };

@@ -4,6 +4,7 @@ use std::thread;
 
 use anyhow::Result;
 use common::gpu::{Clock, GpuInfo};
+use cuda_driver::Finding;
 
 use super::compile::{self, Builds};
 use super::time::{self, Reference};
@@ -14,7 +15,7 @@ use super::{
 use crate::course::Exercise;
 use crate::data::Step;
 use crate::error::open;
-use crate::host::Host;
+use crate::host::{Case, Host};
 use crate::lang::Lang;
 
 /// An empty module.
@@ -41,14 +42,11 @@ pub fn run_steps(
                 true => NO_KERNEL.to_owned(),
                 false => ptx,
             };
-            let as_written = None;
-            (
-                host,
-                Builds {
-                    optimised,
-                    as_written,
-                },
-            )
+            let builds = Builds {
+                optimised,
+                as_written: None,
+            };
+            (host, builds)
         }
     };
     let gpu = open(lang)?;
@@ -62,14 +60,10 @@ pub fn run_steps(
             on_simulator(host, exercise, files, reference, trial, grading, verdict)
         }),
         // A GPU provides no findings or counters, and the course's own kernel needs none.
-        _ => on_gpu_or_host_side(
-            host,
-            exercise,
-            (submission, &builds),
-            trial,
-            grading,
-            verdict,
-        ),
+        _ => {
+            let files = (submission, &builds);
+            on_gpu_or_host_side(host, exercise, files, trial, grading, verdict)
+        }
     }
 }
 
@@ -96,11 +90,7 @@ fn on_simulator(
     let mut findings = Vec::new();
     for case in &tests {
         let new_findings = trial.run(case, as_written, grading)?;
-        findings.extend(
-            new_findings
-                .into_iter()
-                .map(|finding| (case.clone(), finding)),
-        );
+        findings.extend(at_case(case, new_findings));
     }
     (grading.on_step)(Step::Checks, &[]);
     checks::verdict(&findings, submission)?;
@@ -124,17 +114,10 @@ fn on_simulator(
     trial.run(&case, counting, grading)?;
     let launches = trial.bench.take_launches();
     let new_findings = trial.run_again(&case, Conditions::plain(third).checked(), grading)?;
-    let mut findings: Vec<_> = new_findings
-        .into_iter()
-        .map(|finding| (case.clone(), finding))
-        .collect();
+    let mut findings: Vec<_> = at_case(&case, new_findings).collect();
     if let Some(beyond) = trial::case_beyond(data, seed) {
         let new_findings = trial.run(&beyond, Conditions::plain(second).checked(), grading)?;
-        findings.extend(
-            new_findings
-                .into_iter()
-                .map(|finding| (beyond.clone(), finding)),
-        );
+        findings.extend(at_case(&beyond, new_findings));
     }
     (grading.on_step)(Step::Checks, &case.size);
     checks::verdict(&findings, submission)?;
@@ -194,11 +177,7 @@ fn on_gpu_or_host_side(
     let mut findings = Vec::new();
     for case in trial::test_cases(data, seed) {
         let new_findings = trial.run(&case, default.checked(), grading)?;
-        findings.extend(
-            new_findings
-                .into_iter()
-                .map(|finding| (case.clone(), finding)),
-        );
+        findings.extend(at_case(&case, new_findings));
     }
     let large_cases = [
         trial::graded_case(data, seed),
@@ -223,6 +202,12 @@ fn on_gpu_or_host_side(
         time::verdict(timed, Clock::Measured, &case, verdict)?;
     }
     Ok(())
+}
+
+/// Pairs findings with the case at which they were made.
+fn at_case(case: &Case, findings: Vec<Finding>) -> impl Iterator<Item = (Case, Finding)> {
+    let findings = findings.into_iter();
+    findings.map(|finding| (case.clone(), finding))
 }
 
 /// Describes the device that runs the submission. The description of a GPU starts with `GPU`.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::verdict::Failure;
 use crate::data::Step;
-use crate::host::Host;
-use crate::lang::Lang;
+use crate::host::{Case, Host};
+use crate::lang::{Lang, Text};
 use crate::process::Limits;
 
 /// A student's submission to an exercise.
@@ -63,6 +63,16 @@ pub enum Stop {
     Failed(Failure),
     /// The grading itself failed; the submission is not at fault.
     InternalError(anyhow::Error),
+}
+
+impl Stop {
+    /// Stops because the submission failed a step at the size of `case`.
+    pub fn at_size(step: Step, case: &Case, message: Text) -> Stop {
+        Stop::Failed(Failure {
+            size: case.size.clone(),
+            ..Failure::at_step(step, message)
+        })
+    }
 }
 
 impl From<anyhow::Error> for Stop {

@@ -9,7 +9,7 @@ use common::gpu::Clock;
 use common::module;
 use cuda_driver::{Checks, LaunchRecord};
 
-use super::{Failure, Grading, ReferenceTimes, Stop, Submission, Timed, Verdict, compile, launch};
+use super::{Grading, ReferenceTimes, Stop, Submission, Timed, Verdict, compile, launch};
 use crate::course::Exercise;
 use crate::data::{Kind, Step};
 use crate::host::{Bench, Case, Host};
@@ -43,12 +43,8 @@ pub fn measure(
     bench.replace_submission(module::load(ptx)?);
     let submission_ms = bench.milliseconds(host, case, SAMPLES);
     let submission_ms = submission_ms.map_err(|error| {
-        Stop::Failed(Failure {
-            step: Step::Time,
-            kind: None,
-            size: case.size.clone(),
-            message: launch::explain_failure(&error, bench, submission).0,
-        })
+        let message = launch::explain_failure(&error, bench, submission).0;
+        Stop::at_size(Step::Time, case, message)
     })?;
     let reference_times = ReferenceTimes {
         start_ms: Some(start_ms),
@@ -64,12 +60,7 @@ pub fn verdict(timed: Timed, clock: Clock, case: &Case, verdict: &mut Verdict) -
         return Ok(());
     }
     let message = Text::from_fn(|lang| explain(timed, clock, lang));
-    Err(Stop::Failed(Failure {
-        step: Step::Time,
-        kind: None,
-        size: case.size.clone(),
-        message,
-    }))
+    Err(Stop::at_size(Step::Time, case, message))
 }
 
 /// Explains a time that is too long.
@@ -201,15 +192,17 @@ impl<'scope> Reference<'scope> {
         let architecture = grading.architecture;
         let has_start = data.rejected_at == Step::Counters;
         let files = scope.spawn(move || {
-            if !has_start {
-                let [solution] =
-                    compile::course_files([exercise.solution()], architecture, &clang, lang)?;
-                let start = None;
-                return Ok(Files { start, solution });
-            }
-            let texts = [exercise.start(), exercise.solution()];
-            let [start, solution] = compile::course_files(texts, architecture, &clang, lang)?;
-            let start = Some(start);
+            let (start, solution) = if has_start {
+                let texts = [exercise.start(), exercise.solution()];
+                let [start, solution] = compile::course_files(texts, architecture, &clang, lang)?;
+                (Some(start), solution)
+            } else {
+                let solution = exercise.solution();
+                (
+                    None,
+                    compile::course_file(solution, architecture, &clang, lang)?,
+                )
+            };
             Ok(Files { start, solution })
         });
         Ok(Some(Reference::Files(files)))
@@ -218,20 +211,13 @@ impl<'scope> Reference<'scope> {
     /// Returns the solution as PTX.
     pub fn solution(self, exercise: &Exercise, grading: &Grading) -> Result<String> {
         match self {
-            Reference::Times(_) => {
-                let [solution] = compile::course_files(
-                    [exercise.solution()],
-                    grading.architecture,
-                    &grading.clang,
-                    grading.lang,
-                )?;
-                Ok(solution)
-            }
-            Reference::Files(files) => {
-                let files = files.join();
-                let files = files.map_err(|_| anyhow!("a compiler thread panicked"))??;
-                Ok(files.solution)
-            }
+            Reference::Times(_) => compile::course_file(
+                exercise.solution(),
+                grading.architecture,
+                &grading.clang,
+                grading.lang,
+            ),
+            Reference::Files(files) => Ok(join(files)?.solution),
         }
     }
 
@@ -246,9 +232,8 @@ impl<'scope> Reference<'scope> {
     ) -> Result<(ReferenceTimes, Vec<LaunchRecord>)> {
         let files = match self {
             Reference::Times(reference_times) => return Ok((reference_times, Vec::new())),
-            Reference::Files(files) => files.join(),
+            Reference::Files(files) => join(files)?,
         };
-        let files = files.map_err(|_| anyhow!("a compiler thread panicked"))??;
         cuda_driver::check(Checks::NONE);
         cuda_driver::shuffle(None);
         let mut launches = |ptx: &str, sampled: Option<u64>| {
@@ -270,6 +255,11 @@ impl<'scope> Reference<'scope> {
         };
         Ok((reference_times, solution))
     }
+}
+
+fn join(files: ScopedJoinHandle<Result<Files>>) -> Result<Files> {
+    let files = files.join();
+    files.map_err(|_| anyhow!("a compiler thread panicked"))?
 }
 
 /// Returns the modelled time of all launches in milliseconds.

@@ -90,7 +90,7 @@ impl<'a> Trial<'a> {
         let (clang, start) = (grading.clang.clone(), exercise.start().to_owned());
         let architecture = grading.architecture;
         let start_code = move || {
-            let [ptx] = compile::course_files([&start], architecture, &clang, lang)?;
+            let ptx = compile::course_file(&start, architecture, &clang, lang)?;
             module::load(&ptx)
         };
         let (clang, solution_text) = (grading.clang.clone(), exercise.solution().to_owned());
@@ -100,8 +100,7 @@ impl<'a> Trial<'a> {
             let ptx = match cached_ptx.get() {
                 Some(ptx) => ptx,
                 None => {
-                    let [ptx] =
-                        compile::course_files([&solution_text], architecture, &clang, lang)?;
+                    let ptx = compile::course_file(&solution_text, architecture, &clang, lang)?;
                     cached_ptx.get_or_init(|| ptx)
                 }
             };
@@ -205,24 +204,14 @@ impl<'a> Trial<'a> {
             results::verdict(&outputs, self.data.tolerance, case)
         });
         let mut findings = cuda_driver::take_findings();
-        if accesses::has_block_race(&findings) {
-            // If this fails, the race is still reported, with approximate lines.
-            let _ = self.set_lines(case, as_written, &mut findings);
+        // Run the submission once more to find the lines of races between blocks. If this fails, the race is still
+        // reported, with approximate lines.
+        if accesses::has_block_race(&findings)
+            && let Ok(Some(run)) = self.trace_accesses(case, as_written)
+        {
+            accesses::set_race_lines(&mut findings, &run.traces, &run.launches);
         }
         (verdict, findings)
-    }
-
-    /// Runs the submission once more to find the lines of races between blocks.
-    fn set_lines(
-        &mut self,
-        case: &Case,
-        as_written: bool,
-        findings: &mut [Finding],
-    ) -> Result<(), Stop> {
-        if let Some(run) = self.trace_accesses(case, as_written)? {
-            accesses::set_race_lines(findings, &run.traces, &run.launches);
-        }
-        Ok(())
     }
 
     /// Adds the patterns in wrong results, and the thread that wrote the first wrong element, to a failure.
@@ -239,15 +228,9 @@ impl<'a> Trial<'a> {
         let (tolerance, submission) = (self.data.tolerance, self.submission);
         let writer = Text::from_fn(|lang| {
             let (launches, traces) = (&run.launches, &run.traces);
-            accesses::describe_first_wrong(
-                &run.outputs,
-                tolerance,
-                launches,
-                traces,
-                submission,
-                lang,
-            )
-            .unwrap_or_default()
+            let outputs = &run.outputs;
+            accesses::describe_first_wrong(outputs, tolerance, launches, traces, submission, lang)
+                .unwrap_or_default()
         });
         let evidence = Evidence {
             sizes: &self.data.sizes,

@@ -3,71 +3,35 @@
 
 use crate::lang::Lang;
 
-/// A name, and its replacement in English and Chinese.
+/// Names separated by spaces, and their replacement in English and Chinese.
 type Replacement = (&'static str, &'static str, &'static str);
 
+/// Returns a replacement that is the same in both languages.
+const fn with(names: &'static str, code: &'static str) -> Replacement {
+    (names, code, code)
+}
+
 /// Functions of CUDA's math library that are not GPU instructions, and other names, with replacements.
-const REPLACEMENTS: [Replacement; 25] = [
-    ("sinf", "`__sinf(x)`", "`__sinf(x)`"),
-    ("sin", "`__sinf(x)`", "`__sinf(x)`"),
-    ("cosf", "`__cosf(x)`", "`__cosf(x)`"),
-    ("cos", "`__cosf(x)`", "`__cosf(x)`"),
-    ("tanf", "`__tanf(x)`", "`__tanf(x)`"),
-    ("expf", "`__expf(x)`", "`__expf(x)`"),
-    ("exp", "`__expf(x)`", "`__expf(x)`"),
-    ("exp2f", "`__powf(2.0f, x)`", "`__powf(2.0f, x)`"),
-    ("logf", "`__logf(x)`", "`__logf(x)`"),
-    ("log", "`__logf(x)`", "`__logf(x)`"),
+const REPLACEMENTS: [Replacement; 15] = [
+    with("sinf sin", "`__sinf(x)`"),
+    with("cosf cos", "`__cosf(x)`"),
+    with("tanf", "`__tanf(x)`"),
+    with("expf exp", "`__expf(x)`"),
+    with("exp2f", "`__powf(2.0f, x)`"),
+    with("logf log", "`__logf(x)`"),
+    with("log2f", "`__logf(x) / __logf(2.0f)`"),
     (
-        "log2f",
-        "`__logf(x) / __logf(2.0f)`",
-        "`__logf(x) / __logf(2.0f)`",
-    ),
-    (
-        "powf",
+        "powf pow",
         "`__powf(x, y)`, or for a square `x * x`",
         "`__powf(x, y)`，平方则写 `x * x`",
     ),
-    (
-        "pow",
-        "`__powf(x, y)`, or for a square `x * x`",
-        "`__powf(x, y)`，平方则写 `x * x`",
-    ),
-    (
-        "tanhf",
-        "`1.0f - 2.0f / (__expf(2.0f * x) + 1.0f)`",
-        "`1.0f - 2.0f / (__expf(2.0f * x) + 1.0f)`",
-    ),
-    (
-        "fmodf",
-        "`x - y * truncf(x / y)`",
-        "`x - y * truncf(x / y)`",
-    ),
-    ("hypotf", "`sqrtf(x * x + y * y)`", "`sqrtf(x * x + y * y)`"),
+    with("tanhf", "`1.0f - 2.0f / (__expf(2.0f * x) + 1.0f)`"),
+    with("fmodf", "`x - y * truncf(x / y)`"),
+    with("hypotf", "`sqrtf(x * x + y * y)`"),
     ("swap", "a third variable", "借助第三个变量交换"),
+    with("NULL", "`nullptr`"),
     (
-        "uint32_t",
-        "`unsigned int`, or `#include <stdint.h>`",
-        "`unsigned int`，或者 `#include <stdint.h>`",
-    ),
-    (
-        "int32_t",
-        "`int`, or `#include <stdint.h>`",
-        "`int`，或者 `#include <stdint.h>`",
-    ),
-    (
-        "uint8_t",
-        "`unsigned char`, or `#include <stdint.h>`",
-        "`unsigned char`，或者 `#include <stdint.h>`",
-    ),
-    (
-        "uint64_t",
-        "`unsigned long long`, or `#include <stdint.h>`",
-        "`unsigned long long`，或者 `#include <stdint.h>`",
-    ),
-    ("NULL", "`nullptr`", "`nullptr`"),
-    (
-        "FLT_MAX",
+        "FLT_MAX M_PI",
         "`#include <math.h>`, which defines it here",
         "`#include <math.h>`（这里由它提供）",
     ),
@@ -76,18 +40,29 @@ const REPLACEMENTS: [Replacement; 25] = [
         "`#include <stdint.h>`, which defines it here",
         "`#include <stdint.h>`（这里由它提供）",
     ),
-    (
-        "M_PI",
-        "`#include <math.h>`, which defines it here",
-        "`#include <math.h>`（这里由它提供）",
-    ),
+];
+
+/// The types of `stdint.h`, and the types that they name.
+const INTEGERS: [(&str, &str); 4] = [
+    ("uint32_t", "unsigned int"),
+    ("int32_t", "int"),
+    ("uint8_t", "unsigned char"),
+    ("uint64_t", "unsigned long long"),
 ];
 
 /// Returns advice about the first undeclared name in a compiler's message; `None` if there is none.
 pub fn advice(message: &str, lang: Lang) -> Option<String> {
     let name = message.lines().find_map(undeclared_name)?;
-    if let Some((_, en, zh)) = REPLACEMENTS.iter().find(|(replaced, ..)| *replaced == name) {
-        let instead = lang.pick(en, zh);
+    let is_named = |names: &str| names.split(' ').any(|replaced| replaced == name);
+    let replacement = REPLACEMENTS.iter().find(|(names, ..)| is_named(names));
+    let integer = INTEGERS.iter().find(|(integer, _)| *integer == name);
+    let replacement = replacement.map(|(_, en, zh)| lang.pick(*en, *zh).to_owned());
+    let replacement = replacement.or_else(|| {
+        let (_, of) = integer?;
+        let header = "`#include <stdint.h>`";
+        Some(localize!(lang, "`{}`, or {}", "`{}`，或者 {}"; of, header))
+    });
+    if let Some(instead) = replacement {
         return Some(localize!(
             lang,
             "`{}` is not available in this course. Use instead: {}.",

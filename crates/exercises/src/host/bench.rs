@@ -9,7 +9,6 @@ use anyhow::{Context as _, Error, Result, bail};
 use common::timing::{self, Timing};
 use common::{Gpu, PitchedBuffer};
 use cuda_driver::{Fault, LaunchRecord, LaunchRecorder, Traced, record_launches};
-use cust::function::Function;
 use cust::memory::bytemuck::Pod;
 use cust::memory::{CopyDestination as _, DeviceBuffer, DeviceCopy, DevicePointer, DeviceSlice};
 use cust::module::Module;
@@ -22,7 +21,7 @@ type Loader = Box<dyn Fn() -> Result<Module>>;
 /// The opened GPU or simulator with the student's module.
 pub struct Bench {
     /// The submission's module. It is the first field because it must be dropped before its context.
-    pub(crate) submission: Code,
+    pub submission: Code,
     /// The course's own kernels, loaded on first use.
     start_code: OnceCell<Code>,
     /// Loads the course's own kernels.
@@ -126,16 +125,14 @@ impl Bench {
     /// Fails with the error of the launch.
     pub fn launch<E: Into<Error>>(&self, mut launch: impl FnMut() -> Result<(), E>) -> Result<()> {
         let mut launch = || launch().map_err(Into::into);
-        match self.samples.get() {
-            0 => launch(),
-            samples => {
-                let events = timing::events(&self.gpu.stream)?;
-                let clock = self.gpu.info.time;
-                let measured = events.measure(clock, samples, launch)?;
-                self.time.set(Some(measured.timing));
-                Ok(())
-            }
+        let samples = self.samples.get();
+        if samples == 0 {
+            return launch();
         }
+        let events = timing::events(&self.gpu.stream)?;
+        let measured = events.measure(self.gpu.info.time, samples, launch)?;
+        self.time.set(Some(measured.timing));
+        Ok(())
     }
 
     /// Runs a host side and returns the time of its [launch](Self::launch) in milliseconds: the median of
@@ -152,15 +149,6 @@ impl Bench {
         result?;
         let time = time.context("the host side times no launch: see Bench::launch")?;
         Ok(time.median_ms)
-    }
-
-    /// Returns a kernel of the submission.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`Missing::Kernel`](super::Missing::Kernel) if there is no kernel with this name.
-    pub fn kernel(&self, name: &str) -> Result<Function<'_>> {
-        self.submission.kernel(name)
     }
 
     /// Returns the module of the start file, which does not depend on the student's changes.
@@ -293,42 +281,14 @@ impl Bench {
         Ok(buffer)
     }
 
-    /// Returns true if the submission has a variable with this name.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the name contains a NUL byte.
-    pub fn has_variable(&self, name: &str) -> Result<bool> {
-        self.submission.has_variable(name)
-    }
-
-    /// Reads an `extern "C"` `__device__` or `__constant__` array of `len` elements from the submission.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no variable with this name and length.
-    pub fn variable<T: Element>(&self, name: &str, len: usize) -> Result<Vec<T>> {
-        self.submission.variable(name, len)
-    }
-
-    /// Copies values to a variable of exactly their length, like `cudaMemcpyToSymbol`. Use
-    /// [`Self::input_variable`] for variables that kernels must not modify.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Self::variable`] does.
-    pub fn set_variable<T: DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
-        self.submission.set_variable(name, values)
-    }
-
     /// Copies values to a variable that kernels must not modify, which the grader checks. Call it at most
     /// once per run for each name.
     ///
     /// # Errors
     ///
-    /// Fails as [`Self::variable`] does.
+    /// Fails as [`Code::set_variable`] does.
     pub fn input_variable<T: DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
-        self.set_variable(name, values)?;
+        self.submission.set_variable(name, values)?;
         let variable = self.submission.variable_memory::<T>(name, values.len())?;
         let (start, bytes) = (variable.as_device_ptr(), size_of_val(values));
         self.inputs.register(name, start, bytes, None)
@@ -450,15 +410,12 @@ impl Inputs {
 impl Input {
     fn modified(&self) -> Result<Option<ModifiedInput>> {
         let now = self.slice.as_host_vec()?;
-        Ok(
-            compare_elements(&now, &self.before, self.element).map(|(count, first)| {
-                ModifiedInput {
-                    name: self.name.clone(),
-                    count,
-                    first,
-                }
-            }),
-        )
+        let modified = compare_elements(&now, &self.before, self.element);
+        Ok(modified.map(|(count, first)| ModifiedInput {
+            name: self.name.clone(),
+            count,
+            first,
+        }))
     }
 }
 
@@ -533,7 +490,7 @@ mod tests {
 
     /// Writes to the second element of a buffer.
     fn scribble(bench: &Bench, buffer: cust::memory::DevicePointer<u32>) -> Result<()> {
-        let kernel = bench.kernel("scribble")?;
+        let kernel = bench.submission.kernel("scribble")?;
         let stream = &bench.gpu.stream;
         // SAFETY: every caller passes a buffer of four elements, and the kernel writes the second one.
         Ok(unsafe { launch!(kernel<<<1, 1, 0, stream>>>(buffer)) }?)
@@ -579,9 +536,12 @@ mod tests {
         });
         assert_eq!(modified_input, Some(("weights".to_owned(), 1, 2)));
         let modified_input = modified(|bench| {
-            bench.set_variable("weights", &VALUES)?;
+            bench.submission.set_variable("weights", &VALUES)?;
             turn(bench, &bench.submission)?;
-            assert_eq!(bench.variable::<u32>("weights", 4)?, [1, 2, 7, 4]);
+            assert_eq!(
+                bench.submission.variable::<u32>("weights", 4)?,
+                [1, 2, 7, 4]
+            );
             Ok(())
         });
         assert_eq!(modified_input, None);

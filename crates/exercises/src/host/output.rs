@@ -121,34 +121,24 @@ pub trait Element: DeviceCopy + Default {
     fn poison() -> Self;
 }
 
-impl Element for f32 {
-    fn values(elements: Vec<f32>) -> Values {
-        Values::Floats(elements)
-    }
+macro_rules! elements {
+    ($($element:ty: $values:ident;)*) => {$(
+        impl Element for $element {
+            fn values(elements: Vec<$element>) -> Values {
+                Values::$values(elements)
+            }
 
-    fn poison() -> f32 {
-        f32::from_ne_bytes([POISON; 4])
-    }
+            fn poison() -> $element {
+                <$element>::from_ne_bytes([POISON; 4])
+            }
+        }
+    )*};
 }
 
-impl Element for i32 {
-    fn values(elements: Vec<i32>) -> Values {
-        Values::Integers(elements)
-    }
-
-    fn poison() -> i32 {
-        i32::from_ne_bytes([POISON; 4])
-    }
-}
-
-impl Element for u32 {
-    fn values(elements: Vec<u32>) -> Values {
-        Values::Unsigned(elements)
-    }
-
-    fn poison() -> u32 {
-        u32::from_ne_bytes([POISON; 4])
-    }
+elements! {
+    f32: Floats;
+    i32: Integers;
+    u32: Unsigned;
 }
 
 #[cfg(test)]

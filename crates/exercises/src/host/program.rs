@@ -245,28 +245,22 @@ impl Drop for Program {
 }
 
 fn invalid_reply() -> NoReply {
-    NoReply(Text::from_fn(|lang| {
-        localize!(
-            lang,
-            "The replies are not what your functions return. Lines that begin with `{}` are \
-             reserved for the course: do not print them.",
-            "从你的答案收到的回复不是其函数的返回值。以 `{}` 开头的行只供课程使用：\
-             请不要打印这样的行。";
-            REPLY.trim_end()
-        )
-    }))
+    NoReply(text!(
+        "The replies are not what your functions return. Lines that begin with `{}` are \
+         reserved for the course: do not print them.",
+        "从你的答案收到的回复不是其函数的返回值。以 `{}` 开头的行只供课程使用：\
+         请不要打印这样的行。";
+        REPLY.trim_end()
+    ))
 }
 
 fn extra_reply() -> NoReply {
-    NoReply(Text::from_fn(|lang| {
-        localize!(
-            lang,
-            "Your submission sent more replies than requested. Lines that begin with `{}` are \
-             reserved for the course: do not print them.",
-            "你的答案发送的回复多于请求。以 `{}` 开头的行只供课程使用：请不要打印这样的行。";
-            REPLY.trim_end()
-        )
-    }))
+    NoReply(text!(
+        "Your submission sent more replies than requested. Lines that begin with `{}` are \
+         reserved for the course: do not print them.",
+        "你的答案发送的回复多于请求。以 `{}` 开头的行只供课程使用：请不要打印这样的行。";
+        REPLY.trim_end()
+    ))
 }
 
 #[cfg(test)]

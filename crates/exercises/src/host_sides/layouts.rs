@@ -27,36 +27,32 @@ impl Host for Fields {
         };
         let expected = particles.chunks(FIELDS).map(energy).collect();
 
-        let records = bench.input("records", &particles)?;
         let capacity = count.next_multiple_of(32) * FIELDS;
-        let memory = bench.output::<f32>(capacity)?;
-        let energies = bench.output(count)?;
-        let (fill, sum) = (bench.kernel("fill")?, bench.kernel("energies")?);
+        let (fill, sum) = (
+            bench.submission.kernel("fill")?,
+            bench.submission.kernel("energies")?,
+        );
         let blocks = |threads: usize| threads.div_ceil(BLOCK) as u32;
         let stream = &bench.gpu.stream;
-        // SAFETY: the arguments match the kernels' signatures, and the arrays have the lengths documented in
-        // the `.cu` file.
-        unsafe {
-            launch!(fill<<<blocks(count * FIELDS), BLOCK as u32, 0, stream>>>(
-                records.as_device_ptr(), memory.as_device_ptr(), count as i32
-            ))
-        }?;
-        stream.synchronize()?;
+        let fill_with = |particles: &[f32]| {
+            let records = bench.input("records", particles)?;
+            let memory = bench.output::<f32>(capacity)?;
+            // SAFETY: the arguments match the kernel's signature, and the arrays have the lengths documented in
+            // the `.cu` file.
+            unsafe {
+                launch!(fill<<<blocks(count * FIELDS), BLOCK as u32, 0, stream>>>(
+                    records.as_device_ptr(), memory.as_device_ptr(), count as i32
+                ))
+            }?;
+            stream.synchronize()?;
+            anyhow::Ok(memory)
+        };
+        let memory = fill_with(&particles)?;
+        let energies = bench.output(count)?;
         let fields = fields_in_memory(&memory.as_host_vec()?, &particles);
         // Fill another buffer with other particles, so that data kept outside `memory` no longer matches the
         // first ones.
-        bench.uncounted(|| {
-            let others = bench.input("records", &case.floats(1, count * FIELDS))?;
-            let other_memory = bench.output::<f32>(capacity)?;
-            // SAFETY: the arguments match the signature of `fill`, and both arrays are as long as those of
-            // the first launch.
-            unsafe {
-                launch!(fill<<<blocks(count * FIELDS), BLOCK as u32, 0, stream>>>(
-                    others.as_device_ptr(), other_memory.as_device_ptr(), count as i32
-                ))
-            }?;
-            Ok(stream.synchronize()?)
-        })?;
+        bench.uncounted(|| fill_with(&case.floats(1, count * FIELDS)))?;
         // SAFETY: the arguments match the signature of `energies`; `memory` has `buckets` elements and
         // `energies` has `count`.
         bench.launch(|| unsafe {
@@ -137,14 +133,14 @@ impl Host for Spheres {
             .map(|(x, y)| brightness_at(&spheres, x as f32, y as f32))
             .collect();
 
-        if bench.has_variable("constant_spheres")? {
+        if bench.submission.has_variable("constant_spheres")? {
             let mut all = [FILLER; MAX_SPHERES];
             all[..spheres.len()].copy_from_slice(&spheres);
             bench.input_variable("constant_spheres", &all)?;
         }
         let device_spheres = bench.input("spheres", spheres.as_flattened())?;
         let image = bench.output::<f32>(width * height)?;
-        let kernel = bench.kernel("draw")?;
+        let kernel = bench.submission.kernel("draw")?;
         let stream = &bench.gpu.stream;
         let [width_argument, height_argument, count_argument] =
             [case.size[0], case.size[1], case.size[2]];

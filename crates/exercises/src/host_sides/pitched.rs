@@ -29,7 +29,7 @@ impl Host for PitchInElements {
         let size = [COLOURS * width + extra.len(), height, 1];
         let image = bench.pitched_input("image", &rows, size)?;
         let to = bench.output(width * height)?;
-        let kernel = bench.kernel("to_grey")?;
+        let kernel = bench.submission.kernel("to_grey")?;
         let stream = &bench.gpu.stream;
         let grid = (width.div_ceil(BLOCK) as u32, height.div_ceil(BLOCK) as u32);
         let block = (BLOCK as u32, BLOCK as u32);
@@ -71,7 +71,7 @@ impl Host for PitchedRows {
         let extra = vec![f32::from_ne_bytes([filler; 4]); padded_width - width];
         let unwritten = vec![f32::from_ne_bytes([POISON; 4]); width * height];
         to.copy_2d_from(&pad_rows(&unwritten, width, &extra), padded_width)?;
-        let kernel = bench.kernel("cut")?;
+        let kernel = bench.submission.kernel("cut")?;
         let stream = &bench.gpu.stream;
         let grid = (width.div_ceil(BLOCK) as u32, height.div_ceil(BLOCK) as u32);
         let block = (BLOCK as u32, BLOCK as u32);
@@ -152,7 +152,7 @@ impl Host for SliceDifferences {
             height: height as i32,
             depth: depth as i32,
         };
-        let kernel = bench.kernel("slice_differences")?;
+        let kernel = bench.submission.kernel("slice_differences")?;
         let stream = &bench.gpu.stream;
         let grid = (
             width.div_ceil(32) as u32,
@@ -200,7 +200,7 @@ impl Host for Columns {
         let rows = pad_rows(&matrix, width, &extra);
         let pitched = bench.pitched_input("matrix", &rows, [width + extra.len(), height, 1])?;
         let sums = DeviceBuffer::from_slice(&vec![0; width])?;
-        let kernel = bench.kernel("column_sums")?;
+        let kernel = bench.submission.kernel("column_sums")?;
         let stream = &bench.gpu.stream;
         let strips = height.div_ceil(STRIP) * width;
         let blocks = strips.div_ceil(COLUMNS_PER_BLOCK) as u32;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 use cust::prelude::*;
 
-use crate::host::{Bench, Case, Host, Output};
+use crate::host::{Bench, Case, Code, Host, Output};
 
 /// Six access patterns, each executed by one warp.
 pub struct PredictSectors;
@@ -32,7 +32,9 @@ const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 
 impl Host for PredictSectors {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
-        let predicted = bench.variable::<u32>("predicted", SECTOR_KERNELS.len())?;
+        let predicted = bench
+            .submission
+            .variable::<u32>("predicted", SECTOR_KERNELS.len())?;
         let numbers = case.floats(0, LENGTH);
         let from = bench.input("in", &numbers)?;
         let stream = &bench.gpu.stream;
@@ -40,31 +42,24 @@ impl Host for PredictSectors {
         let mut outputs = Vec::new();
         let mut sectors = Vec::new();
         for (name, element) in SECTOR_KERNELS {
-            let to = bench.output(WARP)?;
-            let kernel = bench.kernel(name)?;
-            // SAFETY: the arguments match the kernel's signature, and no lane loads past the `LENGTH`
-            // elements of `in`.
-            unsafe {
-                launch!(kernel<<<1, WARP as u32, 0, stream>>>(
-                    from.as_device_ptr(), to.as_device_ptr()
-                ))
-            }?;
-            stream.synchronize()?;
-            let expected = (0..WARP).map(|lane| numbers[element(lane)]).collect();
-            outputs.push(Output::new(name, &[WARP], &to, expected)?);
-            // Count the course's own kernels: the student may have changed the copies in the submission.
-            let measured = bench.uncounted(|| {
-                let (kernel, to) = (
-                    bench.start_code()?.kernel(name)?,
-                    bench.output::<f32>(WARP)?,
-                );
-                // SAFETY: the arguments match the kernel's signature; `to` has `WARP` elements, one per lane.
+            let run = |code: &Code| {
+                let (kernel, to) = (code.kernel(name)?, bench.output::<f32>(WARP)?);
+                // SAFETY: the arguments match the kernel's signature; no lane loads past the `LENGTH` elements of
+                // `in`, and `to` has `WARP` elements, one per lane.
                 unsafe {
                     launch!(kernel<<<1, WARP as u32, 0, stream>>>(
                         from.as_device_ptr(), to.as_device_ptr()
                     ))
                 }?;
                 stream.synchronize()?;
+                anyhow::Ok(to)
+            };
+            let to = run(&bench.submission)?;
+            let expected = (0..WARP).map(|lane| numbers[element(lane)]).collect();
+            outputs.push(Output::new(name, &[WARP], &to, expected)?);
+            // Count the course's own kernels: the student may have changed the copies in the submission.
+            let measured = bench.uncounted(|| {
+                run(bench.start_code()?)?;
                 bench.counter(SECTORS)
             })?;
             sectors.push(match measured {
@@ -113,7 +108,9 @@ impl Host for PredictConstant {
         let numbers = case.integers(0, TABLE, u32::MAX);
         let table: Vec<i32> = numbers.into_iter().map(u32::cast_signed).collect();
         // Read the predictions before any of the student's kernels can change them.
-        let predicted = bench.variable::<u32>("predicted", CONSTANT_KERNELS.len())?;
+        let predicted = bench
+            .submission
+            .variable::<u32>("predicted", CONSTANT_KERNELS.len())?;
         bench.input_variable("table", &table)?;
         bench.start_code()?.set_variable("table", &table)?;
 
@@ -122,20 +119,8 @@ impl Host for PredictConstant {
         for (name, element) in CONSTANT_KERNELS {
             let read = |i| element(i / THREADS, i % THREADS);
             let expected = (0..blocks * THREADS).map(|i| table[read(i)]).collect();
-            let out = bench.output::<i32>(blocks * THREADS)?;
-            let kernel = bench.kernel(name)?;
-            let stream = &bench.gpu.stream;
-            // SAFETY: the kernel takes one pointer and writes one element per thread; `out` has as many
-            // elements.
-            unsafe {
-                launch!(kernel<<<case.size[0], (BLOCK_SIDE, BLOCK_SIDE), 0, stream>>>(out.as_device_ptr()))
-            }?;
-            stream.synchronize()?;
-            outputs.push(Output::new(name, &[blocks, THREADS], &out, expected)?);
-
-            // Count the course's own kernels: the student may have changed the copies in the submission.
-            let measured = bench.uncounted(|| {
-                let kernel = bench.start_code()?.kernel(name)?;
+            let run = |code: &Code| {
+                let (kernel, stream) = (code.kernel(name)?, &bench.gpu.stream);
                 let out = bench.output::<i32>(blocks * THREADS)?;
                 // SAFETY: the kernel takes one pointer and writes one element per thread; `out` has as many
                 // elements.
@@ -143,6 +128,14 @@ impl Host for PredictConstant {
                     launch!(kernel<<<case.size[0], (BLOCK_SIDE, BLOCK_SIDE), 0, stream>>>(out.as_device_ptr()))
                 }?;
                 stream.synchronize()?;
+                anyhow::Ok(out)
+            };
+            let out = run(&bench.submission)?;
+            outputs.push(Output::new(name, &[blocks, THREADS], &out, expected)?);
+
+            // Count the course's own kernels: the student may have changed the copies in the submission.
+            let measured = bench.uncounted(|| {
+                run(bench.start_code()?)?;
                 bench.counter("idc__requests.sum")
             })?;
             let warps = (blocks * THREADS / WARP) as u64;

@@ -58,7 +58,7 @@ impl HostExercise for Blocks {
         if (1..=needed.0 + 1).contains(&grid.0) && (1..=needed.1 + 1).contains(&grid.1) {
             let elements = case.width() * case.height();
             let visits = DeviceBuffer::from_slice(&vec![0_u32; elements])?;
-            let kernel = bench.kernel("visit")?;
+            let kernel = bench.submission.kernel("visit")?;
             let stream = &bench.gpu.stream;
             // SAFETY: the arguments match the signature of `visit`, and `visits` has `columns * rows` elements.
             unsafe {
@@ -228,7 +228,7 @@ const SHORTENED: [u32; 2] = [25, 60];
 impl HostExercise for Events {
     fn run(&self, bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
         let out = bench.output::<f32>(THREADS as usize)?;
-        let kernel = bench.kernel("work")?;
+        let kernel = bench.submission.kernel("work")?;
         let stream = &bench.gpu.stream;
         let work = |rounds: u32| {
             // SAFETY: the arguments match the kernel's signature, and `out` has one element for each of its

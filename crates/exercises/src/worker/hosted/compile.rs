@@ -257,15 +257,12 @@ fn foreign_inputs(list: &Path) -> Result<Option<Text>> {
     let variable = |line: &str| Some(line.strip_prefix("# env-dep:")?.to_owned());
     if let Some(variable) = list.lines().find_map(variable) {
         let name = variable.split('=').next().unwrap_or_default();
-        return Ok(Some(Text::from_fn(|lang| {
-            localize!(
-                lang,
-                "It reads the environment variable `{}` at compile time: remove `env!` and \
-                 `option_env!`.",
-                "它在编译时读取了环境变量 `{}`：请去掉 `env!` 和 `option_env!`。";
-                name
-            )
-        })));
+        return Ok(Some(text!(
+            "It reads the environment variable `{}` at compile time: remove `env!` and \
+             `option_env!`.",
+            "它在编译时读取了环境变量 `{}`：请去掉 `env!` 和 `option_env!`。";
+            name
+        )));
     }
     let other = listed_files(&list).find(|file| !SOURCES.contains(&file.as_str()));
     Ok(other.map(|file| one_file(&format!(" (`{file}`)"))))
@@ -278,16 +275,13 @@ fn unreadable_input(messages: &str) -> Option<Text> {
 }
 
 fn one_file(which: &str) -> Text {
-    Text::from_fn(|lang| {
-        localize!(
-            lang,
-            "A submission is a single file, but this one includes another{}: remove `mod …;`, \
-             `#[path]`, `include!`, `include_str!` and `include_bytes!`.",
-            "答案只能是一个文件，而这个答案包含了另一个文件{}：请去掉 `mod …;`、`#[path]`、\
-             `include!`、`include_str!` 和 `include_bytes!`。";
-            which
-        )
-    })
+    text!(
+        "A submission is a single file, but this one includes another{}: remove `mod …;`, \
+         `#[path]`, `include!`, `include_str!` and `include_bytes!`.",
+        "答案只能是一个文件，而这个答案包含了另一个文件{}：请去掉 `mod …;`、`#[path]`、\
+         `include!`、`include_str!` 和 `include_bytes!`。";
+        which
+    )
 }
 
 /// Returns the files in a dependency list, which has one makefile rule without prerequisites per file.
