@@ -1,5 +1,18 @@
 //! The two languages of the book.
 
+/// Formats a sentence in the given language: `localize!(language, "{} of {}", "共 {1} 个，第 {0} 个"; index, count)`.
+/// The values after the semicolon are passed to both format strings.
+macro_rules! localize {
+    ($language:expr, $english:literal, $chinese:literal $(; $($value:expr),+)?) => {
+        $language.pick(
+            format!($english $(, $($value),+)?),
+            format!($chinese $(, $($value),+)?),
+        )
+    };
+}
+
+pub(crate) use localize;
+
 /// A language of the book.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {

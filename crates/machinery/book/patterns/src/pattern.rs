@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::language::Language;
+use crate::language::{Language, localize};
 
 /// An access pattern: the element that each thread reads. `kernels/patterns.cu` implements it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,11 +216,10 @@ impl Problem {
                 format!("a block must have 1 to 1024 threads, not {count}"),
                 format!("线程块必须有 1 到 1024 个线程，而不是 {count} 个"),
             ),
-            Problem::TooFar(extent, bytes) => language.pick(
-                format!(
-                    "this pattern needs {extent} bytes of memory, but only {bytes} are available"
-                ),
-                format!("这种访问模式需要 {extent} 字节内存，但只有 {bytes} 字节可用"),
+            Problem::TooFar(extent, bytes) => localize!(
+                language,
+                "this pattern needs {extent} bytes of memory, but only {bytes} are available",
+                "这种访问模式需要 {extent} 字节内存，但只有 {bytes} 字节可用"
             ),
         }
     }

@@ -1,6 +1,6 @@
 //! Sentences that describe a pattern and its result.
 
-use crate::language::Language;
+use crate::language::{Language, localize};
 use crate::outcome::Sums;
 use crate::pattern::{Order, Pattern, Space};
 
@@ -82,39 +82,27 @@ pub fn pattern(pattern: &Pattern, language: Language) -> String {
             format!("Thread x reads element {} of {element} bytes", index("x")),
             format!("线程 x 读第 {} 个元素，每个 {element} 字节", index("x")),
         ),
-        Order::Rows => language.pick(
-            format!(
-                "Thread (x, y) reads element {} of row y, of {element} bytes; rows are {pitch} bytes apart",
-                index("x")
-            ),
-            format!(
-                "线程 (x, y) 读第 y 行的第 {} 个元素，每个 {element} 字节；相邻两行相距 {pitch} 字节",
-                index("x")
-            ),
+        Order::Rows => localize!(
+            language,
+            "Thread (x, y) reads element {} of row y, of {element} bytes; rows are {pitch} bytes apart",
+            "线程 (x, y) 读第 y 行的第 {} 个元素，每个 {element} 字节；相邻两行相距 {pitch} 字节";
+            index("x")
         ),
-        Order::Columns => language.pick(
-            format!(
-                "Thread (x, y) reads element {} of row x, of {element} bytes; rows are {pitch} bytes apart",
-                index("y")
-            ),
-            format!(
-                "线程 (x, y) 读第 x 行的第 {} 个元素，每个 {element} 字节；相邻两行相距 {pitch} 字节",
-                index("y")
-            ),
+        Order::Columns => localize!(
+            language,
+            "Thread (x, y) reads element {} of row x, of {element} bytes; rows are {pitch} bytes apart",
+            "线程 (x, y) 读第 x 行的第 {} 个元素，每个 {element} 字节；相邻两行相距 {pitch} 字节";
+            index("y")
         ),
         Order::One => language.pick(
             format!("All threads read element {offset}, of {element} bytes"),
             format!("所有线程都读第 {offset} 个元素（{element} 字节）"),
         ),
-        Order::Random => language.pick(
-            format!(
-                "Threads read pseudo-random elements of {element} bytes, out of {} elements",
-                pattern.elements()
-            ),
-            format!(
-                "各线程在 {} 个元素中伪随机读取，每个元素 {element} 字节",
-                pattern.elements()
-            ),
+        Order::Random => localize!(
+            language,
+            "Threads read pseudo-random elements of {element} bytes, out of {} elements",
+            "各线程在 {} 个元素中伪随机读取，每个元素 {element} 字节";
+            pattern.elements()
         ),
     }
 }

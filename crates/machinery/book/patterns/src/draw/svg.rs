@@ -91,15 +91,9 @@ impl Svg {
     /// Returns the complete `<svg>` element. `description` is the text alternative for screen readers.
     pub fn finish(mut self, description: &str) -> String {
         self.flush();
-        let Svg {
-            name,
-            title,
-            body,
-            height,
-            ..
-        } = self;
-        let (title, description) = (escape(&title), escape(description));
-        let height = format_number(height.ceil());
+        let Svg { name, body, .. } = &self;
+        let (title, description) = (escape(&self.title), escape(description));
+        let height = format_number(self.height.ceil());
         format!(
             "<svg class=\"fig\" role=\"img\" aria-labelledby=\"{name}-title {name}-desc\" \
              viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" xmlns=\"http://www.w3.org/2000/svg\">\n\
@@ -117,17 +111,27 @@ impl Svg {
     /// Draws a rectangle.
     pub fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, class: Class) {
         self.extend_to(y + height + 1.0);
-        if self
-            .pending
-            .as_ref()
-            .is_some_and(|(other, _)| *other != class)
-        {
+        if matches!(&self.pending, Some((other, _)) if *other != class) {
             self.flush();
         }
         let (_, path) = self.pending.get_or_insert_with(|| (class, String::new()));
         let [x, y, width, height] = [x, y, width, height].map(format_number);
         // Writing to a string does not fail.
         let _ = write!(path, "M{x} {y}h{width}v{height}h-{width}z");
+    }
+
+    /// Draws `count` boxes side by side, one every `step`, with gaps in between.
+    pub fn boxes(
+        &mut self,
+        [x, y]: [f64; 2],
+        count: usize,
+        [step, gap, height]: [f64; 3],
+        class: impl Fn(usize) -> Class,
+    ) {
+        for index in 0..count {
+            let x = x + index as f64 * step;
+            self.rect(x, y, step - gap, height, class(index));
+        }
     }
 
     /// Writes the rectangles that are not written yet.

@@ -39,17 +39,11 @@ pub fn patterns(language: Language) -> Result<String> {
         let mut machine = load(ADD_CONSTANT)?;
         let base = machine.variable("const_values").context("const_values")?;
         let threads = 64;
-        let (sums, inputs) = (
-            machine.allocate(8 * threads)?,
-            machine.allocate(8 * threads)?,
-        );
+        let mut buffer = || machine.allocate(8 * threads);
+        let (sums, inputs) = (buffer()?, buffer()?);
         let params = params![sums, inputs, 2 * threads as u32, number,];
-        let launch = Launch::new(
-            "add_constant_constant_memory",
-            [2, 1],
-            [threads as u32, 1],
-            params,
-        );
+        let (kernel, block) = ("add_constant_constant_memory", [threads as u32, 1]);
+        let launch = Launch::new(kernel, [2, 1], block, params);
         let trace = run(&machine, &launch)?;
         let mut loads = trace.loads(Memory::Constant);
         let load = loads.find(|load| (load.block, load.warp) == (1, 1));
@@ -109,12 +103,8 @@ pub fn spheres(language: Language) -> Result<String> {
         }
     }
     let mut y = 37.0;
-    svg.text_right(
-        LEFT - 6.0,
-        31.0,
-        Class::Faint,
-        language.pick("load", "读取"),
-    );
+    let name = language.pick("load", "读取");
+    svg.text_right(LEFT - 6.0, 31.0, Class::Faint, name);
     for (number, load) in loads.iter().enumerate() {
         let number = number + 1;
         svg.text_right(LEFT - 6.0, y + 11.0, Class::Faint, &number.to_string());

@@ -8,7 +8,7 @@ use sim_machine::{Launch, params};
 use crate::draw::lines::ranges;
 use crate::draw::svg::{Class, Svg};
 use crate::draw::{LEFT, ROW};
-use crate::language::Language;
+use crate::language::{Language, localize};
 use crate::trace::{load, run};
 
 const PTX: &str = include_str!(env!("STENCIL_READONLY_PTX"));
@@ -39,24 +39,14 @@ pub fn halo(language: Language) -> Result<String> {
     let loads: Vec<&Traced> = trace.loads(Memory::Global).collect();
     // Positions in the buffer: point 0 is at position RADIUS.
     let position = |address: u64| ((address - buffer) / 4) as usize;
-    let is_full_warp = |load: &Traced| load.mask.count_ones() as usize == THREADS;
-    let class = |load: &Traced| {
-        if is_full_warp(load) {
-            Class::A
-        } else {
-            Class::C
-        }
+    let class = |load: &Traced| match load.mask.count_ones() as usize {
+        THREADS => Class::A,
+        _ => Class::C,
     };
 
     let mut svg = Svg::new("halo", title);
-    for (x, class, name) in [
-        (
-            0.0,
-            Class::A,
-            language.pick("one point per thread", "每个线程一个点"),
-        ),
-        (190.0, Class::C, language.pick("halo", "光环")),
-    ] {
+    let names = language.pick(["one point per thread", "halo"], ["每个线程一个点", "光环"]);
+    for ((x, class), name) in [(0.0, Class::A), (190.0, Class::C)].into_iter().zip(names) {
         svg.rect(x, 1.0, 14.0, 14.0, class);
         svg.text(x + 20.0, 13.0, Class::Faint, name);
     }
@@ -67,15 +57,8 @@ pub fn halo(language: Language) -> Result<String> {
     for block in 0..BLOCKS {
         let name = language.pick(format!("block {block}"), format!("块 {block}"));
         svg.text_right(LEFT - 6.0, y + 12.0, Class::Faint, &name);
-        for other in 0..POINTS + 2 * RADIUS {
-            svg.rect(
-                LEFT + other as f64 * width,
-                y,
-                width - 0.5,
-                14.0,
-                Class::Empty,
-            );
-        }
+        let count = POINTS + 2 * RADIUS;
+        svg.boxes([LEFT, y], count, [width, 0.5, 14.0], |_| Class::Empty);
         for load in loads.iter().filter(|load| load.block == block as u64) {
             for (_, address) in load.lanes() {
                 let x = LEFT + position(address) as f64 * width;
@@ -94,18 +77,11 @@ pub fn halo(language: Language) -> Result<String> {
     let middle: Vec<&&Traced> = loads.iter().filter(|load| load.block == 1).collect();
     let heading = language.pick("The loads of block 1:", "块 1 的各次加载：");
     y = svg.paragraph(y, Class::Ink, heading) + 4.0;
-    let width = ROW / (THREADS + 2 * RADIUS) as f64;
+    let loaded = THREADS + 2 * RADIUS;
+    let width = ROW / loaded as f64;
     let mut sectors = 0;
     for load in &middle {
-        for other in 0..THREADS + 2 * RADIUS {
-            svg.rect(
-                LEFT + other as f64 * width,
-                y,
-                width - 1.0,
-                14.0,
-                Class::Empty,
-            );
-        }
+        svg.boxes([LEFT, y], loaded, [width, 1.0, 14.0], |_| Class::Empty);
         let mut loading_lanes = Vec::new();
         for (lane, address) in load.lanes() {
             let x = LEFT + (position(address) - THREADS) as f64 * width;
@@ -122,19 +98,12 @@ pub fn halo(language: Language) -> Result<String> {
         "左侧是参与读取的通道。",
     );
     y = svg.paragraph(y, Class::Faint, note);
-    let loaded = THREADS + 2 * RADIUS;
-    let result = language.pick(
-        format!(
-            "{} requests, {sectors} sectors ({} without the halo); {loaded} points \
-             loaded for {THREADS} results",
-            middle.len(),
-            first.units
-        ),
-        format!(
-            "{} 次请求，{sectors} 个扇区（不含光环为 {} 个）；为 {THREADS} 个结果加载 {loaded} 个点",
-            middle.len(),
-            first.units
-        ),
+    let result = localize!(
+        language,
+        "{} requests, {sectors} sectors ({} without the halo); {loaded} points \
+         loaded for {THREADS} results",
+        "{} 次请求，{sectors} 个扇区（不含光环为 {} 个）；为 {THREADS} 个结果加载 {loaded} 个点";
+        middle.len(), first.units
     );
     svg.paragraph(y, Class::Bold, &result);
     Ok(svg.finish(&result))

@@ -10,7 +10,7 @@ use sim_machine::{Launch, params};
 use crate::draw::lines::{self, Lines};
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
 use crate::draw::{Colours, WIDTH, banks, colour, requests, warp};
-use crate::language::Language;
+use crate::language::{Language, localize};
 use crate::trace::{load, run};
 
 const PITCHED: &str = include_str!(env!("MATMUL_PITCHED_PTX"));
@@ -37,11 +37,8 @@ pub fn swapped(language: Language) -> Result<String> {
         ("uncoalesced", UNCOALESCED, "mat_mul_uncoalesced"),
     ] {
         let mut machine = load(ptx)?;
-        let [a, b, c] = [
-            machine.allocate(BYTES)?,
-            machine.allocate(BYTES)?,
-            machine.allocate(BYTES)?,
-        ];
+        let mut buffer = || machine.allocate(BYTES);
+        let [a, b, c] = [buffer()?, buffer()?, buffer()?];
         let matrix = |address: u64| [SIDE, SIDE, address, STRIDE];
         let params = params![matrix(a), matrix(b), matrix(c)];
         let launch = Launch::new(kernel, [1, 1], [SIDE as u32, SIDE as u32], params);
@@ -108,16 +105,10 @@ pub fn scattered(language: Language) -> Result<String> {
     ] {
         let mut machine = load(ptx)?;
         let values = machine.allocate(TABLE_BYTES)?;
-        let (sums, inputs) = (
-            machine.allocate(4 * SCATTERED_SUMS)?,
-            machine.allocate(4 * SCATTERED_SUMS)?,
-        );
+        let mut buffer = || machine.allocate(4 * SCATTERED_SUMS);
+        let (sums, inputs) = (buffer()?, buffer()?);
         let params = params![sums, inputs, values, SCATTERED_SUMS as u32, PSEUDO_RANDOM];
-        let shared = if memory == Memory::Shared {
-            TABLE_BYTES as u32
-        } else {
-            0
-        };
+        let shared = u32::from(memory == Memory::Shared) * TABLE_BYTES as u32;
         let launch = Launch::new(kernel, [1, 1], [THREADS as u32, 1], params).shared(shared);
         let trace = run(&machine, &launch)?;
         // The first load of a value by the second warp; values are loaded with 4 bytes per lane.
@@ -223,27 +214,9 @@ pub fn register_reuse(language: Language) -> Result<String> {
     );
     let mut svg = Svg::new("ladder-kept", title);
     let kernels = [
-        (
-            "constant",
-            NOTE_KERNEL,
-            "add_constant_constant_memory",
-            BLOCKS,
-            SUMS,
-        ),
-        (
-            "constant int4",
-            INT4,
-            "add_constant_int4_constant",
-            BLOCKS,
-            SUMS / 4,
-        ),
-        (
-            "constant kept",
-            KEPT,
-            "add_constant_kept_constant",
-            1,
-            SUMS / 4,
-        ),
+        ("constant", NOTE_KERNEL, "constant_memory", BLOCKS, SUMS),
+        ("constant int4", INT4, "int4_constant", BLOCKS, SUMS / 4),
+        ("constant kept", KEPT, "kept_constant", 1, SUMS / 4),
     ];
     let step = WIDTH / kernels.len() as f64;
     let [cell_width, cell_height] = [(step - 10.0) / SUMS as f64, 9.0];
@@ -251,18 +224,13 @@ pub fn register_reuse(language: Language) -> Result<String> {
     let bottom = top + cell_height * BLOCKS as f64 + 4.0;
     let mut descriptions = Vec::new();
     for (number, (name, ptx, kernel, grid, block)) in kernels.into_iter().enumerate() {
-        let thread = thread(ptx, kernel, grid, block)?;
+        let thread = thread(ptx, &format!("add_constant_{kernel}"), grid, block)?;
         let x = number as f64 * step;
         svg.text(x, 13.0, Class::Bold, name);
         for row in 0..BLOCKS {
             let y = top + row as f64 * cell_height;
-            svg.rect(
-                x,
-                y,
-                cell_width * SUMS as f64,
-                cell_height - 1.0,
-                Class::Waste,
-            );
+            let width = cell_width * SUMS as f64;
+            svg.rect(x, y, width, cell_height - 1.0, Class::Waste);
             let row_sums = thread.sums.iter().filter(|&sum| sum / SUMS == row);
             for sum in row_sums {
                 let left = x + (sum % SUMS) as f64 * cell_width;
@@ -272,14 +240,12 @@ pub fn register_reuse(language: Language) -> Result<String> {
         let (sums, inputs, values) = (thread.sums.len(), thread.inputs, thread.values);
         let lines = [
             language.pick(format!("sums: {sums}"), format!("和：{sums} 个")),
-            language.pick(
-                format!("loads of inputs: {inputs}"),
-                format!("加载输入：{inputs} 次"),
+            localize!(
+                language,
+                "loads of inputs: {inputs}",
+                "加载输入：{inputs} 次"
             ),
-            language.pick(
-                format!("loads of values: {values}"),
-                format!("加载值：{values} 次"),
-            ),
+            localize!(language, "loads of values: {values}", "加载值：{values} 次"),
         ];
         for (line, text) in lines.iter().enumerate() {
             let y = bottom + 13.0 + line as f64 * LINE_SPACING;

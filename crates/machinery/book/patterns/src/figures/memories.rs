@@ -5,7 +5,7 @@ use cuda_sim::device::DeviceSpec;
 
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
-use crate::language::Language;
+use crate::language::{Language, localize};
 
 /// Padding inside a box, and distance between boxes.
 const PADDING: f64 = 8.0;
@@ -35,69 +35,40 @@ pub fn hierarchy(language: Language) -> Result<String> {
     svg.text(PADDING, 16.0, Class::Bold, "GPU");
     let top = LINE_SPACING + 4.0;
     let mut y = top;
-    for (index, name) in [
-        (0, language.pick("SM 0".to_owned(), "SM 0".to_owned())),
-        (
-            1,
-            language.pick(
-                format!("SM {}", device.multiprocessors - 1),
-                format!("SM {}", device.multiprocessors - 1),
-            ),
-        ),
-    ] {
+    for (index, sm) in [(0, 0), (1, device.multiprocessors - 1)] {
+        let name = format!("SM {sm}");
         let x = PADDING + f64::from(index) * (sm_width + sm_gap);
         let width = sm_width - 2.0 * PADDING;
         svg.text(x + PADDING, top + 16.0, Class::Bold, &name);
         y = top + LINE_SPACING + 4.0;
-        named_box(
-            &mut svg,
-            [x + PADDING, y, width],
-            Class::C,
-            language.pick("registers", "寄存器"),
-        );
+        let name = language.pick("registers", "寄存器");
+        named_box(&mut svg, [x + PADDING, y, width], Class::C, name);
         y += BOX_HEIGHT + 5.0;
         let half = (width - 5.0) / 2.0;
         svg.rect(x + PADDING, y, half, 2.0 * BOX_HEIGHT + 5.0, Class::Empty);
         svg.rect(x + PADDING, y, BAR_WIDTH, 2.0 * BOX_HEIGHT + 5.0, Class::B);
         let words = language.pick(["constant", "cache"], ["常量", "缓存"]);
         for (line, word) in (0..).zip(words) {
-            svg.text_centered(
-                x + PADDING + half / 2.0,
-                y + 24.0 + f64::from(line) * LINE_SPACING,
-                Class::Ink,
-                word,
-            );
+            let y = y + 24.0 + f64::from(line) * LINE_SPACING;
+            svg.text_centered(x + PADDING + half / 2.0, y, Class::Ink, word);
         }
         let right = x + PADDING + half + 5.0;
-        named_box(
-            &mut svg,
-            [right, y, half],
-            Class::C,
-            language.pick("shared", "共享内存"),
-        );
+        let name = language.pick("shared", "共享内存");
+        named_box(&mut svg, [right, y, half], Class::C, name);
         y += BOX_HEIGHT + 5.0;
-        named_box(
-            &mut svg,
-            [right, y, half],
-            Class::B,
-            language.pick("L1 cache", "L1 缓存"),
-        );
+        let name = language.pick("L1 cache", "L1 缓存");
+        named_box(&mut svg, [right, y, half], Class::B, name);
         y += BOX_HEIGHT;
         svg.rect(x, top, sm_width, y + PADDING - top, Class::Empty);
-        svg.line(
-            [x + sm_width / 2.0, y + PADDING],
-            [x + sm_width / 2.0, y + 2.0 * PADDING + 4.0],
-        );
+        let middle = x + sm_width / 2.0;
+        let bottom = y + 2.0 * PADDING + 4.0;
+        svg.line([middle, y + PADDING], [middle, bottom]);
     }
     svg.text_centered(WIDTH / 2.0, (top + y) / 2.0, Class::Bold, "…");
     y += 2.0 * PADDING + 5.0;
     let inner_width = WIDTH - 2.0 * PADDING;
-    named_box(
-        &mut svg,
-        [PADDING, y, inner_width],
-        Class::B,
-        language.pick("L2 cache, shared by all SMs", "L2 缓存，所有 SM 共用"),
-    );
+    let name = language.pick("L2 cache, shared by all SMs", "L2 缓存，所有 SM 共用");
+    named_box(&mut svg, [PADDING, y, inner_width], Class::B, name);
     y += BOX_HEIGHT;
     svg.line([WIDTH / 2.0, y], [WIDTH / 2.0, y + PADDING]);
     y += PADDING + 1.0;
@@ -112,12 +83,8 @@ pub fn hierarchy(language: Language) -> Result<String> {
     svg.line([WIDTH / 2.0, y], [WIDTH / 2.0, y + 2.0 * PADDING]);
     svg.text(WIDTH / 2.0 + 8.0, y + 13.0, Class::Faint, "PCIe");
     y += 2.0 * PADDING + 1.0;
-    named_box(
-        &mut svg,
-        [PADDING, y, inner_width],
-        Class::C,
-        language.pick("host memory", "主机内存"),
-    );
+    let name = language.pick("host memory", "主机内存");
+    named_box(&mut svg, [PADDING, y, inner_width], Class::C, name);
     let note = language.pick(
         "Orange: memories, managed by the program. Blue: caches, managed by the hardware. The \
          farther down, the larger the memory and the longer the latency of a load.",
@@ -171,10 +138,8 @@ pub fn memories(language: Language) -> Result<String> {
     );
     y = svg.paragraph(y, Class::Faint, note);
     svg.extend_to(y);
-    let descriptions: Vec<String> = rows
-        .iter()
-        .map(|row| format!("{}: {}, {}, {}", row.name, row.scope, row.size, row.speed))
-        .collect();
+    let describe = |row: &Row| format!("{}: {}, {}, {}", row.name, row.scope, row.size, row.speed);
+    let descriptions: Vec<String> = rows.iter().map(describe).collect();
     Ok(svg.finish(&descriptions.join("; ")))
 }
 
@@ -186,9 +151,8 @@ const MEMORY: &str = "141 GB";
 
 /// Returns the measured value of that name. Fails if the file has no such value.
 fn measured(name: &str) -> Result<f64> {
-    let line = MEASURED
-        .lines()
-        .find_map(|line| line.trim().strip_prefix(name));
+    let mut lines = MEASURED.lines();
+    let line = lines.find_map(|line| line.trim().strip_prefix(name));
     let figure = line.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
     figure.with_context(|| format!("docs/results/rates-h200.txt has no `{name}`"))
 }
@@ -216,9 +180,10 @@ fn rows(device: &DeviceSpec, language: Language) -> Result<Vec<Row>> {
         },
         Row {
             name: language.pick("Shared memory", "共享内存"),
-            size: language.pick(
-                format!("up to {shared} of the L1 cache"),
-                format!("L1 缓存中的最多 {shared}"),
+            size: localize!(
+                language,
+                "up to {shared} of the L1 cache",
+                "L1 缓存中的最多 {shared}"
             ),
             scope: language.pick("the threads of a block", "同一个线程块的线程"),
             cycles: Some(measured("shared")?),

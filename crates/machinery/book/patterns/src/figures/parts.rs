@@ -8,7 +8,7 @@ use sim_machine::{Launch, Machine, Params, params};
 
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
-use crate::language::Language;
+use crate::language::{Language, localize};
 use crate::trace::{load, run};
 
 const PITCHED: &str = include_str!(env!("MATMUL_PITCHED_PTX"));
@@ -60,6 +60,7 @@ const fn new_kernel(
 type Position = (usize, usize);
 
 /// The elements that the first thread and the first warp of block 0 store.
+#[derive(Default)]
 struct Parts {
     thread: BTreeSet<Position>,
     warp: BTreeSet<Position>,
@@ -77,18 +78,11 @@ impl Kernel {
         let bytes = 4 * (columns * SIDE) as u64;
         let result = machine.allocate(bytes)?;
         let parameters = make_parameters(&mut machine, result)?;
-        let [grid_x, grid_y] = [columns.div_ceil(self.tile[0]), SIDE.div_ceil(self.tile[1])];
-        let launch = Launch::new(
-            self.kernel,
-            [grid_x as u32, grid_y as u32],
-            self.block,
-            parameters,
-        );
+        let grid = [columns.div_ceil(self.tile[0]), SIDE.div_ceil(self.tile[1])];
+        let grid = grid.map(|blocks| blocks as u32);
+        let launch = Launch::new(self.kernel, grid, self.block, parameters);
         let trace = run(&machine, &launch)?;
-        let mut parts = Parts {
-            thread: BTreeSet::new(),
-            warp: BTreeSet::new(),
-        };
+        let mut parts = Parts::default();
         let stores = trace.accesses.iter().filter(|access| {
             !access.kind.is_load()
                 && access.memory == Memory::Global
@@ -107,10 +101,8 @@ impl Kernel {
                 }
             }
         }
-        parts
-            .thread
-            .first()
-            .context("the thread stores something")?;
+        let first = parts.thread.first();
+        first.context("the thread stores something")?;
         Ok(parts)
     }
 
@@ -197,22 +189,12 @@ fn panel(
         }
         let [rows, columns] = Parts::operands(elements);
         for (first, count) in runs(rows) {
-            svg.rect(
-                x - 2.0 - STRIP,
-                y + first as f64 * scale,
-                STRIP,
-                count as f64 * scale,
-                class,
-            );
+            let [first, count] = [first, count].map(|n| n as f64 * scale);
+            svg.rect(x - 2.0 - STRIP, y + first, STRIP, count, class);
         }
         for (first, count) in runs(columns) {
-            svg.rect(
-                x + first as f64 * scale,
-                y - 2.0 - STRIP,
-                count as f64 * scale,
-                STRIP,
-                class,
-            );
+            let [first, count] = [first, count].map(|n| n as f64 * scale);
+            svg.rect(x + first, y - 2.0 - STRIP, count, STRIP, class);
         }
     }
 }
@@ -307,21 +289,11 @@ pub fn warp_tiles(language: Language) -> Result<String> {
         "一个线程束计算的分块元素：一条横带，或一个线程束分块",
     );
     let kernels = [
-        new_kernel(
-            "squares, vectors",
-            SQUARES,
-            "mat_mul_squares",
-            [256, 1],
-            [128, 128],
-        ),
-        new_kernel(
-            "warp tiles",
-            WARP_TILES,
-            "mat_mul_warp_tiles",
-            [256, 1],
-            [128, 128],
-        ),
+        ("squares, vectors", SQUARES, "mat_mul_squares"),
+        ("warp tiles", WARP_TILES, "mat_mul_warp_tiles"),
     ];
+    let kernels =
+        kernels.map(|(name, ptx, kernel)| new_kernel(name, ptx, kernel, [256, 1], [128, 128]));
     draw_kernels("ladder-warp-tiles", title, &kernels, true, language)
 }
 
@@ -331,16 +303,12 @@ pub fn pixels(language: Language) -> Result<String> {
         "三级优化中，一个线程及其线程束计算的像素",
     );
     let kernels = [
-        new_kernel(
-            "outlines",
-            OUTLINES,
-            "raytrace_outlines",
-            [16, 16],
-            [16, 16],
-        ),
-        new_kernel("rows", ROWS, "raytrace_rows", [16, 16], [64, 16]),
-        new_kernel("patches", PATCHES, "raytrace_patches", [16, 16], [64, 64]),
+        ("outlines", OUTLINES, "raytrace_outlines", [16, 16]),
+        ("rows", ROWS, "raytrace_rows", [64, 16]),
+        ("patches", PATCHES, "raytrace_patches", [64, 64]),
     ];
+    let kernels =
+        kernels.map(|(name, ptx, kernel, tile)| new_kernel(name, ptx, kernel, [16, 16], tile));
     let mut svg = Svg::new("ladder-pixels", title);
     let step = WIDTH / kernels.len() as f64;
     let scale = (step - 8.0) / SIDE as f64;
@@ -357,13 +325,11 @@ pub fn pixels(language: Language) -> Result<String> {
         svg.text(x, 13.0, Class::Bold, kernel.name);
         let count = parts.thread.len();
         let line = match count {
-            1 => language.pick(
-                "1 pixel per thread".to_owned(),
-                "每个线程 1 个像素".to_owned(),
-            ),
-            _ => language.pick(
-                format!("{count} pixels per thread"),
-                format!("每个线程 {count} 个像素"),
+            1 => localize!(language, "1 pixel per thread", "每个线程 1 个像素"),
+            _ => localize!(
+                language,
+                "{count} pixels per thread",
+                "每个线程 {count} 个像素"
             ),
         };
         svg.text(x, bottom + 13.0, Class::Ink, &line);
@@ -416,12 +382,9 @@ pub fn mma(language: Language) -> Result<String> {
             svg.text(x, 13.0, Class::Bold, name);
             for row in 0..size[0] {
                 for column in 0..size[1] {
-                    let class = if in_lane(row, column) {
-                        Class::D
-                    } else {
-                        Class::B
-                    };
-                    lane_elements += usize::from(in_lane(row, column));
+                    let held = in_lane(row, column);
+                    let class = if held { Class::D } else { Class::B };
+                    lane_elements += usize::from(held);
                     let [x, y] = [x + column as f64 * CELL, top + row as f64 * CELL];
                     svg.rect(x, y, CELL - 1.0, CELL - 1.0, class);
                 }
@@ -434,11 +397,10 @@ pub fn mma(language: Language) -> Result<String> {
         svg.text(x, top + 4.0 * CELL + 4.0, Class::Bold, sign);
     }
     let products = M * N * K;
-    let result = language.pick(
-        format!(
-            "{products} multiply-adds in one instruction; an FMA instruction of a warp performs 32"
-        ),
-        format!("一条指令完成 {products} 次乘加；线程束的一条普通 FMA 指令只完成 32 次"),
+    let result = localize!(
+        language,
+        "{products} multiply-adds in one instruction; an FMA instruction of a warp performs 32",
+        "一条指令完成 {products} 次乘加；线程束的一条普通 FMA 指令只完成 32 次"
     );
     let y = svg.paragraph(top + M as f64 * CELL + 4.0, Class::Bold, &result);
     let note = language.pick(

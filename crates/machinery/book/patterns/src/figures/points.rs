@@ -10,7 +10,7 @@ use sim_machine::{Launch, params};
 
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
-use crate::language::Language;
+use crate::language::{Language, localize};
 use crate::trace::{load, run};
 
 const CACHED: &str = include_str!(env!("STENCIL_READONLY_LADDER_1_CACHED_PTX"));
@@ -47,12 +47,8 @@ pub fn points(language: Language) -> Result<String> {
         let bytes = 4 * (POINTS + 2 * RADIUS);
         let (input, output) = (machine.allocate(bytes)?, machine.allocate(bytes)?);
         let params = params![input + 4 * RADIUS, output + 4 * RADIUS, POINTS as u32,];
-        let launch = Launch::new(
-            kernel,
-            [(POINTS as u32 / points_per_thread).div_ceil(THREADS) + 1, 1],
-            [THREADS, 1],
-            params,
-        );
+        let blocks = (POINTS as u32 / points_per_thread).div_ceil(THREADS) + 1;
+        let launch = Launch::new(kernel, [blocks, 1], [THREADS, 1], params);
         let trace = run(&machine, &launch)?;
         // The second warp, because one thread of the first warp of `aligned` is idle.
         let in_warp = |access: &&Traced| {
@@ -64,76 +60,34 @@ pub fn points(language: Language) -> Result<String> {
             .filter(in_warp)
             .partition(|access| access.kind.is_load());
         let store = stores.first().context("the warp stores its points")?;
-        let first_sector = store
-            .lanes()
-            .map(|(_, address)| address - output)
-            .min()
-            .unwrap_or(0)
-            / SECTOR;
+        let first_byte = store.lanes().map(|(_, address)| address - output).min();
+        let first_sector = first_byte.unwrap_or(0) / SECTOR;
         let loaded_sectors: u32 = loads.iter().map(|load| load.units).sum();
-        let text = language.pick(
-            format!(
-                "{name}: {} loads, {loaded_sectors} sectors; 1 store, {} sectors; {} points",
-                loads.len(),
-                store.units,
-                32 * points_per_thread
-            ),
-            format!(
-                "{name}：{} 次加载，{loaded_sectors} 个扇区；1 次存储，{} 个扇区；{} 个点",
-                loads.len(),
-                store.units,
-                32 * points_per_thread
-            ),
+        let text = localize!(
+            language,
+            "{name}: {} loads, {loaded_sectors} sectors; 1 store, {} sectors; {} points",
+            "{name}：{} 次加载，{loaded_sectors} 个扇区；1 次存储，{} 个扇区；{} 个点";
+            loads.len(), store.units, 32 * points_per_thread
         );
         y = svg.paragraph(y, Class::Bold, &text) + 3.0;
-        for (access, base) in loads
-            .iter()
-            .map(|load| (*load, input))
-            .chain([(*store, output)])
-        {
-            let sectors: BTreeSet<u64> = access
-                .lanes()
-                .map(|(_, address)| (address - base) / SECTOR)
-                .collect();
-            let last_sector = access
-                .lanes()
-                .map(|(_, address)| (address - base + access.bytes - 1) / SECTOR)
-                .max();
-            let sectors = sectors
-                .into_iter()
-                .chain(last_sector)
-                .collect::<BTreeSet<u64>>();
-            let class = if access.kind.is_load() {
-                Class::A
-            } else {
-                Class::C
-            };
+        let loads = loads.iter().map(|load| (*load, input, Class::A));
+        for (access, base, class) in loads.chain([(*store, output, Class::C)]) {
+            let bytes = || access.lanes().map(|(_, address)| address - base);
             // The used bytes of the sectors are coloured, the others grey.
-            let used = access
-                .lanes()
-                .map(|(_, address)| address - base)
-                .fold((u64::MAX, 0), |(low, high), offset| {
-                    (low.min(offset), high.max(offset + access.bytes))
-                });
+            let used = bytes().fold((u64::MAX, 0), |(low, high), offset| {
+                (low.min(offset), high.max(offset + access.bytes))
+            });
+            let sectors = bytes().chain([used.1 - 1]).map(|byte| byte / SECTOR);
+            let sectors: BTreeSet<u64> = sectors.collect();
             let x = |byte: u64| {
                 (byte as f64 / SECTOR as f64 - first_sector as f64 + 1.5) * SECTOR_WIDTH
             };
             for sector in sectors {
-                svg.rect(
-                    x(sector * SECTOR),
-                    y,
-                    SECTOR_WIDTH - 1.5,
-                    BAR_HEIGHT,
-                    Class::Waste,
-                );
+                let (x, width) = (x(sector * SECTOR), SECTOR_WIDTH - 1.5);
+                svg.rect(x, y, width, BAR_HEIGHT, Class::Waste);
             }
-            svg.rect(
-                x(used.0),
-                y + 3.0,
-                x(used.1) - x(used.0) - 1.5,
-                BAR_HEIGHT - 6.0,
-                class,
-            );
+            let (x, width) = (x(used.0), x(used.1) - x(used.0) - 1.5);
+            svg.rect(x, y + 3.0, width, BAR_HEIGHT - 6.0, class);
             y += BAR_HEIGHT + 2.0;
         }
         y += 8.0;

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, Svg};
-use crate::language::Language;
+use crate::language::{Language, localize};
 
 /// Width of a float.
 const CELL: f64 = 24.0;
@@ -25,28 +25,16 @@ pub fn outlines(language: Language) -> Result<String> {
         "球体的内存布局：书中的程序为 28 字节；拆成两部分后各 16 字节",
     );
     let mut svg = Svg::new("ladder-outlines", title);
-    let book = [
-        ("r", false),
-        ("b", false),
-        ("g", false),
-        ("R", true),
-        ("x", true),
-        ("y", true),
-        ("z", false),
-    ];
+    let book = ["r", "b", "g", "R", "x", "y", "z"].map(|name| (name, "Rxy".contains(name)));
     let outline = [("x", true), ("y", true), ("R²", true), ("R", false)];
     let surface = [("z", false), ("r", false), ("g", false), ("b", false)];
     let tested = book.iter().filter(|(_, tested)| *tested).count();
     let bytes = 4 * book.len();
-    let text = language.pick(
-        format!(
-            "The book’s sphere: {bytes} bytes; an intersection test uses {} of them",
-            4 * tested
-        ),
-        format!(
-            "书中的球体：{bytes} 字节，一次相交测试只用到其中 {} 字节",
-            4 * tested
-        ),
+    let text = localize!(
+        language,
+        "The book’s sphere: {bytes} bytes; an intersection test uses {} of them",
+        "书中的球体：{bytes} 字节，一次相交测试只用到其中 {} 字节";
+        4 * tested
     );
     let y = svg.paragraph(0.0, Class::Bold, &text) + 3.0;
     floats(&mut svg, [0.0, y], &book);
@@ -60,12 +48,8 @@ pub fn outlines(language: Language) -> Result<String> {
     floats(&mut svg, [0.0, y], &outline);
     svg.text(4.0 * CELL + 6.0, y + 13.5, Class::Faint, "outline");
     floats(&mut svg, [WIDTH / 2.0, y], &surface);
-    svg.text(
-        WIDTH / 2.0 + 4.0 * CELL + 6.0,
-        y + 13.5,
-        Class::Faint,
-        "surface",
-    );
+    let x = WIDTH / 2.0 + 4.0 * CELL + 6.0;
+    svg.text(x, y + 13.5, Class::Faint, "surface");
     let note = language.pick(
         "Coloured: the fields that an intersection test reads. The other part is read only for the few spheres that a ray hits.",
         "彩色：相交测试读取的字段。另一部分只对少数被光线击中的球体才读取。",
@@ -104,17 +88,15 @@ pub fn culled(language: Language) -> Result<String> {
     );
     let mut svg = Svg::new("ladder-culled", title);
     for [x, y, radius] in SPHERES {
-        let class = if overlaps_block([x, y, radius]) {
-            Class::B
-        } else {
-            Class::Waste
+        let class = match overlaps_block([x, y, radius]) {
+            true => Class::B,
+            false => Class::Waste,
         };
         // A circle, drawn as bars of height 2.
         let mut offset = -radius;
         while offset < radius {
-            let half = (radius * radius - (offset + 1.0) * (offset + 1.0))
-                .max(0.0)
-                .sqrt();
+            let squared = radius * radius - (offset + 1.0) * (offset + 1.0);
+            let half = squared.max(0.0).sqrt();
             svg.rect(x - half, y + offset, 2.0 * half, 2.0, class);
             offset += 2.0;
         }
@@ -128,19 +110,13 @@ pub fn culled(language: Language) -> Result<String> {
     ] {
         svg.line(from, to);
     }
-    let tested_count = SPHERES
-        .iter()
-        .filter(|sphere| overlaps_block(**sphere))
-        .count();
-    let text = language.pick(
-        format!(
-            "Of {} spheres, the block’s pixels test only {tested_count}",
-            SPHERES.len()
-        ),
-        format!(
-            "{} 个球体中，该线程块的像素只测试 {tested_count} 个",
-            SPHERES.len()
-        ),
+    let tested = SPHERES.iter().filter(|sphere| overlaps_block(**sphere));
+    let tested_count = tested.count();
+    let text = localize!(
+        language,
+        "Of {} spheres, the block’s pixels test only {tested_count}",
+        "{} 个球体中，该线程块的像素只测试 {tested_count} 个";
+        SPHERES.len()
     );
     let y = svg.paragraph(162.0, Class::Bold, &text);
     let note = language.pick(

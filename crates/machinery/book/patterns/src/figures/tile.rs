@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use cuda_sim::exec::Traced;
 use cuda_sim::isa::Memory;
 use sim_machine::{Launch, params};
 
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
-use crate::language::Language;
+use crate::language::{Language, localize};
 use crate::trace::{load, run};
 
 const PTX: &str = include_str!(env!("MATMUL_TILED_PTX"));
@@ -42,12 +43,8 @@ pub fn tile(language: Language) -> Result<String> {
         matrix(INNER, COLUMNS, b),
         matrix(ROWS, COLUMNS, c),
     ];
-    let launch = Launch::new(
-        "mat_mul_tiled_8",
-        [(COLUMNS / TILE) as u32, (ROWS / TILE) as u32],
-        [TILE as u32; 2],
-        matrices,
-    );
+    let blocks = [(COLUMNS / TILE) as u32, (ROWS / TILE) as u32];
+    let launch = Launch::new("mat_mul_tiled_8", blocks, [TILE as u32; 2], matrices);
     let trace = run(&machine, &launch)?;
 
     // The phase that reads each element: the n-th load of a matrix by a warp belongs to phase n.
@@ -58,10 +55,8 @@ pub fn tile(language: Language) -> Result<String> {
     let mut phases = [vec![None; ROWS * INNER], vec![None; INNER * COLUMNS]];
     let mut loads: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut reads = 0;
-    for load in trace
-        .loads(Memory::Global)
-        .filter(|load| load.block == BLOCK)
-    {
+    let of_block = |load: &&Traced| load.block == BLOCK;
+    for load in trace.loads(Memory::Global).filter(of_block) {
         let elements = load.lanes().map(|(_, address)| {
             element_index(address, a, ROWS * INNER)
                 .map(|element| (0, element))
@@ -78,21 +73,14 @@ pub fn tile(language: Language) -> Result<String> {
         reads += elements.len();
         *phase += 1;
     }
-    let shared = trace.loads(Memory::Shared);
-    let shared = shared.filter(|load| load.block == BLOCK);
-    let shared: u64 = shared
-        .map(|load| u64::from(load.mask.count_ones()) * load.bytes / 4)
-        .sum();
+    let shared = trace.loads(Memory::Shared).filter(of_block);
+    let words = |load: &Traced| u64::from(load.mask.count_ones()) * load.bytes / 4;
+    let shared: u64 = shared.map(words).sum();
 
     let mut svg = Svg::new("tile", title);
-    for (phase, name) in language
-        .pick(
-            ["phase 1", "phase 2", "phase 3"],
-            ["阶段 1", "阶段 2", "阶段 3"],
-        )
-        .into_iter()
-        .enumerate()
-    {
+    let phase = language.pick("phase", "阶段");
+    let names = [1, 2, 3].map(|number| format!("{phase} {number}"));
+    for (phase, name) in names.iter().enumerate() {
         let x = phase as f64 * 92.0;
         svg.rect(x, 1.0, 14.0, 14.0, colour(phase));
         svg.text(x + 20.0, 13.0, Class::Faint, name);
@@ -117,21 +105,14 @@ pub fn tile(language: Language) -> Result<String> {
     grid(&mut svg, [b_x, a_y], COLUMNS, &block);
     svg.text_right(left - 6.0, a_y + 12.0, Class::Bold, "A");
     svg.text_right(b_x - 6.0, top + 12.0, Class::Bold, "B");
-    svg.text(
-        b_x + COLUMNS as f64 * CELL + 4.0,
-        a_y + 12.0,
-        Class::Bold,
-        "C",
-    );
+    let c_x = b_x + COLUMNS as f64 * CELL + 4.0;
+    svg.text(c_x, a_y + 12.0, Class::Bold, "C");
     let y = a_y + ROWS as f64 * CELL + 10.0;
-    let result = language.pick(
-        format!(
-            "The block reads {reads} elements from global memory, each once, and its threads read \
-             {shared} elements from shared memory"
-        ),
-        format!(
-            "线程块从全局内存读取 {reads} 个元素，每个只读一次；其线程从共享内存读取 {shared} 个元素"
-        ),
+    let result = localize!(
+        language,
+        "The block reads {reads} elements from global memory, each once, and its threads read \
+         {shared} elements from shared memory",
+        "线程块从全局内存读取 {reads} 个元素，每个只读一次；其线程从共享内存读取 {shared} 个元素"
     );
     svg.paragraph(y, Class::Bold, &result);
     Ok(svg.finish(&result))
@@ -145,11 +126,7 @@ fn colour(phase: usize) -> Class {
 fn grid(svg: &mut Svg, [x, y]: [f64; 2], columns: usize, phases: &[Option<usize>]) {
     for drawn_phase in [None, Some(0), Some(1), Some(2), Some(3)] {
         let class = drawn_phase.map_or(Class::Empty, colour);
-        for (element, _) in phases
-            .iter()
-            .enumerate()
-            .filter(|(_, phase)| **phase == drawn_phase)
-        {
+        for element in (0..phases.len()).filter(|&element| phases[element] == drawn_phase) {
             let (row, column) = (element / columns, element % columns);
             let (x, y) = (x + column as f64 * CELL, y + row as f64 * CELL);
             svg.rect(x, y, CELL - 1.0, CELL - 1.0, class);

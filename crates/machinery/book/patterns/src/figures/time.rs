@@ -21,13 +21,8 @@ fn rows(svg: &mut Svg, y: f64, unit: f64, rows: &[(&str, Vec<Bar>)]) -> f64 {
     for (name, bars) in rows {
         svg.text_right(BARS_LEFT - 8.0, y + 11.5, Class::Faint, name);
         for &(start, length, class) in bars {
-            svg.rect(
-                BARS_LEFT + start * unit,
-                y,
-                length * unit - 1.5,
-                BAR_HEIGHT,
-                class,
-            );
+            let (x, width) = (BARS_LEFT + start * unit, length * unit - 1.5);
+            svg.rect(x, y, width, BAR_HEIGHT, class);
         }
         y += BAR_HEIGHT + 3.0;
     }
@@ -74,19 +69,13 @@ pub fn link(language: Language) -> Result<String> {
     ];
     let y = rows(&mut svg, y, unit, &named_rows);
     let y = svg.paragraph(y + 8.0, Class::Bold, "pinned") + 2.0;
-    let y = rows(
-        &mut svg,
-        y,
-        unit,
-        &[
-            (
-                names[0],
-                vec![(0.0, copy, Class::A), (copy, copy, Class::A)],
-            ),
-            (names[1], vec![(2.0 * copy, kernel, Class::D)]),
-            (names[2], vec![(2.0 * copy + kernel, copy, Class::C)]),
-        ],
-    );
+    let copies = vec![(0.0, copy, Class::A), (copy, copy, Class::A)];
+    let named_rows = [
+        (names[0], copies),
+        (names[1], vec![(2.0 * copy, kernel, Class::D)]),
+        (names[2], vec![(2.0 * copy + kernel, copy, Class::C)]),
+    ];
+    let y = rows(&mut svg, y, unit, &named_rows);
     let y = svg.paragraph(y + 8.0, Class::Bold, "overlapped") + 2.0;
     let chunk = copy / f64::from(chunks);
     let mut bars = [Vec::new(), Vec::new(), Vec::new()];
@@ -142,19 +131,14 @@ pub fn buffers(language: Language) -> Result<String> {
             };
             let arrived = issued + load_time;
             let start = ends.last().map_or(arrived, |ends| ends.max(arrived));
-            buffer_bars[tile % usize::max(1, prefetch)].push((
-                issued,
-                load_time,
-                Class::COLOURS[tile],
-            ));
-            multiplications.push((start, multiply_time, Class::COLOURS[tile]));
+            let colour = Class::COLOURS[tile];
+            buffer_bars[tile % usize::max(1, prefetch)].push((issued, load_time, colour));
+            multiplications.push((start, multiply_time, colour));
             ends.push(start + multiply_time);
         }
-        let mut named_rows: Vec<(&str, Vec<Bar>)> = buffer_bars
-            .into_iter()
-            .map(|bars| (names[0], bars))
-            .collect();
-        named_rows.push((names[1], multiplications));
+        let buffers = buffer_bars.into_iter().map(|bars| (names[0], bars));
+        let named_rows = buffers.chain([(names[1], multiplications)]);
+        let named_rows: Vec<_> = named_rows.collect();
         y = rows(&mut svg, y, unit, &named_rows) + 8.0;
         totals.push(ends.last().copied().unwrap_or(0.0));
     }
@@ -194,13 +178,8 @@ pub fn stream_k(language: Language) -> Result<String> {
         let x = f64::from(wave) * unit;
         let used_share = f64::from(TILES - wave * slots).min(f64::from(slots)) / f64::from(slots);
         svg.rect(x, y, unit - 2.0, chart_height, Class::Waste);
-        svg.rect(
-            x,
-            y,
-            unit - 2.0,
-            chart_height * used_share,
-            Class::COLOURS[wave as usize % 4],
-        );
+        let colour = Class::COLOURS[wave as usize % 4];
+        svg.rect(x, y, unit - 2.0, chart_height * used_share, colour);
     }
     let stream_k = language.pick(
         format!("Stream-K: {slots} blocks, {tiles_per_slot:.1} tiles each"),
