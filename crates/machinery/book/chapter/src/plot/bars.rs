@@ -69,13 +69,8 @@ struct Kind {
     color: RGBColor,
     classes: AccessSet,
     requests: fn(&AccessCounts) -> u64,
-    parts: Option<Parts>,
-}
-
-/// The parts of requests: sectors or wavefronts.
-struct Parts {
-    name: &'static str,
-    count: fn(&AccessCounts) -> u64,
+    /// The parts of requests, sectors or wavefronts: their name and count.
+    parts: Option<(&'static str, fn(&AccessCounts) -> u64)>,
 }
 
 const KINDS: [Kind; 4] = [
@@ -84,30 +79,21 @@ const KINDS: [Kind; 4] = [
         color: pen::LOADS,
         classes: AccessSet::loads(Memory::Global),
         requests: |counts| counts.requests,
-        parts: Some(Parts {
-            name: "sectors",
-            count: |counts| counts.sectors,
-        }),
+        parts: Some(("sectors", |counts| counts.sectors)),
     },
     Kind {
         name: "global stores",
         color: pen::STORES,
         classes: AccessSet::stores(Memory::Global),
         requests: |counts| counts.requests,
-        parts: Some(Parts {
-            name: "sectors",
-            count: |counts| counts.sectors,
-        }),
+        parts: Some(("sectors", |counts| counts.sectors)),
     },
     Kind {
         name: "shared memory",
         color: pen::SHARED,
         classes: AccessSet::in_memory(Memory::Shared),
         requests: |counts| counts.requests,
-        parts: Some(Parts {
-            name: "wavefronts",
-            count: |counts| counts.wavefronts,
-        }),
+        parts: Some(("wavefronts", |counts| counts.wavefronts)),
     },
     Kind {
         name: "constant memory",
@@ -142,17 +128,14 @@ impl<'a> Requests<'a> {
             });
         }
         let tallies = || variants.iter().map(|(_, tally)| *tally);
-        let kinds: Vec<&Kind> = KINDS
-            .iter()
-            .filter(|kind| tallies().any(|tally| kind.requests(tally) > 0))
-            .collect();
+        let is_used = |kind: &&Kind| tallies().any(|tally| kind.requests(tally) > 0);
+        let kinds: Vec<&Kind> = KINDS.iter().filter(is_used).collect();
         if kinds.is_empty() {
             return Err("Requests are not shown: no kernel here accesses memory.");
         }
         let counts = tallies().flat_map(|tally| {
-            kinds
-                .iter()
-                .flat_map(|kind| [kind.requests(tally) as f64, kind.parts(tally) as f64])
+            let kinds = kinds.iter();
+            kinds.flat_map(|kind| [kind.requests(tally) as f64, kind.parts(tally) as f64])
         });
         let axis = Axis::logarithmic(counts, number::scaled);
         Ok(Requests {
@@ -191,8 +174,7 @@ impl Kind {
     /// Returns the number of parts of all requests; 0 if requests of this kind have no parts.
     fn parts(&self, tally: &Tally) -> u64 {
         self.parts
-            .as_ref()
-            .map_or(0, |parts| (parts.count)(&tally.sum(self.classes)))
+            .map_or(0, |(_, count)| count(&tally.sum(self.classes)))
     }
 
     /// Draws a variant's counts of this kind and their bars.
@@ -203,17 +185,13 @@ impl Kind {
         axis: &Axis,
     ) -> Drawn<B> {
         let (requests, parts) = (self.requests(tally), self.parts(tally));
-        let value = match &self.parts {
-            _ if requests == 0 => return sheet.pair((FAINT, self.name), "none"),
-            None => counted(requests, "requests"),
-            Some(Parts { name, .. }) => {
-                format!(
-                    "{}, {}",
-                    counted(requests, "requests"),
-                    counted(parts, name)
-                )
-            }
-        };
+        if requests == 0 {
+            return sheet.pair((FAINT, self.name), "none");
+        }
+        let mut value = counted(requests, "requests");
+        if let Some((name, _)) = self.parts {
+            value += &format!(", {}", counted(parts, name));
+        }
         sheet.pair((FAINT, self.name), &value)?;
         let (thin, thick) = THICKNESS;
         let bars = [(parts, thick, 0.35), (requests, thin, 1.0)];
@@ -273,11 +251,9 @@ mod tests {
             ..AccessCounts::default()
         };
         let tally = Tally::of([(AccessClass::MatrixLoad, loads)]);
-        let drawn = KINDS
-            .iter()
-            .filter(|kind| kind.requests(&tally) > 0)
-            .map(|kind| (kind.name, kind.requests(&tally), kind.parts(&tally)));
-        assert_eq!(drawn.collect::<Vec<_>>(), [("shared memory", 3, 12)]);
+        let drawn = KINDS.iter().filter(|kind| kind.requests(&tally) > 0);
+        let drawn = drawn.map(|kind| (kind.name, kind.requests(&tally), kind.parts(&tally)));
+        assert!(drawn.eq([("shared memory", 3, 12)]));
     }
 
     #[test]
@@ -290,7 +266,7 @@ mod tests {
     fn counts_fit_next_to_their_names() {
         for count in [8888, 88_888, 888_888, 8_888_888_888, 88_888_888_888_888] {
             for kind in KINDS {
-                let parts = kind.parts.map_or("sectors", |parts| parts.name);
+                let parts = kind.parts.map_or("sectors", |(name, _)| name);
                 let value = format!("{}, {}", counted(count, "requests"), counted(count, parts));
                 let wide = BODY.width(&value) + FAINT.width(kind.name);
                 assert!(wide <= RIGHT - LEFT - 8, "{} {value}: {wide}", kind.name);

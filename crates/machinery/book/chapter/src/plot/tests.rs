@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cuda_driver::AccessClass;
 use cuda_driver::counters::{AccessCounts, Tally};
 use cuda_driver::model::Roofline;
-use roxmltree::Document;
+use roxmltree::{Document, Node};
 
 use super::{Figure, Variant, font, page, pen, raster, sheet};
 use common::gpu::{Capability, Clock, GpuInfo};
@@ -32,30 +32,22 @@ pub fn figure(clock: Clock, variants: usize) -> Figure {
 }
 
 fn tally(index: u64) -> Tally {
-    let loads = AccessCounts {
-        requests: 1_572_864 + index,
-        sectors: 3_670_016,
+    let counts = |requests, sectors, wavefronts, addresses| AccessCounts {
+        requests,
+        sectors,
+        wavefronts,
+        addresses,
         ..AccessCounts::default()
     };
-    let stores = AccessCounts {
-        requests: 524_288,
-        sectors: 2_621_440,
-        ..AccessCounts::default()
-    };
-    let shared = AccessCounts {
-        requests: 4_194_304,
-        wavefronts: 4_241_427,
-        ..AccessCounts::default()
-    };
-    let constants = AccessCounts {
-        addresses: 1_048_576 * (index % 2),
-        ..AccessCounts::default()
-    };
+    let constants = 1_048_576 * (index % 2);
     Tally::of([
-        (AccessClass::GlobalLoad, loads),
-        (AccessClass::GlobalStore, stores),
-        (AccessClass::SharedLoad, shared),
-        (AccessClass::ConstantLoad, constants),
+        (
+            AccessClass::GlobalLoad,
+            counts(1_572_864 + index, 3_670_016, 0, 0),
+        ),
+        (AccessClass::GlobalStore, counts(524_288, 2_621_440, 0, 0)),
+        (AccessClass::SharedLoad, counts(4_194_304, 0, 4_241_427, 0)),
+        (AccessClass::ConstantLoad, counts(0, 0, 0, constants)),
     ])
 }
 
@@ -72,20 +64,25 @@ fn svg(figure: &Figure) -> String {
     page::svg(figure, "times").unwrap().0
 }
 
+/// Returns the elements of a picture with this name.
+fn elements<'a>(picture: &'a Document, name: &'static str) -> impl Iterator<Item = Node<'a, 'a>> {
+    let nodes = picture.descendants();
+    nodes.filter(move |node| node.has_tag_name(name))
+}
+
+fn text_of(node: Node) -> String {
+    let text = node.text().unwrap_or_default();
+    text.trim_matches('\n').to_owned()
+}
+
+fn number(node: Node, attribute: &str) -> f64 {
+    node.attribute(attribute).unwrap().parse().unwrap()
+}
+
 /// Returns the lines of text in a picture.
 fn texts(svg: &str) -> Vec<String> {
     let document = Document::parse(svg).unwrap();
-    let texts = document
-        .descendants()
-        .filter(|node| node.has_tag_name("text"));
-    texts
-        .map(|node| {
-            node.text()
-                .unwrap_or_default()
-                .trim_matches('\n')
-                .to_owned()
-        })
-        .collect()
+    elements(&document, "text").map(text_of).collect()
 }
 
 /// Returns all text as one line.
@@ -96,27 +93,17 @@ fn words(svg: &str) -> String {
 #[track_caller]
 fn assert_has(texts: &[String], expected: &[&str]) {
     for expected in expected {
-        assert!(
-            texts.iter().any(|text| text == expected),
-            "no '{expected}' in {texts:#?}"
-        );
+        let has = texts.iter().any(|text| text == expected);
+        assert!(has, "no '{expected}' in {texts:#?}");
     }
 }
 
 /// Returns the left, top, right and bottom edges of each text.
 fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
     let document = Document::parse(svg).unwrap();
-    let texts = document
-        .descendants()
-        .filter(|node| node.has_tag_name("text"));
-    let boxes = texts.map(|node| {
-        let number = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
-        let (x, y, size) = (number("x"), number("y"), number("font-size"));
-        let text = node
-            .text()
-            .unwrap_or_default()
-            .trim_matches('\n')
-            .to_owned();
+    let boxes = elements(&document, "text").map(|node| {
+        let [x, y, size] = ["x", "y", "font-size"].map(|name| number(node, name));
+        let text = text_of(node);
         let width = font::width(&text, size);
         let before = match node.attribute("text-anchor").unwrap() {
             "start" => 0.0,
@@ -138,12 +125,7 @@ fn texts_do_not_overlap_or_leave_the_picture() {
         for variants in [1, 2, 7, 20, 40] {
             let svg = svg(&figure(clock, variants));
             let document = Document::parse(&svg).unwrap();
-            let height: f64 = document
-                .root_element()
-                .attribute("height")
-                .unwrap()
-                .parse()
-                .unwrap();
+            let height = number(document.root_element(), "height");
             let boxes = boxes(&svg);
             for (index, (text, [left, top, right, bottom])) in boxes.iter().enumerate() {
                 let width = f64::from(sheet::WIDTH);
@@ -151,10 +133,7 @@ fn texts_do_not_overlap_or_leave_the_picture() {
                 assert!(within, "'{text}' leaves the picture");
                 for (other, [l, t, r, b]) in &boxes[..index] {
                     let is_disjoint = right <= l || r <= left || bottom <= t || b <= top;
-                    assert!(
-                        is_disjoint,
-                        "'{text}' is on '{other}' with {variants} variants"
-                    );
+                    assert!(is_disjoint, "'{text}' is on '{other}' of {variants}");
                 }
             }
         }
@@ -165,11 +144,8 @@ fn texts_do_not_overlap_or_leave_the_picture() {
 fn letters_are_large_enough() {
     let svg = svg(&figure(Clock::Modelled, 20));
     let document = Document::parse(&svg).unwrap();
-    for node in document
-        .descendants()
-        .filter(|node| node.has_tag_name("text"))
-    {
-        let size: f64 = node.attribute("font-size").unwrap().parse().unwrap();
+    for node in elements(&document, "text") {
+        let size = number(node, "font-size");
         assert!(size >= 13.0, "{:?} is {size} pixels", node.text());
         assert_eq!(node.attribute("font-family"), Some("sans-serif"));
     }
@@ -251,11 +227,8 @@ fn pictures_can_be_put_into_the_book() {
         assert!(styles.contains(rule), "docs/theme/figures.css lacks {rule}");
     }
     let rules = styles.matches("svg.plot [").count();
-    assert_eq!(
-        rules,
-        colours.len(),
-        "rules for colours that no picture has"
-    );
+    let unused = "rules for colours that no picture has";
+    assert_eq!(rules, colours.len(), "{unused}");
 }
 
 #[test]
@@ -263,26 +236,20 @@ fn measured_and_modelled_times_look_and_read_differently() {
     let measured = svg(&figure(Clock::Measured, 2));
     let modelled = svg(&figure(Clock::Modelled, 2));
     assert_has(&texts(&measured), &["measured, NVIDIA H200"]);
+    let modelled_texts = texts(&modelled);
     assert_has(
-        &texts(&modelled),
+        &modelled_texts,
         &["modelled, NVIDIA H200: not a measurement"],
     );
     assert!(!measured.contains("modelled"));
-    assert!(
-        texts(&modelled)
-            .iter()
-            .all(|text| !text.contains("measured"))
-    );
+    assert!(modelled_texts.iter().all(|text| !text.contains("measured")));
     // Only hatching is drawn as a polyline: in the legend and in each bar.
     let colour = format!("#{:02X}{:02X}{:02X}", pen::BAR.0, pen::BAR.1, pen::BAR.2);
     let hatched = |svg: &str| {
         let document = Document::parse(svg).unwrap();
-        let lines = document
-            .descendants()
-            .filter(|node| node.has_tag_name("polyline"));
-        lines
-            .filter(|node| node.attribute("stroke") == Some(colour.as_str()))
-            .count()
+        let lines = elements(&document, "polyline");
+        let is_hatch = |line: &Node| line.attribute("stroke") == Some(colour.as_str());
+        lines.filter(is_hatch).count()
     };
     assert_eq!((hatched(&measured), hatched(&modelled)), (0, 3));
 }
@@ -297,12 +264,11 @@ fn on_a_gpu_missing_charts_are_explained() {
     ] {
         assert!(words(&svg).contains(lack), "{}", words(&svg));
     }
-    assert!(
-        !texts(&svg)
-            .iter()
-            .any(|text| text == "Roofline" || text == "Requests by variant")
-    );
+    let is_chart = |text: &String| text == "Roofline" || text == "Requests by variant";
+    assert!(!texts(&svg).iter().any(is_chart));
 }
+
+const NO_ARITHMETIC: &str = "No roofline: no kernel uses floating-point arithmetic.";
 
 #[test]
 fn kernels_without_floating_point_are_not_in_the_roofline() {
@@ -316,10 +282,7 @@ fn kernels_without_floating_point_are_not_in_the_roofline() {
         variant.roofline = Some(roofline(0.0));
     }
     let none = texts(&svg(&figure));
-    assert_has(
-        &none,
-        &["No roofline: no kernel uses floating-point arithmetic."],
-    );
+    assert_has(&none, &[NO_ARITHMETIC]);
 }
 
 #[test]
@@ -353,10 +316,8 @@ fn wide_spreads_are_logarithmic() {
         let mut figure = figure(Clock::Measured, 2);
         figure.variants[0].milliseconds = 0.1;
         figure.variants[1].milliseconds = longest;
-        texts(&svg(&figure))
-            .into_iter()
-            .find(|text| text.starts_with("ms per"))
-            .unwrap()
+        let mut texts = texts(&svg(&figure)).into_iter();
+        texts.find(|text| text.starts_with("ms per")).unwrap()
     };
     assert_eq!(axis(2.9), "ms per launch or copy, measured");
     assert_eq!(axis(3.1), "ms per launch or copy, measured, log scale");
@@ -371,19 +332,15 @@ fn special_characters_in_labels_are_preserved() {
     figure.variants[1].label = "a\0b\nc\u{1b}[31m".to_owned();
     figure.variants[2].label = "long ".repeat(100);
     let texts = texts(&svg(&figure));
-    assert_has(
-        &texts,
-        &[
-            "<title> & \"more\"",
-            "<b>&amp;\"'",
-            "常量内存 ]]>",
-            "a b c [31m",
-        ],
-    );
-    let long: Vec<_> = texts
-        .iter()
-        .filter(|text| text.contains("long long"))
-        .collect();
+    let expected = [
+        "<title> & \"more\"",
+        "<b>&amp;\"'",
+        "常量内存 ]]>",
+        "a b c [31m",
+    ];
+    assert_has(&texts, &expected);
+    let long = texts.iter().filter(|text| text.contains("long long"));
+    let long: Vec<_> = long.collect();
     assert_eq!(long.len(), 3);
     assert!(long.iter().all(|text| text.ends_with('…')));
 }
@@ -391,19 +348,13 @@ fn special_characters_in_labels_are_preserved() {
 #[test]
 fn invalid_times_have_no_bar() {
     let mut figure = figure(Clock::Modelled, 4);
-    for (variant, time) in figure
-        .variants
-        .iter_mut()
-        .zip([0.0, -1.0, f64::NAN, f64::INFINITY])
-    {
+    let times = [0.0, -1.0, f64::NAN, f64::INFINITY];
+    for (variant, time) in figure.variants.iter_mut().zip(times) {
         variant.milliseconds = time;
     }
     let texts = texts(&svg(&figure));
     assert_has(&texts, &["0.00000 ms", "variant 0", "variant 3"]);
-    assert_has(
-        &texts,
-        &["No roofline: no kernel uses floating-point arithmetic."],
-    );
+    assert_has(&texts, &[NO_ARITHMETIC]);
 }
 
 #[test]
@@ -416,10 +367,8 @@ fn an_empty_figure_explains_that_nothing_is_shown() {
 #[test]
 fn excess_variants_are_omitted_with_a_note() {
     let texts = texts(&svg(&figure(Clock::Modelled, 100)));
-    assert_has(
-        &texts,
-        &["variant 39", "The first 40 of 100 variants are shown."],
-    );
+    let note = "The first 40 of 100 variants are shown.";
+    assert_has(&texts, &["variant 39", note]);
     assert!(!texts.iter().any(|text| text == "variant 40"));
 }
 
@@ -429,25 +378,13 @@ fn the_png_is_the_same_picture_but_finer() {
     let (svg, height) = page::svg(&figure, "times").unwrap();
     let file = page::png(&figure, height).unwrap();
     let document = Document::parse(&svg).unwrap();
-    let side = |name: &str| -> u32 {
-        document
-            .root_element()
-            .attribute(name)
-            .unwrap()
-            .parse()
-            .unwrap()
-    };
+    let side = |name| raster::SCALE * number(document.root_element(), name) as u32;
 
     let mut reader = png::Decoder::new(&file[..]).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size()];
     let info = reader.next_frame(&mut pixels).unwrap();
-    assert_eq!(
-        (info.width, info.height),
-        (
-            raster::SCALE * side("width"),
-            raster::SCALE * side("height")
-        )
-    );
+    let expected = (side("width"), side("height"));
+    assert_eq!((info.width, info.height), expected);
     let pixel = |x: f64, y: f64| {
         let scale = f64::from(raster::SCALE);
         let index = (scale * y) as usize * info.width as usize + (scale * x) as usize;
@@ -471,10 +408,8 @@ fn the_png_is_the_same_picture_but_finer() {
     }
     // And where it has bars of requests, their colour.
     let colour = |ink: plotters::style::RGBColor| {
-        pixels
-            .chunks_exact(3)
-            .filter(|rgb| *rgb == [ink.0, ink.1, ink.2])
-            .count()
+        let pixels = pixels.chunks_exact(3);
+        pixels.filter(|rgb| *rgb == [ink.0, ink.1, ink.2]).count()
     };
     for ink in [pen::LOADS, pen::STORES, pen::SHARED, pen::CONSTANT] {
         assert!(colour(ink) > 2000, "{ink:?}");

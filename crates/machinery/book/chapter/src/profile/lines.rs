@@ -32,77 +32,45 @@ struct Column {
     heads_zh: [&'static str; 2],
     /// Returns the count; the cell is empty if it is 0.
     count: fn(&Tally) -> u64,
-    cell: fn(&Tally) -> String,
+    /// Formats the cell; `None` to show the count.
+    cell: Option<fn(&Tally) -> String>,
 }
 
-const COLUMNS: &[Column] = &[
-    Column {
-        heads: ["warp", "instr."],
-        heads_zh: ["指令", ""],
-        count: |tally| tally.instructions,
-        cell: |tally| count(tally.instructions),
-    },
-    Column {
-        heads: ["active", "lanes"],
-        heads_zh: ["活跃", "线程"],
-        // Lines with all 32 lanes active get an empty cell.
-        count: |tally| (32 * tally.instructions).saturating_sub(tally.thread_instructions),
-        cell: |tally| mean(tally.thread_instructions, tally.instructions),
-    },
-    Column {
-        heads: ["div.", "branch"],
-        heads_zh: ["分歧", ""],
-        count: |tally| tally.divergent_branches,
-        cell: |tally| count(tally.divergent_branches),
-    },
-    Column {
-        heads: ["global", "sect."],
-        heads_zh: ["全局", "扇区"],
-        count: global_sectors,
-        cell: |tally| count(global_sectors(tally)),
-    },
-    Column {
-        heads: ["local", "sect."],
-        heads_zh: ["局部", "扇区"],
-        count: local_sectors,
-        cell: |tally| count(local_sectors(tally)),
-    },
-    Column {
-        heads: ["shared", "wavef."],
-        heads_zh: ["共享", "波前"],
-        count: cost::shared_wavefronts,
-        cell: |tally| count(cost::shared_wavefronts(tally)),
-    },
-    Column {
-        heads: ["const.", "reqs"],
-        heads_zh: ["常量", "请求"],
-        count: constants,
-        cell: |tally| count(constants(tally)),
-    },
-    Column {
-        heads: ["atomic", "reqs"],
-        heads_zh: ["原子", "请求"],
-        count: atomics,
-        cell: |tally| count(atomics(tally)),
-    },
-];
-
-fn global_sectors(tally: &Tally) -> u64 {
-    tally.sum(AccessSet::in_memory(Memory::Global)).sectors
+/// Lists columns as `[header], [Chinese header], count, cell;`. Without a cell, the count is shown.
+macro_rules! columns {
+    ($($heads:expr, $heads_zh:expr, $count:expr $(, $cell:expr)?;)*) => {
+        &[$(Column {
+            heads: $heads,
+            heads_zh: $heads_zh,
+            count: $count,
+            cell: columns!(@ $($cell)?),
+        }),*]
+    };
+    (@) => { None };
+    (@ $cell:expr) => { Some($cell) };
 }
 
-fn local_sectors(tally: &Tally) -> u64 {
-    tally.sum(AccessSet::in_memory(Memory::Local)).sectors
-}
+const COLUMNS: &[Column] = columns! {
+    ["warp", "instr."], ["指令", ""], |tally| tally.instructions;
+    // Lines with all 32 lanes active get an empty cell.
+    ["active", "lanes"], ["活跃", "线程"],
+        |tally| (32 * tally.instructions).saturating_sub(tally.thread_instructions),
+        |tally| mean(tally.thread_instructions, tally.instructions);
+    ["div.", "branch"], ["分歧", ""], |tally| tally.divergent_branches;
+    ["global", "sect."], ["全局", "扇区"], |tally| sectors(tally, Memory::Global);
+    ["local", "sect."], ["局部", "扇区"], |tally| sectors(tally, Memory::Local);
+    ["shared", "wavef."], ["共享", "波前"], cost::shared_wavefronts;
+    ["const.", "reqs"], ["常量", "请求"], |tally| tally[AccessClass::ConstantLoad].addresses;
+    ["atomic", "reqs"], ["原子", "请求"], atomics;
+};
 
-fn constants(tally: &Tally) -> u64 {
-    tally[AccessClass::ConstantLoad].addresses
+fn sectors(tally: &Tally, memory: Memory) -> u64 {
+    tally.sum(AccessSet::in_memory(memory)).sectors
 }
 
 fn atomics(tally: &Tally) -> u64 {
-    tally
-        .sum(AccessSet::with_direction(Direction::Updates))
-        .requests
+    let updates = AccessSet::with_direction(Direction::Updates);
+    tally.sum(updates).requests
 }
 
 /// Lists the lines that a launch executed.
@@ -136,17 +104,13 @@ const WIDTH: usize = 100;
 /// resource that bounds it.
 pub fn listing(profile: &LaunchProfile, binding: Resource, reader: &Reader) -> String {
     let cost = cost::for_resource(binding, &profile.total);
+    let (columns, lines) = (COLUMNS.iter(), profile.lines.iter());
     let listing = Listing {
         reader,
-        columns: COLUMNS
-            .iter()
+        columns: columns
             .filter(|column| (column.count)(&profile.total) > 0)
             .collect(),
-        all: profile
-            .lines
-            .iter()
-            .map(|line| (cost.amount)(&line.tally))
-            .sum(),
+        all: lines.map(|line| (cost.amount)(&line.tally)).sum(),
         cost: cost.amount,
     };
     let mut files: BTreeMap<&str, BTreeMap<u32, &Tally>> = BTreeMap::new();
@@ -200,13 +164,9 @@ impl Listing<'_> {
     /// Returns two header lines; the second has the file's name above the text.
     fn headers(&self, file: &str) -> [String; 2] {
         let row = |index: usize, share: &str, text: &str| {
-            let chinese = self.reader.chinese;
-            let cells = self.columns.iter().map(|column| {
-                if chinese {
-                    column.heads_zh[index]
-                } else {
-                    column.heads[index]
-                }
+            let cells = self.columns.iter().map(|column| match self.reader.chinese {
+                true => column.heads_zh[index],
+                false => column.heads[index],
             });
             let cells: String = cells.map(|cell| right(cell, CELL)).collect();
             let share = right(share, SHARE);
@@ -232,13 +192,12 @@ impl Listing<'_> {
                 } else {
                     String::new()
                 };
-                let cells = self
-                    .columns
-                    .iter()
-                    .map(|column| match (column.count)(tally) {
-                        0 => String::new(),
-                        _ => (column.cell)(tally),
-                    });
+                let cell = |column: &&Column| match ((column.count)(tally), column.cell) {
+                    (0, _) => String::new(),
+                    (_, Some(cell)) => cell(tally),
+                    (sum, None) => count(sum),
+                };
+                let cells = self.columns.iter().map(cell);
                 let cells: String = cells.map(|cell| format!("{cell:>CELL$}")).collect();
                 format!("{mark}{share:>width$}{cells}", width = SHARE - 1)
             }
@@ -316,11 +275,7 @@ pub struct Reader<'a> {
 impl Reader<'_> {
     /// Returns the text in the reader's language.
     fn pick(&self, english: &str, chinese: &str) -> String {
-        if self.chinese {
-            chinese.to_owned()
-        } else {
-            english.to_owned()
-        }
+        if self.chinese { chinese } else { english }.to_owned()
     }
 
     /// Truncates a line to the width; a truncated line ends with `…`.
@@ -382,21 +337,14 @@ fn read(file: &str, folders: &[&Path]) -> Option<Vec<String>> {
     let mut paths = folders.iter().map(|folder| folder.join(file));
     let bytes = paths.find_map(|path| fs::read(path).ok())?;
     let text = String::from_utf8_lossy(&bytes);
-    Some(
-        text.lines()
-            .map(|line| line.replace('\t', "    "))
-            .collect(),
-    )
+    let lines = text.lines().map(|line| line.replace('\t', "    "));
+    Some(lines.collect())
 }
 
 /// Returns the root folder of the workspace.
 fn workspace() -> PathBuf {
-    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    crate_folder
-        .ancestors()
-        .nth(4)
-        .unwrap_or(crate_folder)
-        .to_owned()
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    folder.ancestors().nth(4).unwrap_or(folder).to_owned()
 }
 
 #[cfg(test)]
@@ -470,10 +418,8 @@ mod tests {
         let lines = &mut launch.profile.as_mut().unwrap().lines;
         lines[0].file = "kernels/gone.cu".to_owned();
         let listed = listing(&launch);
-        assert!(
-            listed.contains("\nCannot find kernels/gone.cu in"),
-            "{listed}"
-        );
+        let missing = "\nCannot find kernels/gone.cu in";
+        assert!(listed.contains(missing), "{listed}");
         assert!(listed.ends_with(">100 %     10     7"), "{listed}");
     }
 
@@ -482,10 +428,8 @@ mod tests {
         let mut launch = sample::by_lines(&[(7, tally(10))], &[(Resource::Issue, 1.0)]);
         launch.profile.as_mut().unwrap().lines[0].file = String::new();
         let listed = listing(&launch);
-        assert!(
-            listed.contains("\nThe PTX has no source information"),
-            "{listed}"
-        );
+        let missing = "\nThe PTX has no source information";
+        assert!(listed.contains(missing), "{listed}");
     }
 
     #[test]
@@ -501,41 +445,22 @@ mod tests {
 
     #[test]
     fn empty_columns_are_omitted() {
+        let one = AccessCounts {
+            requests: 1,
+            sectors: 1,
+            wavefronts: 1,
+            addresses: 1,
+            ..AccessCounts::default()
+        };
         let all = Tally {
             thread_instructions: 31,
             divergent_branches: 1,
             instructions: 1,
             ..Tally::of([
-                (
-                    AccessClass::GlobalAtomic,
-                    AccessCounts {
-                        requests: 1,
-                        sectors: 1,
-                        ..AccessCounts::default()
-                    },
-                ),
-                (
-                    AccessClass::LocalLoad,
-                    AccessCounts {
-                        sectors: 1,
-                        ..AccessCounts::default()
-                    },
-                ),
-                (
-                    AccessClass::SharedStore,
-                    AccessCounts {
-                        wavefronts: 1,
-                        ..AccessCounts::default()
-                    },
-                ),
-                (
-                    AccessClass::ConstantLoad,
-                    AccessCounts {
-                        requests: 1,
-                        addresses: 1,
-                        ..AccessCounts::default()
-                    },
-                ),
+                (AccessClass::GlobalAtomic, one),
+                (AccessClass::LocalLoad, one),
+                (AccessClass::SharedStore, one),
+                (AccessClass::ConstantLoad, one),
             ])
         };
         let listed = listing(&sample::by_lines(&[(1, all)], &[(Resource::Issue, 1.0)]));

@@ -186,35 +186,26 @@ mod tests {
 
     #[test]
     fn names_are_distinct() {
-        let resources = [
-            Resource::Arithmetic,
-            Resource::Issue,
-            Resource::L1Shared,
-            Resource::ConstantCache,
-            Resource::L2,
-            Resource::Memory,
-            Resource::Latency,
-            Resource::Launch,
-        ];
-        let names = [
-            "arithmetic",
-            "issue",
-            "l1_shared",
-            "constant_cache",
-            "l2",
-            "memory",
-            "latency",
-            "launch",
-        ];
-        assert_eq!(json!(resources), json!(names));
-        let limits = [
-            OccupancyLimit::Threads,
-            OccupancyLimit::Blocks,
-            OccupancyLimit::SharedMemory,
-            OccupancyLimit::Registers,
-            OccupancyLimit::Grid,
-        ];
-        let names = ["threads", "blocks", "shared_memory", "registers", "grid"];
-        assert_eq!(json!(limits), json!(names));
+        for (resource, name) in [
+            (Resource::Arithmetic, "arithmetic"),
+            (Resource::Issue, "issue"),
+            (Resource::L1Shared, "l1_shared"),
+            (Resource::ConstantCache, "constant_cache"),
+            (Resource::L2, "l2"),
+            (Resource::Memory, "memory"),
+            (Resource::Latency, "latency"),
+            (Resource::Launch, "launch"),
+        ] {
+            assert_eq!(json!(resource), json!(name));
+        }
+        for (limit, name) in [
+            (OccupancyLimit::Threads, "threads"),
+            (OccupancyLimit::Blocks, "blocks"),
+            (OccupancyLimit::SharedMemory, "shared_memory"),
+            (OccupancyLimit::Registers, "registers"),
+            (OccupancyLimit::Grid, "grid"),
+        ] {
+            assert_eq!(json!(limit), json!(name));
+        }
     }
 }

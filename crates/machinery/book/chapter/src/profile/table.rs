@@ -23,79 +23,39 @@ const NO_LANE: &str = "– without an active lane";
 /// Cost of lanes that share an address: the L2 cache serializes them.
 const TURNS: &str = "– output wavefronts per request";
 
-const DERIVED: &[Derived] = &[
-    Derived {
-        after: Metric::GLOBAL_LOAD_SECTORS,
-        name: "– sectors per request",
-        value: |tally| sectors(&tally.sum(AccessSet::loads(Memory::Global))),
-    },
-    Derived {
-        after: Metric::GLOBAL_STORE_SECTORS,
-        name: "– sectors per request",
-        value: |tally| sectors(&tally.sum(AccessSet::stores(Memory::Global))),
-    },
-    Derived {
-        after: Metric::GLOBAL_LOAD_L1_HITS,
-        name: "– hit rate",
-        value: |tally| hits(&tally.sum(AccessSet::loads(Memory::Global))),
-    },
-    Derived {
-        after: Metric::CONSTANT_REQUESTS,
-        name: "– requests per load",
-        value: |tally| {
-            let constants = tally[AccessClass::ConstantLoad];
-            ratio(constants.addresses, constants.requests)
-        },
-    },
-    Derived {
-        after: Metric::CONSTANT_HITS,
-        name: "– hit rate",
-        value: |tally| {
-            let constants = tally[AccessClass::ConstantLoad];
-            rate(constants.hits, constants.addresses)
-        },
-    },
-    Derived {
-        after: Metric::SHARED_LOADS,
-        name: NO_LANE,
-        value: |tally| without_lanes(&tally[AccessClass::SharedLoad]),
-    },
-    Derived {
-        after: Metric::SHARED_LOAD_WAVEFRONTS,
-        name: "– wavefronts per request",
-        value: |tally| wavefronts(&tally.sum(AccessSet::loads(Memory::Shared))),
-    },
-    Derived {
-        after: Metric::SHARED_STORES,
-        name: NO_LANE,
-        value: |tally| without_lanes(&tally[AccessClass::SharedStore]),
-    },
-    Derived {
-        after: Metric::SHARED_STORE_WAVEFRONTS,
-        name: "– wavefronts per request",
-        value: |tally| wavefronts(&tally.sum(AccessSet::stores(Memory::Shared))),
-    },
-    Derived {
-        after: Metric::GLOBAL_ATOMIC_WAVEFRONTS,
-        name: TURNS,
-        value: |tally| turns(&tally[AccessClass::GlobalAtomic]),
-    },
-    Derived {
-        after: Metric::GLOBAL_REDUCTION_WAVEFRONTS,
-        name: TURNS,
-        value: |tally| turns(&tally[AccessClass::GlobalReduction]),
-    },
-    Derived {
-        after: Metric::SHARED_ATOMIC_WAVEFRONTS,
-        name: "– wavefronts per request",
-        value: |tally| wavefronts(&tally[AccessClass::SharedAtomic]),
-    },
-    Derived {
-        after: Metric::THREAD_INSTRUCTIONS,
-        name: "– active lanes of 32",
-        value: |tally| ratio(tally.thread_instructions, tally.instructions),
-    },
-];
+/// Lists derived figures as `COUNTER, name => formula;`.
+macro_rules! derived {
+    ($($after:ident, $name:expr => $value:expr;)*) => {
+        &[$(Derived {
+            after: Metric::$after,
+            name: $name,
+            value: $value,
+        }),*]
+    };
+}
+
+const DERIVED: &[Derived] = derived! {
+    GLOBAL_LOAD_SECTORS, "– sectors per request" =>
+        |tally| sectors(&tally.sum(AccessSet::loads(Memory::Global)));
+    GLOBAL_STORE_SECTORS, "– sectors per request" =>
+        |tally| sectors(&tally.sum(AccessSet::stores(Memory::Global)));
+    GLOBAL_LOAD_L1_HITS, "– hit rate" => |tally| hits(&tally.sum(AccessSet::loads(Memory::Global)));
+    CONSTANT_REQUESTS, "– requests per load" =>
+        |tally| addresses(&tally[AccessClass::ConstantLoad]);
+    CONSTANT_HITS, "– hit rate" => |tally| constant_hits(&tally[AccessClass::ConstantLoad]);
+    SHARED_LOADS, NO_LANE => |tally| without_lanes(&tally[AccessClass::SharedLoad]);
+    SHARED_LOAD_WAVEFRONTS, "– wavefronts per request" =>
+        |tally| wavefronts(&tally.sum(AccessSet::loads(Memory::Shared)));
+    SHARED_STORES, NO_LANE => |tally| without_lanes(&tally[AccessClass::SharedStore]);
+    SHARED_STORE_WAVEFRONTS, "– wavefronts per request" =>
+        |tally| wavefronts(&tally.sum(AccessSet::stores(Memory::Shared)));
+    GLOBAL_ATOMIC_WAVEFRONTS, TURNS => |tally| turns(&tally[AccessClass::GlobalAtomic]);
+    GLOBAL_REDUCTION_WAVEFRONTS, TURNS => |tally| turns(&tally[AccessClass::GlobalReduction]);
+    SHARED_ATOMIC_WAVEFRONTS, "– wavefronts per request" =>
+        |tally| wavefronts(&tally[AccessClass::SharedAtomic]);
+    THREAD_INSTRUCTIONS, "– active lanes of 32" =>
+        |tally| ratio(tally.thread_instructions, tally.instructions);
+};
 
 /// All resources, in the order of their rows.
 const RESOURCES: [Resource; 8] = [
@@ -232,6 +192,15 @@ fn wavefronts(accesses: &AccessCounts) -> Option<String> {
 
 fn turns(accesses: &AccessCounts) -> Option<String> {
     ratio(accesses.output_wavefronts, accesses.requests)
+}
+
+fn addresses(loads: &AccessCounts) -> Option<String> {
+    ratio(loads.addresses, loads.requests)
+}
+
+/// Returns the hit rate of the constant cache.
+fn constant_hits(loads: &AccessCounts) -> Option<String> {
+    rate(loads.hits, loads.addresses)
 }
 
 /// Returns the hit rate of the L1 cache.

@@ -50,13 +50,23 @@ fn of_total(total: Tally, parts: &[(Resource, f64)]) -> String {
     for_launch(&sample::launch(total, parts)).unwrap()
 }
 
+#[track_caller]
+fn assert_starts(message: &str, expected: &str) {
+    assert!(message.starts_with(expected), "{message}");
+}
+
+#[track_caller]
+fn assert_has(message: &str, expected: &str) {
+    assert!(message.contains(expected), "{message}");
+}
+
 #[test]
 fn distinct_constants_in_a_warp_are_reported() {
     let lines = [(7, constant(1000)), (9, constant(32_000))];
     let message = of_lines(&lines, &[(Resource::ConstantCache, 0.9)]);
     let expected = "kernels/vector-add.cu:9: each warp reads 32 distinct constant addresses: 32 \
                   requests where 1 would do. ";
-    assert!(message.starts_with(expected), "{message}");
+    assert_starts(&message, expected);
 }
 
 #[test]
@@ -64,7 +74,7 @@ fn broadcast_constants_waste_nothing() {
     let message = of_lines(&[(7, constant(1000))], &[(Resource::ConstantCache, 1.0)]);
     let expected = "nothing stands out: it is bound by the constant cache, with one request per warp; all of \
                   that is in kernels/vector-add.cu:7. ";
-    assert!(message.starts_with(expected), "{message}");
+    assert_starts(&message, expected);
 }
 
 #[test]
@@ -76,14 +86,11 @@ fn scattered_loads_and_stores() {
     ]);
     let message = of_lines(&[(3, loads)], &[(Resource::Memory, 1.0)]);
     let expected = "kernels/vector-add.cu:3: a global load takes 32 sectors where 4 would do.";
-    assert!(message.starts_with(expected), "{message}");
+    assert_starts(&message, expected);
 
     let stores = Tally::of([(AccessClass::GlobalStore, scattered)]);
     let message = of_lines(&[(3, stores)], &[(Resource::L2, 1.0)]);
-    assert!(
-        message.contains("a global store takes 32 sectors"),
-        "{message}"
-    );
+    assert_has(&message, "a global store takes 32 sectors");
 }
 
 #[test]
@@ -97,12 +104,9 @@ fn scattered_l1_hits_keep_only_the_l1_cache_busy() {
         (AccessClass::GlobalStore, access(4000, 1000)),
     ]);
     let message = of_total(loads, &[(Resource::Memory, 1.0)]);
-    assert!(message.starts_with("nothing stands out"), "{message}");
+    assert_starts(&message, "nothing stands out");
     let message = of_total(loads, &[(Resource::L1Shared, 1.0)]);
-    assert!(
-        message.starts_with("a global load takes 32 sectors"),
-        "{message}"
-    );
+    assert_starts(&message, "a global load takes 32 sectors");
 }
 
 #[test]
@@ -115,11 +119,7 @@ fn coalesced_broadcast_and_wide_loads_waste_nothing() {
         (4000, 1000, 1000),
     ] {
         let message = of_total(loads(bytes, sectors, wavefronts), &[MEMORY]);
-        let expected = "nothing stands out: it is memory-bound";
-        assert!(
-            message.starts_with(expected),
-            "{bytes}, {sectors}: {message}"
-        );
+        assert_starts(&message, "nothing stands out: it is memory-bound");
     }
 }
 
@@ -145,7 +145,7 @@ fn structure_members_found_in_the_l1_cache_waste_no_memory_bandwidth() {
     };
     let lines = [(3, member(0)), (4, member(12_000)), (5, member(12_000))];
     let message = of_lines(&lines, &[MEMORY]);
-    assert!(message.starts_with("nothing stands out"), "{message}");
+    assert_starts(&message, "nothing stands out");
     // The L1 cache has to serve three times as many sectors.
     let message = of_lines(&lines, &[(Resource::L1Shared, 1.0)]);
     assert!(message.contains("12 sectors where 4 would do"), "{message}");
@@ -159,7 +159,7 @@ fn broadcast_loads_do_not_compensate_for_scattered_ones() {
     ];
     let message = of_lines(&lines, &[MEMORY]);
     let expected = "kernels/vector-add.cu:3: a global load takes 32 sectors where 4 would do";
-    assert!(message.starts_with(expected), "{message}");
+    assert_starts(&message, expected);
 }
 
 #[test]
@@ -179,17 +179,14 @@ fn bank_conflicts() {
     let message = of_lines(&[(5, tally)], &[(Resource::L1Shared, 0.8)]);
     let expected =
         "kernels/vector-add.cu:5: every shared load takes 32 wavefronts where 1 would do";
-    assert!(message.starts_with(expected), "{message}");
+    assert_starts(&message, expected);
 
     let tally = Tally::of([
         (AccessClass::SharedLoad, shared(1000, 0)),
         (AccessClass::SharedStore, shared(2000, 1000)),
     ]);
     let message = of_total(tally, &[(Resource::L1Shared, 0.8)]);
-    assert!(
-        message.starts_with("every shared store takes 2 wavefronts"),
-        "{message}"
-    );
+    assert_starts(&message, "every shared store takes 2 wavefronts");
 }
 
 #[test]
@@ -200,7 +197,7 @@ fn scattered_copies() {
     ]);
     let message = of_lines(&[(3, tally)], &[MEMORY]);
     let expected = "kernels/vector-add.cu:3: a global load takes 32 sectors where 4 would do.";
-    assert!(message.starts_with(expected), "{message}");
+    assert_starts(&message, expected);
 }
 
 #[test]
@@ -211,7 +208,7 @@ fn bank_conflicts_of_matrix_loads() {
     ]);
     let message = of_total(tally, &[(Resource::L1Shared, 0.8)]);
     let expected = "every matrix load takes 8 wavefronts where 4 would do";
-    assert!(message.starts_with(expected), "{message}");
+    assert_starts(&message, expected);
 }
 
 #[test]
@@ -222,7 +219,7 @@ fn local_memory_is_reported() {
     ]);
     let message = of_lines(&[(2, tally)], &[(Resource::L1Shared, 1.0)]);
     let expected = "kernels/vector-add.cu:2: 2 000 requests go to local memory";
-    assert!(message.starts_with(expected), "{message}");
+    assert_starts(&message, expected);
 }
 
 #[test]
@@ -237,7 +234,7 @@ fn divergent_branches_are_reported() {
     let message = of_lines(&[(4, tally)], &[(Resource::Issue, 1.0)]);
     let expected = "kernels/vector-add.cu:4: 8 of a warp's 32 lanes are active here on average: \
                   50 of 100 branches diverge";
-    assert!(message.starts_with(expected), "{message}");
+    assert_starts(&message, expected);
 }
 
 #[test]
@@ -246,7 +243,7 @@ fn partially_filled_warps_are_reported() {
     launch.block = [7, 5, 1];
     let message = for_launch(&launch).unwrap();
     let expected = "blocks of 35 threads fill 54.7 % of the 64 lanes of their warps.";
-    assert!(message.starts_with(expected), "{message}");
+    assert_starts(&message, expected);
 }
 
 #[test]
@@ -262,14 +259,14 @@ fn low_occupancy_is_reported() {
     ] {
         launch.time.occupancy.limit = limit;
         let message = for_launch(&launch).unwrap();
-        assert!(message.starts_with("too few warps"), "{message}");
+        assert_starts(&message, "too few warps");
         assert!(message.contains("holds 16 of at most 64"), "{message}");
         assert!(message.contains(change), "{limit:?}: {message}");
     }
     // More warps would not help a launch that is bound by another resource.
     launch.time.binding = Resource::Memory;
     let message = for_launch(&launch).unwrap();
-    assert!(message.starts_with("nothing stands out"), "{message}");
+    assert_starts(&message, "nothing stands out");
 }
 
 #[test]
@@ -281,7 +278,7 @@ fn blocks_too_small_to_outweigh_their_scheduling() {
     launch.block = [32, 1, 1];
     let message = for_launch(&launch).unwrap();
     let expected = "scheduling 1 000 blocks of 32 threads takes longer than their work.";
-    assert!(message.starts_with(expected), "{message}");
+    assert_starts(&message, expected);
 }
 
 #[test]
@@ -298,7 +295,7 @@ fn without_waste_the_bound_is_reported() {
     ] {
         let message = of_total(Tally::default(), &[(binding, 1.0)]);
         let message = message.strip_prefix("nothing stands out: ").unwrap();
-        assert!(message.starts_with(expected), "{message}");
+        assert_starts(&message, expected);
     }
 }
 
@@ -309,10 +306,7 @@ fn l1_loads_and_shared_memory_are_distinguished() {
     both[AccessClass::SharedLoad] = shared(1000, 0);
     let parts = [(Resource::L1Shared, 1.0)];
     let message = of_total(first, &parts);
-    assert!(
-        message.contains(": it is bound by loads from the L1 cache"),
-        "{message}"
-    );
+    assert_has(&message, ": it is bound by loads from the L1 cache");
     let message = of_total(both, &parts);
     assert!(message.contains(": it is bound by shared"), "{message}");
 }
@@ -356,10 +350,7 @@ fn waste_below_a_tenth_of_the_time_is_not_reported() {
 fn the_first_of_two_equal_lines_is_named() {
     let lines = [(7, constant(32_000)), (9, constant(32_000))];
     let message = of_lines(&lines, &[(Resource::ConstantCache, 1.0)]);
-    assert!(
-        message.starts_with("kernels/vector-add.cu:7: "),
-        "{message}"
-    );
+    assert_starts(&message, "kernels/vector-add.cu:7: ");
 }
 
 #[test]
