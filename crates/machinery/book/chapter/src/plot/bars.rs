@@ -68,10 +68,12 @@ struct Kind {
     name: &'static str,
     color: RGBColor,
     classes: AccessSet,
-    requests: fn(&AccessCounts) -> u64,
+    requests: Count,
     /// The parts of requests, sectors or wavefronts: their name and count.
-    parts: Option<(&'static str, fn(&AccessCounts) -> u64)>,
+    parts: Option<(&'static str, Count)>,
 }
+
+type Count = fn(&AccessCounts) -> u64;
 
 const KINDS: [Kind; 4] = [
     Kind {

@@ -295,7 +295,7 @@ fn without_waste_the_bound_is_reported() {
     ] {
         let message = of_total(Tally::default(), &[(binding, 1.0)]);
         let message = message.strip_prefix("nothing stands out: ").unwrap();
-        assert_starts(&message, expected);
+        assert_starts(message, expected);
     }
 }
 
