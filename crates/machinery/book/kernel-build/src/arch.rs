@@ -67,21 +67,15 @@ impl Arch {
             hopper: true,
             ..Self::NEWEST
         };
-        let archs = SUPPORTED
-            .into_iter()
-            .map(Self::from_supported)
-            .chain([hopper]);
-        archs
-            .clone()
-            .find(|arch| arch.name() == suffix)
-            .ok_or_else(|| Error::NoArch {
-                name: kernel.to_owned(),
-                suffix: suffix.to_owned(),
-                known: archs
-                    .map(|arch| format!(".{}", arch.name()))
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            })
+        let archs = SUPPORTED.into_iter().map(Self::from_supported);
+        let mut archs = archs.chain([hopper]);
+        let known = archs.clone().map(|arch| format!(".{}", arch.name()));
+        let arch = archs.find(|arch| arch.name() == suffix);
+        arch.ok_or_else(|| Error::NoArch {
+            name: kernel.to_owned(),
+            suffix: suffix.to_owned(),
+            known: known.collect::<Vec<_>>().join(", "),
+        })
     }
 
     /// Returns the architecture with this number, 80 for sm_80, or [`Arch::OLDEST`] for `None`.
@@ -169,18 +163,9 @@ pub fn compile_options(arch: Arch) -> Vec<String> {
         "-S",
         "-o-",
     ];
-    let to_strings = |options: &[&str]| {
-        options
-            .iter()
-            .map(|&option| option.to_owned())
-            .collect::<Vec<_>>()
-    };
-    [
-        to_strings(&input_options),
-        arch.options(),
-        to_strings(&output_options),
-    ]
-    .concat()
+    let before = input_options.map(str::to_owned).into_iter();
+    let after = output_options.map(str::to_owned);
+    before.chain(arch.options()).chain(after).collect()
 }
 
 #[cfg(test)]
@@ -189,27 +174,19 @@ mod tests {
 
     #[test]
     fn the_kernel_name_selects_the_architecture() {
-        let from_kernel_name = |name| {
-            Arch::from_kernel_name(name).map(|arch| (arch.name(), arch.options()[4].clone()))
-        };
-        let arch = |name: &str, feature: &str| (name.to_owned(), feature.to_owned());
-        assert_eq!(from_kernel_name("matmul").unwrap(), arch("sm_52", "+ptx64"));
-        assert_eq!(
-            from_kernel_name("a.b/matmul").unwrap(),
-            arch("sm_52", "+ptx64")
-        );
-        assert_eq!(
-            from_kernel_name("matmul.sm_75").unwrap(),
-            arch("sm_75", "+ptx64")
-        );
-        assert_eq!(
-            from_kernel_name("matmul/5.sm_80").unwrap(),
-            arch("sm_80", "+ptx70")
-        );
-        assert_eq!(
-            from_kernel_name("matmul/9.sm_90a").unwrap(),
-            arch("sm_90a", "+ptx71")
-        );
+        for (kernel, name, feature) in [
+            ("matmul", "sm_52", "+ptx64"),
+            ("a.b/matmul", "sm_52", "+ptx64"),
+            ("matmul.sm_75", "sm_75", "+ptx64"),
+            ("matmul/5.sm_80", "sm_80", "+ptx70"),
+            ("matmul/9.sm_90a", "sm_90a", "+ptx71"),
+        ] {
+            let arch = Arch::from_kernel_name(kernel).unwrap();
+            assert_eq!(
+                (arch.name().as_str(), arch.options()[4].as_str()),
+                (name, feature)
+            );
+        }
         assert_eq!(Arch::from_kernel_name("matmul").unwrap(), Arch::OLDEST);
     }
 

@@ -54,21 +54,19 @@ impl Clang {
                 Err(reason) => unusable.push(format!("{}: {reason}", program.display())),
             }
         }
-        if unusable.is_empty() {
-            Err("no clang found on the search path".into())
-        } else {
-            Err(unusable.join("; "))
-        }
+        Err(match unusable.is_empty() {
+            true => "no clang found on the search path".into(),
+            false => unusable.join("; "),
+        })
     }
 
     fn try_program(program: &OsStr) -> Result<Self, UnusableReason> {
         let query = |option| {
             let output = run(command(program).arg(option), String::new(), PROBE_LIMITS);
-            output
-                .map(|output| output.stdout)
-                .map_err(UnusableReason::NoOutput)
+            let output = output.map_err(UnusableReason::NoOutput)?;
+            Ok(output.stdout)
         };
-        let text = query("--version")?;
+        let text: String = query("--version")?;
         let version = version(&text).ok_or(UnusableReason::NotClang)?;
         if !query("--print-targets")?.contains("nvptx64") {
             return Err(UnusableReason::NoTarget(version));
@@ -255,10 +253,8 @@ fn command(program: &OsStr) -> Command {
 /// Returns the path of the compiler itself. The program may be a script, or a link to one that searches for the
 /// compiler; both start another process, which the sandbox of untrusted compilations forbids.
 fn real_program(program: &OsStr, text: &str, version: &str) -> OsString {
-    let Some(folder) = text
-        .lines()
-        .find_map(|line| line.strip_prefix("InstalledDir: "))
-    else {
+    let mut lines = text.lines();
+    let Some(folder) = lines.find_map(|line| line.strip_prefix("InstalledDir: ")) else {
         return program.to_owned();
     };
     let major = version.split('.').next().unwrap_or_default();
@@ -383,15 +379,10 @@ mod tests {
     #[test]
     fn normalized_ptx_has_uniform_file_names_and_no_empty_sections() {
         let ptx = "ret; \r\n\t.section\t.debug_loc\t{\t}\n\t.file\t1 \"./kernels/a.cu\"";
-        assert_eq!(
-            normalize_ptx(ptx, Arch::OLDEST),
-            "ret;\n\t.file\t1 \"kernels/a.cu\"\n"
-        );
+        let file = "\t.file\t1 \"kernels/a.cu\"\n";
+        assert_eq!(normalize_ptx(ptx, Arch::OLDEST), format!("ret;\n{file}"));
         let windows = "\t.file\t1 \"kernels\\\\a.cu\"\n";
-        assert_eq!(
-            normalize_ptx(windows, Arch::OLDEST),
-            "\t.file\t1 \"kernels/a.cu\"\n"
-        );
+        assert_eq!(normalize_ptx(windows, Arch::OLDEST), file);
     }
 
     #[test]

@@ -26,27 +26,37 @@ const COMPILATION: c_int = 6;
 /// `nvrtcProgram`, a handle.
 type Program = *mut std::ffi::c_void;
 
-/// The functions of `nvrtc.h` in use, with the header's names and signatures.
-#[allow(non_snake_case)]
-struct Functions {
-    nvrtcVersion: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int,
-    nvrtcGetErrorString: unsafe extern "C" fn(c_int) -> *const c_char,
-    nvrtcGetNumSupportedArchs: unsafe extern "C" fn(*mut c_int) -> c_int,
-    nvrtcGetSupportedArchs: unsafe extern "C" fn(*mut c_int) -> c_int,
-    nvrtcCreateProgram: unsafe extern "C" fn(
-        *mut Program,
-        *const c_char,
-        *const c_char,
-        c_int,
-        *const *const c_char,
-        *const *const c_char,
-    ) -> c_int,
-    nvrtcCompileProgram: unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int,
-    nvrtcGetProgramLogSize: unsafe extern "C" fn(Program, *mut usize) -> c_int,
-    nvrtcGetProgramLog: unsafe extern "C" fn(Program, *mut c_char) -> c_int,
-    nvrtcGetPTXSize: unsafe extern "C" fn(Program, *mut usize) -> c_int,
-    nvrtcGetPTX: unsafe extern "C" fn(Program, *mut c_char) -> c_int,
-    nvrtcDestroyProgram: unsafe extern "C" fn(*mut Program) -> c_int,
+/// Defines the table of the functions in use, with the names and signatures of `nvrtc.h`.
+macro_rules! functions {
+    ($($name:ident($($parameter:ty),*) -> $result:ty;)*) => {
+        #[allow(non_snake_case)]
+        struct Functions {
+            $($name: unsafe extern "C" fn($($parameter),*) -> $result,)*
+        }
+
+        impl Functions {
+            fn load(library: &Library) -> Result<Self, libloading::Error> {
+                // SAFETY: the type of each field is that of the function in `nvrtc.h`.
+                unsafe { Ok(Self { $($name: *library.get(stringify!($name))?,)* }) }
+            }
+        }
+    };
+}
+
+functions! {
+    nvrtcVersion(*mut c_int, *mut c_int) -> c_int;
+    nvrtcGetErrorString(c_int) -> *const c_char;
+    nvrtcGetNumSupportedArchs(*mut c_int) -> c_int;
+    nvrtcGetSupportedArchs(*mut c_int) -> c_int;
+    nvrtcCreateProgram(
+        *mut Program, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char
+    ) -> c_int;
+    nvrtcCompileProgram(Program, c_int, *const *const c_char) -> c_int;
+    nvrtcGetProgramLogSize(Program, *mut usize) -> c_int;
+    nvrtcGetProgramLog(Program, *mut c_char) -> c_int;
+    nvrtcGetPTXSize(Program, *mut usize) -> c_int;
+    nvrtcGetPTX(Program, *mut c_char) -> c_int;
+    nvrtcDestroyProgram(*mut Program) -> c_int;
 }
 
 /// A loaded NVRTC.
@@ -239,27 +249,6 @@ impl Drop for CompilationUnit<'_> {
     }
 }
 
-impl Functions {
-    fn load(library: &Library) -> Result<Self, libloading::Error> {
-        // SAFETY: the type of each field is that of the function in `nvrtc.h`.
-        unsafe {
-            Ok(Self {
-                nvrtcVersion: *library.get(b"nvrtcVersion")?,
-                nvrtcGetErrorString: *library.get(b"nvrtcGetErrorString")?,
-                nvrtcGetNumSupportedArchs: *library.get(b"nvrtcGetNumSupportedArchs")?,
-                nvrtcGetSupportedArchs: *library.get(b"nvrtcGetSupportedArchs")?,
-                nvrtcCreateProgram: *library.get(b"nvrtcCreateProgram")?,
-                nvrtcCompileProgram: *library.get(b"nvrtcCompileProgram")?,
-                nvrtcGetProgramLogSize: *library.get(b"nvrtcGetProgramLogSize")?,
-                nvrtcGetProgramLog: *library.get(b"nvrtcGetProgramLog")?,
-                nvrtcGetPTXSize: *library.get(b"nvrtcGetPTXSize")?,
-                nvrtcGetPTX: *library.get(b"nvrtcGetPTX")?,
-                nvrtcDestroyProgram: *library.get(b"nvrtcDestroyProgram")?,
-            })
-        }
-    }
-}
-
 /// Formats a loader's error with its cause.
 fn with_cause(error: libloading::Error) -> String {
     match error.source() {
@@ -271,34 +260,21 @@ fn with_cause(error: libloading::Error) -> String {
 /// Returns the possible locations of NVRTC, newest first: the loader's path, the toolkit that `CUDA_PATH` or
 /// `CUDA_HOME` names, and the default directory on Linux.
 fn candidates() -> Vec<PathBuf> {
-    let (file_names, lib_dirs): (&[&str], &[&str]) = if cfg!(windows) {
-        (
-            &[
-                "nvrtc64_130_0.dll",
-                "nvrtc64_120_0.dll",
-                "nvrtc64_112_0.dll",
-            ],
-            &["bin/x64", "bin"],
-        )
+    let (file_names, lib_dirs) = if cfg!(windows) {
+        let dlls = "nvrtc64_130_0.dll nvrtc64_120_0.dll nvrtc64_112_0.dll";
+        (dlls, ["bin/x64", "bin"])
     } else {
-        (
-            &[
-                "libnvrtc.so",
-                "libnvrtc.so.13",
-                "libnvrtc.so.12",
-                "libnvrtc.so.11.2",
-            ],
-            &["lib64", "lib"],
-        )
+        let libraries = "libnvrtc.so libnvrtc.so.13 libnvrtc.so.12 libnvrtc.so.11.2";
+        (libraries, ["lib64", "lib"])
     };
     let toolkits = ["CUDA_PATH", "CUDA_HOME"]
         .into_iter()
         .filter_map(env::var_os)
         .map(PathBuf::from)
         .chain((!cfg!(windows)).then(|| PathBuf::from("/usr/local/cuda")));
-    let dirs = toolkits.flat_map(|toolkit| lib_dirs.iter().map(move |dir| toolkit.join(dir)));
+    let dirs = toolkits.flat_map(|toolkit| lib_dirs.map(|dir| toolkit.join(dir)));
     std::iter::once(PathBuf::new())
         .chain(dirs)
-        .flat_map(|dir| file_names.iter().map(move |name| dir.join(name)))
+        .flat_map(|dir| file_names.split(' ').map(move |name| dir.join(name)))
         .collect()
 }

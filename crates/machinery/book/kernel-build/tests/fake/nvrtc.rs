@@ -107,39 +107,30 @@ pub unsafe extern "C" fn nvrtcCompileProgram(
     0
 }
 
-/// # Safety
-/// The pointers must be valid, as `nvrtc.h` requires.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nvrtcGetProgramLogSize(program: *mut Program, size: *mut usize) -> c_int {
-    unsafe { *size = (*program).log.count_bytes() + 1 };
-    0
+/// Defines the functions that return the size of a string, with its NUL, and the string.
+macro_rules! string {
+    ($field:ident, $size:ident, $get:ident) => {
+        /// # Safety
+        /// The pointers must be valid, as `nvrtc.h` requires.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $size(program: *mut Program, size: *mut usize) -> c_int {
+            unsafe { *size = (*program).$field.count_bytes() + 1 };
+            0
+        }
+
+        /// # Safety
+        /// The pointers must be valid, as `nvrtc.h` requires.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $get(program: *mut Program, out: *mut c_char) -> c_int {
+            let text = unsafe { &(*program).$field };
+            unsafe { out.copy_from(text.as_ptr(), text.count_bytes() + 1) };
+            0
+        }
+    };
 }
 
-/// # Safety
-/// The pointers must be valid, as `nvrtc.h` requires.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nvrtcGetProgramLog(program: *mut Program, out: *mut c_char) -> c_int {
-    let log = unsafe { &(*program).log };
-    unsafe { out.copy_from(log.as_ptr(), log.count_bytes() + 1) };
-    0
-}
-
-/// # Safety
-/// The pointers must be valid, as `nvrtc.h` requires.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nvrtcGetPTXSize(program: *mut Program, size: *mut usize) -> c_int {
-    unsafe { *size = (*program).ptx.count_bytes() + 1 };
-    0
-}
-
-/// # Safety
-/// The pointers must be valid, as `nvrtc.h` requires.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nvrtcGetPTX(program: *mut Program, out: *mut c_char) -> c_int {
-    let ptx = unsafe { &(*program).ptx };
-    unsafe { out.copy_from(ptx.as_ptr(), ptx.count_bytes() + 1) };
-    0
-}
+string!(log, nvrtcGetProgramLogSize, nvrtcGetProgramLog);
+string!(ptx, nvrtcGetPTXSize, nvrtcGetPTX);
 
 /// # Safety
 /// The pointers must be valid, as `nvrtc.h` requires.
