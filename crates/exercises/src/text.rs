@@ -119,16 +119,9 @@ pub fn reflow(text: &str, width: usize) -> String {
         match lines.last_mut() {
             Some(last) if !starts_block && !last.is_empty() && !last.starts_with('#') => {
                 let line = line.trim_start();
-                let ends = last
-                    .chars()
-                    .next_back()
-                    .is_some_and(|character| character.is_ascii());
-                let starts = line
-                    .chars()
-                    .next()
-                    .is_some_and(|character| character.is_ascii());
+                let neighbours = [last.chars().next_back(), line.chars().next()];
                 // There is no space between two Chinese characters.
-                if ends || starts {
+                if neighbours.iter().flatten().any(char::is_ascii) {
                     last.push(' ');
                 }
                 last.push_str(line);

@@ -337,44 +337,25 @@ mod tests {
     #[test]
     fn sums_are_named_after_their_counters() {
         let names = "smsp__inst_executed_op_shared_ld.sum + smsp__inst_executed_op_shared_atom.sum";
-        assert_eq!(
-            counter_label(names, Lang::En),
-            "shared load instructions + shared atomic requests"
-        );
-        assert_eq!(
-            counter_label(names, Lang::Zh),
-            "共享内存读取指令数 + 共享内存原子操作请求数"
-        );
+        let en = "shared load instructions + shared atomic requests";
+        assert_eq!(counter_label(names, Lang::En), en);
+        let zh = "共享内存读取指令数 + 共享内存原子操作请求数";
+        assert_eq!(counter_label(names, Lang::Zh), zh);
     }
 
     #[test]
     fn bounds_are_formatted_and_enforced() {
+        let both = "at_least = 7\nat_most = 9";
         for (bounds, expected, within, outside) in [
-            (
-                "at_most = 1000",
-                "at most 1 000",
-                &[0, 1000][..],
-                &[1001][..],
-            ),
-            ("at_least = 7", "at least 7", &[7, 8], &[6]),
-            (
-                "at_least = 7\nat_most = 9",
-                "from 7 to 9",
-                &[7, 9],
-                &[6, 10],
-            ),
-            ("equals = 0", "exactly 0", &[0], &[1]),
+            ("at_most = 1000", "at most 1 000", [0, 1000], [1001; 2]),
+            ("at_least = 7", "at least 7", [7, 8], [6; 2]),
+            (both, "from 7 to 9", [7, 9], [6, 10]),
+            ("equals = 0", "exactly 0", [0; 2], [1; 2]),
         ] {
             let target = target(bounds);
             assert_eq!(format_bound(&target, Lang::En), expected);
-            assert!(
-                within.iter().all(|&value| reached(&target, value)),
-                "{bounds}"
-            );
-            assert!(
-                !outside.iter().any(|&value| reached(&target, value)),
-                "{bounds}"
-            );
+            assert_eq!(within.map(|value| reached(&target, value)), [true; 2]);
+            assert_eq!(outside.map(|value| reached(&target, value)), [false; 2]);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The step `results`: compares outputs with their references and shows the first wrong elements.
 
 use std::fmt::Debug;
+use std::ops::Range;
 
 use approx::relative_eq;
 use chapter::number::grouped;
@@ -31,9 +32,8 @@ pub fn verdict(outputs: &[Output], tolerance: Tolerance, case: &Case) -> Result<
 
 /// Returns the index of the first wrong element of an output.
 pub fn first_wrong(output: &Output, tolerance: Tolerance) -> Option<usize> {
-    wrong_mask(output, tolerance)
-        .iter()
-        .position(|&wrong| wrong)
+    let wrong = wrong_mask(output, tolerance);
+    wrong.iter().position(|&wrong| wrong)
 }
 
 /// Describes the wrong elements of an output; `None` if there are none.
@@ -41,13 +41,9 @@ fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String>
     let wrong = wrong_mask(output, tolerance);
     let first = wrong.iter().position(|&wrong| wrong)?;
     let count = wrong.iter().filter(|&&wrong| wrong).count();
+    let actual = format_values(&output.actual);
     if !output.labels.is_empty() {
-        return Some(describe_predictions(
-            &output.labels,
-            &wrong,
-            &format_values(&output.actual),
-            lang,
-        ));
+        return Some(describe_predictions(&output.labels, &wrong, &actual, lang));
     }
     if let Some(rows) = &output.padding_of {
         return Some(describe_padding_writes(rows, &output.shape, &wrong, lang));
@@ -72,10 +68,7 @@ fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String>
             format_index(&output.shape, first), describe_pattern(&wrong, count, &output.shape, lang)
         ),
     };
-    let (actual, expected) = (
-        format_values(&output.actual),
-        format_values(&output.expected),
-    );
+    let expected = format_values(&output.expected);
     let table = match output.shape[..] {
         [.., rows, columns] if rows > 1 && columns > 1 => {
             matrix(&output.shape, first, &wrong, &actual, &expected, lang)
@@ -146,9 +139,8 @@ fn describe_padding_writes(rows: &str, shape: &[usize], wrong: &[bool], lang: La
 pub fn wrong_mask(output: &Output, tolerance: Tolerance) -> Vec<bool> {
     match (&output.actual, &output.expected) {
         (Values::Floats(actual), Values::Floats(expected)) => {
-            mask(actual, expected, |actual, expected| {
-                is_close(tolerance, actual, expected)
-            })
+            let is_close = |actual: &f32, expected: &f32| is_close(tolerance, actual, expected);
+            mask(actual, expected, is_close)
         }
         (Values::Integers(actual), Values::Integers(expected)) => mask(actual, expected, i32::eq),
         (Values::Unsigned(actual), Values::Unsigned(expected)) => mask(actual, expected, u32::eq),
@@ -195,26 +187,18 @@ fn list(
     expected: &[String],
     lang: Lang,
 ) -> String {
-    let indices = (0..wrong.len())
-        .filter(|&index| wrong[index])
-        .take(MAX_LISTED);
-    let rows: Vec<[String; 3]> = std::iter::once([
-        String::new(),
-        lang.pick("got", "得到").to_owned(),
-        lang.pick("expected", "应为").to_owned(),
-    ])
-    .chain(indices.map(|index| {
+    let indices = (0..wrong.len()).filter(|&index| wrong[index]);
+    let head = lang.pick(["", "got", "expected"], ["", "得到", "应为"]);
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(indices.take(MAX_LISTED).map(|index| {
         let label = format_index(shape, index);
         [label, actual[index].clone(), expected[index].clone()]
-    }))
-    .collect();
+    }));
     let width = |column: usize| rows.iter().map(|row| columns(&row[column])).max();
     let widths = [0, 1, 2].map(|column| width(column).unwrap_or(0));
     let line = |row: &[String; 3]| {
-        let cells = row
-            .iter()
-            .zip(widths)
-            .map(|(cell, width)| pad_left(cell, width));
+        let cells = row.iter().zip(widths);
+        let cells = cells.map(|(cell, width)| pad_left(cell, width));
         format!("  {}", cells.collect::<Vec<_>>().join("  "))
     };
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -240,18 +224,19 @@ fn matrix(
     };
     let down = window(within / columns_of, rows, MAX_WINDOW);
     // Show as many columns as fit twice into the width.
-    let fits = |across: &std::ops::Range<usize>| {
-        let cells = down
-            .clone()
-            .flat_map(|row| across.clone().map(move |column| (row, column)));
-        let cell_width = cells.map(|(row, column)| {
-            let index = (slice * rows + row) * columns_of + column;
-            actual[index].len().max(expected[index].len()) + 2
-        });
-        let cell_width = cell_width
-            .max()
-            .unwrap_or(2)
-            .max(across.end.to_string().len() + 1);
+    let index = |(row, column): (usize, usize)| (slice * rows + row) * columns_of + column;
+    let indices = |across: &Range<usize>| {
+        let row = |row| across.clone().map(move |column| (row, column));
+        down.clone()
+            .flat_map(row)
+            .map(index)
+            .collect::<Vec<usize>>()
+    };
+    let fits = |across: &Range<usize>| {
+        let cells = indices(across).into_iter();
+        let widths = cells.map(|index| actual[index].len().max(expected[index].len()) + 2);
+        let cell_width = widths.max().unwrap_or(2);
+        let cell_width = cell_width.max(across.end.to_string().len() + 1);
         2 * across.len() * cell_width + down.end.to_string().len() + 8 <= WIDTH
     };
     let mut windows = (2..=MAX_WINDOW)
@@ -259,49 +244,35 @@ fn matrix(
         .map(|limit| window(within % columns_of, columns_of, limit));
     let narrow = window(within % columns_of, columns_of, 2);
     let across = windows.find(fits).unwrap_or(narrow);
-    let index = |row: usize, column: usize| (slice * rows + row) * columns_of + column;
-    let cell = |row: usize, column: usize| {
-        let index = index(row, column);
+    let cell = |index: usize| {
         let mark = if wrong[index] { '*' } else { ' ' };
         (format!("{}{mark}", actual[index]), expected[index].clone())
     };
-    let all = down
-        .clone()
-        .flat_map(|row| across.clone().map(move |column| (row, column)));
-    let cells: Vec<(String, String)> = all.map(|(row, column)| cell(row, column)).collect();
+    let cells: Vec<(String, String)> = indices(&across).into_iter().map(cell).collect();
     let numbers = across.clone().chain(down.clone());
     let longest = numbers.map(|number| number.to_string().len()).max();
     let longest = longest.unwrap_or(1);
-    let width = cells
+    let lengths = cells
         .iter()
-        .flat_map(|(actual, expected)| [actual.len(), expected.len()])
-        .max()
-        .unwrap_or(1)
-        .max(longest);
+        .flat_map(|(actual, expected)| [actual.len(), expected.len()]);
+    let width = lengths.max().unwrap_or(1).max(longest);
 
-    let head: String = across
-        .clone()
+    let columns_shown = across.clone();
+    let head: String = columns_shown
         .map(|column| format!(" {column:>width$}"))
         .collect();
-    let title = lang.pick("got", "得到");
+    let [title, expected_title] = lang.pick(["got", "expected"], ["得到", "应为"]);
     let blanks = " ".repeat(head.chars().count().saturating_sub(columns(title)) + 4);
     let mut lines = vec![
-        format!(
-            "  {:longest$}  {title}{blanks}{}",
-            "",
-            lang.pick("expected", "应为")
-        ),
+        format!("  {:longest$}  {title}{blanks}{expected_title}", ""),
         format!("  {:longest$} {head}    {head}", ""),
     ];
     for (row, line) in down.zip(cells.chunks(across.len())) {
-        let actual: String = line
-            .iter()
-            .map(|(actual, _)| format!(" {actual:>width$}"))
-            .collect();
-        let expected = line
-            .iter()
-            .map(|(_, expected)| format!(" {expected:>width$}"));
-        let expected: String = expected.collect();
+        let (mut actual, mut expected) = (String::new(), String::new());
+        for (actual_cell, expected_cell) in line {
+            actual += &format!(" {actual_cell:>width$}");
+            expected += &format!(" {expected_cell:>width$}");
+        }
         lines.push(format!("  {row:>longest$} {actual}    {expected}"));
     }
     let slice_text = match shape {
@@ -320,15 +291,12 @@ fn matrix(
 /// Formats an index: `[7]`, `[2][3]` and so on, innermost dimension last.
 pub fn format_index(shape: &[usize], index: usize) -> String {
     let mut rest = index;
-    let mut numbers: Vec<String> = shape
-        .iter()
-        .rev()
-        .map(|&length| {
-            let number = rest % length;
-            rest /= length;
-            number.to_string()
-        })
-        .collect();
+    let numbers = shape.iter().rev().map(|&length| {
+        let number = rest % length;
+        rest /= length;
+        number.to_string()
+    });
+    let mut numbers: Vec<String> = numbers.collect();
     numbers.reverse();
     format!("[{}]", numbers.join("]["))
 }
@@ -489,20 +457,13 @@ mod tests {
         let message = describe(&matrix, EXACT, Lang::Zh).unwrap();
         assert!(message.contains("[11][9]"), "{message}");
         let last = message.lines().rev().nth(1).unwrap();
-        assert_eq!(
-            last,
-            "  11     5     5     5     5  1234*         5     5     5     5     5"
-        );
-        let short = output(
-            &[2, 2],
-            Unsigned(vec![1, 2, 3, 4]),
-            Unsigned(vec![1, 2, 3, 5]),
-        );
+        let expected = "  11     5     5     5     5  1234*         5     5     5     5     5";
+        assert_eq!(last, expected);
+        let [actual, expected] = [4, 5].map(|last| Unsigned(vec![1, 2, 3, last]));
+        let short = output(&[2, 2], actual, expected);
         let message = describe(&short, EXACT, Lang::En).unwrap();
-        assert!(
-            message.contains("[1][1]") && message.contains("4*"),
-            "{message}"
-        );
+        let has_both = message.contains("[1][1]") && message.contains("4*");
+        assert!(has_both, "{message}");
     }
 
     #[test]

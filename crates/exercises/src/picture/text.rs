@@ -6,7 +6,7 @@ use chapter::number::grouped;
 
 use super::{Access, Picture, ROW, Space};
 use crate::lang::Lang;
-use crate::text::pad_right;
+use crate::text::{pad_left, pad_right};
 
 /// The maximum number of rows of 128 bytes drawn; further rows are counted.
 const MAX_ROWS: usize = 4;
@@ -44,37 +44,17 @@ pub fn text(picture: &Picture, source: &str, lang: Lang) -> String {
         .map(|(side, access)| (title(side, access), Side::new(access)))
         .collect();
     let row = |label: &str, cells: Vec<String>| {
-        let cells: Vec<String> = cells
-            .iter()
-            .map(|cell| pad_right(cell, ROW_WIDTH))
-            .collect();
-        let line = format!(
-            "{label:>width$} {}",
-            cells.join("  "),
-            width = LABEL_WIDTH - 2
-        );
+        let cells = cells.iter().map(|cell| pad_right(cell, ROW_WIDTH));
+        let cells = cells.collect::<Vec<_>>().join("  ");
+        let line = format!("{} {cells}", pad_left(label, LABEL_WIDTH - 2));
         line.trim_end().to_owned()
     };
-    lines.push(row(
-        "",
-        parts.iter().map(|(title, _)| title.clone()).collect(),
-    ));
+    let titles = parts.iter().map(|(title, _)| title.clone());
+    lines.push(row("", titles.collect()));
     if parts.iter().any(|(_, part)| part.space == Space::Shared) {
-        let banks = || "0        8        16       24".to_owned();
+        let banks = "0        8        16       24".to_owned();
         let label = lang.pick("bank", "存储体");
-        let label = format!(
-            "{}{label}",
-            " ".repeat((LABEL_WIDTH - 2).saturating_sub(crate::text::columns(label)))
-        );
-        let cells: Vec<String> = parts
-            .iter()
-            .map(|_| pad_right(&banks(), ROW_WIDTH))
-            .collect();
-        lines.push(
-            format!("{label} {}", cells.join("  "))
-                .trim_end()
-                .to_owned(),
-        );
+        lines.push(row(label, vec![banks; parts.len()]));
     }
     let max_rows = parts.iter().map(|(_, part)| part.rows.len()).max();
     for number in 0..max_rows.unwrap_or(0).min(MAX_ROWS) {
@@ -182,15 +162,12 @@ impl Side {
         }
         let row = |(row, mut cells): (u64, [char; 32])| {
             for (word, cell) in (0..).zip(&mut cells) {
-                let fetched =
-                    access.space == Space::Global && sectors.contains(&(row * 4 + word / 8));
-                if *cell == '-' && fetched {
+                let is_fetched = sectors.contains(&(row * 4 + word / 8));
+                if *cell == '-' && access.space == Space::Global && is_fetched {
                     *cell = '.';
                 }
             }
-            let groups = cells
-                .chunks(8)
-                .map(|group| group.iter().collect::<String>());
+            let groups = cells.chunks(8).map(String::from_iter);
             (row * ROW, groups.collect::<Vec<_>>().join(" "))
         };
         Side {
@@ -245,24 +222,18 @@ The costliest access of line 7: `sum`, block (3, 0, 0), warp 1.
     #[test]
     fn banks_and_constant_addresses_have_their_own_labels() {
         let drawing = text(&picture(Space::Shared, 128, 32), SOURCE, Lang::En);
-        assert!(
-            drawing.contains("yours: 32 wavefronts") && drawing.contains("meant: 1 wavefront,"),
-            "{drawing}"
-        );
-        assert!(
-            drawing.contains("  bank 0        8        16       24"),
-            "{drawing}"
-        );
-        assert!(
-            drawing.contains("   +128 1-------") || drawing.contains("  +128 1-------"),
-            "{drawing}"
-        );
+        for part in [
+            "yours: 32 wavefronts",
+            "meant: 1 wavefront,",
+            "  bank 0        8        16       24",
+            "  +128 1-------",
+        ] {
+            assert!(drawing.contains(part), "{drawing}");
+        }
         let drawing = text(&picture(Space::Constant, 4, 32), SOURCE, Lang::Zh);
-        assert!(
-            drawing.contains("你的：32 次请求") && drawing.contains("期望：1 次请求"),
-            "{drawing}"
-        );
-        assert!(drawing.contains("*------- --------"), "{drawing}");
+        for part in ["你的：32 次请求", "期望：1 次请求", "*------- --------"] {
+            assert!(drawing.contains(part), "{drawing}");
+        }
     }
 
     #[test]
@@ -287,10 +258,8 @@ The costliest access of line 7: `sum`, block (3, 0, 0), warp 1.
         let mut none = picture(Space::Global, 4096, 32);
         none.actual = None;
         let drawing = text(&none, SOURCE, Lang::En);
-        assert!(
-            drawing.starts_with("Your kernel makes no such access."),
-            "{drawing}"
-        );
+        let start = "Your kernel makes no such access.";
+        assert!(drawing.starts_with(start), "{drawing}");
         assert!(!drawing.contains("yours"), "{drawing}");
     }
 }
