@@ -7,104 +7,58 @@ const INVALID_REPLY: &[&str] = &["not what your functions return", "`@reply`"];
 /// The message for an extra reply.
 const EXTRA_REPLY: &[&str] = &["Your submission sent more replies", "`@reply`"];
 
-pub const ATTEMPTS: &[Attempt] = &[
-    Attempt::rejected_as(
-        "a verdict without its token",
-        r##"println!("{}", r#"{"token":"","message":{"verdict":{"seed":1,"device":"","failure":null,"targets":[],"counters":[],"time":null}}}"#);"##,
-        "right",
-        &["wrong"],
-    )
-    .with_wrong_result(),
-    Attempt::rejected_as(
-        "a forged course error",
-        r##"println!("{}", r#"{"token":"","message":{"broken":""}}"#);"##,
-        "right",
-        &["wrong"],
-    )
-    .with_wrong_result(),
-    Attempt::rejected_as("a reply that is none", r#"println!("@reply yes");"#, "launch", INVALID_REPLY).with_wrong_result(),
-    Attempt::rejected_as("an empty reply", r#"println!("\n@reply ");"#, "launch", INVALID_REPLY).with_wrong_result(),
-    Attempt::rejected_as(
-        "a reply with a verdict",
-        r##"println!("{}", r#"@reply {"number":1,"outcome":{"passed":true}}"#);"##,
-        "launch",
-        INVALID_REPLY,
-    )
-    .with_wrong_result(),
-    Attempt::rejected_as(
-        "a reply too short",
-        r##"println!("{}", r#"@reply {"number":1,"outcome":{"data":{"grid":[3,3],"blocks":[]}}}"#);"##,
-        "launch",
-        INVALID_REPLY,
-    ),
-    Attempt::rejected_as(
-        "a reply too long",
-        r##"println!("@reply {{\"number\":1,\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":[1{}]}}}}}}", ",1".repeat(5000));"##,
-        "launch",
-        INVALID_REPLY,
-    ),
-    Attempt::rejected_as(
-        "a reply of megabytes",
-        r##"println!("@reply {{\"number\":1,\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":[1{}]}}}}}}", ",1".repeat(1 << 21));"##,
-        "launch",
-        INVALID_REPLY,
-    ),
-    Attempt::rejected_as(
-        "a forged panic",
-        r##"println!("{}", r#"@reply {"number":1,"outcome":{"panic":{"why":"see?","call":""}}}"#);"##,
-        "launch",
-        &["see?"],
-    ),
-    Attempt::rejected_as(
-        "a forged reply before the real one",
-        "reply(1);",
-        "launch",
-        EXTRA_REPLY,
-    )
-    .with_items(REPLIES),
-    Attempt::rejected_as(
-        "all replies in advance, then exit",
-        "for number in 1..=20 { reply(number); } std::process::exit(0);",
-        "right",
-        &["`grid`"],
-    )
-    .with_items(REPLIES),
-    Attempt::rejected_as(
-        "a reply to a future request",
-        "reply(2);",
-        "launch",
-        EXTRA_REPLY,
-    )
-    .with_items(REPLIES),
-    Attempt::rejected_as(
-        "a reply with trailing data",
+/// Lists forgeries as `name: statements => step, parts of the message;`, optionally followed by a method of [`Attempt`].
+macro_rules! forgeries {
+    (
+        $($name:literal: $statements:literal => $step:literal, $parts:expr
+            $(, $method:ident($($items:expr)?))?;)*
+    ) => {
+        &[$(Attempt::rejected_as($name, $statements, $step, $parts)$(.$method($($items)?))?),*]
+    };
+}
+
+pub const ATTEMPTS: &[Attempt] = forgeries! {
+    "a verdict without its token":
+        r##"println!("{}", r#"{"token":"","message":{"verdict":{"seed":1,"device":"","failure":null,"targets":[],"counters":[],"time":null}}}"#);"##
+        => "right", &["wrong"], with_wrong_result();
+    "a forged course error":
+        r##"println!("{}", r#"{"token":"","message":{"broken":""}}"#);"## => "right", &["wrong"], with_wrong_result();
+    "a reply that is none": r#"println!("@reply yes");"# => "launch", INVALID_REPLY, with_wrong_result();
+    "an empty reply": r#"println!("\n@reply ");"# => "launch", INVALID_REPLY, with_wrong_result();
+    "a reply with a verdict":
+        r##"println!("{}", r#"@reply {"number":1,"outcome":{"passed":true}}"#);"##
+        => "launch", INVALID_REPLY, with_wrong_result();
+    "a reply too short":
+        r##"println!("{}", r#"@reply {"number":1,"outcome":{"data":{"grid":[3,3],"blocks":[]}}}"#);"##
+        => "launch", INVALID_REPLY;
+    "a reply too long":
+        r##"println!("@reply {{\"number\":1,\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":[1{}]}}}}}}", ",1".repeat(5000));"##
+        => "launch", INVALID_REPLY;
+    "a reply of megabytes":
+        r##"println!("@reply {{\"number\":1,\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":[1{}]}}}}}}", ",1".repeat(1 << 21));"##
+        => "launch", INVALID_REPLY;
+    "a forged panic":
+        r##"println!("{}", r#"@reply {"number":1,"outcome":{"panic":{"why":"see?","call":""}}}"#);"##
+        => "launch", &["see?"];
+    "a forged reply before the real one": "reply(1);" => "launch", EXTRA_REPLY, with_items(REPLIES);
+    "all replies in advance, then exit":
+        "for number in 1..=20 { reply(number); } std::process::exit(0);" => "right", &["`grid`"], with_items(REPLIES);
+    "a reply to a future request": "reply(2);" => "launch", EXTRA_REPLY, with_items(REPLIES);
+    "a reply with trailing data":
         "static ONCE: std::sync::Once = std::sync::Once::new();
-        ONCE.call_once(|| { std::thread::spawn(|| loop { reply(7); std::thread::yield_now(); }); });",
-        "launch",
-        EXTRA_REPLY,
-    )
-    .with_items(REPLIES),
-    Attempt::rejected_as(
-        "consumed requests",
+        ONCE.call_once(|| { std::thread::spawn(|| loop { reply(7); std::thread::yield_now(); }); });"
+        => "launch", EXTRA_REPLY, with_items(REPLIES);
+    "consumed requests":
         "static ONCE: std::sync::Once = std::sync::Once::new();
-        ONCE.call_once(|| { std::thread::spawn(|| for line in std::io::stdin().lines() { println!(\"{line:?}\"); }); });",
-        "right",
-        &["wrong"],
-    )
-    .with_wrong_result(),
-    Attempt::rejected_as(
-        "a replaced panic hook",
-        "std::panic::set_hook(Box::new(|_| println!(\"@reply fine\"))); panic!(\"hidden\");",
-        "launch",
-        INVALID_REPLY,
-    ),
-    Attempt::rejected_as(
-        "an exit after the first reply",
-        "if count == u32::MAX - 599 && block == 2 { std::thread::spawn(|| { std::thread::sleep(std::time::Duration::from_millis(100)); std::process::exit(0) }); std::thread::sleep(std::time::Duration::from_millis(50)); }",
-        "launch",
-        &["must not end the program"],
-    ),
-];
+        ONCE.call_once(|| { std::thread::spawn(|| for line in std::io::stdin().lines() { println!(\"{line:?}\"); }); });"
+        => "right", &["wrong"], with_wrong_result();
+    "a replaced panic hook":
+        "std::panic::set_hook(Box::new(|_| println!(\"@reply fine\"))); panic!(\"hidden\");"
+        => "launch", INVALID_REPLY;
+    "an exit after the first reply":
+        "if count == u32::MAX - 599 && block == 2 { std::thread::spawn(|| { std::thread::sleep(std::time::Duration::from_millis(100)); std::process::exit(0) }); std::thread::sleep(std::time::Duration::from_millis(50)); }"
+        => "launch", &["must not end the program"];
+};
 
 /// A function that forges replies, as the program around a submission writes them: the correct reply to the
 /// first request.
