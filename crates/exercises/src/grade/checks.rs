@@ -1,10 +1,14 @@
 //! The step `checks`: the simulator's findings while the submission ran, and messages for kernels that it had
 //! to stop.
 
-use cuda_driver::{Fault, FaultKind, Finding, FindingKind, Severity, SourceLine, TimeLimit};
+use cuda_driver::{
+    Details, Fault, FaultKind, Finding, FindingKind, Severity, SourceLine, TimeLimit,
+};
 
+use super::chinese::localized;
+use super::compile::is_in_submission;
 use super::finding_kinds::{likely_cause, title};
-use super::{Failure, Stop, Submission, compile, strip_comment, translate};
+use super::{Failure, Stop, Submission, strip_comment};
 use crate::data::Step;
 use crate::host::Case;
 use crate::lang::{Lang, Text};
@@ -111,15 +115,13 @@ fn is_update(finding: &Finding, submission: &Submission) -> bool {
     let other = finding.other.as_ref().map(|other| &other.source);
     let same_line = other.is_some_and(|other| other.line == finding.source.line);
     let both_update = is_update(&finding.source) && other.is_some_and(is_update);
-    !finding.details.contains("of shared memory") && (same_line || both_update)
+    let is_shared = matches!(finding.details, Details::Block(_));
+    !is_shared && (same_line || both_update)
 }
 
 /// Returns a sentence about a race whose lines are both in the submission: what must separate them.
 fn explain_race(finding: &Finding, submission: &Submission, lang: Lang) -> Option<String> {
-    let line = |source: &SourceLine| {
-        let is_submission = source.file.as_deref() == Some(compile::FILE_NAME) && source.line > 0;
-        is_submission.then_some(source.line)
-    };
+    let line = |source: &SourceLine| is_in_submission(source).then_some(source.line);
     let (one, other) = (
         line(&finding.source)?,
         line(&finding.other.as_ref()?.source)?,
@@ -232,11 +234,7 @@ pub fn describe_fault(fault: &Fault, submission: &Submission, lang: Lang) -> Str
             "核函数自行中止：执行了 `__trap()`，或者调用了只有声明、没有定义的函数。"
         ),
         kind => {
-            let details = kind.to_string();
-            let details = match lang {
-                Lang::En => details,
-                Lang::Zh => translate::translate(&details).unwrap_or(details),
-            };
+            let details = localized(kind, lang);
             localize!(lang, "The kernel was stopped: {}.", "核函数被中止：{}。"; details)
         }
     };
@@ -296,11 +294,16 @@ fn describe(finding: &Finding, submission: &Submission, lang: Lang) -> String {
             lang,
         ));
     }
-    let details = shorten_locations(&finding.details);
-    let details = match lang {
-        Lang::En => details.replace("\n  ", ": "),
-        // An untranslated sentence is better than none.
-        Lang::Zh => translate::translate(&details).unwrap_or(details),
+    let details = match (lang, &finding.details) {
+        (Lang::En, Details::AddressFault(kind, address)) => format!("{kind}: {address}"),
+        (_, details) => localized(details, lang),
+    };
+    let details = match finding.details.source() {
+        // The file is the student's own.
+        Some(source) if is_in_submission(source) => {
+            details.replace(&source.to_string(), &format!("line {}", source.line))
+        }
+        _ => details,
     };
     let details = match kind {
         FindingKind::AbsentLanes => {
@@ -326,29 +329,6 @@ fn describe(finding: &Finding, submission: &Submission, lang: Lang) -> String {
         ));
     }
     lines.join("\n")
-}
-
-/// Replaces `submission.cu:7 (PTX line 70)` by `line 7`, because the file is the student's own.
-fn shorten_locations(details: &str) -> String {
-    let file = format!("{}:", compile::FILE_NAME);
-    let mut pieces = details.split(&file);
-    let mut message = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let digits = piece.len()
-            - piece
-                .trim_start_matches(|character: char| character.is_ascii_digit())
-                .len();
-        let (line, rest) = piece.split_at(digits);
-        let rest = match rest
-            .strip_prefix(" (PTX line ")
-            .and_then(|rest| rest.split_once(')'))
-        {
-            Some((_, rest)) => rest,
-            None => rest,
-        };
-        message.push_str(&format!("line {line}{rest}"));
-    }
-    message
 }
 
 /// Formats a thread, or a block, of a kernel.
@@ -379,7 +359,7 @@ pub fn format_access(
     submission: &Submission,
     lang: Lang,
 ) -> String {
-    let is_submission = source.file.as_deref() == Some(compile::FILE_NAME) && source.line > 0;
+    let is_submission = is_in_submission(source);
     let location = match (&source.file, is_submission) {
         (_, true) => localize!(lang, "line {}", "第 {} 行"; source.line),
         (Some(file), false) if source.line > 0 => format!("{file}:{}", source.line),
@@ -404,6 +384,7 @@ pub fn format_access(
 mod tests {
     use cuda_driver::{Check, OtherAccess};
 
+    use super::super::compile;
     use super::*;
 
     fn submission() -> Submission {
@@ -436,8 +417,8 @@ mod tests {
                 source: line(other),
                 write: true,
             }),
-            details: String::new(),
-            likely_cause: String::new(),
+            details: Details::None,
+            likely_cause: None,
             count: 1,
         }
     }

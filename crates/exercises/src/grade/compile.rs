@@ -8,6 +8,7 @@ use std::{io, thread};
 
 use anyhow::{Context as _, Result, anyhow};
 use confine::{Rules, system_libraries};
+use cuda_driver::SourceLine;
 use kernel_build::{Clang, Tree, install_command};
 use untrusted::{Error, OptimizationLevel, Termination, UntrustedSource};
 
@@ -18,6 +19,11 @@ use crate::process::Limits;
 
 /// The file name of a submission during compilation; the student's file name may contain any characters.
 pub const FILE_NAME: &str = "answer.cu";
+
+/// Returns true for a line of the submission itself, not of a header.
+pub fn is_in_submission(source: &SourceLine) -> bool {
+    source.file.as_deref() == Some(FILE_NAME) && source.line > 0
+}
 
 /// The maximum size of a file that the compiler writes, which is a list of headers.
 const MAX_FILE_BYTES: u64 = 1 << 20;

@@ -1,127 +1,74 @@
 //! Titles and likely causes of all kinds of findings, in both languages.
 
-use cuda_driver::{Finding, FindingKind};
+use cuda_driver::{Cause, Finding, FindingKind};
 
-use super::{strip_comment, translate};
+use super::chinese::localized;
+use super::strip_comment;
 use crate::lang::Lang;
 
-/// Returns the title of a kind of finding.
-pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
-    let (en, zh) = match kind {
-        FindingKind::OutOfBounds => (
-            "An access outside every allocation",
-            "越界访问：地址不在任何已分配的内存之内",
-        ),
-        FindingKind::UseAfterFree => ("An access to freed memory", "访问了已经释放的内存"),
-        FindingKind::NullPointer => ("An access through a null pointer", "通过空指针访问内存"),
-        FindingKind::WrongSpace => (
-            "An address in another memory space",
-            "使用了另一种存储空间的地址",
-        ),
-        FindingKind::Misaligned => ("A misaligned address", "地址没有对齐"),
-        FindingKind::StackOverflow => ("A stack overflow", "栈溢出"),
-        FindingKind::InvalidCall => (
-            "A call through an invalid function pointer",
-            "通过无效的函数指针调用",
-        ),
-        FindingKind::UninitializedDevice => (
-            "A read of uninitialized device memory",
-            "读取了未初始化的设备内存",
-        ),
-        FindingKind::UninitializedShared => (
-            "A read of uninitialized shared memory",
-            "读取了未初始化的共享内存",
-        ),
-        FindingKind::UninitializedLocal => (
-            "A read of uninitialized local memory",
-            "读取了未初始化的局部内存",
-        ),
-        FindingKind::OtherArray => (
-            "An index past the end of an array in shared memory",
-            "下标超出了共享内存中的数组",
-        ),
-        FindingKind::ShuffleFromAbsentLane => (
-            "A shuffle that reads from inactive lanes",
-            "洗牌指令读取了没有参与的线程",
-        ),
-        FindingKind::ReadAfterWrite => (
-            "A data race: a read of data that another thread may not have written yet",
-            "数据竞争：读取时，另一个线程可能还没有写完",
-        ),
-        FindingKind::WriteAfterRead => (
-            "A data race: a write to data that another thread may not have read yet",
-            "数据竞争：写入时，另一个线程可能还没有读完",
-        ),
-        FindingKind::WriteAfterWrite => (
-            "A data race: two threads write to one location in an undefined order",
-            "数据竞争：两个线程写同一位置，先后顺序不确定",
-        ),
-        FindingKind::ConflictingStore => (
-            "A data race: one store writes different values to one location",
-            "数据竞争：同一条存储指令向同一位置写入不同的值",
-        ),
-        FindingKind::CopyNotAwaited => (
-            "A use of data before its asynchronous copy has completed",
-            "异步复制尚未完成就使用了数据",
-        ),
-        FindingKind::InterBlockRace => (
-            "A data race: blocks access the same device memory, and one writes",
-            "数据竞争：多个线程块访问同一处设备内存，其中有写入",
-        ),
-        FindingKind::DivergentBarrier => (
-            "A barrier that only part of a warp reaches",
-            "线程束中只有一部分线程到达的同步屏障",
-        ),
-        FindingKind::EndedBeforeBarrier => (
-            "A barrier that not all threads of the block reach: some have exited",
-            "同步屏障：线程块中有线程已经结束，不会到达",
-        ),
-        FindingKind::MixedBarriers => (
-            "A barrier that threads reach at different locations",
-            "各线程在代码的不同位置到达同一次同步",
-        ),
-        FindingKind::BarrierNeverOpens => {
-            ("A barrier that never completes", "永远等不齐的同步屏障")
+/// Defines [`title`] by a row per kind: its titles in English and Chinese.
+macro_rules! titles {
+    ($($kind:ident => $en:literal, $zh:literal;)*) => {
+        /// Returns the title of a kind of finding.
+        pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
+            match kind {
+                $(FindingKind::$kind => lang.pick($en, $zh)),*
+            }
         }
-        FindingKind::InvalidBarrier => ("An invalid barrier", "无效的同步屏障"),
-        FindingKind::MaskLacksCaller => {
-            ("A mask without the calling lane", "掩码不包含调用它的线程")
-        }
-        FindingKind::AbsentLanes => (
-            "A mask with lanes that do not arrive",
-            "掩码包含不会执行到此处的线程",
-        ),
-        FindingKind::WarpIncomplete => (
-            "A whole-warp instruction executed by part of a warp",
-            "不完整的线程束执行了要求整个线程束参与的指令",
-        ),
-        FindingKind::Leaked => ("Memory that was not freed", "没有释放的内存"),
-        FindingKind::HostAccessed => (
-            "Host memory accessed while work in a stream uses it",
-            "流中的工作还在使用主机内存时访问了它",
-        ),
-        FindingKind::HostFreed => (
-            "Host memory freed while work in a stream uses it",
-            "流中的工作还在使用主机内存时释放了它",
-        ),
-        FindingKind::HostChanged => (
-            "Host memory changed before a graph has copied it",
-            "图还没有复制主机内存时改动了它",
-        ),
     };
-    lang.pick(en, zh)
 }
 
-/// The start of the simulator's advice for an address slightly past the end of an allocation.
-const PAST_THE_END: &str = "`<=` instead of `<`";
+titles! {
+    OutOfBounds => "An access outside every allocation", "越界访问：地址不在任何已分配的内存之内";
+    UseAfterFree => "An access to freed memory", "访问了已经释放的内存";
+    NullPointer => "An access through a null pointer", "通过空指针访问内存";
+    WrongSpace => "An address in another memory space", "使用了另一种存储空间的地址";
+    Misaligned => "A misaligned address", "地址没有对齐";
+    StackOverflow => "A stack overflow", "栈溢出";
+    InvalidCall => "A call through an invalid function pointer", "通过无效的函数指针调用";
+    UninitializedDevice => "A read of uninitialized device memory", "读取了未初始化的设备内存";
+    UninitializedShared => "A read of uninitialized shared memory", "读取了未初始化的共享内存";
+    UninitializedLocal => "A read of uninitialized local memory", "读取了未初始化的局部内存";
+    OtherArray => "An index past the end of an array in shared memory", "下标超出了共享内存中的数组";
+    ShuffleFromAbsentLane => "A shuffle that reads from inactive lanes", "洗牌指令读取了没有参与的线程";
+    ReadAfterWrite =>
+        "A data race: a read of data that another thread may not have written yet",
+        "数据竞争：读取时，另一个线程可能还没有写完";
+    WriteAfterRead =>
+        "A data race: a write to data that another thread may not have read yet",
+        "数据竞争：写入时，另一个线程可能还没有读完";
+    WriteAfterWrite =>
+        "A data race: two threads write to one location in an undefined order",
+        "数据竞争：两个线程写同一位置，先后顺序不确定";
+    ConflictingStore =>
+        "A data race: one store writes different values to one location",
+        "数据竞争：同一条存储指令向同一位置写入不同的值";
+    CopyNotAwaited => "A use of data before its asynchronous copy has completed", "异步复制尚未完成就使用了数据";
+    InterBlockRace =>
+        "A data race: blocks access the same device memory, and one writes",
+        "数据竞争：多个线程块访问同一处设备内存，其中有写入";
+    DivergentBarrier => "A barrier that only part of a warp reaches", "线程束中只有一部分线程到达的同步屏障";
+    EndedBeforeBarrier =>
+        "A barrier that not all threads of the block reach: some have exited",
+        "同步屏障：线程块中有线程已经结束，不会到达";
+    MixedBarriers => "A barrier that threads reach at different locations", "各线程在代码的不同位置到达同一次同步";
+    BarrierNeverOpens => "A barrier that never completes", "永远等不齐的同步屏障";
+    InvalidBarrier => "An invalid barrier", "无效的同步屏障";
+    MaskLacksCaller => "A mask without the calling lane", "掩码不包含调用它的线程";
+    AbsentLanes => "A mask with lanes that do not arrive", "掩码包含不会执行到此处的线程";
+    WarpIncomplete =>
+        "A whole-warp instruction executed by part of a warp", "不完整的线程束执行了要求整个线程束参与的指令";
+    Leaked => "Memory that was not freed", "没有释放的内存";
+    HostAccessed => "Host memory accessed while work in a stream uses it", "流中的工作还在使用主机内存时访问了它";
+    HostFreed => "Host memory freed while work in a stream uses it", "流中的工作还在使用主机内存时释放了它";
+    HostChanged => "Host memory changed before a graph has copied it", "图还没有复制主机内存时改动了它";
+}
 
 /// Returns the likely cause of a finding in a file with this text; empty if none is known. `is_update`: the
-/// racing threads update one location of device memory. If the lines give no hint, English uses the
-/// simulator's advice, which takes the address into account.
+/// racing threads update one location of device memory. If the lines give no hint, it is the simulator's cause.
 pub fn likely_cause(finding: &Finding, is_update: bool, text: &str, lang: Lang) -> String {
-    if finding.likely_cause.starts_with(PAST_THE_END) {
-        // The simulator's advice names two causes. Suggest `<=` only if the submission contains one before
-        // the access.
+    if finding.likely_cause == Some(Cause::NoBoundsCheck) {
+        // The simulator's cause names two. Suggest `<=` only if the submission contains one before the access.
         let before = finding.source.line as usize;
         let mut lines = text.lines().take(before);
         return match lines.any(|line| strip_comment(line).contains("<=")) {
@@ -140,74 +87,13 @@ pub fn likely_cause(finding: &Finding, is_update: bool, text: &str, lang: Lang) 
     }
     if is_update {
         // A barrier cannot separate the read and the write of one update.
-        return localize!(
-            lang,
-            "two threads with the same index, or a sum without `atomicAdd`",
-            "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`"
-        );
+        return localized(&Cause::SumWithoutAtomic, lang);
     }
     if let Some(advice) = likely_cause_in_lines(finding, text, lang) {
         return advice;
     }
-    match lang {
-        Lang::En => finding.likely_cause.clone(),
-        Lang::Zh => translate::translate(&finding.likely_cause)
-            .unwrap_or_else(|| likely_cause_zh(finding.kind).to_owned()),
-    }
-}
-
-/// Returns the likely cause for a kind of finding in Chinese.
-fn likely_cause_zh(kind: FindingKind) -> &'static str {
-    match kind {
-        FindingKind::OutOfBounds => {
-            "下标小于零、超出末尾，或者单位弄错（把字节当成元素，把 pitch 当成宽度）"
-        }
-        FindingKind::UseAfterFree => "缓冲区已经释放，指针却还保留着",
-        FindingKind::NullPointer => "指针从未赋值",
-        FindingKind::WrongSpace => "把共享内存、局部变量或主机端的指针当成了设备内存的指针",
-        FindingKind::Misaligned => {
-            "把指针转换成更宽的类型（如 `float4`），而地址不是其大小的整数倍"
-        }
-        FindingKind::StackOverflow => "函数递归过深，或者无法结束",
-        FindingKind::InvalidCall => "函数指针取自主机端，或者从未赋值",
-        FindingKind::UninitializedDevice => "没有向它复制数据或清零，或者只初始化了一部分",
-        FindingKind::UninitializedShared => {
-            "分块的边缘或光环（halo）没有加载，或者有线程跳过了写入"
-        }
-        FindingKind::UninitializedLocal => "线程自己的数组没有初始化，或者只初始化了一部分",
-        FindingKind::OtherArray => "下标大了一，或者用了另一个数组的长度",
-        FindingKind::ShuffleFromAbsentLane => {
-            "偏移超出了掩码中的线程：请给洗牌指令指定 `width`，或者只在被读取的线程属于掩码时使用结果"
-        }
-        FindingKind::ReadAfterWrite => "两行之间缺少 `__syncthreads()`",
-        FindingKind::WriteAfterRead => "循环末尾、下一轮写入之前，缺少 `__syncthreads()`",
-        FindingKind::WriteAfterWrite => "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`",
-        FindingKind::ConflictingStore => "几个线程的下标相同",
-        FindingKind::CopyNotAwaited => "缺少 `cp.async.wait_group`，或者它允许未完成的组过多",
-        FindingKind::InterBlockRace => {
-            "线程块的执行顺序不定，有些同时执行：结果写在了输入上，或者跨线程块求和没有使用 `atomicAdd`"
-        }
-        FindingKind::DivergentBarrier => {
-            "`__syncthreads()` 写在 `if` 里，或者写在各线程退出时机不同的循环里"
-        }
-        FindingKind::EndedBeforeBarrier => {
-            "在 `__syncthreads()` 之前就 `return` 了：没有数据的线程只应跳过计算，不应跳过同步"
-        }
-        FindingKind::MixedBarriers => {
-            "`if` 的两个分支里各有一个 `__syncthreads()`，或者各线程束的循环次数不同"
-        }
-        FindingKind::BarrierNeverOpens => "`__syncthreads()` 写在 `if` 里，有线程永远不会到达",
-        FindingKind::InvalidBarrier => "线程数不是 32 的整数倍",
-        FindingKind::MaskLacksCaller => "掩码是为另一些线程准备的",
-        FindingKind::AbsentLanes => {
-            "在 `if` 里使用了全满的掩码：请在 `if` 之前用 `__ballot_sync` 取得掩码，或者把调用移到外面"
-        }
-        FindingKind::WarpIncomplete => "线程块的大小不是 32 的整数倍",
-        FindingKind::Leaked => "缓冲区被遗忘",
-        FindingKind::HostAccessed | FindingKind::HostFreed | FindingKind::HostChanged => {
-            "此前没有等待该流（`cudaStreamSynchronize` 或事件）"
-        }
-    }
+    let cause = finding.likely_cause.as_ref();
+    cause.map_or(String::new(), |cause| localized(cause, lang))
 }
 
 /// Returns the likely cause of a finding in a file with this text; `None` if the lines give no hint.
@@ -232,11 +118,7 @@ fn likely_cause_in_lines(finding: &Finding, text: &str, lang: Lang) -> Option<St
         FindingKind::WriteAfterRead
             if !has_barrier_between(text, line_number, other_line_number?) =>
         {
-            localize!(
-                lang,
-                "a missing `__syncthreads()` between the two lines",
-                "两行之间缺少 `__syncthreads()`"
-            )
+            localized(&Cause::MissingBarrier, lang)
         }
         FindingKind::UninitializedShared if line(line_number).contains("atomic") => localize!(
             lang,

@@ -4,6 +4,7 @@
 
 mod accesses;
 mod checks;
+mod chinese;
 mod compile;
 mod counters;
 mod finding_kinds;
@@ -17,7 +18,6 @@ mod steps;
 mod submission;
 mod time;
 mod tokens;
-mod translate;
 mod trial;
 mod undeclared;
 mod verdict;

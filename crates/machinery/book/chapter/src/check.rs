@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
 use common::error::note;
-use cuda_driver::{Check, Checks, Finding, FindingKind, OtherAccess, Severity, SourceLine};
+use cuda_driver::{Cause, Check, Checks, Finding, FindingKind, OtherAccess, Severity, SourceLine};
 use serde::Serialize;
 
 /// Set once a report was started with checks, so that findings made after the report are printed too.
@@ -188,8 +188,12 @@ impl From<&Finding> for FindingRecord {
             kernel: (!kernel.is_empty()).then_some(kernel),
             access: AccessRecord::new(finding.block, finding.thread, &finding.source),
             other: finding.other.as_ref().map(OtherAccessRecord::from),
-            what: finding.details.clone(),
-            usually: finding.likely_cause.clone(),
+            what: finding.details.to_string(),
+            usually: finding
+                .likely_cause
+                .as_ref()
+                .map(Cause::to_string)
+                .unwrap_or_default(),
             count: finding.count,
         }
     }
@@ -206,6 +210,8 @@ impl From<&OtherAccess> for OtherAccessRecord {
 
 #[cfg(test)]
 mod tests {
+    use cuda_driver::Details;
+
     use super::*;
 
     /// Returns a finding of this kind at a line of the PTX.
@@ -219,8 +225,8 @@ mod tests {
             thread: [2, 0, 0],
             source: source(line),
             other: None,
-            details: "4 bytes".to_owned(),
-            likely_cause: String::new(),
+            details: Details::None,
+            likely_cause: None,
             count: 3,
         }
     }

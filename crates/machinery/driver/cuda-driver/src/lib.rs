@@ -42,16 +42,18 @@ mod status;
 pub mod types;
 
 pub use backend::{Backend, OnSimulatorStart, backend, configured_devices, on_simulator_start};
-pub use cuda_sim::check::{Check, Checks, Finding, FindingKind, OtherAccess, Severity};
+pub use cuda_sim::check::{
+    Cause, Check, Checks, Details, FaultKind, Finding, FindingKind, OtherAccess, Severity,
+};
 pub use cuda_sim::exec::Progress;
-pub use cuda_sim::exec::fault::{Fault, FaultKind, FaultLocation};
+pub use cuda_sim::exec::fault::{Fault, FaultLocation};
 pub use cuda_sim::exec::{TimeLimit, Traced, Tracing};
 pub use cuda_sim::isa::{
     AccessClass, AccessKind, AccessSet, Direction, Memory, SourceLine, coordinates,
 };
 pub use cuda_sim::launch::{LaunchRecord, LaunchReport};
-pub use cuda_sim::memory::global::MAX_DEVICES;
-pub use cuda_sim::{device, model, profile as counters};
+pub use cuda_sim::memory::global::{AllocationRecord, MAX_DEVICES};
+pub use cuda_sim::{check as findings, device, model, profile as counters};
 pub use fork::{in_child, install_handler as detect_forks};
 pub use log::warn;
 pub use simulator::device::VERSION as SIMULATED_VERSION;

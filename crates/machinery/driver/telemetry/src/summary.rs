@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use chapter::check;
 use cuda_driver::names::{short, with_parameters};
-use cuda_driver::{Finding, FindingKind, LaunchRecord, Severity, TimedLaunch};
+use cuda_driver::{Cause, Finding, FindingKind, LaunchRecord, Severity, TimedLaunch};
 
 use crate::wire::Event;
 
@@ -77,7 +77,7 @@ impl EventLog {
         let mut findings = self.findings.clone();
         for finding in &mut findings {
             if finding.kind == FindingKind::Leaked {
-                finding.likely_cause = format!("a missing call of {free}");
+                finding.likely_cause = Some(Cause::MissingCall(free.to_owned()));
             }
         }
         Summary {

@@ -2,6 +2,7 @@
 //! instructions. Accesses to shared and device memory are checked in `shared_access` and `device_access`.
 
 use super::blocks::RecentAccesses;
+use super::details::{BlockBytes, Bytes};
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, FindingSet, NO_SITE, Occurrence, OtherThread};
 use super::lane_runs::{Addresses, LaneRun};
@@ -153,8 +154,8 @@ pub fn record_uninitialized(
         thread,
         other: None,
         evidence: match kind {
-            FindingKind::UninitializedShared => Evidence::Shared { at, bytes },
-            FindingKind::UninitializedLocal => Evidence::Local { at, bytes },
+            FindingKind::UninitializedShared => Evidence::shared(at, bytes),
+            FindingKind::UninitializedLocal => Evidence::Block(BlockBytes::Local(Bytes(bytes), at)),
             _ => Evidence::Device { at, bytes },
         },
     });

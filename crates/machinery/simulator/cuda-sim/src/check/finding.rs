@@ -1,8 +1,10 @@
 //! Findings: the bugs that checks report, their kinds and messages.
 
+use super::cause::Cause;
+use super::details::Details;
 use super::selection::Check;
 use crate::isa::SourceLine;
-use crate::memory::global::AllocationRecord;
+use crate::memory::global::{AllocationKind, AllocationRecord};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -26,12 +28,10 @@ pub struct Finding {
     pub source: SourceLine,
     /// The other access of a data race; `None` for other kinds.
     pub other: Option<OtherAccess>,
-    /// The accessed memory and other evidence, in one or two sentences. May be empty.
-    #[serde(rename = "what")]
-    pub details: String,
-    /// The usual cause of such a bug, in one sentence. May be empty.
-    #[serde(rename = "usually")]
-    pub likely_cause: String,
+    /// The accessed memory and other evidence.
+    pub details: Details,
+    /// The usual cause of such a bug; `None` if there is no usual one.
+    pub likely_cause: Option<Cause>,
     /// The number of occurrences; each execution by each thread counts.
     pub count: u64,
 }
@@ -66,28 +66,14 @@ impl Severity {
 }
 
 impl Finding {
-    /// Creates the finding for an allocation that was never freed. `call` is the function that allocated it:
-    /// `cuMemAlloc`.
-    pub(crate) fn leak(record: &AllocationRecord, call: &str) -> Finding {
-        let kind = FindingKind::Leaked;
-        Finding {
-            check: kind.check(),
-            kind,
-            severity: Severity::Error,
-            kernel: String::new(),
-            block: [0; 3],
-            thread: [0; 3],
-            source: SourceLine::default(),
-            other: None,
-            details: format!("{} by {call}", allocation(record)),
-            likely_cause: kind.likely_cause().to_owned(),
-            count: 1,
-        }
+    /// Creates the finding for an allocation that was never freed.
+    pub(crate) fn leak(allocation: AllocationRecord, kind: AllocationKind) -> Finding {
+        let details = Details::Leak(allocation, kind);
+        Finding::of_program(FindingKind::Leaked, Severity::Error, details)
     }
 
-    /// Creates the finding for host memory that is accessed too early. `details` names the memory and the
-    /// work that uses it.
-    pub(crate) fn host(kind: FindingKind, severity: Severity, details: String) -> Finding {
+    /// Creates a finding that does not concern a kernel.
+    pub(crate) fn of_program(kind: FindingKind, severity: Severity, details: Details) -> Finding {
         Finding {
             check: kind.check(),
             kind,
@@ -98,7 +84,7 @@ impl Finding {
             source: SourceLine::default(),
             other: None,
             details,
-            likely_cause: kind.likely_cause().to_owned(),
+            likely_cause: kind.likely_cause(),
             count: 1,
         }
     }
@@ -163,11 +149,11 @@ impl fmt::Display for Finding {
             self.write_thread(f, other.block, other.thread)?;
             write!(f, " {verb} at {}", other.source)?;
         }
-        if !self.details.is_empty() {
+        if self.details != Details::None {
             write!(f, "\n  {}", self.details)?;
         }
-        if !self.likely_cause.is_empty() {
-            write!(f, "\n  likely cause: {}", self.likely_cause)?;
+        if let Some(cause) = &self.likely_cause {
+            write!(f, "\n  likely cause: {cause}")?;
         }
         Ok(())
     }
@@ -183,151 +169,129 @@ impl fmt::Display for Triple {
     }
 }
 
-/// The kind of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum FindingKind {
+/// Defines [`FindingKind`]. The columns: the check that reports the kind, its name in records, the problem as in
+/// the first line of a message, and the usual cause.
+macro_rules! finding_kinds {
+    ($($(#[$meta:meta])* $kind:ident => $check:ident, $name:literal, $title:literal, $cause:expr;)*) => {
+        /// The kind of a finding.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum FindingKind {
+            $($(#[$meta])* $kind),*
+        }
+
+        impl FindingKind {
+            /// Returns the kind's name in records, for example `out-of-bounds`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(FindingKind::$kind => $name),*
+                }
+            }
+
+            /// Returns the check that reports this kind.
+            pub fn check(self) -> Check {
+                match self {
+                    $(FindingKind::$kind => Check::$check),*
+                }
+            }
+
+            /// Returns the problem, as in the first line of a message: "misaligned address".
+            pub(super) fn title(self) -> &'static str {
+                match self {
+                    $(FindingKind::$kind => $title),*
+                }
+            }
+
+            /// Returns the usual cause; `None` if it depends on the finding's [`Details`].
+            pub(crate) fn likely_cause(self) -> Option<Cause> {
+                match self {
+                    $(FindingKind::$kind => $cause),*
+                }
+            }
+        }
+    };
+}
+
+finding_kinds! {
     /// An access outside all allocations.
-    OutOfBounds,
+    OutOfBounds => Memory, "out-of-bounds", "out-of-bounds access", None;
     /// An access to freed memory.
-    UseAfterFree,
+    UseAfterFree => Memory, "use-after-free", "use after free", None;
     /// An access at or near address zero.
-    NullPointer,
+    NullPointer => Memory, "null-pointer", "null-pointer access", None;
     /// An address of one state space used in another, or a host address used on the device.
-    WrongSpace,
+    WrongSpace => Memory, "wrong-space", "address of the wrong memory space", None;
     /// An index into one shared-memory array that reaches another.
-    OtherArray,
+    OtherArray => Memory, "other-array",
+        "out-of-bounds index into a shared-memory array", Some(Cause::OtherArraysSize);
     /// An address that is not a multiple of the access size.
-    Misaligned,
+    Misaligned => Memory, "misaligned", "misaligned address", None;
     /// A call that exceeds the stack.
-    StackOverflow,
+    StackOverflow => Memory, "stack-overflow", "stack overflow", None;
     /// A call through a pointer that is not a function.
-    InvalidCall,
+    InvalidCall => Memory, "invalid-call", "call through an invalid function pointer", None;
     /// A read of uninitialized device memory.
-    #[serde(rename = "UnwrittenDevice")]
-    UninitializedDevice,
+    UninitializedDevice => Init, "unwritten-device-memory",
+        "read of uninitialized device memory", Some(Cause::BufferNotInitialized);
     /// A read of shared memory that no thread of the block has written.
-    #[serde(rename = "UnwrittenShared")]
-    UninitializedShared,
+    UninitializedShared => Init, "unwritten-shared-memory",
+        "read of uninitialized shared memory", Some(Cause::TileNotLoaded);
     /// A read of local memory that its thread has not written.
-    #[serde(rename = "UnwrittenLocal")]
-    UninitializedLocal,
+    UninitializedLocal => Init, "unwritten-local-memory",
+        "read of uninitialized local memory", Some(Cause::LocalNotInitialized);
     /// A read that is not ordered after another thread's write.
-    ReadAfterWrite,
+    ReadAfterWrite => Race, "read-after-write", "read-after-write data race", Some(Cause::MissingBarrier);
     /// A write that is not ordered after another thread's read.
-    WriteAfterRead,
+    WriteAfterRead => Race, "write-after-read", "write-after-read data race", Some(Cause::MissingBarrierInLoop);
     /// Unordered writes of different values by two threads.
-    WriteAfterWrite,
+    WriteAfterWrite => Race, "write-after-write", "write-after-write data race", Some(Cause::SumWithoutAtomic);
     /// One store whose lanes write different values to the same address.
-    #[serde(rename = "OneStore")]
-    ConflictingStore,
+    ConflictingStore => Race, "one-store-two-values",
+        "data race within one store: different values for one address", Some(Cause::SameIndex);
     /// An access to the destination of an asynchronous copy before the copy was waited for.
-    CopyNotAwaited,
+    CopyNotAwaited => Race, "copy-not-awaited",
+        "data race with an asynchronous copy that is still pending", Some(Cause::CopyNotAwaited);
     /// Unordered accesses by different blocks to the same device memory, at least one of which writes.
-    #[serde(rename = "BetweenBlocks")]
-    InterBlockRace,
+    InterBlockRace => Race, "between-blocks",
+        "data race between blocks on device memory", Some(Cause::BlockOrder);
     /// A barrier that only part of a warp reaches.
-    DivergentBarrier,
+    DivergentBarrier => Sync, "divergent-barrier",
+        "divergent barrier: only part of a warp reaches it", Some(Cause::BarrierInBranch);
     /// A barrier of the whole block that completes although some of its threads have exited.
-    EndedBeforeBarrier,
+    EndedBeforeBarrier => Sync, "ended-before-barrier",
+        "barrier that not all threads of the block reach: some have exited", Some(Cause::ReturnBeforeBarrier);
     /// A barrier that completes for threads at different barrier instructions.
-    MixedBarriers,
+    MixedBarriers => Sync, "mixed-barriers",
+        "one barrier reached from different places in the code", Some(Cause::BarrierInEachBranch);
     /// A barrier that never completes.
-    BarrierNeverOpens,
+    BarrierNeverOpens => Sync, "barrier-never-opens", "deadlock at a barrier", Some(Cause::BarrierNotReached);
     /// A barrier number that does not exist, or a thread count that is not a multiple of the warp size.
-    InvalidBarrier,
+    InvalidBarrier => Sync, "invalid-barrier", "invalid barrier", Some(Cause::BarrierThreadCount);
     /// A warp-wide instruction whose mask does not include the executing lane.
-    MaskLacksCaller,
+    MaskLacksCaller => Sync, "mask-lacks-caller",
+        "mask that does not include the calling lane", Some(Cause::MaskOfOtherLanes);
     /// A warp-wide instruction whose mask includes lanes that do not participate.
-    AbsentLanes,
+    AbsentLanes => Sync, "absent-lanes",
+        "mask that includes lanes that do not participate", Some(Cause::FullMaskInBranch);
     /// A shuffle that reads from a lane that does not participate.
-    #[serde(rename = "AskedAbsentLane")]
-    ShuffleFromAbsentLane,
+    ShuffleFromAbsentLane => Sync, "asked-absent-lane",
+        "shuffle from lanes that do not participate", Some(Cause::ShuffleBeyondMask);
     /// A warp-wide instruction in a warp with fewer than 32 threads.
-    WarpIncomplete,
+    WarpIncomplete => Sync, "warp-incomplete",
+        "warp-wide instruction in an incomplete warp", Some(Cause::PartialWarp);
     /// Memory that is still allocated when its context is destroyed.
-    Leaked,
+    Leaked => Leak, "leaked", "memory leak", Some(Cause::ForgottenBuffer);
     /// An access by the host to host memory that work in a stream still uses.
-    #[serde(rename = "HostTouched")]
-    HostAccessed,
+    HostAccessed => Host, "host-memory-touched",
+        "host memory accessed while work in a stream still uses it", Some(Cause::StreamNotAwaited);
     /// A free of host memory that work in a stream still uses.
-    HostFreed,
+    HostFreed => Host, "host-memory-freed",
+        "host memory freed while work in a stream still uses it", Some(Cause::StreamNotAwaited);
     /// A change to host memory that a graph had not copied yet.
-    HostChanged,
+    HostChanged => Host, "host-memory-changed",
+        "host memory changed before a graph copied it", Some(Cause::StreamNotAwaited);
 }
 
 impl FindingKind {
-    /// Returns the kind's name in records, for example `out-of-bounds`.
-    pub fn name(self) -> &'static str {
-        match self {
-            FindingKind::OutOfBounds => "out-of-bounds",
-            FindingKind::UseAfterFree => "use-after-free",
-            FindingKind::NullPointer => "null-pointer",
-            FindingKind::WrongSpace => "wrong-space",
-            FindingKind::OtherArray => "other-array",
-            FindingKind::Misaligned => "misaligned",
-            FindingKind::StackOverflow => "stack-overflow",
-            FindingKind::InvalidCall => "invalid-call",
-            FindingKind::UninitializedDevice => "unwritten-device-memory",
-            FindingKind::UninitializedShared => "unwritten-shared-memory",
-            FindingKind::UninitializedLocal => "unwritten-local-memory",
-            FindingKind::ReadAfterWrite => "read-after-write",
-            FindingKind::WriteAfterRead => "write-after-read",
-            FindingKind::WriteAfterWrite => "write-after-write",
-            FindingKind::ConflictingStore => "one-store-two-values",
-            FindingKind::CopyNotAwaited => "copy-not-awaited",
-            FindingKind::InterBlockRace => "between-blocks",
-            FindingKind::DivergentBarrier => "divergent-barrier",
-            FindingKind::EndedBeforeBarrier => "ended-before-barrier",
-            FindingKind::MixedBarriers => "mixed-barriers",
-            FindingKind::BarrierNeverOpens => "barrier-never-opens",
-            FindingKind::InvalidBarrier => "invalid-barrier",
-            FindingKind::MaskLacksCaller => "mask-lacks-caller",
-            FindingKind::AbsentLanes => "absent-lanes",
-            FindingKind::ShuffleFromAbsentLane => "asked-absent-lane",
-            FindingKind::WarpIncomplete => "warp-incomplete",
-            FindingKind::Leaked => "leaked",
-            FindingKind::HostAccessed => "host-memory-touched",
-            FindingKind::HostFreed => "host-memory-freed",
-            FindingKind::HostChanged => "host-memory-changed",
-        }
-    }
-
-    /// Returns the check that reports this kind.
-    pub fn check(self) -> Check {
-        match self {
-            FindingKind::OutOfBounds
-            | FindingKind::UseAfterFree
-            | FindingKind::NullPointer
-            | FindingKind::WrongSpace
-            | FindingKind::OtherArray
-            | FindingKind::Misaligned
-            | FindingKind::StackOverflow
-            | FindingKind::InvalidCall => Check::Memory,
-            FindingKind::UninitializedDevice
-            | FindingKind::UninitializedShared
-            | FindingKind::UninitializedLocal => Check::Init,
-            FindingKind::ReadAfterWrite
-            | FindingKind::WriteAfterRead
-            | FindingKind::WriteAfterWrite
-            | FindingKind::ConflictingStore
-            | FindingKind::CopyNotAwaited
-            | FindingKind::InterBlockRace => Check::Race,
-            FindingKind::DivergentBarrier
-            | FindingKind::EndedBeforeBarrier
-            | FindingKind::MixedBarriers
-            | FindingKind::BarrierNeverOpens
-            | FindingKind::InvalidBarrier
-            | FindingKind::MaskLacksCaller
-            | FindingKind::AbsentLanes
-            | FindingKind::ShuffleFromAbsentLane
-            | FindingKind::WarpIncomplete => Check::Sync,
-            FindingKind::Leaked => Check::Leak,
-            FindingKind::HostAccessed | FindingKind::HostFreed | FindingKind::HostChanged => {
-                Check::Host
-            }
-        }
-    }
-
     /// Returns true if this kind raises a fault that ends the kernel, even without checks.
     pub fn stops(self) -> bool {
         self.check() == Check::Memory && self != FindingKind::OtherArray
@@ -338,178 +302,12 @@ impl FindingKind {
                     | FindingKind::WarpIncomplete
             )
     }
-
-    /// Returns the problem, as in the first line of a message: "misaligned address".
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            FindingKind::OutOfBounds => "out-of-bounds access",
-            FindingKind::UseAfterFree => "use after free",
-            FindingKind::NullPointer => "null-pointer access",
-            FindingKind::WrongSpace => "address of the wrong memory space",
-            FindingKind::OtherArray => "out-of-bounds index into a shared-memory array",
-            FindingKind::Misaligned => "misaligned address",
-            FindingKind::StackOverflow => "stack overflow",
-            FindingKind::InvalidCall => "call through an invalid function pointer",
-            FindingKind::UninitializedDevice => "read of uninitialized device memory",
-            FindingKind::UninitializedShared => "read of uninitialized shared memory",
-            FindingKind::UninitializedLocal => "read of uninitialized local memory",
-            FindingKind::ReadAfterWrite => "read-after-write data race",
-            FindingKind::WriteAfterRead => "write-after-read data race",
-            FindingKind::WriteAfterWrite => "write-after-write data race",
-            FindingKind::ConflictingStore => {
-                "data race within one store: different values for one address"
-            }
-            FindingKind::CopyNotAwaited => {
-                "data race with an asynchronous copy that is still pending"
-            }
-            FindingKind::InterBlockRace => "data race between blocks on device memory",
-            FindingKind::DivergentBarrier => "divergent barrier: only part of a warp reaches it",
-            FindingKind::EndedBeforeBarrier => {
-                "barrier that not all threads of the block reach: some have exited"
-            }
-            FindingKind::MixedBarriers => "one barrier reached from different places in the code",
-            FindingKind::BarrierNeverOpens => "deadlock at a barrier",
-            FindingKind::InvalidBarrier => "invalid barrier",
-            FindingKind::MaskLacksCaller => "mask that does not include the calling lane",
-            FindingKind::AbsentLanes => "mask that includes lanes that do not participate",
-            FindingKind::ShuffleFromAbsentLane => "shuffle from lanes that do not participate",
-            FindingKind::WarpIncomplete => "warp-wide instruction in an incomplete warp",
-            FindingKind::Leaked => "memory leak",
-            FindingKind::HostAccessed => {
-                "host memory accessed while work in a stream still uses it"
-            }
-            FindingKind::HostFreed => "host memory freed while work in a stream still uses it",
-            FindingKind::HostChanged => "host memory changed before a graph copied it",
-        }
-    }
-
-    /// Returns the usual cause; empty if [`Finding::details`](super::Finding::details) already names it.
-    pub(crate) fn likely_cause(self) -> &'static str {
-        match self {
-            FindingKind::UninitializedDevice => {
-                "the buffer was never copied to or set to zero, or only part of it was"
-            }
-            FindingKind::UninitializedShared => {
-                "the edge or the halo of a tile that no thread loads, or a thread that skips its \
-                 store"
-            }
-            FindingKind::UninitializedLocal => {
-                "a local array that is not initialized, or only in part"
-            }
-            FindingKind::OtherArray => {
-                "an index that is one too large, or a size that belongs to another array"
-            }
-            FindingKind::ReadAfterWrite => "a missing `__syncthreads()` between the two lines",
-            FindingKind::WriteAfterRead => {
-                "a missing `__syncthreads()` at the end of a loop, before the next iteration writes"
-            }
-            FindingKind::WriteAfterWrite => {
-                "two threads with the same index, or a sum without `atomicAdd`"
-            }
-            FindingKind::ConflictingStore => "an index that is the same for several threads",
-            FindingKind::CopyNotAwaited => {
-                "a missing `cp.async.wait_group`, or one that leaves too many groups pending"
-            }
-            FindingKind::InterBlockRace => {
-                "blocks run in any order and concurrently: an in-place result, or a sum over \
-                 blocks without `atomicAdd`"
-            }
-            FindingKind::DivergentBarrier => {
-                "`__syncthreads()` in an `if`, or in a loop that threads leave after different \
-                 numbers of iterations"
-            }
-            FindingKind::EndedBeforeBarrier => {
-                "`return` before a `__syncthreads()`: a thread with nothing to do must skip its \
-                 work, not the barrier"
-            }
-            FindingKind::MixedBarriers => {
-                "`__syncthreads()` in both branches of an `if`, or in a loop whose number of \
-                 iterations differs between warps"
-            }
-            FindingKind::BarrierNeverOpens => {
-                "`__syncthreads()` in an `if`, or a thread count that is never reached"
-            }
-            FindingKind::InvalidBarrier => "a thread count that is not a multiple of 32",
-            FindingKind::MaskLacksCaller => {
-                "a mask computed for lanes other than those that reach this instruction"
-            }
-            FindingKind::AbsentLanes => {
-                "a full mask inside an `if`: compute the mask with `__ballot_sync` before the \
-                 `if`, or move the call out"
-            }
-            FindingKind::ShuffleFromAbsentLane => {
-                "an offset that leads beyond the lanes of the mask: pass a `width` to the \
-                 shuffle, or use its result only if the source lane is in the mask"
-            }
-            FindingKind::Leaked => {
-                "a buffer that was forgotten (`mem::forget`, `into_raw`), or dropped after its \
-                 context"
-            }
-            FindingKind::WarpIncomplete => "a block size that is not a multiple of 32 threads",
-            FindingKind::HostAccessed | FindingKind::HostFreed | FindingKind::HostChanged => {
-                "the program did not wait for the stream first (`cudaStreamSynchronize`, or an \
-                 event)"
-            }
-            _ => "",
-        }
-    }
-}
-
-/// Formats a number of bytes: `1 byte`, `4 bytes`.
-pub fn count(bytes: u64) -> String {
-    match bytes {
-        1 => "1 byte".to_owned(),
-        _ => format!("{bytes} bytes"),
-    }
-}
-
-/// Formats an allocation by its name or, if it has none, by its size, address, and position among all
-/// allocations.
-pub fn allocation(record: &AllocationRecord) -> String {
-    let (bytes, base) = (record.bytes, record.base);
-    match &record.name {
-        Some(name) => format!("`{name}` ({})", count(bytes)),
-        None => format!(
-            "the {bytes}-byte allocation at {base:#x}, allocated {}",
-            ordinal(record.order)
-        ),
-    }
-}
-
-/// Formats an ordinal number: `1st`, `2nd`, `11th`.
-pub fn ordinal(number: u64) -> String {
-    let ending = match (number % 100, number % 10) {
-        (11..=13, _) => "th",
-        (_, 1) => "st",
-        (_, 2) => "nd",
-        (_, 3) => "rd",
-        _ => "th",
-    };
-    format!("{number}{ending}")
-}
-
-/// Formats the lanes of a mask: `3`, `0 to 15`, `0, 2 to 5, 9`.
-pub fn lanes(mask: u32) -> String {
-    let mut parts = Vec::new();
-    let mut lane = 0;
-    while lane < 32 {
-        if mask >> lane & 1 == 0 {
-            lane += 1;
-            continue;
-        }
-        let run = (!(mask >> lane)).trailing_zeros().min(32 - lane);
-        parts.push(match run {
-            1 => lane.to_string(),
-            _ => format!("{lane} to {}", lane + run - 1),
-        });
-        lane += run;
-    }
-    parts.join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::details::{BlockBytes, Bytes};
 
     fn finding(kind: FindingKind) -> Finding {
         Finding {
@@ -525,8 +323,8 @@ mod tests {
                 ptx_line: 70,
             },
             other: None,
-            details: "4 bytes at offset 0x8 of shared memory".to_owned(),
-            likely_cause: "a slip".to_owned(),
+            details: Details::Block(BlockBytes::Shared(Bytes(4), 8)),
+            likely_cause: Some(Cause::SameIndex),
             count: 1,
         }
     }
@@ -552,15 +350,15 @@ mod tests {
   reads at kernels/sum.cu:7 (PTX line 70)
   block (1, 2, 3), thread (0, 0, 0) writes at PTX line 60
   4 bytes at offset 0x8 of shared memory
-  likely cause: a slip";
+  likely cause: an index that is the same for several threads";
         assert_eq!(text, expected);
     }
 
     #[test]
     fn unknown_parts_are_omitted() {
         let text = Finding {
-            details: String::new(),
-            likely_cause: String::new(),
+            details: Details::None,
+            likely_cause: None,
             ..finding(FindingKind::InterBlockRace)
         }
         .to_string();
@@ -586,18 +384,5 @@ mod tests {
         unknown.source = SourceLine::default();
         assert!(!unknown.is_same_bug(&unknown.clone()));
         assert!(!first.is_same_bug(&finding(FindingKind::ReadAfterWrite)));
-    }
-
-    #[test]
-    fn numbers_are_formatted() {
-        let ordinals = [1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal);
-        let expected = [
-            "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th",
-        ];
-        assert_eq!(ordinals, expected);
-        assert_eq!(lanes(u32::MAX), "0 to 31");
-        assert_eq!(lanes(1 << 31), "31");
-        assert_eq!(lanes(0b10_0011_1101), "0, 2 to 5, 9");
-        assert_eq!(count(1), "1 byte");
     }
 }

@@ -1,10 +1,8 @@
 //! The set of findings of a launch, with the evidence of each. Occurrences of the same bug, at the same
 //! instructions, are counted as one finding.
 
-use super::finding::{
-    Finding, FindingKind, OtherAccess, Severity, allocation as display_allocation, count, lanes,
-};
-use crate::isa::check_event::SharedArray;
+use super::details::{BlockBytes, Bytes, Details, Lanes};
+use super::finding::{Finding, FindingKind, OtherAccess, Severity};
 use crate::isa::{Dims, Listing};
 use crate::memory::global::Global;
 use std::collections::BTreeMap;
@@ -146,12 +144,8 @@ impl FindingSet {
         });
     }
 
-    /// Converts the set into findings, errors first. `describe` formats the evidence.
-    pub fn into_findings(
-        mut self,
-        context: KernelContext,
-        describe: impl Fn(&Evidence) -> String,
-    ) -> Vec<Finding> {
+    /// Converts the set into findings, errors first.
+    pub fn into_findings(mut self, context: KernelContext, global: &Global) -> Vec<Finding> {
         let KernelContext {
             listing,
             kernel,
@@ -178,23 +172,8 @@ impl FindingSet {
                     source: listing.source_of(key.other),
                     write: other.write,
                 }),
-                details: match occurrence.evidence {
-                    Evidence::PartialArrival {
-                        elsewhere: Some(site),
-                        ..
-                    } => format!(
-                        "{}, one of them at {}",
-                        describe(&occurrence.evidence),
-                        listing.source_of(site)
-                    ),
-                    Evidence::ExitedThreads { after, .. } => format!(
-                        "{}; the first exited at {}",
-                        describe(&occurrence.evidence),
-                        listing.source_of(after)
-                    ),
-                    ref evidence => describe(evidence),
-                },
-                likely_cause: key.kind.likely_cause().to_owned(),
+                details: occurrence.evidence.resolve(listing, global),
+                likely_cause: key.kind.likely_cause(),
                 count: entry.counts.iter().map(|(_, count)| count).sum(),
             };
             // The compiler may duplicate a source line; its copies are one bug.
@@ -213,16 +192,8 @@ impl FindingSet {
 /// The evidence of the first occurrence of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
-    /// Bytes of shared memory.
-    Shared { at: u64, bytes: u64 },
-    /// Bytes of shared memory outside `array`, the array that the address was computed from.
-    OutsideArray {
-        at: u64,
-        bytes: u64,
-        array: SharedArray,
-    },
-    /// Bytes of a thread's local memory.
-    Local { at: u64, bytes: u64 },
+    /// Bytes of the block's memory.
+    Block(BlockBytes),
     /// Bytes of device memory.
     Device { at: u64, bytes: u64 },
     /// Part of a warp arrived at a barrier. `arrived` and `live` are lane masks: the lanes that arrived, and
@@ -242,57 +213,34 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Formats the evidence; empty for [`Evidence::None`]. Allocations in `global` are named.
-    pub fn describe(&self, global: &Global) -> String {
-        match *self {
-            Evidence::Shared { at, bytes } => {
-                format!("{} at offset {at:#x} of shared memory", count(bytes))
-            }
-            Evidence::OutsideArray { at, bytes, array } => {
-                let (start, end) = (u64::from(array.start), u64::from(array.end));
-                let position = match at.checked_sub(start) {
-                    Some(byte) => format!("byte {byte}"),
-                    None => format!("{} before the start", count(start - at)),
-                };
-                format!(
-                    "{} at offset {at:#x} of shared memory: {position} of an array of {}",
-                    count(bytes),
-                    count(end - start)
-                )
-            }
-            Evidence::Local { at, bytes } => {
-                format!("{} at offset {at:#x} of local memory", count(bytes))
-            }
-            Evidence::Device { at, bytes } => match global.record(at) {
-                Some(allocation) if allocation.base == at && allocation.bytes == bytes => {
-                    format!(
-                        "{} at {at:#x}: all of {}",
-                        count(bytes),
-                        display_allocation(&allocation)
-                    )
-                }
-                Some(allocation) => format!(
-                    "{} at {at:#x}: byte {} of {}",
-                    count(bytes),
-                    at - allocation.base,
-                    display_allocation(&allocation)
-                ),
-                None => format!("{} at {at:#x}", count(bytes)),
-            },
-            Evidence::PartialArrival { arrived, live, .. } => {
+    /// Returns the evidence of `bytes` bytes of shared memory.
+    pub fn shared(at: u64, bytes: u64) -> Evidence {
+        let bytes = Bytes(bytes);
+        Evidence::Block(BlockBytes::Shared(bytes, at))
+    }
+
+    /// Looks up allocations and source lines.
+    fn resolve(self, listing: &Listing, global: &Global) -> Details {
+        match self {
+            Evidence::Block(bytes) => Details::Block(bytes),
+            Evidence::Device { at, bytes } => Details::device(at, bytes, global.record(at)),
+            Evidence::PartialArrival {
+                arrived,
+                live,
+                elsewhere,
+            } => {
                 let (arrived, live) = (arrived.count_ones(), live.count_ones());
-                format!("{arrived} of the warp's {live} threads are here, the others are not")
+                match elsewhere.map(|site| listing.source_of(site)) {
+                    Some(elsewhere) => Details::DivergentArrival(arrived, live, elsewhere),
+                    None => Details::PartialArrival(arrived, live),
+                }
             }
-            Evidence::ExitedThreads { threads: 1, .. } => {
-                "1 thread of the block has exited and will not arrive".to_owned()
-            }
-            Evidence::ExitedThreads { threads, .. } => {
-                format!("{threads} threads of the block have exited and will not arrive")
-            }
-            Evidence::Mask { mask, wrong } => {
-                format!("the mask is {mask:#010x}; lanes {}", lanes(wrong))
-            }
-            Evidence::None => String::new(),
+            Evidence::ExitedThreads { threads, after } => match listing.source_of(after) {
+                first if threads == 1 => Details::ExitedThread(first),
+                first => Details::ExitedThreads(threads, first),
+            },
+            Evidence::Mask { mask, wrong } => Details::Mask(mask, Lanes(wrong)),
+            Evidence::None => Details::None,
         }
     }
 }

@@ -111,7 +111,7 @@ impl LaunchChecks {
             // only if the launch completed.
             self.find_racy_words(&mut findings, &context.listing.check_events);
         }
-        findings.into_findings(context, |evidence| evidence.describe(global))
+        findings.into_findings(context, global)
     }
 
     /// Records the words of device memory on which blocks race.

@@ -62,10 +62,13 @@
 //!   ones (the padding of structures).
 
 mod blocks;
+mod cause;
 pub(crate) mod checker;
+mod details;
 mod device_access;
 mod device_shadow;
-pub(crate) mod finding;
+mod fault_kind;
+mod finding;
 mod finding_set;
 mod happens_before;
 pub(crate) mod lane_runs;
@@ -73,11 +76,18 @@ mod launch_checks;
 mod read_log;
 mod selection;
 pub(crate) mod semantics;
+mod sentences;
 mod serial_blocks;
 pub(crate) mod shadow;
 mod shared;
 mod shared_access;
 
+pub use cause::Cause;
+pub use details::{
+    ActualMemory, AddressDetails, BlockBytes, Bytes, Details, Extent, HostAction, HostMemory,
+    Lanes, PendingWork,
+};
+pub use fault_kind::{AddressedMemory, FaultKind, MbarrierMisuse, TimeLimit, WarpgroupMisuse};
 pub use finding::{Finding, FindingKind, OtherAccess, Severity};
 pub use selection::{Check, Checks};
 

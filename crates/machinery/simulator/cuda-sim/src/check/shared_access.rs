@@ -1,6 +1,7 @@
 //! Checks of accesses to shared memory: initialization, array bounds, and data races.
 
 use super::checker::{Checker, Lanes, Values, WarpAccess, uninitialized_reads};
+use super::details::BlockBytes;
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, Occurrence, OtherThread};
 use super::happens_before::HappensBefore;
@@ -83,18 +84,12 @@ impl Checker {
                 continue;
             }
             if current.access.kind == AccessKind::Store && !run.contiguous && run.lanes > 1 {
-                let evidence = Evidence::Shared {
-                    at: run.start,
-                    bytes,
-                };
+                let evidence = Evidence::shared(run.start, bytes);
                 self.check_lane_conflicts(current, &run, evidence, &values.stored);
             }
             if shared.may_conflict(order, shadow_access, &run, bytes) {
                 for conflict in shared.find_conflicts(order, shadow_access, &run, bytes) {
-                    let evidence = Evidence::Shared {
-                        at: at.of(conflict.lane),
-                        bytes,
-                    };
+                    let evidence = Evidence::shared(at.of(conflict.lane), bytes);
                     let suspect = Suspect { conflict, evidence };
                     self.report_unless_same_value(
                         order,
@@ -130,7 +125,7 @@ impl Checker {
                 block: current.block,
                 thread: current.thread(lane),
                 other: None,
-                evidence: Evidence::OutsideArray { at, bytes, array },
+                evidence: Evidence::Block(BlockBytes::outside(array, at, bytes)),
             });
         }
     }
@@ -321,7 +316,7 @@ impl Checker {
             shared.flush_reads(order);
             if shared.may_conflict(order, shadow_access, &run, bytes) {
                 for conflict in shared.find_conflicts(order, shadow_access, &run, bytes) {
-                    let evidence = Evidence::Shared { at, bytes };
+                    let evidence = Evidence::shared(at, bytes);
                     self.report_conflict(order, events, current, Suspect { conflict, evidence });
                 }
             }

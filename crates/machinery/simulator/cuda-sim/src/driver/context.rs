@@ -562,14 +562,8 @@ impl Driver {
         owned
             .filter_map(|&address| {
                 let record = self.global.record(address)?;
-                let call = match self.global.allocation(address)?.kind {
-                    AllocationKind::Device => "cuMemAlloc",
-                    AllocationKind::Managed => "cuMemAllocManaged",
-                    AllocationKind::Mapped => "cuMemMap",
-                    AllocationKind::Host => "cuMemAllocHost",
-                    AllocationKind::Registered => "cuMemHostRegister",
-                };
-                Some(Finding::leak(&record, call))
+                let kind = self.global.allocation(address)?.kind;
+                Some(Finding::leak(record, kind))
             })
             .collect()
     }

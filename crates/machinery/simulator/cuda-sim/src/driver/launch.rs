@@ -192,7 +192,9 @@ fn fault_code(fault: &FaultKind) -> CudaError {
     match fault {
         FaultKind::IllegalAddress { .. } => CudaError::IllegalAddress,
         FaultKind::MisalignedAddress { .. } => CudaError::MisalignedAddress,
-        FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep => CudaError::HardwareStackError,
+        FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep { .. } => {
+            CudaError::HardwareStackError
+        }
         FaultKind::InvalidCall { .. } => CudaError::InvalidPc,
         FaultKind::Assert { .. } => CudaError::Assert,
         FaultKind::InvalidBarrier { .. }

@@ -5,8 +5,7 @@
 mod tests;
 
 use super::{ContextId, CudaError, Devices, Driver};
-use crate::check::finding::allocation;
-use crate::check::{Finding, FindingKind, Severity};
+use crate::check::{Details, Finding, FindingKind, HostAction, HostMemory, PendingWork, Severity};
 use crate::memory::fill;
 use crate::memory::global::{ALIGNMENT, Allocation, AllocationKind, BASE};
 
@@ -270,21 +269,20 @@ impl Driver {
 }
 
 impl Driver {
-    /// Creates a finding for an access by the program (`verb`: "reads") to host memory at `address` that
-    /// pending `work` uses ("a copy of 4 bytes writes").
+    /// Creates a finding for an action of the program on host memory at `address` that pending `work` uses.
     pub fn host_finding(
         &self,
         kind: FindingKind,
         severity: Severity,
-        (verb, address): (&str, u64),
-        work: &str,
+        (action, address): (HostAction, u64),
+        work: PendingWork,
     ) -> Finding {
-        let location = match self.global.record(address) {
-            Some(record) => format!("byte {} of {}", address - record.base, allocation(&record)),
-            None => format!("host memory at {address:#x}"),
+        let memory = match self.global.record(address) {
+            Some(allocation) => HostMemory::Allocated(address - allocation.base, allocation),
+            None => HostMemory::Unallocated(address),
         };
-        let details = format!("the program {verb} {location}, which {work}");
-        Finding::host(kind, severity, details)
+        let details = Details::Host(action, memory, work);
+        Finding::of_program(kind, severity, details)
     }
 }
 

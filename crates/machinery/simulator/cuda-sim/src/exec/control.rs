@@ -3,10 +3,11 @@
 //!
 //! Source: PTX ISA sections 9.7.12 (control flow; 9.7.12.5: calls) and 9.7.13 (barriers).
 
-use super::fault::FaultKind;
 use super::sm::block::{Arrival, BARRIERS, Reduction, ReductionOp};
 use super::sm::{Inst, Next, Sm};
+use super::warp::window::MAX_CALL_BYTES;
 use super::warp::{NO_INDEX, SplitState, Turn};
+use crate::check::FaultKind;
 use crate::lanes::{FULL, LANES, active};
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP};
 
@@ -361,7 +362,8 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, paths: &[(u32, usize)]) -> Next {
         }
         if !sm.windows.has_room(function) {
             let lane = lanes.trailing_zeros() as usize;
-            return sm.fail(inst, lane, FaultKind::CallsTooDeep);
+            let limit = MAX_CALL_BYTES;
+            return sm.fail(inst, lane, FaultKind::CallsTooDeep { limit });
         }
     }
     copy_local(sm, &site.arguments, sm.local_base, base);

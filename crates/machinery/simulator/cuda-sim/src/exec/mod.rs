@@ -30,9 +30,10 @@ mod turn;
 pub(crate) mod warp;
 mod worker;
 
-pub use fault::{Diagnosis, Fault, FaultKind, FaultLocation};
+pub use crate::check::{FaultKind, TimeLimit};
+pub use fault::{Diagnosis, Fault};
 pub use profiler::trace::Traced;
-pub use schedule::progress::{Progress, TimeLimit, Watch, forget_interrupts, interrupt};
+pub use schedule::progress::{Progress, Watch, forget_interrupts, interrupt};
 pub use sm::Program;
 pub use sm::heap::Heap;
 pub use sm::launch_spec::{Conditions, LaunchOptions, LaunchSpec, Resources, Tracing};

@@ -278,7 +278,7 @@ impl Sites {
 }
 
 /// A line of the kernel's source, if the PTX names one, and of the PTX.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SourceLine {
     pub file: Option<String>,
     pub line: u32,

@@ -20,6 +20,7 @@ use cuda_sim::check::Severity::{self, Error, Warning};
 use cuda_sim::check::{Checks, Finding};
 use harness::{Launch, Machine, illegal, kernel_of, module_of, record, total};
 use sim_machine::params;
+use std::fmt::Display;
 
 /// Returns the line of `ptx` that contains `mark`.
 pub fn line_of(ptx: &str, mark: &str) -> u32 {
@@ -110,6 +111,7 @@ pub fn kinds_and_severities(findings: &[Finding]) -> Vec<(FindingKind, Severity)
 
 /// Asserts that a sentence of a finding contains `part`.
 #[track_caller]
-pub fn assert_contains(text: &str, part: &str) {
+pub fn assert_contains(text: &impl Display, part: &str) {
+    let text = text.to_string();
     assert!(text.contains(part), "`{part}` is not in: {text}");
 }

@@ -14,11 +14,23 @@ fn store_at(offset: i64) -> String {
 #[test]
 fn out_of_bounds_finding_gives_distance_and_likely_cause() {
     for (offset, details, likely_cause) in [
-        (128, "right past the end of the 128-byte allocation", "`<=`"),
-        (132, "4 bytes past the end of the 128-byte", "if (i < n)"),
-        (-4, "4 bytes before the 128-byte allocation", "halo"),
-        (1 << 19, "524160 bytes past the end", "pitch for a width"),
-        ((1 << 34) - 4, "2^32 elements past", "below zero"),
+        (
+            128,
+            "right past the end of the 128-byte allocation",
+            Cause::NoBoundsCheck,
+        ),
+        (
+            132,
+            "4 bytes past the end of the 128-byte",
+            Cause::NoBoundsCheck,
+        ),
+        (
+            -4,
+            "4 bytes before the 128-byte allocation",
+            Cause::NegativeIndex,
+        ),
+        (1 << 19, "524160 bytes past the end", Cause::WrongUnits),
+        ((1 << 34) - 4, "2^32 elements past", Cause::WrappedIndex),
     ] {
         let finding = check_kernel(&store_at(offset), 32).single(OutOfBounds, Error, 3, 1);
         assert_contains(&finding.details, details);

@@ -29,7 +29,10 @@ fn exit_before_barrier_is_reported() {
         };
         assert_contains(&finding.details, &expected);
         assert!(
-            finding.details.ends_with(&format!("PTX line {line}")),
+            finding
+                .details
+                .to_string()
+                .ends_with(&format!("PTX line {line}")),
             "{finding}"
         );
     };

@@ -137,10 +137,16 @@ fn invalid_addresses_fault_like_loads_and_stores() {
         let is_expected = matches!(actual.kind, FaultKind::MisalignedAddress { bytes: 16, .. });
         assert!(is_expected, "{actual}");
     }
-    let (space, address, write) = illegal(&fault("add.u64 %to, %to, 1024;"));
-    assert_eq!((space, address, write), ("shared memory", 1024, true));
-    let (space, address, write) = illegal(&fault("mov.u64 %from, 16;"));
-    assert_eq!((space, address, write), ("device memory", 16, false));
+    let (memory, address, write) = illegal(&fault("add.u64 %to, %to, 1024;"));
+    assert_eq!(
+        (memory, address, write),
+        (AddressedMemory::Shared, 1024, true)
+    );
+    let (memory, address, write) = illegal(&fault("mov.u64 %from, 16;"));
+    assert_eq!(
+        (memory, address, write),
+        (AddressedMemory::Device, 16, false)
+    );
 }
 
 #[test]

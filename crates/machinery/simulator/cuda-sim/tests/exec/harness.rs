@@ -174,11 +174,11 @@ pub fn location(fault: &Fault) -> &FaultLocation {
 pub fn illegal(fault: &Fault) -> (&'static str, u64, bool) {
     match fault.kind {
         FaultKind::IllegalAddress {
-            space,
+            memory,
             address,
             write,
             ..
-        } => (space, address, write),
+        } => (memory, address, write),
         ref other => panic!("unexpected fault: {other:?}"),
     }
 }

@@ -254,7 +254,8 @@ fn recursion_with_many_registers_overflows() {
     let out = machine.out::<u32>(1);
     machine.options.time_limit = Some(TimeLimit::Launch(Duration::from_secs(60)));
     let fault = machine.fault("k", 1, 256, params![out]);
-    assert_eq!(fault.kind, FaultKind::CallsTooDeep, "{fault}");
+    let is_too_deep = matches!(fault.kind, FaultKind::CallsTooDeep { .. });
+    assert!(is_too_deep, "{fault}");
     assert!(fault.to_string().starts_with("stack overflow"), "{fault}");
 }
 

@@ -130,7 +130,7 @@ fn out_of_bounds_and_misaligned_accesses_fault() {
         let fault = machine.fault("k", 1, 40, params![out]);
         let thread = fault.location.as_ref().map(|thread| thread.thread);
         assert_eq!(thread, Some([39, 0, 0]), "{access}");
-        assert_eq!(illegal(&fault), ("device memory", out + 160, write));
+        assert_eq!(illegal(&fault), (AddressedMemory::Device, out + 160, write));
     }
     let mut machine = Machine::new(&kernel_of("ld.volatile.global.u32 %r1, [%mine+2];"));
     let out = machine.out::<u32>(8);

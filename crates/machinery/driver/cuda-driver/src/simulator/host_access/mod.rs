@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cuda_sim::check::{FindingKind, Severity};
+use cuda_sim::check::{FindingKind, HostAction, PendingWork, Severity};
 use cuda_sim::driver::{CheckedLaunch, Driver, Memcpy, MemsetValue};
 use cuda_sim::memory::global::AllocationKind;
 
@@ -30,8 +30,8 @@ pub struct HostAccess {
     /// True if the operation only reads the range, so that the program may read it too.
     pub read_only: bool,
     pub severity: Severity,
-    /// Text for findings: "a copy of 4 bytes writes".
-    pub description: String,
+    /// The operation, for findings.
+    pub work: PendingWork,
 }
 
 /// Unprotected memory that a graph will copy from, with a hash of its contents at submission.
@@ -125,12 +125,11 @@ pub fn begin_operation(item: u64) {
     let changed: Vec<(u64, u64)> = changed.map(|source| (source.start, source.bytes)).collect();
     drop(state);
     for (start, bytes) in changed {
-        let description = format!("a launched graph has not copied yet ({bytes} bytes)");
         report_finding(
             FindingKind::HostChanged,
             Severity::Error,
-            ("changed", start),
-            &description,
+            (HostAction::Changed, start),
+            PendingWork::GraphCopy(bytes),
         );
     }
 }
@@ -171,8 +170,8 @@ pub fn report_free(address: u64) {
         report_finding(
             FindingKind::HostFreed,
             access.severity,
-            ("frees", access.start),
-            &access.description,
+            (HostAction::Frees, access.start),
+            access.work,
         );
     }
 }
@@ -200,25 +199,29 @@ pub fn report_page_accesses() {
                 && (page_access.is_write || !access.read_only)
         };
         if let Some(access) = accesses.iter().find(covers) {
-            let verb = if page_access.is_write {
-                "writes"
+            let action = if page_access.is_write {
+                HostAction::Writes
             } else {
-                "reads"
+                HostAction::Reads
             };
-            let event = (verb, page_access.address);
             report_finding(
                 FindingKind::HostAccessed,
                 access.severity,
-                event,
-                &access.description,
+                (action, page_access.address),
+                access.work.clone(),
             );
         }
     }
 }
 
-fn report_finding(kind: FindingKind, severity: Severity, event: (&str, u64), description: &str) {
+fn report_finding(
+    kind: FindingKind,
+    severity: Severity,
+    action: (HostAction, u64),
+    work: PendingWork,
+) {
     if let Ok(driver) = lock_driver() {
-        let finding = driver.host_finding(kind, severity, event, description);
+        let finding = driver.host_finding(kind, severity, action, work);
         drop(driver);
         report_findings(&[finding], None);
     }
@@ -265,7 +268,7 @@ fn add_accesses(driver: &Driver, op: &StreamOp, in_graph: bool, accesses: &mut H
                     end: memset.address + bytes,
                     read_only: false,
                     severity: Severity::Error,
-                    description: format!("a fill of {bytes} bytes writes"),
+                    work: PendingWork::Fill(bytes),
                 });
             }
         }
@@ -296,14 +299,15 @@ fn add_copy(driver: &Driver, copy: &Memcpy, in_graph: bool, accesses: &mut HostA
         return;
     };
     let bytes = copy.width * copy.height * copy.depth;
-    for ((start, span), read_only, verb) in [(dst, false, "writes"), (src, true, "reads")] {
+    let (reads, writes) = (PendingWork::CopyFrom(bytes), PendingWork::CopyTo(bytes));
+    for ((start, span), read_only, work) in [(dst, false, writes), (src, true, reads)] {
         if host_accessible(driver, start).is_some() {
             accesses.ranges.push(HostAccess {
                 start,
                 end: start + span,
                 read_only,
                 severity: Severity::Error,
-                description: format!("a copy of {bytes} bytes {verb}"),
+                work,
             });
         }
     }
@@ -338,7 +342,7 @@ fn add_kernel(driver: &Driver, launch: &CheckedLaunch, accesses: &mut HostAccess
                 AllocationKind::Managed => Severity::Error,
                 _ => Severity::Warning,
             },
-            description: format!("kernel {} may use", names::short(name)),
+            work: PendingWork::Kernel(names::short(name)),
         });
     }
 }

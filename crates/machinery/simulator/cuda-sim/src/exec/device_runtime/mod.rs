@@ -5,9 +5,9 @@
 
 mod printf;
 
-use super::fault::FaultKind;
 use super::memory::state_space::{GenericSpace, SpaceAccess};
 use super::sm::{Inst, Next, Sm};
+use crate::check::{AddressedMemory, FaultKind};
 use crate::lanes::{LANES, active};
 
 /// Maximum length in bytes of a string that a kernel passes.
@@ -98,7 +98,7 @@ fn unreadable(address: u64) -> FaultKind {
         address,
         bytes: 1,
         write: false,
-        space: "memory",
+        memory: AddressedMemory::Generic,
     }
 }
 

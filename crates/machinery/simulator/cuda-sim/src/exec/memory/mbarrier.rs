@@ -5,7 +5,7 @@
 
 use super::access::translate;
 use super::state_space::SharedSpace;
-use crate::exec::fault::FaultKind;
+use crate::check::{FaultKind, MbarrierMisuse};
 use crate::exec::schedule::ATOMIC_SPIN_LIMIT;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
@@ -61,13 +61,6 @@ struct Phase {
     bytes: i32,
 }
 
-const TOO_MANY_ARRIVALS: &str =
-    "more threads arrive than its phase expects: is it initialized with their number?";
-const COMPLETES_PHASE: &str =
-    "an arrival that may not complete the phase (noComplete) completes it";
-const TOO_MANY_BYTES: &str = "more bytes are expected than it can count";
-const INVALID_COUNT: &str = "its thread count is 0 or more than 1048575";
-
 impl Phase {
     fn of(word: u64) -> Phase {
         let low = |shift: u32| (word >> shift) as u32;
@@ -87,11 +80,14 @@ impl Phase {
     }
 
     /// Records the arrival of `count` threads.
-    fn arrive(self, count: u32, may_complete: bool) -> Result<Phase, &'static str> {
-        let pending = self.pending.checked_sub(count).ok_or(TOO_MANY_ARRIVALS)?;
+    fn arrive(self, count: u32, may_complete: bool) -> Result<Phase, MbarrierMisuse> {
+        let pending = self
+            .pending
+            .checked_sub(count)
+            .ok_or(MbarrierMisuse::TooManyArrivals)?;
         let arrived = Phase { pending, ..self };
         match arrived.next() {
-            next if next != arrived && !may_complete => Err(COMPLETES_PHASE),
+            next if next != arrived && !may_complete => Err(MbarrierMisuse::CompletesPhase),
             next => Ok(next),
         }
     }
@@ -110,7 +106,7 @@ impl Phase {
     }
 
     /// Adds expected bytes, or subtracts arrived ones if `bytes` is negative.
-    fn expect(self, bytes: i64) -> Result<Phase, &'static str> {
+    fn expect(self, bytes: i64) -> Result<Phase, MbarrierMisuse> {
         let limit = 1 << (BYTES_BITS - 2);
         let bytes = i64::from(self.bytes) + bytes;
         if (1 - limit..limit).contains(&bytes) {
@@ -119,16 +115,24 @@ impl Phase {
                 ..self
             })
         } else {
-            Err(TOO_MANY_BYTES)
+            Err(MbarrierMisuse::TooManyBytes)
         }
     }
 
-    fn drop(self, count: u32, may_complete: bool) -> Result<Phase, &'static str> {
-        let expected = self.expected.checked_sub(count).ok_or(TOO_MANY_ARRIVALS)?;
+    fn drop(self, count: u32, may_complete: bool) -> Result<Phase, MbarrierMisuse> {
+        let expected = self
+            .expected
+            .checked_sub(count)
+            .ok_or(MbarrierMisuse::TooManyArrivals)?;
         Phase { expected, ..self }.arrive(count, may_complete)
     }
 
-    fn apply(self, change: Change, count: u32, may_complete: bool) -> Result<Phase, &'static str> {
+    fn apply(
+        self,
+        change: Change,
+        count: u32,
+        may_complete: bool,
+    ) -> Result<Phase, MbarrierMisuse> {
         let bytes = i64::from(count);
         match change {
             Change::Arrive => self.arrive(count, may_complete),
@@ -154,7 +158,7 @@ unsafe fn update_each(
     sm: &mut Sm,
     inst: &Inst,
     at: usize,
-    change: impl Fn(u64, usize) -> Result<u64, &'static str>,
+    change: impl Fn(u64, usize) -> Result<u64, MbarrierMisuse>,
 ) -> Result<[u64; LANES], Next> {
     // SAFETY: the caller guarantees that operand `at` is a 64-bit row.
     let addresses = *unsafe { sm.row::<u64>(inst, at) };
@@ -171,7 +175,7 @@ unsafe fn update_each(
         match change(word, lane) {
             // SAFETY: `translate` checked eight aligned bytes, of a block that no other host thread runs.
             Ok(after) => unsafe { host.write(after) },
-            Err(reason) => return Err(sm.fail(inst, lane, FaultKind::Mbarrier(reason))),
+            Err(misuse) => return Err(sm.fail(inst, lane, FaultKind::Mbarrier(misuse))),
         }
     }
     Ok(before)
@@ -193,7 +197,7 @@ pub unsafe fn init(sm: &mut Sm, inst: &Inst) -> Next {
                 bytes: 0,
             }
             .word()),
-            _ => Err(INVALID_COUNT),
+            _ => Err(MbarrierMisuse::InvalidCount),
         })
     };
     made.map_or_else(|stop| stop, |_| inst.next())
@@ -301,11 +305,11 @@ mod tests {
         assert_eq!((partial.odd, partial.pending), (false, 1));
         assert_eq!(
             partial.apply(Change::Arrive, 1, false),
-            Err(COMPLETES_PHASE)
+            Err(MbarrierMisuse::CompletesPhase)
         );
         assert_eq!(
             partial.apply(Change::Arrive, 2, true),
-            Err(TOO_MANY_ARRIVALS)
+            Err(MbarrierMisuse::TooManyArrivals)
         );
         let complete = partial.apply(Change::Arrive, 1, true).unwrap();
         assert_eq!((complete.odd, complete.pending), (true, 3));
@@ -325,7 +329,7 @@ mod tests {
         assert_eq!((dropped.pending, dropped.expected), (2, 2));
         assert_eq!(
             initial.apply(Change::Expect, 1 << 20, true),
-            Err(TOO_MANY_BYTES)
+            Err(MbarrierMisuse::TooManyBytes)
         );
     }
 }

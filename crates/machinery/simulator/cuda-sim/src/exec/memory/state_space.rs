@@ -3,6 +3,7 @@
 //!
 //! Source: PTX ISA section 5.1. Bounds are always checked.
 
+use crate::check::AddressedMemory;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{map1_imm, same, test1, where_true};
 use crate::exec::sm::{Handlers, Inst, Next, Sm};
@@ -11,7 +12,8 @@ use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
 /// A state space, used as the type parameter of loads and stores.
 pub trait SpaceAccess {
-    const NAME: &'static str;
+    /// The memory, for faults.
+    const MEMORY: AddressedMemory;
     /// True if every lane sees the same bytes at the same address.
     const UNIFORM_ADDRESSES: bool;
 
@@ -49,7 +51,7 @@ pub struct ParamSpace;
 pub struct GenericSpace;
 
 impl SpaceAccess for GlobalSpace {
-    const NAME: &'static str = "device memory";
+    const MEMORY: AddressedMemory = AddressedMemory::Device;
     const UNIFORM_ADDRESSES: bool = true;
 
     #[inline(always)]
@@ -97,7 +99,7 @@ impl SpaceAccess for GlobalSpace {
 }
 
 impl SpaceAccess for ConstantSpace {
-    const NAME: &'static str = "constant memory";
+    const MEMORY: AddressedMemory = AddressedMemory::Constant;
     const UNIFORM_ADDRESSES: bool = true;
 
     #[inline(always)]
@@ -110,7 +112,7 @@ impl SpaceAccess for ConstantSpace {
 }
 
 impl SpaceAccess for SharedSpace {
-    const NAME: &'static str = "shared memory";
+    const MEMORY: AddressedMemory = AddressedMemory::Shared;
     const UNIFORM_ADDRESSES: bool = true;
 
     #[inline(always)]
@@ -134,7 +136,7 @@ impl SpaceAccess for SharedSpace {
 }
 
 impl SpaceAccess for LocalSpace {
-    const NAME: &'static str = "local memory";
+    const MEMORY: AddressedMemory = AddressedMemory::Local;
     const UNIFORM_ADDRESSES: bool = false;
 
     #[inline(always)]
@@ -156,7 +158,7 @@ impl SpaceAccess for LocalSpace {
 }
 
 impl SpaceAccess for ArgumentSpace {
-    const NAME: &'static str = "local memory";
+    const MEMORY: AddressedMemory = AddressedMemory::Local;
     const UNIFORM_ADDRESSES: bool = false;
 
     #[inline(always)]
@@ -169,7 +171,7 @@ impl SpaceAccess for ArgumentSpace {
 }
 
 impl SpaceAccess for ParamSpace {
-    const NAME: &'static str = "kernel parameters";
+    const MEMORY: AddressedMemory = AddressedMemory::Parameters;
     const UNIFORM_ADDRESSES: bool = true;
 
     #[inline(always)]
@@ -189,7 +191,7 @@ impl SpaceAccess for ParamSpace {
 }
 
 impl SpaceAccess for GenericSpace {
-    const NAME: &'static str = "memory";
+    const MEMORY: AddressedMemory = AddressedMemory::Generic;
     const UNIFORM_ADDRESSES: bool = false;
 
     #[inline(always)]

@@ -1,9 +1,10 @@
 //! The progress of a running launch, as visible to other threads, and what may end it early: its time limit, which
 //! each host thread polls, and interruption.
 
+use crate::check::TimeLimit;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A snapshot of a running launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,15 +107,6 @@ pub const SHORT_LAUNCH: u64 = 1 << 14;
 
 /// Cost of starting a block in warp instructions: its set-up takes time, however little the block does.
 pub const BLOCK_START_COST: u64 = 64;
-
-/// A wall-clock time limit of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimeLimit {
-    /// Limit for the whole launch.
-    Launch(Duration),
-    /// Limit for the time in which no block ends. A launch that makes progress may take any time.
-    Standstill(Duration),
-}
 
 /// Start time and time limit of a launch.
 pub struct Timing {

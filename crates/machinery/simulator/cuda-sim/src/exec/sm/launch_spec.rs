@@ -3,9 +3,10 @@
 
 use super::heap::Heap;
 use crate::check::Checks;
+use crate::check::TimeLimit;
 use crate::exec::image::Images;
 use crate::exec::profiler::sample::ProfileMode;
-use crate::exec::schedule::progress::{TimeLimit, Watch};
+use crate::exec::schedule::progress::Watch;
 use rayon::ThreadPool;
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ pub use grid::{Grid, Launch};
 pub(crate) use program::ProgramId;
 pub use program::{Code, CountedSite, Handler, Handlers, Inst, Next, Program};
 
-use super::fault::{Fault, FaultKind, FaultLocation};
+use super::fault::{Fault, FaultLocation};
 use super::profiler::access_pattern::AccessPatterns;
 use super::profiler::trace::Trace;
 use super::profiler::{AccessCost, DeferredAccesses, Profiler};
@@ -25,6 +25,7 @@ use super::warp::gang_state::Gang;
 use super::warp::window::{LocalPool, WindowPool};
 use super::warp::{NO_INDEX, Turn};
 use crate::check::Checker;
+use crate::check::FaultKind;
 use crate::lanes::{FULL, LANES, expand};
 use crate::memory::region::{Region, Regions};
 use crate::profile::Counts;

@@ -4,9 +4,10 @@
 //! released; otherwise the block is in a deadlock. A watchdog polls the clock while a launch runs.
 
 use super::Sm;
-use crate::exec::fault::{Fault, FaultKind, FaultLocation};
+use crate::check::{FaultKind, TimeLimit};
+use crate::exec::fault::{Fault, FaultLocation};
 use crate::exec::schedule::progress::{
-    BLOCK_START_COST, SHORT_LAUNCH, TimeLimit, Timing, WakeTime, is_requested,
+    BLOCK_START_COST, SHORT_LAUNCH, Timing, WakeTime, is_requested,
 };
 use crate::exec::warp::{Split, SplitState, Warp};
 use std::time::Instant;

@@ -10,9 +10,9 @@ mod tests;
 pub mod warpgroup;
 
 use super::cpu::Cpu;
-use super::fault::FaultKind;
 use super::sm::{Handler, Inst, Next, Sm};
 use super::sync::converge;
+use crate::check::FaultKind;
 use crate::lanes::{FULL, LANES};
 pub use bytes::{Byte, ByteShape, floats, integers};
 pub use dot::{Accumulator, Multiplicand};

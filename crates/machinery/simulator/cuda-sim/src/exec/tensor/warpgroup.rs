@@ -8,8 +8,8 @@
 
 use super::fast_path::Left;
 use super::{COLUMNS, Multiplicand, ProductShape, Registers, SHAPES, product_with};
+use crate::check::{FaultKind, WarpgroupMisuse};
 use crate::exec::cpu::Cpu;
-use crate::exec::fault::FaultKind;
 use crate::exec::memory::access::translate;
 use crate::exec::memory::state_space::{SharedSpace, SpaceAccess as _};
 use crate::exec::sm::{Handler, Inst, Next, Sm};
@@ -143,9 +143,7 @@ unsafe fn multiply_add(
     product: impl Fn(&Registers, &Left, &Registers, &Registers) -> Registers,
 ) -> Next {
     let is_unfenced = !sm.block.warp().products.fenced;
-    let unfenced = is_unfenced.then_some(FaultKind::Warpgroup(
-        "no `wgmma.fence` comes before the first `wgmma.mma_async`",
-    ));
+    let unfenced = is_unfenced.then_some(FaultKind::Warpgroup(WarpgroupMisuse::Unfenced));
     if let Some(fault) = incomplete_warpgroup_fault(sm).or(unfenced) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
@@ -237,9 +235,7 @@ impl Matrices {
             // SAFETY: descriptors are 64-bit rows.
             let row = unsafe { &*sm.frame.add(list[n] as usize).cast::<[u64; LANES]>() };
             if row.iter().any(|&other| other != row[0]) {
-                return Err(FaultKind::Warpgroup(
-                    "the threads of a warp pass different descriptors of one matrix",
-                ));
+                return Err(FaultKind::Warpgroup(WarpgroupMisuse::DifferentDescriptors));
             }
             Descriptor::new(row[0], transposed)
         };
@@ -350,10 +346,7 @@ pub unsafe fn end(sm: &mut Sm, inst: &Inst) -> Next {
     let fault = if warpgroup(sm).is_some_and(|warps| warps.iter().any(behind)) {
         FaultKind::WarpgroupIncomplete
     } else if !products.are_complete() {
-        FaultKind::Warpgroup(
-            "a thread exits without waiting for its matrix multiplications: `wgmma.commit_group` and then \
-             `wgmma.wait_group` must come before their results are used",
-        )
+        FaultKind::Warpgroup(WarpgroupMisuse::NotAwaited)
     } else {
         return inst.next();
     };
@@ -398,16 +391,11 @@ impl Descriptor {
         };
         let start = field(0);
         if bits >> 49 & 7 != 0 {
-            return Err(FaultKind::Warpgroup(
-                "a descriptor with a base offset is not simulated: align the matrix to 1024 bytes",
-            ));
+            return Err(FaultKind::Warpgroup(WarpgroupMisuse::BaseOffset));
         }
         // A matrix may start anywhere inside its first row.
         if width > CHUNK as u64 && start / width % PATTERN != 0 {
-            return Err(FaultKind::Warpgroup(
-                "a swizzled matrix must start at a multiple of 8 of its rows (1024, 512 or 256 bytes), \
-                 or inside the first of them",
-            ));
+            return Err(FaultKind::Warpgroup(WarpgroupMisuse::MisplacedSwizzle));
         }
         Ok(Descriptor {
             start,

@@ -8,9 +8,9 @@ mod surface;
 
 pub use surface::{OutOfBounds, SurfaceAccess, SurfaceOp, reduce, surface_load, surface_store};
 
-use super::fault::FaultKind;
 use super::image::{Image, Slices, Texture};
 use super::sm::{Inst, Next, Sm};
+use crate::check::FaultKind;
 use crate::lanes::{LANES, active};
 
 /// Returns the host address of an image's bytes, or null if its memory was freed.

@@ -1,7 +1,7 @@
 //! Surface instructions: `suld`, `sust`, `sured`.
 
 use super::{Geometry, host};
-use crate::exec::fault::FaultKind;
+use crate::check::{AddressedMemory, FaultKind};
 use crate::exec::image::Image;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
@@ -149,7 +149,7 @@ fn translate(
                 address: first as u64,
                 bytes: unit as u32,
                 write: false,
-                space: "the surface",
+                memory: AddressedMemory::Surface,
             });
         }
     }

@@ -4,11 +4,12 @@ use super::DeviceAccess;
 use crate::memory::footprint::AccessFootprint;
 use crate::memory::init_bitmap::AtomicInitBitmap;
 use crate::memory::lock;
+use serde::{Deserialize, Serialize};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::{Arc, Mutex};
 
 /// The origin of an allocation, which determines how it is freed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AllocationKind {
     /// Device memory (`cuMemAlloc`), at an address that the host cannot use.
     Device,
@@ -23,6 +24,17 @@ pub enum AllocationKind {
 }
 
 impl AllocationKind {
+    /// Returns the name of the function that creates such an allocation.
+    pub fn function(self) -> &'static str {
+        match self {
+            Self::Device => "cuMemAlloc",
+            Self::Managed => "cuMemAllocManaged",
+            Self::Mapped => "cuMemMap",
+            Self::Host => "cuMemAllocHost",
+            Self::Registered => "cuMemHostRegister",
+        }
+    }
+
     /// Returns the devices that initially have access to such an allocation.
     pub(super) fn access(self) -> DeviceAccess {
         match self {
@@ -49,7 +61,7 @@ pub struct Allocation {
 }
 
 /// The description of a live or freed allocation for messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllocationRecord {
     /// The first device address.
     pub base: u64,
@@ -59,7 +71,7 @@ pub struct AllocationRecord {
     /// has a name.
     pub order: u64,
     /// The name of the module variable that the allocation is for, if any.
-    pub name: Option<Arc<str>>,
+    pub name: Option<String>,
 }
 
 /// The internal record of a live allocation.
@@ -110,7 +122,7 @@ impl LiveAllocation {
             base,
             bytes: self.size,
             order: self.order,
-            name: self.name.clone(),
+            name: self.name.as_deref().map(str::to_owned),
         }
     }
 

@@ -5,10 +5,11 @@
 mod access;
 mod wgmma;
 
+use crate::check::FaultKind;
 use crate::check::shadow::{FirstArrival, PartialWarp};
 use crate::check::{Checker, FindingKind, Severity, Shadow};
 use crate::exec::cpu::Cpu;
-use crate::exec::fault::{Fault, FaultKind};
+use crate::exec::fault::Fault;
 use crate::exec::sm::{Handler, Inst, Next, Program, Sm};
 use crate::exec::sync::invalid_sources;
 use crate::exec::warp::SplitState;

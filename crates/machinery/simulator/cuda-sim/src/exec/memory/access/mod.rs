@@ -10,8 +10,8 @@ mod warp;
 pub use gang::pattern_key;
 
 use super::state_space::SpaceAccess;
+use crate::check::FaultKind;
 use crate::exec::cpu::Cpu;
-use crate::exec::fault::FaultKind;
 use crate::exec::lanewise::{Lane, WarpView, same};
 use crate::exec::sm::{Handler, Handlers, Inst, Next, Sm};
 use crate::lanes::{self, Quarter, WarpPattern};
@@ -147,7 +147,7 @@ pub fn translate<S: SpaceAccess>(
             address,
             bytes: unit as u32,
             write,
-            space: S::NAME,
+            memory: S::MEMORY,
         });
     }
     S::touch(sm, address, address, bytes, write);

@@ -1,0 +1,430 @@
+//! Chinese sentences about findings and faults. The simulator formats the same values in English.
+
+use std::fmt::{self, Display, Formatter, LowerHex};
+
+use cuda_driver::findings::{
+    ActualMemory, AddressDetails, AddressedMemory, BlockBytes, Bytes, Cause, Details, Extent,
+    FaultKind, HostAction, HostMemory, Lanes, MbarrierMisuse, PendingWork, TimeLimit,
+    WarpgroupMisuse,
+};
+use cuda_driver::{AllocationRecord, SourceLine};
+
+use super::compile::is_in_submission;
+use crate::lang::Lang;
+
+/// A value that has a Chinese text.
+pub trait Chinese {
+    /// Writes the text.
+    fn write(&self, f: &mut Formatter<'_>) -> fmt::Result;
+}
+
+/// Formats a value in a language.
+pub fn localized<T: Display + Chinese>(value: &T, lang: Lang) -> String {
+    match lang {
+        Lang::En => value.to_string(),
+        Lang::Zh => Zh(value).to_string(),
+    }
+}
+
+/// Formats a value in Chinese.
+struct Zh<'a, T>(&'a T);
+
+impl<T: Chinese> Display for Zh<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.write(f)
+    }
+}
+
+impl<T: LowerHex> LowerHex for Zh<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Implements [`Chinese`] with one sentence per variant, like the simulator's macro `sentences`. The fields are
+/// formatted in Chinese too.
+macro_rules! chinese {
+    ($($name:ident {
+        $($variant:ident $({ $($field:ident),* })? $(($($value:ident),*))? => $text:literal $(, $argument:expr)*;)*
+    })*) => {$(
+        impl Chinese for $name {
+            fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                match self {
+                    $($name::$variant $({ $($field),* })? $(($($value),*))? => {
+                        $($(let $field = Zh($field);)*)?
+                        $($(let $value = Zh($value);)*)?
+                        write!(f, $text $(, $argument)*)
+                    })*
+                }
+            }
+        }
+    )*};
+}
+
+const POINTER_TO_OTHER_MEMORY: &str = "把共享内存、局部变量或主机端的指针当成了设备内存的指针";
+
+chinese! {
+    Cause {
+        NoBoundsCheck => "该写 `<` 的地方写成了 `<=`，或者没有用 `if (i < n)` 排除末尾之后的线程";
+        NegativeIndex => "下标小于零：第一个元素的邻居，或者左侧的光环（halo）";
+        WrappedIndex => "无符号下标减到了零以下，例如 `i` 为 0 时的 `i - 1`";
+        OverflowedIndex => "`int` 溢出变成了负数：大数组中的 `blockIdx.x * blockDim.x`，或者行号乘宽度";
+        WrongUnits => "下标的单位与数组不符：把字节当成元素，把 pitch 当成宽度，把行当成列；或者下标溢出了";
+        PastConstantArray => "下标超出了 `__constant__` 数组";
+        PastParameterArray => "下标超出了参数中的数组";
+        PastSharedArray => "下标超出了 `__shared__` 数组";
+        PastSharedOrExternArray => "下标超出了 `__shared__` 数组，或者启动时给 `extern` 数组的字节太少";
+        NoDynamicSharedMemory => "声明了 `extern __shared__` 数组，而启动时没有给它字节";
+        PastLocalArray => "下标超出了核函数中声明的数组";
+        OtherArraysSize => "下标大了一，或者用了另一个数组的长度";
+        PointerToWiderType =>
+            "把指针转换成更宽的类型（例如从不是每四个中第一个的 `float` 转换成 `float4`），\
+             或者行的 pitch 不是该类型大小的整数倍";
+        LocalUsedAsShared => "{POINTER_TO_OTHER_MEMORY}";
+        LocalUsedElsewhere => "{POINTER_TO_OTHER_MEMORY}";
+        SharedUsedAsDevice => "{POINTER_TO_OTHER_MEMORY}";
+        FunctionUsedAsData => "{POINTER_TO_OTHER_MEMORY}";
+        ConstantWritten => "通过指向 `__constant__` 变量的指针写入或做原子操作";
+        NoPeerAccess => "{POINTER_TO_OTHER_MEMORY}";
+        HostPointer => "{POINTER_TO_OTHER_MEMORY}";
+        FreedPointer => "缓冲区已经释放，指针却还保留着";
+        UnsetPointer => "指针从未赋值";
+        DeepRecursion => "函数递归过深，或者无法结束";
+        InvalidFunctionPointer => "函数指针取自主机端，或者从未赋值";
+        BufferNotInitialized => "没有向它复制数据或清零，或者只初始化了一部分";
+        TileNotLoaded => "分块的边缘或光环（halo）没有加载，或者有线程跳过了写入";
+        LocalNotInitialized => "线程自己的数组没有初始化，或者只初始化了一部分";
+        MissingBarrier => "两行之间缺少 `__syncthreads()`";
+        MissingBarrierInLoop => "循环末尾、下一轮写入之前，缺少 `__syncthreads()`";
+        SumWithoutAtomic => "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`";
+        SameIndex => "几个线程的下标相同";
+        CopyNotAwaited => "缺少 `cp.async.wait_group`，或者它允许未完成的组过多";
+        BlockOrder => "线程块的执行顺序不定，有些同时执行：结果写在了输入上，或者跨线程块求和没有使用 `atomicAdd`";
+        BarrierInBranch => "`__syncthreads()` 写在 `if` 里，或者写在各线程退出时机不同的循环里";
+        ReturnBeforeBarrier => "在 `__syncthreads()` 之前就 `return` 了：没有数据的线程只应跳过计算，不应跳过同步";
+        BarrierInEachBranch => "`if` 的两个分支里各有一个 `__syncthreads()`，或者各线程束的循环次数不同";
+        BarrierNotReached => "`__syncthreads()` 写在 `if` 里，有线程永远不会到达";
+        BarrierThreadCount => "线程数不是 32 的整数倍";
+        MaskOfOtherLanes => "掩码是为另一些线程准备的";
+        FullMaskInBranch =>
+            "在 `if` 里使用了全满的掩码：请在 `if` 之前用 `__ballot_sync` 取得掩码，或者把调用移到外面";
+        ShuffleBeyondMask =>
+            "偏移超出了掩码中的线程：请给洗牌指令指定 `width`，或者只在被读取的线程属于掩码时使用结果";
+        PartialWarp => "线程块的大小不是 32 的整数倍";
+        ForgottenBuffer => "缓冲区被遗忘";
+        StreamNotAwaited => "此前没有等待该流（`cudaStreamSynchronize` 或事件）";
+        MissingCall(function) => "没有调用 {function}";
+    }
+
+    Details {
+        None => "";
+        Block(bytes) => "{bytes}";
+        Device(bytes, at) => "地址 {at:#x} 处的 {bytes}";
+        PartOfAllocation(bytes, at, byte, allocation) => "地址 {at:#x} 处的 {bytes}：{allocation}的第 {byte} 字节";
+        WholeAllocation(bytes, at, allocation) => "地址 {at:#x} 处的 {bytes}：{allocation}的全部";
+        PartialArrival(arrived, live) => "线程束的 {live} 个线程中有 {arrived} 个在这里，其余的不在";
+        DivergentArrival(arrived, live, elsewhere) =>
+            "线程束的 {live} 个线程中有 {arrived} 个在这里，其余的不在，其中一个在{elsewhere}";
+        ExitedThread(first) => "线程块中有 1 个线程已经结束，不会到达；最先结束的在{first}";
+        ExitedThreads(threads, first) => "线程块中有 {threads} 个线程已经结束，不会到达；最先结束的在{first}";
+        Mask(mask, wrong) => "掩码是 {:#010x}；通道 {wrong}", mask.0;
+        Leak(allocation, kind) => "{allocation}，由 {} 分配", kind.0.function();
+        Host(action, memory, work) => "程序{action}了{memory}，而{work}";
+        Fault(kind) => "{kind}";
+        AddressFault(kind, address) => "{kind}；{address}";
+    }
+
+    BlockBytes {
+        Shared(bytes, at) => "共享内存偏移 {at:#x} 处的 {bytes}";
+        PastArray(bytes, at, byte, size) => "共享内存偏移 {at:#x} 处的 {bytes}：长 {size}的数组的第 {byte} 字节";
+        BeforeArray(bytes, at, distance, size) =>
+            "共享内存偏移 {at:#x} 处的 {bytes}：长 {size}的数组的开头之前 {distance}";
+        Local(bytes, at) => "局部内存偏移 {at:#x} 处的 {bytes}";
+    }
+
+    AddressDetails {
+        Constants(bytes) => "模块的常量共占 {bytes}";
+        Parameters(bytes) => "参数共占 {bytes}";
+        NoSharedMemory => "线程块没有共享内存";
+        BeforeShared(distance) => "在线程块的共享内存之前 {distance} 处";
+        BeforeLocal => "在线程的局部内存之前";
+        Before(distance, allocation) => "在{allocation}之前 {distance} 处";
+        AtEnd(of) => "紧接在{of}的末尾之后";
+        PastEnd(distance, of) => "在{of}的末尾之后 {distance} 处";
+        WrappedPast(allocation) => "比{allocation}多出将近 2^32 个元素";
+        Freed(byte, allocation) => "{allocation}的第 {byte} 字节，该内存已释放";
+        Null => "地址为空";
+        NullPlus(offset) => "空指针加 {offset}";
+        NullMinus(offset) => "空指针减 {offset}";
+        NothingAllocated => "没有分配任何内存";
+        Misaligned(excess) => "比整数倍多 {excess}";
+        WrongSpace(actual) => "存储空间不对：{actual}";
+    }
+
+    Extent {
+        Allocation(allocation) => "{allocation}";
+        Shared(bytes) => "线程块的 {bytes}共享内存";
+        Local(bytes) => "线程的 {bytes}局部内存";
+    }
+
+    ActualMemory {
+        OwnThread => "这是线程自己的内存中的地址";
+        Shared => "这是共享内存中的地址";
+        CodeOrParameters => "这是代码或参数的地址";
+        Constant => "这是常量内存中的地址，核函数只能读取";
+        Host => "这是主机内存中的地址";
+        OtherDevice(device) => "这是设备 {device} 的内存，本设备无权访问";
+    }
+
+    HostAction {
+        Reads => "读取";
+        Writes => "写入";
+        Frees => "释放";
+        Changed => "改动";
+    }
+
+    HostMemory {
+        Allocated(byte, allocation) => "{allocation}的第 {byte} 字节";
+        Unallocated(at) => "地址 {at:#x} 处的主机内存";
+    }
+
+    PendingWork {
+        CopyFrom(bytes) => "一次 {bytes} 字节的复制要读取它";
+        CopyTo(bytes) => "一次 {bytes} 字节的复制要写入它";
+        Fill(bytes) => "一次 {bytes} 字节的填充要写入它";
+        Kernel(name) => "核函数 {name} 可能使用它";
+        GraphCopy(bytes) => "已启动的图还没有复制它（{bytes} 字节）";
+    }
+
+    FaultKind {
+        IllegalAddress { address, bytes, write, memory } => "非法地址：{}，不在任何已分配的{memory}之内",
+            if *write.0 { format!("向 {address:#x} 写入 {bytes} 字节") } else { format!("从 {address:#x} 读取 {bytes} 字节") };
+        MisalignedAddress { address, bytes } => "地址未对齐：{address:#x} 不是 {bytes} 的整数倍";
+        Trap => "核函数自行中止";
+        Breakpoint => "断点：没有调试器时执行了 brkpt";
+        StackOverflow { needed, limit } =>
+            "栈溢出：这次调用使每个线程需要 {needed} 字节局部内存，上限是 {limit} 字节";
+        CallsTooDeep { limit } => "栈溢出：线程块中尚未返回的调用所占的寄存器超过 {} MB", limit.0 >> 20;
+        InvalidCall { address } => "通过不是函数的指针 {address:#x} 调用";
+        Assert { message } => "assert 不成立：{message}";
+        BarrierNeverOpens { barrier, arrived, expected } =>
+            "第 {barrier} 号同步屏障永远等不齐：已有 {arrived} 个线程在等，需要 {expected} 个，其余的到不了这里";
+        WarpSyncNeverOpens { members } =>
+            "线程束同步永远等不齐：掩码 {:#010x} 中有到不了这里的通道", members.0;
+        WarpIncomplete { alive } =>
+            "线程束不完整：这条指令要求 32 个线程都在，而这里只有 {} 个：线程块的大小应是 32 的整数倍，\
+             并且之前不能有线程结束", alive.0.count_ones();
+        WarpgroupIncomplete =>
+            "线程束组不完整：这条指令要求 128 个线程都在，即从 4 的整数倍开始的四个线程束，而这里不全：\
+             线程块的大小应是 128 的整数倍，并且之前不能有线程结束";
+        Warpgroup(misuse) => "wgmma：{misuse}";
+        InvalidBarrier { barrier, count } =>
+            "无效的同步屏障：编号 {barrier}（只有 0 到 15），线程数 {count}（应是 32 的整数倍）";
+        InvalidFree { address } => "释放 {address:#x}：它不是核函数中 malloc 给出的地址，或者已经释放过";
+        NoImage { handle } => "没有句柄为 {handle:#x} 的纹理或表面对象，或者其内存已经释放";
+        Mbarrier(misuse) => "mbarrier：{misuse}";
+        Interrupted => "核函数被中断";
+        Timeout { limit, ended, blocks } => "{limit}；{blocks} 个线程块中有 {ended} 个已经结束";
+    }
+
+    AddressedMemory {
+        Device => "全局内存";
+        Constant => "常量内存";
+        Shared => "共享内存";
+        Local => "局部内存";
+        Parameters => "核函数参数";
+        Generic => "内存";
+        Surface => "表面";
+    }
+
+    WarpgroupMisuse {
+        Unfenced => "第一条 `wgmma.mma_async` 之前没有 `wgmma.fence`";
+        NotAwaited =>
+            "线程结束前没有等待其矩阵乘法完成：使用结果之前要先有 `wgmma.commit_group`，再有 `wgmma.wait_group`";
+        DifferentDescriptors => "同一线程束的线程给出了不同的矩阵描述符";
+        MisplacedSwizzle =>
+            "交错存放的矩阵必须从 8 行（1024、512 或 256 字节）的整数倍处开始，或者从其中第一行之内开始";
+        BaseOffset => "没有模拟带基址偏移的描述符：请让矩阵从 1024 字节的整数倍处开始";
+    }
+
+    MbarrierMisuse {
+        TooManyArrivals => "到达的线程比这一阶段预期的多：初始化时给它的线程数对吗？";
+        CompletesPhase => "不得使阶段完成的到达（noComplete）使它完成了";
+        TooManyBytes => "预期的字节数超出了它的计数范围";
+        InvalidCount => "线程数为 0，或者大于 1048575";
+    }
+
+    TimeLimit {
+        Launch(limit) => "核函数的运行超过了 {} 秒的时间限制", limit.0.as_secs_f64();
+        Standstill(limit) => "{} 秒内没有线程块结束", limit.0.as_secs_f64();
+    }
+}
+
+macro_rules! same_in_both_languages {
+    ($($type:ty),*) => {$(
+        impl Chinese for $type {
+            fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                Display::fmt(self, f)
+            }
+        }
+    )*};
+}
+
+same_in_both_languages!(u32, u64, String);
+
+impl Chinese for Bytes {
+    fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} 字节", self.0)
+    }
+}
+
+impl Chinese for Lanes {
+    fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.list("、", "–"))
+    }
+}
+
+impl Chinese for AllocationRecord {
+    fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let AllocationRecord {
+            bytes, base, order, ..
+        } = self;
+        match &self.name {
+            Some(name) => write!(f, "`{name}`（{bytes} 字节）"),
+            None => write!(
+                f,
+                "位于 {base:#x} 的 {bytes} 字节的分配（第 {order} 次分配）"
+            ),
+        }
+    }
+}
+
+impl Chinese for SourceLine {
+    fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match is_in_submission(self) {
+            true => write!(f, "第 {} 行", self.line),
+            false => write!(f, " {self}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+
+    /// Returns the numbers of a text.
+    fn numbers(text: &str) -> impl Iterator<Item = &str> {
+        let words = text.split(|character: char| !character.is_ascii_alphanumeric());
+        let numbers = words.filter(|word| word.starts_with(|first: char| first.is_ascii_digit()));
+        numbers.map(|word| word.trim_end_matches("st"))
+    }
+
+    /// Checks all variants of an enum: each Chinese text has the numbers of the English one.
+    fn check_all<T: Display + Chinese + DeserializeOwned>() {
+        for variant in 0.. {
+            // All fields are 1: numbers, enums and lengths of strings.
+            let mut bytes = [1; 64];
+            bytes[0] = variant;
+            let value: T = match postcard::from_bytes(&bytes) {
+                Ok(value) => value,
+                Err(error) => {
+                    let has_all = error == postcard::Error::SerdeDeCustom && variant > 1;
+                    return assert!(has_all, "variant {variant}: {error}");
+                }
+            };
+            let (english, chinese) = (value.to_string(), Zh(&value).to_string());
+            assert!(
+                english.is_empty() || !chinese.is_ascii(),
+                "{english}: {chinese}"
+            );
+            let mut numbers_of_english = numbers(&english);
+            let has_number = |number| numbers(&chinese).any(|other| other == number);
+            assert!(numbers_of_english.all(has_number), "{english}: {chinese}");
+        }
+    }
+
+    /// Fields that a Chinese sentence does not use are compiler warnings.
+    #[test]
+    fn every_variant_has_a_chinese_text() {
+        check_all::<Cause>();
+        check_all::<Details>();
+        check_all::<BlockBytes>();
+        check_all::<AddressDetails>();
+        check_all::<Extent>();
+        check_all::<ActualMemory>();
+        check_all::<HostAction>();
+        check_all::<HostMemory>();
+        check_all::<PendingWork>();
+        check_all::<FaultKind>();
+        check_all::<AddressedMemory>();
+        check_all::<WarpgroupMisuse>();
+        check_all::<MbarrierMisuse>();
+        check_all::<TimeLimit>();
+    }
+
+    #[test]
+    fn sentences_and_their_parts_are_translated() {
+        let record = |bytes, base, order| AllocationRecord {
+            base,
+            bytes,
+            order,
+            name: None,
+        };
+        let table = AllocationRecord {
+            name: Some("table".to_owned()),
+            ..record(64, 0, 0)
+        };
+        let illegal_address = FaultKind::IllegalAddress {
+            address: 0x7f00,
+            bytes: 4,
+            write: true,
+            memory: AddressedMemory::Device,
+        };
+        let line = SourceLine {
+            file: Some(crate::grade::compile::FILE_NAME.to_owned()),
+            line: 7,
+            ptx_line: 70,
+        };
+        let bytes = Bytes(4);
+        for (details, chinese) in [
+            (
+                Details::AddressFault(
+                    illegal_address,
+                    AddressDetails::AtEnd(Extent::Allocation(record(124, 0x7e00, 3))),
+                ),
+                "非法地址：向 0x7f00 写入 4 字节，不在任何已分配的全局内存之内；\
+                 紧接在位于 0x7e00 的 124 字节的分配（第 3 次分配）的末尾之后",
+            ),
+            (
+                Details::Block(BlockBytes::PastArray(bytes, 0x40, 64, Bytes(64))),
+                "共享内存偏移 0x40 处的 4 字节：长 64 字节的数组的第 64 字节",
+            ),
+            (
+                Details::DivergentArrival(31, 32, line),
+                "线程束的 32 个线程中有 31 个在这里，其余的不在，其中一个在第 7 行",
+            ),
+            (
+                Details::PartOfAllocation(bytes, 0x10, 8, record(16, 0x8, 12)),
+                "地址 0x10 处的 4 字节：位于 0x8 的 16 字节的分配（第 12 次分配）的第 8 字节",
+            ),
+            (
+                Details::Mask(0xffff, Lanes(0b11_1101)),
+                "掩码是 0x0000ffff；通道 0、2–5",
+            ),
+            (Details::Device(bytes, 0x30), "地址 0x30 处的 4 字节"),
+        ] {
+            assert_eq!(Zh(&details).to_string(), chinese, "{details}");
+        }
+        let past_table = AddressDetails::PastEnd(Bytes(1020), Extent::Allocation(table));
+        assert_eq!(
+            Zh(&past_table).to_string(),
+            "在`table`（64 字节）的末尾之后 1020 字节 处"
+        );
+        assert_eq!(
+            Zh(&FaultKind::Warpgroup(WarpgroupMisuse::Unfenced)).to_string(),
+            "wgmma：第一条 `wgmma.mma_async` 之前没有 `wgmma.fence`"
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! The likely causes of findings.
+
+use super::sentences::sentences;
+
+sentences! {
+    /// The usual cause of a bug.
+    pub enum Cause {
+        // Invalid addresses.
+        NoBoundsCheck => "`<=` instead of `<`, or a missing `if (i < n)` for the threads past the end";
+        NegativeIndex => "a negative index: the neighbour of the first element, or a halo to the left";
+        WrappedIndex => "an unsigned index that wrapped below zero, such as `i - 1` for `i == 0`";
+        OverflowedIndex =>
+            "an `int` that overflowed and became negative: `blockIdx.x * blockDim.x`, or row times width, in a \
+             large array";
+        WrongUnits =>
+            "an index in other units than the array's: bytes for elements, a pitch for a width, rows for \
+             columns, or one that overflowed";
+        PastConstantArray => "an index past the end of a `__constant__` array";
+        PastParameterArray => "an index past the end of an array in a parameter";
+        PastSharedArray => "an index past the end of a `__shared__` array";
+        PastSharedOrExternArray =>
+            "an index past the end of a `__shared__` array, or a launch with too little dynamic shared memory \
+             for an `extern` array";
+        NoDynamicSharedMemory => "an `extern __shared__` array, but a launch without dynamic shared memory";
+        PastLocalArray => "an index past the end of an array declared in the kernel";
+        OtherArraysSize => "an index that is one too large, or a size that belongs to another array";
+        PointerToWiderType =>
+            "a pointer cast to a wider type, such as `float4` from a `float` that is not the first of four, or \
+             rows whose pitch is not a multiple of the type's size";
+        LocalUsedAsShared => "a pointer to a local variable, used as shared";
+        LocalUsedElsewhere => "a pointer to a local variable, used by another thread or kernel";
+        SharedUsedAsDevice => "a pointer to a `__shared__` array, used as one to device memory";
+        FunctionUsedAsData => "a function pointer, used as one to data";
+        ConstantWritten => "a store or an atomic through a pointer to a `__constant__` variable";
+        NoPeerAccess =>
+            "a kernel that follows a pointer to another GPU's memory without `cuCtxEnablePeerAccess`, or, for \
+             memory of a pool or that is mapped, without its `SetAccess`";
+        HostPointer => "a host pointer passed to the kernel instead of a device pointer";
+        FreedPointer =>
+            "a pointer used after its buffer was dropped or freed, for example one in a `__device__` variable";
+        UnsetPointer =>
+            "a pointer that was never set: a buffer that was not allocated, or a symbol that the host did not \
+             initialize";
+        // Calls.
+        DeepRecursion => "unbounded or too deep recursion; `cuCtxSetLimit` sets a larger stack";
+        InvalidFunctionPointer => "a function pointer taken on the host, or one never set";
+        // Uninitialized memory.
+        BufferNotInitialized => "the buffer was never copied to or set to zero, or only part of it was";
+        TileNotLoaded => "the edge or the halo of a tile that no thread loads, or a thread that skips its store";
+        LocalNotInitialized => "a local array that is not initialized, or only in part";
+        // Data races.
+        MissingBarrier => "a missing `__syncthreads()` between the two lines";
+        MissingBarrierInLoop => "a missing `__syncthreads()` at the end of a loop, before the next iteration writes";
+        SumWithoutAtomic => "two threads with the same index, or a sum without `atomicAdd`";
+        SameIndex => "an index that is the same for several threads";
+        CopyNotAwaited => "a missing `cp.async.wait_group`, or one that leaves too many groups pending";
+        BlockOrder =>
+            "blocks run in any order and concurrently: an in-place result, or a sum over blocks without \
+             `atomicAdd`";
+        // Barriers and warp-wide instructions.
+        BarrierInBranch =>
+            "`__syncthreads()` in an `if`, or in a loop that threads leave after different numbers of iterations";
+        ReturnBeforeBarrier =>
+            "`return` before a `__syncthreads()`: a thread with nothing to do must skip its work, not the \
+             barrier";
+        BarrierInEachBranch =>
+            "`__syncthreads()` in both branches of an `if`, or in a loop whose number of iterations differs \
+             between warps";
+        BarrierNotReached => "`__syncthreads()` in an `if`, or a thread count that is never reached";
+        BarrierThreadCount => "a thread count that is not a multiple of 32";
+        MaskOfOtherLanes => "a mask computed for lanes other than those that reach this instruction";
+        FullMaskInBranch =>
+            "a full mask inside an `if`: compute the mask with `__ballot_sync` before the `if`, or move the call \
+             out";
+        ShuffleBeyondMask =>
+            "an offset that leads beyond the lanes of the mask: pass a `width` to the shuffle, or use its result \
+             only if the source lane is in the mask";
+        PartialWarp => "a block size that is not a multiple of 32 threads";
+        // Host memory and leaks.
+        ForgottenBuffer => "a buffer that was forgotten (`mem::forget`, `into_raw`), or dropped after its context";
+        StreamNotAwaited => "the program did not wait for the stream first (`cudaStreamSynchronize`, or an event)";
+        /// The program does not call this function.
+        MissingCall(function: String) => "a missing call of {function}";
+    }
+}

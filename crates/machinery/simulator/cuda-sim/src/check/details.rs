@@ -1,0 +1,261 @@
+//! The details of findings: the accessed memory, the absent threads, or the fault.
+
+use super::fault_kind::FaultKind;
+use super::sentences::sentences;
+use crate::isa::SourceLine;
+use crate::isa::check_event::SharedArray;
+use crate::memory::global::{AllocationKind, AllocationRecord};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+sentences! {
+    /// The evidence of a finding.
+    pub enum Details {
+        /// No evidence beyond the kind of finding.
+        None => "";
+        /// Bytes of the block's memory.
+        Block(bytes: BlockBytes) => "{bytes}";
+        /// Bytes of device memory that has been freed since.
+        Device(bytes: Bytes, at: u64) => "{bytes} at {at:#x}";
+        PartOfAllocation(bytes: Bytes, at: u64, byte: u64, allocation: AllocationRecord) =>
+            "{bytes} at {at:#x}: byte {byte} of {allocation}";
+        WholeAllocation(bytes: Bytes, at: u64, allocation: AllocationRecord) =>
+            "{bytes} at {at:#x}: all of {allocation}";
+        /// Part of a warp arrived at a barrier; `live` is the number of threads that have not exited.
+        PartialArrival(arrived: u32, live: u32) =>
+            "{arrived} of the warp's {live} threads are here, the others are not";
+        /// The same, with the current line of one of the absent threads.
+        DivergentArrival(arrived: u32, live: u32, elsewhere: SourceLine) =>
+            "{arrived} of the warp's {live} threads are here, the others are not, one of them at {elsewhere}";
+        ExitedThread(first: SourceLine) =>
+            "1 thread of the block has exited and will not arrive; the first exited at {first}";
+        ExitedThreads(threads: u32, first: SourceLine) =>
+            "{threads} threads of the block have exited and will not arrive; the first exited at {first}";
+        /// The mask operand of a warp-wide instruction, and the lanes that it includes or omits by mistake.
+        Mask(mask: u32, wrong: Lanes) => "the mask is {mask:#010x}; lanes {wrong}";
+        /// An allocation that was not freed.
+        Leak(allocation: AllocationRecord, kind: AllocationKind) => "{allocation} by {}", kind.function();
+        /// An action of the program on host memory that work in a stream still uses.
+        Host(action: HostAction, memory: HostMemory, work: PendingWork) =>
+            "the program {action} {memory}, which {work}";
+        Fault(kind: FaultKind) => "{kind}";
+        AddressFault(kind: FaultKind, address: AddressDetails) => "{kind}\n  {address}";
+    }
+
+    /// Bytes of the memory of a block or of its threads.
+    #[derive(Copy)]
+    pub enum BlockBytes {
+        Shared(bytes: Bytes, at: u64) => "{bytes} at offset {at:#x} of shared memory";
+        /// Bytes past the end of the array from which their address was computed.
+        PastArray(bytes: Bytes, at: u64, byte: u64, size: Bytes) =>
+            "{bytes} at offset {at:#x} of shared memory: byte {byte} of an array of {size}";
+        BeforeArray(bytes: Bytes, at: u64, distance: Bytes, size: Bytes) =>
+            "{bytes} at offset {at:#x} of shared memory: {distance} before the start of an array of {size}";
+        Local(bytes: Bytes, at: u64) => "{bytes} at offset {at:#x} of local memory";
+    }
+
+    /// The memory at or around an invalid address.
+    pub enum AddressDetails {
+        Constants(bytes: Bytes) => "the module's constants take {bytes}";
+        Parameters(bytes: Bytes) => "the parameters take {bytes}";
+        NoSharedMemory => "the block has no shared memory";
+        BeforeShared(distance: Bytes) => "{distance} before the block's shared memory";
+        BeforeLocal => "before the thread's local memory";
+        Before(distance: Bytes, allocation: AllocationRecord) => "{distance} before {allocation}";
+        AtEnd(of: Extent) => "right past the end of {of}";
+        PastEnd(distance: Bytes, of: Extent) => "{distance} past the end of {of}";
+        /// An index that wrapped around.
+        WrappedPast(allocation: AllocationRecord) => "almost 2^32 elements past {allocation}";
+        Freed(byte: u64, allocation: AllocationRecord) => "byte {byte} of {allocation}, which has been freed";
+        Null => "the address is null";
+        NullPlus(offset: Bytes) => "the address is null plus {offset}";
+        NullMinus(offset: Bytes) => "the address is null minus {offset}";
+        NothingAllocated => "nothing is allocated";
+        Misaligned(excess: Bytes) => "it is {excess} past an aligned address";
+        WrongSpace(actual: ActualMemory) => "wrong space: {actual}";
+    }
+
+    /// Memory with an end.
+    pub enum Extent {
+        Allocation(allocation: AllocationRecord) => "{allocation}";
+        Shared(bytes: Bytes) => "the block's {bytes} of shared memory";
+        Local(bytes: Bytes) => "the thread's {bytes} of local memory";
+    }
+
+    /// The memory to which an address belongs that was used in another space.
+    pub enum ActualMemory {
+        OwnThread => "it is an address of the thread's own memory";
+        Shared => "it is an address of shared memory";
+        CodeOrParameters => "it is an address of code or of parameters";
+        Constant => "it is an address of constant memory, which a kernel may only read";
+        Host => "it is an address of the host's memory";
+        OtherDevice(device: u32) => "it is memory of device {device}, to which this device has no access";
+    }
+
+    /// An action of the program on host memory.
+    pub enum HostAction {
+        Reads => "reads";
+        Writes => "writes";
+        Frees => "frees";
+        Changed => "changed";
+    }
+
+    /// A byte of host memory.
+    pub enum HostMemory {
+        Allocated(byte: u64, allocation: AllocationRecord) => "byte {byte} of {allocation}";
+        /// Memory not allocated by the driver.
+        Unallocated(at: u64) => "host memory at {at:#x}";
+    }
+
+    /// Work in a stream that uses host memory.
+    pub enum PendingWork {
+        CopyFrom(bytes: u64) => "a copy of {bytes} bytes reads";
+        CopyTo(bytes: u64) => "a copy of {bytes} bytes writes";
+        Fill(bytes: u64) => "a fill of {bytes} bytes writes";
+        Kernel(name: String) => "kernel {name} may use";
+        GraphCopy(bytes: u64) => "a launched graph has not copied yet ({bytes} bytes)";
+    }
+}
+
+impl Details {
+    /// Returns the source line that the details name.
+    pub fn source(&self) -> Option<&SourceLine> {
+        match self {
+            Details::DivergentArrival(.., source)
+            | Details::ExitedThread(source)
+            | Details::ExitedThreads(_, source) => Some(source),
+            _ => None,
+        }
+    }
+
+    /// Returns the details of `bytes` bytes of device memory in this allocation.
+    pub(super) fn device(at: u64, bytes: u64, allocation: Option<AllocationRecord>) -> Details {
+        let size = bytes;
+        let bytes = Bytes(bytes);
+        match allocation {
+            Some(allocation) if (allocation.base, allocation.bytes) == (at, size) => {
+                Details::WholeAllocation(bytes, at, allocation)
+            }
+            Some(allocation) => {
+                Details::PartOfAllocation(bytes, at, at - allocation.base, allocation)
+            }
+            None => Details::Device(bytes, at),
+        }
+    }
+}
+
+impl BlockBytes {
+    /// Describes bytes of shared memory outside `array`, the array that their address was computed from.
+    pub fn outside(array: SharedArray, at: u64, bytes: u64) -> BlockBytes {
+        let start = u64::from(array.start);
+        let (bytes, size) = (Bytes(bytes), Bytes((array.end - array.start).into()));
+        match at.checked_sub(start) {
+            Some(byte) => BlockBytes::PastArray(bytes, at, byte, size),
+            None => BlockBytes::BeforeArray(bytes, at, Bytes(start - at), size),
+        }
+    }
+}
+
+impl AddressDetails {
+    /// Returns the details of an address `distance` bytes past the end.
+    pub fn past_end(distance: u64, of: Extent) -> AddressDetails {
+        match distance {
+            0 => AddressDetails::AtEnd(of),
+            _ => AddressDetails::PastEnd(Bytes(distance), of),
+        }
+    }
+}
+
+impl fmt::Display for AllocationRecord {
+    /// Formats an allocation by its name or, if it has none, by its size, address, and position among all
+    /// allocations.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AllocationRecord {
+            bytes, base, order, ..
+        } = self;
+        match &self.name {
+            Some(name) => write!(f, "`{name}` ({})", Bytes(*bytes)),
+            None => write!(
+                f,
+                "the {bytes}-byte allocation at {base:#x}, allocated {}",
+                ordinal(*order)
+            ),
+        }
+    }
+}
+
+/// A number of bytes, formatted as `1 byte` or `4 bytes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => f.write_str("1 byte"),
+            bytes => write!(f, "{bytes} bytes"),
+        }
+    }
+}
+
+/// A mask of lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lanes(pub u32);
+
+impl fmt::Display for Lanes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.list(", ", " to "))
+    }
+}
+
+impl Lanes {
+    /// Formats the lanes: `3`, `0 to 15`, `0, 2 to 5, 9`.
+    pub fn list(self, separator: &str, to: &str) -> String {
+        let mask = self.0;
+        let mut parts = Vec::new();
+        let mut lane = 0;
+        while lane < 32 {
+            if mask >> lane & 1 == 0 {
+                lane += 1;
+                continue;
+            }
+            let run = (!(mask >> lane)).trailing_zeros().min(32 - lane);
+            parts.push(match run {
+                1 => lane.to_string(),
+                _ => format!("{lane}{to}{}", lane + run - 1),
+            });
+            lane += run;
+        }
+        parts.join(separator)
+    }
+}
+
+/// Formats an ordinal number: `1st`, `2nd`, `11th`.
+fn ordinal(number: u64) -> String {
+    let ending = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_formatted() {
+        let ordinals = [1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal);
+        let expected = [
+            "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th",
+        ];
+        assert_eq!(ordinals, expected);
+        let lanes = |mask| Lanes(mask).to_string();
+        assert_eq!(lanes(u32::MAX), "0 to 31");
+        assert_eq!(lanes(1 << 31), "31");
+        assert_eq!(lanes(0b10_0011_1101), "0, 2 to 5, 9");
+        assert_eq!(Bytes(1).to_string(), "1 byte");
+    }
+}
