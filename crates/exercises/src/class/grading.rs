@@ -114,17 +114,7 @@ fn grade_submission(
         student, exercise, ..
     } = *submission;
     let lang = grading.settings.lang;
-    let result = StudentResult {
-        student: student.to_owned(),
-        exercise: exercise.name().to_owned(),
-        outcome: Outcome::Missing,
-        step: None,
-        size: Vec::new(),
-        message: String::new(),
-        targets: Vec::new(),
-        time: None,
-        handed_in: None,
-    };
+    let result = StudentResult::missing(student, exercise.name());
     let failed = |error: &Error| Err(format_error(error, lang));
     let (handed_in, graded) = match (&submission.text, &submission.handed_in) {
         (Ok(None), _) => return result,
@@ -140,24 +130,15 @@ fn grade_submission(
             (*handed_in, graded)
         }
     };
+    let result = StudentResult {
+        handed_in,
+        ..result
+    };
     match graded {
-        Ok(record) => StudentResult {
-            outcome: match record.passed {
-                true => Outcome::Passed,
-                false => Outcome::Rejected,
-            },
-            step: record.step,
-            size: record.size,
-            message: record.message,
-            targets: record.targets,
-            time: record.time,
-            handed_in,
-            ..result
-        },
+        Ok(record) => result.graded(record),
         Err(message) => StudentResult {
             outcome: Outcome::Ungraded,
             message,
-            handed_in,
             ..result
         },
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::course::Course;
 use crate::data::Step;
-use crate::grade::{Counted, Timed};
+use crate::grade::{Counted, Record, Timed};
 use crate::lang::{Lang, tr};
 use crate::text::in_a_line;
 
@@ -212,6 +212,37 @@ impl Class {
 }
 
 impl StudentResult {
+    /// Creates the result of a student without a submission.
+    pub fn missing(student: &str, exercise: &str) -> StudentResult {
+        StudentResult {
+            student: student.to_owned(),
+            exercise: exercise.to_owned(),
+            outcome: Outcome::Missing,
+            step: None,
+            size: Vec::new(),
+            message: String::new(),
+            targets: Vec::new(),
+            time: None,
+            handed_in: None,
+        }
+    }
+
+    /// Sets the outcome to what the grader recorded.
+    pub fn graded(self, record: Record) -> StudentResult {
+        StudentResult {
+            outcome: match record.passed {
+                true => Outcome::Passed,
+                false => Outcome::Rejected,
+            },
+            step: record.step,
+            size: record.size,
+            message: record.message,
+            targets: record.targets,
+            time: record.time,
+            ..self
+        }
+    }
+
     /// Checks that the step is consistent with the outcome.
     fn validate(&self, lang: Lang) -> anyhow::Result<()> {
         ensure!(
@@ -284,15 +315,9 @@ pub mod sample {
         step: Option<Step>,
     ) -> StudentResult {
         StudentResult {
-            student: student.to_owned(),
-            exercise: exercise.to_owned(),
             outcome,
             step,
-            size: Vec::new(),
-            message: String::new(),
-            targets: Vec::new(),
-            time: None,
-            handed_in: None,
+            ..StudentResult::missing(student, exercise)
         }
     }
 }
@@ -314,17 +339,9 @@ mod tests {
             .map(|exercise| exercise.name().to_owned())
             .collect();
         let all = students.iter().flat_map(|student| {
-            exercises.iter().map(move |exercise| StudentResult {
-                student: student.clone(),
-                exercise: exercise.clone(),
-                outcome: Outcome::Passed,
-                step: None,
-                size: Vec::new(),
-                message: String::new(),
-                targets: Vec::new(),
-                time: None,
-                handed_in: None,
-            })
+            exercises
+                .iter()
+                .map(move |exercise| sample::result(student, exercise, Outcome::Passed, None))
         });
         let shard = Shard { index, of };
         let results = all
