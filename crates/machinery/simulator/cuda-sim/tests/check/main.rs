@@ -17,7 +17,7 @@ mod wgmma;
 
 use cuda_sim::check::FindingKind::{self, *};
 use cuda_sim::check::Severity::{self, Error, Warning};
-use cuda_sim::check::{Checks, Finding};
+use cuda_sim::check::{Cause, Checks, Finding};
 use harness::{Launch, Machine, illegal, kernel_of, module_of, record, total};
 use sim_machine::params;
 use std::fmt::Display;

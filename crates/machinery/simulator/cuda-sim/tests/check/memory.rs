@@ -35,7 +35,11 @@ fn out_of_bounds_finding_gives_distance_and_likely_cause() {
         let finding = check_kernel(&store_at(offset), 32).single(OutOfBounds, Error, 3, 1);
         assert_contains(&finding.details, details);
         assert_contains(&finding.details, "allocated 1st");
-        assert_contains(&finding.likely_cause, likely_cause);
+        assert_eq!(
+            finding.likely_cause,
+            Some(likely_cause),
+            "{offset}: {finding}"
+        );
     }
 }
 
@@ -77,10 +81,8 @@ fn shared_and_local_memory_bounds_are_checked() {
         "mov.u64 %d1, more; st.shared.u32 [%d1], 1; // here",
     );
     let finding = check_module(&empty_array, 1).single(OutOfBounds, Error, 0, 1);
-    assert_contains(
-        &finding.likely_cause,
-        "launch without dynamic shared memory",
-    );
+    let cause = Some(Cause::NoDynamicSharedMemory);
+    assert_eq!(finding.likely_cause, cause, "{finding}");
     let local = ".local .align 4 .b8 own[64];
         mov.u64 %d1, own; st.local.u32 [%d1+64], 1; // here";
     let finding = check_kernel(local, 1).single(OutOfBounds, Error, 0, 1);

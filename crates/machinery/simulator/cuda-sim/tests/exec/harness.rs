@@ -3,8 +3,10 @@
 use std::fmt::{Debug, Display};
 
 use bytemuck::Pod;
+pub use cuda_sim::check::AddressedMemory;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Fault, FaultKind, FaultLocation};
+use cuda_sim::exec::fault::FaultLocation;
+use cuda_sim::exec::{Fault, FaultKind};
 use cuda_sim::isa::AccessClass;
 use cuda_sim::launch::{LaunchRecord, LaunchReport};
 use cuda_sim::lower::LoadError;
@@ -170,8 +172,8 @@ pub fn location(fault: &Fault) -> &FaultLocation {
     fault.location.as_ref().expect("no thread is named")
 }
 
-/// Returns the state space and address of an illegal access, and whether it is a write.
-pub fn illegal(fault: &Fault) -> (&'static str, u64, bool) {
+/// Returns the memory and address of an illegal access, and whether it is a write.
+pub fn illegal(fault: &Fault) -> (AddressedMemory, u64, bool) {
     match fault.kind {
         FaultKind::IllegalAddress {
             memory,
