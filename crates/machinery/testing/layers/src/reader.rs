@@ -26,8 +26,8 @@ pub struct Reader {
     pub files: Vec<ItemPath>,
     /// All modules that the file declares.
     declared: BTreeSet<ItemPath>,
-    /// The file's imports, by their local names.
-    pub imports: BTreeMap<String, ItemPath>,
+    /// The file's imports, by the paths of their local names.
+    pub imports: BTreeMap<ItemPath, ItemPath>,
     pub mentions: Vec<Mention>,
 }
 
@@ -77,7 +77,11 @@ impl Reader {
                 if self.declared.contains(&child_path) {
                     child_path
                 } else {
-                    self.imports.get(name)?.clone()
+                    // An inline module may import its parent's names with a glob.
+                    let scopes = (0..=self.module.len()).rev();
+                    let mut names = scopes
+                        .map(|length| [&self.module[..length], &[name.to_owned()]].concat());
+                    names.find_map(|name| self.imports.get(&name))?.clone()
                 }
             }
         };
@@ -132,7 +136,8 @@ impl Reader {
                 true => names.last().cloned().unwrap_or_default(),
                 false => alias.to_string(),
             };
-            self.imports.insert(local_name, names);
+            let local_path = [self.module.as_slice(), &[local_name]].concat();
+            self.imports.insert(local_path, names);
         }
     }
 

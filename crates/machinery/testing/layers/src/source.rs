@@ -14,8 +14,8 @@ struct SourceFile {
     /// The file's path, relative to `src`.
     path: String,
     mentions: Vec<Mention>,
-    /// All imports of the file, private and public, by their local names.
-    imports: BTreeMap<String, ItemPath>,
+    /// All imports of the file, private and public, by the paths of their local names.
+    imports: BTreeMap<ItemPath, ItemPath>,
 }
 
 /// The files of a crate, by module.
@@ -89,14 +89,12 @@ impl Source {
             let mut modules = lengths.map(|length| names[..length].to_vec());
             let module = modules.find(|module| self.0.contains_key(module));
             let module = module.unwrap_or_default();
-            let import = names
-                .get(module.len())
-                .and_then(|name| self.0.get(&module)?.imports.get(name));
+            let import = self.0.get(&module).and_then(|file| {
+                (module.len()..=names.len())
+                    .find_map(|end| Some((file.imports.get(&names[..end])?, &names[end..])))
+            });
             match import {
-                Some(target) => {
-                    let rest = names[module.len() + 1..].iter().cloned();
-                    names = target.iter().cloned().chain(rest).collect();
-                }
+                Some((target, rest)) => names = [target, rest].concat(),
                 None => return module,
             }
         }

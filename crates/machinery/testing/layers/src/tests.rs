@@ -158,3 +158,19 @@ fn family_may_name_itself_and_counts_as_one() {
     ]);
     assert_eq!(actual.len(), 1, "{actual:?}");
 }
+
+#[test]
+fn imports_of_inline_modules_are_separate() {
+    let actual = cycles_in(&[
+        ("parent/mod.rs", "mod a; mod b; pub struct Thing;"),
+        (
+            "parent/a.rs",
+            "pub struct A; mod inline { use super::A; use super::super::b::B as C; fn f() -> C::D {} }",
+        ),
+        (
+            "parent/b.rs",
+            "pub struct B; use self::inline::Alias; mod inline { pub use crate::parent::a::A as Alias; }",
+        ),
+    ]);
+    assert_eq!((actual.len(), actual[0].len()), (1, 2), "{actual:?}");
+}
