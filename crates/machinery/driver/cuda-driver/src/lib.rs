@@ -29,19 +29,26 @@
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("CUDA has 64-bit addresses: build for a 64-bit target");
 
-mod backend;
+mod api;
+mod arguments;
 #[cfg(test)]
 mod differences;
 mod fork;
 pub mod functions;
 mod log;
 pub mod names;
-mod nvidia;
 mod simulator;
 mod status;
 pub mod types;
 
-pub use backend::{Backend, OnSimulatorStart, backend, configured_devices, on_simulator_start};
+pub use api::device::{VERSION as SIMULATED_VERSION, device_bus_id, device_memory, device_uuid};
+pub use api::options::{
+    active_checks, check, interrupt_launches_on_ctrl_c, is_profiling, poison, profile, progress,
+    set_sample_seed, shuffle, trace,
+};
+pub use api::telemetry::{
+    LaunchRecorder, record_launches, set_observer, silence_findings, take_findings,
+};
 pub use cuda_sim::check::{
     Cause, Check, Checks, Details, FaultKind, Finding, FindingKind, OtherAccess, Severity,
 };
@@ -55,16 +62,11 @@ pub use cuda_sim::launch::{LaunchRecord, LaunchReport};
 pub use cuda_sim::memory::global::{AllocationRecord, MAX_DEVICES};
 pub use cuda_sim::{check as findings, device, model, profile as counters};
 pub use fork::{in_child, install_handler as detect_forks};
+pub use functions::backend::{
+    Backend, OnSimulatorStart, backend, configured_devices, on_simulator_start,
+};
 pub use log::warn;
-pub use simulator::device::VERSION as SIMULATED_VERSION;
-pub use simulator::device::{device_bus_id, device_memory, device_uuid};
-pub use simulator::interrupt::interrupt_launches_on_ctrl_c;
-pub use simulator::options::{
-    active_checks, check, is_profiling, poison, profile, progress, set_sample_seed, shuffle, trace,
-};
-pub use simulator::telemetry::{
-    Event, LaunchRecorder, Observer, record_launches, set_observer, silence_findings, take_findings,
-};
+pub use simulator::telemetry::{Event, Observer};
 pub use status::Status;
 
 use serde::{Deserialize, Serialize};

@@ -79,8 +79,8 @@ impl Reader {
                 } else {
                     // An inline module may import its parent's names with a glob.
                     let scopes = (0..=self.module.len()).rev();
-                    let mut names = scopes
-                        .map(|length| [&self.module[..length], &[name.to_owned()]].concat());
+                    let mut names =
+                        scopes.map(|length| [&self.module[..length], &[name.to_owned()]].concat());
                     names.find_map(|name| self.imports.get(&name))?.clone()
                 }
             }

@@ -6,7 +6,7 @@ use cuda_sim::driver::CudaError;
 use cust_raw::CUuuid;
 
 use super::{DefaultStream, EntryPoint, all};
-use crate::simulator::arguments::{In, Out};
+use crate::arguments::{In, Out};
 use crate::status::CallResult;
 
 /// Names that newer headers map to another function: unversioned name, first CUDA version, function.

@@ -4,14 +4,23 @@
 //! `c_int`, because a caller may pass a value the enum lacks) and its implementation in the simulator. The
 //! macros in `macros.rs` generate the functions from the rows.
 
+pub(crate) mod backend;
 mod lookup;
 #[macro_use]
 mod macros;
+mod nvidia;
 #[cfg(test)]
 mod sweep;
 mod table;
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use cuda_sim::driver::CudaError;
+
+use self::backend::Backend;
+use crate::api;
+use crate::log::{catch_panic, warn};
+use crate::status::Code;
 
 #[cfg(test)]
 pub(crate) use self::lookup::base_name;
@@ -110,4 +119,29 @@ pub fn calls() -> impl Iterator<Item = (&'static str, u64)> {
 /// Returns the link names of all functions.
 pub fn names() -> impl Iterator<Item = &'static str> {
     all().map(EntryPoint::name)
+}
+
+/// Returns the error for a function whose signature is unknown here, so that it cannot be forwarded either.
+pub fn not_implemented(name: &'static str) -> Code {
+    match backend::backend() {
+        None => CudaError::NotInitialized.code(),
+        Some(Backend::Simulator) => catch_panic(name, || {
+            api::check_permitted()?;
+            api::not_simulated(name)
+        }),
+        Some(Backend::Gpu) => {
+            warn(format_args!(
+                "{name} is not forwarded to NVIDIA's driver; a program that needs it must load the driver itself"
+            ));
+            CudaError::NotSupported.code()
+        }
+    }
+}
+
+/// Returns the error for a function that the installed driver lacks.
+pub fn not_in_library(name: &str) -> Code {
+    warn(format_args!(
+        "NVIDIA's driver on this machine lacks {name}; a newer driver may provide it"
+    ));
+    CudaError::NotSupported.code()
 }

@@ -3,16 +3,6 @@
 //! runs the program's handler. Warpbook's own programs terminate on Ctrl-C without this, so they do not
 //! enable it.
 
-use std::sync::atomic::Ordering;
-
-use super::SIMULATOR;
-
-/// Makes Ctrl-C end the running launch if the program handles the signal itself. For programs that expect
-/// NVIDIA's driver and know nothing about the simulator.
-pub fn interrupt_launches_on_ctrl_c() {
-    SIMULATOR.interrupts_launches.store(true, Ordering::Relaxed);
-}
-
 /// A guard: while it lives, Ctrl-C ends the running launch, if that is enabled.
 pub struct InterruptGuard {
     #[cfg(unix)]
@@ -20,15 +10,12 @@ pub struct InterruptGuard {
 }
 
 impl InterruptGuard {
-    pub fn enable() -> Self {
+    #[cfg_attr(not(unix), expect(unused_variables, reason = "there is no SIGINT"))]
+    pub fn new(enabled: bool) -> Self {
         cuda_sim::exec::forget_interrupts();
         Self {
             #[cfg(unix)]
-            _previous: SIMULATOR
-                .interrupts_launches
-                .load(Ordering::Relaxed)
-                .then(unix::PreviousAction::replace)
-                .flatten(),
+            _previous: enabled.then(unix::PreviousAction::replace).flatten(),
         }
     }
 }

@@ -1,220 +1,302 @@
-//! The simulator's implementations of the C functions: they call [`cuda_sim::driver`] and write the results;
-//! `arguments.rs` has the types of their arguments. One file per topic, as in the table of functions.
+//! The simulator: the simulated driver, and what the driver API knows beyond it. A value without references to C's
+//! functions, which `api` implements with the one simulator of this process.
+//!
+//! `operation.rs` has the operations of streams and graphs. Each of the following files has the state of one subject:
+//! `graphs.rs`, `graph_memory.rs`, `captures.rs`, `pools.rs`, `queue.rs`, `host_access/`, `telemetry.rs`, `tables.rs`.
+//! This file unites and locks them, and `execute.rs` submits and executes operations.
 
-pub mod arguments;
-pub mod capture;
-pub mod context;
-pub mod device;
-pub mod event;
-mod fat_binary;
-pub mod function;
-pub mod graph;
-mod host_access;
-pub mod image;
-pub mod interrupt;
-pub mod launch;
-pub mod launch_attributes;
-pub mod library;
-pub mod link;
-pub mod managed;
-pub mod memcpy;
-pub mod memory;
-pub mod module;
-pub mod options;
-pub mod pointer;
-pub mod pool;
-mod queue;
-pub mod stream;
-mod stream_op;
-mod submit;
+pub mod captures;
+pub mod execute;
+pub mod graph_memory;
+pub mod graphs;
+pub mod host_access;
+mod interrupt;
+pub mod operation;
+pub mod pools;
+pub mod queue;
+pub mod tables;
 pub mod telemetry;
-mod thread;
-pub mod virtual_memory;
+pub mod thread;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{CString, c_int, c_uint};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{LazyLock, Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
 
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, StreamId};
+use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 use cuda_sim::exec::{LaunchOptions, TimeLimit};
-use cust_raw::CUfunction;
 
-use arguments::Stream;
-use queue::WaitTarget;
-pub use thread::{PerThreadDefault, check_permitted};
-use thread::{per_thread_stream, require_current, with_contexts};
+use captures::CaptureTable;
+use graph_memory::GraphMemory;
+use graphs::Graphs;
+use host_access::{HostAccessCheck, HostFinding};
+use pools::PoolTable;
+use queue::{StreamQueue, WaitTarget};
+use tables::Tables;
+use telemetry::Telemetry;
+use thread::{Stream, per_thread_stream, require_current};
 
-use crate::types::CUlaunchAttributeValue;
-
-/// The simulator: the simulated driver, and what the driver API knows beyond it. Each subject has its own lock,
-/// so that calls that need no device do not wait for a running launch, which holds the driver's. A thread that
-/// takes several locks takes the driver's first, then that of the captures, then that of the graphs.
-struct Simulator {
+/// A simulator. Each subject has its own lock, so that calls that need no device do not wait for a running launch,
+/// which holds the driver's. A thread that takes several locks takes the driver's first, then that of the captures,
+/// then that of the graphs. Lives as long as the process, because its threads do.
+pub struct Simulator {
     /// The simulated driver with its contexts, modules, streams and events; empty until `cuInit` has selected
     /// the simulator.
     driver: OnceLock<Mutex<Driver>>,
     /// Number of devices, set when the simulator starts.
     device_count: AtomicU32,
-    live_contexts: context::LiveContexts,
-    queue: queue::StreamQueue,
-    captures: capture::CaptureTable,
-    graphs: Mutex<graph::Graphs>,
-    graph_memory: graph::memory::GraphMemory,
-    pools: pool::PoolTable,
-    links: Mutex<link::Links>,
-    /// The attributes of streams that the program has set.
-    stream_attributes: Mutex<BTreeMap<(StreamId, c_int), CUlaunchAttributeValue>>,
-    /// The allocation flags of page-locked memory, by address.
-    host_flags: Mutex<BTreeMap<u64, c_uint>>,
-    /// The base addresses of allocations with `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` set.
-    sync_memops_allocations: Mutex<BTreeSet<u64>>,
-    /// All hints about managed memory, the newest last. Hints that are fully superseded are removed.
-    managed_hints: Mutex<Vec<managed::Hint>>,
-    /// The descriptors of all texture and surface objects.
-    image_descriptors: Mutex<Vec<image::ObjectDescriptors>>,
-    /// Strings that the program has received; the set never removes one.
-    interned_texts: Mutex<BTreeSet<CString>>,
-    /// The functions without an implementation that the program has called.
-    unsupported_calls: Mutex<BTreeSet<&'static str>>,
+    pub live_contexts: LiveContexts,
+    pub queue: StreamQueue,
+    /// The start of the thread that executes operations while the program is idle.
+    background: Once,
+    pub captures: CaptureTable,
+    pub graphs: Mutex<Graphs>,
+    pub graph_memory: GraphMemory,
+    pub pools: PoolTable,
+    pub tables: Tables,
     /// The options of later launches, which can be set before the simulator starts. The driver has a copy.
     options: LazyLock<Mutex<LaunchOptions>>,
     /// True if Ctrl-C ends the running launch.
     interrupts_launches: AtomicBool,
-    host_access: host_access::HostAccessCheck,
-    telemetry: telemetry::Telemetry,
+    pub host_access: HostAccessCheck,
+    pub telemetry: Telemetry,
 }
 
-/// The simulator of this process: the C functions take no argument that could refer to one.
-static SIMULATOR: Simulator = Simulator {
-    driver: OnceLock::new(),
-    device_count: AtomicU32::new(1),
-    live_contexts: context::LiveContexts::new(),
-    queue: queue::StreamQueue::new(),
-    captures: capture::CaptureTable::new(),
-    graphs: Mutex::new(graph::Graphs::new()),
-    graph_memory: graph::memory::GraphMemory::new(),
-    pools: pool::PoolTable::new(),
-    links: Mutex::new(link::Links::new()),
-    stream_attributes: Mutex::new(BTreeMap::new()),
-    host_flags: Mutex::new(BTreeMap::new()),
-    sync_memops_allocations: Mutex::new(BTreeSet::new()),
-    managed_hints: Mutex::new(Vec::new()),
-    image_descriptors: Mutex::new(Vec::new()),
-    interned_texts: Mutex::new(BTreeSet::new()),
-    unsupported_calls: Mutex::new(BTreeSet::new()),
-    options: LazyLock::new(Mutex::default),
-    interrupts_launches: AtomicBool::new(false),
-    host_access: host_access::HostAccessCheck::new(),
-    telemetry: telemetry::Telemetry::new(),
-};
+/// The set of contexts that may be made current: those that were created and not destroyed. Primary contexts
+/// stay in the set, since they can be retained again. It has its own lock, so that lookups do not wait for a
+/// running launch, which holds the driver's.
+pub struct LiveContexts(Mutex<BTreeSet<ContextId>>);
 
-/// Starts the simulated driver with `devices` identical devices. If launches are not `sampled`, modelled
-/// times do not include the memory system.
-pub fn start(devices: u32, device: DeviceSpec, time_limit: Option<TimeLimit>, sampled: bool) {
-    SIMULATOR.driver.get_or_init(|| {
-        let mut driver = Driver::with_devices(devices, device, time_limit);
-        let devices = driver.device_count();
-        SIMULATOR.device_count.store(devices, Ordering::Relaxed);
-        driver.options = options::for_driver(time_limit, sampled);
-        Mutex::new(driver)
-    });
+impl LiveContexts {
+    const fn new() -> Self {
+        Self(Mutex::new(BTreeSet::new()))
+    }
+
+    /// Registers a new context. Returns it.
+    pub fn register(&self, context: ContextId) -> ContextId {
+        lock(&self.0).insert(context);
+        context
+    }
+
+    /// Removes a destroyed context that is not a primary context.
+    pub fn unregister(&self, context: ContextId) {
+        lock(&self.0).remove(&context);
+    }
+
+    /// Returns [`CudaError::InvalidContext`] for a context that may not be made current.
+    pub fn check(&self, context: ContextId) -> Result<(), CudaError> {
+        match lock(&self.0).contains(&context) {
+            true => Ok(()),
+            false => Err(CudaError::InvalidContext),
+        }
+    }
 }
 
 /// Locks `mutex`, ignoring poisoning: a panic leaves no change half-made that later calls could not handle.
-fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks the driver. The lock is also held while a launch runs. Streams may have pending work.
-fn lock_driver() -> Result<MutexGuard<'static, Driver>, CudaError> {
-    let driver = SIMULATOR.driver.get().ok_or(CudaError::NotInitialized)?;
-    Ok(lock_mutex(driver))
-}
-
-/// Completes all pending stream work, then locks the driver. For functions that change or report what pending
-/// work may depend on.
-fn lock_driver_drained() -> Result<MutexGuard<'static, Driver>, CudaError> {
-    queue::wait(WaitTarget::All);
-    lock_driver()
-}
-
-/// Locks the driver without waiting. Returns `None` if it has not started or another thread holds the lock.
-fn try_lock_driver() -> Option<MutexGuard<'static, Driver>> {
-    match SIMULATOR.driver.get()?.try_lock() {
-        Ok(driver) => Some(driver),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
-    }
-}
-
-/// Returns the function of a handle. A library's kernel is resolved to its function in `context`.
-fn resolve_function(
-    driver: &mut Driver,
-    context: Option<ContextId>,
-    handle: CUfunction,
-) -> Result<FunctionId, CudaError> {
-    driver.resolve_function(arguments::number(handle), context)
-}
-
-/// Locks the driver and resolves a function handle; a library's kernel resolves to its function in the
-/// current context.
-fn lock_function(
-    handle: CUfunction,
-) -> Result<(MutexGuard<'static, Driver>, FunctionId), CudaError> {
-    let context = with_contexts(|contexts| contexts.current());
-    let mut driver = lock_driver()?;
-    let function = resolve_function(&mut driver, context, handle)?;
-    Ok((driver, function))
-}
-
-/// Locks the driver. Returns it with the calling thread's current context. Streams may have pending work.
-fn lock_current_context() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
-    let context = require_current()?;
-    Ok((lock_driver()?, context))
-}
-
-/// Completes all pending stream work, then locks the driver. Returns it with the calling thread's current
-/// context.
-fn lock_current_context_drained() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
-    let context = require_current()?;
-    Ok((lock_driver_drained()?, context))
-}
-
-/// Locks the driver. Returns it with the context and the number of a stream. A stream belongs to
-/// the context it was created in; the default stream to the current context. Streams may have pending work.
-fn lock_stream(
-    stream: impl Into<Stream>,
-) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
-    match stream.into() {
-        Stream::Id(StreamId::LEGACY) => {
-            let (driver, context) = lock_current_context()?;
-            Ok((driver, context, StreamId::LEGACY))
-        }
-        Stream::Id(stream) => {
-            let driver = lock_driver()?;
-            let context = driver.stream_context(stream)?;
-            Ok((driver, context, stream))
-        }
-        Stream::PerThread => {
-            let (mut driver, context) = lock_current_context()?;
-            let stream = per_thread_stream(&mut driver, context)?;
-            Ok((driver, context, stream))
+impl Simulator {
+    pub const fn new() -> Self {
+        Self {
+            driver: OnceLock::new(),
+            device_count: AtomicU32::new(1),
+            live_contexts: LiveContexts::new(),
+            queue: StreamQueue::new(),
+            background: Once::new(),
+            captures: CaptureTable::new(),
+            graphs: Mutex::new(Graphs::new()),
+            graph_memory: GraphMemory::new(),
+            pools: PoolTable::new(),
+            tables: Tables::new(),
+            options: LazyLock::new(Mutex::default),
+            interrupts_launches: AtomicBool::new(false),
+            host_access: HostAccessCheck::new(),
+            telemetry: Telemetry::new(),
         }
     }
-}
 
-/// [`lock_stream`], after a check that the stream exists and its context has not faulted.
-fn lock_live_stream(
-    stream: impl Into<Stream>,
-) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
-    let (driver, context, stream) = lock_stream(stream)?;
-    driver.stream_flags(context, stream)?;
-    Ok((driver, context, stream))
-}
+    /// Starts the simulated driver with `devices` identical devices. If launches are not `sampled`, modelled
+    /// times do not include the memory system.
+    pub fn start(
+        &self,
+        devices: u32,
+        device: DeviceSpec,
+        time_limit: Option<TimeLimit>,
+        sampled: bool,
+    ) {
+        self.driver.get_or_init(|| {
+            let mut driver = Driver::with_devices(devices, device, time_limit);
+            let devices = driver.device_count();
+            self.device_count.store(devices, Ordering::Relaxed);
+            self.pools.start(devices);
+            let mut options = self.options();
+            (options.time_limit, options.sampled) = (time_limit, sampled);
+            driver.options = options.clone();
+            Mutex::new(driver)
+        });
+    }
 
-/// Records a call of a function that the simulator does not implement. Returns true for the function's first.
-pub fn is_first_unsupported_call(name: &'static str) -> bool {
-    lock_mutex(&SIMULATOR.unsupported_calls).insert(name)
+    /// Returns the number of devices.
+    pub fn device_count(&self) -> u32 {
+        self.device_count.load(Ordering::Relaxed)
+    }
+
+    /// Locks the driver. The lock is also held while a launch runs. Streams may have pending work.
+    pub fn lock_driver(&self) -> Result<MutexGuard<'_, Driver>, CudaError> {
+        let driver = self.driver.get().ok_or(CudaError::NotInitialized)?;
+        Ok(lock(driver))
+    }
+
+    /// Completes all pending stream work, then locks the driver. For functions that change or report what pending
+    /// work may depend on.
+    pub fn lock_driver_drained(&self) -> Result<MutexGuard<'_, Driver>, CudaError> {
+        self.wait(WaitTarget::All);
+        self.lock_driver()
+    }
+
+    /// Locks the driver without waiting. Returns `None` if it has not started or another thread holds the lock.
+    pub fn try_lock_driver(&self) -> Option<MutexGuard<'_, Driver>> {
+        match self.driver.get()?.try_lock() {
+            Ok(driver) => Some(driver),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Locks the driver. Returns it with the calling thread's current context. Streams may have pending work.
+    pub fn lock_current_context(&self) -> Result<(MutexGuard<'_, Driver>, ContextId), CudaError> {
+        let context = require_current()?;
+        Ok((self.lock_driver()?, context))
+    }
+
+    /// Completes all pending stream work, then locks the driver. Returns it with the calling thread's current
+    /// context.
+    pub fn lock_current_context_drained(
+        &self,
+    ) -> Result<(MutexGuard<'_, Driver>, ContextId), CudaError> {
+        let context = require_current()?;
+        Ok((self.lock_driver_drained()?, context))
+    }
+
+    /// Locks the driver. Returns it with the context and the number of a stream. A stream belongs to
+    /// the context it was created in; the default stream to the current context. Streams may have pending work.
+    pub fn lock_stream(
+        &self,
+        stream: impl Into<Stream>,
+    ) -> Result<(MutexGuard<'_, Driver>, ContextId, StreamId), CudaError> {
+        match stream.into() {
+            Stream::Id(StreamId::LEGACY) => {
+                let (driver, context) = self.lock_current_context()?;
+                Ok((driver, context, StreamId::LEGACY))
+            }
+            Stream::Id(stream) => {
+                let driver = self.lock_driver()?;
+                let context = driver.stream_context(stream)?;
+                Ok((driver, context, stream))
+            }
+            Stream::PerThread => {
+                let (mut driver, context) = self.lock_current_context()?;
+                let stream = per_thread_stream(&mut driver, context)?;
+                Ok((driver, context, stream))
+            }
+        }
+    }
+
+    /// [`Simulator::lock_stream`], after a check that the stream exists and its context has not faulted.
+    pub fn lock_live_stream(
+        &self,
+        stream: impl Into<Stream>,
+    ) -> Result<(MutexGuard<'_, Driver>, ContextId, StreamId), CudaError> {
+        let (driver, context, stream) = self.lock_stream(stream)?;
+        driver.stream_flags(context, stream)?;
+        Ok((driver, context, stream))
+    }
+
+    /// Locks all graphs. A thread that also locks the driver or the captures must lock them first.
+    pub fn graphs(&self) -> MutexGuard<'_, Graphs> {
+        lock(&self.graphs)
+    }
+
+    /// Rejects a potentially unsafe call if a capture forbids it: see [`CaptureTable::check_safe`].
+    pub fn check_safe(&self) -> Result<(), CudaError> {
+        self.captures.check_safe(thread::capture_mode())
+    }
+
+    /// Locks the options of later launches.
+    pub fn options(&self) -> MutexGuard<'_, LaunchOptions> {
+        lock(&self.options)
+    }
+
+    /// Changes the options, after all pending work is complete.
+    pub fn update_options(&self, change: impl FnOnce(&mut LaunchOptions)) {
+        self.wait(WaitTarget::All);
+        change(&mut self.options());
+        if let Ok(mut driver) = self.lock_driver() {
+            driver.options = self.options().clone();
+        }
+    }
+
+    /// Returns the seed of random schedules.
+    fn shuffle_seed(&self) -> Option<u64> {
+        self.options().conditions.shuffle
+    }
+
+    /// Makes Ctrl-C end the running launch.
+    pub fn enable_interrupts(&self) {
+        self.interrupts_launches.store(true, Ordering::Relaxed);
+    }
+
+    fn interrupts_launches(&self) -> bool {
+        self.interrupts_launches.load(Ordering::Relaxed)
+    }
+
+    /// Reports an error if the program frees memory that a pending operation uses.
+    pub fn report_free(&self, address: u64) {
+        if !self.host_access.is_enabled() {
+            return;
+        }
+        let driver = self.lock_driver();
+        let allocation = driver.and_then(|driver| driver.allocation(address));
+        if let Ok(allocation) = allocation {
+            let memory = allocation.base..allocation.base + allocation.size;
+            self.report_host_findings(self.host_access.check_free(memory));
+        }
+    }
+
+    /// Reports the program's accesses to memory in use since the last call.
+    pub fn report_page_accesses(&self) {
+        if self.host_access.is_enabled() {
+            self.report_host_findings(self.host_access.take_page_accesses());
+        }
+    }
+
+    fn report_host_findings(&self, findings: Vec<HostFinding>) {
+        for finding in findings {
+            let HostFinding {
+                kind,
+                severity,
+                action,
+                work,
+            } = finding;
+            let Ok(driver) = self.lock_driver() else {
+                return;
+            };
+            let finding = driver.host_finding(kind, severity, action, work);
+            drop(driver);
+            self.telemetry.report_findings(&[finding], None);
+        }
+    }
+
+    /// Reports allocations that were leaked when a context was destroyed, if leaks are checked, and removes the
+    /// context's streams from captures. Unlocks the driver first, so that no other thread waits for the report.
+    pub fn forget_contexts(&self, mut driver: MutexGuard<'_, Driver>) {
+        let destructors = self.captures.forget_streams(&self.graphs, &driver);
+        let leaks = driver.take_leaks();
+        drop(driver);
+        // If the destructors' thread cannot be created, there is no caller left to report the error to.
+        let _ = thread::call_host_functions(destructors);
+        self.telemetry.report_findings(&leaks, None);
+    }
 }

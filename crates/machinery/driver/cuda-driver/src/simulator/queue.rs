@@ -1,35 +1,20 @@
-//! The queue of pending stream operations. An operation executes when a call has to wait for it, on the
-//! waiting thread, or after a short time in which the program has made no driver call, on the queue's
-//! background thread.
+//! The queue of pending stream operations: which of them can start, and which depend on others.
 //!
-//! Operations execute in submission order across all streams, unless launches are shuffled: then a seed
+//! Operations start in submission order across all streams, unless launches are shuffled: then a seed
 //! chooses among all orders that streams and events allow, and a wait for a stream executes only what that
 //! stream depends on.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
-use std::time::Duration;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
+use cuda_sim::driver::{ContextId, EventId, StreamId};
 
-use super::graph::Random;
-use super::options::shuffle_seed;
-use super::stream_op::StreamOp;
-use super::submit::{Origin, execute};
-use super::{SIMULATOR, host_access, lock_driver, lock_mutex, thread};
-use crate::log::warn;
+use super::lock;
+use super::operation::{Random, StreamOp};
 
 /// Capacity of the queue; a thread that submits to a full queue executes operations first.
 const CAPACITY: usize = 4096;
-
-/// Idle time before background work: the background thread starts when the program has made no driver call
-/// for this long.
-const IDLE_TIME: Duration = Duration::from_millis(2);
-
-/// Idle time before background work when launches are shuffled or host accesses are checked. Longer, so that
-/// the seed's choices do not depend on the host's speed, and so that accesses to memory in use are detected.
-const LONG_IDLE_TIME: Duration = Duration::from_millis(250);
 
 /// One pending or running operation.
 struct Item {
@@ -49,7 +34,7 @@ impl Item {
 }
 
 /// The pending operations, by submission number.
-struct Queue {
+pub struct Queue {
     last: u64,
     items: BTreeMap<u64, Item>,
     /// The last operation of each stream with pending work, and true if the stream synchronizes with the
@@ -67,17 +52,15 @@ struct Queue {
     waiters: usize,
 }
 
-/// The queue of all streams with its threads.
+/// The queue of all streams.
 pub struct StreamQueue {
     queue: Mutex<Queue>,
-    /// Notified of every operation that is enqueued or completed.
+    /// Notified of every operation that is added or completed.
     changed: Condvar,
     /// Number of operations in the queue, readable without its lock.
     pending: AtomicUsize,
     /// Number of driver calls so far.
     calls: AtomicU64,
-    /// The start of the background thread.
-    background: Once,
     /// True while the background thread executes operations.
     in_background: AtomicBool,
 }
@@ -97,9 +80,138 @@ impl StreamQueue {
             changed: Condvar::new(),
             pending: AtomicUsize::new(0),
             calls: AtomicU64::new(0),
-            background: Once::new(),
             in_background: AtomicBool::new(false),
         }
+    }
+
+    /// Counts a driver call, so that the background thread knows that the program is active.
+    pub fn count_call(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of driver calls so far.
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if the background thread is executing operations.
+    pub fn in_background(&self) -> bool {
+        self.in_background.load(Ordering::Acquire)
+    }
+
+    /// Records that the background thread starts or ends the execution of operations.
+    pub fn set_in_background(&self, in_background: bool) {
+        self.in_background.store(in_background, Ordering::Release);
+    }
+
+    /// Adds an operation. `blocking` is true if the stream synchronizes with the legacy default stream. Calls `added`
+    /// with its number before another thread can start it.
+    pub fn add(
+        &self,
+        context: ContextId,
+        stream: StreamId,
+        blocking: bool,
+        op: StreamOp,
+        added: impl FnOnce(u64),
+    ) {
+        let mut queue = lock(&self.queue);
+        let number = queue.add(context, stream, blocking, op);
+        added(number);
+        self.pending.store(queue.items.len(), Ordering::Release);
+        if queue.items.len() == 1 {
+            self.notify_waiters(&queue);
+        }
+    }
+
+    /// Wakes all waiting threads.
+    fn notify_waiters(&self, queue: &Queue) {
+        if queue.waiters > 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits until an operation is added or completed.
+    fn wait_for_change<'a>(&self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+        queue.waiters += 1;
+        let mut queue = self
+            .changed
+            .wait(queue)
+            .unwrap_or_else(PoisonError::into_inner);
+        queue.waiters -= 1;
+        queue
+    }
+
+    /// Waits until there are operations.
+    pub fn wait_for_work(&self) {
+        let mut queue = lock(&self.queue);
+        while queue.items.is_empty() {
+            queue = self.wait_for_change(queue);
+        }
+    }
+
+    /// Starts an operation up to `last`, and waits for other threads if none can start. Returns `None` as soon as
+    /// `is_enough` returns true.
+    pub fn start_until(
+        &self,
+        last: u64,
+        seed: impl Fn() -> Option<u64>,
+        is_enough: impl Fn(&Queue) -> bool,
+    ) -> Option<RunningOp> {
+        let mut queue = lock(&self.queue);
+        while !is_enough(&queue) {
+            if let Some(running_op) = queue.start(last, seed()) {
+                return Some(running_op);
+            }
+            queue = self.wait_for_change(queue);
+        }
+        None
+    }
+
+    /// Starts an operation up to `last`; returns `None` if none can start now.
+    pub fn start(&self, last: u64, seed: Option<u64>) -> Option<RunningOp> {
+        lock(&self.queue).start(last, seed)
+    }
+
+    /// Removes a completed operation.
+    pub fn complete(&self, number: u64) {
+        let mut queue = lock(&self.queue);
+        queue.remove(number);
+        self.pending.store(queue.items.len(), Ordering::Release);
+        self.notify_waiters(&queue);
+    }
+
+    /// Returns true if there are operations.
+    pub fn has_pending(&self) -> bool {
+        self.pending.load(Ordering::Acquire) > 0
+    }
+
+    /// Returns true if a thread must execute operations before it adds one.
+    pub fn is_full(&self) -> bool {
+        self.pending.load(Ordering::Acquire) >= CAPACITY
+    }
+
+    /// Returns the number of the last operation.
+    pub fn last(&self) -> u64 {
+        lock(&self.queue).last
+    }
+
+    /// Returns true if an operation of `target` is among those up to `last`.
+    pub fn contains(&self, target: WaitTarget, last: u64) -> bool {
+        self.has_pending() && lock(&self.queue).contains(target, last)
+    }
+
+    /// Returns true if a pending operation frees the memory at an address.
+    pub fn has_pending_free(&self, address: u64) -> bool {
+        self.has_pending()
+            && lock(&self.queue)
+                .items
+                .values()
+                .any(|item| matches!(item.op, StreamOp::Free(freed) if freed == address))
+    }
+
+    /// Restarts the sequence of choices made from the seed.
+    pub fn restart_shuffle(&self) {
+        lock(&self.queue).draws = 0;
     }
 }
 
@@ -112,134 +224,30 @@ pub enum WaitTarget {
     Event(EventId),
 }
 
-/// Counts a driver call, so that the background thread knows that the program is active.
-pub fn count_api_call() {
-    SIMULATOR.queue.calls.fetch_add(1, Ordering::Relaxed);
-}
-
-/// Enqueues an operation. `blocking` is true if the stream synchronizes with the legacy default stream.
-pub fn enqueue(context: ContextId, stream: StreamId, blocking: bool, op: StreamOp) {
-    // If the thread cannot be created, operations execute when a call waits for them.
-    SIMULATOR.queue.background.call_once(|| {
-        let _ = std::thread::Builder::new()
-            .name("streams".into())
-            .spawn(background);
-    });
-    if SIMULATOR.queue.pending.load(Ordering::Acquire) >= CAPACITY {
-        execute_until(u64::MAX, |queue| queue.items.len() < CAPACITY);
-    }
-    let accesses = host_access::accesses_of(&op);
-    let mut queue = lock_mutex(&SIMULATOR.queue.queue);
-    queue.last += 1;
-    let number = queue.last;
-    let dependencies = queue.predecessors(context, stream, blocking, &op);
-    for event in op.recorded_events() {
-        queue.records.insert(event, number);
-    }
-    queue.tails.insert((context, stream), (number, blocking));
-    let item = Item {
-        context,
-        stream,
-        op,
-        dependencies,
-        running: false,
-    };
-    queue.items.insert(number, item);
-    // Before another thread can start the operation.
-    host_access::add_pending(number, accesses);
-    SIMULATOR
-        .queue
-        .pending
-        .store(queue.items.len(), Ordering::Release);
-    if queue.items.len() == 1 {
-        queue.notify_waiters();
-    }
-}
-
-/// Waits until an operation is enqueued or completed.
-fn wait_for_change(mut queue: MutexGuard<'static, Queue>) -> MutexGuard<'static, Queue> {
-    queue.waiters += 1;
-    let mut queue = SIMULATOR
-        .queue
-        .changed
-        .wait(queue)
-        .unwrap_or_else(PoisonError::into_inner);
-    queue.waiters -= 1;
-    queue
-}
-
-/// Executes operations until `target` is complete. Completes all earlier operations too, unless launches are
-/// shuffled, so that counters and modelled times equal those of immediate execution.
-pub fn wait(target: WaitTarget) {
-    if !can_wait() {
-        return;
-    }
-    let last = lock_mutex(&SIMULATOR.queue.queue).last;
-    let all = shuffle_seed().is_none();
-    execute_until(last, |queue| {
-        !(queue.contains(target, last) || all && queue.can_progress(last))
-    });
-}
-
-/// Returns true if `target` is complete. If it is not, first executes or starts one operation, so that a
-/// program that polls makes progress.
-pub fn is_done(target: WaitTarget) -> bool {
-    if !can_wait() {
-        return true;
-    }
-    let (last, waits) = {
-        let queue = lock_mutex(&SIMULATOR.queue.queue);
-        (queue.last, queue.contains(target, queue.last))
-    };
-    if waits {
-        execute_one(last);
-    }
-    let done = !waits || !lock_mutex(&SIMULATOR.queue.queue).contains(target, last);
-    if done {
-        wait(target);
-    }
-    done
-}
-
-/// Returns true if `target` is not complete. Executes nothing.
-pub fn is_pending(target: WaitTarget) -> bool {
-    SIMULATOR.queue.pending.load(Ordering::Acquire) > 0
-        && lock_mutex(&SIMULATOR.queue.queue).contains(target, u64::MAX)
-}
-
-/// Restarts the sequence of choices made from the seed.
-pub fn restart_shuffle() {
-    lock_mutex(&SIMULATOR.queue.queue).draws = 0;
-}
-
-/// Returns true if the background thread is executing operations.
-pub fn in_background() -> bool {
-    SIMULATOR.queue.in_background.load(Ordering::Acquire)
-}
-
-/// Returns true if a pending operation frees the memory at an address.
-pub fn has_pending_free(address: u64) -> bool {
-    SIMULATOR.queue.pending.load(Ordering::Acquire) > 0
-        && lock_mutex(&SIMULATOR.queue.queue)
-            .items
-            .values()
-            .any(|item| matches!(item.op, StreamOp::Free(freed) if freed == address))
-}
-
-/// Returns true if there is pending work and this thread may wait for it; a thread that executes an operation
-/// may not.
-fn can_wait() -> bool {
-    SIMULATOR.queue.pending.load(Ordering::Acquire) > 0
-        && !thread::is_executing()
-        && !thread::in_callback()
-}
-
 impl Queue {
-    /// Wakes all waiting threads.
-    fn notify_waiters(&self) {
-        if self.waiters > 0 {
-            SIMULATOR.queue.changed.notify_all();
+    /// Returns true if there is room for another operation.
+    pub fn has_room(&self) -> bool {
+        self.items.len() < CAPACITY
+    }
+
+    /// Adds an operation. Returns its number.
+    fn add(&mut self, context: ContextId, stream: StreamId, blocking: bool, op: StreamOp) -> u64 {
+        self.last += 1;
+        let number = self.last;
+        let dependencies = self.predecessors(context, stream, blocking, &op);
+        for event in op.recorded_events() {
+            self.records.insert(event, number);
         }
+        self.tails.insert((context, stream), (number, blocking));
+        let item = Item {
+            context,
+            stream,
+            op,
+            dependencies,
+            running: false,
+        };
+        self.items.insert(number, item);
+        number
     }
 
     /// Returns the operations that a new one must follow: the last of its stream, the last of each stream that
@@ -275,7 +283,7 @@ impl Queue {
     }
 
     /// Returns true if an operation of `target` is among those up to `last`.
-    fn contains(&self, target: WaitTarget, last: u64) -> bool {
+    pub fn contains(&self, target: WaitTarget, last: u64) -> bool {
         match target {
             WaitTarget::All => self.items.keys().next().is_some_and(|first| *first <= last),
             WaitTarget::Event(event) => self.records.get(&event).is_some_and(|item| *item <= last),
@@ -301,7 +309,7 @@ impl Queue {
 
     /// Returns true if operations up to `last` can make progress, now or when a running one completes.
     /// Running host functions and their successors do not count.
-    fn can_progress(&self, last: u64) -> bool {
+    pub fn can_progress(&self, last: u64) -> bool {
         let mut items = self.items.range(..=last);
         items.any(|(_, item)| match item.running {
             true => item.blocks_others(),
@@ -329,8 +337,9 @@ impl Queue {
         Some(candidates[random.below(candidates.len())])
     }
 
-    /// Marks an item as running.
-    fn start_item(&mut self, number: u64) -> Option<RunningOp> {
+    /// Starts the operation that [`Queue::choose`] chooses.
+    fn start(&mut self, last: u64, seed: Option<u64>) -> Option<RunningOp> {
+        let number = self.choose(last, seed)?;
         let item = self.items.get_mut(&number)?;
         item.running = true;
         self.blocking_running += usize::from(item.blocks_others());
@@ -363,122 +372,117 @@ impl Queue {
                 self.records.remove(&event);
             }
         }
-        SIMULATOR
-            .queue
-            .pending
-            .store(self.items.len(), Ordering::Release);
-    }
-}
-
-/// Executes operations up to `last` until `is_enough` returns true; waits for other threads if none can start.
-fn execute_until(last: u64, is_enough: impl Fn(&Queue) -> bool) {
-    let mut queue = lock_mutex(&SIMULATOR.queue.queue);
-    while !is_enough(&queue) {
-        match queue.choose(last, shuffle_seed()) {
-            Some(number) => {
-                execute_item(queue, number);
-                queue = lock_mutex(&SIMULATOR.queue.queue);
-            }
-            None => queue = wait_for_change(queue),
-        }
-    }
-}
-
-/// Executes one operation up to `last`; returns false if none can start now. A host function gets its own
-/// thread, because it may wait for the program's next call.
-fn execute_one(last: u64) -> bool {
-    let mut queue = lock_mutex(&SIMULATOR.queue.queue);
-    let Some(number) = queue.choose(last, shuffle_seed()) else {
-        return false;
-    };
-    let Some(running_op) = queue.start_item(number) else {
-        return true;
-    };
-    drop(queue);
-    if !running_op.op.calls_host_function() {
-        running_op.finish();
-        return true;
-    }
-    let here = running_op.clone();
-    let thread = std::thread::Builder::new().name("host function".into());
-    if thread.spawn(move || running_op.finish()).is_err() {
-        here.finish();
-    }
-    true
-}
-
-/// Executes an operation.
-fn execute_item(mut queue: MutexGuard<'static, Queue>, number: u64) {
-    let running_op = queue.start_item(number);
-    drop(queue);
-    if let Some(running_op) = running_op {
-        running_op.finish();
     }
 }
 
 /// A running operation, owned by one thread.
 #[derive(Clone)]
-struct RunningOp {
-    number: u64,
-    context: ContextId,
-    stream: StreamId,
-    op: StreamOp,
+pub struct RunningOp {
+    pub number: u64,
+    pub context: ContextId,
+    pub stream: StreamId,
+    pub op: StreamOp,
 }
 
-impl RunningOp {
-    /// Executes the operation and removes it from the queue, even if it panics.
-    fn finish(self) {
-        struct RemoveOnDrop(u64);
-        impl Drop for RemoveOnDrop {
-            fn drop(&mut self) {
-                thread::set_executing(false);
-                host_access::end_operation(self.0);
-                let mut queue = lock_mutex(&SIMULATOR.queue.queue);
-                queue.remove(self.0);
-                queue.notify_waiters();
-            }
-        }
-        thread::set_executing(true);
-        let guard = RemoveOnDrop(self.number);
-        host_access::begin_operation(self.number);
-        if let Err(error) = execute(self.context, self.stream, &self.op, Origin::Stream) {
-            report_failure(self.context, error);
-        }
-        drop(guard);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONTEXT: ContextId = ContextId(1);
+    const EVENT: EventId = EventId(1);
+
+    fn add(queue: &StreamQueue, stream: u64, op: StreamOp) {
+        // Streams with an even number synchronize with the legacy default stream.
+        queue.add(
+            CONTEXT,
+            StreamId(stream),
+            stream.is_multiple_of(2),
+            op,
+            |_| (),
+        );
     }
-}
 
-/// Reports an operation that failed although it was valid when submitted. The error becomes its context's,
-/// unless an earlier fault is already recorded there.
-fn report_failure(context: ContextId, error: CudaError) {
-    if let Ok(mut driver) = lock_driver()
-        && driver.memory_info(context).is_ok()
-    {
-        warn(format_args!(
-            "a stream operation failed ({error}): its memory, kernel or event no longer exists"
-        ));
-        driver.fail(context, CudaError::IllegalAddress);
+    /// Runs all operations, one after the other. Returns their numbers in order.
+    fn order(queue: &StreamQueue, seed: Option<u64>) -> Vec<u64> {
+        let started = std::iter::from_fn(|| {
+            let running_op = queue.start(u64::MAX, seed)?;
+            assert!(queue.start(u64::MAX, seed).is_none(), "two at a time");
+            queue.complete(running_op.number);
+            Some(running_op.number)
+        });
+        started.collect()
     }
-}
 
-/// Executes pending operations whenever the program has made no driver call for a while.
-fn background() {
-    loop {
-        let mut queue = lock_mutex(&SIMULATOR.queue.queue);
-        while queue.items.is_empty() {
-            queue = wait_for_change(queue);
+    #[test]
+    fn seeds_choose_among_the_orders_that_streams_and_events_allow() {
+        let queue = StreamQueue::new();
+        let mut orders = std::collections::BTreeSet::new();
+        for seed in 0..32 {
+            queue.restart_shuffle();
+            let first = queue.last() + 1;
+            add(&queue, 3, StreamOp::Empty);
+            add(&queue, 3, StreamOp::RecordEvent(EVENT));
+            add(&queue, 5, StreamOp::Empty);
+            add(&queue, 5, StreamOp::WaitEvent(EVENT));
+            let relative = |order: Vec<u64>| order.into_iter().map(|number| number - first);
+            orders.insert(relative(order(&queue, Some(seed))).collect::<Vec<_>>());
         }
-        drop(queue);
-        let predecessors = SIMULATOR.queue.calls.load(Ordering::Relaxed);
-        let is_long = shuffle_seed().is_some() || host_access::is_enabled();
-        std::thread::sleep(if is_long { LONG_IDLE_TIME } else { IDLE_TIME });
-        SIMULATOR.queue.in_background.store(true, Ordering::Release);
-        while SIMULATOR.queue.calls.load(Ordering::Relaxed) == predecessors && execute_one(u64::MAX)
-        {
-        }
-        SIMULATOR
-            .queue
-            .in_background
-            .store(false, Ordering::Release);
+        // The third may run at any time before the last.
+        let expected = [vec![0, 1, 2, 3], vec![0, 2, 1, 3], vec![2, 0, 1, 3]];
+        assert_eq!(orders, expected.into());
+    }
+
+    #[test]
+    fn legacy_stream_waits_for_blocking_streams_and_they_for_it() {
+        let queue = StreamQueue::new();
+        add(&queue, 2, StreamOp::Empty);
+        add(&queue, 3, StreamOp::Empty);
+        add(&queue, 0, StreamOp::Empty);
+        add(&queue, 2, StreamOp::Empty);
+        add(&queue, 3, StreamOp::Empty);
+        let items = &lock(&queue.queue).items;
+        let dependencies: Vec<_> = items.values().map(|item| &item.dependencies[..]).collect();
+        assert_eq!(dependencies, [&[][..], &[], &[1], &[1, 3], &[2]]);
+    }
+
+    #[test]
+    fn waits_cover_streams_and_events() {
+        let queue = StreamQueue::new();
+        let stream = |stream| WaitTarget::Stream(CONTEXT, StreamId(stream));
+        let contains = |target| queue.contains(target, u64::MAX);
+        assert!(!contains(WaitTarget::All));
+        add(&queue, 3, StreamOp::RecordEvent(EVENT));
+        add(&queue, 2, StreamOp::Free(8));
+        assert!(contains(stream(2)) && contains(stream(3)) && !contains(stream(5)));
+        assert!(contains(WaitTarget::Event(EVENT)) && queue.has_pending_free(8));
+        // Only the first operation: the event, but not the blocking stream.
+        assert!(queue.contains(WaitTarget::Event(EVENT), 1) && !queue.contains(stream(2), 1));
+        let is_enough = |queue: &Queue| !queue.contains(WaitTarget::Event(EVENT), 2);
+        let running_op = queue.start_until(2, || None, is_enough).unwrap();
+        queue.complete(running_op.number);
+        assert!(queue.start_until(2, || None, is_enough).is_none());
+        assert!(!contains(stream(3)) && contains(stream(0)));
+        assert_eq!(order(&queue, None), [2]);
+        assert!(!queue.has_pending() && !contains(WaitTarget::All));
+    }
+
+    #[test]
+    fn host_functions_let_others_start() {
+        let queue = StreamQueue::new();
+        let function = super::super::operation::HostFunction::Plain {
+            function: None,
+            data: std::ptr::null_mut(),
+        };
+        add(&queue, 3, StreamOp::Host(function));
+        add(&queue, 3, StreamOp::Empty);
+        add(&queue, 5, StreamOp::Empty);
+        let host = queue.start(u64::MAX, None).unwrap();
+        let other = queue.start(u64::MAX, None).unwrap();
+        assert_eq!((host.number, other.number), (1, 3));
+        queue.complete(3);
+        // The second waits for the host function.
+        assert!(queue.start(u64::MAX, None).is_none());
+        queue.complete(1);
+        assert_eq!(order(&queue, None), [2]);
     }
 }

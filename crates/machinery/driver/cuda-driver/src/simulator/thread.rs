@@ -1,4 +1,4 @@
-//! The state of a thread that calls the driver: its contexts, what a null stream handle denotes, and what it
+//! The state of a thread that calls the driver: its contexts, the stream that a null handle denotes, and what the thread
 //! executes for the driver.
 
 use std::cell::{Cell, RefCell};
@@ -6,9 +6,10 @@ use std::mem::ManuallyDrop;
 use std::thread::{Builder, scope};
 
 use cuda_sim::driver::{ContextId, ContextStack, CudaError, Driver, StreamId};
+use cust_raw::CUresult;
 
-use super::capture::Mode;
-use crate::fork;
+use super::captures::Mode;
+use super::operation::HostFunction;
 
 /// The simulator's state for one thread.
 struct ThreadState {
@@ -80,6 +81,25 @@ pub fn per_thread_stream(driver: &mut Driver, context: ContextId) -> Result<Stre
     Ok(created)
 }
 
+/// The stream that a `CUstream` denotes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// A stream by its number, or the legacy default stream.
+    Id(StreamId),
+    PerThread,
+}
+
+impl Stream {
+    /// Returns the default stream, which a null handle denotes: the legacy default stream, or inside a `_ptsz`
+    /// or `_ptds` function that of the calling thread.
+    pub fn default_of_call() -> Self {
+        match PerThreadDefault::is_active() {
+            true => Self::PerThread,
+            false => Self::Id(StreamId::LEGACY),
+        }
+    }
+}
+
 /// A guard: while it lives, a null stream handle denotes the calling thread's default stream.
 pub struct PerThreadDefault(());
 
@@ -121,13 +141,37 @@ pub fn set_executing(executing: bool) {
     THREAD.with(|thread| thread.executing.set(executing));
 }
 
-/// Calls a host function that the program has enqueued as NVIDIA's driver does: on a separate thread that has
-/// no current context and may not call the driver. The thread that executes the stream's operations waits for
-/// it.
-pub fn call_host_function(function: impl FnOnce() + Send) -> Result<(), CudaError> {
-    let body = || {
+/// Calls host functions of the program, each of which it has passed to be called once, as NVIDIA's driver does: on a
+/// separate thread that has no current context and may not call the driver. The calling thread, which must hold no
+/// lock, waits for them.
+pub fn call_host_functions(functions: Vec<HostFunction>) -> Result<(), CudaError> {
+    if functions.is_empty() {
+        return Ok(());
+    }
+    let body = move || {
         THREAD.with(|thread| thread.in_callback.set(true));
-        function();
+        for function in functions {
+            // SAFETY: the program has passed the function to be called once with this argument on a thread of the
+            // driver.
+            unsafe {
+                match function {
+                    HostFunction::Plain { function, data } => {
+                        if let Some(function) = function {
+                            function(data);
+                        }
+                    }
+                    HostFunction::Callback {
+                        function,
+                        stream,
+                        data,
+                    } => {
+                        if let Some(function) = function {
+                            function(stream, CUresult::CUDA_SUCCESS, data);
+                        }
+                    }
+                }
+            }
+        }
     };
     scope(|scope| {
         let thread = Builder::new().spawn_scoped(scope, body);
@@ -140,17 +184,4 @@ pub fn call_host_function(function: impl FnOnce() + Send) -> Result<(), CudaErro
 /// Returns true if this thread runs a host function.
 pub fn in_callback() -> bool {
     THREAD.with(|thread| thread.in_callback.get())
-}
-
-/// Checks that the calling thread may call the driver, and counts the call. Returns
-/// [`CudaError::NotPermitted`] inside a host function and [`CudaError::NotInitialized`] in a forked child.
-pub fn check_permitted() -> Result<(), CudaError> {
-    if fork::in_child() {
-        return Err(CudaError::NotInitialized);
-    }
-    if in_callback() {
-        return Err(CudaError::NotPermitted);
-    }
-    super::queue::count_api_call();
-    Ok(())
 }

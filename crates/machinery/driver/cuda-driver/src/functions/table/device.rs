@@ -5,17 +5,16 @@ use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use cust_raw::{CUcontext, CUdevice, CUuuid};
 
 use super::*;
-use crate::functions::lookup;
-use crate::simulator::{context, device};
+use crate::api::{context, device, error};
+use crate::functions::{backend, lookup};
 use crate::types::{CUctxCreateParams, CUdevprop, CUexecAffinityParam};
-use crate::{backend, status};
 
 functions! {
     // Initialization, errors and devices
     2000 cuInit(flags: c_uint) [backend::init, always];
-    2020 cuDriverGetVersion(version: *mut c_int) [device::driver_version, always];
-    6000 cuGetErrorString(error: c_int, text: *mut *const c_char) [status::string, always];
-    6000 cuGetErrorName(error: c_int, text: *mut *const c_char) [status::name, always];
+    2020 cuDriverGetVersion(version: *mut c_int) [backend::driver_version, always];
+    6000 cuGetErrorString(error: c_int, text: *mut *const c_char) [error::string, always];
+    6000 cuGetErrorName(error: c_int, text: *mut *const c_char) [error::name, always];
     2000 cuDeviceGet(device: *mut CUdevice, ordinal: c_int) [device::get];
     2000 cuDeviceGetCount(count: *mut c_int) [device::count];
     2000 cuDeviceGetName(name: *mut c_char, len: c_int, device: CUdevice) [device::name];

@@ -10,8 +10,8 @@ use cust_raw::{
 };
 
 use super::*;
-use crate::simulator::capture::api as capture;
-use crate::simulator::graph::{exec, memory, nodes, objects, params, topology, update};
+use crate::api::capture;
+use crate::api::graph::{exec, memory, nodes, objects, params, topology, update};
 use crate::types::graph::{
     EdgeData, InstantiateParams, KernelNodeParams, NodeParams, UpdateResult,
 };

@@ -8,7 +8,7 @@ use cust_raw::{
 };
 
 use super::*;
-use crate::simulator::image;
+use crate::api::image;
 
 functions! {
     // Arrays, textures and surfaces

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use cust_raw::{CUfunction, CUmodule, CUoccupancyB2DSize, CUstream};
 
 use super::*;
-use crate::simulator::{function, launch, launch_attributes};
+use crate::api::{function, launch, launch_attributes};
 use crate::types::CUlaunchConfig;
 
 functions! {

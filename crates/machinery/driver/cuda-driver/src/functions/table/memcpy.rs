@@ -7,7 +7,7 @@ use cust_raw::{
 };
 
 use super::*;
-use crate::simulator::memcpy;
+use crate::api::memcpy;
 
 functions! {
     // Copies

@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use cust_raw::{CUdevice, CUdeviceptr, CUmemPoolProps, CUmemoryPool, CUstream};
 
 use super::*;
-use crate::simulator::{managed, memory, pointer, pool, virtual_memory};
+use crate::api::{managed, memory, pointer, pool, virtual_memory};
 use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
 
 functions! {

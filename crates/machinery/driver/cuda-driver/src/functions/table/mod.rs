@@ -17,10 +17,13 @@ mod stream;
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use super::{DefaultStream, EntryPoint, ErasedFn, Implementations};
-use crate::log::{catch_panic, not_implemented, not_in_library, not_simulated};
-use crate::simulator::arguments::Argument;
-use crate::simulator::{PerThreadDefault, check_permitted};
+use super::{
+    DefaultStream, EntryPoint, ErasedFn, Implementations, not_implemented, not_in_library,
+};
+use crate::api::{check_permitted, not_simulated};
+use crate::arguments::Argument;
+use crate::log::catch_panic;
+use crate::simulator::thread::PerThreadDefault;
 use crate::status::Code;
 
 pub use device::*;

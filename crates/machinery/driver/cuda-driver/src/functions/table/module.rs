@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use cust_raw::{CUdevice, CUdeviceptr, CUfunction, CUlinkState, CUmodule};
 
 use super::*;
-use crate::simulator::{library, link, module};
+use crate::api::{library, link, module};
 use crate::types::{CUkernel, CUlibrary};
 
 functions! {

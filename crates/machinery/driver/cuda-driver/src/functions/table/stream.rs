@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUhostFn, CUstream, CUstreamCallback};
 
 use super::*;
-use crate::simulator::{event, stream};
+use crate::api::{event, stream};
 use crate::types::CUlaunchAttributeValue;
 
 functions! {

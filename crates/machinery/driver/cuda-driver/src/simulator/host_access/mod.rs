@@ -10,6 +10,7 @@
 mod page_guard;
 
 use std::hash::{DefaultHasher, Hasher};
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,9 +18,8 @@ use cuda_sim::check::{FindingKind, HostAction, PendingWork, Severity};
 use cuda_sim::driver::{CheckedLaunch, Driver, Memcpy, MemsetValue};
 use cuda_sim::memory::global::AllocationKind;
 
-use super::stream_op::StreamOp;
-use super::telemetry::report_findings;
-use super::{SIMULATOR, lock_driver, lock_mutex};
+use super::lock;
+use super::operation::StreamOp;
 use crate::names;
 
 /// A range of memory that a pending operation accesses.
@@ -48,11 +48,41 @@ pub struct HostAccesses {
     sources: Vec<Source>,
 }
 
+/// A violation that the program has committed.
+pub struct HostFinding {
+    pub kind: FindingKind,
+    pub severity: Severity,
+    /// The program's access, and its address.
+    pub action: (HostAction, u64),
+    /// The pending operation.
+    pub work: PendingWork,
+}
+
 /// The check of host accesses.
 pub struct HostAccessCheck {
     state: Mutex<State>,
     /// True if the check is enabled.
     enabled: AtomicBool,
+}
+
+/// The memory that pending operations use, with their numbers.
+struct State {
+    items: Vec<(u64, HostAccesses)>,
+    /// Number of operations that are running.
+    running: usize,
+}
+
+impl State {
+    fn ranges(&self) -> impl Iterator<Item = &HostAccess> {
+        self.items.iter().flat_map(|(_, accesses)| &accesses.ranges)
+    }
+
+    /// Protects the memory of all pending operations, unless one is running.
+    fn guard(&self) {
+        if self.running == 0 {
+            page_guard::guard(self.ranges());
+        }
+    }
 }
 
 impl HostAccessCheck {
@@ -65,175 +95,104 @@ impl HostAccessCheck {
             enabled: AtomicBool::new(false),
         }
     }
-}
 
-/// The memory that pending operations use, with their numbers.
-struct State {
-    items: Vec<(u64, HostAccesses)>,
-    /// Number of operations that are running.
-    running: usize,
-}
+    /// Enables or disables the check. No operation may be pending.
+    pub fn set_enabled(&self, on: bool) {
+        self.enabled.store(on, Ordering::Relaxed);
+    }
 
-/// Enables or disables the check. No operation may be pending.
-pub fn set_enabled(on: bool) {
-    SIMULATOR.host_access.enabled.store(on, Ordering::Relaxed);
-}
+    /// Returns true if the check is enabled.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled.load(Ordering::Relaxed)
+    }
 
-/// Returns true if the check is enabled.
-pub fn is_enabled() -> bool {
-    SIMULATOR.host_access.enabled.load(Ordering::Relaxed)
-}
-
-/// Returns the memory that a new operation uses; nothing if the check is disabled.
-pub fn accesses_of(op: &StreamOp) -> HostAccesses {
-    let mut accesses = HostAccesses::default();
-    if is_enabled() {
-        report_page_accesses();
-        if let Ok(driver) = lock_driver() {
-            add_accesses(&driver, op, false, &mut accesses);
+    /// Adds the memory of a pending operation.
+    pub fn add_pending(&self, item: u64, accesses: HostAccesses) {
+        if accesses.ranges.is_empty() && accesses.sources.is_empty() {
+            return;
         }
+        let mut state = lock(&self.state);
+        state.items.push((item, accesses));
+        state.guard();
     }
-    accesses
-}
 
-/// Adds the memory of a pending operation.
-pub fn add_pending(item: u64, accesses: HostAccesses) {
-    if accesses.ranges.is_empty() && accesses.sources.is_empty() {
-        return;
+    /// Unprotects all pages, because an operation starts. Returns the sources that the program has changed.
+    pub fn begin_operation(&self, item: u64) -> Vec<HostFinding> {
+        let mut state = lock(&self.state);
+        state.running += 1;
+        page_guard::unprotect();
+        let accesses = state.items.iter().find(|(id, _)| *id == item);
+        let sources = accesses.map_or(&[][..], |(_, accesses)| &accesses.sources);
+        // SAFETY: the source of a copy must stay readable until the copy has executed, as `cuGraphLaunch` requires.
+        let changed = |source: &&Source| unsafe { hash(source.start, source.bytes) } != source.hash;
+        let findings = sources.iter().filter(changed).map(|source| HostFinding {
+            kind: FindingKind::HostChanged,
+            severity: Severity::Error,
+            action: (HostAction::Changed, source.start),
+            work: PendingWork::GraphCopy(source.bytes),
+        });
+        findings.collect()
     }
-    let mut state = lock_mutex(&SIMULATOR.host_access.state);
-    state.items.push((item, accesses));
-    state.guard();
-}
 
-/// Unprotects all pages, because an operation starts, and reports sources that the program has changed.
-pub fn begin_operation(item: u64) {
-    if !is_enabled() {
-        return;
+    /// Removes a completed operation, and protects the memory of the others again.
+    pub fn end_operation(&self, item: u64) {
+        if !self.is_enabled() {
+            return;
+        }
+        let mut state = lock(&self.state);
+        state.items.retain(|(id, _)| *id != item);
+        state.running = state.running.saturating_sub(1);
+        state.guard();
     }
-    report_page_accesses();
-    let mut state = lock_mutex(&SIMULATOR.host_access.state);
-    state.running += 1;
-    page_guard::unprotect();
-    let (_, accesses) = match state.items.iter().find(|(id, _)| *id == item) {
-        Some(entry) => entry,
-        None => return,
-    };
-    // SAFETY: the source of a copy must stay readable until the copy has executed, as `cuGraphLaunch` requires.
-    let changed = |source: &&Source| unsafe { hash(source.start, source.bytes) } != source.hash;
-    let changed = accesses.sources.iter().filter(changed);
-    let changed: Vec<(u64, u64)> = changed.map(|source| (source.start, source.bytes)).collect();
-    drop(state);
-    for (start, bytes) in changed {
-        report_finding(
-            FindingKind::HostChanged,
-            Severity::Error,
-            (HostAction::Changed, start),
-            PendingWork::GraphCopy(bytes),
-        );
-    }
-}
 
-/// Removes a completed operation, and protects the memory of the others again.
-pub fn end_operation(item: u64) {
-    if !is_enabled() {
-        return;
+    /// Returns an error for each pending operation that uses memory that the program frees.
+    pub fn check_free(&self, memory: Range<u64>) -> Vec<HostFinding> {
+        let state = lock(&self.state);
+        let overlaps =
+            |access: &&HostAccess| access.start < memory.end && access.end > memory.start;
+        let findings = state.ranges().filter(overlaps).map(|access| HostFinding {
+            kind: FindingKind::HostFreed,
+            severity: access.severity,
+            action: (HostAction::Frees, access.start),
+            work: access.work.clone(),
+        });
+        findings.collect()
     }
-    let mut state = lock_mutex(&SIMULATOR.host_access.state);
-    state.items.retain(|(id, _)| *id != item);
-    state.running = state.running.saturating_sub(1);
-    state.guard();
-}
 
-/// Reports an error if the program frees memory that a pending operation uses.
-pub fn report_free(address: u64) {
-    if !is_enabled() {
-        return;
-    }
-    let Some(allocation) = lock_driver()
-        .ok()
-        .and_then(|driver| driver.allocation(address).ok())
-    else {
-        return;
-    };
-    let state = lock_mutex(&SIMULATOR.host_access.state);
-    let accesses = state
-        .items
-        .iter()
-        .flat_map(|(_, accesses)| &accesses.ranges);
-    let overlaps = |access: &&HostAccess| {
-        access.start < allocation.base + allocation.size && access.end > allocation.base
-    };
-    let accesses: Vec<HostAccess> = accesses.filter(overlaps).cloned().collect();
-    drop(state);
-    for access in accesses {
-        report_finding(
-            FindingKind::HostFreed,
-            access.severity,
-            (HostAction::Frees, access.start),
-            access.work,
-        );
-    }
-}
-
-/// Reports the accesses since the last call.
-pub fn report_page_accesses() {
-    if !is_enabled() {
-        return;
-    }
-    let page_accesses = page_guard::take_page_accesses();
-    if page_accesses.is_empty() {
-        return;
-    }
-    let state = lock_mutex(&SIMULATOR.host_access.state);
-    let accesses: Vec<HostAccess> = state
-        .items
-        .iter()
-        .flat_map(|(_, accesses)| &accesses.ranges)
-        .cloned()
-        .collect();
-    drop(state);
-    for page_access in page_accesses {
-        let covers = |access: &&HostAccess| {
-            (access.start..access.end).contains(&page_access.address)
-                && (page_access.is_write || !access.read_only)
-        };
-        if let Some(access) = accesses.iter().find(covers) {
+    /// Returns the accesses of the program since the last call that conflict with a pending operation.
+    pub fn take_page_accesses(&self) -> Vec<HostFinding> {
+        let page_accesses = page_guard::take_page_accesses();
+        if page_accesses.is_empty() {
+            return Vec::new();
+        }
+        let state = lock(&self.state);
+        let findings = page_accesses.into_iter().filter_map(|page_access| {
+            let access = state.ranges().find(|access| {
+                (access.start..access.end).contains(&page_access.address)
+                    && (page_access.is_write || !access.read_only)
+            })?;
             let action = if page_access.is_write {
                 HostAction::Writes
             } else {
                 HostAction::Reads
             };
-            report_finding(
-                FindingKind::HostAccessed,
-                access.severity,
-                (action, page_access.address),
-                access.work.clone(),
-            );
-        }
+            Some(HostFinding {
+                kind: FindingKind::HostAccessed,
+                severity: access.severity,
+                action: (action, page_access.address),
+                work: access.work.clone(),
+            })
+        });
+        findings.collect()
     }
 }
 
-fn report_finding(
-    kind: FindingKind,
-    severity: Severity,
-    action: (HostAction, u64),
-    work: PendingWork,
-) {
-    if let Ok(driver) = lock_driver() {
-        let finding = driver.host_finding(kind, severity, action, work);
-        drop(driver);
-        report_findings(&[finding], None);
-    }
-}
-
-impl State {
-    /// Protects the memory of all pending operations, unless one is running.
-    fn guard(&self) {
-        if self.running == 0 {
-            let accesses = self.items.iter().flat_map(|(_, accesses)| &accesses.ranges);
-            page_guard::guard(accesses);
-        }
+impl HostAccesses {
+    /// Returns the memory that an operation uses.
+    pub fn of(driver: &Driver, op: &StreamOp) -> HostAccesses {
+        let mut accesses = HostAccesses::default();
+        add_accesses(driver, op, false, &mut accesses);
+        accesses
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Mutex, Once, OnceLock};
 
 use super::HostAccess;
 use crate::log::catch_panic;
-use crate::simulator::lock_mutex;
+use crate::simulator::lock;
 
 /// An access to a protected page.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ static GUARD: PageGuard = PageGuard {
 /// readable.
 pub fn guard<'a>(accesses: impl Iterator<Item = &'a HostAccess>) {
     GUARD.installed.call_once(install);
-    let mut count = lock_mutex(&GUARD.range_count);
+    let mut count = lock(&GUARD.range_count);
     unprotect_all(&mut count);
     let mut accesses: Vec<&HostAccess> = accesses.take(RANGES).collect();
     // Inaccessible ranges come last, so that they win on pages that two operations share.
@@ -104,7 +104,7 @@ pub fn guard<'a>(accesses: impl Iterator<Item = &'a HostAccess>) {
 
 /// Unprotects all pages.
 pub fn unprotect() {
-    unprotect_all(&mut lock_mutex(&GUARD.range_count));
+    unprotect_all(&mut lock(&GUARD.range_count));
 }
 
 fn unprotect_all(count: &mut usize) {

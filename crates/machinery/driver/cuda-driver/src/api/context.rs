@@ -1,0 +1,321 @@
+//! Contexts: primary contexts, created contexts, the current context, limits and settings.
+
+use std::ffi::{c_int, c_uint, c_ulonglong};
+use std::sync::MutexGuard;
+
+use cuda_sim::driver::{ContextId, CudaError, Driver, Limit, PRIORITIES};
+use cust_raw::{CUcontext, CUdevice};
+
+use super::SIMULATOR;
+use super::device::check_device;
+use crate::arguments::{In, Out, handle, required};
+use crate::simulator::queue::WaitTarget;
+use crate::simulator::thread::{require_current, with_contexts};
+use crate::status::CallResult;
+use crate::types::{CUctxCreateParams, CUexecAffinityParam};
+
+/// The result of `cuCtxGetApiVersion` since CUDA 3.2.
+const API_VERSION: c_uint = 3020;
+
+/// `cuDevicePrimaryCtxRetain`.
+pub fn retain_primary(context: Option<Out<CUcontext>>, device: CUdevice) -> CallResult {
+    let device = check_device(device)?;
+    let context = required(context)?;
+    let primary = SIMULATOR
+        .live_contexts
+        .register(SIMULATOR.lock_driver()?.retain_primary(device)?);
+    context.set(handle(primary.0));
+    Ok(())
+}
+
+/// `cuDevicePrimaryCtxRelease`.
+pub fn release_primary(device: CUdevice) -> CallResult {
+    let device = check_device(device)?;
+    let mut driver = SIMULATOR.lock_driver_drained()?;
+    driver.release_primary(device)?;
+    SIMULATOR.forget_contexts(driver);
+    Ok(())
+}
+
+/// `cuDevicePrimaryCtxReset`.
+pub fn reset_primary(device: CUdevice) -> CallResult {
+    let device = check_device(device)?;
+    let mut driver = SIMULATOR.lock_driver_drained()?;
+    driver.reset_primary(device)?;
+    SIMULATOR.forget_contexts(driver);
+    Ok(())
+}
+
+/// `cuDevicePrimaryCtxSetFlags`.
+pub fn set_primary_flags(device: CUdevice, flags: c_uint) -> CallResult {
+    let device = check_device(device)?;
+    Ok(SIMULATOR
+        .lock_driver_drained()?
+        .set_primary_flags(device, flags)?)
+}
+
+/// `cuDevicePrimaryCtxGetState`.
+pub fn primary_state(
+    device: CUdevice,
+    flags: Option<Out<c_uint>>,
+    active: Option<Out<c_int>>,
+) -> CallResult {
+    let device = check_device(device)?;
+    let flags = required(flags)?;
+    let active = required(active)?;
+    let (set, exists) = SIMULATOR.lock_driver_drained()?.primary_state(device)?;
+    flags.set(set);
+    active.set(exists.into());
+    Ok(())
+}
+
+/// `cuCtxCreate`.
+pub fn create(context: Option<Out<CUcontext>>, flags: c_uint, device: CUdevice) -> CallResult {
+    let device = check_device(device)?;
+    let context = required(context)?;
+    let created = SIMULATOR.live_contexts.register(
+        SIMULATOR
+            .lock_driver_drained()?
+            .create_context(device, flags)?,
+    );
+    with_contexts(|contexts| contexts.push(created));
+    context.set(handle(created.0));
+    Ok(())
+}
+
+/// `cuCtxCreate_v3` of CUDA 11.4: with a list of execution affinities, which must be empty.
+pub fn create_with_affinity(
+    context: Option<Out<CUcontext>>,
+    _affinities: *const CUexecAffinityParam,
+    count: c_int,
+    flags: c_uint,
+    device: CUdevice,
+) -> CallResult {
+    if count != 0 {
+        return Err(CudaError::UnsupportedExecAffinity.into());
+    }
+    create(context, flags, device)
+}
+
+/// `cuCtxCreate_v4` of CUDA 12.5.
+pub fn create_with_parameters(
+    context: Option<Out<CUcontext>>,
+    parameters: Option<In<CUctxCreateParams>>,
+    flags: c_uint,
+    device: CUdevice,
+) -> CallResult {
+    if let Some(parameters) = parameters.map(|parameters| parameters.read()) {
+        if parameters.affinity_count != 0 {
+            return Err(CudaError::UnsupportedExecAffinity.into());
+        }
+        if !parameters.graphics.is_null() {
+            return Err(CudaError::NotSupported.into());
+        }
+    }
+    create(context, flags, device)
+}
+
+/// `cuCtxGetExecAffinity`: every context has all SMs.
+pub fn affinity(affinity: Out<CUexecAffinityParam>, kind: c_int) -> CallResult {
+    /// `CU_EXEC_AFFINITY_TYPE_SM_COUNT`, the only type.
+    const SM_COUNT: c_int = 0;
+    let (driver, _) = SIMULATOR.lock_current_context_drained()?;
+    if kind != SM_COUNT {
+        return Err(CudaError::UnsupportedExecAffinity.into());
+    }
+    affinity.set(CUexecAffinityParam {
+        kind,
+        sm_count: driver.device().multiprocessors,
+    });
+    Ok(())
+}
+
+/// `cuCtxDestroy`.
+pub fn destroy(context: Option<ContextId>) -> CallResult {
+    let context = required(context)?;
+    let mut driver = SIMULATOR.lock_driver_drained()?;
+    driver.destroy_context(context)?;
+    SIMULATOR.live_contexts.unregister(context);
+    SIMULATOR.forget_contexts(driver);
+    with_contexts(|contexts| {
+        if contexts.current() == Some(context) {
+            contexts.set_current(None);
+        }
+    });
+    Ok(())
+}
+
+/// `cuCtxPushCurrent`.
+pub fn push(context: Option<ContextId>) -> CallResult {
+    let context = required(context)?;
+    SIMULATOR.live_contexts.check(context)?;
+    with_contexts(|contexts| contexts.push(context));
+    Ok(())
+}
+
+/// `cuCtxPopCurrent`.
+pub fn pop(context: Option<Out<CUcontext>>) -> CallResult {
+    let popped = with_contexts(|contexts| contexts.pop())?;
+    Out::set_optional(context, handle(popped.0));
+    Ok(())
+}
+
+/// `cuCtxSetCurrent`.
+pub fn set_current(context: Option<ContextId>) -> CallResult {
+    if let Some(context) = context {
+        SIMULATOR.live_contexts.check(context)?;
+    }
+    with_contexts(|contexts| contexts.set_current(context));
+    Ok(())
+}
+
+/// `cuCtxGetCurrent`.
+pub fn get_current(context: Out<CUcontext>) -> CallResult {
+    let number = with_contexts(|contexts| contexts.current()).map_or(0, |current| current.0);
+    context.set(handle(number));
+    Ok(())
+}
+
+/// `cuCtxGetDevice`.
+pub fn device(device: Out<CUdevice>) -> CallResult {
+    device_of(device, None)
+}
+
+/// `cuCtxGetDevice` of CUDA 13: a null handle means the current context.
+pub fn device_of(device: Out<CUdevice>, context: Option<ContextId>) -> CallResult {
+    let (driver, context) = lock_context_drained(context)?;
+    device.set(driver.context_device(context)? as CUdevice);
+    Ok(())
+}
+
+/// Locks the driver and resolves a context handle; a null handle means the current context. Returns
+/// [`CudaError::InvalidContext`] if there is none.
+fn lock_context_drained(
+    context: Option<ContextId>,
+) -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+    let context = match context {
+        Some(context) => context,
+        None => require_current()?,
+    };
+    let driver = SIMULATOR.lock_driver_drained()?;
+    if !driver.is_context(context) {
+        return Err(CudaError::InvalidContext);
+    }
+    Ok((driver, context))
+}
+
+/// `cuCtxGetId`: a number that is never reused. The handle's number is unique, so it serves as the ID.
+pub fn id(context: Option<ContextId>, id: Out<c_ulonglong>) -> CallResult {
+    id.set(lock_context_drained(context)?.1.0);
+    Ok(())
+}
+
+/// `cuCtxSetFlags`.
+pub fn set_flags(flags: c_uint) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    Ok(driver.set_context_flags(context, flags)?)
+}
+
+/// `cuCtxResetPersistingL2Cache`: a no-op, because no cache lines persist.
+pub fn reset_persisting_cache() -> CallResult {
+    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    driver.memory_info(context)?;
+    Ok(())
+}
+
+/// `cuCtxEnablePeerAccess`.
+pub fn enable_peer(peer: Option<ContextId>, flags: c_uint) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    if flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let peer = peer.ok_or(CudaError::InvalidContext)?;
+    Ok(driver.enable_peer(context, peer)?)
+}
+
+/// `cuCtxDisablePeerAccess`.
+pub fn disable_peer(peer: Option<ContextId>) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let peer = peer.ok_or(CudaError::InvalidContext)?;
+    Ok(driver.disable_peer(context, peer)?)
+}
+
+/// `cuCtxGetFlags`.
+pub fn flags(flags: Out<c_uint>) -> CallResult {
+    let (driver, context) = SIMULATOR.lock_current_context()?;
+    flags.set(driver.context_flags(context)?);
+    Ok(())
+}
+
+/// `cuCtxGetApiVersion`: a null handle means the current context.
+pub fn api_version(context: Option<ContextId>, version: Out<c_uint>) -> CallResult {
+    let _context_check = lock_context_drained(context)?;
+    version.set(API_VERSION);
+    Ok(())
+}
+
+/// `cuCtxSynchronize`.
+pub fn synchronize() -> CallResult {
+    let (driver, context) = SIMULATOR.lock_current_context()?;
+    SIMULATOR.captures.check_context_wait(context)?;
+    drop(driver);
+    SIMULATOR.wait(WaitTarget::All);
+    let mut driver = SIMULATOR.lock_driver()?;
+    Ok(driver.synchronize_context(context)?)
+}
+
+/// `cuCtxSynchronize_v2` of CUDA 13: a null handle means the current context.
+pub fn synchronize_one(context: Option<ContextId>) -> CallResult {
+    let (mut driver, context) = lock_context_drained(context)?;
+    Ok(driver.synchronize_context(context)?)
+}
+
+/// `cuCtxGetLimit`.
+pub fn limit(value: Out<usize>, limit: c_int) -> CallResult {
+    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    value.set(driver.limit(context, Limit::from_number(limit)?)?);
+    Ok(())
+}
+
+/// `cuCtxSetLimit`.
+pub fn set_limit(limit: c_int, value: usize) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    Ok(driver.set_limit(context, Limit::from_number(limit)?, value)?)
+}
+
+/// `cuCtxGetCacheConfig`.
+pub fn cache_config(config: Out<c_int>) -> CallResult {
+    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    config.set(driver.cache_preference(context)?);
+    Ok(())
+}
+
+/// `cuCtxSetCacheConfig`.
+pub fn set_cache_config(config: c_int) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    Ok(driver.set_cache_preference(context, config)?)
+}
+
+/// `cuCtxGetSharedMemConfig`.
+pub fn shared_config(config: Out<c_int>) -> CallResult {
+    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    config.set(driver.bank_size(context)?);
+    Ok(())
+}
+
+/// `cuCtxSetSharedMemConfig`.
+pub fn set_shared_config(config: c_int) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    Ok(driver.set_bank_size(context, config)?)
+}
+
+/// `cuCtxGetStreamPriorityRange`.
+pub fn stream_priority_range(
+    least: Option<Out<c_int>>,
+    greatest: Option<Out<c_int>>,
+) -> CallResult {
+    require_current()?;
+    Out::set_optional(least, PRIORITIES.0);
+    Out::set_optional(greatest, PRIORITIES.1);
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Events and elapsed time.
+
+use std::ffi::c_uint;
+
+use cuda_sim::driver::{CudaError, EventId};
+use cust_raw::CUevent;
+
+use super::SIMULATOR;
+use crate::arguments::{Out, handle};
+use crate::simulator::operation::StreamOp;
+use crate::simulator::queue::WaitTarget;
+use crate::simulator::thread::Stream;
+use crate::status::CallResult;
+
+/// `cuEventCreate`.
+pub fn create(event: Out<CUevent>, flags: c_uint) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context()?;
+    event.set(handle(driver.create_event(context, flags)?.0));
+    Ok(())
+}
+
+/// `cuEventDestroy`.
+pub fn destroy(event: EventId) -> CallResult {
+    SIMULATOR.lock_driver_drained()?.destroy_event(event)?;
+    SIMULATOR.captures.forget_event(event);
+    Ok(())
+}
+
+/// `cuEventRecord`.
+pub fn record(event: EventId, stream: Stream) -> CallResult {
+    record_with_flags(event, stream, 0)
+}
+
+/// `cuEventRecordWithFlags`: with the only flag, `CU_EVENT_RECORD_EXTERNAL`, a capture makes a node that
+/// records the event at each launch of its graph.
+pub fn record_with_flags(event: EventId, stream: Stream, flags: c_uint) -> CallResult {
+    if flags > 1 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let (driver, context, stream) = SIMULATOR.lock_live_stream(stream)?;
+    if driver.event_context(event)? != context {
+        return Err(CudaError::InvalidHandle.into());
+    }
+    if SIMULATOR
+        .captures
+        .record_event(&SIMULATOR.graphs, context, stream, event, flags == 1)?
+    {
+        return Ok(());
+    }
+    Ok(SIMULATOR.submit(driver, context, stream, StreamOp::RecordEvent(event))?)
+}
+
+/// `cuEventQuery`. Fails if a capture forbids queries of events.
+pub fn query(event: EventId) -> CallResult {
+    SIMULATOR.captures.check_event_wait(event)?;
+    SIMULATOR.lock_driver()?.event_context(event)?;
+    SIMULATOR.check_safe()?;
+    if !SIMULATOR.is_done(WaitTarget::Event(event)) {
+        return Err(CudaError::NotReady.into());
+    }
+    Ok(SIMULATOR.lock_driver()?.query_event(event)?)
+}
+
+/// `cuEventSynchronize`. Fails if a capture forbids waiting for events.
+pub fn synchronize(event: EventId) -> CallResult {
+    SIMULATOR.captures.check_event_wait(event)?;
+    SIMULATOR.lock_driver()?.event_context(event)?;
+    SIMULATOR.check_safe()?;
+    SIMULATOR.wait(WaitTarget::Event(event));
+    Ok(SIMULATOR.lock_driver()?.synchronize_event(event)?)
+}
+
+/// `cuEventElapsedTime`.
+pub fn elapsed_time(milliseconds: Out<f32>, start: EventId, end: EventId) -> CallResult {
+    SIMULATOR.captures.check_event_wait(start)?;
+    SIMULATOR.captures.check_event_wait(end)?;
+    SIMULATOR.lock_driver()?.check_elapsed(start, end)?;
+    for event in [start, end] {
+        if SIMULATOR.queue.contains(WaitTarget::Event(event), u64::MAX) {
+            return Err(CudaError::NotReady.into());
+        }
+    }
+    milliseconds.set(SIMULATOR.lock_driver()?.elapsed_time(start, end)?);
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! Kernels: attributes and preferences, occupancy, and the control of a profiler.
+
+use std::ffi::{c_char, c_int, c_uint};
+use std::sync::MutexGuard;
+
+use cuda_sim::driver::{CudaError, Driver, FunctionId, OccupancyCalculator};
+use cust_raw::{CUfunction, CUmodule, CUoccupancyB2DSize};
+
+use super::SIMULATOR;
+use super::launch_attributes;
+use crate::arguments::{In, Out, handle, number};
+use crate::simulator::queue::WaitTarget;
+use crate::simulator::thread::{require_current, with_contexts};
+use crate::status::CallResult;
+use crate::types::CUlaunchConfig;
+
+/// Locks the driver and resolves a function handle; a library's kernel resolves to its function in the
+/// current context.
+fn lock_function(
+    handle: CUfunction,
+) -> Result<(MutexGuard<'static, Driver>, FunctionId), CudaError> {
+    let context = with_contexts(|contexts| contexts.current());
+    let mut driver = SIMULATOR.lock_driver()?;
+    let function = driver.resolve_function(number(handle), context)?;
+    Ok((driver, function))
+}
+
+/// `cuFuncGetAttribute`.
+pub fn attribute(value: Out<c_int>, attribute: c_int, function: CUfunction) -> CallResult {
+    let (driver, function) = lock_function(function)?;
+    value.set(driver.function_attribute(function, attribute)?);
+    Ok(())
+}
+
+/// `cuFuncSetAttribute`.
+pub fn set_attribute(function: CUfunction, attribute: c_int, value: c_int) -> CallResult {
+    // Pending launches were validated with the old value.
+    SIMULATOR.wait(WaitTarget::All);
+    let (mut driver, function) = lock_function(function)?;
+    Ok(driver.set_function_attribute(function, attribute, value)?)
+}
+
+/// `cuFuncSetCacheConfig`: the preferred split between L1 cache and shared memory. Validated, but without
+/// effect.
+pub fn set_cache_config(function: CUfunction, config: c_int) -> CallResult {
+    check_preference(function, config, 3)
+}
+
+/// `cuFuncSetSharedMemConfig`: the shared-memory bank size. Validated, but without effect: since Maxwell,
+/// GPUs have only one size.
+pub fn set_shared_config(function: CUfunction, config: c_int) -> CallResult {
+    check_preference(function, config, 2)
+}
+
+/// `cuFuncGetModule`.
+pub fn module(module: Out<CUmodule>, function: CUfunction) -> CallResult {
+    let (driver, function) = lock_function(function)?;
+    module.set(handle(driver.function_module(function)?.0));
+    Ok(())
+}
+
+/// `cuFuncGetName`.
+pub fn name(name: Out<*const c_char>, function: CUfunction) -> CallResult {
+    let (driver, function) = lock_function(function)?;
+    name.set(SIMULATOR.tables.intern(driver.function_name(function)?));
+    Ok(())
+}
+
+/// `cuFuncGetParamInfo`.
+pub fn parameter(
+    function: CUfunction,
+    index: usize,
+    offset: Out<usize>,
+    size: Option<Out<usize>>,
+) -> CallResult {
+    let (driver, function) = lock_function(function)?;
+    let parameters = driver.parameters(function)?.0;
+    let parameter = parameters.get(index).ok_or(CudaError::InvalidValue)?;
+    offset.set(parameter.offset as usize);
+    Out::set_optional(size, parameter.size as usize);
+    Ok(())
+}
+
+/// `cuFuncIsLoaded`: always true, because modules are loaded eagerly.
+pub fn is_loaded(state: Out<c_int>, function: CUfunction) -> CallResult {
+    /// `CU_FUNCTION_LOADING_STATE_LOADED`.
+    const LOADED: c_int = 1;
+    load(function)?;
+    state.set(LOADED);
+    Ok(())
+}
+
+/// `cuFuncLoad`: a no-op, because modules are loaded eagerly.
+pub fn load(function: CUfunction) -> CallResult {
+    let (driver, function) = lock_function(function)?;
+    driver.function_module(function)?;
+    Ok(())
+}
+
+/// Rejects an unknown function, and a preference outside 0 to `last`.
+fn check_preference(function: CUfunction, preference: c_int, last: c_int) -> CallResult {
+    load(function)?;
+    if !(0..=last).contains(&preference) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    Ok(())
+}
+
+/// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE`, the only flag; it has no effect.
+const OCCUPANCY_FLAGS: c_uint = 1;
+
+/// `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
+pub fn active_blocks(
+    blocks: Out<c_int>,
+    function: CUfunction,
+    threads: c_int,
+    dynamic_shared: usize,
+) -> CallResult {
+    let blocks_per_sm = calculator(function)?.max_active_blocks(threads, dynamic_shared as u64)?;
+    blocks.set(blocks_per_sm as c_int);
+    Ok(())
+}
+
+/// `cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags`.
+pub fn active_blocks_with_flags(
+    blocks: Out<c_int>,
+    function: CUfunction,
+    threads: c_int,
+    dynamic_shared: usize,
+    flags: c_uint,
+) -> CallResult {
+    check_flags(flags)?;
+    active_blocks(blocks, function, threads, dynamic_shared)
+}
+
+/// `cuOccupancyMaxPotentialBlockSize`.
+pub fn potential_block_size(
+    blocks: Out<c_int>,
+    threads: Out<c_int>,
+    function: CUfunction,
+    dynamic_shared_of: CUoccupancyB2DSize,
+    dynamic_shared: usize,
+    limit: c_int,
+) -> CallResult {
+    // The calculator is a copy, so the driver is not locked while the program's function runs.
+    let occupancy = calculator(function)?;
+    let dynamic = |threads| match dynamic_shared_of {
+        // SAFETY: the program passed this function to be called with a block size.
+        Some(function) => unsafe { function(threads) as u64 },
+        None => dynamic_shared as u64,
+    };
+    let best = occupancy.max_potential_block_size(dynamic, limit)?;
+    blocks.set(best.0 as c_int);
+    threads.set(best.1 as c_int);
+    Ok(())
+}
+
+/// `cuOccupancyMaxPotentialBlockSizeWithFlags`.
+pub fn potential_block_size_with_flags(
+    blocks: Out<c_int>,
+    threads: Out<c_int>,
+    function: CUfunction,
+    dynamic_shared_of: CUoccupancyB2DSize,
+    dynamic_shared: usize,
+    limit: c_int,
+    flags: c_uint,
+) -> CallResult {
+    check_flags(flags)?;
+    potential_block_size(
+        blocks,
+        threads,
+        function,
+        dynamic_shared_of,
+        dynamic_shared,
+        limit,
+    )
+}
+
+/// `cuOccupancyAvailableDynamicSMemPerBlock`.
+pub fn available_dynamic_shared(
+    bytes: Out<usize>,
+    function: CUfunction,
+    blocks: c_int,
+    threads: c_int,
+) -> CallResult {
+    bytes.set(calculator(function)?.available_dynamic_shared(blocks, threads)? as usize);
+    Ok(())
+}
+
+/// `cuOccupancyMaxActiveClusters`: only clusters of one block are supported.
+pub fn active_clusters(
+    clusters: Out<c_int>,
+    function: CUfunction,
+    config: In<CUlaunchConfig>,
+) -> CallResult {
+    let config = config.read();
+    // SAFETY: `attributes` has `attribute_count` elements, as `cuOccupancyMaxActiveClusters` requires of its
+    // caller.
+    unsafe { launch_attributes::read(config.attributes, config.attribute_count) }?;
+    let sizes = config.block.map(u64::from);
+    let threads = sizes.into_iter().fold(1, u64::saturating_mul);
+    let threads = c_int::try_from(threads).map_err(|_| CudaError::InvalidValue)?;
+    let blocks = calculator(function)?.max_active_blocks(threads, config.dynamic_shared.into())?;
+    let sm_count = SIMULATOR.lock_driver()?.device().multiprocessors;
+    clusters.set((blocks * sm_count) as c_int);
+    Ok(())
+}
+
+/// `cuOccupancyMaxPotentialClusterSize`: always 1.
+pub fn cluster_size(
+    size: Out<c_int>,
+    function: CUfunction,
+    _config: In<CUlaunchConfig>,
+) -> CallResult {
+    calculator(function)?;
+    size.set(1);
+    Ok(())
+}
+
+/// Returns a function's occupancy calculator, which does not keep the driver locked.
+fn calculator(function: CUfunction) -> Result<OccupancyCalculator, CudaError> {
+    let (driver, function) = lock_function(function)?;
+    driver.occupancy_calculator(function)
+}
+
+fn check_flags(flags: c_uint) -> Result<(), CudaError> {
+    if flags & !OCCUPANCY_FLAGS != 0 {
+        return Err(CudaError::InvalidValue);
+    }
+    Ok(())
+}
+
+/// `cuProfilerStart` and `cuProfilerStop`: no-ops without an attached tool, as on a GPU.
+pub fn switch_profiler() -> CallResult {
+    require_current()?;
+    Ok(())
+}
+
+/// `cuProfilerInitialize`, which current drivers do not support either.
+pub fn initialize_profiler(
+    _config: *const c_char,
+    _output: *const c_char,
+    _format: c_int,
+) -> CallResult {
+    Err(CudaError::NotSupported.into())
+}

@@ -1,0 +1,274 @@
+//! Queries and changes of node parameters and kernel node attributes.
+
+use std::ffi::{c_int, c_void};
+
+use cuda_sim::driver::{CudaError, Driver, EventId};
+use cuda_sim::exec::LaunchSpec;
+use cust_raw::{
+    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUevent, CUgraph,
+};
+
+use super::nodes::{existing_event, read_any};
+use super::params_in::{self, check_launch};
+use super::params_out;
+use crate::api::SIMULATOR;
+use crate::arguments::{In, InOut, Out, handle};
+use crate::simulator::operation::{Kernel, Node, NodeId, StreamOp};
+use crate::status::CallResult;
+use crate::types::graph::{KernelNodeParams, NodeParams};
+
+/// Replaces a node's operation by one of the same type. A kernel node keeps its attributes.
+pub fn replace_op(driver: &Driver, node: &mut Node, op: StreamOp) -> Result<(), CudaError> {
+    if !node.op.is_same_kind(&op) {
+        return Err(CudaError::InvalidValue);
+    }
+    node.op = match (&node.op, op) {
+        (StreamOp::Kernel(old), StreamOp::Kernel(new)) => {
+            StreamOp::Kernel(Attributes::of(old).apply(driver, &new)?)
+        }
+        (_, other) => other,
+    };
+    node.argument_pointers.clear();
+    Ok(())
+}
+
+/// Replaces the operation of a node.
+fn set(node: NodeId, op: StreamOp) -> CallResult {
+    let driver = SIMULATOR.lock_driver()?;
+    Ok(replace_op(&driver, SIMULATOR.graphs().node_mut(node)?, op)?)
+}
+
+/// `cuGraphKernelNodeGetParams`, before CUDA 12.
+pub fn kernel_v1(node: NodeId, out: Out<CUDA_KERNEL_NODE_PARAMS>) -> CallResult {
+    let new = kernel_params(node)?;
+    out.set(CUDA_KERNEL_NODE_PARAMS {
+        func: new.func,
+        gridDimX: new.grid[0],
+        gridDimY: new.grid[1],
+        gridDimZ: new.grid[2],
+        blockDimX: new.block[0],
+        blockDimY: new.block[1],
+        blockDimZ: new.block[2],
+        sharedMemBytes: new.shared_mem_bytes,
+        kernelParams: new.kernel_params,
+        extra: new.extra,
+    });
+    Ok(())
+}
+
+/// `cuGraphKernelNodeGetParams`.
+pub fn kernel(node: NodeId, out: Out<KernelNodeParams>) -> CallResult {
+    out.set(kernel_params(node)?);
+    Ok(())
+}
+
+fn kernel_params(node: NodeId) -> Result<KernelNodeParams, CudaError> {
+    let driver = SIMULATOR.lock_driver_drained()?;
+    params_out::kernel(&driver, SIMULATOR.graphs().node_mut(node)?)
+}
+
+/// `cuGraphKernelNodeSetParams`, before CUDA 12.
+pub fn set_kernel_v1(node: NodeId, params: In<CUDA_KERNEL_NODE_PARAMS>) -> CallResult {
+    set(node, StreamOp::Kernel(params_in::kernel_v1(params)?))
+}
+
+/// `cuGraphKernelNodeSetParams`.
+pub fn set_kernel(node: NodeId, params: In<KernelNodeParams>) -> CallResult {
+    set(node, StreamOp::Kernel(params_in::kernel(params)?))
+}
+
+/// `cuGraphMemcpyNodeGetParams`.
+pub fn memcpy(node: NodeId, out: Out<CUDA_MEMCPY3D>) -> CallResult {
+    out.set(params_out::memcpy(SIMULATOR.graphs().node(node)?)?);
+    Ok(())
+}
+
+/// `cuGraphMemcpyNodeSetParams`.
+pub fn set_memcpy(node: NodeId, params: In<CUDA_MEMCPY3D>) -> CallResult {
+    set(node, params_in::memcpy(params)?)
+}
+
+/// `cuGraphMemsetNodeGetParams`.
+pub fn memset(node: NodeId, out: Out<CUDA_MEMSET_NODE_PARAMS>) -> CallResult {
+    out.set(params_out::memset(SIMULATOR.graphs().node(node)?)?);
+    Ok(())
+}
+
+/// `cuGraphMemsetNodeSetParams`.
+pub fn set_memset(node: NodeId, params: In<CUDA_MEMSET_NODE_PARAMS>) -> CallResult {
+    set(node, params_in::memset_v1(params)?)
+}
+
+/// `cuGraphHostNodeGetParams`.
+pub fn host(node: NodeId, out: Out<CUDA_HOST_NODE_PARAMS>) -> CallResult {
+    out.set(params_out::host(SIMULATOR.graphs().node(node)?)?);
+    Ok(())
+}
+
+/// `cuGraphHostNodeSetParams`.
+pub fn set_host(node: NodeId, params: In<CUDA_HOST_NODE_PARAMS>) -> CallResult {
+    set(node, params_in::host(params)?)
+}
+
+/// `cuGraphChildGraphNodeGetGraph`: the graph in the node, which belongs to it.
+pub fn child(node: NodeId, out: Out<CUgraph>) -> CallResult {
+    match &SIMULATOR.graphs().node(node)?.op {
+        StreamOp::Graph(body) => out.set(handle(body.id.0)),
+        _ => return Err(CudaError::InvalidValue.into()),
+    }
+    Ok(())
+}
+
+/// `cuGraphEventRecordNodeGetEvent`.
+pub fn recorded_event(node: NodeId, out: Out<CUevent>) -> CallResult {
+    event(node, out, |op| matches!(op, StreamOp::RecordEvent(_)))
+}
+
+/// `cuGraphEventWaitNodeGetEvent`.
+pub fn awaited_event(node: NodeId, out: Out<CUevent>) -> CallResult {
+    event(node, out, |op| matches!(op, StreamOp::WaitEvent(_)))
+}
+
+/// Returns the event of an event node of the requested type.
+fn event(node: NodeId, out: Out<CUevent>, matches: impl Fn(&StreamOp) -> bool) -> CallResult {
+    match &SIMULATOR.graphs().node(node)?.op {
+        op @ (StreamOp::RecordEvent(EventId(event)) | StreamOp::WaitEvent(EventId(event)))
+            if matches(op) =>
+        {
+            out.set(handle(*event));
+            Ok(())
+        }
+        _ => Err(CudaError::InvalidValue.into()),
+    }
+}
+
+/// `cuGraphEventRecordNodeSetEvent`.
+pub fn set_recorded_event(node: NodeId, event: EventId) -> CallResult {
+    set(node, StreamOp::RecordEvent(existing_event(event)?))
+}
+
+/// `cuGraphEventWaitNodeSetEvent`.
+pub fn set_awaited_event(node: NodeId, event: EventId) -> CallResult {
+    set(node, StreamOp::WaitEvent(existing_event(event)?))
+}
+
+/// `cuGraphMemAllocNodeGetParams`.
+pub fn alloc(node: NodeId, out: Out<CUDA_MEM_ALLOC_NODE_PARAMS>) -> CallResult {
+    out.set(params_out::allocation(SIMULATOR.graphs().node(node)?)?);
+    Ok(())
+}
+
+/// `cuGraphMemFreeNodeGetParams`.
+pub fn free(node: NodeId, out: Out<CUdeviceptr>) -> CallResult {
+    match SIMULATOR.graphs().node(node)?.op {
+        StreamOp::Free(address) => out.set(address),
+        _ => return Err(CudaError::InvalidValue.into()),
+    }
+    Ok(())
+}
+
+/// `cuGraphNodeSetParams`: for all node types except allocation and free, whose memory is fixed.
+pub fn set_any(node: NodeId, params: InOut<NodeParams>) -> CallResult {
+    set(node, read_changed(&params)?)
+}
+
+/// Creates the new operation of a node of any type except allocation and free.
+pub fn read_changed(params: &InOut<NodeParams>) -> Result<StreamOp, CudaError> {
+    // SAFETY: the C function requires a valid structure.
+    if let 10 | 11 = unsafe { (*params.as_ptr()).kind } {
+        return Err(CudaError::NotSupported);
+    }
+    read_any(params)
+}
+
+/// The values of `CUlaunchAttributeID` that kernel nodes support.
+const COOPERATIVE: c_int = 2;
+const PRIORITY: c_int = 8;
+
+/// `cuGraphKernelNodeGetAttribute`.
+pub fn attribute(node: NodeId, attribute: c_int, out: Out<c_void>) -> CallResult {
+    let graphs = SIMULATOR.graphs();
+    let StreamOp::Kernel(kernel) = &graphs.node(node)?.op else {
+        return Err(CudaError::InvalidValue.into());
+    };
+    let value: c_int = match attribute {
+        COOPERATIVE => kernel.launch.spec().cooperative.into(),
+        PRIORITY => kernel.priority,
+        _ => return Err(CudaError::NotSupported.into()),
+    };
+    // SAFETY: both attributes are of type `int`.
+    unsafe { out.set_as(value) };
+    Ok(())
+}
+
+/// `cuGraphKernelNodeSetAttribute`.
+pub fn set_attribute(node: NodeId, attribute: c_int, src: In<c_void>) -> CallResult {
+    change_attributes(node, |attributes| {
+        // SAFETY: both attributes are of type `int`.
+        let value = || unsafe { src.read_as::<c_int>() };
+        match attribute {
+            COOPERATIVE => attributes.cooperative = value() != 0,
+            PRIORITY => attributes.priority = value(),
+            _ => return Err(CudaError::NotSupported),
+        }
+        Ok(())
+    })
+}
+
+/// `cuGraphKernelNodeCopyAttributes`.
+pub fn copy_attributes(out: NodeId, src: NodeId) -> CallResult {
+    let source = match &SIMULATOR.graphs().node(src)?.op {
+        StreamOp::Kernel(kernel) => Attributes::of(kernel),
+        _ => return Err(CudaError::InvalidValue.into()),
+    };
+    change_attributes(out, |attributes| {
+        *attributes = source;
+        Ok(())
+    })
+}
+
+/// The attributes of a kernel node.
+#[derive(Clone, Copy)]
+struct Attributes {
+    cooperative: bool,
+    priority: i32,
+}
+
+impl Attributes {
+    fn of(kernel: &Kernel) -> Attributes {
+        Attributes {
+            cooperative: kernel.launch.spec().cooperative,
+            priority: kernel.priority,
+        }
+    }
+
+    /// Returns `kernel` with these attributes, after a check that it can be launched.
+    fn apply(self, driver: &Driver, kernel: &Kernel) -> Result<Kernel, CudaError> {
+        let spec = LaunchSpec {
+            cooperative: self.cooperative,
+            ..kernel.launch.spec().clone()
+        };
+        Ok(Kernel {
+            launch: check_launch(driver, kernel.launch.function(), spec)?,
+            priority: self.priority,
+        })
+    }
+}
+
+/// Changes the attributes of a kernel node.
+fn change_attributes(
+    node: NodeId,
+    change: impl FnOnce(&mut Attributes) -> Result<(), CudaError>,
+) -> CallResult {
+    let driver = SIMULATOR.lock_driver_drained()?;
+    let mut graphs = SIMULATOR.graphs();
+    let node = graphs.node_mut(node)?;
+    let StreamOp::Kernel(kernel) = &mut node.op else {
+        return Err(CudaError::InvalidValue.into());
+    };
+    let mut attributes = Attributes::of(kernel);
+    change(&mut attributes)?;
+    *kernel = attributes.apply(&driver, kernel)?;
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Conversion of node parameters from C into validated operations.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use cuda_sim::driver::{CheckedLaunch, CudaError, Driver, FunctionId, Memset, MemsetValue};
+use cuda_sim::exec::LaunchSpec;
+use cust_raw::{
+    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS,
+};
+
+use crate::api::{SIMULATOR, launch, memcpy};
+use crate::arguments::{Argument, In, InOut, number};
+use crate::simulator::operation::{GraphId, HostFunction, Kernel, StreamOp};
+use crate::simulator::thread::with_contexts;
+use crate::types::graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+
+/// Reads a kernel node's parameters from the structure before CUDA 12, which has no context.
+pub fn kernel_v1(from: In<CUDA_KERNEL_NODE_PARAMS>) -> Result<Kernel, CudaError> {
+    let v1 = from.read();
+    let params = KernelNodeParams {
+        func: v1.func,
+        grid: [v1.gridDimX, v1.gridDimY, v1.gridDimZ],
+        block: [v1.blockDimX, v1.blockDimY, v1.blockDimZ],
+        shared_mem_bytes: v1.sharedMemBytes,
+        kernel_params: v1.kernelParams,
+        extra: v1.extra,
+        kern: std::ptr::null_mut(),
+        ctx: std::ptr::null_mut(),
+    };
+    // SAFETY: the C function requires the kernel's arguments in both versions of the structure.
+    unsafe { kernel_op(&params) }
+}
+
+/// Reads a kernel node's parameters.
+pub fn kernel(from: In<KernelNodeParams>) -> Result<Kernel, CudaError> {
+    // SAFETY: the C function requires the kernel's arguments in the structure.
+    unsafe { kernel_op(&from.read()) }
+}
+
+/// Creates the operation of a kernel node.
+///
+/// # Safety
+/// `params` must hold the kernel's arguments.
+unsafe fn kernel_op(params: &KernelNodeParams) -> Result<Kernel, CudaError> {
+    let handle = match params.func.is_null() {
+        true => params.kern.cast(),
+        false => params.func,
+    };
+    let context = with_contexts(|contexts| contexts.current());
+    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let function = driver.resolve_function(number(handle), context)?;
+    let spec = LaunchSpec {
+        grid: params.grid,
+        block: params.block,
+        dynamic_shared: params.shared_mem_bytes,
+        // SAFETY: the structure holds the kernel's arguments, by this function's contract.
+        parameters: unsafe { launch::pack(&driver, function, params.kernel_params, params.extra) }?,
+        cooperative: false,
+    };
+    Ok(Kernel {
+        launch: check_launch(&driver, function, spec)?,
+        priority: 0,
+    })
+}
+
+/// Checks a launch in the context of its kernel's module.
+pub fn check_launch(
+    driver: &Driver,
+    function: FunctionId,
+    spec: LaunchSpec,
+) -> Result<CheckedLaunch, CudaError> {
+    let context = driver.module_context(driver.function_module(function)?)?;
+    driver.check_launch(context, function, spec)
+}
+
+/// Reads a memcpy node's parameters.
+pub fn memcpy(from: In<CUDA_MEMCPY3D>) -> Result<StreamOp, CudaError> {
+    let memcpy = memcpy::read_three_d(from)?;
+    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    SIMULATOR
+        .graph_memory
+        .check_memcpy(&driver, context, &memcpy)?;
+    Ok(StreamOp::Memcpy(memcpy))
+}
+
+/// Reads a memcpy node's parameters from the structure for nodes of any type.
+///
+/// # Safety
+/// `params` must be a valid structure.
+pub unsafe fn memcpy_any(params: *const MemcpyNodeParams) -> Result<StreamOp, CudaError> {
+    // SAFETY: `params` is valid, by this function's contract.
+    unsafe {
+        if (&raw const (*params).flags).read() != 0 {
+            return Err(CudaError::InvalidValue);
+        }
+        memcpy(In::from_c(&raw const (*params).copy_params)?)
+    }
+}
+
+/// Reads a memset node's parameters from the structure without a context.
+pub fn memset_v1(from: In<CUDA_MEMSET_NODE_PARAMS>) -> Result<StreamOp, CudaError> {
+    let v1 = from.read();
+    memset(&MemsetNodeParams {
+        dst: v1.dst,
+        pitch: v1.pitch,
+        value: v1.value,
+        element_size: v1.elementSize,
+        width: v1.width,
+        height: v1.height,
+        ctx: std::ptr::null_mut(),
+    })
+}
+
+/// Creates the operation of a memset node.
+pub fn memset(params: &MemsetNodeParams) -> Result<StreamOp, CudaError> {
+    let value = match params.element_size {
+        1 => MemsetValue::U8(u8::try_from(params.value).map_err(|_| CudaError::InvalidValue)?),
+        2 => MemsetValue::U16(u16::try_from(params.value).map_err(|_| CudaError::InvalidValue)?),
+        4 => MemsetValue::U32(params.value),
+        _ => return Err(CudaError::InvalidValue),
+    };
+    let memset = Memset {
+        address: params.dst,
+        pitch: params.pitch as u64,
+        value,
+        width: params.width as u64,
+        height: params.height as u64,
+    };
+    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    SIMULATOR
+        .graph_memory
+        .check_memset(&driver, context, &memset)?;
+    Ok(StreamOp::Memset(memset))
+}
+
+/// Reads a host node's parameters.
+pub fn host(from: In<CUDA_HOST_NODE_PARAMS>) -> Result<StreamOp, CudaError> {
+    let params = from.read();
+    if params.fn_.is_none() {
+        return Err(CudaError::InvalidValue);
+    }
+    Ok(StreamOp::Host(HostFunction::Plain {
+        function: params.fn_,
+        data: params.userData,
+    }))
+}
+
+/// Creates the operation of a child graph node. A graph that allocates or frees memory cannot be a child.
+pub fn child(graph: GraphId) -> Result<StreamOp, CudaError> {
+    let graphs = SIMULATOR.graphs();
+    let body = graphs.graph(graph)?;
+    if body.has_memory() {
+        return Err(CudaError::NotSupported);
+    }
+    Ok(StreamOp::Graph(Arc::new(body.clone())))
+}
+
+/// Reserves the memory of an allocation node, and writes its address to the structure.
+pub fn allocation(params: InOut<CUDA_MEM_ALLOC_NODE_PARAMS>) -> Result<StreamOp, CudaError> {
+    /// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`.
+    const PINNED: c_int = 1;
+    const DEVICE: c_int = 1;
+    let params = params.as_ptr();
+    // SAFETY: the structure is readable; enums are read as integers.
+    let (allocation_type, location_kind, device, bytes) = unsafe {
+        (
+            (&raw const (*params).poolProps.allocType)
+                .cast::<c_int>()
+                .read(),
+            (&raw const (*params).poolProps.location.type_)
+                .cast::<c_int>()
+                .read(),
+            (*params).poolProps.location.id,
+            (*params).bytesize,
+        )
+    };
+    if allocation_type != PINNED || location_kind != DEVICE || device != 0 {
+        return Err(CudaError::InvalidValue);
+    }
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let memory = &SIMULATOR.graph_memory;
+    let reservation = memory.reserve(&mut driver, context, bytes as u64)?;
+    // SAFETY: the structure is writable.
+    unsafe { (*params).dptr = reservation.address };
+    Ok(StreamOp::Allocate(reservation))
+}
+
+/// Creates the operation of a free node.
+pub fn free_op(address: u64) -> Result<StreamOp, CudaError> {
+    let driver = SIMULATOR.lock_driver_drained()?;
+    if !SIMULATOR.graph_memory.is_reserved(address) && driver.owner(address).is_none() {
+        return Err(CudaError::InvalidValue);
+    }
+    Ok(StreamOp::Free(address))
+}

@@ -1,0 +1,315 @@
+//! Arrays, texture objects and surface objects.
+
+use std::ffi::{c_int, c_uint};
+
+use cuda_sim::driver::{ArrayDescription, CudaError, Resource};
+use cuda_sim::exec::image::{AddressMode, Channel, Image, Slices, Texture};
+use cust_raw::{
+    CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
+    CUDA_TEXTURE_DESC, CUarray, CUsurfObject, CUtexObject,
+};
+
+use super::SIMULATOR;
+use crate::arguments::{In, Out, handle, number, required};
+use crate::log::warn;
+use crate::simulator::lock;
+use crate::simulator::tables::ObjectDescriptors;
+use crate::status::CallResult;
+
+/// Values of `CUarray_format`.
+const FORMATS: [(c_int, Channel); 8] = [
+    (1, Channel::U8),
+    (2, Channel::U16),
+    (3, Channel::U32),
+    (8, Channel::S8),
+    (9, Channel::S16),
+    (10, Channel::S32),
+    (16, Channel::F16),
+    (32, Channel::F32),
+];
+
+/// Values of `CUresourcetype`.
+const ARRAY: c_int = 0;
+const MIPMAPPED: c_int = 1;
+const LINEAR: c_int = 2;
+const PITCHED: c_int = 3;
+
+/// Flags of a texture: integer reads without conversion, and normalized coordinates. Disabled trilinear
+/// optimization and seamless cube maps are accepted without effect on the result. sRGB is not supported.
+const READ_AS_INTEGER: c_uint = 1;
+const NORMALIZED_COORDINATES: c_uint = 2;
+const DISABLE_TRILINEAR: c_uint = 0x20;
+const SEAMLESS_CUBEMAP: c_uint = 0x40;
+
+/// Stores the descriptors of an object, whose resource [`read_resource`] has accepted.
+fn store_descriptors(
+    object: u64,
+    resource: &In<CUDA_RESOURCE_DESC>,
+    params: Option<CUDA_TEXTURE_DESC>,
+) {
+    // SAFETY: the structure is readable, and its kind, the only enum outside of its union, is valid.
+    let resource = unsafe { resource.as_ptr().read() };
+    let descriptors = ObjectDescriptors { resource, params };
+    lock(&SIMULATOR.tables.image_descriptors).insert(object, descriptors);
+}
+
+/// `cuArrayCreate`.
+pub fn create(out: Out<CUarray>, from: In<CUDA_ARRAY_DESCRIPTOR>) -> CallResult {
+    let from = from.as_ptr();
+    // SAFETY: the descriptor is readable; its format is read as an integer.
+    let (width, height, format, channels) = unsafe {
+        (
+            (*from).Width as u64,
+            (*from).Height as u64,
+            format_of(&raw const (*from).Format),
+            (*from).NumChannels,
+        )
+    };
+    create_array(out, [width, height, 0], format, channels, 0)
+}
+
+/// `cuArray3DCreate`.
+pub fn create_3d(out: Out<CUarray>, from: In<CUDA_ARRAY3D_DESCRIPTOR>) -> CallResult {
+    let from = from.as_ptr();
+    // SAFETY: the descriptor is readable; its format is read as an integer.
+    let (size, format, channels, flags) = unsafe {
+        (
+            [(*from).Width, (*from).Height, (*from).Depth].map(|size| size as u64),
+            format_of(&raw const (*from).Format),
+            (*from).NumChannels,
+            (*from).Flags,
+        )
+    };
+    create_array(out, size, format, channels, flags)
+}
+
+/// Creates an array in the current context.
+fn create_array(
+    out: Out<CUarray>,
+    size: [u64; 3],
+    format: c_int,
+    channels: c_uint,
+    flags: c_uint,
+) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let description = ArrayDescription {
+        size,
+        channel: channel(format)?,
+        channels,
+        flags,
+    };
+    out.set(handle(driver.create_array(context, &description)?));
+    Ok(())
+}
+
+/// `cuArrayGetDescriptor`.
+pub fn descriptor(out: Out<CUDA_ARRAY_DESCRIPTOR>, array: CUarray) -> CallResult {
+    let out = out.as_ptr();
+    let description = SIMULATOR.lock_driver_drained()?.array(number(array))?;
+    // SAFETY: the descriptor is writable, and the format is a valid enum value.
+    unsafe {
+        (*out).Width = description.size[0] as usize;
+        (*out).Height = description.size[1] as usize;
+        (&raw mut (*out).Format)
+            .cast::<c_int>()
+            .write(format(description.channel));
+        (*out).NumChannels = description.channels;
+    }
+    Ok(())
+}
+
+/// `cuArray3DGetDescriptor`.
+pub fn descriptor_3d(out: Out<CUDA_ARRAY3D_DESCRIPTOR>, array: CUarray) -> CallResult {
+    let out = out.as_ptr();
+    let description = SIMULATOR.lock_driver_drained()?.array(number(array))?;
+    // SAFETY: the descriptor is writable, and the format is a valid enum value.
+    unsafe {
+        (*out).Width = description.size[0] as usize;
+        (*out).Height = description.size[1] as usize;
+        (*out).Depth = description.size[2] as usize;
+        (&raw mut (*out).Format)
+            .cast::<c_int>()
+            .write(format(description.channel));
+        (*out).NumChannels = description.channels;
+        (*out).Flags = description.flags;
+    }
+    Ok(())
+}
+
+/// `cuArrayDestroy`.
+pub fn destroy(array: CUarray) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    Ok(driver.destroy_array(context, number(array))?)
+}
+
+/// `cuTexObjectCreate`.
+pub fn create_texture(
+    out: Option<Out<CUtexObject>>,
+    resource: In<CUDA_RESOURCE_DESC>,
+    params: In<CUDA_TEXTURE_DESC>,
+    view: *const CUDA_RESOURCE_VIEW_DESC,
+) -> CallResult {
+    if !view.is_null() {
+        warn(format_args!(
+            "the simulator does not support resource views"
+        ));
+        return Err(CudaError::NotSupported.into());
+    }
+    let out = required(out)?;
+    let (parsed, texture) = (read_resource(&resource)?, read_texture(&params)?);
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let object = driver.create_texture(context, parsed, &texture)?;
+    // SAFETY: the structure is readable, and `read_texture` has found its enums valid.
+    let params = unsafe { params.as_ptr().read() };
+    store_descriptors(object, &resource, Some(params));
+    out.set(object);
+    Ok(())
+}
+
+/// `cuTexObjectDestroy`.
+pub fn destroy_texture(texture: CUtexObject) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    driver.destroy_texture(context, texture)?;
+    lock(&SIMULATOR.tables.image_descriptors).remove(&texture);
+    Ok(())
+}
+
+/// `cuTexObjectGetResourceDesc`, `cuSurfObjectGetResourceDesc`.
+pub fn resource_of(out: Out<CUDA_RESOURCE_DESC>, object: u64) -> CallResult {
+    let descriptors = lock(&SIMULATOR.tables.image_descriptors);
+    let entry = descriptors.get(&object);
+    out.set(entry.ok_or(CudaError::InvalidValue)?.resource);
+    Ok(())
+}
+
+/// `cuTexObjectGetTextureDesc`.
+pub fn texture_of(out: Out<CUDA_TEXTURE_DESC>, texture: CUtexObject) -> CallResult {
+    let descriptors = lock(&SIMULATOR.tables.image_descriptors);
+    let entry = descriptors.get(&texture);
+    let params = entry.and_then(|entry| entry.params);
+    out.set(params.ok_or(CudaError::InvalidValue)?);
+    Ok(())
+}
+
+/// `cuSurfObjectCreate`.
+pub fn create_surface(out: Out<CUsurfObject>, resource: In<CUDA_RESOURCE_DESC>) -> CallResult {
+    let Resource::Array(array) = read_resource(&resource)? else {
+        return Err(CudaError::InvalidValue.into());
+    };
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let object = driver.create_surface(context, array)?;
+    store_descriptors(object, &resource, None);
+    out.set(object);
+    Ok(())
+}
+
+/// `cuSurfObjectDestroy`.
+pub fn destroy_surface(surface: CUsurfObject) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    driver.destroy_surface(context, surface)?;
+    lock(&SIMULATOR.tables.image_descriptors).remove(&surface);
+    Ok(())
+}
+
+/// Reads an enum as an integer, because it may hold a value that the Rust enum lacks.
+fn format_of<T>(format: *const T) -> c_int {
+    // SAFETY: all callers pass a pointer to a readable C enum, which has the size of an `int`.
+    unsafe { format.cast::<c_int>().read() }
+}
+
+fn channel(number: c_int) -> Result<Channel, CudaError> {
+    let entry = FORMATS.iter().find(|(format, _)| *format == number);
+    entry
+        .map(|(_, channel)| *channel)
+        .ok_or(CudaError::InvalidValue)
+}
+
+fn format(channel: Channel) -> c_int {
+    let entry = FORMATS.iter().find(|(_, entry)| *entry == channel);
+    entry.map_or(0, |(number, _)| *number)
+}
+
+/// Reads a resource descriptor.
+fn read_resource(from: &In<CUDA_RESOURCE_DESC>) -> Result<Resource, CudaError> {
+    let from = from.as_ptr();
+    // SAFETY: the descriptor is readable; `resType` selects the valid part of the union.
+    unsafe {
+        match format_of(&raw const (*from).resType) {
+            ARRAY => Ok(Resource::Array(number((*from).res.array.hArray))),
+            MIPMAPPED => {
+                warn(format_args!(
+                    "the simulator does not support mipmapped arrays"
+                ));
+                Err(CudaError::NotSupported)
+            }
+            LINEAR => {
+                let linear = &raw const (*from).res.linear;
+                Ok(Resource::Linear {
+                    address: (*linear).devPtr,
+                    channel: channel(format_of(&raw const (*linear).format))?,
+                    channels: (*linear).numChannels,
+                    bytes: (*linear).sizeInBytes as u64,
+                })
+            }
+            PITCHED => {
+                let pitched = &raw const (*from).res.pitch2D;
+                Ok(Resource::Pitched {
+                    address: (*pitched).devPtr,
+                    channel: channel(format_of(&raw const (*pitched).format))?,
+                    channels: (*pitched).numChannels,
+                    width: (*pitched).width as u64,
+                    height: (*pitched).height as u64,
+                    pitch: (*pitched).pitchInBytes as u64,
+                })
+            }
+            _ => Err(CudaError::InvalidValue),
+        }
+    }
+}
+
+/// Reads a texture descriptor.
+fn read_texture(from: &In<CUDA_TEXTURE_DESC>) -> Result<Texture, CudaError> {
+    const MODES: [AddressMode; 4] = [
+        AddressMode::Wrap,
+        AddressMode::Clamp,
+        AddressMode::Mirror,
+        AddressMode::Border,
+    ];
+    let from = from.as_ptr();
+    // SAFETY: the descriptor is readable; enums are read as integers.
+    let (modes, filter, flags, border) = unsafe {
+        (
+            (&raw const (*from).addressMode).cast::<[c_int; 3]>().read(),
+            format_of(&raw const (*from).filterMode),
+            (*from).flags,
+            (*from).borderColor,
+        )
+    };
+    let mut address_modes = [AddressMode::Wrap; 3];
+    for (address_mode, mode) in address_modes.iter_mut().zip(modes) {
+        let decoded = usize::try_from(mode).ok().and_then(|mode| MODES.get(mode));
+        *address_mode = *decoded.ok_or(CudaError::InvalidValue)?;
+    }
+    let valid_flags =
+        READ_AS_INTEGER | NORMALIZED_COORDINATES | DISABLE_TRILINEAR | SEAMLESS_CUBEMAP;
+    if !(0..=1).contains(&filter) || flags & !valid_flags != 0 {
+        return Err(CudaError::InvalidValue);
+    }
+    Ok(Texture {
+        image: Image {
+            base: 0,
+            size: [0; 3],
+            slices: Slices::Depth,
+            channel: Channel::U8,
+            channels: 1,
+            pitch: 0,
+            linear: false,
+        },
+        modes: address_modes,
+        linear_filter: filter == 1,
+        normalised: flags & NORMALIZED_COORDINATES != 0,
+        reads_integers: flags & READ_AS_INTEGER != 0,
+        seamless: flags & SEAMLESS_CUBEMAP != 0,
+        border,
+    })
+}

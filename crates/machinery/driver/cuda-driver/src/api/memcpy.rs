@@ -1,0 +1,472 @@
+//! Copies (`cuMemcpy…`) in one, two and three dimensions, and fills (`cuMemset…`).
+//!
+//! The copies here are made of the arguments of C functions, which require that the host ranges are valid: for a
+//! synchronous copy until the call returns, for an asynchronous one until it completes.
+
+use std::ffi::{c_int, c_void};
+
+use cuda_sim::driver::{
+    ContextId, CudaError, Memcpy, MemcpyAddress, MemcpyOperand, Memset, MemsetValue,
+};
+use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUdeviceptr};
+
+use super::SIMULATOR;
+use super::stream;
+use crate::arguments::{HostMemory, In, context, number};
+use crate::simulator::operation::StreamOp;
+use crate::simulator::thread::{PerThreadDefault, Stream};
+use crate::status::CallResult;
+
+/// Values of `CUmemorytype`.
+const HOST: c_int = 1;
+const DEVICE: c_int = 2;
+const ARRAY: c_int = 3;
+const UNIFIED: c_int = 4;
+
+/// Generates the two functions that copy `size` bytes from one kind of memory to another: the synchronous and
+/// the asynchronous one.
+macro_rules! linear_copies {
+    (
+        $c_name:literal $name:ident $name_async:ident,
+        $dst:ident: $dst_type:ty, $src:ident: $src_type:ty
+    ) => {
+        #[doc = concat!("`", $c_name, "`.")]
+        pub fn $name(dst: $dst_type, src: $src_type, size: usize) -> CallResult {
+            run(&Memcpy::linear($dst(dst), $src(src), size as u64))
+        }
+
+        #[doc = concat!("`", $c_name, "Async`.")]
+        pub fn $name_async(
+            dst: $dst_type,
+            src: $src_type,
+            size: usize,
+            h_stream: Stream,
+        ) -> CallResult {
+            run_in(h_stream, &Memcpy::linear($dst(dst), $src(src), size as u64))
+        }
+    };
+}
+
+linear_copies!(
+    "cuMemcpy" unified unified_async,
+    either: CUdeviceptr, either: CUdeviceptr
+);
+linear_copies!(
+    "cuMemcpyHtoD" host_to_device host_to_device_async,
+    device: CUdeviceptr, host: HostMemory
+);
+linear_copies!(
+    "cuMemcpyDtoH" device_to_host device_to_host_async,
+    host: HostMemory, device: CUdeviceptr
+);
+linear_copies!(
+    "cuMemcpyDtoD" device_to_device device_to_device_async,
+    device: CUdeviceptr, device: CUdeviceptr
+);
+
+/// `cuMemcpyHtoA`.
+pub fn host_to_array(to: CUarray, offset: usize, from: HostMemory, bytes: usize) -> CallResult {
+    run(&row(
+        texels(to, offset),
+        MemcpyOperand::linear(host(from)),
+        bytes,
+    ))
+}
+
+/// `cuMemcpyHtoAAsync`.
+pub fn host_to_array_async(
+    to: CUarray,
+    offset: usize,
+    from: HostMemory,
+    bytes: usize,
+    h_stream: Stream,
+) -> CallResult {
+    let copy = row(texels(to, offset), MemcpyOperand::linear(host(from)), bytes);
+    run_in(h_stream, &copy)
+}
+
+/// `cuMemcpyAtoHAsync`.
+pub fn array_to_host_async(
+    to: HostMemory,
+    from: CUarray,
+    offset: usize,
+    bytes: usize,
+    h_stream: Stream,
+) -> CallResult {
+    let copy = row(MemcpyOperand::linear(host(to)), texels(from, offset), bytes);
+    run_in(h_stream, &copy)
+}
+
+/// `cuMemcpyPeer`: a copy between two contexts. Addresses are unique across devices, so the contexts are only
+/// validated.
+pub fn peer(
+    to: CUdeviceptr,
+    to_context: Option<ContextId>,
+    from: CUdeviceptr,
+    from_context: Option<ContextId>,
+    bytes: usize,
+) -> CallResult {
+    check_contexts([to_context, from_context])?;
+    run(&Memcpy::linear(device(to), device(from), bytes as u64))
+}
+
+/// `cuMemcpyPeerAsync`.
+pub fn peer_async(
+    to: CUdeviceptr,
+    to_context: Option<ContextId>,
+    from: CUdeviceptr,
+    from_context: Option<ContextId>,
+    bytes: usize,
+    h_stream: Stream,
+) -> CallResult {
+    check_contexts([to_context, from_context])?;
+    run_in(
+        h_stream,
+        &Memcpy::linear(device(to), device(from), bytes as u64),
+    )
+}
+
+/// `cuMemcpy3DPeer`.
+pub fn three_d_peer(copy: In<CUDA_MEMCPY3D_PEER>) -> CallResult {
+    run(&read_peer(copy)?)
+}
+
+/// `cuMemcpy3DPeerAsync`.
+pub fn three_d_peer_async(copy: In<CUDA_MEMCPY3D_PEER>, h_stream: Stream) -> CallResult {
+    run_in(h_stream, &read_peer(copy)?)
+}
+
+/// Reads a peer copy. The structure is a [`CUDA_MEMCPY3D`] with two context handles in its reserved fields.
+fn read_peer(copy: In<CUDA_MEMCPY3D_PEER>) -> Result<Memcpy, CudaError> {
+    // SAFETY: the structure is readable, and a handle may be any pointer.
+    let contexts = unsafe { [(*copy.as_ptr()).dstContext, (*copy.as_ptr()).srcContext] };
+    check_contexts(contexts.map(context))?;
+    // SAFETY: both structures have the same layout.
+    read_three_d(unsafe { copy.cast() })
+}
+
+/// Returns [`CudaError::InvalidContext`] unless both handles are contexts.
+fn check_contexts(contexts: [Option<ContextId>; 2]) -> Result<(), CudaError> {
+    let driver = SIMULATOR.lock_driver_drained()?;
+    let is_context =
+        |context: Option<ContextId>| context.is_some_and(|context| driver.is_context(context));
+    contexts
+        .into_iter()
+        .all(is_context)
+        .then_some(())
+        .ok_or(CudaError::InvalidContext)
+}
+
+/// `cuMemcpyAtoH`.
+pub fn array_to_host(to: HostMemory, from: CUarray, offset: usize, bytes: usize) -> CallResult {
+    run(&row(
+        MemcpyOperand::linear(host(to)),
+        texels(from, offset),
+        bytes,
+    ))
+}
+
+/// `cuMemcpyDtoA`.
+pub fn device_to_array(to: CUarray, offset: usize, from: CUdeviceptr, bytes: usize) -> CallResult {
+    run(&row(
+        texels(to, offset),
+        MemcpyOperand::linear(device(from)),
+        bytes,
+    ))
+}
+
+/// `cuMemcpyAtoD`.
+pub fn array_to_device(to: CUdeviceptr, from: CUarray, offset: usize, bytes: usize) -> CallResult {
+    run(&row(
+        MemcpyOperand::linear(device(to)),
+        texels(from, offset),
+        bytes,
+    ))
+}
+
+/// `cuMemcpyAtoA`.
+pub fn array_to_array(
+    to: CUarray,
+    to_offset: usize,
+    from: CUarray,
+    from_offset: usize,
+    bytes: usize,
+) -> CallResult {
+    run(&row(
+        texels(to, to_offset),
+        texels(from, from_offset),
+        bytes,
+    ))
+}
+
+/// Returns the first row of an array, starting at byte `offset`.
+fn texels(array: CUarray, offset: usize) -> MemcpyOperand {
+    MemcpyOperand {
+        x: offset as u64,
+        ..MemcpyOperand::linear(MemcpyAddress::Array(number(array)))
+    }
+}
+
+/// Returns a copy of `bytes` bytes within one row.
+fn row(dst: MemcpyOperand, src: MemcpyOperand, bytes: usize) -> Memcpy {
+    Memcpy {
+        dst,
+        src,
+        width: bytes as u64,
+        height: 1,
+        depth: 1,
+    }
+}
+
+/// `cuMemcpy2D` and `cuMemcpy2DUnaligned`.
+pub fn two_d(copy: In<CUDA_MEMCPY2D>) -> CallResult {
+    run(&read_two_d(copy)?)
+}
+
+/// `cuMemcpy2DAsync`.
+pub fn two_d_async(copy: In<CUDA_MEMCPY2D>, h_stream: Stream) -> CallResult {
+    run_in(h_stream, &read_two_d(copy)?)
+}
+
+/// `cuMemcpy3D`.
+pub fn three_d(copy: In<CUDA_MEMCPY3D>) -> CallResult {
+    run(&read_three_d(copy)?)
+}
+
+/// `cuMemcpy3DAsync`.
+pub fn three_d_async(copy: In<CUDA_MEMCPY3D>, h_stream: Stream) -> CallResult {
+    run_in(h_stream, &read_three_d(copy)?)
+}
+
+/// Copies synchronously in the default stream of the current context.
+fn run(copy: &Memcpy) -> CallResult {
+    if PerThreadDefault::is_active() {
+        run_in(Stream::PerThread, copy)?;
+        return stream::synchronize(Stream::PerThread);
+    }
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    SIMULATOR.captures.check_legacy_stream(context)?;
+    // SAFETY: the C function requires that the copy's host ranges are valid until the call returns.
+    unsafe { driver.memcpy(context, copy) }?;
+    Ok(())
+}
+
+/// Enqueues a copy in the stream `h_stream`.
+fn run_in(h_stream: Stream, copy: &Memcpy) -> CallResult {
+    let (driver, context, stream) = SIMULATOR.lock_live_stream(h_stream)?;
+    match SIMULATOR.captures.is_captured(stream) {
+        true => SIMULATOR
+            .graph_memory
+            .check_memcpy(&driver, context, copy)?,
+        false => driver.check_memcpy(context, copy)?,
+    }
+    Ok(SIMULATOR.submit(driver, context, stream, StreamOp::Memcpy(*copy))?)
+}
+
+/// Returns the operand for a host address.
+fn host(memory: HostMemory) -> MemcpyAddress {
+    MemcpyAddress::Host(memory.as_ptr())
+}
+
+/// Returns the operand for a device address.
+fn device(address: CUdeviceptr) -> MemcpyAddress {
+    MemcpyAddress::Device(address)
+}
+
+/// Returns the operand for a unified address, which identifies the memory it belongs to.
+fn either(address: CUdeviceptr) -> MemcpyAddress {
+    MemcpyAddress::Unified(address)
+}
+
+/// Returns the start address of one side of a copy: `memory_type`, a `CUmemorytype`, selects one of the
+/// structure's addresses. It is an integer, because a structure from C or `zeroed` may hold a value that the
+/// enum lacks.
+fn array_start(
+    memory_type: c_int,
+    host_address: *const c_void,
+    device_address: CUdeviceptr,
+    array: CUarray,
+) -> Result<MemcpyAddress, CudaError> {
+    match memory_type {
+        HOST => Ok(MemcpyAddress::Host(host_address.cast_mut().cast())),
+        DEVICE => Ok(device(device_address)),
+        UNIFIED => Ok(either(device_address)),
+        ARRAY => Ok(MemcpyAddress::Array(number(array))),
+        _ => Err(CudaError::InvalidValue),
+    }
+}
+
+/// Reads the source or destination of the structure at `$copy` from the named fields. `$z` and `$height` are
+/// expressions, because the two-dimensional structure has no such fields.
+macro_rules! operand {
+    (
+        $copy:ident: $memory_type:ident, $host:ident, $device_address:ident, $array:ident,
+        $x:ident, $y:ident, $pitch:ident, z $z:expr, height $height:expr
+    ) => {
+        MemcpyOperand {
+            array: array_start(
+                (&raw const (*$copy).$memory_type).cast::<c_int>().read(),
+                (*$copy).$host,
+                (*$copy).$device_address,
+                (*$copy).$array,
+            )?,
+            x: (*$copy).$x as u64,
+            y: (*$copy).$y as u64,
+            z: $z as u64,
+            pitch: (*$copy).$pitch as u64,
+            height: $height as u64,
+        }
+    };
+}
+
+/// Reads a two-dimensional copy.
+fn read_two_d(copy: In<CUDA_MEMCPY2D>) -> Result<Memcpy, CudaError> {
+    let copy = copy.as_ptr();
+    // SAFETY: the structure is readable. Every field except the memory types may hold any value, and those are
+    // read as integers.
+    unsafe {
+        Ok(Memcpy {
+            dst: operand!(
+                copy: dstMemoryType, dstHost, dstDevice, dstArray,
+                dstXInBytes, dstY, dstPitch, z 0, height 0
+            ),
+            src: operand!(
+                copy: srcMemoryType, srcHost, srcDevice, srcArray,
+                srcXInBytes, srcY, srcPitch, z 0, height 0
+            ),
+            width: (*copy).WidthInBytes as u64,
+            height: (*copy).Height as u64,
+            depth: 1,
+        })
+    }
+}
+
+/// Reads a three-dimensional copy.
+pub fn read_three_d(copy: In<CUDA_MEMCPY3D>) -> Result<Memcpy, CudaError> {
+    let copy = copy.as_ptr();
+    // SAFETY: the structure is readable; the memory types are read as integers.
+    unsafe {
+        // CUDA requires zero: there are no levels of detail.
+        if (*copy).srcLOD != 0 || (*copy).dstLOD != 0 {
+            return Err(CudaError::InvalidValue);
+        }
+        Ok(Memcpy {
+            dst: operand!(
+                copy: dstMemoryType, dstHost, dstDevice, dstArray,
+                dstXInBytes, dstY, dstPitch, z (*copy).dstZ, height (*copy).dstHeight
+            ),
+            src: operand!(
+                copy: srcMemoryType, srcHost, srcDevice, srcArray,
+                srcXInBytes, srcY, srcPitch, z (*copy).srcZ, height (*copy).srcHeight
+            ),
+            width: (*copy).WidthInBytes as u64,
+            height: (*copy).Height as u64,
+            depth: (*copy).Depth as u64,
+        })
+    }
+}
+
+/// Generates the four functions that fill memory with values of one type: one row or several rows, in the
+/// default stream or in a given stream.
+macro_rules! memsets {
+    (
+        $bits:literal $type:ty, $value:path,
+        $row:ident, $row_async:ident, $rows:ident, $rows_async:ident
+    ) => {
+        #[doc = concat!("`cuMemsetD", $bits, "`.")]
+        pub fn $row(address: CUdeviceptr, value: $type, count: usize) -> CallResult {
+            fill(
+                Stream::default_of_call(),
+                address,
+                0,
+                $value(value),
+                count,
+                1,
+            )
+        }
+
+        #[doc = concat!("`cuMemsetD", $bits, "Async`.")]
+        pub fn $row_async(
+            address: CUdeviceptr,
+            value: $type,
+            count: usize,
+            h_stream: Stream,
+        ) -> CallResult {
+            fill(h_stream, address, 0, $value(value), count, 1)
+        }
+
+        #[doc = concat!("`cuMemsetD2D", $bits, "`.")]
+        pub fn $rows(
+            address: CUdeviceptr,
+            pitch: usize,
+            value: $type,
+            width: usize,
+            height: usize,
+        ) -> CallResult {
+            fill(
+                Stream::default_of_call(),
+                address,
+                pitch,
+                $value(value),
+                width,
+                height,
+            )
+        }
+
+        #[doc = concat!("`cuMemsetD2D", $bits, "Async`.")]
+        pub fn $rows_async(
+            address: CUdeviceptr,
+            pitch: usize,
+            value: $type,
+            width: usize,
+            height: usize,
+            h_stream: Stream,
+        ) -> CallResult {
+            fill(h_stream, address, pitch, $value(value), width, height)
+        }
+    };
+}
+
+memsets!("8" u8, MemsetValue::U8, d8, d8_async, rows_d8, rows_d8_async);
+memsets!(
+    "16" u16,
+    MemsetValue::U16,
+    d16,
+    d16_async,
+    rows_d16,
+    rows_d16_async
+);
+memsets!(
+    "32" u32,
+    MemsetValue::U32,
+    d32,
+    d32_async,
+    rows_d32,
+    rows_d32_async
+);
+
+/// Enqueues a fill in the stream `h_stream`. `pitch` is in bytes, `width` in values.
+fn fill(
+    h_stream: Stream,
+    address: CUdeviceptr,
+    pitch: usize,
+    value: MemsetValue,
+    width: usize,
+    height: usize,
+) -> CallResult {
+    let (driver, context, stream) = SIMULATOR.lock_live_stream(h_stream)?;
+    let memset = Memset {
+        address,
+        pitch: pitch as u64,
+        value,
+        width: width as u64,
+        height: height as u64,
+    };
+    match SIMULATOR.captures.is_captured(stream) {
+        true => SIMULATOR
+            .graph_memory
+            .check_memset(&driver, context, &memset)?,
+        false => driver.check_memset(context, &memset)?,
+    }
+    Ok(SIMULATOR.submit(driver, context, stream, StreamOp::Memset(memset))?)
+}

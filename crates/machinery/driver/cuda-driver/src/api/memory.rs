@@ -1,0 +1,297 @@
+//! Allocation of device, managed and page-locked host memory.
+
+use std::ffi::{c_uint, c_void};
+use std::sync::MutexGuard;
+
+use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
+use cuda_sim::memory::global::AllocationKind;
+use cust_raw::{CUdeviceptr, CUmemoryPool};
+
+use super::SIMULATOR;
+use crate::arguments::{HostMemory, Out, number, required};
+use crate::simulator::lock;
+use crate::simulator::operation::StreamOp;
+use crate::simulator::pools::Pool;
+use crate::simulator::thread::{Stream, with_contexts};
+use crate::status::CallResult;
+
+/// The flags that `cuMemAllocManaged` accepts: `CU_MEM_ATTACH_GLOBAL` or `CU_MEM_ATTACH_HOST`.
+const ATTACH: std::ops::RangeInclusive<c_uint> = 1..=2;
+
+/// The flags that `cuMemHostAlloc` accepts: portable, device-mapped, write-combined. In the simulator all
+/// host memory is portable and mapped, and write-combining has no effect.
+const HOST_ALLOC_FLAGS: c_uint = 0x7;
+
+/// The flags that `cuMemHostRegister` accepts: portable, device-mapped.
+const REGISTER_FLAGS: c_uint = 0x3;
+
+/// `cuMemGetInfo`.
+pub fn info(free: Option<Out<usize>>, total: Option<Out<usize>>) -> CallResult {
+    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let info = driver.memory_info(context)?;
+    Out::set_optional(free, info.0 as usize);
+    Out::set_optional(total, info.1 as usize);
+    Ok(())
+}
+
+/// `cuMemAlloc`.
+pub fn allocate(address: Option<Out<CUdeviceptr>>, bytes: usize) -> CallResult {
+    SIMULATOR.check_safe()?;
+    let address = required(address)?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    address.set(driver.allocate(context, bytes as u64)?);
+    Ok(())
+}
+
+/// `cuMemAllocPitch`.
+pub fn allocate_pitched(
+    address: Option<Out<CUdeviceptr>>,
+    pitch: Option<Out<usize>>,
+    width: usize,
+    height: usize,
+    element: c_uint,
+) -> CallResult {
+    SIMULATOR.check_safe()?;
+    let address = required(address)?;
+    let pitch = required(pitch)?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (base, row_pitch) =
+        driver.allocate_pitched(context, width as u64, height as u64, element)?;
+    address.set(base);
+    pitch.set(row_pitch as usize);
+    Ok(())
+}
+
+/// `cuMemAllocManaged`.
+pub fn allocate_managed(
+    address: Option<Out<CUdeviceptr>>,
+    bytes: usize,
+    flags: c_uint,
+) -> CallResult {
+    SIMULATOR.check_safe()?;
+    let address = required(address)?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    if !ATTACH.contains(&flags) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    address.set(driver.allocate_managed(context, bytes as u64)?);
+    Ok(())
+}
+
+/// `cuMemAllocAsync`.
+pub fn allocate_async(address: Out<CUdeviceptr>, bytes: usize, h_stream: Stream) -> CallResult {
+    address.set(allocate_in_stream(bytes as u64, None, h_stream)?);
+    Ok(())
+}
+
+/// `cuMemAllocFromPoolAsync`.
+pub fn allocate_from_pool(
+    address: Out<CUdeviceptr>,
+    bytes: usize,
+    pool: CUmemoryPool,
+    h_stream: Stream,
+) -> CallResult {
+    let pool = number(pool);
+    SIMULATOR.pools.lock().pool(pool)?;
+    address.set(allocate_in_stream(bytes as u64, Some(pool), h_stream)?);
+    Ok(())
+}
+
+/// Allocates memory from a pool, by default the pool of the stream's device. The memory is usable
+/// immediately. If the stream is capturing, reserves an address for an allocation node of the graph instead.
+fn allocate_in_stream(bytes: u64, pool: Option<u64>, h_stream: Stream) -> Result<u64, CudaError> {
+    let (mut driver, context, stream) = SIMULATOR.lock_live_stream(h_stream)?;
+    if SIMULATOR.captures.is_captured(stream) {
+        let memory = &SIMULATOR.graph_memory;
+        let reservation = memory.reserve(&mut driver, context, bytes)?;
+        let op = StreamOp::Allocate(reservation);
+        SIMULATOR.submit(driver, context, stream, op)?;
+        return Ok(reservation.address);
+    }
+    if stream == StreamId::LEGACY {
+        SIMULATOR.captures.check_legacy_stream(context)?;
+    }
+    let mut pools = SIMULATOR.pools.lock();
+    let pool = match pool {
+        Some(pool) => pool,
+        None => pools.current(driver.context_device(context)?),
+    };
+    let &mut Pool {
+        device,
+        accessible_by,
+        ..
+    } = pools.pool(pool)?;
+    drop(pools);
+    let address = match driver.allocate_from_pool(context, bytes, device, accessible_by) {
+        Err(CudaError::OutOfMemory) => {
+            // Pending operations may free some.
+            drop(driver);
+            SIMULATOR.lock_driver_drained()?.allocate_from_pool(
+                context,
+                bytes,
+                device,
+                accessible_by,
+            )?
+        }
+        other => other?,
+    };
+    SIMULATOR.pools.record_allocation(pool, address, bytes);
+    Ok(address)
+}
+
+/// `cuMemFree`.
+pub fn free(address: CUdeviceptr) -> CallResult {
+    SIMULATOR.check_safe()?;
+    SIMULATOR.report_free(address);
+    let mut driver = SIMULATOR.lock_driver_drained()?;
+    match owner_or_current(&driver, address) {
+        Some(context) => {
+            let allocation = driver.allocation(address);
+            driver.free(context, address)?;
+            SIMULATOR.pools.record_free(address);
+            if let Ok(allocation) = allocation {
+                let range = allocation.base..allocation.base + allocation.size;
+                lock(&SIMULATOR.tables.managed_hints).remove(range);
+            }
+            Ok(())
+        }
+        None if address == 0 => Ok(()),
+        None => Err(CudaError::InvalidValue.into()),
+    }
+}
+
+/// Returns the context that owns the allocation at `address`, whatever context is current. If there is no such
+/// allocation, returns the current context.
+fn owner_or_current(driver: &Driver, address: u64) -> Option<ContextId> {
+    let owner = driver.owner(address);
+    owner.or_else(|| with_contexts(|contexts| contexts.current()))
+}
+
+/// Locks the driver, after a check that the current context exists and has not faulted.
+fn lock_live_context_drained() -> Result<MutexGuard<'static, Driver>, CudaError> {
+    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    driver.memory_info(context)?;
+    Ok(driver)
+}
+
+/// `cuMemFreeAsync`: frees memory when all earlier operations of the stream have completed.
+pub fn free_async(address: CUdeviceptr, h_stream: Stream) -> CallResult {
+    let (driver, context, stream) = SIMULATOR.lock_live_stream(h_stream)?;
+    let exists = driver.owner(address).is_some() || SIMULATOR.graph_memory.is_reserved(address);
+    if !exists || SIMULATOR.queue.has_pending_free(address) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    Ok(SIMULATOR.submit(driver, context, stream, StreamOp::Free(address))?)
+}
+
+/// `cuMemAllocHost`.
+pub fn allocate_host(host: Option<Out<*mut c_void>>, bytes: usize) -> CallResult {
+    allocate_page_locked(host, bytes)?;
+    Ok(())
+}
+
+/// Allocates page-locked memory. Writes and returns its address.
+fn allocate_page_locked(host: Option<Out<*mut c_void>>, bytes: usize) -> Result<u64, CudaError> {
+    SIMULATOR.check_safe()?;
+    let host = required(host)?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let address = driver.allocate_host(context, bytes as u64)?;
+    host.set(std::ptr::with_exposed_provenance_mut(address as usize));
+    Ok(address)
+}
+
+/// `cuMemHostAlloc`.
+pub fn allocate_host_with_flags(
+    host: Option<Out<*mut c_void>>,
+    bytes: usize,
+    flags: c_uint,
+) -> CallResult {
+    if flags & !HOST_ALLOC_FLAGS != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let address = allocate_page_locked(host, bytes)?;
+    lock(&SIMULATOR.tables.host_flags).insert(address, flags);
+    Ok(())
+}
+
+/// `cuMemHostGetFlags`: returns the allocation flags plus `CU_MEMHOSTALLOC_DEVICEMAP`, since all host memory
+/// is mapped.
+pub fn host_flags(flags: Out<c_uint>, host: *mut c_void) -> CallResult {
+    /// `CU_MEMHOSTALLOC_DEVICEMAP`.
+    const DEVICE_MAP: c_uint = 2;
+    let driver = lock_live_context_drained()?;
+    let allocation = driver.allocation(host as u64)?;
+    if allocation.kind != AllocationKind::Host {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let stored = lock(&SIMULATOR.tables.host_flags)
+        .get(&allocation.base)
+        .copied();
+    flags.set(stored.unwrap_or(0) | DEVICE_MAP);
+    Ok(())
+}
+
+/// `cuMemFreeHost`.
+pub fn free_host(host: *mut c_void) -> CallResult {
+    SIMULATOR.check_safe()?;
+    SIMULATOR.report_free(host as u64);
+    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let context = owner_or_current(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
+    driver.free_host(context, host as u64)?;
+    lock(&SIMULATOR.tables.host_flags).remove(&(host as u64));
+    Ok(())
+}
+
+/// `cuMemHostGetDevicePointer`.
+pub fn host_device_pointer(
+    address: Out<CUdeviceptr>,
+    host: *mut c_void,
+    flags: c_uint,
+) -> CallResult {
+    let driver = lock_live_context_drained()?;
+    let allocation = driver.allocation(host as u64)?;
+    if flags != 0
+        || !matches!(
+            allocation.kind,
+            AllocationKind::Host | AllocationKind::Registered
+        )
+    {
+        return Err(CudaError::InvalidValue.into());
+    }
+    address.set(host as u64);
+    Ok(())
+}
+
+/// `cuMemHostRegister`.
+pub fn register_host(host: HostMemory, length: usize, flags: c_uint) -> CallResult {
+    SIMULATOR.check_safe()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    if flags & !REGISTER_FLAGS != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    // SAFETY: the memory stays valid until it is unregistered, as `cuMemHostRegister` requires of its caller.
+    unsafe { driver.register_host(context, host.as_ptr(), length as u64) }?;
+    Ok(())
+}
+
+/// `cuMemHostUnregister`.
+pub fn unregister_host(host: *mut c_void) -> CallResult {
+    SIMULATOR.check_safe()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    Ok(driver.unregister_host(context, host as u64)?)
+}
+
+/// `cuMemGetAddressRange`.
+pub fn address_range(
+    base: Option<Out<CUdeviceptr>>,
+    size: Option<Out<usize>>,
+    address: CUdeviceptr,
+) -> CallResult {
+    let driver = lock_live_context_drained()?;
+    let allocation = driver
+        .allocation(address)
+        .map_err(|_| CudaError::NotFound)?;
+    Out::set_optional(base, allocation.base);
+    Out::set_optional(size, allocation.size as usize);
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! Modules: loading of PTX, and lookup of kernels and variables.
+
+use std::ffi::{CStr, c_int, c_uint, c_void};
+use std::sync::MutexGuard;
+
+use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, ModuleError, ModuleId};
+use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
+
+use super::{SIMULATOR, fat_binary};
+use crate::arguments::{Argument, In, Out, handle, required};
+use crate::log::warn;
+use crate::simulator::queue::WaitTarget;
+use crate::simulator::tables::Log;
+use crate::simulator::telemetry::Event;
+use crate::simulator::thread::require_current;
+use crate::status::{CallResult, Status};
+
+/// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others concern the
+/// assembler, which it does not have.
+const INFO_LOG_SIZE: c_int = 4;
+const ERROR_LOG: c_int = 5;
+const ERROR_LOG_SIZE: c_int = 6;
+
+/// The magic numbers of images with machine code: an ELF file and a fat binary.
+const ELF: [u8; 4] = *b"\x7fELF";
+const FAT_BINARY: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
+
+/// `cuModuleLoad`.
+pub fn load_file(module: Out<CUmodule>, path: &str) -> CallResult {
+    load_image(module, &read_file(path)?, None)
+}
+
+/// Reads a module's file; from a fat binary, the PTX in it.
+pub fn read_file(path: &str) -> Result<Vec<u8>, CudaError> {
+    let image = std::fs::read(path).map_err(|error| {
+        warn(format_args!("{path}: {error}"));
+        CudaError::FileNotFound
+    })?;
+    Ok(match fat_binary::ptx_in_file(&image)? {
+        Some(ptx) => ptx.to_vec(),
+        None => image,
+    })
+}
+
+/// `cuModuleLoadData`.
+pub fn load(module: Out<CUmodule>, image: Image<'_>) -> CallResult {
+    load_image(module, image.0, None)
+}
+
+/// `cuModuleLoadDataEx`.
+pub fn load_with_options(
+    module: Out<CUmodule>,
+    image: Image<'_>,
+    count: c_uint,
+    options: Option<In<c_int>>,
+    values: Option<In<*mut c_void>>,
+) -> CallResult {
+    // SAFETY: `options` and `values` have `count` elements, as `cuModuleLoadDataEx` requires of its caller.
+    let log = unsafe { self::options(count, options, values) }?;
+    load_image(module, image.0, log)
+}
+
+/// Reads the options of a load. Returns the error log, if the caller passed one.
+///
+/// # Safety
+/// `options` and `values` must be null or have `count` elements.
+pub unsafe fn options(
+    count: c_uint,
+    options: Option<In<c_int>>,
+    values: Option<In<*mut c_void>>,
+) -> Result<Option<Log>, CudaError> {
+    if count == 0 {
+        return Ok(None);
+    }
+    // SAFETY: `options` has `count` elements, by this function's contract.
+    let options = unsafe { required(options)?.read_all(count as usize) };
+    let values = required(values)?.as_ptr().cast_mut();
+    let mut log = None;
+    let mut log_size = None;
+    for (i, option) in options.into_iter().enumerate() {
+        // SAFETY: `values` has `count` elements, by this function's contract.
+        let value = unsafe { values.add(i) };
+        match option {
+            // SAFETY: `value` is one of the elements.
+            ERROR_LOG => log = Some(unsafe { value.read() }.cast::<u8>()),
+            ERROR_LOG_SIZE => log_size = Some(value),
+            // SAFETY: `value` is one of the elements, and this option is an output. The info log stays empty.
+            INFO_LOG_SIZE => unsafe { value.write(std::ptr::null_mut()) },
+            _ => {}
+        }
+    }
+    Ok(match (log, log_size) {
+        (Some(text), Some(size)) if !text.is_null() => Some(Log { text, size }),
+        _ => None,
+    })
+}
+
+/// `cuModuleUnload`.
+pub fn unload(module: ModuleId) -> CallResult {
+    SIMULATOR.wait(WaitTarget::All);
+    let (mut driver, context, module) = lock_module(module)?;
+    Ok(driver.unload_module(context, module)?)
+}
+
+/// `cuModuleGetFunction`.
+pub fn function(function: Out<CUfunction>, module: ModuleId, name: &str) -> CallResult {
+    let (mut driver, context, module) = lock_module(module)?;
+    let FunctionId(number) = driver.function(context, module, name)?;
+    function.set(handle(number));
+    Ok(())
+}
+
+/// `cuModuleGetFunctionCount`.
+pub fn function_count(count: Out<c_uint>, module: ModuleId) -> CallResult {
+    let (mut driver, context, module) = lock_module(module)?;
+    count.set(driver.functions(context, module)?.len() as c_uint);
+    Ok(())
+}
+
+/// `cuModuleEnumerateFunctions`: writes at most `capacity` handles.
+pub fn functions(functions: Out<CUfunction>, capacity: c_uint, module: ModuleId) -> CallResult {
+    let (mut driver, context, module) = lock_module(module)?;
+    let ids = driver.functions(context, module)?;
+    let handles = ids.into_iter().map(|function| handle(function.0));
+    // SAFETY: `functions` has room for `capacity` handles, as `cuModuleEnumerateFunctions` requires.
+    unsafe { functions.set_all(handles.take(capacity as usize)) };
+    Ok(())
+}
+
+/// `cuModuleGetLoadingMode`: modules are loaded eagerly.
+pub fn loading_mode(mode: Out<c_int>) -> CallResult {
+    /// `CU_MODULE_EAGER_LOADING`.
+    const EAGER: c_int = 1;
+    mode.set(EAGER);
+    Ok(())
+}
+
+/// `cuModuleGetGlobal`.
+pub fn global(
+    address: Option<Out<CUdeviceptr>>,
+    bytes: Option<Out<usize>>,
+    module: ModuleId,
+    name: &str,
+) -> CallResult {
+    let (driver, context, module) = lock_module(module)?;
+    let (base, size) = driver.variable(context, module, name)?;
+    Out::set_optional(address, base);
+    Out::set_optional(bytes, size as usize);
+    Ok(())
+}
+
+/// Locks the driver. Returns it with the context and the number of a module: the context it was loaded into,
+/// whatever context is current.
+fn lock_module(
+    module: ModuleId,
+) -> Result<(MutexGuard<'static, Driver>, ContextId, ModuleId), CudaError> {
+    let driver = SIMULATOR.lock_driver()?;
+    let context = driver.module_context(module)?;
+    Ok((driver, context, module))
+}
+
+/// A module image up to its first NUL; for a fat binary, the PTX in it. Machine code continues after the NUL, but
+/// its magic number, which identifies it, comes before.
+pub struct Image<'a>(pub &'a [u8]);
+
+impl Argument<*const c_void> for Image<'_> {
+    unsafe fn from_c(image: *const c_void) -> Result<Self, CudaError> {
+        if image.is_null() {
+            return Err(CudaError::InvalidValue);
+        }
+        // SAFETY: `image` is not null, so the C function requires a NUL-terminated PTX text, a cubin or a fat
+        // binary.
+        if let Some(ptx) = unsafe { fat_binary::ptx(image) }? {
+            return Ok(Self(ptx));
+        }
+        // SAFETY: `image` is a NUL-terminated text, or an ELF file, which has a NUL in its first 16 bytes.
+        Ok(Self(unsafe { CStr::from_ptr(image.cast()) }.to_bytes()))
+    }
+}
+
+fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> CallResult {
+    let context = require_current()?;
+    let loaded = load_source(image, log, |driver, ptx| driver.load_module(context, ptx))?;
+    module.set(handle(loaded.0));
+    Ok(())
+}
+
+/// Loads PTX with `load`. On failure, writes the reason to the caller's log, or to stderr if there is none.
+pub fn load_source<T>(
+    image: &[u8],
+    log: Option<Log>,
+    load: impl FnOnce(&mut Driver, &str) -> Result<T, ModuleError>,
+) -> Result<T, Status> {
+    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let image = image.split(|&byte| byte == 0).next().unwrap_or_default();
+    if image.starts_with(&ELF) || image.starts_with(&FAT_BINARY) {
+        drop(driver);
+        let reason = "the simulator loads PTX, not machine code (cubin or fat binary)";
+        warn(format_args!("{reason}"));
+        SIMULATOR.telemetry.emit(Event::ModuleRejected(reason));
+        return Err(CudaError::NotSupported.into());
+    }
+    let loaded = match str::from_utf8(image) {
+        Ok(ptx) => load(&mut driver, ptx).map_err(|error| (error.code(), error.to_string())),
+        Err(error) => Err((
+            CudaError::InvalidImage,
+            format!(
+                "the image is not text: byte {} is not UTF-8",
+                error.valid_up_to()
+            ),
+        )),
+    };
+    // Unlock the driver before writing messages.
+    drop(driver);
+    match loaded {
+        Ok(loaded) => {
+            if let Some(log) = log {
+                log.write("");
+            }
+            Ok(loaded)
+        }
+        Err((code, message)) => {
+            SIMULATOR.telemetry.emit(Event::ModuleRejected(&message));
+            match log {
+                Some(log) => log.write(&message),
+                None => warn(format_args!("the PTX does not load: {message}")),
+            }
+            Err(Status::from(code))
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Streams: creation, waiting, host functions, properties and attributes.
+
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+
+use cuda_sim::driver::{CudaError, EventId, StreamId};
+use cuda_sim::memory::global::AllocationKind;
+use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUhostFn, CUstream, CUstreamCallback};
+
+use super::SIMULATOR;
+use crate::arguments::{In, Out, handle};
+use crate::simulator::execute::is_blocking;
+use crate::simulator::lock;
+use crate::simulator::operation::{HostFunction, StreamOp};
+use crate::simulator::queue::WaitTarget;
+use crate::simulator::thread::{Stream, call_host_functions};
+use crate::status::CallResult;
+use crate::types::CUlaunchAttributeValue;
+
+/// `cuStreamCreate`.
+pub fn create(stream: Out<CUstream>, flags: c_uint) -> CallResult {
+    create_with_priority(stream, flags, 0)
+}
+
+/// `cuStreamCreateWithPriority`.
+pub fn create_with_priority(stream: Out<CUstream>, flags: c_uint, priority: c_int) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context()?;
+    stream.set(handle(driver.create_stream(context, flags, priority)?.0));
+    Ok(())
+}
+
+/// `cuStreamDestroy`.
+pub fn destroy(stream: Stream) -> CallResult {
+    if stream == Stream::PerThread {
+        return Err(CudaError::InvalidHandle.into());
+    }
+    let (driver, context, stream) = SIMULATOR.lock_stream(stream)?;
+    drop(driver);
+    SIMULATOR
+        .lock_driver_drained()?
+        .destroy_stream(context, stream)?;
+    let destructors = SIMULATOR.captures.forget_stream(&SIMULATOR.graphs, stream);
+    // The stream is destroyed even if the destructors' thread cannot be created.
+    let _ = call_host_functions(destructors);
+    Ok(())
+}
+
+/// `cuStreamGetFlags`.
+pub fn flags(stream: Stream, flags: Out<c_uint>) -> CallResult {
+    let (driver, context, stream) = SIMULATOR.lock_stream(stream)?;
+    flags.set(driver.stream_flags(context, stream)?);
+    Ok(())
+}
+
+/// `cuStreamGetPriority`.
+pub fn priority(stream: Stream, priority: Out<c_int>) -> CallResult {
+    let (driver, context, stream) = SIMULATOR.lock_stream(stream)?;
+    priority.set(driver.stream_priority(context, stream)?);
+    Ok(())
+}
+
+/// `cuStreamQuery`. Fails if a capture forbids queries of streams.
+pub fn query(stream: Stream) -> CallResult {
+    let (driver, context, stream) = SIMULATOR.lock_live_stream(stream)?;
+    SIMULATOR.captures.check_stream_wait(context, stream)?;
+    SIMULATOR.check_safe()?;
+    drop(driver);
+    if !SIMULATOR.is_done(WaitTarget::Stream(context, stream)) {
+        return Err(CudaError::NotReady.into());
+    }
+    Ok(SIMULATOR.lock_driver()?.query_stream(context, stream)?)
+}
+
+/// `cuStreamSynchronize`.
+pub fn synchronize(stream: Stream) -> CallResult {
+    let (driver, context, stream) = SIMULATOR.lock_live_stream(stream)?;
+    SIMULATOR.captures.check_stream_wait(context, stream)?;
+    drop(driver);
+    SIMULATOR.wait(WaitTarget::Stream(context, stream));
+    Ok(SIMULATOR
+        .lock_driver()?
+        .synchronize_stream(context, stream)?)
+}
+
+/// `cuStreamWaitEvent`.
+pub fn wait_event(stream: Stream, event: EventId, flags: c_uint) -> CallResult {
+    let (driver, context, stream) = SIMULATOR.lock_stream(stream)?;
+    // `CU_EVENT_WAIT_DEFAULT` or `CU_EVENT_WAIT_EXTERNAL`, which only affects captures.
+    if flags > 1 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    driver.event_context(event)?;
+    let blocking = is_blocking(&driver, context, stream)?;
+    if SIMULATOR.captures.wait_event(
+        &SIMULATOR.graphs,
+        context,
+        stream,
+        blocking,
+        event,
+        flags == 1,
+    )? {
+        return Ok(());
+    }
+    Ok(SIMULATOR.submit(driver, context, stream, StreamOp::WaitEvent(event))?)
+}
+
+/// `cuLaunchHostFunc`: calls the function when all earlier operations of the stream have completed. Takes no
+/// modelled time.
+pub fn launch_host_func(stream: Stream, function: CUhostFn, data: *mut c_void) -> CallResult {
+    if function.is_none() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let (driver, context, stream) = SIMULATOR.lock_live_stream(stream)?;
+    let work = StreamOp::Host(HostFunction::Plain { function, data });
+    Ok(SIMULATOR.submit(driver, context, stream, work)?)
+}
+
+/// `cuStreamAddCallback`: the older form of [`launch_host_func`], which cannot be captured.
+pub fn callback(
+    stream: CUstream,
+    function: CUstreamCallback,
+    data: *mut c_void,
+    flags: c_uint,
+) -> CallResult {
+    if function.is_none() || flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let (driver, context, number) = SIMULATOR.lock_live_stream(stream)?;
+    SIMULATOR.captures.check_stream_wait(context, number)?;
+    let work = StreamOp::Host(HostFunction::Callback {
+        function,
+        stream,
+        data,
+    });
+    Ok(SIMULATOR.submit(driver, context, number, work)?)
+}
+
+/// The values of `CUstreamAttrID`: access policy window of the L2 cache, synchronization policy, priority,
+/// and two for memory synchronization domains. All are hints without effect.
+const ATTRIBUTES: [c_int; 5] = [1, 3, 8, 9, 10];
+const PRIORITY: c_int = 8;
+
+/// `cuStreamGetCtx`.
+pub fn context(stream: Stream, context: Out<CUcontext>) -> CallResult {
+    context.set(handle(live_stream(stream)?.0));
+    Ok(())
+}
+
+/// `cuStreamGetCtx_v2` of CUDA 12.5: there are no green contexts.
+pub fn contexts(
+    stream: Stream,
+    context: Out<CUcontext>,
+    green: Option<Out<*mut c_void>>,
+) -> CallResult {
+    self::context(stream, context)?;
+    Out::set_optional(green, std::ptr::null_mut());
+    Ok(())
+}
+
+/// `cuStreamGetDevice`.
+pub fn device(stream: Stream, device: Out<CUdevice>) -> CallResult {
+    live_stream(stream)?;
+    device.set(0);
+    Ok(())
+}
+
+/// `cuStreamGetId`: a unique number. The handle's number serves as the ID; a default stream has its context's
+/// number.
+pub fn id(stream: Stream, id: Out<c_ulonglong>) -> CallResult {
+    let (context, stream) = live_stream(stream)?;
+    id.set(match stream {
+        StreamId::LEGACY => context,
+        StreamId(number) => number,
+    });
+    Ok(())
+}
+
+/// Returns the context's number and the number of a stream, after a check that the stream exists.
+fn live_stream(stream: Stream) -> Result<(u64, StreamId), CudaError> {
+    let (driver, context, stream) = SIMULATOR.lock_stream(stream)?;
+    driver.stream_flags(context, stream)?;
+    Ok((context.0, stream))
+}
+
+/// `cuStreamGetAttribute`: zeros for attributes that are not set, except the stream's priority.
+pub fn attribute(
+    stream: Stream,
+    attribute: c_int,
+    value: Out<CUlaunchAttributeValue>,
+) -> CallResult {
+    let (driver, context, stream) = SIMULATOR.lock_stream(stream)?;
+    let priority = driver.stream_priority(context, stream)?;
+    drop(driver);
+    check_attribute(attribute)?;
+    let mut default_value = CUlaunchAttributeValue([0; 16]);
+    if attribute == PRIORITY {
+        default_value.0[0] = priority as c_uint;
+    }
+    let stored = lock(&SIMULATOR.tables.stream_attributes)
+        .get(&(stream, attribute))
+        .copied();
+    value.set(stored.unwrap_or(default_value));
+    Ok(())
+}
+
+/// `cuStreamSetAttribute`.
+pub fn set_attribute(
+    stream: Stream,
+    attribute: c_int,
+    value: In<CUlaunchAttributeValue>,
+) -> CallResult {
+    let (_, stream) = live_stream(stream)?;
+    check_attribute(attribute)?;
+    lock(&SIMULATOR.tables.stream_attributes).insert((stream, attribute), value.read());
+    Ok(())
+}
+
+fn check_attribute(attribute: c_int) -> Result<(), CudaError> {
+    let valid = ATTRIBUTES.contains(&attribute);
+    valid.then_some(()).ok_or(CudaError::InvalidValue)
+}
+
+/// `cuStreamCopyAttributes`.
+pub fn copy_attributes(to: Stream, from: Stream) -> CallResult {
+    let ((_, to), (_, from)) = (live_stream(to)?, live_stream(from)?);
+    let mut stored = lock(&SIMULATOR.tables.stream_attributes);
+    for attribute in ATTRIBUTES {
+        if let Some(&value) = stored.get(&(from, attribute)) {
+            stored.insert((to, attribute), value);
+        }
+    }
+    Ok(())
+}
+
+/// `cuStreamAttachMemAsync`: validated, but without effect, because managed memory is always accessible from
+/// everywhere. A length of 0 means the entire allocation.
+pub fn attach(stream: Stream, address: CUdeviceptr, bytes: usize, flags: c_uint) -> CallResult {
+    /// `CU_MEM_ATTACH_GLOBAL`, `CU_MEM_ATTACH_HOST` and `CU_MEM_ATTACH_SINGLE`.
+    const FLAGS: [c_uint; 3] = [1, 2, 4];
+    let (driver, context, stream) = SIMULATOR.lock_stream(stream)?;
+    driver.stream_flags(context, stream)?;
+    let default_value = driver.allocation(address)?;
+    let is_entire =
+        bytes == 0 || (default_value.base == address && bytes as u64 == default_value.size);
+    let is_host_accessible = matches!(
+        default_value.kind,
+        AllocationKind::Managed | AllocationKind::Registered
+    );
+    if !FLAGS.contains(&flags) || !is_entire || !is_host_accessible {
+        return Err(CudaError::InvalidValue.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! Virtual memory management: physical memory, reserved addresses, and mappings between them.
+
+use std::ffi::{c_int, c_ulonglong, c_void};
+
+use cuda_sim::driver::{CudaError, GRANULARITY};
+use cust_raw::CUdeviceptr;
+
+use super::SIMULATOR;
+use super::device::check_device;
+use crate::arguments::{In, Out};
+use crate::log::warn;
+use crate::status::CallResult;
+use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
+
+/// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`.
+const PINNED: c_int = 1;
+const DEVICE: c_int = 1;
+
+/// Values of `CUmemAccess_flags`.
+const NO_ACCESS: c_int = 0;
+const READ: c_int = 1;
+const READ_AND_WRITE: c_int = 3;
+
+/// `cuMemGetAllocationGranularity`: minimum and recommended granularity are equal.
+pub fn granularity(
+    bytes: Out<usize>,
+    properties: In<CUmemAllocationProp>,
+    option: c_int,
+) -> CallResult {
+    check_properties(&properties.read())?;
+    if !(0..=1).contains(&option) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    bytes.set(GRANULARITY as usize);
+    Ok(())
+}
+
+/// Returns the device of the memory to create. Rejects memory that is not device memory.
+fn check_properties(properties: &CUmemAllocationProp) -> Result<u32, CudaError> {
+    if properties.kind != PINNED {
+        return Err(CudaError::InvalidValue);
+    }
+    let device = check_location(properties.location)?;
+    if properties.shared != 0 {
+        warn(format_args!(
+            "the simulator does not support memory shared with other processes"
+        ));
+        return Err(CudaError::NotSupported);
+    }
+    Ok(device)
+}
+
+/// Returns the device at a location. Rejects other locations.
+fn check_location(location: CUmemLocation) -> Result<u32, CudaError> {
+    match location.kind {
+        DEVICE => check_device(location.id),
+        2..=4 => Err(CudaError::NotSupported),
+        _ => Err(CudaError::InvalidValue),
+    }
+}
+
+/// `cuMemCreate`.
+pub fn create(
+    memory: Out<c_ulonglong>,
+    bytes: usize,
+    properties: In<CUmemAllocationProp>,
+    flags: c_ulonglong,
+) -> CallResult {
+    let device = check_properties(&properties.read())?;
+    if flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    memory.set(
+        SIMULATOR
+            .lock_driver_drained()?
+            .create_memory(device, bytes as u64)?,
+    );
+    Ok(())
+}
+
+/// `cuMemRelease`.
+pub fn release(memory: c_ulonglong) -> CallResult {
+    Ok(SIMULATOR.lock_driver_drained()?.release_memory(memory)?)
+}
+
+/// `cuMemAddressReserve`: ignores the requested address, which is only a hint.
+pub fn reserve(
+    address: Out<CUdeviceptr>,
+    bytes: usize,
+    alignment: usize,
+    _requested: CUdeviceptr,
+    flags: c_ulonglong,
+) -> CallResult {
+    if flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    address.set(
+        SIMULATOR
+            .lock_driver_drained()?
+            .reserve_addresses(bytes as u64, alignment as u64)?,
+    );
+    Ok(())
+}
+
+/// `cuMemAddressFree`.
+pub fn free(address: CUdeviceptr, bytes: usize) -> CallResult {
+    Ok(SIMULATOR
+        .lock_driver_drained()?
+        .free_addresses(address, bytes as u64)?)
+}
+
+/// `cuMemMap`: `offset` must be 0, as CUDA requires.
+pub fn map(
+    address: CUdeviceptr,
+    bytes: usize,
+    offset: usize,
+    memory: c_ulonglong,
+    flags: c_ulonglong,
+) -> CallResult {
+    if offset != 0 || flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let mapped = SIMULATOR
+        .lock_driver_drained()?
+        .map_memory(address, bytes as u64, memory);
+    if mapped == Err(CudaError::NotSupported) {
+        warn(format_args!(
+            "the simulator supports only one mapping per allocation at a time"
+        ));
+    }
+    Ok(mapped?)
+}
+
+/// `cuMemUnmap`.
+pub fn unmap(address: CUdeviceptr, bytes: usize) -> CallResult {
+    Ok(SIMULATOR
+        .lock_driver_drained()?
+        .unmap_memory(address, bytes as u64)?)
+}
+
+/// `cuMemSetAccess`: the simulator does not enforce read-only access.
+pub fn set_access(
+    address: CUdeviceptr,
+    bytes: usize,
+    descriptors: In<CUmemAccessDesc>,
+    count: usize,
+) -> CallResult {
+    if count == 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    // SAFETY: `descriptors` has `count` elements, as `cuMemSetAccess` requires of its caller.
+    for CUmemAccessDesc { location, flags } in unsafe { descriptors.read_all(count) } {
+        let device = check_location(location)?;
+        let accessible = match flags {
+            NO_ACCESS => false,
+            READ | READ_AND_WRITE => true,
+            _ => return Err(CudaError::InvalidValue.into()),
+        };
+        SIMULATOR
+            .lock_driver_drained()?
+            .set_access(address, bytes as u64, device, accessible)?;
+    }
+    Ok(())
+}
+
+/// `cuMemGetAccess`.
+pub fn access(
+    flags: Out<c_ulonglong>,
+    location: In<CUmemLocation>,
+    address: CUdeviceptr,
+) -> CallResult {
+    let device = check_location(location.read())?;
+    let accessible = SIMULATOR.lock_driver_drained()?.access(address, device)?;
+    flags.set(if accessible {
+        READ_AND_WRITE
+    } else {
+        NO_ACCESS
+    } as c_ulonglong);
+    Ok(())
+}
+
+/// `cuMemRetainAllocationHandle`.
+pub fn retain(memory: Out<c_ulonglong>, address: *mut c_void) -> CallResult {
+    memory.set(
+        SIMULATOR
+            .lock_driver_drained()?
+            .retain_memory(address as u64)?,
+    );
+    Ok(())
+}
+
+/// `cuMemGetAllocationPropertiesFromHandle`: allocations differ only in their device.
+pub fn properties(properties: Out<CUmemAllocationProp>, memory: c_ulonglong) -> CallResult {
+    let device = SIMULATOR.lock_driver_drained()?.memory_device(memory)?;
+    properties.set(CUmemAllocationProp {
+        kind: PINNED,
+        shared: 0,
+        location: CUmemLocation {
+            kind: DEVICE,
+            id: device as c_int,
+        },
+        windows: std::ptr::null_mut(),
+        flags: [0; 8],
+    });
+    Ok(())
+}

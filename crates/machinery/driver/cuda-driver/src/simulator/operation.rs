@@ -1,0 +1,372 @@
+//! The operations of streams, and graphs of operations: streams execute them, captures collect them, and graphs store
+//! them as nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::c_void;
+use std::mem::discriminant;
+use std::sync::Arc;
+
+use cuda_sim::driver::{CheckedLaunch, EventId, Memcpy, Memset};
+use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
+
+/// One operation.
+#[derive(Clone)]
+pub enum StreamOp {
+    /// No operation: an empty graph node, used as a dependency.
+    Empty,
+    Kernel(Kernel),
+    Memcpy(Memcpy),
+    Memset(Memset),
+    Host(HostFunction),
+    RecordEvent(EventId),
+    WaitEvent(EventId),
+    Allocate(Reservation),
+    /// Frees the allocation at this address.
+    Free(u64),
+    Graph(Arc<Body>),
+}
+
+// SAFETY: the pointers in an operation are only dereferenced when it executes. The driver API requires them
+// to be valid until then, on whichever thread executes the operation.
+unsafe impl Send for StreamOp {}
+// SAFETY: shared access to an operation dereferences no pointer.
+unsafe impl Sync for StreamOp {}
+
+impl StreamOp {
+    /// Returns the events that it records.
+    pub fn recorded_events(&self) -> Vec<EventId> {
+        let mut events = Vec::new();
+        self.visit(&mut |op| {
+            if let StreamOp::RecordEvent(event) = op {
+                events.push(*event);
+            }
+        });
+        events
+    }
+
+    /// Returns the events that it waits for.
+    pub fn awaited_events(&self) -> Vec<EventId> {
+        let mut events = Vec::new();
+        self.visit(&mut |op| {
+            if let StreamOp::WaitEvent(event) = op {
+                events.push(*event);
+            }
+        });
+        events
+    }
+
+    /// Returns true if it calls a host function.
+    pub fn calls_host_function(&self) -> bool {
+        let mut calls = false;
+        self.visit(&mut |op| calls |= matches!(op, StreamOp::Host(_)));
+        calls
+    }
+
+    /// Returns true if both are of one kind, as types of graph nodes.
+    pub fn is_same_kind(&self, other: &StreamOp) -> bool {
+        discriminant(self) == discriminant(other)
+    }
+
+    /// Returns true if a copy or fill has more than one row: such nodes of an executable graph cannot be changed.
+    pub fn is_multi_row(&self) -> bool {
+        match self {
+            StreamOp::Memcpy(Memcpy { height, depth, .. }) => *height > 1 || *depth > 1,
+            StreamOp::Memset(memset) => memset.height > 1,
+            _ => false,
+        }
+    }
+
+    /// Calls `f` for each operation: for a graph, for those of its nodes.
+    fn visit(&self, f: &mut impl FnMut(&StreamOp)) {
+        match self {
+            StreamOp::Graph(body) => {
+                for node in body.nodes.values() {
+                    node.op.visit(f);
+                }
+            }
+            single => f(single),
+        }
+    }
+}
+
+/// A kernel launch.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Kernel {
+    pub launch: CheckedLaunch,
+    /// A graph node's priority.
+    pub priority: i32,
+}
+
+/// A host function and its argument.
+#[derive(Clone, Copy)]
+pub enum HostFunction {
+    /// From `cuLaunchHostFunc`.
+    Plain {
+        function: CUhostFn,
+        data: *mut c_void,
+    },
+    /// From `cuStreamAddCallback`; also receives the stream.
+    Callback {
+        function: CUstreamCallback,
+        stream: CUstream,
+        data: *mut c_void,
+    },
+}
+
+// SAFETY: the driver API requires that a host function and its argument may be used on any thread.
+unsafe impl Send for HostFunction {}
+
+/// An allocation of a graph: its address is valid as long as the graph exists, its memory only between an
+/// allocation node and a free.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Reservation {
+    pub address: u64,
+    pub bytes: u64,
+}
+
+/// The number of a graph (`CUgraph`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GraphId(pub u64);
+
+/// The number of a node (`CUgraphNode`). Later nodes have greater numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(pub u64);
+
+/// The nodes of a graph. An executable graph is a copy in which the nodes keep their numbers.
+#[derive(Clone)]
+pub struct Body {
+    pub id: GraphId,
+    /// The nodes, in the order in which they were added.
+    pub nodes: BTreeMap<NodeId, Node>,
+    /// Number of references that the graph holds to each user object, by object number.
+    pub objects: BTreeMap<u64, u64>,
+}
+
+/// A node: an operation and its dependencies.
+#[derive(Clone)]
+pub struct Node {
+    pub op: StreamOp,
+    /// The nodes that it depends on.
+    pub dependencies: Vec<NodeId>,
+    /// The node that it was cloned from, in a cloned graph.
+    pub original: Option<NodeId>,
+    /// True if launches execute the node. A disabled node still orders its neighbours.
+    pub enabled: bool,
+    /// Pointers to a kernel's arguments, created when the program reads the node's parameters.
+    pub argument_pointers: Vec<Pointer>,
+}
+
+/// A pointer handed out to the program.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Pointer(pub *mut c_void);
+
+// SAFETY: the pointer is never dereferenced here.
+unsafe impl Send for Pointer {}
+// SAFETY: the pointer is never dereferenced here.
+unsafe impl Sync for Pointer {}
+
+impl Node {
+    pub fn new(op: StreamOp, dependencies: Vec<NodeId>) -> Self {
+        Self {
+            op,
+            dependencies,
+            original: None,
+            enabled: true,
+            argument_pointers: Vec::new(),
+        }
+    }
+}
+
+impl Body {
+    pub fn new(id: GraphId) -> Self {
+        Self {
+            id,
+            nodes: BTreeMap::new(),
+            objects: BTreeMap::new(),
+        }
+    }
+
+    /// Returns all nodes in a topological order. Among several nodes that could be next, chooses the one that
+    /// was added first, or with a seed, a random one. Returns `None` if the graph has a cycle.
+    pub fn order(&self, seed: Option<u64>) -> Option<Vec<NodeId>> {
+        let mut successors: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+        let mut pending: BTreeMap<NodeId, usize> = BTreeMap::new();
+        let mut ready = BTreeSet::new();
+        for (&id, node) in &self.nodes {
+            for &dependency in &node.dependencies {
+                successors.entry(dependency).or_default().push(id);
+            }
+            match node.dependencies.len() {
+                0 => {
+                    ready.insert(id);
+                }
+                count => {
+                    pending.insert(id, count);
+                }
+            }
+        }
+        let mut random = seed.map(Random);
+        let mut order = Vec::with_capacity(self.nodes.len());
+        while !ready.is_empty() {
+            let index = random
+                .as_mut()
+                .map_or(0, |random| random.below(ready.len()));
+            let next = *ready.iter().nth(index)?;
+            ready.remove(&next);
+            order.push(next);
+            for successor in successors.get(&next).into_iter().flatten() {
+                let remaining = pending.get_mut(successor)?;
+                *remaining -= 1;
+                if *remaining == 0 {
+                    ready.insert(*successor);
+                }
+            }
+        }
+        (order.len() == self.nodes.len()).then_some(order)
+    }
+
+    /// Returns a node of this graph or of a child graph.
+    pub fn find(&self, id: NodeId) -> Option<&Node> {
+        let in_children = || self.children().find_map(|child| child.find(id));
+        self.nodes.get(&id).or_else(in_children)
+    }
+
+    /// Same as [`Body::find`], but mutable.
+    pub fn find_mut(&mut self, id: NodeId) -> Option<&mut Node> {
+        // Looks up twice to satisfy the borrow checker (Polonius case 3).
+        if self.nodes.contains_key(&id) {
+            return self.nodes.get_mut(&id);
+        }
+        let children = self.nodes.values_mut();
+        children
+            .filter_map(|node| match &mut node.op {
+                StreamOp::Graph(body) => Some(Arc::make_mut(body)),
+                _ => None,
+            })
+            .find_map(|child| child.find_mut(id))
+    }
+
+    /// Returns all edges, from a node to a dependent node, sorted by source node.
+    pub fn edges(&self) -> Vec<(NodeId, NodeId)> {
+        let edges_to = |(&id, node): (&NodeId, &Node)| -> Vec<_> {
+            node.dependencies
+                .iter()
+                .map(|&source| (source, id))
+                .collect()
+        };
+        let mut edges: Vec<_> = self.nodes.iter().flat_map(edges_to).collect();
+        edges.sort();
+        edges
+    }
+
+    /// Returns a node of a dependency cycle, here or in a child graph.
+    pub fn find_cycle(&self) -> Option<NodeId> {
+        if self.order(None).is_none() {
+            let waits_for_itself = |node: &NodeId| {
+                self.ancestors(&self.nodes[node].dependencies)
+                    .contains(node)
+            };
+            return self.nodes.keys().copied().find(waits_for_itself);
+        }
+        self.children().find_map(Body::find_cycle)
+    }
+
+    /// Returns the child graphs in its nodes.
+    pub fn children(&self) -> impl Iterator<Item = &Body> {
+        self.nodes.values().filter_map(|node| match &node.op {
+            StreamOp::Graph(body) => Some(&**body),
+            _ => None,
+        })
+    }
+
+    /// Returns true if a node here or in a child graph allocates or frees memory, which restricts what a
+    /// graph can do.
+    pub fn has_memory(&self) -> bool {
+        let touches_memory =
+            |node: &Node| matches!(node.op, StreamOp::Allocate(_) | StreamOp::Free(_));
+        self.nodes.values().any(touches_memory) || self.children().any(Body::has_memory)
+    }
+
+    /// Returns the allocations of its nodes.
+    pub fn allocations(&self) -> impl Iterator<Item = Reservation> {
+        self.nodes.values().filter_map(|node| match node.op {
+            StreamOp::Allocate(reserved) => Some(reserved),
+            _ => None,
+        })
+    }
+
+    /// Returns `nodes` and all their transitive dependencies.
+    pub fn ancestors(&self, nodes: &[NodeId]) -> BTreeSet<NodeId> {
+        let mut ancestors = BTreeSet::new();
+        let mut next = nodes.to_vec();
+        while let Some(id) = next.pop() {
+            if ancestors.insert(id) {
+                let dependencies = self.nodes.get(&id).map(|node| &node.dependencies[..]);
+                next.extend(dependencies.unwrap_or_default());
+            }
+        }
+        ancestors
+    }
+}
+
+/// A pseudorandom number generator (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    /// Returns a number below `limit`, which must not be 0.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % limit as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(edges: &[(u64, &[u64])]) -> Body {
+        let mut body = Body::new(GraphId(1));
+        for &(id, dependencies) in edges {
+            let dependencies = dependencies.iter().map(|&id| NodeId(id)).collect();
+            body.nodes
+                .insert(NodeId(id), Node::new(StreamOp::Empty, dependencies));
+        }
+        body
+    }
+
+    #[test]
+    fn orders_respect_edges_and_vary_with_the_seed() {
+        let diamond = body(&[(1, &[]), (2, &[1]), (3, &[1]), (4, &[2, 3]), (5, &[])]);
+        let default_order: Vec<u64> = diamond.order(None).unwrap().iter().map(|id| id.0).collect();
+        assert_eq!(default_order, [1, 2, 3, 4, 5]);
+        let mut orders = BTreeSet::new();
+        for seed in 0..64 {
+            let order = diamond.order(Some(seed)).unwrap();
+            assert_eq!(diamond.order(Some(seed)).unwrap(), order);
+            let position = |id| order.iter().position(|&other| other == NodeId(id)).unwrap();
+            assert!(position(1) < position(2) && position(1) < position(3));
+            assert!(position(2) < position(4) && position(3) < position(4));
+            orders.insert(order);
+        }
+        // Two orders of the diamond, with five positions for the independent node.
+        assert_eq!(orders.len(), 10);
+    }
+
+    #[test]
+    fn cyclic_graphs_have_no_order() {
+        let cyclic = body(&[(1, &[2]), (2, &[1]), (3, &[])]);
+        assert_eq!(cyclic.order(None), None);
+        assert_eq!(cyclic.find_cycle(), Some(NodeId(1)));
+    }
+
+    #[test]
+    fn ancestors_include_transitive_dependencies() {
+        let diamond = body(&[(1, &[]), (2, &[1]), (3, &[1]), (4, &[2]), (5, &[])]);
+        let ancestors = diamond.ancestors(&[NodeId(4)]);
+        assert_eq!(ancestors, [1, 2, 4].map(NodeId).into());
+    }
+}

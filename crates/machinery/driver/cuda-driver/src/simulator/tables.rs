@@ -1,0 +1,264 @@
+//! The tables of what a program has passed to the driver API and can read back, without effect on the simulated
+//! driver: hints, attributes, descriptors, links.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::ops::Range;
+use std::sync::Mutex;
+
+use cuda_sim::driver::{CudaError, StreamId};
+use cust_raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
+
+use super::lock;
+use crate::types::CUlaunchAttributeValue;
+
+/// All tables.
+pub struct Tables {
+    pub links: Mutex<Links>,
+    /// The attributes of streams that the program has set.
+    pub stream_attributes: Mutex<BTreeMap<(StreamId, c_int), CUlaunchAttributeValue>>,
+    /// The allocation flags of page-locked memory, by address.
+    pub host_flags: Mutex<BTreeMap<u64, c_uint>>,
+    /// The base addresses of allocations with `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` set.
+    pub sync_memops_allocations: Mutex<BTreeSet<u64>>,
+    pub managed_hints: Mutex<Hints>,
+    /// The descriptors of all texture and surface objects, by object.
+    pub image_descriptors: Mutex<BTreeMap<u64, ObjectDescriptors>>,
+    /// Strings that the program has received; the set never removes one.
+    interned_texts: Mutex<BTreeSet<CString>>,
+    /// The functions without an implementation that the program has called.
+    unsupported_calls: Mutex<BTreeSet<&'static str>>,
+}
+
+impl Tables {
+    pub const fn new() -> Self {
+        Self {
+            links: Mutex::new(Links {
+                last: FIRST_LINK,
+                links: BTreeMap::new(),
+            }),
+            stream_attributes: Mutex::new(BTreeMap::new()),
+            host_flags: Mutex::new(BTreeMap::new()),
+            sync_memops_allocations: Mutex::new(BTreeSet::new()),
+            managed_hints: Mutex::new(Hints(Vec::new())),
+            image_descriptors: Mutex::new(BTreeMap::new()),
+            interned_texts: Mutex::new(BTreeSet::new()),
+            unsupported_calls: Mutex::new(BTreeSet::new()),
+        }
+    }
+
+    /// Interns a string for C: returns the same pointer for equal strings, valid until the process ends.
+    pub fn intern(&self, text: &str) -> *const c_char {
+        // Names in PTX contain no NUL.
+        let text = CString::new(text).unwrap_or_default();
+        let mut texts = lock(&self.interned_texts);
+        if let Some(interned) = texts.get(&text) {
+            return interned.as_ptr();
+        }
+        // Moving a `CString` does not move its contents, and the set never removes an entry.
+        let pointer = text.as_ptr();
+        texts.insert(text);
+        pointer
+    }
+
+    /// Records a call of a function that the simulator does not implement. Returns true for the function's first.
+    pub fn is_first_unsupported_call(&self, name: &'static str) -> bool {
+        lock(&self.unsupported_calls).insert(name)
+    }
+}
+
+/// The descriptors of a texture or surface object, for the functions that return them.
+pub struct ObjectDescriptors {
+    pub resource: CUDA_RESOURCE_DESC,
+    pub params: Option<CUDA_TEXTURE_DESC>,
+}
+
+// SAFETY: the pointers in it are returned to the program and never dereferenced.
+unsafe impl Send for ObjectDescriptors {}
+
+/// All links that were not destroyed.
+pub struct Links {
+    last: u64,
+    links: BTreeMap<u64, Link>,
+}
+
+/// The number before the first link's, above those of the simulator's other objects.
+const FIRST_LINK: u64 = 1 << 40;
+
+/// The state of a link (`CUlinkState`).
+pub struct Link {
+    /// The inputs so far: name and text.
+    pub inputs: Vec<(String, String)>,
+    /// The caller's error log.
+    pub log: Option<Log>,
+    /// The result, which the caller may use until the link is destroyed.
+    pub linked: Option<CString>,
+}
+
+impl Links {
+    /// Creates a link. Returns its number.
+    pub fn create(&mut self, log: Option<Log>) -> u64 {
+        self.last += 0x10;
+        let link = Link {
+            inputs: Vec::new(),
+            log,
+            linked: None,
+        };
+        self.links.insert(self.last, link);
+        self.last
+    }
+
+    /// Returns a link, or [`CudaError::InvalidHandle`].
+    pub fn link(&mut self, link: u64) -> Result<&mut Link, CudaError> {
+        self.links.get_mut(&link).ok_or(CudaError::InvalidHandle)
+    }
+
+    /// Destroys a link.
+    pub fn destroy(&mut self, link: u64) -> Result<(), CudaError> {
+        let removed = self.links.remove(&link);
+        removed.map(drop).ok_or(CudaError::InvalidHandle)
+    }
+}
+
+/// The error log buffer of `cuModuleLoadDataEx`.
+pub struct Log {
+    pub text: *mut u8,
+    /// The value of `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`: the buffer's size on entry, the bytes used on
+    /// return. The number is stored instead of the pointer.
+    pub size: *mut *mut c_void,
+}
+
+// SAFETY: the program keeps the buffer until the load returns or the link is destroyed, and one thread writes
+// at a time.
+unsafe impl Send for Log {}
+
+impl Log {
+    /// Writes `message` and a NUL, truncated to the buffer's size.
+    pub fn write(&self, message: &str) {
+        // SAFETY: `size` is readable and writable, and `text` has that many bytes, as
+        // `cuModuleLoadDataEx` requires.
+        unsafe {
+            let capacity = (*self.size).addr() as u32 as usize;
+            let length = message.floor_char_boundary(capacity.saturating_sub(1));
+            if capacity > 0 {
+                std::ptr::copy_nonoverlapping(message.as_ptr(), self.text, length);
+                self.text.add(length).write(0);
+            }
+            *self.size = std::ptr::without_provenance_mut(capacity.min(length + 1));
+        }
+    }
+}
+
+/// All hints about managed memory, the newest last. Hints that are fully superseded are removed.
+pub struct Hints(Vec<Hint>);
+
+/// A hint for a range of addresses.
+struct Hint {
+    range: Range<u64>,
+    advice: Advice,
+}
+
+/// A hint about managed memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Advice {
+    ReadMostly(bool),
+    Preferred(c_int),
+    Accessed { by: c_int, yes: bool },
+    Prefetched(c_int),
+}
+
+impl Advice {
+    /// Returns true if this hint supersedes `other`.
+    fn supersedes(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Accessed { by, .. }, Self::Accessed { by: other, .. }) => by == other,
+            _ => std::mem::discriminant(&self) == std::mem::discriminant(&other),
+        }
+    }
+}
+
+impl Hints {
+    /// Adds a hint, which supersedes earlier ones of the same kind in its range.
+    pub fn add(&mut self, range: Range<u64>, advice: Advice) {
+        let (superseded, mut remaining): (Vec<_>, Vec<_>) = self
+            .0
+            .drain(..)
+            .partition(|hint| advice.supersedes(hint.advice) && overlap(&hint.range, &range));
+        for hint in superseded {
+            let parts = [
+                hint.range.start..range.start.min(hint.range.end),
+                range.end.max(hint.range.start)..hint.range.end,
+            ];
+            remaining.extend(
+                parts
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .map(|part| Hint {
+                        range: part,
+                        advice: hint.advice,
+                    }),
+            );
+        }
+        remaining.push(Hint { range, advice });
+        self.0 = remaining;
+    }
+
+    /// Removes the hints for freed memory.
+    pub fn remove(&mut self, range: Range<u64>) {
+        self.0.retain(|hint| !overlap(&hint.range, &range));
+    }
+
+    /// Returns the hint that applies to all of a range; `None` if parts have none or differ.
+    pub fn of<T: PartialEq + Copy>(
+        &self,
+        range: &Range<u64>,
+        select: impl Fn(Advice) -> Option<T>,
+    ) -> Option<T> {
+        let mut parts = self
+            .0
+            .iter()
+            .filter(|hint| overlap(&hint.range, range))
+            .filter_map(|hint| Some((hint.range.clone(), select(hint.advice)?)))
+            .collect::<Vec<_>>();
+        parts.sort_by_key(|(part, _)| part.start);
+        let (mut covered_to, value) = (range.start, parts.first()?.1);
+        for (part, other) in parts {
+            if part.start > covered_to || other != value {
+                return None;
+            }
+            covered_to = part.end;
+        }
+        (covered_to >= range.end).then_some(value)
+    }
+}
+
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newer_hints_supersede_parts_of_older_ones() {
+        let mut hints = Hints(Vec::new());
+        let location = |hints: &Hints, range| {
+            hints.of(&range, |advice| match advice {
+                Advice::Preferred(location) => Some(location),
+                _ => None,
+            })
+        };
+        hints.add(0..100, Advice::Preferred(0));
+        hints.add(40..60, Advice::Preferred(1));
+        hints.add(0..100, Advice::ReadMostly(true));
+        assert_eq!(location(&hints, 0..40), Some(0));
+        assert_eq!(location(&hints, 40..60), Some(1));
+        assert_eq!(location(&hints, 60..100), Some(0));
+        assert_eq!(location(&hints, 30..50), None);
+        assert_eq!(location(&hints, 90..110), None);
+        hints.remove(50..70);
+        assert_eq!(location(&hints, 0..40), Some(0));
+        assert_eq!(location(&hints, 40..45), None);
+    }
+}
