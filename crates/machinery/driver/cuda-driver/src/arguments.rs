@@ -15,9 +15,7 @@ use cust_raw::{
     CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream,
 };
 
-use crate::simulator::graphs::ExecId;
-use crate::simulator::operation::{GraphId, NodeId};
-use crate::simulator::thread::Stream;
+use crate::simulator::{ExecId, GraphId, NodeId, Stream};
 use crate::types::graph::{EdgeData, InstantiateParams, KernelNodeParams};
 use crate::types::{
     CUctxCreateParams, CUkernel, CUlaunchAttributeValue, CUlaunchConfig, CUlibrary,
@@ -49,20 +47,6 @@ pub fn required<T>(argument: Option<T>) -> Result<T, CudaError> {
 
 /// A pointer to room for a result.
 pub struct Out<T>(NonNull<T>);
-
-impl<T> Argument<*mut T> for Out<T> {
-    #[inline]
-    unsafe fn from_c(argument: *mut T) -> Result<Self, CudaError> {
-        required(NonNull::new(argument).map(Self))
-    }
-}
-
-impl<T> Argument<*mut T> for Option<Out<T>> {
-    #[inline]
-    unsafe fn from_c(argument: *mut T) -> Result<Self, CudaError> {
-        Ok(NonNull::new(argument).map(Out))
-    }
-}
 
 impl<T> Out<T> {
     /// Writes the result.
@@ -133,71 +117,37 @@ impl Out<c_char> {
 /// The type must have no invalid bit pattern: no `bool`, no Rust enum, no reference.
 pub unsafe trait Plain: Copy {}
 
-// SAFETY: every bit pattern is an integer.
-unsafe impl Plain for c_int {}
-// SAFETY: every bit pattern is an integer.
-unsafe impl Plain for c_uint {}
-// SAFETY: every bit pattern is an integer.
-unsafe impl Plain for c_ulonglong {}
-// SAFETY: every bit pattern is an integer.
-unsafe impl Plain for usize {}
+/// Generates the implementations for types that consist of integers and raw pointers.
+macro_rules! plain {
+    ($($type:ty),* $(,)?) => {$(
+        // SAFETY: every bit pattern is an integer or a pointer, although not one that can be dereferenced.
+        unsafe impl Plain for $type {}
+    )*};
+}
+
+plain!(
+    c_int,
+    c_uint,
+    c_ulonglong,
+    usize,
+    CUctxCreateParams,
+    CUlaunchAttributeValue,
+    CUlaunchConfig,
+    CUmemAccessDesc,
+    CUmemAllocationProp,
+    CUmemLocation,
+    CUDA_HOST_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS,
+    CUDA_MEMSET_NODE_PARAMS,
+    EdgeData,
+    KernelNodeParams,
+    InstantiateParams,
+);
 // SAFETY: every bit pattern is a pointer, although not one that can be dereferenced.
 unsafe impl<T> Plain for *mut T {}
-// SAFETY: the structure has only integers and pointers.
-unsafe impl Plain for CUctxCreateParams {}
-// SAFETY: the structure has only integers.
-unsafe impl Plain for CUlaunchAttributeValue {}
-// SAFETY: the structure has only integers and pointers.
-unsafe impl Plain for CUlaunchConfig {}
-// SAFETY: the structure has only integers.
-unsafe impl Plain for CUmemAccessDesc {}
-// SAFETY: the structure has only integers and pointers.
-unsafe impl Plain for CUmemAllocationProp {}
-// SAFETY: the structure has only integers.
-unsafe impl Plain for CUmemLocation {}
-// SAFETY: the structure has only integers and pointers.
-unsafe impl Plain for CUDA_HOST_NODE_PARAMS {}
-// SAFETY: the structure has only integers and pointers.
-unsafe impl Plain for CUDA_KERNEL_NODE_PARAMS {}
-// SAFETY: the structure has only integers and pointers.
-unsafe impl Plain for CUDA_MEMSET_NODE_PARAMS {}
-// SAFETY: the structure has only integers.
-unsafe impl Plain for EdgeData {}
-// SAFETY: the structure has only integers and pointers.
-unsafe impl Plain for KernelNodeParams {}
-// SAFETY: the structure has only integers and pointers.
-unsafe impl Plain for InstantiateParams {}
 
 /// A pointer to an input, or to the first of several.
 pub struct In<T>(NonNull<T>);
-
-impl<T> Argument<*const T> for In<T> {
-    #[inline]
-    unsafe fn from_c(argument: *const T) -> Result<Self, CudaError> {
-        required(NonNull::new(argument.cast_mut()).map(Self))
-    }
-}
-
-impl<T> Argument<*const T> for Option<In<T>> {
-    #[inline]
-    unsafe fn from_c(argument: *const T) -> Result<Self, CudaError> {
-        Ok(NonNull::new(argument.cast_mut()).map(In))
-    }
-}
-
-impl<T> Argument<*mut T> for In<T> {
-    #[inline]
-    unsafe fn from_c(argument: *mut T) -> Result<Self, CudaError> {
-        required(NonNull::new(argument).map(Self))
-    }
-}
-
-impl<T> Argument<*mut T> for Option<In<T>> {
-    #[inline]
-    unsafe fn from_c(argument: *mut T) -> Result<Self, CudaError> {
-        Ok(NonNull::new(argument).map(In))
-    }
-}
 
 /// Generates the conversion of inputs of which `cust_raw`'s structure has enums to this crate's structure of
 /// the same layout, which has integers instead, because a caller may pass a value that an enum lacks.
@@ -227,9 +177,7 @@ impl<T> In<T> {
     pub fn as_ptr(&self) -> *const T {
         self.0.as_ptr()
     }
-}
 
-impl<T> In<T> {
     /// Returns the input as one of another type.
     ///
     /// # Safety
@@ -280,20 +228,6 @@ impl<T> Clone for InOut<T> {
 
 impl<T> Copy for InOut<T> {}
 
-impl<T> Argument<*mut T> for InOut<T> {
-    #[inline]
-    unsafe fn from_c(argument: *mut T) -> Result<Self, CudaError> {
-        required(NonNull::new(argument).map(Self))
-    }
-}
-
-impl<T> Argument<*mut T> for Option<InOut<T>> {
-    #[inline]
-    unsafe fn from_c(argument: *mut T) -> Result<Self, CudaError> {
-        Ok(NonNull::new(argument).map(InOut))
-    }
-}
-
 impl<T> InOut<T> {
     /// Returns the pointer.
     pub fn as_ptr(&self) -> *mut T {
@@ -313,6 +247,32 @@ impl<T: Plain> InOut<T> {
         // SAFETY: the C function requires that a result can be written here.
         unsafe { self.0.write(value) }
     }
+}
+
+/// Generates the conversions of pointers: null is rejected, or `None`.
+macro_rules! pointers {
+    ($($c:ty => $pointer:ident,)*) => {$(
+        impl<T> Argument<$c> for $pointer<T> {
+            #[inline]
+            unsafe fn from_c(argument: $c) -> Result<Self, CudaError> {
+                required(NonNull::new(argument as *mut T).map(Self))
+            }
+        }
+
+        impl<T> Argument<$c> for Option<$pointer<T>> {
+            #[inline]
+            unsafe fn from_c(argument: $c) -> Result<Self, CudaError> {
+                Ok(NonNull::new(argument as *mut T).map($pointer))
+            }
+        }
+    )*};
+}
+
+pointers! {
+    *mut T => Out,
+    *const T => In,
+    *mut T => In,
+    *mut T => InOut,
 }
 
 /// Memory of the program, of which the C function requires the range and the lifetime.

@@ -66,7 +66,7 @@ pub use functions::backend::{
     Backend, OnSimulatorStart, backend, configured_devices, on_simulator_start,
 };
 pub use log::warn;
-pub use simulator::telemetry::{Event, Observer};
+pub use simulator::{Event, Observer};
 pub use status::Status;
 
 use serde::{Deserialize, Serialize};

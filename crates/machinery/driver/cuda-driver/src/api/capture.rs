@@ -8,10 +8,10 @@ use cust_raw::{CUgraph, CUgraphNode};
 use super::SIMULATOR;
 use super::graph::{check_edges, node_id};
 use crate::arguments::{In, InOut, Out, handle, read_list};
-use crate::simulator::captures::{CaptureStatus, Ended, Mode};
-use crate::simulator::execute::is_blocking;
-use crate::simulator::operation::{GraphId, NodeId};
-use crate::simulator::thread::{Stream, call_host_functions, exchange_capture_mode};
+use crate::simulator::{
+    CaptureStatus, Ended, GraphId, Mode, NodeId, Stream, call_host_functions,
+    exchange_capture_mode, is_blocking,
+};
 use crate::status::CallResult;
 use crate::types::graph::EdgeData;
 

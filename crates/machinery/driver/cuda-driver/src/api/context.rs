@@ -1,16 +1,14 @@
 //! Contexts: primary contexts, created contexts, the current context, limits and settings.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
-use std::sync::MutexGuard;
 
-use cuda_sim::driver::{ContextId, CudaError, Driver, Limit, PRIORITIES};
+use cuda_sim::driver::{ContextId, CudaError, Limit, PRIORITIES};
 use cust_raw::{CUcontext, CUdevice};
 
 use super::SIMULATOR;
 use super::device::check_device;
 use crate::arguments::{In, Out, handle, required};
-use crate::simulator::queue::WaitTarget;
-use crate::simulator::thread::{require_current, with_contexts};
+use crate::simulator::{Locked, WaitTarget, require_current, with_contexts};
 use crate::status::CallResult;
 use crate::types::{CUctxCreateParams, CUexecAffinityParam};
 
@@ -190,9 +188,7 @@ pub fn device_of(device: Out<CUdevice>, context: Option<ContextId>) -> CallResul
 
 /// Locks the driver and resolves a context handle; a null handle means the current context. Returns
 /// [`CudaError::InvalidContext`] if there is none.
-fn lock_context_drained(
-    context: Option<ContextId>,
-) -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+fn lock_context_drained(context: Option<ContextId>) -> Locked<'static, ContextId> {
     let context = match context {
         Some(context) => context,
         None => require_current()?,

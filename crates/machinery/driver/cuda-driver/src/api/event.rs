@@ -7,9 +7,7 @@ use cust_raw::CUevent;
 
 use super::SIMULATOR;
 use crate::arguments::{Out, handle};
-use crate::simulator::operation::StreamOp;
-use crate::simulator::queue::WaitTarget;
-use crate::simulator::thread::Stream;
+use crate::simulator::{Stream, StreamOp, WaitTarget};
 use crate::status::CallResult;
 
 /// `cuEventCreate`.

@@ -9,7 +9,7 @@ use cuda_sim::driver::CudaError;
 
 use super::SIMULATOR;
 use crate::log::warn;
-use crate::simulator::telemetry::Event;
+use crate::simulator::Event;
 
 /// The magic number of the wrapper structure that a compiler places in a program, and the offset of the
 /// image's address.

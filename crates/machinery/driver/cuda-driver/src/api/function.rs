@@ -1,24 +1,20 @@
 //! Kernels: attributes and preferences, occupancy, and the control of a profiler.
 
 use std::ffi::{c_char, c_int, c_uint};
-use std::sync::MutexGuard;
 
-use cuda_sim::driver::{CudaError, Driver, FunctionId, OccupancyCalculator};
+use cuda_sim::driver::{CudaError, FunctionId, OccupancyCalculator};
 use cust_raw::{CUfunction, CUmodule, CUoccupancyB2DSize};
 
 use super::SIMULATOR;
-use super::launch_attributes;
+use super::launch::read_attributes;
 use crate::arguments::{In, Out, handle, number};
-use crate::simulator::queue::WaitTarget;
-use crate::simulator::thread::{require_current, with_contexts};
+use crate::simulator::{Locked, WaitTarget, require_current, with_contexts};
 use crate::status::CallResult;
 use crate::types::CUlaunchConfig;
 
 /// Locks the driver and resolves a function handle; a library's kernel resolves to its function in the
 /// current context.
-fn lock_function(
-    handle: CUfunction,
-) -> Result<(MutexGuard<'static, Driver>, FunctionId), CudaError> {
+fn lock_function(handle: CUfunction) -> Locked<'static, FunctionId> {
     let context = with_contexts(|contexts| contexts.current());
     let mut driver = SIMULATOR.lock_driver()?;
     let function = driver.resolve_function(number(handle), context)?;
@@ -196,7 +192,7 @@ pub fn active_clusters(
     let config = config.read();
     // SAFETY: `attributes` has `attribute_count` elements, as `cuOccupancyMaxActiveClusters` requires of its
     // caller.
-    unsafe { launch_attributes::read(config.attributes, config.attribute_count) }?;
+    unsafe { read_attributes(config.attributes, config.attribute_count) }?;
     let sizes = config.block.map(u64::from);
     let threads = sizes.into_iter().fold(1, u64::saturating_mul);
     let threads = c_int::try_from(threads).map_err(|_| CudaError::InvalidValue)?;

@@ -12,8 +12,7 @@ use cust_raw::{
 use super::SIMULATOR;
 use crate::arguments::{In, Out, handle, number, required};
 use crate::log::warn;
-use crate::simulator::lock;
-use crate::simulator::tables::ObjectDescriptors;
+use crate::simulator::{ObjectDescriptors, lock};
 use crate::status::CallResult;
 
 /// Values of `CUarray_format`.

@@ -1,89 +1,130 @@
-//! Kernel launches: reading of parameters in the two forms that C passes them, execution, and device `printf`
-//! output.
+//! Kernel launches: the parameters in the two forms in which C passes them, and launch attributes.
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
-use cuda_sim::driver::{CudaError, Driver, FunctionId};
+use cuda_sim::driver::{CudaError, Driver, EventId, FunctionId};
 use cuda_sim::exec::LaunchSpec;
 use cust_raw::{CUfunction, CUstream};
 
-use super::SIMULATOR;
-use crate::arguments::number;
-use crate::simulator::operation::{Kernel, StreamOp};
+use super::{SIMULATOR, event};
+use crate::arguments::{Argument, In, number};
+use crate::log::warn;
+use crate::simulator::{Kernel, StreamOp};
 use crate::status::CallResult;
+use crate::types::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 
 /// Tags in a launch's `extra` list (`CU_LAUNCH_PARAM_…`).
 const END: usize = 0;
 const BUFFER: usize = 1;
 const BUFFER_SIZE: usize = 2;
 
-/// `cuLaunchKernel`.
-#[expect(clippy::too_many_arguments, reason = "they are C's")]
-pub unsafe fn kernel(
-    function: CUfunction,
-    grid_x: c_uint,
-    grid_y: c_uint,
-    grid_z: c_uint,
-    block_x: c_uint,
-    block_y: c_uint,
-    block_z: c_uint,
-    dynamic_shared: c_uint,
-    h_stream: CUstream,
-    parameters: *mut *mut c_void,
-    extra: *mut *mut c_void,
-) -> CallResult {
-    let spec = LaunchSpec {
-        grid: [grid_x, grid_y, grid_z],
-        block: [block_x, block_y, block_z],
-        dynamic_shared,
-        parameters: Arc::default(),
-        cooperative: false,
-    };
-    // SAFETY: `parameters` and `extra` are null or hold the kernel's parameters, as `cuLaunchKernel` requires.
-    unsafe { launch(function, h_stream, spec, parameters, extra) }
+/// The values of `CUlaunchAttributeID` that have an effect.
+const COOPERATIVE: c_int = 2;
+const CLUSTER: c_int = 4;
+const PROGRAMMATIC_EVENT: c_int = 7;
+const COMPLETION_EVENT: c_int = 12;
+const DEVICE_UPDATABLE: c_int = 13;
+
+/// Attributes without effect in the simulator: hints about caches, waiting, smaller clusters, priorities,
+/// memory synchronization domains and the link to other devices; and programmatic stream serialization, which
+/// permits an overlap of launches that the simulator never uses, because it runs one launch at a time.
+const HARMLESS: [c_int; 12] = [0, 1, 3, 5, 6, 8, 9, 10, 11, 14, 15, 16];
+
+/// The effective attributes of a launch.
+#[derive(Default)]
+pub struct LaunchAttributes {
+    cooperative: bool,
+    /// Events to record after the launch.
+    events: Vec<EventId>,
 }
 
-/// `cuLaunchCooperativeKernel`.
-#[expect(clippy::too_many_arguments, reason = "they are C's")]
-pub unsafe fn cooperative_kernel(
+/// The parameters of a kernel in one of the two forms in which C passes them: null, or a list that the C function
+/// requires to hold all parameters.
+#[derive(Clone, Copy)]
+pub struct ParameterList(*mut *mut c_void);
+
+impl ParameterList {
+    const NULL: Self = Self(std::ptr::null_mut());
+}
+
+impl Argument<*mut *mut c_void> for ParameterList {
+    #[inline]
+    unsafe fn from_c(argument: *mut *mut c_void) -> Result<Self, CudaError> {
+        Ok(Self(argument))
+    }
+}
+
+/// Generates the functions that launch a kernel with C's arguments.
+macro_rules! kernels {
+    ($($(#[$doc:meta])* $name:ident($($extra:ident: $type:ty)?) $cooperative:literal, $extra_list:expr;)*) => {$(
+        $(#[$doc])*
+        #[expect(clippy::too_many_arguments, reason = "they are C's")]
+        pub fn $name(
+            function: CUfunction,
+            grid_x: c_uint,
+            grid_y: c_uint,
+            grid_z: c_uint,
+            block_x: c_uint,
+            block_y: c_uint,
+            block_z: c_uint,
+            dynamic_shared: c_uint,
+            h_stream: CUstream,
+            parameters: ParameterList,
+            $($extra: $type)?
+        ) -> CallResult {
+            let spec = LaunchSpec {
+                grid: [grid_x, grid_y, grid_z],
+                block: [block_x, block_y, block_z],
+                dynamic_shared,
+                parameters: Arc::default(),
+                cooperative: $cooperative,
+            };
+            launch(function, h_stream, spec, parameters, $extra_list)
+        }
+    )*};
+}
+
+kernels! {
+    /// `cuLaunchKernel`.
+    kernel(extra: ParameterList) false, extra;
+    /// `cuLaunchCooperativeKernel`.
+    cooperative_kernel() true, ParameterList::NULL;
+}
+
+/// `cuLaunchKernelEx`.
+pub fn kernel_with_attributes(
+    config: In<CUlaunchConfig>,
     function: CUfunction,
-    grid_x: c_uint,
-    grid_y: c_uint,
-    grid_z: c_uint,
-    block_x: c_uint,
-    block_y: c_uint,
-    block_z: c_uint,
-    dynamic_shared: c_uint,
-    h_stream: CUstream,
-    parameters: *mut *mut c_void,
+    parameters: ParameterList,
+    extra: ParameterList,
 ) -> CallResult {
+    let config = config.read();
+    // SAFETY: `attributes` has `attribute_count` elements, as `cuLaunchKernelEx` requires of its caller.
+    let attributes = unsafe { read_attributes(config.attributes, config.attribute_count) }?;
     let spec = LaunchSpec {
-        grid: [grid_x, grid_y, grid_z],
-        block: [block_x, block_y, block_z],
-        dynamic_shared,
+        grid: config.grid,
+        block: config.block,
+        dynamic_shared: config.dynamic_shared,
         parameters: Arc::default(),
-        cooperative: true,
+        cooperative: attributes.cooperative,
     };
-    // SAFETY: `parameters` is null or holds the kernel's parameters, as `cuLaunchCooperativeKernel` requires.
-    unsafe { launch(function, h_stream, spec, parameters, std::ptr::null_mut()) }
+    launch(function, config.stream, spec, parameters, extra)?;
+    let mut events = attributes.events.into_iter();
+    events.try_for_each(|recorded| event::record(recorded, config.stream.into()))
 }
 
 /// Checks a launch and submits it to its stream. `spec` does not have the parameters yet.
-///
-/// # Safety
-/// `parameters` or `extra` must hold the kernel's parameters, unless the kernel has none.
-pub unsafe fn launch(
+fn launch(
     function: CUfunction,
     h_stream: CUstream,
     mut spec: LaunchSpec,
-    parameters: *mut *mut c_void,
-    extra: *mut *mut c_void,
+    parameters: ParameterList,
+    extra: ParameterList,
 ) -> CallResult {
     let (mut driver, context, stream) = SIMULATOR.lock_live_stream(h_stream)?;
     let function = driver.resolve_function(number(function), Some(context))?;
-    // SAFETY: `parameters` and `extra` meet this function's contract, which is the same.
-    spec.parameters = unsafe { pack(&driver, function, parameters, extra) }?;
+    spec.parameters = pack(&driver, function, parameters, extra)?;
     let kernel = Kernel {
         launch: driver.check_launch(context, function, spec)?,
         priority: 0,
@@ -92,24 +133,21 @@ pub unsafe fn launch(
 }
 
 /// Packs a kernel's arguments in the layout of its parameter space, from either form in which C passes them.
-///
-/// # Safety
-/// Same as [`launch`].
-pub unsafe fn pack(
+pub fn pack(
     driver: &Driver,
     function: FunctionId,
-    parameters: *mut *mut c_void,
-    extra: *mut *mut c_void,
+    parameters: ParameterList,
+    extra: ParameterList,
 ) -> Result<Arc<[u8]>, CudaError> {
     let (layout, bytes) = driver.parameters(function)?;
     let mut packed = vec![0; bytes as usize];
-    match (parameters.is_null(), extra.is_null()) {
+    match (parameters.0.is_null(), extra.0.is_null()) {
         (true, true) if layout.is_empty() => {}
         (false, true) => {
             for (i, parameter) in layout.iter().enumerate() {
                 let dst = &mut packed[parameter.offset as usize..][..parameter.size as usize];
                 // SAFETY: `parameters` has one pointer per kernel parameter, and `i` counts these parameters.
-                let src = unsafe { *parameters.add(i) }.cast::<u8>();
+                let src = unsafe { *parameters.0.add(i) }.cast::<u8>();
                 if src.is_null() {
                     return Err(CudaError::InvalidValue);
                 }
@@ -117,8 +155,8 @@ pub unsafe fn pack(
                 unsafe { src.copy_to_nonoverlapping(dst.as_mut_ptr(), dst.len()) };
             }
         }
-        // SAFETY: `extra` is not null, so it is a tagged list by this function's contract.
-        (true, false) => unsafe { unpack(extra, &mut packed) }?,
+        // SAFETY: `extra` is not null, so it is a tagged list.
+        (true, false) => unsafe { unpack(extra.0, &mut packed) }?,
         (_, _) => return Err(CudaError::InvalidValue),
     }
     Ok(packed.into())
@@ -155,4 +193,46 @@ unsafe fn unpack(extra: *mut *mut c_void, packed: &mut [u8]) -> Result<(), CudaE
     // SAFETY: the buffer has `size` bytes, at least `packed.len()`; `packed` is a separate buffer.
     unsafe { buffer.copy_to_nonoverlapping(packed.as_mut_ptr(), packed.len()) };
     Ok(())
+}
+
+/// Reads a list of attributes. Returns [`CudaError::NotSupported`] and prints a message for one that the
+/// simulator does not support, [`CudaError::InvalidValue`] for an unknown one.
+///
+/// # Safety
+/// `list` must be null or have `count` elements.
+pub unsafe fn read_attributes(
+    list: *const CUlaunchAttribute,
+    count: c_uint,
+) -> Result<LaunchAttributes, CudaError> {
+    if list.is_null() && count > 0 {
+        return Err(CudaError::InvalidValue);
+    }
+    let mut attributes = LaunchAttributes::default();
+    for i in 0..count as usize {
+        // SAFETY: `list` has `count` elements, by this function's contract.
+        let CUlaunchAttribute { id, value } = unsafe { &*list.add(i) };
+        match *id {
+            COOPERATIVE => attributes.cooperative = value.0[0] != 0,
+            CLUSTER if value.0[..3].iter().all(|&size| size == 1) => {}
+            CLUSTER => return Err(unsupported("clusters of more than one block")),
+            PROGRAMMATIC_EVENT | COMPLETION_EVENT => {
+                attributes.events.push(EventId(first_number(value)))
+            }
+            DEVICE_UPDATABLE if value.0[0] == 0 => {}
+            DEVICE_UPDATABLE => return Err(unsupported("device-updatable kernel nodes")),
+            id if HARMLESS.contains(&id) => {}
+            _ => return Err(CudaError::InvalidValue),
+        }
+    }
+    Ok(attributes)
+}
+
+/// Returns the number of the handle at the start of a value.
+fn first_number(value: &CUlaunchAttributeValue) -> u64 {
+    u64::from(value.0[1]) << 32 | u64::from(value.0[0])
+}
+
+fn unsupported(feature: &str) -> CudaError {
+    warn(format_args!("the simulator does not support {feature}"));
+    CudaError::NotSupported
 }

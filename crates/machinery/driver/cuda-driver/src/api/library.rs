@@ -9,8 +9,7 @@ use super::SIMULATOR;
 use super::device::check_device;
 use super::module::{self, Image};
 use crate::arguments::{In, Out, handle, required};
-use crate::simulator::tables::Log;
-use crate::simulator::thread::{require_current, with_contexts};
+use crate::simulator::{Log, require_current, with_contexts};
 use crate::status::CallResult;
 use crate::types::{CUkernel, CUlibrary};
 

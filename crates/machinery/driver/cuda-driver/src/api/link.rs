@@ -11,10 +11,7 @@ use super::SIMULATOR;
 use super::module;
 use crate::arguments::{In, Out, handle, number};
 use crate::log::warn;
-use crate::simulator::lock;
-use crate::simulator::tables::{Link, Links};
-use crate::simulator::telemetry::Event;
-use crate::simulator::thread::require_current;
+use crate::simulator::{Event, Link, Links, lock, require_current};
 use crate::status::CallResult;
 
 /// `CU_JIT_INPUT_PTX`: the only supported input type. The others are machine code, and LLVM bitcode.

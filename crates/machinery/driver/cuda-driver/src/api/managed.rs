@@ -10,9 +10,7 @@ use cust_raw::{CUdevice, CUdeviceptr};
 use super::SIMULATOR;
 use super::device::{all, check_device};
 use crate::arguments::{Argument, In, Out, required};
-use crate::simulator::lock;
-use crate::simulator::tables::{Advice, Hints};
-use crate::simulator::thread::Stream;
+use crate::simulator::{Advice, Hints, Stream, lock};
 use crate::status::CallResult;
 use crate::types::CUmemLocation;
 

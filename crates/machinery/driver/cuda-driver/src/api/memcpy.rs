@@ -13,8 +13,7 @@ use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUdevi
 use super::SIMULATOR;
 use super::stream;
 use crate::arguments::{HostMemory, In, context, number};
-use crate::simulator::operation::StreamOp;
-use crate::simulator::thread::{PerThreadDefault, Stream};
+use crate::simulator::{PerThreadDefault, Stream, StreamOp};
 use crate::status::CallResult;
 
 /// Values of `CUmemorytype`.
@@ -23,117 +22,59 @@ const DEVICE: c_int = 2;
 const ARRAY: c_int = 3;
 const UNIFIED: c_int = 4;
 
-/// Generates the two functions that copy `size` bytes from one kind of memory to another: the synchronous and
-/// the asynchronous one.
-macro_rules! linear_copies {
-    (
-        $c_name:literal $name:ident $name_async:ident,
-        $dst:ident: $dst_type:ty, $src:ident: $src_type:ty
-    ) => {
+/// Generates the functions of each kind of copy, from the expression that creates the copy: the synchronous function,
+/// and the asynchronous one if it has a name.
+macro_rules! copies {
+    () => {};
+    ($c_name:literal $name:ident ($($argument:ident: $type:ty),*) $copy:expr; $($rest:tt)*) => {
         #[doc = concat!("`", $c_name, "`.")]
-        pub fn $name(dst: $dst_type, src: $src_type, size: usize) -> CallResult {
-            run(&Memcpy::linear($dst(dst), $src(src), size as u64))
+        pub fn $name($($argument: $type),*) -> CallResult {
+            run(&$copy)
         }
 
+        copies! { $($rest)* }
+    };
+    (
+        $c_name:literal $name:ident $name_async:ident ($($argument:ident: $type:ty),*) $copy:expr;
+        $($rest:tt)*
+    ) => {
         #[doc = concat!("`", $c_name, "Async`.")]
-        pub fn $name_async(
-            dst: $dst_type,
-            src: $src_type,
-            size: usize,
-            h_stream: Stream,
-        ) -> CallResult {
-            run_in(h_stream, &Memcpy::linear($dst(dst), $src(src), size as u64))
+        pub fn $name_async($($argument: $type,)* h_stream: Stream) -> CallResult {
+            run_in(h_stream, &$copy)
         }
+
+        copies! { $c_name $name ($($argument: $type),*) $copy; $($rest)* }
     };
 }
 
-linear_copies!(
-    "cuMemcpy" unified unified_async,
-    either: CUdeviceptr, either: CUdeviceptr
-);
-linear_copies!(
-    "cuMemcpyHtoD" host_to_device host_to_device_async,
-    device: CUdeviceptr, host: HostMemory
-);
-linear_copies!(
-    "cuMemcpyDtoH" device_to_host device_to_host_async,
-    host: HostMemory, device: CUdeviceptr
-);
-linear_copies!(
-    "cuMemcpyDtoD" device_to_device device_to_device_async,
-    device: CUdeviceptr, device: CUdeviceptr
-);
-
-/// `cuMemcpyHtoA`.
-pub fn host_to_array(to: CUarray, offset: usize, from: HostMemory, bytes: usize) -> CallResult {
-    run(&row(
-        texels(to, offset),
-        MemcpyOperand::linear(host(from)),
-        bytes,
-    ))
-}
-
-/// `cuMemcpyHtoAAsync`.
-pub fn host_to_array_async(
-    to: CUarray,
-    offset: usize,
-    from: HostMemory,
-    bytes: usize,
-    h_stream: Stream,
-) -> CallResult {
-    let copy = row(texels(to, offset), MemcpyOperand::linear(host(from)), bytes);
-    run_in(h_stream, &copy)
-}
-
-/// `cuMemcpyAtoHAsync`.
-pub fn array_to_host_async(
-    to: HostMemory,
-    from: CUarray,
-    offset: usize,
-    bytes: usize,
-    h_stream: Stream,
-) -> CallResult {
-    let copy = row(MemcpyOperand::linear(host(to)), texels(from, offset), bytes);
-    run_in(h_stream, &copy)
-}
-
-/// `cuMemcpyPeer`: a copy between two contexts. Addresses are unique across devices, so the contexts are only
-/// validated.
-pub fn peer(
-    to: CUdeviceptr,
-    to_context: Option<ContextId>,
-    from: CUdeviceptr,
-    from_context: Option<ContextId>,
-    bytes: usize,
-) -> CallResult {
-    check_contexts([to_context, from_context])?;
-    run(&Memcpy::linear(device(to), device(from), bytes as u64))
-}
-
-/// `cuMemcpyPeerAsync`.
-pub fn peer_async(
-    to: CUdeviceptr,
-    to_context: Option<ContextId>,
-    from: CUdeviceptr,
-    from_context: Option<ContextId>,
-    bytes: usize,
-    h_stream: Stream,
-) -> CallResult {
-    check_contexts([to_context, from_context])?;
-    run_in(
-        h_stream,
-        &Memcpy::linear(device(to), device(from), bytes as u64),
-    )
-}
-
-/// `cuMemcpy3DPeer`.
-pub fn three_d_peer(copy: In<CUDA_MEMCPY3D_PEER>) -> CallResult {
-    run(&read_peer(copy)?)
-}
-
-/// `cuMemcpy3DPeerAsync`.
-pub fn three_d_peer_async(copy: In<CUDA_MEMCPY3D_PEER>, h_stream: Stream) -> CallResult {
-    run_in(h_stream, &read_peer(copy)?)
+copies! {
+    "cuMemcpy" unified unified_async(to: CUdeviceptr, from: CUdeviceptr, bytes: usize)
+        linear(either(to), either(from), bytes);
+    "cuMemcpyHtoD" host_to_device host_to_device_async(to: CUdeviceptr, from: HostMemory, bytes: usize)
+        linear(device(to), host(from), bytes);
+    "cuMemcpyDtoH" device_to_host device_to_host_async(to: HostMemory, from: CUdeviceptr, bytes: usize)
+        linear(host(to), device(from), bytes);
+    "cuMemcpyDtoD" device_to_device device_to_device_async(to: CUdeviceptr, from: CUdeviceptr, bytes: usize)
+        linear(device(to), device(from), bytes);
+    "cuMemcpyHtoA" host_to_array host_to_array_async(to: CUarray, offset: usize, from: HostMemory, bytes: usize)
+        row(texels(to, offset), MemcpyOperand::linear(host(from)), bytes);
+    "cuMemcpyAtoH" array_to_host array_to_host_async(to: HostMemory, from: CUarray, offset: usize, bytes: usize)
+        row(MemcpyOperand::linear(host(to)), texels(from, offset), bytes);
+    "cuMemcpyDtoA" device_to_array(to: CUarray, offset: usize, from: CUdeviceptr, bytes: usize)
+        row(texels(to, offset), MemcpyOperand::linear(device(from)), bytes);
+    "cuMemcpyAtoD" array_to_device(to: CUdeviceptr, from: CUarray, offset: usize, bytes: usize)
+        row(MemcpyOperand::linear(device(to)), texels(from, offset), bytes);
+    "cuMemcpyAtoA" array_to_array(to: CUarray, to_offset: usize, from: CUarray, from_offset: usize, bytes: usize)
+        row(texels(to, to_offset), texels(from, from_offset), bytes);
+    "cuMemcpyPeer" peer peer_async(
+        to: CUdeviceptr, to_context: Option<ContextId>, from: CUdeviceptr, from_context: Option<ContextId>, bytes: usize
+    ) {
+        check_contexts([to_context, from_context])?;
+        linear(device(to), device(from), bytes)
+    };
+    "cuMemcpy3DPeer" three_d_peer three_d_peer_async(copy: In<CUDA_MEMCPY3D_PEER>) read_peer(copy)?;
+    "cuMemcpy2D" two_d two_d_async(copy: In<CUDA_MEMCPY2D>) read_two_d(copy)?;
+    "cuMemcpy3D" three_d three_d_async(copy: In<CUDA_MEMCPY3D>) read_three_d(copy)?;
 }
 
 /// Reads a peer copy. The structure is a [`CUDA_MEMCPY3D`] with two context handles in its reserved fields.
@@ -145,58 +86,20 @@ fn read_peer(copy: In<CUDA_MEMCPY3D_PEER>) -> Result<Memcpy, CudaError> {
     read_three_d(unsafe { copy.cast() })
 }
 
-/// Returns [`CudaError::InvalidContext`] unless both handles are contexts.
+/// Returns [`CudaError::InvalidContext`] unless both handles are contexts. Addresses are unique across devices, so the
+/// contexts of a copy are only validated.
 fn check_contexts(contexts: [Option<ContextId>; 2]) -> Result<(), CudaError> {
     let driver = SIMULATOR.lock_driver_drained()?;
-    let is_context =
-        |context: Option<ContextId>| context.is_some_and(|context| driver.is_context(context));
+    let mut contexts = contexts.into_iter();
     contexts
-        .into_iter()
-        .all(is_context)
+        .all(|context| context.is_some_and(|context| driver.is_context(context)))
         .then_some(())
         .ok_or(CudaError::InvalidContext)
 }
 
-/// `cuMemcpyAtoH`.
-pub fn array_to_host(to: HostMemory, from: CUarray, offset: usize, bytes: usize) -> CallResult {
-    run(&row(
-        MemcpyOperand::linear(host(to)),
-        texels(from, offset),
-        bytes,
-    ))
-}
-
-/// `cuMemcpyDtoA`.
-pub fn device_to_array(to: CUarray, offset: usize, from: CUdeviceptr, bytes: usize) -> CallResult {
-    run(&row(
-        texels(to, offset),
-        MemcpyOperand::linear(device(from)),
-        bytes,
-    ))
-}
-
-/// `cuMemcpyAtoD`.
-pub fn array_to_device(to: CUdeviceptr, from: CUarray, offset: usize, bytes: usize) -> CallResult {
-    run(&row(
-        MemcpyOperand::linear(device(to)),
-        texels(from, offset),
-        bytes,
-    ))
-}
-
-/// `cuMemcpyAtoA`.
-pub fn array_to_array(
-    to: CUarray,
-    to_offset: usize,
-    from: CUarray,
-    from_offset: usize,
-    bytes: usize,
-) -> CallResult {
-    run(&row(
-        texels(to, to_offset),
-        texels(from, from_offset),
-        bytes,
-    ))
+/// Returns a copy of `bytes` bytes from one address to another.
+fn linear(dst: MemcpyAddress, src: MemcpyAddress, bytes: usize) -> Memcpy {
+    Memcpy::linear(dst, src, bytes as u64)
 }
 
 /// Returns the first row of an array, starting at byte `offset`.
@@ -216,26 +119,6 @@ fn row(dst: MemcpyOperand, src: MemcpyOperand, bytes: usize) -> Memcpy {
         height: 1,
         depth: 1,
     }
-}
-
-/// `cuMemcpy2D` and `cuMemcpy2DUnaligned`.
-pub fn two_d(copy: In<CUDA_MEMCPY2D>) -> CallResult {
-    run(&read_two_d(copy)?)
-}
-
-/// `cuMemcpy2DAsync`.
-pub fn two_d_async(copy: In<CUDA_MEMCPY2D>, h_stream: Stream) -> CallResult {
-    run_in(h_stream, &read_two_d(copy)?)
-}
-
-/// `cuMemcpy3D`.
-pub fn three_d(copy: In<CUDA_MEMCPY3D>) -> CallResult {
-    run(&read_three_d(copy)?)
-}
-
-/// `cuMemcpy3DAsync`.
-pub fn three_d_async(copy: In<CUDA_MEMCPY3D>, h_stream: Stream) -> CallResult {
-    run_in(h_stream, &read_three_d(copy)?)
 }
 
 /// Copies synchronously in the default stream of the current context.
@@ -375,14 +258,7 @@ macro_rules! memsets {
     ) => {
         #[doc = concat!("`cuMemsetD", $bits, "`.")]
         pub fn $row(address: CUdeviceptr, value: $type, count: usize) -> CallResult {
-            fill(
-                Stream::default_of_call(),
-                address,
-                0,
-                $value(value),
-                count,
-                1,
-            )
+            $row_async(address, value, count, Stream::default_of_call())
         }
 
         #[doc = concat!("`cuMemsetD", $bits, "Async`.")]
@@ -403,14 +279,8 @@ macro_rules! memsets {
             width: usize,
             height: usize,
         ) -> CallResult {
-            fill(
-                Stream::default_of_call(),
-                address,
-                pitch,
-                $value(value),
-                width,
-                height,
-            )
+            let h_stream = Stream::default_of_call();
+            $rows_async(address, pitch, value, width, height, h_stream)
         }
 
         #[doc = concat!("`cuMemsetD2D", $bits, "Async`.")]

@@ -9,10 +9,7 @@ use cust_raw::{CUdeviceptr, CUmemoryPool};
 
 use super::SIMULATOR;
 use crate::arguments::{HostMemory, Out, number, required};
-use crate::simulator::lock;
-use crate::simulator::operation::StreamOp;
-use crate::simulator::pools::Pool;
-use crate::simulator::thread::{Stream, with_contexts};
+use crate::simulator::{Pool, Stream, StreamOp, lock, with_contexts};
 use crate::status::CallResult;
 
 /// The flags that `cuMemAllocManaged` accepts: `CU_MEM_ATTACH_GLOBAL` or `CU_MEM_ATTACH_HOST`.

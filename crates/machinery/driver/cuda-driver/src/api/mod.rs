@@ -11,7 +11,6 @@ pub mod function;
 pub mod graph;
 pub mod image;
 pub mod launch;
-pub mod launch_attributes;
 pub mod library;
 pub mod link;
 pub mod managed;
@@ -29,9 +28,7 @@ use cuda_sim::driver::CudaError;
 
 use crate::fork;
 use crate::log::warn;
-use crate::simulator::Simulator;
-use crate::simulator::telemetry::Event;
-use crate::simulator::thread::in_callback;
+use crate::simulator::{Event, Simulator, in_callback};
 use crate::status::CallResult;
 
 /// The simulator of this process: the C functions take no argument that could refer to one.

@@ -1,7 +1,6 @@
 //! Modules: loading of PTX, and lookup of kernels and variables.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
-use std::sync::MutexGuard;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, ModuleError, ModuleId};
 use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
@@ -9,10 +8,7 @@ use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
 use super::{SIMULATOR, fat_binary};
 use crate::arguments::{Argument, In, Out, handle, required};
 use crate::log::warn;
-use crate::simulator::queue::WaitTarget;
-use crate::simulator::tables::Log;
-use crate::simulator::telemetry::Event;
-use crate::simulator::thread::require_current;
+use crate::simulator::{Event, Locked, Log, WaitTarget, require_current};
 use crate::status::{CallResult, Status};
 
 /// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others concern the
@@ -98,13 +94,13 @@ pub unsafe fn options(
 /// `cuModuleUnload`.
 pub fn unload(module: ModuleId) -> CallResult {
     SIMULATOR.wait(WaitTarget::All);
-    let (mut driver, context, module) = lock_module(module)?;
+    let (mut driver, context) = lock_module(module)?;
     Ok(driver.unload_module(context, module)?)
 }
 
 /// `cuModuleGetFunction`.
 pub fn function(function: Out<CUfunction>, module: ModuleId, name: &str) -> CallResult {
-    let (mut driver, context, module) = lock_module(module)?;
+    let (mut driver, context) = lock_module(module)?;
     let FunctionId(number) = driver.function(context, module, name)?;
     function.set(handle(number));
     Ok(())
@@ -112,14 +108,14 @@ pub fn function(function: Out<CUfunction>, module: ModuleId, name: &str) -> Call
 
 /// `cuModuleGetFunctionCount`.
 pub fn function_count(count: Out<c_uint>, module: ModuleId) -> CallResult {
-    let (mut driver, context, module) = lock_module(module)?;
+    let (mut driver, context) = lock_module(module)?;
     count.set(driver.functions(context, module)?.len() as c_uint);
     Ok(())
 }
 
 /// `cuModuleEnumerateFunctions`: writes at most `capacity` handles.
 pub fn functions(functions: Out<CUfunction>, capacity: c_uint, module: ModuleId) -> CallResult {
-    let (mut driver, context, module) = lock_module(module)?;
+    let (mut driver, context) = lock_module(module)?;
     let ids = driver.functions(context, module)?;
     let handles = ids.into_iter().map(|function| handle(function.0));
     // SAFETY: `functions` has room for `capacity` handles, as `cuModuleEnumerateFunctions` requires.
@@ -142,21 +138,18 @@ pub fn global(
     module: ModuleId,
     name: &str,
 ) -> CallResult {
-    let (driver, context, module) = lock_module(module)?;
+    let (driver, context) = lock_module(module)?;
     let (base, size) = driver.variable(context, module, name)?;
     Out::set_optional(address, base);
     Out::set_optional(bytes, size as usize);
     Ok(())
 }
 
-/// Locks the driver. Returns it with the context and the number of a module: the context it was loaded into,
-/// whatever context is current.
-fn lock_module(
-    module: ModuleId,
-) -> Result<(MutexGuard<'static, Driver>, ContextId, ModuleId), CudaError> {
+/// Locks the driver. Returns it with the context that a module was loaded into, whatever context is current.
+fn lock_module(module: ModuleId) -> Locked<'static, ContextId> {
     let driver = SIMULATOR.lock_driver()?;
     let context = driver.module_context(module)?;
-    Ok((driver, context, module))
+    Ok((driver, context))
 }
 
 /// A module image up to its first NUL; for a fat binary, the PTX in it. Machine code continues after the NUL, but

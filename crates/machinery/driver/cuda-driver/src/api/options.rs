@@ -5,7 +5,7 @@ use cuda_sim::check::Checks;
 use cuda_sim::exec::{LaunchOptions, Progress, Tracing};
 
 use super::SIMULATOR;
-use crate::simulator::queue::WaitTarget;
+use crate::simulator::WaitTarget;
 
 /// Enables checks of what runs on the simulator; see [`cuda_sim::check`]. Launches take several times as long.
 /// [`Checks::init`] covers only memory allocated after this call. Has no effect on a GPU.

@@ -8,8 +8,7 @@ use cust_raw::{CUdevice, CUmemPoolProps, CUmemoryPool};
 use super::SIMULATOR;
 use super::device::check_device;
 use crate::arguments::{In, Out, handle, number, required};
-use crate::simulator::pools::{Pool, default_of};
-use crate::simulator::queue::WaitTarget;
+use crate::simulator::{Pool, WaitTarget, default_pool};
 use crate::status::CallResult;
 use crate::types;
 
@@ -33,7 +32,7 @@ const NOTHING: c_int = 0;
 /// `cuDeviceGetDefaultMemPool`.
 pub fn default(out: Option<Out<CUmemoryPool>>, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    required(out)?.set(handle(default_of(device)));
+    required(out)?.set(handle(default_pool(device)));
     Ok(())
 }
 
@@ -86,25 +85,13 @@ fn device_at(location: In<types::CUmemLocation>, kind: c_int) -> Result<CUdevice
 
 /// `cuMemPoolCreate`.
 pub fn create(out: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) -> CallResult {
-    let properties = properties.as_ptr();
-    // SAFETY: the structure is readable; enums are read as integers, because they may hold any value.
-    let (kind, shared, location_kind, device) = unsafe {
-        (
-            (&raw const (*properties).allocType).cast::<c_int>().read(),
-            (&raw const (*properties).handleTypes)
-                .cast::<c_int>()
-                .read(),
-            (&raw const (*properties).location.type_)
-                .cast::<c_int>()
-                .read(),
-            (*properties).location.id,
-        )
-    };
-    if kind != PINNED || location_kind != DEVICE {
+    // SAFETY: the structure starts as that of an allocation.
+    let properties = unsafe { properties.cast::<types::CUmemAllocationProp>() }.read();
+    if properties.kind != PINNED || properties.location.kind != DEVICE {
         return Err(CudaError::InvalidValue.into());
     }
-    let device = check_device(device)?;
-    if shared != 0 {
+    let device = check_device(properties.location.id)?;
+    if properties.shared != 0 {
         // The simulator shares no memory with other processes.
         return Err(CudaError::NotSupported.into());
     }

@@ -8,11 +8,9 @@ use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUhostFn, CUstream, CUstreamCal
 
 use super::SIMULATOR;
 use crate::arguments::{In, Out, handle};
-use crate::simulator::execute::is_blocking;
-use crate::simulator::lock;
-use crate::simulator::operation::{HostFunction, StreamOp};
-use crate::simulator::queue::WaitTarget;
-use crate::simulator::thread::{Stream, call_host_functions};
+use crate::simulator::{
+    HostFunction, Stream, StreamOp, WaitTarget, call_host_functions, is_blocking, lock,
+};
 use crate::status::CallResult;
 use crate::types::CUlaunchAttributeValue;
 

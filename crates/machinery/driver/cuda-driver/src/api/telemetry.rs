@@ -9,9 +9,7 @@ use super::SIMULATOR;
 use super::options::set_initial_checks;
 use crate::fork;
 use crate::log::catch_panic;
-use crate::simulator::lock;
-use crate::simulator::queue::WaitTarget;
-use crate::simulator::telemetry::{Observer, Reports};
+use crate::simulator::{Observer, Reports, WaitTarget, lock};
 
 /// Sets the observer of events. It receives every launch as soon as the launch ends, so that a program can
 /// save records even if it crashes later. Only the first observer counts.

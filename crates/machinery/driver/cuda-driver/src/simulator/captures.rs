@@ -142,14 +142,6 @@ impl Captures {
         }
     }
 
-    /// Rejects a call that `affected` captures forbid, and invalidates them. Accepts it if there are none.
-    fn reject(&mut self, affected: BTreeSet<CaptureId>, error: CudaError) -> Result<(), CudaError> {
-        match affected.is_empty() {
-            true => Ok(()),
-            false => Err(self.invalidate(affected, error)),
-        }
-    }
-
     /// Appends `op` as the next node of a capturing stream.
     fn append(
         &mut self,
@@ -221,23 +213,37 @@ impl CaptureTable {
         (self.count.load(Ordering::Acquire) > 0).then(|| self.lock())
     }
 
+    /// Returns an error if there are captures that forbid a call, and invalidates them.
+    fn reject<I: IntoIterator<Item = CaptureId>>(
+        &self,
+        error: CudaError,
+        forbidding: impl FnOnce(&Captures) -> I,
+    ) -> Result<(), CudaError> {
+        let Some(mut captures) = self.try_lock() else {
+            return Ok(());
+        };
+        let mut forbidding = forbidding(&captures).into_iter().peekable();
+        match forbidding.peek() {
+            None => Ok(()),
+            Some(_) => Err(captures.invalidate(forbidding, error)),
+        }
+    }
+
     /// Rejects a potentially unsafe call, such as an allocation or a query of completion, of a thread whose capture
     /// mode is `mode`, if this thread is capturing, or any thread is capturing in global mode. An NVIDIA H200 behaves
     /// the same (driver 580.159.04).
     pub fn check_safe(&self, mode: Mode) -> Result<(), CudaError> {
-        let Some(mut captures) = self.try_lock() else {
-            return Ok(());
-        };
-        if mode == Mode::Relaxed {
-            return Ok(());
-        }
-        let this_thread = thread::current().id();
-        let forbidding = captures.captures.iter().filter(|(_, capture)| {
-            let of_this_thread = capture.thread == this_thread && capture.mode != Mode::Relaxed;
-            of_this_thread || (mode == Mode::Global && capture.mode == Mode::Global)
-        });
-        let affected = forbidding.map(|(id, _)| *id).collect();
-        captures.reject(affected, CudaError::StreamCaptureUnsupported)
+        self.reject(CudaError::StreamCaptureUnsupported, |captures| {
+            let this_thread = thread::current().id();
+            let forbids = |capture: &Capture| {
+                let of_this_thread = capture.thread == this_thread && capture.mode != Mode::Relaxed;
+                let is_global = mode == Mode::Global && capture.mode == Mode::Global;
+                mode != Mode::Relaxed && (of_this_thread || is_global)
+            };
+            let captures = captures.captures.iter();
+            let forbidding = captures.filter(|(_, capture)| forbids(capture));
+            forbidding.map(|(id, _)| *id).collect::<Vec<_>>()
+        })
     }
 
     /// Rejects waiting for, or querying, a capturing stream, or a default stream that waits for one. Also rejects
@@ -246,30 +252,23 @@ impl CaptureTable {
         if stream == StreamId::LEGACY {
             return self.check_legacy_stream(context);
         }
-        let Some(mut captures) = self.try_lock() else {
-            return Ok(());
-        };
-        let affected = captures.streams.get(&stream).map(|member| member.capture);
-        let affected = affected.into_iter().collect();
-        captures.reject(affected, CudaError::StreamCaptureUnsupported)
+        self.reject(CudaError::StreamCaptureUnsupported, |captures| {
+            captures.streams.get(&stream).map(|member| member.capture)
+        })
     }
 
     /// Rejects waiting for a context in which a stream is capturing.
     pub fn check_context_wait(&self, context: ContextId) -> Result<(), CudaError> {
-        let Some(mut captures) = self.try_lock() else {
-            return Ok(());
-        };
-        let affected = captures.of_streams(|member| member.context == context);
-        captures.reject(affected, CudaError::StreamCaptureUnsupported)
+        self.reject(CudaError::StreamCaptureUnsupported, |captures| {
+            captures.of_streams(|member| member.context == context)
+        })
     }
 
     /// Rejects operations in the legacy default stream if it would wait for a capturing stream.
     pub fn check_legacy_stream(&self, context: ContextId) -> Result<(), CudaError> {
-        let Some(mut captures) = self.try_lock() else {
-            return Ok(());
-        };
-        let affected = captures.of_streams(|member| member.blocking && member.context == context);
-        captures.reject(affected, CudaError::StreamCaptureImplicit)
+        self.reject(CudaError::StreamCaptureImplicit, |captures| {
+            captures.of_streams(|member| member.blocking && member.context == context)
+        })
     }
 
     /// Rejects waiting for, or querying, an event recorded in a capture.

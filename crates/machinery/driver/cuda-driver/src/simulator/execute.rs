@@ -190,10 +190,7 @@ impl Simulator {
             }
         }
         let RunningOp {
-            number,
-            context,
-            stream,
-            op,
+            number, context, ..
         } = running_op;
         thread::set_executing(true);
         let _guard = CompleteOnDrop(self, number);
@@ -201,7 +198,8 @@ impl Simulator {
             self.report_page_accesses();
             self.report_host_findings(self.host_access.begin_operation(number));
         }
-        if let Err(error) = self.execute(context, stream, &op, Origin::Stream) {
+        if let Err(error) = self.execute(context, running_op.stream, &running_op.op, Origin::Stream)
+        {
             self.report_failure("stream operation", context, error);
         }
     }

@@ -343,7 +343,7 @@ impl Graphs {
         };
         let new = self.graph(graph).map_err(error)?.clone();
         let old = self.exec(exec).map_err(error)?.body.clone();
-        let merged = merge(&old, &new)?;
+        let merged = merge_graphs(&old, &new)?;
         // Release the old graph's objects only after the new one's are retained.
         self.retain_objects(&merged);
         let destructors = self.release_objects(&old);
@@ -462,7 +462,7 @@ pub enum DifferenceKind {
 
 /// Returns `old`, with its node numbers, and the operations of `new`. Nodes are paired in the order in which
 /// they were added.
-pub fn merge(old: &Body, new: &Body) -> Result<Body, Difference> {
+pub fn merge_graphs(old: &Body, new: &Body) -> Result<Body, Difference> {
     let topology_changed = |node| Difference {
         kind: DifferenceKind::Topology,
         node,
@@ -514,7 +514,7 @@ fn merge_node(old: &Node, new: &Node) -> Result<StreamOp, Difference> {
     }
     match (&old.op, &new.op) {
         (StreamOp::Graph(old), StreamOp::Graph(new)) => {
-            Ok(StreamOp::Graph(Arc::new(merge(old, new)?)))
+            Ok(StreamOp::Graph(Arc::new(merge_graphs(old, new)?)))
         }
         (StreamOp::Kernel(old), StreamOp::Kernel(new))
             if old.launch.spec().cooperative != new.launch.spec().cooperative =>

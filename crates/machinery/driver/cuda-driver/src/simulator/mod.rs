@@ -5,18 +5,18 @@
 //! `graphs.rs`, `graph_memory.rs`, `captures.rs`, `pools.rs`, `queue.rs`, `host_access/`, `telemetry.rs`, `tables.rs`.
 //! This file unites and locks them, and `execute.rs` submits and executes operations.
 
-pub mod captures;
-pub mod execute;
-pub mod graph_memory;
-pub mod graphs;
-pub mod host_access;
+mod captures;
+mod execute;
+mod graph_memory;
+mod graphs;
+mod host_access;
 mod interrupt;
-pub mod operation;
-pub mod pools;
-pub mod queue;
-pub mod tables;
-pub mod telemetry;
-pub mod thread;
+mod operation;
+mod pools;
+mod queue;
+mod tables;
+mod telemetry;
+mod thread;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -31,10 +31,24 @@ use graph_memory::GraphMemory;
 use graphs::Graphs;
 use host_access::{HostAccessCheck, HostFinding};
 use pools::PoolTable;
-use queue::{StreamQueue, WaitTarget};
+use queue::StreamQueue;
 use tables::Tables;
 use telemetry::Telemetry;
-use thread::{Stream, per_thread_stream, require_current};
+use thread::per_thread_stream;
+
+pub use captures::{CaptureStatus, Ended, Mode};
+pub use execute::is_blocking;
+pub use graph_memory::make_room;
+pub use graphs::{Difference, DifferenceKind, ExecId, merge_graphs};
+pub use operation::{Body, GraphId, HostFunction, Kernel, Node, NodeId, Pointer, StreamOp};
+pub use pools::{Pool, default_pool};
+pub use queue::WaitTarget;
+pub use tables::{Advice, Hints, Link, Links, Log, ObjectDescriptors};
+pub use telemetry::{Event, Observer, Reports};
+pub use thread::{
+    PerThreadDefault, Stream, call_host_functions, exchange_capture_mode, in_callback,
+    require_current, with_contexts,
+};
 
 /// A simulator. Each subject has its own lock, so that calls that need no device do not wait for a running launch,
 /// which holds the driver's. A thread that takes several locks takes the driver's first, then that of the captures,
@@ -91,6 +105,12 @@ impl LiveContexts {
         }
     }
 }
+
+/// The locked driver with an object in it.
+pub type Locked<'a, T> = Result<(MutexGuard<'a, Driver>, T), CudaError>;
+
+/// The locked driver with the context and the number of a stream.
+pub type LockedStream<'a> = Result<(MutexGuard<'a, Driver>, ContextId, StreamId), CudaError>;
 
 /// Locks `mutex`, ignoring poisoning: a panic leaves no change half-made that later calls could not handle.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -166,26 +186,21 @@ impl Simulator {
     }
 
     /// Locks the driver. Returns it with the calling thread's current context. Streams may have pending work.
-    pub fn lock_current_context(&self) -> Result<(MutexGuard<'_, Driver>, ContextId), CudaError> {
+    pub fn lock_current_context(&self) -> Locked<'_, ContextId> {
         let context = require_current()?;
         Ok((self.lock_driver()?, context))
     }
 
     /// Completes all pending stream work, then locks the driver. Returns it with the calling thread's current
     /// context.
-    pub fn lock_current_context_drained(
-        &self,
-    ) -> Result<(MutexGuard<'_, Driver>, ContextId), CudaError> {
+    pub fn lock_current_context_drained(&self) -> Locked<'_, ContextId> {
         let context = require_current()?;
         Ok((self.lock_driver_drained()?, context))
     }
 
     /// Locks the driver. Returns it with the context and the number of a stream. A stream belongs to
     /// the context it was created in; the default stream to the current context. Streams may have pending work.
-    pub fn lock_stream(
-        &self,
-        stream: impl Into<Stream>,
-    ) -> Result<(MutexGuard<'_, Driver>, ContextId, StreamId), CudaError> {
+    pub fn lock_stream(&self, stream: impl Into<Stream>) -> LockedStream<'_> {
         match stream.into() {
             Stream::Id(StreamId::LEGACY) => {
                 let (driver, context) = self.lock_current_context()?;
@@ -205,10 +220,7 @@ impl Simulator {
     }
 
     /// [`Simulator::lock_stream`], after a check that the stream exists and its context has not faulted.
-    pub fn lock_live_stream(
-        &self,
-        stream: impl Into<Stream>,
-    ) -> Result<(MutexGuard<'_, Driver>, ContextId, StreamId), CudaError> {
+    pub fn lock_live_stream(&self, stream: impl Into<Stream>) -> LockedStream<'_> {
         let (driver, context, stream) = self.lock_stream(stream)?;
         driver.stream_flags(context, stream)?;
         Ok((driver, context, stream))
@@ -274,16 +286,11 @@ impl Simulator {
 
     fn report_host_findings(&self, findings: Vec<HostFinding>) {
         for finding in findings {
-            let HostFinding {
-                kind,
-                severity,
-                action,
-                work,
-            } = finding;
             let Ok(driver) = self.lock_driver() else {
                 return;
             };
-            let finding = driver.host_finding(kind, severity, action, work);
+            let HostFinding { kind, severity, .. } = finding;
+            let finding = driver.host_finding(kind, severity, finding.action, finding.work);
             drop(driver);
             self.telemetry.report_findings(&[finding], None);
         }

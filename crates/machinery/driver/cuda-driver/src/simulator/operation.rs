@@ -247,6 +247,12 @@ impl Body {
             .find_map(|child| child.find_mut(id))
     }
 
+    /// Returns the nodes that `matches` accepts.
+    pub fn nodes_where(&self, matches: impl Fn(&Node) -> bool) -> Vec<NodeId> {
+        let nodes = self.nodes.iter().filter(|(_, node)| matches(node));
+        nodes.map(|(id, _)| *id).collect()
+    }
+
     /// Returns all edges, from a node to a dependent node, sorted by source node.
     pub fn edges(&self) -> Vec<(NodeId, NodeId)> {
         let edges_to = |(&id, node): (&NodeId, &Node)| -> Vec<_> {

@@ -39,7 +39,7 @@ impl PoolTable {
 
     /// Creates the default pools.
     pub fn start(&self, devices: u32) {
-        let defaults = (0..devices).map(|device| (default_of(device), Pool::new(device)));
+        let defaults = (0..devices).map(|device| (default_pool(device), Pool::new(device)));
         self.lock().pools.extend(defaults);
     }
 
@@ -133,7 +133,7 @@ impl Pools {
     /// Returns a device's current pool.
     pub fn current(&self, device: u32) -> u64 {
         let current = self.current.get(&device).copied();
-        current.unwrap_or(default_of(device))
+        current.unwrap_or(default_pool(device))
     }
 
     /// Sets a device's current pool, which must be on the device.
@@ -168,7 +168,7 @@ impl Pools {
 }
 
 /// Returns the number of a device's default pool.
-pub fn default_of(device: u32) -> u64 {
+pub fn default_pool(device: u32) -> u64 {
     DEFAULT + u64::from(device)
 }
 
@@ -202,10 +202,13 @@ mod tests {
         let pool = pools.create(1);
         assert_eq!(pools.set_current(0, pool), Err(CudaError::InvalidValue));
         assert_eq!(pools.set_current(1, pool), Ok(()));
-        assert_eq!((pools.current(0), pools.current(1)), (default_of(0), pool));
+        assert_eq!(
+            (pools.current(0), pools.current(1)),
+            (default_pool(0), pool)
+        );
         assert_eq!(pools.destroy(pool), Ok(()));
-        assert_eq!(pools.current(1), default_of(1));
-        for missing in [pool, default_of(1), default_of(2)] {
+        assert_eq!(pools.current(1), default_pool(1));
+        for missing in [pool, default_pool(1), default_pool(2)] {
             assert_eq!(pools.destroy(missing), Err(CudaError::InvalidValue));
         }
     }

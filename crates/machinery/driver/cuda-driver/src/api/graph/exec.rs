@@ -9,11 +9,9 @@ use cust_raw::{CUgraphExec, CUgraphNode};
 use crate::api::SIMULATOR;
 use crate::arguments::{InOut, Out, handle};
 use crate::log::warn;
-use crate::simulator::graph_memory::make_room;
-use crate::simulator::graphs::ExecId;
-use crate::simulator::operation::{GraphId, NodeId, StreamOp};
-use crate::simulator::queue::WaitTarget;
-use crate::simulator::thread::{Stream, call_host_functions};
+use crate::simulator::{
+    ExecId, GraphId, NodeId, Stream, StreamOp, WaitTarget, call_host_functions, make_room,
+};
 use crate::status::CallResult;
 use crate::types::graph::InstantiateParams;
 

@@ -1,7 +1,6 @@
 //! Graphs: one file per topic, as in the table of functions.
 
 pub mod exec;
-pub mod memory;
 pub mod nodes;
 pub mod objects;
 pub mod params;
@@ -15,7 +14,7 @@ use cust_raw::CUgraphNode;
 
 use crate::arguments::{In, number};
 use crate::log::warn;
-use crate::simulator::operation::NodeId;
+use crate::simulator::NodeId;
 use crate::types::graph::EdgeData;
 
 /// Returns the number of a node's handle.

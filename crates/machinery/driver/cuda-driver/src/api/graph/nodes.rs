@@ -12,8 +12,7 @@ use super::{check_edges, node_id, params_in};
 use crate::api::SIMULATOR;
 use crate::arguments::{Argument, In, InOut, Out, handle, number, read_list, required};
 use crate::log::warn;
-use crate::simulator::operation::{GraphId, NodeId, StreamOp};
-use crate::simulator::thread::call_host_functions;
+use crate::simulator::{GraphId, NodeId, StreamOp, call_host_functions};
 use crate::status::CallResult;
 use crate::types::graph::{EdgeData, KernelNodeParams, NodeParams};
 

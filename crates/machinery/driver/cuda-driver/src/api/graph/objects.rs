@@ -1,14 +1,15 @@
-//! User objects: resources of the program with reference counts, destroyed when no graph needs them any more.
+//! User objects, which are resources of the program with reference counts, destroyed when no graph needs them any more;
+//! and the attributes of memory that graph nodes allocate.
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 
 use cuda_sim::driver::CudaError;
-use cust_raw::{CUhostFn, CUuserObject};
+use cust_raw::{CUdevice, CUhostFn, CUuserObject};
 
 use crate::api::SIMULATOR;
-use crate::arguments::{Out, handle, number};
-use crate::simulator::operation::{GraphId, HostFunction};
-use crate::simulator::thread::call_host_functions;
+use crate::api::device::check_device;
+use crate::arguments::{In, Out, handle, number, required};
+use crate::simulator::{GraphId, HostFunction, call_host_functions};
 use crate::status::CallResult;
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires for every object.
@@ -79,4 +80,56 @@ fn check_nonzero(count: c_uint) -> Result<u64, CudaError> {
         return Err(CudaError::InvalidValue);
     }
     Ok(count.into())
+}
+
+/// Values of `CUgraphMem_attribute`.
+const USED_CURRENT: c_int = 0;
+const USED_HIGH: c_int = 1;
+const RESERVED_CURRENT: c_int = 2;
+const RESERVED_HIGH: c_int = 3;
+
+/// `cuDeviceGetGraphMemAttribute`.
+pub fn memory_attribute(
+    device: CUdevice,
+    attribute: c_int,
+    value: Option<Out<c_void>>,
+) -> CallResult {
+    let device = check_device(device)?;
+    let value = required(value)?;
+    let driver = SIMULATOR.lock_driver_drained()?;
+    let bytes = match attribute {
+        // Freed memory is not cached, so the reserved bytes are the used bytes.
+        USED_CURRENT | RESERVED_CURRENT => SIMULATOR.graph_memory.used(&driver, device),
+        USED_HIGH | RESERVED_HIGH => SIMULATOR.graph_memory.peak(device),
+        _ => return Err(CudaError::InvalidValue.into()),
+    };
+    // SAFETY: all these attributes are 64-bit numbers.
+    unsafe { value.set_as::<u64>(bytes) };
+    Ok(())
+}
+
+/// `cuDeviceSetGraphMemAttribute`: a peak can only be reset.
+pub fn set_memory_attribute(
+    device: CUdevice,
+    attribute: c_int,
+    value: Option<In<c_void>>,
+) -> CallResult {
+    let device = check_device(device)?;
+    let value = required(value)?;
+    if !matches!(attribute, USED_HIGH | RESERVED_HIGH) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    // SAFETY: all these attributes are 64-bit numbers.
+    if unsafe { value.read_as::<u64>() } != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let driver = SIMULATOR.lock_driver_drained()?;
+    SIMULATOR.graph_memory.reset_peak(&driver, device);
+    Ok(())
+}
+
+/// `cuDeviceGraphMemTrim`: a no-op, because freed memory is not cached.
+pub fn trim_memory(device: CUdevice) -> CallResult {
+    check_device(device)?;
+    Ok(())
 }

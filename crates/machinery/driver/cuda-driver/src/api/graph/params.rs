@@ -14,7 +14,7 @@ use super::params_in::{self, check_launch};
 use super::params_out;
 use crate::api::SIMULATOR;
 use crate::arguments::{In, InOut, Out, handle};
-use crate::simulator::operation::{Kernel, Node, NodeId, StreamOp};
+use crate::simulator::{Kernel, Node, NodeId, StreamOp};
 use crate::status::CallResult;
 use crate::types::graph::{KernelNodeParams, NodeParams};
 

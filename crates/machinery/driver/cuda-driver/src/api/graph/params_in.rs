@@ -10,10 +10,11 @@ use cust_raw::{
     CUDA_MEMSET_NODE_PARAMS,
 };
 
-use crate::api::{SIMULATOR, launch, memcpy};
+use crate::api::launch::{ParameterList, pack};
+use crate::api::{SIMULATOR, memcpy};
 use crate::arguments::{Argument, In, InOut, number};
-use crate::simulator::operation::{GraphId, HostFunction, Kernel, StreamOp};
-use crate::simulator::thread::with_contexts;
+use crate::simulator::{GraphId, HostFunction, Kernel, StreamOp, with_contexts};
+use crate::types::CUmemAllocationProp;
 use crate::types::graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
 
 /// Reads a kernel node's parameters from the structure before CUDA 12, which has no context.
@@ -29,21 +30,20 @@ pub fn kernel_v1(from: In<CUDA_KERNEL_NODE_PARAMS>) -> Result<Kernel, CudaError>
         kern: std::ptr::null_mut(),
         ctx: std::ptr::null_mut(),
     };
-    // SAFETY: the C function requires the kernel's arguments in both versions of the structure.
-    unsafe { kernel_op(&params) }
+    kernel_op(&params)
 }
 
 /// Reads a kernel node's parameters.
 pub fn kernel(from: In<KernelNodeParams>) -> Result<Kernel, CudaError> {
-    // SAFETY: the C function requires the kernel's arguments in the structure.
-    unsafe { kernel_op(&from.read()) }
+    kernel_op(&from.read())
 }
 
-/// Creates the operation of a kernel node.
-///
-/// # Safety
-/// `params` must hold the kernel's arguments.
-unsafe fn kernel_op(params: &KernelNodeParams) -> Result<Kernel, CudaError> {
+/// Creates the operation of a kernel node from a structure that a C function has received.
+fn kernel_op(params: &KernelNodeParams) -> Result<Kernel, CudaError> {
+    // SAFETY: the C function requires the kernel's arguments in the structure.
+    let parameters = unsafe { ParameterList::from_c(params.kernel_params) }?;
+    // SAFETY: as above.
+    let extra = unsafe { ParameterList::from_c(params.extra) }?;
     let handle = match params.func.is_null() {
         true => params.kern.cast(),
         false => params.func,
@@ -55,8 +55,7 @@ unsafe fn kernel_op(params: &KernelNodeParams) -> Result<Kernel, CudaError> {
         grid: params.grid,
         block: params.block,
         dynamic_shared: params.shared_mem_bytes,
-        // SAFETY: the structure holds the kernel's arguments, by this function's contract.
-        parameters: unsafe { launch::pack(&driver, function, params.kernel_params, params.extra) }?,
+        parameters: pack(&driver, function, parameters, extra)?,
         cooperative: false,
     };
     Ok(Kernel {
@@ -163,20 +162,12 @@ pub fn allocation(params: InOut<CUDA_MEM_ALLOC_NODE_PARAMS>) -> Result<StreamOp,
     const PINNED: c_int = 1;
     const DEVICE: c_int = 1;
     let params = params.as_ptr();
-    // SAFETY: the structure is readable; enums are read as integers.
-    let (allocation_type, location_kind, device, bytes) = unsafe {
-        (
-            (&raw const (*params).poolProps.allocType)
-                .cast::<c_int>()
-                .read(),
-            (&raw const (*params).poolProps.location.type_)
-                .cast::<c_int>()
-                .read(),
-            (*params).poolProps.location.id,
-            (*params).bytesize,
-        )
+    // SAFETY: the structure is readable, and that of a pool starts as that of an allocation.
+    let (pool, bytes) = unsafe {
+        let pool = (&raw const (*params).poolProps).cast::<CUmemAllocationProp>();
+        (pool.read(), (*params).bytesize)
     };
-    if allocation_type != PINNED || location_kind != DEVICE || device != 0 {
+    if pool.kind != PINNED || pool.location.kind != DEVICE || pool.location.id != 0 {
         return Err(CudaError::InvalidValue);
     }
     let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;

@@ -11,7 +11,7 @@ use cust_raw::{
 };
 
 use crate::arguments::handle;
-use crate::simulator::operation::{HostFunction, Node, Pointer, StreamOp};
+use crate::simulator::{HostFunction, Node, Pointer, StreamOp};
 use crate::types::graph::KernelNodeParams;
 
 /// Returns a kernel node's parameters. The list of arguments belongs to the node and is valid until its

@@ -10,7 +10,7 @@ use super::{check_edges, node_id};
 use crate::api::SIMULATOR;
 use crate::arguments::{In, InOut, Out, handle, read_list};
 use crate::names;
-use crate::simulator::operation::{Body, GraphId, Node, NodeId, StreamOp};
+use crate::simulator::{Body, GraphId, Node, NodeId, StreamOp};
 use crate::status::CallResult;
 use crate::types::graph::EdgeData;
 
@@ -36,52 +36,34 @@ pub fn node_type(op: &StreamOp) -> c_int {
     }
 }
 
-/// `cuGraphGetNodes`.
-pub fn nodes(graph: GraphId, out: Option<Out<CUgraphNode>>, count: InOut<usize>) -> CallResult {
-    let nodes = SIMULATOR
-        .graphs()
-        .graph(graph)?
-        .nodes
-        .keys()
-        .copied()
-        .collect();
-    // SAFETY: `out` has `count` elements, as `cuGraphGetNodes` requires of its caller.
-    unsafe { write_nodes(nodes, out, count) };
-    Ok(())
+/// Generates the functions that return nodes, from the expression that lists them.
+macro_rules! node_lists {
+    ($($(#[$doc:meta])* $name:ident($argument:ident: $type:ty, $graphs:ident) $nodes:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(
+            $argument: $type,
+            out: Option<Out<CUgraphNode>>,
+            count: InOut<usize>,
+        ) -> CallResult {
+            let $graphs = SIMULATOR.graphs();
+            // SAFETY: the C function requires that `out` has `count` elements.
+            unsafe { write_nodes($nodes, out, count) };
+            Ok(())
+        }
+    )*};
 }
 
-/// `cuGraphGetRootNodes`: the nodes without dependencies.
-pub fn roots(graph: GraphId, out: Option<Out<CUgraphNode>>, count: InOut<usize>) -> CallResult {
-    let graphs = SIMULATOR.graphs();
-    let nodes = graphs.graph(graph)?.nodes.iter();
-    let nodes = nodes.filter(|(_, node)| node.dependencies.is_empty());
-    let nodes = nodes.map(|(id, _)| *id).collect();
-    // SAFETY: `out` has `count` elements, as `cuGraphGetRootNodes` requires of its caller.
-    unsafe { write_nodes(nodes, out, count) };
-    Ok(())
-}
-
-/// `cuGraphNodeGetDependencies`: the nodes that `node` depends on.
-pub fn dependencies(
-    node: NodeId,
-    out: Option<Out<CUgraphNode>>,
-    count: InOut<usize>,
-) -> CallResult {
-    let nodes = SIMULATOR.graphs().node(node)?.dependencies.clone();
-    // SAFETY: `out` has `count` elements, as `cuGraphNodeGetDependencies` requires of its caller.
-    unsafe { write_nodes(nodes, out, count) };
-    Ok(())
-}
-
-/// `cuGraphNodeGetDependentNodes`: the nodes that depend on `node`.
-pub fn dependents(node: NodeId, out: Option<Out<CUgraphNode>>, count: InOut<usize>) -> CallResult {
-    let graphs = SIMULATOR.graphs();
-    let nodes = graphs.graph(graphs.owner(node)?)?.nodes.iter();
-    let nodes = nodes.filter(|(_, other)| other.dependencies.contains(&node));
-    let nodes = nodes.map(|(id, _)| *id).collect();
-    // SAFETY: `out` has `count` elements, as `cuGraphNodeGetDependentNodes` requires of its caller.
-    unsafe { write_nodes(nodes, out, count) };
-    Ok(())
+node_lists! {
+    /// `cuGraphGetNodes`.
+    nodes(graph: GraphId, graphs) graphs.graph(graph)?.nodes_where(|_| true);
+    /// `cuGraphGetRootNodes`: the nodes without dependencies.
+    roots(graph: GraphId, graphs) graphs.graph(graph)?.nodes_where(|node| node.dependencies.is_empty());
+    /// `cuGraphNodeGetDependencies`: the nodes that `node` depends on.
+    dependencies(node: NodeId, graphs) graphs.node(node)?.dependencies.clone();
+    /// `cuGraphNodeGetDependentNodes`: the nodes that depend on `node`.
+    dependents(node: NodeId, graphs) {
+        graphs.graph(graphs.owner(node)?)?.nodes_where(|other| other.dependencies.contains(&node))
+    };
 }
 
 /// `cuGraphGetEdges`: each edge from a node to a dependent node.

@@ -14,9 +14,10 @@ use super::params::{read_changed, replace_op};
 use super::params_in;
 use crate::api::SIMULATOR;
 use crate::arguments::{In, InOut, Out, handle};
-use crate::simulator::graphs::{Difference, DifferenceKind, ExecId, merge};
-use crate::simulator::operation::{GraphId, NodeId, StreamOp};
-use crate::simulator::thread::call_host_functions;
+use crate::simulator::{
+    Difference, DifferenceKind, ExecId, GraphId, NodeId, StreamOp, call_host_functions,
+    merge_graphs,
+};
 use crate::status::CallResult;
 use crate::types::graph::{KernelNodeParams, NodeParams, UpdateResult};
 
@@ -28,7 +29,7 @@ fn set(exec: ExecId, node: NodeId, op: StreamOp) -> CallResult {
     match (&mut node.op, op) {
         (StreamOp::Graph(old), StreamOp::Graph(new)) => {
             // The nodes keep their numbers, which the program holds as handles.
-            let merged = merge(old, &new).map_err(|_| CudaError::InvalidValue)?;
+            let merged = merge_graphs(old, &new).map_err(|_| CudaError::InvalidValue)?;
             node.op = StreamOp::Graph(Arc::new(merged));
         }
         (old, new) if old.is_multi_row() || new.is_multi_row() => {
@@ -39,63 +40,35 @@ fn set(exec: ExecId, node: NodeId, op: StreamOp) -> CallResult {
     Ok(())
 }
 
-/// `cuGraphExecKernelNodeSetParams`, before CUDA 12.
-pub fn set_kernel_v1(
-    exec: ExecId,
-    node: NodeId,
-    params: In<CUDA_KERNEL_NODE_PARAMS>,
-) -> CallResult {
-    set(exec, node, StreamOp::Kernel(params_in::kernel_v1(params)?))
+/// Generates the functions that replace the operation of a node, from the expression that creates the operation.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) $op:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(exec: ExecId, node: NodeId, $($argument: $type),*) -> CallResult {
+            set(exec, node, $op?)
+        }
+    )*};
 }
 
-/// `cuGraphExecKernelNodeSetParams`.
-pub fn set_kernel(exec: ExecId, node: NodeId, params: In<KernelNodeParams>) -> CallResult {
-    set(exec, node, StreamOp::Kernel(params_in::kernel(params)?))
-}
-
-/// `cuGraphExecMemcpyNodeSetParams`: only for copies of one row.
-pub fn set_memcpy(
-    exec: ExecId,
-    node: NodeId,
-    params: In<CUDA_MEMCPY3D>,
-    _context: Option<ContextId>,
-) -> CallResult {
-    set(exec, node, params_in::memcpy(params)?)
-}
-
-/// `cuGraphExecMemsetNodeSetParams`: only for fills of one row.
-pub fn set_memset(
-    exec: ExecId,
-    node: NodeId,
-    params: In<CUDA_MEMSET_NODE_PARAMS>,
-    _context: Option<ContextId>,
-) -> CallResult {
-    set(exec, node, params_in::memset_v1(params)?)
-}
-
-/// `cuGraphExecHostNodeSetParams`.
-pub fn set_host(exec: ExecId, node: NodeId, params: In<CUDA_HOST_NODE_PARAMS>) -> CallResult {
-    set(exec, node, params_in::host(params)?)
-}
-
-/// `cuGraphExecChildGraphNodeSetParams`: the new graph must have the topology of the old one.
-pub fn set_child(exec: ExecId, node: NodeId, graph: GraphId) -> CallResult {
-    set(exec, node, params_in::child(graph)?)
-}
-
-/// `cuGraphExecEventRecordNodeSetEvent`.
-pub fn set_recorded_event(exec: ExecId, node: NodeId, event: EventId) -> CallResult {
-    set(exec, node, StreamOp::RecordEvent(existing_event(event)?))
-}
-
-/// `cuGraphExecEventWaitNodeSetEvent`.
-pub fn set_awaited_event(exec: ExecId, node: NodeId, event: EventId) -> CallResult {
-    set(exec, node, StreamOp::WaitEvent(existing_event(event)?))
-}
-
-/// `cuGraphExecNodeSetParams`: for nodes of any type.
-pub fn set_any(exec: ExecId, node: NodeId, params: InOut<NodeParams>) -> CallResult {
-    set(exec, node, read_changed(&params)?)
+setters! {
+    /// `cuGraphExecKernelNodeSetParams`, before CUDA 12.
+    set_kernel_v1(params: In<CUDA_KERNEL_NODE_PARAMS>) params_in::kernel_v1(params).map(StreamOp::Kernel);
+    /// `cuGraphExecKernelNodeSetParams`.
+    set_kernel(params: In<KernelNodeParams>) params_in::kernel(params).map(StreamOp::Kernel);
+    /// `cuGraphExecMemcpyNodeSetParams`: only for copies of one row.
+    set_memcpy(params: In<CUDA_MEMCPY3D>, _context: Option<ContextId>) params_in::memcpy(params);
+    /// `cuGraphExecMemsetNodeSetParams`: only for fills of one row.
+    set_memset(params: In<CUDA_MEMSET_NODE_PARAMS>, _context: Option<ContextId>) params_in::memset_v1(params);
+    /// `cuGraphExecHostNodeSetParams`.
+    set_host(params: In<CUDA_HOST_NODE_PARAMS>) params_in::host(params);
+    /// `cuGraphExecChildGraphNodeSetParams`: the new graph must have the topology of the old one.
+    set_child(graph: GraphId) params_in::child(graph);
+    /// `cuGraphExecEventRecordNodeSetEvent`.
+    set_recorded_event(event: EventId) existing_event(event).map(StreamOp::RecordEvent);
+    /// `cuGraphExecEventWaitNodeSetEvent`.
+    set_awaited_event(event: EventId) existing_event(event).map(StreamOp::WaitEvent);
+    /// `cuGraphExecNodeSetParams`: for nodes of any type.
+    set_any(params: InOut<NodeParams>) read_changed(&params);
 }
 
 /// `cuGraphExecUpdate` before CUDA 12.
@@ -105,48 +78,42 @@ pub fn update(
     error_node: Out<CUgraphNode>,
     result: Out<c_int>,
 ) -> CallResult {
-    let outcome = apply(exec, graph);
-    let (code, node) = result_and_node(&outcome);
+    let (code, node, call_result) = apply(exec, graph);
     result.set(code);
     error_node.set(handle(node));
-    to_call_result(outcome)
+    call_result
 }
 
 /// `cuGraphExecUpdate`.
 pub fn update_with_info(exec: ExecId, graph: GraphId, out: Out<UpdateResult>) -> CallResult {
-    let outcome = apply(exec, graph);
-    let (result, node) = result_and_node(&outcome);
+    let (result, node, call_result) = apply(exec, graph);
     out.set(UpdateResult {
         result,
         error_node: handle(node),
         error_from_node: std::ptr::null_mut(),
     });
-    to_call_result(outcome)
+    call_result
 }
 
-/// Returns the `CUgraphExecUpdateResult` and the node that the program receives.
-fn result_and_node(outcome: &Result<(), Difference>) -> (c_int, u64) {
-    match outcome {
-        Ok(()) => (0, 0),
-        Err(difference) => (
-            difference.kind as c_int,
-            difference.node.map_or(0, |node| node.0),
-        ),
+/// Updates an executable graph to the operations of `graph`. Returns the `CUgraphExecUpdateResult` and the node that
+/// the program receives, and the result of the call.
+fn apply(exec: ExecId, graph: GraphId) -> (c_int, u64, CallResult) {
+    let updated = SIMULATOR.graphs().update(exec, graph);
+    let called = updated.and_then(|destructors| {
+        call_host_functions(destructors).map_err(|_| Difference {
+            kind: DifferenceKind::Error,
+            node: None,
+        })
+    });
+    match called {
+        Ok(()) => (0, 0, Ok(())),
+        Err(Difference { kind, node }) => {
+            let error = match kind {
+                DifferenceKind::Error => CudaError::InvalidValue,
+                _ => CudaError::GraphExecUpdateFailure,
+            };
+            let node = node.map_or(0, |node| node.0);
+            (kind as c_int, node, Err(error.into()))
+        }
     }
-}
-
-fn to_call_result(outcome: Result<(), Difference>) -> CallResult {
-    outcome.map_err(|difference| match difference.kind {
-        DifferenceKind::Error => CudaError::InvalidValue.into(),
-        _ => CudaError::GraphExecUpdateFailure.into(),
-    })
-}
-
-/// Updates an executable graph to the operations of `graph`.
-fn apply(exec: ExecId, graph: GraphId) -> Result<(), Difference> {
-    let destructors = SIMULATOR.graphs().update(exec, graph)?;
-    call_host_functions(destructors).map_err(|_| Difference {
-        kind: DifferenceKind::Error,
-        node: None,
-    })
 }

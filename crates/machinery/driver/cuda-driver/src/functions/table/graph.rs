@@ -11,7 +11,7 @@ use cust_raw::{
 
 use super::*;
 use crate::api::capture;
-use crate::api::graph::{exec, memory, nodes, objects, params, topology, update};
+use crate::api::graph::{exec, nodes, objects, params, topology, update};
 use crate::types::graph::{
     EdgeData, InstantiateParams, KernelNodeParams, NodeParams, UpdateResult,
 };
@@ -240,11 +240,11 @@ functions! {
     ) [objects::release_in_graph];
     11040 cuDeviceGetGraphMemAttribute(
         device: CUdevice, attribute: c_int, value: *mut c_void,
-    ) [memory::attribute];
+    ) [objects::memory_attribute];
     11040 cuDeviceSetGraphMemAttribute(
         device: CUdevice, attribute: c_int, value: *mut c_void,
-    ) [memory::set_attribute];
-    11040 cuDeviceGraphMemTrim(device: CUdevice) [memory::trim];
+    ) [objects::set_memory_attribute];
+    11040 cuDeviceGraphMemTrim(device: CUdevice) [objects::trim_memory];
 
     // Stream capture
     10010 cuThreadExchangeStreamCaptureMode(mode: *mut c_int) [capture::exchange_mode];

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use cust_raw::{CUfunction, CUmodule, CUoccupancyB2DSize, CUstream};
 
 use super::*;
-use crate::api::{function, launch, launch_attributes};
+use crate::api::{function, launch};
 use crate::types::CUlaunchConfig;
 
 functions! {
@@ -50,7 +50,7 @@ functions! {
     11060 cuLaunchKernelEx(
         config: *const CUlaunchConfig, f: CUfunction, kernel_params: *mut *mut c_void,
         extra: *mut *mut c_void,
-    ) [launch_attributes::kernel] / 11060 cuLaunchKernelEx_ptsz;
+    ) [launch::kernel_with_attributes] / 11060 cuLaunchKernelEx_ptsz;
     12030 cuFuncGetName(name: *mut *const c_char, function: CUfunction) [function::name];
     12040 cuFuncGetParamInfo(
         function: CUfunction, index: usize, offset: *mut usize, size: *mut usize,

@@ -23,7 +23,7 @@ use super::{
 use crate::api::{check_permitted, not_simulated};
 use crate::arguments::Argument;
 use crate::log::catch_panic;
-use crate::simulator::thread::PerThreadDefault;
+use crate::simulator::PerThreadDefault;
 use crate::status::Code;
 
 pub use device::*;
