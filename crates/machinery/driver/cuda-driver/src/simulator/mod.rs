@@ -20,7 +20,7 @@ mod thread;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
+use std::sync::{LazyLock, Mutex, MutexGuard, Once, OnceLock, TryLockError};
 
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
@@ -35,6 +35,8 @@ use queue::StreamQueue;
 use tables::Tables;
 use telemetry::Telemetry;
 use thread::per_thread_stream;
+
+pub use cuda_sim::memory::lock;
 
 pub use captures::{CaptureStatus, Ended, Mode};
 pub use execute::is_blocking;
@@ -111,11 +113,6 @@ pub type Locked<'a, T> = Result<(MutexGuard<'a, Driver>, T), CudaError>;
 
 /// The locked driver with the context and the number of a stream.
 pub type LockedStream<'a> = Result<(MutexGuard<'a, Driver>, ContextId, StreamId), CudaError>;
-
-/// Locks `mutex`, ignoring poisoning: a panic leaves no change half-made that later calls could not handle.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Simulator {
     pub const fn new() -> Self {

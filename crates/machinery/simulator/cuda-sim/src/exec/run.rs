@@ -8,12 +8,13 @@ use super::sm::{Grid, Launch};
 use super::worker::{WorkerResult, run_blocks};
 use crate::check::{self, Finding};
 use crate::memory::footprint::DeviceTraffic;
+use crate::memory::lock;
 use crate::profile::cache::MAX_LINES;
 use crate::profile::collect::LaunchCounts;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 /// The results of the execution of a launch.
@@ -167,7 +168,7 @@ fn run_on_caller(grid: &Arc<Grid>) -> Vec<WorkerResult> {
             }
         }
     };
-    *grid.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
+    *lock(&grid.waker) = Some(Box::new(wake));
     let mut results = vec![run_or_abandon(grid, resident, true)];
     // Drop the unused waker, whose sender would otherwise keep the channel open.
     drop(grid.take_waker());

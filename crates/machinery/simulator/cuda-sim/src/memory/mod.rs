@@ -30,7 +30,7 @@ pub(crate) fn fill(memory: &mut [u8], word: u32) {
 }
 
 /// Locks a mutex, also if another thread has panicked while it held the lock.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

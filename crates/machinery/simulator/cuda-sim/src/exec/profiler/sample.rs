@@ -11,10 +11,11 @@
 use super::Caches;
 use super::trace::Trace;
 use crate::device::DeviceSpec;
+use crate::memory::lock;
 use crate::profile::collect::LaunchPart;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// One in this many SMs is sampled by default.
 const SM_INTERVAL: u64 = 64;
@@ -219,10 +220,6 @@ fn choose_sampled(seed: Option<u64>, blocks: u64, multiprocessors: usize) -> Sam
         remaining -= usize::from(!std::mem::replace(&mut sampled[index], true));
     }
     SampledSms::Random(sampled)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

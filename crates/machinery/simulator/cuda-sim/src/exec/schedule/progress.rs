@@ -2,8 +2,9 @@
 //! each host thread polls, and interruption.
 
 use crate::check::TimeLimit;
+use crate::memory::lock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// A snapshot of a running launch.
@@ -73,7 +74,7 @@ impl Watch {
 
     /// Returns the progress of the running launch, if there is one, without waiting for it.
     pub fn progress(&self) -> Option<Progress> {
-        let running = self.lock().clone()?;
+        let running = lock(&self.0).clone()?;
         Some(Progress {
             launch: running.launch,
             kernel: running.kernel.clone(),
@@ -84,12 +85,8 @@ impl Watch {
 
     /// Publishes `running` until the guard is dropped.
     pub fn show(&self, running: Arc<LaunchProgress>) -> ShowGuard<'_> {
-        *self.lock() = Some(running);
+        *lock(&self.0) = Some(running);
         ShowGuard(self)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<LaunchProgress>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -98,7 +95,7 @@ pub struct ShowGuard<'a>(&'a Watch);
 
 impl Drop for ShowGuard<'_> {
     fn drop(&mut self) {
-        *self.0.lock() = None;
+        *lock(&self.0.0) = None;
     }
 }
 

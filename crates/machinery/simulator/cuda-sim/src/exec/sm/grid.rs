@@ -13,9 +13,10 @@ use crate::exec::schedule::progress::{CachePadded, LaunchProgress, Timing};
 use crate::isa::Dims;
 use crate::lanes::LANES;
 use crate::memory::global::Global;
+use crate::memory::lock;
 use crate::memory::region::{Region, Regions};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A launch with everything that it borrows while it runs.
 #[derive(Clone, Copy)]
@@ -174,8 +175,7 @@ impl Grid {
 
     /// Takes the waker, so that it cannot run any more.
     pub fn take_waker(&self) -> Option<WakeWorkers> {
-        let mut waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
-        waker.take()
+        lock(&self.waker).take()
     }
 
     /// Returns the kernel's name.
@@ -204,10 +204,7 @@ impl Grid {
 
     /// Records the fault of a block; the lowest block's fault wins.
     pub fn record_fault(&self, block: u64, fault: Fault) {
-        let mut lowest = self
-            .fault
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut lowest = lock(&self.fault);
         if block < self.lowest_failed() {
             self.failed.store(block, Ordering::Relaxed);
             *lowest = Some(fault);
@@ -216,10 +213,7 @@ impl Grid {
 
     /// Takes the fault of the lowest block that had one.
     pub fn take_fault(&self) -> Option<Fault> {
-        self.fault
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .take()
+        lock(&self.fault).take()
     }
 
     /// Abandons the launch after a panic on a worker: no further block starts, and none waits for another.

@@ -2,8 +2,9 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Dynamic Global Memory Allocation and Operations".
 
+use crate::memory::lock;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Alignment of every allocation's address and size.
 const UNIT: u64 = 16;
@@ -47,7 +48,7 @@ impl Heap {
 
     /// Locks the heap and returns its state.
     pub fn state(&self) -> MutexGuard<'_, HeapState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
