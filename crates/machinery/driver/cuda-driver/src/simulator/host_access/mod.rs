@@ -328,3 +328,77 @@ mod page_guard {
         Vec::new()
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::alloc::{Layout, alloc_zeroed};
+
+    /// Returns memory that fills a page of its own.
+    fn page() -> &'static mut [u8] {
+        let layout = Layout::from_size_align(4096, 4096).unwrap();
+        // SAFETY: the size is not 0, and the memory is never freed.
+        unsafe { std::slice::from_raw_parts_mut(alloc_zeroed(layout), 4096) }
+    }
+
+    fn kinds(findings: Vec<HostFinding>) -> Vec<(FindingKind, &'static str)> {
+        let findings = findings.into_iter();
+        findings
+            .map(|finding| (finding.kind, finding.event.0))
+            .collect()
+    }
+
+    #[test]
+    fn conflicts_with_pending_operations_are_found() {
+        let (check, page) = (HostAccessCheck::new(), page());
+        check.set_enabled(true);
+        let start = page.as_ptr().expose_provenance() as u64;
+        let written = HostAccess {
+            start,
+            end: start + 64,
+            read_only: false,
+            severity: Severity::Error,
+            description: "a copy of 64 bytes writes".to_owned(),
+        };
+        let accesses = HostAccesses {
+            ranges: vec![written],
+            sources: Vec::new(),
+        };
+        check.add_pending(1, accesses);
+        // SAFETY: the page is readable; it is protected until the first access.
+        unsafe { page.as_ptr().read_volatile() };
+        let accessed = kinds(check.take_page_accesses());
+        assert_eq!(accessed, [(FindingKind::HostAccessed, "reads")]);
+        let freed = kinds(check.check_free(start..start + 4096));
+        assert_eq!(freed, [(FindingKind::HostFreed, "frees")]);
+        assert!(check.check_free(start + 64..start + 4096).is_empty());
+        assert!(check.begin_operation(1).is_empty());
+        check.end_operation(1);
+        page[0] = 1;
+        assert!(check.take_page_accesses().is_empty());
+        assert!(check.check_free(start..start + 4096).is_empty());
+    }
+
+    #[test]
+    fn changed_sources_of_a_graph_are_found() {
+        let (check, mut source) = (HostAccessCheck::new(), vec![1_u8; 64]);
+        check.set_enabled(true);
+        let (start, bytes) = (source.as_ptr().expose_provenance() as u64, 64);
+        for (item, changes) in [(1, false), (2, true)] {
+            // SAFETY: the source is readable.
+            let hash = unsafe { hash(start, bytes) };
+            let accesses = HostAccesses {
+                ranges: Vec::new(),
+                sources: vec![Source { start, bytes, hash }],
+            };
+            check.add_pending(item, accesses);
+            if changes {
+                source[63] = 2;
+            }
+            let expected = [(FindingKind::HostChanged, "changed")];
+            let found = kinds(check.begin_operation(item));
+            assert_eq!(found, expected[..usize::from(changes)]);
+            check.end_operation(item);
+        }
+    }
+}
