@@ -1,9 +1,10 @@
-//! The simulator: the simulated driver, and what the driver API knows beyond it. A value without references to C's
-//! functions, which `api` implements with the one simulator of this process.
+//! The simulator: the simulated driver, and what the driver API knows beyond it. It refers to no C function: `api`
+//! implements them with the one simulator of this process.
 //!
-//! `operation.rs` has the operations of streams and graphs. Each of the following files has the state of one subject:
-//! `graphs.rs`, `graph_memory.rs`, `captures.rs`, `pools.rs`, `queue.rs`, `host_access/`, `telemetry.rs`, `tables.rs`.
-//! This file unites and locks them, and `execute.rs` submits and executes operations.
+//! `operation.rs` has the operations of streams and graphs, `thread.rs` the state of a thread. Each of the following
+//! files has the state of one subject: `graphs.rs`, `graph_memory.rs`, `captures.rs`, `pools.rs`, `queue.rs`,
+//! `host_access/`, `telemetry.rs`, `tables.rs`. This file unites and locks them, and `execute.rs` submits and executes
+//! operations.
 
 mod captures;
 mod execute;
