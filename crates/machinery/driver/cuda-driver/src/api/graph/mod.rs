@@ -1,5 +1,22 @@
 //! Graphs: one file per topic, as in the table of functions.
 
+/// Generates the functions that replace the operation of a node with `$set`, from the expression that creates the
+/// operation.
+macro_rules! setters {
+    ($set:ident $target:tt;) => {};
+    (
+        $set:ident ($($target:ident: $target_type:ty),*);
+        $(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) $op:expr; $($rest:tt)*
+    ) => {
+        $(#[$doc])*
+        pub fn $name($($target: $target_type,)* $($argument: $type),*) -> CallResult {
+            $set($($target,)* $op?)
+        }
+
+        setters! { $set($($target: $target_type),*); $($rest)* }
+    };
+}
+
 pub mod exec;
 pub mod nodes;
 pub mod objects;

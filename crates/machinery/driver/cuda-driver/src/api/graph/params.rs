@@ -39,6 +39,26 @@ fn set(node: NodeId, op: StreamOp) -> CallResult {
     Ok(replace_op(&driver, SIMULATOR.graphs().node_mut(node)?, op)?)
 }
 
+setters! {
+    set(node: NodeId);
+    /// `cuGraphKernelNodeSetParams`, before CUDA 12.
+    set_kernel_v1(params: In<CUDA_KERNEL_NODE_PARAMS>) params_in::kernel_v1(params).map(StreamOp::Kernel);
+    /// `cuGraphKernelNodeSetParams`.
+    set_kernel(params: In<KernelNodeParams>) params_in::kernel(params).map(StreamOp::Kernel);
+    /// `cuGraphMemcpyNodeSetParams`.
+    set_memcpy(params: In<CUDA_MEMCPY3D>) params_in::memcpy(params);
+    /// `cuGraphMemsetNodeSetParams`.
+    set_memset(params: In<CUDA_MEMSET_NODE_PARAMS>) params_in::memset_v1(params);
+    /// `cuGraphHostNodeSetParams`.
+    set_host(params: In<CUDA_HOST_NODE_PARAMS>) params_in::host(params);
+    /// `cuGraphEventRecordNodeSetEvent`.
+    set_recorded_event(event: EventId) existing_event(event).map(StreamOp::RecordEvent);
+    /// `cuGraphEventWaitNodeSetEvent`.
+    set_awaited_event(event: EventId) existing_event(event).map(StreamOp::WaitEvent);
+    /// `cuGraphNodeSetParams`: for all node types except allocation and free, whose memory is fixed.
+    set_any(params: InOut<NodeParams>) read_changed(&params);
+}
+
 /// `cuGraphKernelNodeGetParams`, before CUDA 12.
 pub fn kernel_v1(node: NodeId, out: Out<CUDA_KERNEL_NODE_PARAMS>) -> CallResult {
     let new = kernel_params(node)?;
@@ -68,25 +88,10 @@ fn kernel_params(node: NodeId) -> Result<KernelNodeParams, CudaError> {
     params_out::kernel(&driver, SIMULATOR.graphs().node_mut(node)?)
 }
 
-/// `cuGraphKernelNodeSetParams`, before CUDA 12.
-pub fn set_kernel_v1(node: NodeId, params: In<CUDA_KERNEL_NODE_PARAMS>) -> CallResult {
-    set(node, StreamOp::Kernel(params_in::kernel_v1(params)?))
-}
-
-/// `cuGraphKernelNodeSetParams`.
-pub fn set_kernel(node: NodeId, params: In<KernelNodeParams>) -> CallResult {
-    set(node, StreamOp::Kernel(params_in::kernel(params)?))
-}
-
 /// `cuGraphMemcpyNodeGetParams`.
 pub fn memcpy(node: NodeId, out: Out<CUDA_MEMCPY3D>) -> CallResult {
     out.set(params_out::memcpy(SIMULATOR.graphs().node(node)?)?);
     Ok(())
-}
-
-/// `cuGraphMemcpyNodeSetParams`.
-pub fn set_memcpy(node: NodeId, params: In<CUDA_MEMCPY3D>) -> CallResult {
-    set(node, params_in::memcpy(params)?)
 }
 
 /// `cuGraphMemsetNodeGetParams`.
@@ -95,20 +100,10 @@ pub fn memset(node: NodeId, out: Out<CUDA_MEMSET_NODE_PARAMS>) -> CallResult {
     Ok(())
 }
 
-/// `cuGraphMemsetNodeSetParams`.
-pub fn set_memset(node: NodeId, params: In<CUDA_MEMSET_NODE_PARAMS>) -> CallResult {
-    set(node, params_in::memset_v1(params)?)
-}
-
 /// `cuGraphHostNodeGetParams`.
 pub fn host(node: NodeId, out: Out<CUDA_HOST_NODE_PARAMS>) -> CallResult {
     out.set(params_out::host(SIMULATOR.graphs().node(node)?)?);
     Ok(())
-}
-
-/// `cuGraphHostNodeSetParams`.
-pub fn set_host(node: NodeId, params: In<CUDA_HOST_NODE_PARAMS>) -> CallResult {
-    set(node, params_in::host(params)?)
 }
 
 /// `cuGraphChildGraphNodeGetGraph`: the graph in the node, which belongs to it.
@@ -143,16 +138,6 @@ fn event(node: NodeId, out: Out<CUevent>, matches: impl Fn(&StreamOp) -> bool) -
     }
 }
 
-/// `cuGraphEventRecordNodeSetEvent`.
-pub fn set_recorded_event(node: NodeId, event: EventId) -> CallResult {
-    set(node, StreamOp::RecordEvent(existing_event(event)?))
-}
-
-/// `cuGraphEventWaitNodeSetEvent`.
-pub fn set_awaited_event(node: NodeId, event: EventId) -> CallResult {
-    set(node, StreamOp::WaitEvent(existing_event(event)?))
-}
-
 /// `cuGraphMemAllocNodeGetParams`.
 pub fn alloc(node: NodeId, out: Out<CUDA_MEM_ALLOC_NODE_PARAMS>) -> CallResult {
     out.set(params_out::allocation(SIMULATOR.graphs().node(node)?)?);
@@ -166,11 +151,6 @@ pub fn free(node: NodeId, out: Out<CUdeviceptr>) -> CallResult {
         _ => return Err(CudaError::InvalidValue.into()),
     }
     Ok(())
-}
-
-/// `cuGraphNodeSetParams`: for all node types except allocation and free, whose memory is fixed.
-pub fn set_any(node: NodeId, params: InOut<NodeParams>) -> CallResult {
-    set(node, read_changed(&params)?)
 }
 
 /// Creates the new operation of a node of any type except allocation and free.

@@ -40,17 +40,8 @@ fn set(exec: ExecId, node: NodeId, op: StreamOp) -> CallResult {
     Ok(())
 }
 
-/// Generates the functions that replace the operation of a node, from the expression that creates the operation.
-macro_rules! setters {
-    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) $op:expr;)*) => {$(
-        $(#[$doc])*
-        pub fn $name(exec: ExecId, node: NodeId, $($argument: $type),*) -> CallResult {
-            set(exec, node, $op?)
-        }
-    )*};
-}
-
 setters! {
+    set(exec: ExecId, node: NodeId);
     /// `cuGraphExecKernelNodeSetParams`, before CUDA 12.
     set_kernel_v1(params: In<CUDA_KERNEL_NODE_PARAMS>) params_in::kernel_v1(params).map(StreamOp::Kernel);
     /// `cuGraphExecKernelNodeSetParams`.
