@@ -13,7 +13,7 @@ fn out_of_bounds_store_names_kernel_block_thread_and_line() {
     for (kernel_thread, index) in [(0, 100), (77, 1 << 20), (131, u32::MAX)] {
         let fault = machine.fault("store_at", 3, 50, params![out, kernel_thread, index]);
         let address = out + 4 * u64::from(index);
-        assert_eq!(illegal(&fault), ("device memory", address, true));
+        assert_eq!(illegal(&fault), (AddressedMemory::Device, address, true));
         let location = location(&fault);
         assert_eq!(location.kernel, "store_at");
         assert_eq!(location.block, [kernel_thread / 50, 0, 0]);
@@ -41,7 +41,10 @@ fn lowest_faulting_block_is_reported() {
     for threads in [1, 2, 4] {
         machine.use_threads(threads);
         let fault = machine.fault("gather", 100, 64, params![out, source, indices, 6400u32]);
-        assert_eq!(illegal(&fault), ("device memory", source + 4 * 3200, false));
+        assert_eq!(
+            illegal(&fault),
+            (AddressedMemory::Device, source + 4 * 3200, false)
+        );
         assert_eq!(location(&fault).block, [50, 0, 0]);
     }
 }
@@ -120,7 +123,7 @@ fn shared_local_and_constant_memory_have_bounds() {
     let out = machine.out::<u32>(32);
     // All eight words exist, the ninth does not.
     let fault = machine.fault("shared_out_of_bounds", 1, 32, params![out, 1u32]);
-    assert_eq!(illegal(&fault), ("shared memory", 32, false));
+    assert_eq!(illegal(&fault), (AddressedMemory::Shared, 32, false));
     assert_eq!(location(&fault).thread, [7, 0, 0]);
     machine.run("shared_out_of_bounds", 1, 8, params![out, 0u32]);
 

@@ -341,10 +341,10 @@ mod tests {
         unsafe { std::slice::from_raw_parts_mut(alloc_zeroed(layout), 4096) }
     }
 
-    fn kinds(findings: Vec<HostFinding>) -> Vec<(FindingKind, &'static str)> {
+    fn kinds(findings: Vec<HostFinding>) -> Vec<(FindingKind, HostAction)> {
         let findings = findings.into_iter();
         findings
-            .map(|finding| (finding.kind, finding.event.0))
+            .map(|finding| (finding.kind, finding.action.0))
             .collect()
     }
 
@@ -358,7 +358,7 @@ mod tests {
             end: start + 64,
             read_only: false,
             severity: Severity::Error,
-            description: "a copy of 64 bytes writes".to_owned(),
+            work: PendingWork::CopyTo(64),
         };
         let accesses = HostAccesses {
             ranges: vec![written],
@@ -368,9 +368,9 @@ mod tests {
         // SAFETY: the page is readable; it is protected until the first access.
         unsafe { page.as_ptr().read_volatile() };
         let accessed = kinds(check.take_page_accesses());
-        assert_eq!(accessed, [(FindingKind::HostAccessed, "reads")]);
+        assert_eq!(accessed, [(FindingKind::HostAccessed, HostAction::Reads)]);
         let freed = kinds(check.check_free(start..start + 4096));
-        assert_eq!(freed, [(FindingKind::HostFreed, "frees")]);
+        assert_eq!(freed, [(FindingKind::HostFreed, HostAction::Frees)]);
         assert!(check.check_free(start + 64..start + 4096).is_empty());
         assert!(check.begin_operation(1).is_empty());
         check.end_operation(1);
@@ -395,7 +395,7 @@ mod tests {
             if changes {
                 source[63] = 2;
             }
-            let expected = [(FindingKind::HostChanged, "changed")];
+            let expected = [(FindingKind::HostChanged, HostAction::Changed)];
             let found = kinds(check.begin_operation(item));
             assert_eq!(found, expected[..usize::from(changes)]);
             check.end_operation(item);
