@@ -24,7 +24,7 @@ sentences! {
         /// Part of a warp arrived at a barrier; `live` is the number of threads that have not exited.
         PartialArrival(arrived: u32, live: u32) =>
             "{arrived} of the warp's {live} threads are here, the others are not";
-        /// The same, with the current line of one of the absent threads.
+        /// Part of a warp arrived at a barrier, with the current line of one of the absent threads.
         DivergentArrival(arrived: u32, live: u32, elsewhere: SourceLine) =>
             "{arrived} of the warp's {live} threads are here, the others are not, one of them at {elsewhere}";
         ExitedThread(first: SourceLine) =>
