@@ -191,7 +191,7 @@ chinese! {
     PendingWork {
         CopyFrom(bytes) => "一次 {bytes} 字节的复制要读取它";
         CopyTo(bytes) => "一次 {bytes} 字节的复制要写入它";
-        Fill(bytes) => "一次 {bytes} 字节的填充要写入它";
+        Fill(bytes) => "一次 {bytes} 字节的 memset 要写入它";
         Kernel(name) => "核函数 {name} 可能使用它";
         GraphCopy(bytes) => "已启动的图还没有复制它（{bytes} 字节）";
     }
