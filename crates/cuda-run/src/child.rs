@@ -50,6 +50,7 @@ pub fn main(args: &[OsString]) -> ! {
     cuda_driver::profile(flags.counts);
     if let Some(checks) = flags.check {
         cuda_driver::check(checks);
+        cuda_driver::defer_findings();
     }
     let writer: &'static EventWriter = Box::leak(Box::new(writer));
     cuda_driver::set_observer(Box::new(|event| {

@@ -71,7 +71,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
     }
     let summary = processes.combined();
     report(flags, &gpu, (&exit, &summary), &processes.text(flags, &gpu))?;
-    Ok(exit_status(&exit, &summary))
+    Ok(exit_status(flags, &exit, &summary))
 }
 
 /// Adds the checks requested by `CUDA_SIM_CHECK` if the command line requests none.

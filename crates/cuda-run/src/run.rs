@@ -71,13 +71,13 @@ pub fn run(flags: &Flags) -> Result<i32> {
     let options = text_options(flags, Order::FirstLaunch, rerun_command);
     let text = summary.text(&options, &gpu);
     report(flags, &gpu, (&completed.exit, &summary), &text)?;
-    Ok(exit_status(&completed.exit, &summary))
+    Ok(exit_status(flags, &completed.exit, &summary))
 }
 
 /// Returns the exit status of cuda-run for a program's exit and report.
-pub fn exit_status(exit: &Exit, summary: &Summary) -> i32 {
+pub fn exit_status(flags: &Flags, exit: &Exit, summary: &Summary) -> i32 {
     match exit.code() {
-        0 if summary.has_errors() => FINDINGS_STATUS,
+        0 if summary.has_errors(flags.show.report.check.is_some()) => FINDINGS_STATUS,
         code => code,
     }
 }
@@ -115,6 +115,12 @@ pub fn report(
         }
         .context("cannot write the record")?;
     } else if !show.quiet {
+        note(format_args!("\n{text}"));
+    }
+    if let Some(checks) = show.report.check
+        && (show.quiet || show.json.is_some())
+        && let Some(text) = summary.failed_checks(checks)
+    {
         note(format_args!("\n{text}"));
     }
     if let Some(plot) = &show.report.plot {

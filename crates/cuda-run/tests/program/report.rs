@@ -135,3 +135,96 @@ pub fn faults_are_reported() -> Result<(), Failed> {
         ],
     )
 }
+
+/// A fault that is a finding is in the report, and not printed before as well.
+pub fn checked_faults_are_reported_once() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "fault.cu",
+        "__global__ void k(int *p) { p[4] = 1; }\n\
+         int main() { int *p; cudaMalloc(&p, 16); k<<<1, 1>>>(p); cudaDeviceSynchronize(); }\n",
+    );
+    for (flags, report) in [
+        (&["--check=mem", "fault.cu"][..], true),
+        (&["--check=mem", "--quiet", "fault.cu"], false),
+        (&["--check=mem", "--json", "fault.cu"], false),
+    ] {
+        let run = workspace.run(flags);
+        run.assert_exit(1, &["1 finding.", "right past the end", "likely cause"])?;
+        assert_eq!(run.stderr.matches("right past").count(), 1, "{run:#?}");
+        let has_table = run.stderr.contains("No kernel launch completed");
+        assert_eq!(has_table, report, "{run:#?}");
+    }
+    Ok(())
+}
+
+/// A failed assertion, a trap and a rejected module are no findings of a check, but the checks have not seen the
+/// whole program.
+pub fn incomplete_checks_fail() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let main = "int main() { k<<<1, 1>>>(4); cudaDeviceSynchronize(); return 0; }\n";
+    for (file, kernel) in [
+        (
+            "assert.cu",
+            "#include <cassert>\n__global__ void k(int n) { assert(n < 4); }\n",
+        ),
+        ("trap.cu", "__global__ void k(int) { __trap(); }\n"),
+        ("new.cu", "__global__ void k(int) {}\n"),
+    ] {
+        workspace.write(file, &format!("{kernel}{main}"));
+    }
+    for (flags, reason, incomplete) in [
+        (
+            &["assert.cu"][..],
+            "Assertion `n < 4` failed",
+            "1 launch failed",
+        ),
+        (&["trap.cu"], "in kernel k", "1 launch failed"),
+        (
+            &["--device", "gtx970", "--arch", "sm_80", "new.cu"],
+            "the module is for sm_80",
+            "1 module was rejected",
+        ),
+    ] {
+        workspace.run(flags).assert_exit(0, &[reason])?;
+        for checks in [&["--check"][..], &["--check", "--quiet"]] {
+            let run = workspace.run(&[checks, flags].concat());
+            run.assert_exit(1, &[reason, incomplete])?;
+            assert!(!run.stderr.contains("no findings"), "{run:#?}");
+        }
+    }
+    Ok(())
+}
+
+/// The compiler unrolls the loop, and merges loads of both branches, which then have no line.
+pub fn findings_of_copied_lines_are_grouped() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "unrolled.cu",
+        "__global__ void k(int *p) {\n\
+             __shared__ int s[64];\n\
+             int t = threadIdx.x;\n\
+             s[t] = p[t];\n\
+             __syncthreads();\n\
+             for (int i = 0; i < 12; i++) {\n\
+                 int v = blockIdx.x == 0 ? s[i] + t : s[63 - i] + p[(t + i) % 64];\n\
+                 if (v < s[t]) s[t] = v;\n\
+             }\n\
+             p[t] = s[t];\n\
+         }\n\
+         int main() {\n\
+             int h[64], *p;\n\
+             for (int i = 0; i < 64; i++) h[i] = i * 37 % 64 * 10;\n\
+             cudaMalloc(&p, sizeof(h));\n\
+             cudaMemcpy(p, h, sizeof(h), cudaMemcpyHostToDevice);\n\
+             k<<<1, 64>>>(p);\n\
+             cudaDeviceSynchronize();\n\
+             cudaFree(p);\n\
+         }\n",
+    );
+    let run = workspace.run(&["--check=race", "unrolled.cu"]);
+    run.assert_exit(1, &["unrolled.cu:7", "times, PTX lines "])?;
+    assert!(run.stderr.matches("data race").count() <= 6, "{run:#?}");
+    assert!(!run.stderr.contains("s at PTX line"), "{run:#?}");
+    Ok(())
+}

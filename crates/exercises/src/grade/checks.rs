@@ -420,6 +420,7 @@ mod tests {
             details: Details::None,
             likely_cause: None,
             count: 1,
+            ptx_lines: [0; 2],
         }
     }
 

@@ -386,6 +386,7 @@ mod tests {
             file: Some(crate::grade::compile::FILE_NAME.to_owned()),
             line: 7,
             ptx_line: 70,
+            is_nearest: false,
         };
         let bytes = Bytes(4);
         for (details, chinese) in [

@@ -12,6 +12,9 @@ use serde::Serialize;
 /// Set once a report was started with checks, so that findings made after the report are printed too.
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
+/// The maximum number of lines that [`section`] prints of findings.
+const MAX_LINES: usize = 60;
+
 /// Turns on the simulator's checks if `--check` was given.
 pub(crate) fn enable(checks: Option<Checks>) {
     if let Some(checks) = checks {
@@ -32,35 +35,51 @@ pub fn deduplicated(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding>
     for finding in findings {
         let mut existing = merged.iter_mut();
         match existing.find(|other| is_duplicate(other, &finding)) {
-            Some(other) => other.count += finding.count,
+            Some(other) => other.merge(&finding),
             None => merged.push(finding),
         }
     }
-    merged.sort_by_key(|finding| finding.severity);
+    // A finding that ended a launch comes first, so that `section` shows it.
+    merged.sort_by_key(|finding| (finding.severity, !finding.kind.stops()));
     merged
 }
 
 /// Returns true if both findings have the same cause and source lines, in different launches.
 fn is_duplicate(a: &Finding, b: &Finding) -> bool {
-    let other_source =
-        |finding: &Finding| finding.other.as_ref().map(|access| access.source.clone());
-    (a.kind, &a.kernel, &a.source) == (b.kind, &b.kernel, &b.source)
-        && other_source(a) == other_source(b)
+    a.is_same_bug(b)
         && a.kind != FindingKind::Leaked
         && (a.check != Check::Host || a.details == b.details)
 }
 
-/// Formats the findings as a section of a report.
-pub fn section(checks: Checks, findings: &[Finding]) -> String {
-    if findings.is_empty() {
-        return format!("Checked ({}): no findings.", names(checks));
-    }
-    let head = match findings.len() {
-        1 => format!("Checked ({}): 1 finding.", names(checks)),
-        count => format!("Checked ({}): {count} findings.", names(checks)),
+/// Formats the findings as a section of a report. `incomplete` is the reason for which the checks did not see all
+/// of the program, if there is one.
+pub fn section(checks: Checks, findings: &[Finding], incomplete: Option<&str>) -> String {
+    let found = match (findings.len(), incomplete) {
+        (0, Some(reason)) => reason.to_owned(),
+        (0, None) => "no findings.".to_owned(),
+        (1, _) => "1 finding.".to_owned(),
+        (count, _) => format!("{count} findings."),
     };
-    let texts = findings.iter().map(Finding::to_string);
-    let parts: Vec<String> = std::iter::once(head).chain(texts).collect();
+    let mut parts = vec![format!("Checked ({}): {found}", names(checks))];
+    let mut lines = 0;
+    for (index, finding) in findings.iter().enumerate() {
+        let text = finding.to_string();
+        lines += text.lines().count() + 1;
+        if lines > MAX_LINES && index > 0 {
+            let more = match findings.len() - index {
+                1 => "1 more finding".to_owned(),
+                more => format!("{more} more findings"),
+            };
+            parts.push(format!(
+                "and {more}; the record that --json or CUDA_SIM_JSON writes lists all"
+            ));
+            break;
+        }
+        parts.push(text);
+    }
+    if !findings.is_empty() {
+        parts.extend(incomplete.map(|reason| format!("The checks are incomplete: {reason}")));
+    }
     parts.join("\n\n")
 }
 
@@ -228,6 +247,7 @@ mod tests {
             details: Details::None,
             likely_cause: None,
             count: 3,
+            ptx_lines: [line; 2],
         }
     }
 
@@ -236,24 +256,54 @@ mod tests {
             file: None,
             line: 0,
             ptx_line,
+            is_nearest: false,
         }
     }
 
     #[test]
     fn a_section_lists_its_checks_and_findings() {
         let some = "race,mem".parse().unwrap();
-        assert_eq!(section(some, &[]), "Checked (mem, race): no findings.");
+        assert_eq!(
+            section(some, &[], None),
+            "Checked (mem, race): no findings."
+        );
         let one = [finding(
             FindingKind::UninitializedShared,
             Severity::Error,
             7,
         )];
-        let text = section(some, &one);
+        let text = section(some, &one, None);
         assert!(
             text.starts_with("Checked (mem, race): 1 finding.\n\nerror: init: "),
             "{text}"
         );
         assert!(text.contains("(3 times)"), "{text}");
+    }
+
+    #[test]
+    fn a_section_is_short_and_says_what_it_omits() {
+        let all: Checks = "race".parse().unwrap();
+        let findings: Vec<Finding> = (0..100)
+            .map(|line| finding(FindingKind::ReadAfterWrite, Severity::Error, line))
+            .collect();
+        let text = section(all, &findings, Some("1 launch failed."));
+        assert!(text.lines().count() <= MAX_LINES + 5, "{text}");
+        assert!(text.starts_with("Checked (race): 100 findings."), "{text}");
+        let end = "and 85 more findings; the record that --json or CUDA_SIM_JSON writes lists all\n\n\
+                   The checks are incomplete: 1 launch failed.";
+        assert!(text.ends_with(end), "{text}");
+        let text = section(all, &[], Some("1 launch failed."));
+        assert_eq!(text, "Checked (race): 1 launch failed.");
+    }
+
+    #[test]
+    fn the_fault_comes_first() {
+        let race = finding(FindingKind::ReadAfterWrite, Severity::Error, 1);
+        let fault = finding(FindingKind::OutOfBounds, Severity::Error, 2);
+        assert_eq!(
+            deduplicated([race, fault])[0].kind,
+            FindingKind::OutOfBounds
+        );
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub use api::options::{
     set_sample_seed, shuffle, trace,
 };
 pub use api::telemetry::{
-    LaunchRecorder, record_launches, set_observer, silence_findings, take_findings,
+    LaunchRecorder, defer_findings, record_launches, set_observer, take_findings,
 };
 pub use cuda_sim::check::{
     Cause, Check, Checks, Details, FaultKind, Finding, FindingKind, OtherAccess, Severity,

@@ -54,7 +54,7 @@ pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
     }
     cuda_driver::profile(settings.needs_counters());
     if settings.events_folder.is_some() || settings.summary {
-        cuda_driver::silence_findings();
+        cuda_driver::defer_findings();
     }
     let sink = SINK.get_or_init(|| create_sink(settings, device));
     cuda_driver::set_observer(Box::new(|event| receive(sink, &event)));

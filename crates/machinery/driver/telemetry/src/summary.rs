@@ -104,10 +104,33 @@ impl FromIterator<Event> for EventLog {
 }
 
 impl Summary {
-    /// Returns true if a check found an error or a result is wrong.
-    pub fn has_errors(&self) -> bool {
+    /// Returns true if a check found an error or did not see all of the program, or if a result is wrong.
+    /// `checked` is true if checks were requested.
+    pub fn has_errors(&self, checked: bool) -> bool {
         let mut findings = self.findings.iter();
-        findings.any(|finding| finding.severity == Severity::Error) || !self.mismatches.is_empty()
+        findings.any(|finding| finding.severity == Severity::Error)
+            || !self.mismatches.is_empty()
+            || checked && self.incomplete().is_some()
+    }
+
+    /// Returns the reason for which the checks did not see all of the program, if there is one: a fault that is
+    /// not a finding, such as a failed assertion, or a rejected module.
+    pub fn incomplete(&self) -> Option<String> {
+        let count = |count: u64, [one, several]: [&str; 2]| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            count => Some(format!("{count} {several}")),
+        };
+        let findings = self.findings.iter().filter(|finding| finding.kind.stops());
+        let found: u64 = findings.map(|finding| finding.count).sum();
+        let faults = (self.faults.len() as u64).saturating_sub(found);
+        let rejected = self.rejected_modules.iter().map(|(_, count)| count).sum();
+        let parts = [
+            count(faults, ["launch failed", "launches failed"]),
+            count(rejected, ["module was rejected", "modules were rejected"]),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| format!("{}; the reason is printed above.", parts.join(", ")))
     }
 
     /// Returns true if there is nothing to report, because the program did not use the device.
@@ -273,7 +296,7 @@ mod tests {
         assert_eq!(summary.rejected_modules, [("line 3".to_owned(), 2)]);
         assert_eq!(summary.not_simulated, ["cuIpcOpenMemHandle"]);
         assert_eq!(summary.calls["cuInit"], 4);
-        assert!(!summary.is_idle() && !summary.has_errors());
+        assert!(!summary.is_idle() && !summary.has_errors(false));
         let idle = [Event::Started, api_calls(1)]
             .into_iter()
             .collect::<EventLog>();

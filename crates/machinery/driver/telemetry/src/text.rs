@@ -55,7 +55,7 @@ impl Summary {
         }
         if let Some(checks) = options.check {
             parts.push(if modelled {
-                check::section(checks, &self.findings)
+                self.checked(checks)
             } else {
                 format!(
                     "To check the program on this GPU, use compute-sanitizer from the CUDA Toolkit:\n\n{}",
@@ -68,6 +68,20 @@ impl Summary {
         }
         parts.retain(|part| !part.is_empty());
         parts.join("\n\n")
+    }
+
+    /// Formats the findings of the checks.
+    fn checked(&self, checks: Checks) -> String {
+        let incomplete = self.incomplete();
+        check::section(checks, &self.findings, incomplete.as_deref())
+    }
+
+    /// Formats what is printed of failed checks if the report is not; `None` if they passed.
+    pub fn failed_checks(&self, checks: Checks) -> Option<String> {
+        let parts = [self.rejections(), self.checked(checks)];
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        self.has_errors(true)
+            .then(|| parts.collect::<Vec<_>>().join("\n\n"))
     }
 
     /// Lists unsupported functions and rejected modules.

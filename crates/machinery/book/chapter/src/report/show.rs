@@ -150,7 +150,7 @@ impl Report {
     /// Returns the output of `--check`: the findings, or on a GPU the commands that check.
     fn checked(&self) -> Vec<String> {
         match (&self.check, self.flags.report.check) {
-            (Some(checked), _) => vec![check::section(checked.checks, checked.findings())],
+            (Some(checked), _) => vec![check::section(checked.checks, checked.findings(), None)],
             (None, Some(checks)) => {
                 let commands = rerun::sanitizer_commands(
                     checks,

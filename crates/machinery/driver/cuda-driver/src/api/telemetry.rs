@@ -45,13 +45,14 @@ impl LaunchRecorder {
 
 /// Enables the checks that `CUDA_SIM_CHECK` names, and prints their findings on stderr.
 pub fn enable_printed(checks: Checks) {
-    SIMULATOR.telemetry.print_findings(true);
+    SIMULATOR.telemetry.print_findings();
     set_initial_checks(checks);
 }
 
-/// Stops printing findings; the observer and [`take_findings`] still get them.
-pub fn silence_findings() {
-    SIMULATOR.telemetry.print_findings(false);
+/// Stops printing findings, and faults that are findings: the observer reports them at the program's end.
+/// [`take_findings`] still gets them.
+pub fn defer_findings() {
+    SIMULATOR.telemetry.defer_findings();
 }
 
 /// Returns the findings since the last call: each error of a launch once, and memory that was still allocated

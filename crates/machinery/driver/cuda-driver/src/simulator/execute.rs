@@ -295,7 +295,7 @@ impl Simulator {
         }
         let fault = report.result.as_ref().err();
         if let Some(fault) = fault {
-            warn(format_args!("{fault}"));
+            self.telemetry.print_fault(fault, &report.findings);
         }
         self.telemetry
             .report_findings(&report.findings, fault.and_then(Fault::finding).as_ref());

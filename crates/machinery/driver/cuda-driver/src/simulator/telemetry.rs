@@ -20,6 +20,8 @@ pub struct Telemetry {
     findings: Mutex<Vec<Finding>>,
     /// True if findings are printed on stderr.
     to_stderr: AtomicBool,
+    /// True if the observer reports all findings at the program's end, including those that ended a launch.
+    deferred: AtomicBool,
 }
 
 /// A function that receives each event synchronously. It must not call the simulator.
@@ -53,6 +55,7 @@ impl Telemetry {
             recorders: Mutex::new(Vec::new()),
             findings: Mutex::new(Vec::new()),
             to_stderr: AtomicBool::new(false),
+            deferred: AtomicBool::new(false),
         }
     }
 
@@ -88,9 +91,26 @@ impl Telemetry {
         lock(&first).push(report);
     }
 
-    /// Sets whether findings are printed on stderr. The observer and [`Telemetry::take_findings`] always get them.
-    pub fn print_findings(&self, to_stderr: bool) {
-        self.to_stderr.store(to_stderr, Ordering::Relaxed);
+    /// Starts to print findings on stderr. The observer and [`Telemetry::take_findings`] get them too.
+    pub fn print_findings(&self) {
+        self.to_stderr.store(true, Ordering::Relaxed);
+    }
+
+    /// Stops printing findings on stderr, and faults that are among them: the observer reports each once.
+    pub fn defer_findings(&self) {
+        self.to_stderr.store(false, Ordering::Relaxed);
+        self.deferred.store(true, Ordering::Relaxed);
+    }
+
+    /// Prints the fault of a launch with these findings, unless the observer will report it.
+    pub fn print_fault(&self, fault: &Fault, findings: &[Finding]) {
+        let is_deferred = self.deferred.load(Ordering::Relaxed)
+            && fault
+                .finding()
+                .is_some_and(|finding| findings.contains(&finding));
+        if !is_deferred {
+            warn(format_args!("{fault}"));
+        }
     }
 
     /// Returns the findings since the last call.

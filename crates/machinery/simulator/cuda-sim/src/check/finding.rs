@@ -34,6 +34,8 @@ pub struct Finding {
     pub likely_cause: Option<Cause>,
     /// The number of occurrences; each execution by each thread counts.
     pub count: u64,
+    /// The first and the last PTX line of the instructions at `source`, of which the compiler may make copies.
+    pub ptx_lines: [u32; 2],
 }
 
 /// The other access of a data race.
@@ -86,23 +88,29 @@ impl Finding {
             details,
             likely_cause: kind.likely_cause(),
             count: 1,
+            ptx_lines: [0; 2],
         }
     }
 
-    /// Returns true if both findings are the same bug at the same source lines. Findings without known source
-    /// lines are never the same.
-    pub(super) fn is_same_bug(&self, other: &Finding) -> bool {
-        let same_line = |first: &SourceLine, other: &SourceLine| {
-            first.line > 0 && (first.line, &first.file) == (other.line, &other.file)
-        };
+    /// Returns true if both findings are the same bug at the same source lines.
+    pub fn is_same_bug(&self, other: &Finding) -> bool {
         let same_other = match (&self.other, &other.other) {
             (None, None) => true,
-            (Some(first), Some(other)) => same_line(&first.source, &other.source),
+            (Some(first), Some(other)) => first.source.is_same_line(&other.source),
             _ => false,
         };
-        (self.kind, self.severity) == (other.kind, other.severity)
-            && same_line(&self.source, &other.source)
+        (self.kind, self.severity, &self.kernel) == (other.kind, other.severity, &other.kernel)
+            && self.source.is_same_line(&other.source)
             && same_other
+    }
+
+    /// Adds the occurrences of the same bug at other instructions or in another launch.
+    pub fn merge(&mut self, other: &Finding) {
+        self.count += other.count;
+        for ptx_line in other.ptx_lines {
+            self.ptx_lines[0] = self.ptx_lines[0].min(ptx_line);
+            self.ptx_lines[1] = self.ptx_lines[1].max(ptx_line);
+        }
     }
 
     /// Returns `reads ` or `writes ` if the kind of finding determines the access, otherwise an empty string.
@@ -135,8 +143,11 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { check, kind, .. } = self;
         write!(f, "{}: {check}: {}", self.severity.name(), kind.title())?;
-        if self.count > 1 {
-            write!(f, " ({} times)", self.count)?;
+        let [first, last] = self.ptx_lines;
+        match self.count {
+            ..=1 => {}
+            count if first < last => write!(f, " ({count} times, PTX lines {first} to {last})")?,
+            count => write!(f, " ({count} times)")?,
         }
         if !self.kernel.is_empty() {
             write!(f, "\n  in kernel {}, ", self.kernel)?;
@@ -321,11 +332,13 @@ mod tests {
                 file: Some("kernels/sum.cu".to_owned()),
                 line: 7,
                 ptx_line: 70,
+                is_nearest: false,
             },
             other: None,
             details: Details::Block(BlockBytes::Shared(Bytes(4), 8)),
             likely_cause: Some(Cause::SameIndex),
             count: 1,
+            ptx_lines: [70; 2],
         }
     }
 
@@ -352,6 +365,22 @@ mod tests {
   4 bytes at offset 0x8 of shared memory
   likely cause: an index that is the same for several threads";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn merged_findings_list_their_ptx_lines() {
+        let mut merged = finding(FindingKind::UninitializedShared);
+        for ptx_line in [93, 60] {
+            let mut copy = merged.clone();
+            (copy.count, copy.ptx_lines) = (5, [ptx_line; 2]);
+            merged.merge(&copy);
+        }
+        let text = merged.to_string();
+        assert!(text.contains("(11 times, PTX lines 60 to 93)"), "{text}");
+        merged.source.is_nearest = true;
+        let text = merged.to_string();
+        let line = "at kernels/sum.cu:7 (PTX line 70, nearest known line)";
+        assert!(text.contains(line), "{text}");
     }
 
     #[test]
@@ -382,7 +411,9 @@ mod tests {
         // Without source lines, each PTX line is a separate finding.
         let mut unknown = first.clone();
         unknown.source = SourceLine::default();
-        assert!(!unknown.is_same_bug(&unknown.clone()));
+        let mut other = unknown.clone();
+        other.source.ptx_line = 1;
+        assert!(!unknown.is_same_bug(&other));
         assert!(!first.is_same_bug(&finding(FindingKind::ReadAfterWrite)));
     }
 }

@@ -158,6 +158,7 @@ impl FindingSet {
                 continue;
             }
             let occurrence = entry.first;
+            let source = listing.nearest_source_of(key.site);
             let finding = Finding {
                 check: key.kind.check(),
                 kind: key.kind,
@@ -165,11 +166,12 @@ impl FindingSet {
                 kernel: kernel.to_owned(),
                 block: dims.block_index(occurrence.block),
                 thread: dims.thread_index(occurrence.thread),
-                source: listing.source_of(key.site),
+                ptx_lines: [source.ptx_line; 2],
+                source,
                 other: occurrence.other.map(|other| OtherAccess {
                     block: dims.block_index(other.block),
                     thread: dims.thread_index(other.thread),
-                    source: listing.source_of(key.other),
+                    source: listing.nearest_source_of(key.other),
                     write: other.write,
                 }),
                 details: occurrence.evidence.resolve(listing, global),
@@ -181,7 +183,7 @@ impl FindingSet {
                 .iter_mut()
                 .find(|existing| existing.is_same_bug(&finding))
             {
-                Some(existing) => existing.count += finding.count,
+                Some(existing) => existing.merge(&finding),
                 None => findings.push(finding),
             }
         }
@@ -230,12 +232,12 @@ impl Evidence {
                 elsewhere,
             } => {
                 let (arrived, live) = (arrived.count_ones(), live.count_ones());
-                match elsewhere.map(|site| listing.source_of(site)) {
+                match elsewhere.map(|site| listing.nearest_source_of(site)) {
                     Some(elsewhere) => Details::DivergentArrival(arrived, live, elsewhere),
                     None => Details::PartialArrival(arrived, live),
                 }
             }
-            Evidence::ExitedThreads { threads, after } => match listing.source_of(after) {
+            Evidence::ExitedThreads { threads, after } => match listing.nearest_source_of(after) {
                 first if threads == 1 => Details::ExitedThread(first),
                 first => Details::ExitedThreads(threads, first),
             },

@@ -107,6 +107,7 @@ impl Fault {
             },
             likely_cause: diagnosis.likely_cause.clone(),
             count: 1,
+            ptx_lines: [location.source.ptx_line; 2],
         })
     }
 }

@@ -134,6 +134,34 @@ impl Listing {
             file,
             line: info.location.map_or(0, |location| location.line),
             ptx_line: info.ptx_line,
+            is_nearest: false,
+        }
+    }
+
+    /// Returns the source line of the instruction at `address`. If the compiler gave it line 0, which stands for
+    /// code merged from several lines, this is the line of the nearest instruction of the function that has one,
+    /// preferably before it.
+    pub fn nearest_source_of(&self, address: u32) -> SourceLine {
+        let source = self.source_of(address);
+        let is_merged = |&address: &u32| {
+            let info = self.lines.get(address as usize);
+            info.and_then(|info| info.location)
+                .is_some_and(|location| location.line == 0)
+        };
+        if !is_merged(&address) {
+            return source;
+        }
+        let before = (0..address).rev().find(|address| !is_merged(address));
+        let after = (address..).find(|address| !is_merged(address));
+        let nearest = before.into_iter().chain(after);
+        let mut nearest = nearest.map(|address| self.source_of(address));
+        match nearest.find(|nearest| nearest.line > 0) {
+            Some(nearest) => SourceLine {
+                ptx_line: source.ptx_line,
+                is_nearest: true,
+                ..nearest
+            },
+            None => source,
         }
     }
 }
@@ -283,13 +311,29 @@ pub struct SourceLine {
     pub file: Option<String>,
     pub line: u32,
     pub ptx_line: u32,
+    /// True if the compiler gave the instruction no line, and `line` is that of the nearest instruction with one.
+    pub is_nearest: bool,
+}
+
+impl SourceLine {
+    /// Returns true if both are the same line of the kernel's source or, if it is unknown, of the PTX.
+    pub fn is_same_line(&self, other: &SourceLine) -> bool {
+        (&self.file, self.line) == (&other.file, other.line)
+            && (self.line > 0 || self.ptx_line == other.ptx_line)
+    }
 }
 
 impl fmt::Display for SourceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
             Some(file) if self.line > 0 => {
-                write!(f, "{file}:{} (PTX line {})", self.line, self.ptx_line)
+                let precision = if self.is_nearest {
+                    ", nearest known line"
+                } else {
+                    ""
+                };
+                let Self { line, ptx_line, .. } = self;
+                write!(f, "{file}:{line} (PTX line {ptx_line}{precision})")
             }
             _ => write!(f, "PTX line {}", self.ptx_line),
         }

@@ -352,7 +352,7 @@ impl Sm {
             block: self.block.id,
             warp: warp.index,
             thread,
-            source: self.grid.program.listing.source_of(address),
+            source: self.grid.program.listing.nearest_source_of(address),
         };
         self.fault = Some(Fault::new(kind, Some(Box::new(location))));
         std::ptr::null()

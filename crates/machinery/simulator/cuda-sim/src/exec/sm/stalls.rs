@@ -103,7 +103,7 @@ impl Sm {
                     .grid
                     .program
                     .listing
-                    .source_of(split.pc.saturating_sub(1)),
+                    .nearest_source_of(split.pc.saturating_sub(1)),
             })
         });
         Fault::new(kind, location)
@@ -192,7 +192,7 @@ impl Sm {
             block: self.block.id,
             warp,
             thread: self.grid.dims.thread_index(warp * 32 + lane),
-            source: self.grid.program.listing.source_of(address),
+            source: self.grid.program.listing.nearest_source_of(address),
         }
     }
 }
