@@ -1,5 +1,6 @@
 //! Programs compiled and run by the real binary.
 
+mod causes;
 mod compiles;
 mod exits;
 mod kernels;
@@ -61,6 +62,10 @@ fn main() -> ExitCode {
             "with checks, a fault is reported once" => report::checked_faults_are_reported_once,
             "checks that saw only part of a program fail" => report::incomplete_checks_fail,
             "races of copies of one source line are one finding" => report::findings_of_copied_lines_are_grouped,
+            "a pitch used as a number of elements is named" => causes::pitch,
+            "reads of rows that no copy wrote name the pitch" => causes::rows_not_copied,
+            "an index past the end of managed memory is no host pointer" => causes::managed_memory,
+            "arrays in shared memory are named" => causes::shared_arrays,
             "identical launches are counted" => report::identical_launches_are_counted,
             "a closed pipe ends the program" => exits::closed_pipe,
             "the headers that the notes' listings include exist" => notes::listing_headers,

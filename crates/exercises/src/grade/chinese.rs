@@ -4,10 +4,10 @@ use std::fmt::{self, Display, Formatter, LowerHex};
 
 use cuda_driver::findings::{
     ActualMemory, AddressDetails, AddressedMemory, BlockBytes, Bytes, Cause, Details, Extent,
-    FaultKind, HostAction, HostMemory, Lanes, MbarrierMisuse, PendingWork, TimeLimit,
+    FaultKind, HostAction, HostMemory, Lanes, MbarrierMisuse, NamedArray, PendingWork, TimeLimit,
     WarpgroupMisuse,
 };
-use cuda_driver::{AllocationRecord, SourceLine};
+use cuda_driver::{AllocationRecord, Rows, SourceLine};
 
 use super::compile::is_in_submission;
 use crate::lang::Lang;
@@ -66,6 +66,14 @@ const POINTER_TO_OTHER_MEMORY: &str = "把共享内存、局部变量或主机�
 chinese! {
     Cause {
         NoBoundsCheck => "该写 `<` 的地方写成了 `<=`，或者没有用 `if (i < n)` 排除末尾之后的线程";
+        MatrixBounds =>
+            "大小不是分块或线程块的整数倍，而没有用 `if` 同时检查行和列；或者用了另一个矩阵的边界";
+        LoopBounds =>
+            "循环或分块越过了末尾：大小不是分块或线程块的整数倍，该写 `<` 的地方写成了 `<=`，或者用了另一个数组的长度";
+        PitchInElements(pitch) =>
+            "pitch（{pitch}）被当成了元素的个数：第 `r` 行从 `(char *)base + r * pitch` 开始";
+        PastRows(pitch) =>
+            "没有检查行或列的边界，或者 pitch（{pitch}）被当成了元素的个数：第 `r` 行从 `(char *)base + r * pitch` 开始";
         NegativeIndex => "下标小于零：第一个元素的邻居，或者左侧的光环（halo）";
         WrappedIndex => "无符号下标减到了零以下，例如 `i` 为 0 时的 `i - 1`";
         OverflowedIndex => "`int` 溢出变成了负数：大数组中的 `blockIdx.x * blockDim.x`，或者行号乘宽度";
@@ -92,6 +100,10 @@ chinese! {
         DeepRecursion => "函数递归过深，或者无法结束";
         InvalidFunctionPointer => "函数指针取自主机端，或者从未赋值";
         BufferNotInitialized => "没有向它复制数据或清零，或者只初始化了一部分";
+        RowsNotInitialized(pitch) =>
+            "有些行没有复制数据或清零，或者复制到了别的行：pitch（{pitch}）不是元素的个数，\
+             第 `r` 行从 `(char *)base + r * pitch` 开始";
+        PaddingOfRow(width) => "列超出了行的末尾：每行 {width}之后到 pitch 为止是填充";
         TileNotLoaded => "分块的边缘或光环（halo）没有加载，或者有线程跳过了写入";
         LocalNotInitialized => "线程自己的数组没有初始化，或者只初始化了一部分";
         MissingBarrier => "两行之间缺少 `__syncthreads()`";
@@ -119,6 +131,9 @@ chinese! {
     Details {
         None => "";
         Block(bytes) => "{bytes}";
+        PastArray(bytes, at, byte, array) => "共享内存偏移 {at:#x} 处的 {bytes}：{array}的第 {byte} 字节";
+        BeforeArray(bytes, at, distance, array) =>
+            "共享内存偏移 {at:#x} 处的 {bytes}：{array}的开头之前 {distance}";
         Device(bytes, at) => "地址 {at:#x} 处的 {bytes}";
         PartOfAllocation(bytes, at, byte, allocation) => "地址 {at:#x} 处的 {bytes}：{allocation}的第 {byte} 字节";
         WholeAllocation(bytes, at, allocation) => "地址 {at:#x} 处的 {bytes}：{allocation}的全部";
@@ -136,9 +151,6 @@ chinese! {
 
     BlockBytes {
         Shared(bytes, at) => "共享内存偏移 {at:#x} 处的 {bytes}";
-        PastArray(bytes, at, byte, size) => "共享内存偏移 {at:#x} 处的 {bytes}：长 {size}的数组的第 {byte} 字节";
-        BeforeArray(bytes, at, distance, size) =>
-            "共享内存偏移 {at:#x} 处的 {bytes}：长 {size}的数组的开头之前 {distance}";
         Local(bytes, at) => "局部内存偏移 {at:#x} 处的 {bytes}";
     }
 
@@ -146,6 +158,7 @@ chinese! {
         Constants(bytes) => "模块的常量共占 {bytes}";
         Parameters(bytes) => "参数共占 {bytes}";
         NoSharedMemory => "线程块没有共享内存";
+        BeforeArray(distance, array) => "在{array}的开头之前 {distance} 处";
         BeforeShared(distance) => "在线程块的共享内存之前 {distance} 处";
         BeforeLocal => "在线程的局部内存之前";
         Before(distance, allocation) => "在{allocation}之前 {distance} 处";
@@ -164,6 +177,7 @@ chinese! {
     Extent {
         Allocation(allocation) => "{allocation}";
         Shared(bytes) => "线程块的 {bytes}共享内存";
+        Array(array) => "{array}";
         Local(bytes) => "线程的 {bytes}局部内存";
     }
 
@@ -291,11 +305,20 @@ impl Chinese for AllocationRecord {
         } = self;
         match &self.name {
             Some(name) => write!(f, "`{name}`（{bytes} 字节）"),
-            None => write!(
-                f,
-                "位于 {base:#x} 的 {bytes} 字节的分配（第 {order} 次分配）"
-            ),
+            None => {
+                write!(f, "位于 {base:#x} 的 {bytes} 字节的分配（第 {order} 次分配")?;
+                if let Some(Rows { width, pitch }) = self.rows {
+                    write!(f, "，每行 {width} 字节，pitch 为 {pitch} 字节")?;
+                }
+                f.write_str("）")
+            }
         }
+    }
+}
+
+impl Chinese for NamedArray {
+    fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "数组 `{}`（{}）", self.name, Zh(&self.bytes))
     }
 }
 
@@ -371,6 +394,7 @@ mod tests {
             bytes,
             order,
             name: None,
+            rows: None,
         };
         let table = AllocationRecord {
             name: Some("table".to_owned()),
@@ -399,8 +423,16 @@ mod tests {
                  紧接在位于 0x7e00 的 124 字节的分配（第 3 次分配）的末尾之后",
             ),
             (
-                Details::Block(BlockBytes::PastArray(bytes, 0x40, 64, Bytes(64))),
-                "共享内存偏移 0x40 处的 4 字节：长 64 字节的数组的第 64 字节",
+                Details::PastArray(
+                    bytes,
+                    0x40,
+                    64,
+                    NamedArray {
+                        name: "tile".to_owned(),
+                        bytes: Bytes(64),
+                    },
+                ),
+                "共享内存偏移 0x40 处的 4 字节：数组 `tile`（64 字节）的第 64 字节",
             ),
             (
                 Details::DivergentArrival(31, 32, line),

@@ -1,5 +1,6 @@
 //! The likely causes of findings.
 
+use super::details::Bytes;
 use super::sentences::sentences;
 
 sentences! {
@@ -7,6 +8,18 @@ sentences! {
     pub enum Cause {
         // Invalid addresses.
         NoBoundsCheck => "`<=` instead of `<`, or a missing `if (i < n)` for the threads past the end";
+        MatrixBounds =>
+            "a size that is not a multiple of the tile or block, without an `if` for both row and column, or the \
+             bounds of another matrix";
+        LoopBounds =>
+            "a loop or a tile that continues past the end: a size that is not a multiple of the tile or block, \
+             `<=` instead of `<`, or the size of another array";
+        /// The offset is that of the thread's row if the pitch counts elements.
+        PitchInElements(pitch: Bytes) =>
+            "the pitch of {pitch} used as a number of elements: row `r` starts at `(char *)base + r * pitch`";
+        PastRows(pitch: Bytes) =>
+            "a row or column without a bounds check, or the pitch of {pitch} used as a number of elements: row \
+             `r` starts at `(char *)base + r * pitch`";
         NegativeIndex => "a negative index: the neighbour of the first element, or a halo to the left";
         WrappedIndex => "an unsigned index that wrapped below zero, such as `i - 1` for `i == 0`";
         OverflowedIndex =>
@@ -46,6 +59,11 @@ sentences! {
         InvalidFunctionPointer => "a function pointer taken on the host, or one never set";
         // Uninitialized memory.
         BufferNotInitialized => "the buffer was never copied to or set to zero, or only part of it was";
+        RowsNotInitialized(pitch: Bytes) =>
+            "rows that were never copied to or set to zero, or a copy to another row: the pitch of {pitch} is not \
+             a number of elements, so row `r` starts at `(char *)base + r * pitch`";
+        PaddingOfRow(width: Bytes) =>
+            "a column past the end of a row, whose {width} are followed by padding up to the pitch";
         TileNotLoaded => "the edge or the halo of a tile that no thread loads, or a thread that skips its store";
         LocalNotInitialized => "a local array that is not initialized, or only in part";
         // Data races.

@@ -2,9 +2,9 @@
 
 use super::fault_kind::FaultKind;
 use super::sentences::sentences;
-use crate::isa::SourceLine;
 use crate::isa::check_event::SharedArray;
-use crate::memory::global::{AllocationKind, AllocationRecord};
+use crate::isa::{Listing, SourceLine};
+use crate::memory::global::{AllocationKind, AllocationRecord, Rows};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -15,6 +15,11 @@ sentences! {
         None => "";
         /// Bytes of the block's memory.
         Block(bytes: BlockBytes) => "{bytes}";
+        /// Bytes past the end of the array from which their address was computed.
+        PastArray(bytes: Bytes, at: u64, byte: u64, array: NamedArray) =>
+            "{bytes} at offset {at:#x} of shared memory: byte {byte} of {array}";
+        BeforeArray(bytes: Bytes, at: u64, distance: Bytes, array: NamedArray) =>
+            "{bytes} at offset {at:#x} of shared memory: {distance} before the start of {array}";
         /// Bytes of device memory that has been freed since.
         Device(bytes: Bytes, at: u64) => "{bytes} at {at:#x}";
         PartOfAllocation(bytes: Bytes, at: u64, byte: u64, allocation: AllocationRecord) =>
@@ -46,11 +51,6 @@ sentences! {
     #[derive(Copy)]
     pub enum BlockBytes {
         Shared(bytes: Bytes, at: u64) => "{bytes} at offset {at:#x} of shared memory";
-        /// Bytes past the end of the array from which their address was computed.
-        PastArray(bytes: Bytes, at: u64, byte: u64, size: Bytes) =>
-            "{bytes} at offset {at:#x} of shared memory: byte {byte} of an array of {size}";
-        BeforeArray(bytes: Bytes, at: u64, distance: Bytes, size: Bytes) =>
-            "{bytes} at offset {at:#x} of shared memory: {distance} before the start of an array of {size}";
         Local(bytes: Bytes, at: u64) => "{bytes} at offset {at:#x} of local memory";
     }
 
@@ -59,6 +59,7 @@ sentences! {
         Constants(bytes: Bytes) => "the module's constants take {bytes}";
         Parameters(bytes: Bytes) => "the parameters take {bytes}";
         NoSharedMemory => "the block has no shared memory";
+        BeforeArray(distance: Bytes, array: NamedArray) => "{distance} before the start of {array}";
         BeforeShared(distance: Bytes) => "{distance} before the block's shared memory";
         BeforeLocal => "before the thread's local memory";
         Before(distance: Bytes, allocation: AllocationRecord) => "{distance} before {allocation}";
@@ -79,6 +80,7 @@ sentences! {
     pub enum Extent {
         Allocation(allocation: AllocationRecord) => "{allocation}";
         Shared(bytes: Bytes) => "the block's {bytes} of shared memory";
+        Array(array: NamedArray) => "{array}";
         Local(bytes: Bytes) => "the thread's {bytes} of local memory";
     }
 
@@ -144,15 +146,26 @@ impl Details {
     }
 }
 
-impl BlockBytes {
-    /// Describes bytes of shared memory outside `array`, the array that their address was computed from.
-    pub fn outside(array: SharedArray, at: u64, bytes: u64) -> BlockBytes {
-        let start = u64::from(array.start);
-        let (bytes, size) = (Bytes(bytes), Bytes((array.end - array.start).into()));
-        match at.checked_sub(start) {
-            Some(byte) => BlockBytes::PastArray(bytes, at, byte, size),
-            None => BlockBytes::BeforeArray(bytes, at, Bytes(start - at), size),
-        }
+/// An array in shared memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedArray {
+    pub name: String,
+    pub bytes: Bytes,
+}
+
+impl NamedArray {
+    /// Returns the name and size of an array of the program with this listing.
+    pub fn of(array: SharedArray, listing: &Listing) -> Option<NamedArray> {
+        Some(NamedArray {
+            name: listing.shared_names.get(array.name as usize)?.clone(),
+            bytes: Bytes((array.end - array.start).into()),
+        })
+    }
+}
+
+impl fmt::Display for NamedArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the array `{}` of {}", self.name, self.bytes)
     }
 }
 
@@ -173,13 +186,20 @@ impl fmt::Display for AllocationRecord {
         let AllocationRecord {
             bytes, base, order, ..
         } = self;
-        match &self.name {
-            Some(name) => write!(f, "`{name}` ({})", Bytes(*bytes)),
-            None => write!(
-                f,
-                "the {bytes}-byte allocation at {base:#x}, allocated {}",
-                ordinal(*order)
-            ),
+        if let Some(name) = &self.name {
+            return write!(f, "`{name}` ({})", Bytes(*bytes));
+        }
+        let order = ordinal(*order);
+        write!(
+            f,
+            "the {bytes}-byte allocation at {base:#x}, allocated {order}"
+        )?;
+        match self.rows {
+            Some(Rows { width, pitch }) => {
+                let [width, pitch] = [width, pitch].map(Bytes);
+                write!(f, ", with a pitch of {pitch} for rows of {width}")
+            }
+            None => Ok(()),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The set of findings of a launch, with the evidence of each. Occurrences of the same bug, at the same
 //! instructions, are counted as one finding.
 
-use super::details::{BlockBytes, Bytes, Details, Lanes};
+use super::cause::Cause;
+use super::details::{BlockBytes, Bytes, Details, Lanes, NamedArray};
 use super::finding::{Finding, FindingKind, OtherAccess, Severity};
+use crate::isa::check_event::SharedArray;
 use crate::isa::{Dims, Listing};
 use crate::memory::global::Global;
 use std::collections::BTreeMap;
@@ -159,6 +161,7 @@ impl FindingSet {
             }
             let occurrence = entry.first;
             let source = listing.nearest_source_of(key.site);
+            let details = occurrence.evidence.resolve(listing, global);
             let finding = Finding {
                 check: key.kind.check(),
                 kind: key.kind,
@@ -174,8 +177,8 @@ impl FindingSet {
                     source: listing.nearest_source_of(key.other),
                     write: other.write,
                 }),
-                details: occurrence.evidence.resolve(listing, global),
-                likely_cause: key.kind.likely_cause(),
+                likely_cause: cause_in(key.kind, &details).or_else(|| key.kind.likely_cause()),
+                details,
                 count: entry.counts.iter().map(|(_, count)| count).sum(),
             };
             // The compiler may duplicate a source line; its copies are one bug.
@@ -191,11 +194,34 @@ impl FindingSet {
     }
 }
 
+/// Returns the cause that the accessed memory suggests, if it does.
+fn cause_in(kind: FindingKind, details: &Details) -> Option<Cause> {
+    match details {
+        Details::BeforeArray(..) => Some(Cause::NegativeIndex),
+        Details::PartOfAllocation(.., byte, allocation)
+            if kind == FindingKind::UninitializedDevice =>
+        {
+            let rows = allocation.rows?;
+            Some(match byte % rows.pitch < rows.width {
+                true => Cause::RowsNotInitialized(Bytes(rows.pitch)),
+                false => Cause::PaddingOfRow(Bytes(rows.width)),
+            })
+        }
+        _ => None,
+    }
+}
+
 /// The evidence of the first occurrence of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
     /// Bytes of the block's memory.
     Block(BlockBytes),
+    /// Bytes of shared memory outside `array`, from which their address was computed.
+    OutsideArray {
+        at: u64,
+        bytes: u64,
+        array: SharedArray,
+    },
     /// Bytes of device memory.
     Device { at: u64, bytes: u64 },
     /// Part of a warp arrived at a barrier. `arrived` and `live` are lane masks: the lanes that arrived, and
@@ -225,6 +251,17 @@ impl Evidence {
     fn resolve(self, listing: &Listing, global: &Global) -> Details {
         match self {
             Evidence::Block(bytes) => Details::Block(bytes),
+            Evidence::OutsideArray { at, bytes, array } => {
+                let start = u64::from(array.start);
+                let bytes = Bytes(bytes);
+                match (NamedArray::of(array, listing), at.checked_sub(start)) {
+                    (None, _) => Details::Block(BlockBytes::Shared(bytes, at)),
+                    (Some(array), Some(byte)) => Details::PastArray(bytes, at, byte, array),
+                    (Some(array), None) => {
+                        Details::BeforeArray(bytes, at, Bytes(start - at), array)
+                    }
+                }
+            }
             Evidence::Device { at, bytes } => Details::device(at, bytes, global.record(at)),
             Evidence::PartialArrival {
                 arrived,

@@ -85,7 +85,7 @@ mod shared_access;
 pub use cause::Cause;
 pub use details::{
     ActualMemory, AddressDetails, BlockBytes, Bytes, Details, Extent, HostAction, HostMemory,
-    Lanes, PendingWork,
+    Lanes, NamedArray, PendingWork,
 };
 pub use fault_kind::{AddressedMemory, FaultKind, MbarrierMisuse, TimeLimit, WarpgroupMisuse};
 pub use finding::{Finding, FindingKind, OtherAccess, Severity};

@@ -1,7 +1,6 @@
 //! Checks of accesses to shared memory: initialization, array bounds, and data races.
 
 use super::checker::{Checker, Lanes, Values, WarpAccess, uninitialized_reads};
-use super::details::BlockBytes;
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, Occurrence, OtherThread};
 use super::happens_before::HappensBefore;
@@ -125,7 +124,7 @@ impl Checker {
                 block: current.block,
                 thread: current.thread(lane),
                 other: None,
-                evidence: Evidence::Block(BlockBytes::outside(array, at, bytes)),
+                evidence: Evidence::OutsideArray { at, bytes, array },
             });
         }
     }

@@ -7,7 +7,7 @@ mod tests;
 use super::{ContextId, CudaError, Devices, Driver};
 use crate::check::{Details, Finding, FindingKind, HostAction, HostMemory, PendingWork, Severity};
 use crate::memory::fill;
-use crate::memory::global::{ALIGNMENT, Allocation, AllocationKind, BASE};
+use crate::memory::global::{ALIGNMENT, Allocation, AllocationKind, BASE, Rows};
 
 /// The maximum pitch of a copy in bytes (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
 pub(super) const MAX_PITCH: u64 = i32::MAX as u64;
@@ -122,7 +122,9 @@ impl Driver {
         let bytes = pitch
             .checked_mul(require_nonzero(height)?)
             .ok_or(CudaError::OutOfMemory)?;
-        Ok((self.allocate(context, bytes)?, pitch))
+        let address = self.allocate(context, bytes)?;
+        self.global.set_rows(address, Rows { width, pitch });
+        Ok((address, pitch))
     }
 
     /// `cuMemAllocManaged`: allocates `bytes` bytes of managed memory and returns their address, which is

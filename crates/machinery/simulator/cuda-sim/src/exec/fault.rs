@@ -3,10 +3,11 @@
 
 use crate::check::{
     ActualMemory, AddressDetails, AddressedMemory, Bytes, Cause, Checks, Details, Extent,
-    FaultKind, Finding, FindingKind, Severity,
+    FaultKind, Finding, FindingKind, NamedArray, Severity,
 };
-use crate::isa::SourceLine;
-use crate::memory::global::{AllocationRecord, Global};
+use crate::isa::check_event::SharedArray;
+use crate::isa::{Dims, SourceLine};
+use crate::memory::global::{AllocationRecord, Global, Rows};
 use crate::memory::{FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use std::fmt;
 
@@ -39,6 +40,8 @@ pub struct FaultLocation {
     pub warp: u32,
     pub thread: [u32; 3],
     pub source: SourceLine,
+    /// The array in shared memory from which the instruction computes its address, if it is known.
+    pub array: Option<SharedArray>,
 }
 
 impl fmt::Display for Fault {
@@ -124,19 +127,64 @@ pub struct Diagnosis {
     pub likely_cause: Option<Cause>,
 }
 
-/// Sizes of a thread's memory other than device memory.
-#[derive(Debug, Clone, Copy)]
-pub struct Sizes {
+/// The launch in which a fault occurred: the sizes of a thread's memory other than device memory, and the thread.
+#[derive(Debug, Clone)]
+pub struct FaultContext {
     /// Bytes of shared memory that the kernel declares.
     pub shared: u32,
     pub dynamic: u32,
     pub local: u32,
     pub params: u32,
     pub constants: u64,
+    pub dims: Dims,
+    /// The indices of the block and the thread, if they are known.
+    pub thread: Option<[[u32; 3]; 2]>,
+    /// The array in shared memory from which the address was computed, if it is known, and its first byte.
+    pub array: Option<(u64, NamedArray)>,
 }
+
+impl FaultContext {
+    /// Returns the thread's coordinate in the grid along an axis.
+    fn coordinate(&self, axis: usize) -> Option<u64> {
+        let [block, thread] = self.thread?;
+        let threads = u64::from(self.dims.block[axis]);
+        Some(u64::from(block[axis]) * threads + u64::from(thread[axis]))
+    }
+
+    /// Returns the likely cause of an access of `bytes` bytes at `offset` of memory that ends shortly before.
+    fn cause_past_end(&self, offset: u64, bytes: u64) -> Cause {
+        let dims = self.dims;
+        if dims.grid[1..]
+            .iter()
+            .chain(&dims.block[1..])
+            .any(|&n| n > 1)
+        {
+            return Cause::MatrixBounds;
+        }
+        let threads = u64::from(dims.grid[0]) * u64::from(dims.block[0]);
+        // An element per thread, or every nth element with a grid of n threads; neighbours are near.
+        let is_own_element = |thread: u64| {
+            let difference = (offset / bytes.max(1)) % threads;
+            let difference = difference.abs_diff(thread);
+            difference.min(threads - difference) <= MAX_HALO
+        };
+        match self.coordinate(0) {
+            Some(thread @ 1..) if threads > 2 * MAX_HALO && !is_own_element(thread) => {
+                Cause::LoopBounds
+            }
+            _ => Cause::NoBoundsCheck,
+        }
+    }
+}
+
+/// The distance of a neighbour's element, in elements.
+const MAX_HALO: u64 = 4;
 
 /// Addresses below this are taken for a null pointer plus an offset.
 const NEAR_NULL: u64 = 1 << 20;
+
+/// Distance from managed or page-locked memory up to which addresses of the host are out of its bounds.
+const PAGE_OF_HOST: u64 = 4096;
 
 /// Highest user-space address on supported hosts.
 const LAST_OF_HOST: u64 = 0x7fff_ffff_ffff;
@@ -149,7 +197,7 @@ const SOME_THREADS: u64 = 4096;
 
 impl Diagnosis {
     /// Diagnoses a fault. Returns `None` if there is nothing to add to its kind.
-    pub fn of(fault: &FaultKind, global: &Global, sizes: Sizes) -> Option<Diagnosis> {
+    pub fn of(fault: &FaultKind, global: &Global, context: &FaultContext) -> Option<Diagnosis> {
         let of_kind = |kind: FindingKind| diagnosis(kind, None, kind.likely_cause());
         Some(match *fault {
             FaultKind::IllegalAddress {
@@ -158,25 +206,25 @@ impl Diagnosis {
                 memory,
                 ..
             } => match memory {
-                AddressedMemory::Shared => diagnose_shared(address, sizes),
-                AddressedMemory::Local => diagnose_local(address, sizes.local),
+                AddressedMemory::Shared => diagnose_shared(address, context),
+                AddressedMemory::Local => diagnose_local(address, context.local),
                 AddressedMemory::Constant => {
-                    let bytes = Bytes(sizes.constants);
+                    let bytes = Bytes(context.constants);
                     out_of_bounds(AddressDetails::Constants(bytes), Cause::PastConstantArray)
                 }
                 AddressedMemory::Parameters => {
-                    let bytes = Bytes(sizes.params.into());
+                    let bytes = Bytes(context.params.into());
                     let size = AddressDetails::Parameters(bytes);
                     out_of_bounds(size, Cause::PastParameterArray)
                 }
                 AddressedMemory::Generic if in_window(address, SHARED_WINDOW) => {
-                    diagnose_shared(address - SHARED_WINDOW, sizes)
+                    diagnose_shared(address - SHARED_WINDOW, context)
                 }
                 AddressedMemory::Generic if in_window(address, LOCAL_WINDOW) => {
-                    diagnose_local(address - LOCAL_WINDOW, sizes.local)
+                    diagnose_local(address - LOCAL_WINDOW, context.local)
                 }
                 AddressedMemory::Generic | AddressedMemory::Device | AddressedMemory::Surface => {
-                    diagnose_device(address, bytes.into(), global)
+                    diagnose_device(address, bytes.into(), global, context)
                 }
             },
             FaultKind::MisalignedAddress { address, bytes } => {
@@ -222,12 +270,28 @@ fn wrong_space(actual: ActualMemory, likely_cause: Cause) -> Diagnosis {
     diagnosis(FindingKind::WrongSpace, details, likely_cause)
 }
 
-fn diagnose_shared(at: u64, sizes: Sizes) -> Diagnosis {
-    let size = u64::from(sizes.shared) + u64::from(sizes.dynamic);
+fn diagnose_shared(at: u64, context: &FaultContext) -> Diagnosis {
+    let size = u64::from(context.shared) + u64::from(context.dynamic);
     let past = at.wrapping_sub(size);
     let negative = past > u64::MAX / 2;
+    // 32-bit addresses of shared memory wrap below zero, too.
+    let signed = i64::from(at as i32);
     if in_window(at, LOCAL_WINDOW) || in_window(at, PARAM_WINDOW) {
         wrong_space(ActualMemory::OwnThread, Cause::LocalUsedAsShared)
+    } else if let Some((start, array)) = &context.array {
+        let (start, array) = (*start as i64, array.clone());
+        match signed - start {
+            offset @ ..0 => {
+                let distance = Bytes(offset.unsigned_abs());
+                let details = AddressDetails::BeforeArray(distance, array);
+                out_of_bounds(details, Cause::NegativeIndex)
+            }
+            offset => {
+                let past = (offset as u64).saturating_sub(array.bytes.0);
+                let details = AddressDetails::past_end(past, Extent::Array(array));
+                out_of_bounds(details, Cause::PastSharedArray)
+            }
+        }
     } else if size == 0 {
         out_of_bounds(AddressDetails::NoSharedMemory, Cause::NoDynamicSharedMemory)
     } else if negative || at > u64::from(u32::MAX / 2) {
@@ -236,7 +300,7 @@ fn diagnose_shared(at: u64, sizes: Sizes) -> Diagnosis {
         out_of_bounds(details, Cause::NegativeIndex)
     } else {
         let bytes = Bytes(size);
-        let likely_cause = match sizes.dynamic {
+        let likely_cause = match context.dynamic {
             0 => Cause::PastSharedArray,
             _ => Cause::PastSharedOrExternArray,
         };
@@ -256,7 +320,7 @@ fn diagnose_local(at: u64, local: u32) -> Diagnosis {
     out_of_bounds(details, Cause::PastLocalArray)
 }
 
-fn diagnose_device(at: u64, bytes: u64, global: &Global) -> Diagnosis {
+fn diagnose_device(at: u64, bytes: u64, global: &Global, context: &FaultContext) -> Diagnosis {
     if in_window(at, SHARED_WINDOW) {
         return wrong_space(ActualMemory::Shared, Cause::SharedUsedAsDevice);
     }
@@ -285,8 +349,24 @@ fn diagnose_device(at: u64, bytes: u64, global: &Global) -> Diagnosis {
         };
         return diagnosis(FindingKind::NullPointer, details, Cause::UnsetPointer);
     }
+    let (below, above) = global.neighbours(at);
+    let past = below.map(|below| (at - (below.base + below.bytes).min(at), below));
+    let before = above.map(|above| (above.base - at, above));
     if at <= LAST_OF_HOST {
-        return wrong_space(ActualMemory::Host, Cause::HostPointer);
+        // Managed and page-locked memory has pages of its own, at addresses of the host.
+        let is_near = |distance: u64| distance < PAGE_OF_HOST;
+        return match (past, before) {
+            (Some((past, below)), _) if is_near(past) => {
+                let likely_cause = context.cause_past_end(at - below.base, bytes);
+                let details = AddressDetails::past_end(past, Extent::Allocation(below));
+                out_of_bounds(details, likely_cause)
+            }
+            (_, Some((before, above))) if is_near(before) => {
+                let details = AddressDetails::Before(Bytes(before), above);
+                out_of_bounds(details, Cause::NegativeIndex)
+            }
+            _ => wrong_space(ActualMemory::Host, Cause::HostPointer),
+        };
     }
     // A 32-bit index that wrapped around is off by four billion elements.
     let is_wrapped = |record: &AllocationRecord| {
@@ -300,13 +380,13 @@ fn diagnose_device(at: u64, bytes: u64, global: &Global) -> Diagnosis {
         let details = AddressDetails::WrappedPast(allocation);
         return out_of_bounds(details, Cause::WrappedIndex);
     }
-    let (below, above) = global.neighbours(at);
-    let past = below.map(|below| (at - (below.base + below.bytes).min(at), below));
-    let before = above.map(|above| (above.base - at, above));
     let is_nearer = |past: u64| before.as_ref().is_none_or(|(before, _)| past <= *before);
     if let Some((past, below)) = past.filter(|(past, _)| is_nearer(*past)) {
-        let likely_cause = if past < SOME_THREADS.max(below.bytes / 16) {
-            Cause::NoBoundsCheck
+        let offset = at - below.base;
+        let likely_cause = if let Some(rows) = below.rows {
+            past_rows(rows, offset, bytes, context)
+        } else if past < SOME_THREADS.max(below.bytes / 16) {
+            context.cause_past_end(offset, bytes)
         } else {
             Cause::WrongUnits
         };
@@ -324,4 +404,19 @@ fn diagnose_device(at: u64, bytes: u64, global: &Global) -> Diagnosis {
     let distance = Bytes(before);
     let details = AddressDetails::Before(distance, allocation);
     out_of_bounds(details, likely_cause)
+}
+
+/// Returns the likely cause of an access at `offset` past the end of pitched memory.
+fn past_rows(rows: Rows, offset: u64, bytes: u64, context: &FaultContext) -> Cause {
+    let pitch = Bytes(rows.pitch);
+    // The row that the thread would access if the pitch were a number of elements.
+    let is_scaled = |row: u64| {
+        let start = row.saturating_mul(rows.pitch).saturating_mul(bytes);
+        row > 0 && bytes > 1 && (start..start.saturating_add(rows.width)).contains(&offset)
+    };
+    let mut coordinates = (0..3).filter_map(|axis| context.coordinate(axis));
+    match coordinates.any(is_scaled) {
+        true => Cause::PitchInElements(pitch),
+        false => Cause::PastRows(pitch),
+    }
 }

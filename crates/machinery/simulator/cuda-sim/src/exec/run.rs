@@ -1,12 +1,12 @@
 //! Execution of a launch, one SM per host thread. Short launches run on the calling thread, which wakes the
 //! pool if one takes longer than expected.
 
-use super::fault::{Diagnosis, Fault, Sizes};
+use super::fault::{Diagnosis, Fault, FaultContext};
 use super::launch_cache;
 use super::profiler::trace::{self, Traced};
 use super::sm::{Grid, Launch};
 use super::worker::{WorkerResult, run_blocks};
-use crate::check::{self, Finding};
+use crate::check::{self, Finding, NamedArray};
 use crate::memory::footprint::DeviceTraffic;
 use crate::memory::lock;
 use crate::profile::cache::MAX_LINES;
@@ -97,14 +97,23 @@ pub fn run(launch: &Launch, blocks_per_sm: u32) -> Outcome {
 fn diagnosed(fault: Fault, launch: &Launch, grid: &Grid) -> Fault {
     let kernel = &launch.program.listing.kernels[launch.kernel];
     let constants = launch.program.constants;
-    let sizes = Sizes {
+    let location = fault.location.as_deref();
+    let array = location.and_then(|location| {
+        let array = location.array?;
+        let named = NamedArray::of(array, &launch.program.listing)?;
+        Some((array.start.into(), named))
+    });
+    let context = FaultContext {
         shared: kernel.shared_bytes,
         dynamic: launch.spec.dynamic_shared,
         local: grid.stack_bytes,
         params: kernel.param_bytes,
         constants: constants.map_or(0, |(_, bytes)| bytes),
+        dims: grid.dims,
+        thread: location.map(|location| [location.block, location.thread]),
+        array,
     };
-    let diagnosis = Diagnosis::of(&fault.kind, launch.global, sizes).map(Box::new);
+    let diagnosis = Diagnosis::of(&fault.kind, launch.global, &context).map(Box::new);
     Fault { diagnosis, ..fault }
 }
 

@@ -77,6 +77,8 @@ pub struct ShuffleExchange {
 pub struct SharedArray {
     pub start: u32,
     pub end: u32,
+    /// The index of its name in [`Listing::shared_names`](super::Listing::shared_names).
+    pub name: u32,
 }
 
 impl SharedArray {
@@ -84,6 +86,7 @@ impl SharedArray {
     const ANY: SharedArray = SharedArray {
         start: 0,
         end: u32::MAX,
+        name: u32::MAX,
     };
 
     /// Returns true if the array contains all of the `bytes` bytes at `at`.

@@ -22,6 +22,8 @@ pub struct Listing {
     pub sites: Sites,
     /// The events that the sanitizer observes.
     pub check_events: CheckEvents,
+    /// The names of all arrays in shared memory.
+    pub shared_names: Vec<String>,
     lines: Vec<LineInfo>,
     ptx_insts: Vec<PtxInst>,
     /// Names of source files, by their PTX numbers.

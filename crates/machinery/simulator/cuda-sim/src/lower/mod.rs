@@ -76,6 +76,10 @@ fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Pr
         allocations: layout.allocations.clone(),
         ..Program::default()
     };
+    program
+        .listing
+        .shared_names
+        .clone_from(&layout.shared_names);
     let (major, minor) = module.version;
     program.listing.ptx_version = major.saturating_mul(10).saturating_add(minor);
     let cpu = Cpu::detect();

@@ -44,6 +44,35 @@ fn out_of_bounds_finding_gives_distance_and_likely_cause() {
 }
 
 #[test]
+fn cause_depends_on_the_shape_of_the_launch() {
+    // Each thread reads the word of its index past the end, or the first of a row of 40 words.
+    let read = |index: &str| {
+        kernel_of(&format!(
+            "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; {index}
+            mul.wide.u32 %d1, %r3, 4;
+            add.s64 %d1, %out, %d1;
+            ld.global.u32 %r1, [%d1]; // here"
+        ))
+    };
+    let own_element = "mov.u32 %r3, %r1;";
+    let row = "mad.lo.s32 %r3, %r1, 40, %r2;";
+    for (index, block, cause) in [
+        (own_element, [256, 1, 1], Cause::NoBoundsCheck),
+        (row, [256, 1, 1], Cause::LoopBounds),
+        (row, [16, 16, 1], Cause::MatrixBounds),
+    ] {
+        let mut machine = checking_machine(&read(index));
+        let out = machine.out::<u32>(200);
+        let launch = Launch {
+            block,
+            ..Launch::new("k", 1, 256, params![out])
+        };
+        let finding = &machine.report(&launch).findings[0];
+        assert_eq!(finding.likely_cause, Some(cause), "{finding}");
+    }
+}
+
+#[test]
 fn invalid_addresses_are_classified() {
     for (address, kind, details) in [
         ("0", NullPointer, "the address is null"),
@@ -74,8 +103,14 @@ fn shared_and_local_memory_bounds_are_checked() {
     let finding = check_kernel(&shared(1028), 1).single(OutOfBounds, Error, 0, 1);
     assert_contains(
         &finding.details,
-        "right past the end of the block's 1028 bytes",
+        "right past the end of the array `tile` of 1028 bytes",
     );
+    let before = ".shared .align 4 .b8 tile[1028];
+        mov.u64 %d1, tile; ld.shared.u32 %r1, [%d1+-8]; // here";
+    let finding = check_kernel(before, 1).single(OutOfBounds, Error, 0, 1);
+    let details = "8 bytes before the start of the array `tile` of 1028 bytes";
+    assert_contains(&finding.details, details);
+    assert_eq!(finding.likely_cause, Some(Cause::NegativeIndex));
     let empty_array = module_of(
         ".extern .shared .align 4 .b8 more[];",
         "mov.u64 %d1, more; st.shared.u32 [%d1], 1; // here",
@@ -146,9 +181,11 @@ fn index_into_another_shared_array_is_reported() {
     };
     let (kind, warning) = (OtherArray, Warning);
     let finding = check("", "%d1").single(kind, warning, 31, 1);
-    assert_contains(&finding.details, "byte 128 of an array of 128 bytes");
+    assert_contains(&finding.details, "byte 128 of the array `a` of 128 bytes");
     let finding = check("sub.s64 %d3, %d3, 8;", "%d2").single(kind, warning, 0, 1);
-    assert_contains(&finding.details, "4 bytes before the start");
+    let details = "4 bytes before the start of the array `b` of 128 bytes";
+    assert_contains(&finding.details, details);
+    assert_eq!(finding.likely_cause, Some(Cause::NegativeIndex));
     // Both accesses stay inside their arrays.
     check("and.b64 %d3, %d3, 63;", "%d1").none();
     check("sub.s64 %d3, %d3, 4;", "%d2").none();

@@ -347,12 +347,14 @@ impl Sm {
             .grid
             .dims
             .thread_index(warp.index * LANES as u32 + lane as u32);
+        let listing = &self.grid.program.listing;
         let location = FaultLocation {
             kernel: self.grid.kernel_name().to_owned(),
             block: self.block.id,
             warp: warp.index,
             thread,
-            source: self.grid.program.listing.nearest_source_of(address),
+            source: listing.nearest_source_of(address),
+            array: Some(listing.check_events.array(address)),
         };
         self.fault = Some(Fault::new(kind, Some(Box::new(location))));
         std::ptr::null()

@@ -104,6 +104,7 @@ impl Sm {
                     .program
                     .listing
                     .nearest_source_of(split.pc.saturating_sub(1)),
+                array: None,
             })
         });
         Fault::new(kind, location)
@@ -193,6 +194,7 @@ impl Sm {
             warp,
             thread: self.grid.dims.thread_index(warp * 32 + lane),
             source: self.grid.program.listing.nearest_source_of(address),
+            array: None,
         }
     }
 }

@@ -174,10 +174,11 @@ impl<'a> FunctionLowering<'_, 'a> {
             },
         };
         let key = (function.to_owned(), name.to_owned());
-        let bytes = *self.module.layout.shared_sizes.get(&key)?;
+        let (bytes, name) = *self.module.layout.shared_sizes.get(&key)?;
         Some(SharedArray {
             start: u32::try_from(start).ok()?,
             end: u32::try_from(start + bytes).ok()?,
+            name,
         })
     }
 

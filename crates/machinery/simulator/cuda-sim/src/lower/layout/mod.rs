@@ -41,9 +41,11 @@ pub struct Layout {
     pub function_shared: HashMap<(String, String), u64>,
     /// The address of each function-scope global variable, by function and variable name.
     pub function_global: HashMap<(String, String), u64>,
-    /// The size in bytes of each shared variable, by declaring function (empty at module scope) and variable
-    /// name.
-    pub shared_sizes: HashMap<(String, String), u64>,
+    /// The size in bytes of each shared variable, and its index in `shared_names`, by declaring function (empty
+    /// at module scope) and variable name.
+    pub shared_sizes: HashMap<(String, String), (u64, u32)>,
+    /// The names of the shared variables in the source.
+    pub shared_names: Vec<String>,
     /// The bytes of static shared memory per kernel. Kernels without shared variables have no entry.
     pub shared_bytes: HashMap<String, u64>,
 }
@@ -101,6 +103,7 @@ pub fn place(
         function_shared: HashMap::new(),
         function_global: HashMap::new(),
         shared_sizes: HashMap::new(),
+        shared_names: Vec::new(),
         shared_bytes: HashMap::new(),
     };
     let result = place_all(&mut layout, module, device, global);

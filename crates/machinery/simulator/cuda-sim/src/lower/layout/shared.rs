@@ -10,6 +10,32 @@ use crate::ptx::ast::{
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+/// Records the size and the name of a shared variable.
+fn insert_size(layout: &mut Layout, key: (String, String), bytes: u64) {
+    let index = layout.shared_names.len() as u32;
+    layout.shared_names.push(source_name(&key.1).to_owned());
+    layout.shared_sizes.insert(key, (bytes, index));
+}
+
+/// Returns the name in the source of a variable whose C++ symbol is mangled, such as `tile` for
+/// `_ZZ3addPfE4tile`: the last name in it, before a discriminator (`_0`). Returns other symbols unchanged.
+fn source_name(symbol: &str) -> &str {
+    let is_start = |&start: &usize| symbol.as_bytes()[start].is_ascii_digit();
+    let name_at = |start: usize| {
+        let text = symbol.get(start..)?;
+        let name = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let length: usize = text[..text.len() - name.len()].parse().ok()?;
+        let (name, rest) = name.split_at_checked(length)?;
+        let is_last = rest.is_empty() || rest.starts_with('_');
+        (is_last && !name.is_empty()).then_some(name)
+    };
+    let mut names = (0..symbol.len()).filter(is_start).filter_map(name_at);
+    match symbol.starts_with("_Z") {
+        true => names.next().unwrap_or(symbol),
+        false => symbol,
+    }
+}
+
 /// Places the shared variables. Two variables may overlap if no kernel uses both, as with NVIDIA's assembler,
 /// so that a module may contain many kernels with large tiles.
 pub fn place_shared(
@@ -36,14 +62,14 @@ pub fn place_shared(
         let offset = allocator.place(variable, kernels_of(variable.name))?;
         layout.define(variable.name, Symbol::Shared(offset), variable.line)?;
         let key = (String::new(), variable.name.to_owned());
-        layout.shared_sizes.insert(key, bytes_of(variable)?);
+        insert_size(layout, key, bytes_of(variable)?);
     }
     for function in &module.functions {
         for variable in function_variables(function, StateSpace::Shared) {
             let offset = allocator.place(variable, kernels_of(function.name))?;
             let key = (function.name.to_owned(), variable.name.to_owned());
             let bytes = bytes_of(variable)?;
-            layout.shared_sizes.insert(key.clone(), bytes);
+            insert_size(layout, key.clone(), bytes);
             if layout.function_shared.insert(key, offset).is_some() {
                 let message = format!("`{}` is defined twice", variable.name);
                 return Err(LoadError::invalid(variable.line, message));
@@ -246,5 +272,24 @@ fn collect_from_operand<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>
             }
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::source_name;
+
+    #[test]
+    fn names_of_mangled_variables_are_the_last_ones() {
+        for (symbol, name) in [
+            ("_ZZ6secondPKfS0_PfE1s", "s"),
+            ("_ZZ3addPfE6tile_a", "tile_a"),
+            ("_ZZ3addPfE4tile_0", "tile"),
+            ("_ZL6buffer", "buffer"),
+            ("tile2x", "tile2x"),
+            ("_Zoo", "_Zoo"),
+        ] {
+            assert_eq!(source_name(symbol), name, "{symbol}");
+        }
     }
 }

@@ -72,6 +72,17 @@ pub struct AllocationRecord {
     pub order: u64,
     /// The name of the module variable that the allocation is for, if any.
     pub name: Option<String>,
+    /// The layout of the rows, if the memory is pitched.
+    pub rows: Option<Rows>,
+}
+
+/// The layout of pitched memory (`cuMemAllocPitch`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rows {
+    /// The requested length of a row in bytes.
+    pub width: u64,
+    /// The distance from one row to the next in bytes.
+    pub pitch: u64,
 }
 
 /// The internal record of a live allocation.
@@ -95,6 +106,8 @@ pub struct LiveAllocation {
     pub order: u64,
     /// The name of the module variable that the allocation is for, if any.
     pub name: Option<Arc<str>>,
+    /// The layout of the rows, if the memory is pitched.
+    pub rows: Option<Rows>,
     /// The bitmap of initialized bytes, if it is tracked.
     pub written: Option<Arc<AtomicInitBitmap>>,
 }
@@ -123,6 +136,7 @@ impl LiveAllocation {
             bytes: self.size,
             order: self.order,
             name: self.name.as_deref().map(str::to_owned),
+            rows: self.rows,
         }
     }
 

@@ -10,7 +10,7 @@ mod addresses;
 mod allocation;
 mod reservation;
 
-pub use allocation::{ALIGNMENT, Allocation, AllocationKind, AllocationRecord};
+pub use allocation::{ALIGNMENT, Allocation, AllocationKind, AllocationRecord, Rows};
 
 use super::footprint::AccessFootprint;
 use super::init_bitmap::AtomicInitBitmap;
@@ -167,6 +167,7 @@ impl Global {
             touched: Mutex::default(),
             order: self.allocation_count,
             name: None,
+            rows: None,
             written: None,
         };
         self.entries.insert(base, entry);
@@ -282,6 +283,13 @@ impl Global {
         }
     }
 
+    /// Sets the layout of the rows of the allocation at `base`.
+    pub(crate) fn set_rows(&mut self, base: u64, rows: Rows) {
+        if let Some(entry) = self.entries.get_mut(&base) {
+            entry.rows = Some(rows);
+        }
+    }
+
     /// Returns the description of the live allocation that contains `address`.
     pub(crate) fn record(&self, address: u64) -> Option<AllocationRecord> {
         let allocation = self.allocation(address)?;
@@ -349,6 +357,7 @@ impl Global {
             touched: Mutex::default(),
             order: self.allocation_count,
             name: None,
+            rows: None,
             written: None,
         };
         self.entries.insert(address, entry);

@@ -112,6 +112,7 @@ impl Global {
             touched: Mutex::default(),
             order: self.allocation_count,
             name: None,
+            rows: None,
             written: None,
         };
         self.entries.insert(address, entry);
