@@ -67,8 +67,9 @@ titles! {
 /// Returns the likely cause of a finding in a file with this text; empty if none is known. `is_update`: the
 /// racing threads update one location of device memory. If the lines give no hint, it is the simulator's cause.
 pub fn likely_cause(finding: &Finding, is_update: bool, text: &str, lang: Lang) -> String {
-    if let Some(Cause::NoBoundsCheck | Cause::MatrixBounds | Cause::LoopBounds) =
-        finding.likely_cause
+    if let Some(
+        Cause::NoBoundsCheck | Cause::MatrixBounds | Cause::LoopBounds | Cause::PastRows(_),
+    ) = finding.likely_cause
     {
         // The simulator's cause names several. Suggest `<=` only if the submission contains one before the access.
         let before = finding.source.line as usize;
