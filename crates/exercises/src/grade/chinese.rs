@@ -108,14 +108,24 @@ chinese! {
         LocalNotInitialized => "线程自己的数组没有初始化，或者只初始化了一部分";
         MissingBarrier => "两行之间缺少 `__syncthreads()`";
         MissingBarrierInLoop => "循环末尾、下一轮写入之前，缺少 `__syncthreads()`";
+        MissingWarpSync => "两次访问之间缺少 `__syncwarp()`：线程束中的线程并不保证同步执行";
+        StatementNeedsBarrier =>
+            "一条语句既读又写其他线程使用的元素：应先读到变量里，再 `__syncthreads()`，然后写入";
+        StatementNeedsWarpSync =>
+            "一条语句既读又写线程束中其他线程使用的元素：应先读到变量里，再 `__syncwarp()`，然后写入";
         SumWithoutAtomic => "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`";
         SameIndex => "几个线程的下标相同";
         CopyNotAwaited => "缺少 `cp.async.wait_group`，或者它允许未完成的组过多";
         BlockOrder => "线程块的执行顺序不定，有些同时执行：结果写在了输入上，或者跨线程块求和没有使用 `atomicAdd`";
+        MissingFence => "写入之后、用原子操作或标志通知其他线程块之前，缺少 `__threadfence()`";
         BarrierInBranch => "`__syncthreads()` 写在 `if` 里，或者写在各线程退出时机不同的循环里";
         ReturnBeforeBarrier => "在 `__syncthreads()` 之前就 `return` 了：没有数据的线程只应跳过计算，不应跳过同步";
+        BarrierSkipped => "有线程没有执行 `__syncthreads()` 就结束或跳过了它：没有数据的线程只应跳过计算，不应跳过同步";
         BarrierInEachBranch => "`if` 的两个分支里各有一个 `__syncthreads()`，或者各线程束的循环次数不同";
         BarrierNotReached => "`__syncthreads()` 写在 `if` 里，有线程永远不会到达";
+        NotCooperative =>
+            "用 `<<<...>>>` 启动不能保证所有线程块同时驻留：请用 `cudaLaunchCooperativeKernel` 启动\
+             （驱动 API 为 `cuLaunchCooperativeKernel`）";
         BarrierThreadCount => "线程数不是 32 的整数倍";
         MaskOfOtherLanes => "掩码是为另一些线程准备的";
         FullMaskInBranch =>
@@ -215,6 +225,7 @@ chinese! {
             if *write.0 { format!("向 {address:#x} 写入 {bytes} 字节") } else { format!("从 {address:#x} 读取 {bytes} 字节") };
         MisalignedAddress { address, bytes } => "地址未对齐：{address:#x} 不是 {bytes} 的整数倍";
         Trap => "核函数自行中止";
+        GridBarrier => "在非协作启动中使用了网格同步（`grid.sync()`），核函数中止";
         Breakpoint => "断点：没有调试器时执行了 brkpt";
         StackOverflow { needed, limit } =>
             "栈溢出：这次调用使每个线程需要 {needed} 字节局部内存，上限是 {limit} 字节";

@@ -53,6 +53,7 @@ titles! {
         "同步屏障：线程块中有线程已经结束，不会到达";
     MixedBarriers => "A barrier that threads reach at different locations", "各线程在代码的不同位置到达同一次同步";
     BarrierNeverOpens => "A barrier that never completes", "永远等不齐的同步屏障";
+    GridBarrier => "A grid barrier in a launch that is not cooperative", "在非协作启动中使用网格同步";
     InvalidBarrier => "An invalid barrier", "无效的同步屏障";
     MaskLacksCaller => "A mask without the calling lane", "掩码不包含调用它的线程";
     AbsentLanes => "A mask with lanes that do not arrive", "掩码包含不会执行到此处的线程";
@@ -118,8 +119,10 @@ fn likely_cause_in_lines(finding: &Finding, text: &str, lang: Lang) -> Option<St
                 "求和没有使用 `atomicAdd`，或者循环的每次迭代缺少 `__syncthreads()`"
             )
         }
+        FindingKind::EndedBeforeBarrier => localized(&finding.missed_barrier_cause(text), lang),
         FindingKind::WriteAfterRead
-            if !has_barrier_between(text, line_number, other_line_number?) =>
+            if finding.likely_cause == Some(Cause::MissingBarrierInLoop)
+                && !has_barrier_between(text, line_number, other_line_number?) =>
         {
             localized(&Cause::MissingBarrier, lang)
         }

@@ -69,22 +69,43 @@ sentences! {
         // Data races.
         MissingBarrier => "a missing `__syncthreads()` between the two lines";
         MissingBarrierInLoop => "a missing `__syncthreads()` at the end of a loop, before the next iteration writes";
+        /// Both accesses are in one warp.
+        MissingWarpSync =>
+            "a missing `__syncwarp()` between the two accesses: the threads of a warp do not run in lockstep";
+        /// Both accesses are in one line.
+        StatementNeedsBarrier =>
+            "one statement reads and writes elements that other threads use: read into a variable, call \
+             `__syncthreads()`, then write";
+        /// Both accesses are in one line and in one warp.
+        StatementNeedsWarpSync =>
+            "one statement reads and writes elements that other threads of the warp use: read into a variable, \
+             call `__syncwarp()`, then write";
         SumWithoutAtomic => "two threads with the same index, or a sum without `atomicAdd`";
         SameIndex => "an index that is the same for several threads";
         CopyNotAwaited => "a missing `cp.async.wait_group`, or one that leaves too many groups pending";
         BlockOrder =>
             "blocks run in any order and concurrently: an in-place result, or a sum over blocks without \
              `atomicAdd`";
+        MissingFence =>
+            "a missing `__threadfence()` after the write, before the atomic or the flag that announces it to other \
+             blocks";
         // Barriers and warp-wide instructions.
         BarrierInBranch =>
             "`__syncthreads()` in an `if`, or in a loop that threads leave after different numbers of iterations";
         ReturnBeforeBarrier =>
             "`return` before a `__syncthreads()`: a thread with nothing to do must skip its work, not the \
              barrier";
+        /// The source of the kernel is unknown.
+        BarrierSkipped =>
+            "threads that leave before a `__syncthreads()` or skip it: a thread with nothing to do must skip its \
+             work, not the barrier";
         BarrierInEachBranch =>
             "`__syncthreads()` in both branches of an `if`, or in a loop whose number of iterations differs \
              between warps";
         BarrierNotReached => "`__syncthreads()` in an `if`, or a thread count that is never reached";
+        NotCooperative =>
+            "a launch with `<<<...>>>`, which does not make all blocks resident at once: launch the kernel with \
+             `cudaLaunchCooperativeKernel` (driver API: `cuLaunchCooperativeKernel`)";
         BarrierThreadCount => "a thread count that is not a multiple of 32";
         MaskOfOtherLanes => "a mask computed for lanes other than those that reach this instruction";
         FullMaskInBranch =>

@@ -2,6 +2,7 @@
 //! between blocks.
 
 use super::blocks::BlockAccess;
+use super::cause::Cause;
 use super::checker::{
     Checker, Lanes, RECENT, Values, WarpAccess, record_uninitialized, uninitialized_reads,
 };
@@ -253,6 +254,9 @@ impl Checker {
         if pair.unless_constant {
             self.findings
                 .mark_conditional(key, [writer.site, user.site]);
+        }
+        if pair.only_unfenced {
+            self.findings.set_cause(key, Cause::MissingFence);
         }
         let (first, count) = (pair.words.trailing_zeros(), pair.words.count_ones());
         self.findings

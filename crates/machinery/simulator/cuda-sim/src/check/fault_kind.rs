@@ -15,6 +15,8 @@ sentences! {
             "misaligned address: {address:#x} is not a multiple of {bytes}";
         /// `trap`, or a device function that is only declared.
         Trap => "trap: the kernel stopped itself";
+        /// `trap` in a grid barrier, which works only in a cooperative launch.
+        GridBarrier => "grid barrier (`grid.sync()`) in a launch that is not cooperative: it traps";
         /// `brkpt`, which a GPU without a debugger treats as a trap.
         Breakpoint => "breakpoint: brkpt without a debugger";
         /// A call that exceeds the stack.

@@ -92,11 +92,16 @@ impl Finding {
         }
     }
 
-    /// Returns true if both findings are the same bug at the same source lines.
+    /// Returns true if both findings are the same bug at the same source lines. For races one known line is
+    /// enough: the compiler drops the line of an access that it moves, and may make copies of it.
     pub fn is_same_bug(&self, other: &Finding) -> bool {
+        let is_known = self.source.line > 0;
         let same_other = match (&self.other, &other.other) {
             (None, None) => true,
-            (Some(first), Some(other)) => first.source.is_same_line(&other.source),
+            (Some(first), Some(other)) => {
+                let (first, other) = (&first.source, &other.source);
+                first.is_same_line(other) || is_known && first.line == 0 && other.line == 0
+            }
             _ => false,
         };
         (self.kind, self.severity, &self.kernel) == (other.kind, other.severity, &other.kernel)
@@ -269,12 +274,15 @@ finding_kinds! {
         "divergent barrier: only part of a warp reaches it", Some(Cause::BarrierInBranch);
     /// A barrier of the whole block that completes although some of its threads have exited.
     EndedBeforeBarrier => Sync, "ended-before-barrier",
-        "barrier that not all threads of the block reach: some have exited", Some(Cause::ReturnBeforeBarrier);
+        "barrier that not all threads of the block reach: some have exited", Some(Cause::BarrierSkipped);
     /// A barrier that completes for threads at different barrier instructions.
     MixedBarriers => Sync, "mixed-barriers",
         "one barrier reached from different places in the code", Some(Cause::BarrierInEachBranch);
     /// A barrier that never completes.
     BarrierNeverOpens => Sync, "barrier-never-opens", "deadlock at a barrier", Some(Cause::BarrierNotReached);
+    /// A barrier of the grid in a launch that is not cooperative.
+    GridBarrier => Sync, "grid-barrier",
+        "grid barrier in a launch that is not cooperative", Some(Cause::NotCooperative);
     /// A barrier number that does not exist, or a thread count that is not a multiple of the warp size.
     InvalidBarrier => Sync, "invalid-barrier", "invalid barrier", Some(Cause::BarrierThreadCount);
     /// A warp-wide instruction whose mask does not include the executing lane.
@@ -309,6 +317,7 @@ impl FindingKind {
             || matches!(
                 self,
                 FindingKind::BarrierNeverOpens
+                    | FindingKind::GridBarrier
                     | FindingKind::InvalidBarrier
                     | FindingKind::WarpIncomplete
             )
@@ -415,5 +424,19 @@ mod tests {
         other.source.ptx_line = 1;
         assert!(!unknown.is_same_bug(&other));
         assert!(!first.is_same_bug(&finding(FindingKind::ReadAfterWrite)));
+        // For a race one of the two lines is enough.
+        let race = |ptx_line| Finding {
+            other: Some(OtherAccess {
+                block: [0; 3],
+                thread: [0; 3],
+                source: SourceLine {
+                    ptx_line,
+                    ..SourceLine::default()
+                },
+                write: true,
+            }),
+            ..finding(FindingKind::ReadAfterWrite)
+        };
+        assert!(race(60).is_same_bug(&race(61)));
     }
 }

@@ -4,6 +4,7 @@
 use super::cause::Cause;
 use super::details::{BlockBytes, Bytes, Details, Lanes, NamedArray};
 use super::finding::{Finding, FindingKind, OtherAccess, Severity};
+use super::refined_causes;
 use crate::isa::check_event::SharedArray;
 use crate::isa::{Dims, Listing};
 use crate::memory::global::Global;
@@ -58,6 +59,8 @@ pub struct FindingSet {
     /// Candidate races, each with two store instructions. Dropped at the end if each of these instructions
     /// stored only one value during the launch.
     conditional: BTreeMap<FindingKey, [u32; 2]>,
+    /// The causes of findings that are known better than by their kind.
+    causes: BTreeMap<FindingKey, Cause>,
     /// The value that each ordered store wrote; `None` if it wrote different values.
     stored: BTreeMap<u32, Option<[u8; 16]>>,
 }
@@ -98,6 +101,12 @@ impl FindingSet {
         self.conditional.insert(key, sites);
     }
 
+    /// Sets the likely cause of a finding.
+    #[cold]
+    pub fn set_cause(&mut self, key: FindingKey, cause: Cause) {
+        self.causes.insert(key, cause);
+    }
+
     /// Records a value that an instruction stores.
     pub fn record_stored_value(&mut self, site: u32, value: [u8; 16]) {
         let stored = self.stored.entry(site).or_insert(Some(value));
@@ -117,6 +126,7 @@ impl FindingSet {
     /// Adds the findings of another host thread.
     pub fn merge(&mut self, other: FindingSet) {
         self.conditional.extend(other.conditional);
+        self.causes.extend(other.causes);
         for (site, value) in other.stored {
             match value {
                 Some(value) => self.record_stored_value(site, value),
@@ -177,7 +187,9 @@ impl FindingSet {
                     source: listing.nearest_source_of(key.other),
                     write: other.write,
                 }),
-                likely_cause: cause_in(key.kind, &details).or_else(|| key.kind.likely_cause()),
+                likely_cause: (self.causes.remove(&key))
+                    .or_else(|| cause_in(key.kind, &details))
+                    .or_else(|| key.kind.likely_cause()),
                 details,
                 count: entry.counts.iter().map(|(_, count)| count).sum(),
             };
@@ -190,6 +202,7 @@ impl FindingSet {
                 None => findings.push(finding),
             }
         }
+        refined_causes::refine(&mut findings);
         findings
     }
 }

@@ -7,7 +7,7 @@
 //! * A barrier of the whole block has completed since: the stamp is below the block's floor.
 //! * Its warp has since synchronized with the thread's warp at a counted barrier, directly or through other
 //!   warps: each warp has a vector clock with an element for every other warp.
-//! * It belongs to the thread's own warp, and the two lanes have since synchronized at a warp-wide instruction.
+//! * It belongs to the thread's own warp, and the two lanes have since synchronized at a `bar.warp.sync` (`__syncwarp`).
 //! * Its warp has since executed a fence (release), and afterwards the other warp, or another lane of the same
 //!   warp, has read an atomic or volatile word (acquire).
 

@@ -22,8 +22,8 @@
 //! before* the other (Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", CACM
 //! 1978). The detector is a happens-before detector with vector clocks and epochs, in the line of DJIT+
 //! (Pozniansky and Schuster, PPoPP 2003) and FastTrack (Flanagan and Freund, PLDI 2009). What creates an edge
-//! follows the PTX memory consistency model: barriers, warp-wide instructions with a mask, waits for
-//! asynchronous copies, and a fence followed by an atomic or volatile store (*release*) whose location
+//! follows the PTX memory consistency model: barriers, `__syncwarp`, waits for asynchronous copies,
+//! and a fence followed by an atomic or volatile store (*release*) whose location
 //! another thread then reads by an atomic or volatile load (*acquire*).
 //!
 //! **Within a block** (`happens_before`, `shared`), each warp has a vector clock over the warps of the block,
@@ -74,6 +74,7 @@ mod happens_before;
 pub(crate) mod lane_runs;
 mod launch_checks;
 mod read_log;
+mod refined_causes;
 mod selection;
 pub(crate) mod semantics;
 mod sentences;

@@ -46,6 +46,8 @@ struct LineUse {
     /// The index of the block's clock, and the block's time.
     block: usize,
     time: u32,
+    /// The position of the access in the launch.
+    at: u64,
     /// The last block that polled a stored word, and thus has seen the store.
     seen_by: Option<usize>,
 }
@@ -58,6 +60,9 @@ pub struct RacyPair {
     pub earlier: SerialAccess,
     /// True if there is no race as long as the ordered stores always store the same value.
     pub unless_constant: bool,
+    /// True if only a fence is missing: the earlier block then used an atomic or volatile word that the current
+    /// block has read.
+    pub only_unfenced: bool,
 }
 
 /// The vector clocks and recent accesses of the blocks so far.
@@ -65,6 +70,7 @@ pub struct SerialBlocks {
     clocks: VectorClocks,
     line_table: LineTable,
     lines: Vec<Vec<LineUse>>,
+    announcements: Announcements,
 }
 
 impl SerialBlocks {
@@ -74,6 +80,7 @@ impl SerialBlocks {
             clocks: VectorClocks::new(blocks),
             line_table: LineTable::new(MAX_LINES),
             lines: Vec::new(),
+            announcements: Announcements::new(blocks),
         }
     }
 
@@ -87,12 +94,14 @@ impl SerialBlocks {
     pub fn acquire(&mut self, block: u64, location: u64) {
         let block = self.clocks.index(block);
         self.clocks.acquire(block, location);
+        self.announcements.acquire(block, location);
     }
 
     /// Releases at a location what a block did before its last fence. Called after an ordered store.
     pub fn release(&mut self, block: u64, location: u64) {
         let block = self.clocks.index(block);
         self.clocks.release(block, location);
+        self.announcements.release(block, location);
     }
 
     /// Records an access of `bytes` bytes at `address`, all in one line. Returns an earlier access that races
@@ -107,7 +116,9 @@ impl SerialBlocks {
         }
         let line = &mut self.lines[number];
         let block = self.clocks.index(by.block);
-        let race = find_race(&self.clocks, line, by, block, words);
+        let announcements = &mut self.announcements;
+        announcements.now += 1;
+        let race = find_race(&self.clocks, announcements, line, by, block, words);
         if by.semantics.polls() {
             let ordered_stores =
                 |entry: &&mut LineUse| entry.by.semantics == AccessSemantics::OrderedStore;
@@ -121,6 +132,7 @@ impl SerialBlocks {
             by,
             block,
             time: self.clocks.time(block),
+            at: self.announcements.now,
             seen_by: None,
         };
         push_use(line, current);
@@ -131,6 +143,7 @@ impl SerialBlocks {
 /// Returns the first access to a line that races with an access to `words` by `block`.
 fn find_race(
     clocks: &VectorClocks,
+    announcements: &Announcements,
     line: &[LineUse],
     by: SerialAccess,
     block: usize,
@@ -154,6 +167,7 @@ fn find_race(
             words: both,
             earlier: entry.by,
             unless_constant: rule == RaceRule::RaceUnlessConstant,
+            only_unfenced: announcements.follow(entry, block),
         })
     })
 }
@@ -182,6 +196,38 @@ fn push_use(line: &mut Vec<LineUse>, current: LineUse) {
             }
             line.push(current);
         }
+    }
+}
+
+/// The last release and acquire of each block, with or without a fence. They show that a race only lacks a fence.
+struct Announcements {
+    /// The number of accesses so far.
+    now: u64,
+    /// For each block, the time and location of its last release, and those of its last acquire.
+    blocks: Vec<[(u64, u64); 2]>,
+}
+
+impl Announcements {
+    fn new(blocks: u64) -> Announcements {
+        Announcements {
+            now: 0,
+            blocks: vec![[(0, 0); 2]; blocks.min(MAX_CLOCKS as u64) as usize],
+        }
+    }
+
+    fn release(&mut self, block: usize, location: u64) {
+        self.blocks[block][0] = (self.now, location);
+    }
+
+    fn acquire(&mut self, block: usize, location: u64) {
+        self.blocks[block][1] = (self.now, location);
+    }
+
+    /// Returns true if the block of an access announced it afterwards at a location that `block` read later.
+    fn follow(&self, access: &LineUse, block: usize) -> bool {
+        let ([(released, location), _], [_, (acquired, read)]) =
+            (self.blocks[access.block], self.blocks[block]);
+        location == read && access.at <= released && released <= acquired
     }
 }
 

@@ -34,6 +34,8 @@ pub struct PartialWarp {
     pub barrier: usize,
     pub warp: usize,
     pub site: u32,
+    /// The call frame in which the lanes arrive.
+    pub frame: u32,
     pub mask: u32,
     /// The warp's lanes that have not exited.
     pub alive: u32,
@@ -135,8 +137,9 @@ impl Shadow {
         }
     }
 
-    /// Records each part of a warp that waited at this barrier in several parts. Lanes that have exited do
-    /// not count as a part.
+    /// Records each part of a warp whose parts waited at different instructions for this barrier. Parts that
+    /// reach one instruction one after the other are correct: CUDA counts threads, not warps, since Volta. Lanes
+    /// that have exited do not count as a part.
     fn report_split_warps(&mut self, barrier: usize) {
         if self.partial_warps.is_empty() {
             return;
@@ -147,8 +150,8 @@ impl Shadow {
             .partition(|part| part.barrier == barrier);
         self.partial_warps = elsewhere;
         let is_split = |part: &&PartialWarp| {
-            let same = at_barrier.iter().filter(|other| other.warp == part.warp);
-            same.count() > 1
+            let mut same_warp = at_barrier.iter().filter(|other| other.warp == part.warp);
+            same_warp.any(|other| (other.site, other.frame) != (part.site, part.frame))
         };
         self.divergent.extend(at_barrier.iter().filter(is_split));
     }

@@ -1,5 +1,6 @@
 //! Checks of accesses to shared memory: initialization, array bounds, and data races.
 
+use super::cause::Cause;
 use super::checker::{Checker, Lanes, Values, WarpAccess, uninitialized_reads};
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, Occurrence, OtherThread};
@@ -142,10 +143,11 @@ impl Checker {
         let Lanes { at, mask, bytes } = lanes;
         let other = conflict.other;
         let address = at.of(conflict.lane);
-        let together = other.warp() == current.warp
-            && other.site() == current.site
+        // True if the other lane performs the current access too, at the same address.
+        let both = other.warp() == current.warp
             && mask >> other.lane() & 1 == 1
             && at.of(other.lane()) == address;
+        let together = both && other.site() == current.site;
         let store = current.access.kind == AccessKind::Store;
         if conflict.other_wrote && store && !conflict.pending {
             let width = bytes as usize;
@@ -161,6 +163,11 @@ impl Checker {
             if together {
                 return self.record_lane_conflict(current, (conflict.lane, other.lane()), evidence);
             }
+        }
+        if both && store && !conflict.other_wrote {
+            // Both lanes read and write the element: they update it.
+            let key = conflict_key(current, &conflict);
+            self.findings.set_cause(key, Cause::SumWithoutAtomic);
         }
         if !(together && conflict.other_wrote) {
             self.report_conflict(order, events, current, Suspect { conflict, evidence });
@@ -234,21 +241,7 @@ impl Checker {
     ) {
         let Conflict { other, .. } = conflict;
         let within = other.warp() == current.warp;
-        let kind = match (conflict.pending, current.writes, conflict.other_wrote) {
-            (true, ..) => FindingKind::CopyNotAwaited,
-            (_, true, true) => FindingKind::WriteAfterWrite,
-            (_, true, false) => FindingKind::WriteAfterRead,
-            (_, false, _) => FindingKind::ReadAfterWrite,
-        };
-        let severity = if within && !conflict.pending {
-            Severity::Warning
-        } else {
-            Severity::Error
-        };
-        let key = FindingKey {
-            other: other.site(),
-            ..current.key(kind, severity)
-        };
+        let key = conflict_key(current, &conflict);
         let rule = match events.at(other.site()) {
             CheckEvent::Access(access) if within => {
                 let both = [access, current.access];
@@ -327,6 +320,26 @@ impl Checker {
                 bytes,
             );
         }
+    }
+}
+
+/// Returns the key of the finding that reports a conflict.
+fn conflict_key(current: WarpAccess, conflict: &Conflict) -> FindingKey {
+    let other = conflict.other;
+    let kind = match (conflict.pending, current.writes, conflict.other_wrote) {
+        (true, ..) => FindingKind::CopyNotAwaited,
+        (_, true, true) => FindingKind::WriteAfterWrite,
+        (_, true, false) => FindingKind::WriteAfterRead,
+        (_, false, _) => FindingKind::ReadAfterWrite,
+    };
+    let severity = if other.warp() == current.warp && !conflict.pending {
+        Severity::Warning
+    } else {
+        Severity::Error
+    };
+    FindingKey {
+        other: other.site(),
+        ..current.key(kind, severity)
     }
 }
 

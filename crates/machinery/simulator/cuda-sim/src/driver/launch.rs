@@ -207,6 +207,7 @@ fn fault_code(fault: &FaultKind) -> CudaError {
             CudaError::LaunchTimeout
         }
         FaultKind::Trap
+        | FaultKind::GridBarrier
         | FaultKind::Breakpoint
         | FaultKind::Mbarrier(_)
         | FaultKind::InvalidFree { .. }

@@ -5,6 +5,7 @@
 
 use super::sm::block::{Arrival, BARRIERS, Reduction, ReductionOp};
 use super::sm::{Inst, Next, Sm};
+use super::special_registers::reads_grid_barrier;
 use super::warp::window::MAX_CALL_BYTES;
 use super::warp::{NO_INDEX, SplitState, Turn};
 use crate::check::FaultKind;
@@ -177,7 +178,27 @@ pub unsafe fn exit(sm: &mut Sm, _: &Inst) -> Next {
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn trap(sm: &mut Sm, inst: &Inst) -> Next {
-    sm.fail(inst, sm.mask.trailing_zeros() as usize, FaultKind::Trap)
+    // A grid barrier traps if the driver has passed no address for it.
+    let kind = if sm.grid.cooperative == 0 && is_in_grid_barrier(sm, inst) {
+        FaultKind::GridBarrier
+    } else {
+        FaultKind::Trap
+    };
+    sm.fail(inst, sm.mask.trailing_zeros() as usize, kind)
+}
+
+/// Returns true if the function of an instruction reads the address of the grid barrier.
+#[cold]
+fn is_in_grid_barrier(sm: &Sm, inst: &Inst) -> bool {
+    let program = &sm.grid.program;
+    let address = sm.address_of(inst);
+    let entries = || program.functions.iter().map(|function| function.entry);
+    let start = entries().filter(|&entry| entry <= address).max();
+    let end = entries().filter(|&entry| entry > address).min();
+    let code = &program.code.plain[..end.map_or(program.code.plain.len(), |end| end as usize)];
+    code[start.unwrap_or(0) as usize..]
+        .iter()
+        .any(reads_grid_barrier)
 }
 
 /// Runs `brkpt`.

@@ -242,6 +242,7 @@ impl Diagnosis {
             ),
             FaultKind::BarrierNeverOpens { .. } => of_kind(FindingKind::BarrierNeverOpens),
             FaultKind::WarpSyncNeverOpens { .. } => of_kind(FindingKind::AbsentLanes),
+            FaultKind::GridBarrier => of_kind(FindingKind::GridBarrier),
             FaultKind::WarpIncomplete { .. } => of_kind(FindingKind::WarpIncomplete),
             FaultKind::InvalidBarrier { .. } => of_kind(FindingKind::InvalidBarrier),
             _ => return None,

@@ -79,6 +79,14 @@ impl Special {
     }
 }
 
+/// Returns true if an instruction reads the address of the grid barrier.
+pub fn reads_grid_barrier(inst: &Inst) -> bool {
+    [Special::EnvReg1, Special::EnvReg2].iter().any(|&special| {
+        let reads = |wide| std::ptr::fn_addr_eq(inst.run, special.reader(Cpu::detect(), wide).warp);
+        inst.imm == special as u64 && (reads(false) || reads(true))
+    })
+}
+
 /// Returns the running warp's row of `%tid` along the axis given by the immediate.
 #[inline(always)]
 fn thread(sm: &Sm, inst: &Inst) -> [u32; LANES] {

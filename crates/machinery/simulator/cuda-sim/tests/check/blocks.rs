@@ -32,6 +32,56 @@ fn check_grid_module(ptx: &str, blocks: u32, threads: usize) -> Vec<Finding> {
 }
 
 #[test]
+fn missing_fence_before_the_atomic_is_named() {
+    // The block that finishes last reads what block 0 has written.
+    let body = |write: &str, fence: &str| {
+        format!(
+            "setp.ne.u32 %p1, %t, 0;
+        @%p1 bra end;
+        {write}
+        {fence}
+        atom.global.add.u32 %r2, [%out+5120], 1;
+        setp.ne.u32 %p1, %r2, 39;
+        @%p1 bra end;
+        ld.global.u32 %r3, [%out];
+        st.global.u32 [%out+5124], %r3;
+    end:"
+        )
+    };
+    let write = "st.global.u32 [%at], 7; // here";
+    check_grid(&body(write, "membar.gl;"), 40, 1).none();
+    let finding = check_grid(&body(write, ""), 40, 1).single(InterBlockRace, Warning, 0, 1);
+    assert_eq!(finding.likely_cause, Some(Cause::MissingFence));
+    // A write after the atomic is not announced by it.
+    let (before, after) = ("", "atom.global.add.u32 %r2, [%out+5120], 1;");
+    let late = body(before, "").replace(after, &format!("{after}\n{write}"));
+    let finding = check_grid(&late, 40, 1).single(InterBlockRace, Warning, 0, 1);
+    assert_eq!(finding.likely_cause, Some(Cause::BlockOrder));
+}
+
+#[test]
+fn grid_barrier_of_one_thread_per_block_is_a_barrier() {
+    // Thread 0 counts and waits; the rest of its warp reaches the barrier long before it.
+    let body = "st.global.u32 [%at+4], %t;
+        bar.sync 0;
+        setp.ne.u32 %p1, %t, 0;
+        @%p1 bra met;
+        membar.gl;
+        atom.global.add.u32 %r2, [%out], 1;
+    wait:
+        atom.global.add.u32 %r2, [%out], 0;
+        setp.lt.u32 %p2, %r2, 4;
+        @%p2 bra wait;
+        membar.gl;
+    met:
+        bar.sync 0;
+        sub.u32 %r3, 127, %g;
+        mad.wide.u32 %d1, %r3, 4, %out;
+        ld.global.u32 %r2, [%d1+4];";
+    check_grid(body, 4, 1).none();
+}
+
+#[test]
 fn unordered_accesses_by_several_blocks_are_reported() {
     let in_place = "ld.global.u32 %r2, [%at+4]; // there
         st.global.u32 [%at], %r2; // here";

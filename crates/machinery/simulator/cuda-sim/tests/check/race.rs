@@ -115,14 +115,19 @@ fn lanes_of_a_warp_are_not_implicitly_ordered() {
         )
     };
     let result = check_kernel(&tile(1, &body("")), 32);
-    result.single(ReadAfterWrite, Warning, 0, 32);
-    for between in [
-        "bar.warp.sync -1;",
-        "bar.sync 0;",
-        "bar.sync 1, 32;",
-        "shfl.sync.idx.b32 %r4, %t, 0, 31, -1;",
-    ] {
+    let finding = result.single(ReadAfterWrite, Warning, 0, 32);
+    assert_eq!(finding.likely_cause, Some(Cause::MissingWarpSync));
+    for between in ["bar.warp.sync -1;", "bar.sync 0;", "bar.sync 1, 32;"] {
         check_kernel(&tile(1, &body(between)), 32).none();
+    }
+    // Instructions that exchange values do not order memory.
+    for between in [
+        "shfl.sync.idx.b32 %r4, %t, 0, 31, -1;",
+        "vote.sync.ballot.b32 %r4, 1, -1;",
+        "match.any.sync.b32 %r4, %t, -1;",
+    ] {
+        let result = check_kernel(&tile(1, &body(between)), 32);
+        result.single(ReadAfterWrite, Warning, 0, 32);
     }
     // Also in a launch of which only a sample is counted.
     let ptx = kernel_of(&tile(1, &body("bar.sync 0;"))).replace("st.global", "// st.global");
@@ -138,6 +143,36 @@ fn lanes_of_a_warp_are_not_implicitly_ordered() {
         32,
     );
     result.single(ReadAfterWrite, Warning, 15, 17);
+}
+
+#[test]
+fn likely_cause_depends_on_the_warps_and_on_the_lines() {
+    let causes = |body: &str, threads: u32| {
+        let (findings, ptx) = check_kernel(&tile(1, body), threads);
+        assert!(!findings.is_empty(), "{ptx}");
+        let causes = findings.into_iter().map(|finding| finding.likely_cause);
+        causes.map(Option::unwrap).collect::<Vec<_>>()
+    };
+    let all = |causes: Vec<Cause>, expected: Cause| {
+        assert!(causes.iter().all(|cause| *cause == expected), "{causes:?}");
+    };
+    // A read and a write in two lines.
+    let two_lines = "st.shared.u32 [%own], %t; bar.sync 0;
+        ld.shared.u32 %r2, [%next];
+        st.shared.u32 [%own], %r2;";
+    all(causes(two_lines, 32), Cause::MissingWarpSync);
+    // The lines also race between warps, for which `__syncwarp` is not enough.
+    assert!(!causes(two_lines, 64).contains(&Cause::MissingWarpSync));
+    // In one line, as in an in-place scan.
+    let one_line = "st.shared.u32 [%own], %t; bar.sync 0;
+        ld.shared.u32 %r2, [%next]; st.shared.u32 [%own], %r2;";
+    all(causes(one_line, 32), Cause::StatementNeedsWarpSync);
+    all(causes(one_line, 64), Cause::StatementNeedsBarrier);
+    // All threads update one element.
+    let update = "st.shared.u32 [%own], %t; bar.sync 0;
+        ld.shared.u32 %r2, [tile]; add.u32 %r2, %r2, 1; st.shared.u32 [tile], %r2;";
+    all(causes(update, 32), Cause::SumWithoutAtomic);
+    all(causes(update, 64), Cause::SumWithoutAtomic);
 }
 
 #[test]

@@ -292,6 +292,27 @@ fn traps_and_breakpoints_name_the_thread() {
     }
 }
 
+#[test]
+fn grid_barrier_outside_a_cooperative_launch_is_named() {
+    // As in the headers: the barrier traps if the driver has passed no address.
+    let barrier = "mov.u32 %r1, %envreg2;
+        setp.eq.u32 %p1, %r1, 0;
+        @%p1 trap;
+        st.global.u32 [%mine], %r1;";
+    let ptx = kernel_of(barrier);
+    let mut machine = Machine::new(&ptx);
+    let out = machine.out::<u32>(32);
+    let fault = machine.fault("k", 2, 32, params![out]);
+    assert_eq!(fault.kind, FaultKind::GridBarrier);
+    let text = fault.to_string();
+    assert!(text.contains("cudaLaunchCooperativeKernel"), "{text}");
+    // A trap of another kernel of the module.
+    let other = ".visible .entry other() { trap; }";
+    let ptx = ptx.replace(".visible .entry k", &format!("{other}\n.visible .entry k"));
+    let fault = Machine::new(&ptx).fault("other", 1, 32, params![]);
+    assert_eq!(fault.kind, FaultKind::Trap);
+}
+
 /// A launch ends before the next one starts, so everything it depends on is complete.
 #[test]
 fn programmatic_dependent_launch_is_a_no_op() {

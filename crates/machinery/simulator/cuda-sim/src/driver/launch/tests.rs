@@ -519,5 +519,5 @@ fn cooperative_launches_beyond_residency_are_rejected() {
     };
     // Without the driver's barrier, the kernel's own check traps.
     let launched = launch_in(&mut driver, context, sums, &plain).unwrap();
-    assert_eq!(launched.result.unwrap_err().kind, FaultKind::Trap);
+    assert_eq!(launched.result.unwrap_err().kind, FaultKind::GridBarrier);
 }

@@ -190,6 +190,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
                     barrier: number,
                     warp,
                     site,
+                    frame: running_frame(sm),
                     mask,
                     alive,
                 });
@@ -205,6 +206,12 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     });
     // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
+}
+
+/// Returns the call frame of the running split.
+fn running_frame(sm: &Sm) -> u32 {
+    let warp = sm.block.warp();
+    warp.splits[warp.current as usize].frame
 }
 
 /// Reports the findings that were deferred until the end of the running block or its fault.
@@ -254,8 +261,10 @@ pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
             // Several groups of a warp, each with its own mask: each lane must be in its mask.
             let index = sm.block.running;
             let first = |lane: &usize| (row[*lane] & sm.mask).trailing_zeros() as usize == *lane;
-            for lane in active(sm.mask).filter(first) {
-                shadow.order.sync_lanes(index, row[lane] & sm.mask);
+            if any_instruction {
+                for lane in active(sm.mask).filter(first) {
+                    shadow.order.sync_lanes(index, row[lane] & sm.mask);
+                }
             }
             let missing_lanes = active(sm.mask).filter(|&lane| row[lane] >> lane & 1 == 0);
             let missing_lanes = missing_lanes.fold(0u32, |lanes, lane| lanes | 1 << lane);
@@ -331,6 +340,10 @@ pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
                 let kind = (FindingKind::ShuffleFromAbsentLane, severity);
                 checker.mask(current, kind, invalid.trailing_zeros(), members, invalid);
             }
+        }
+        // Instructions that exchange values (shuffles, votes) do not order memory.
+        if !any_instruction {
+            return;
         }
         if warp.alive & !(arrived & members) == 0 {
             shadow.order.sync_warp(index);

@@ -1,0 +1,165 @@
+//! Likely causes that depend on more than the kind of a finding. Those of a data race within a block depend on the
+//! two lines, on whether both threads are in one warp, and on the other races between the same lines; that of a
+//! barrier that threads miss depends on the kernel's source.
+
+use super::cause::Cause;
+use super::finding::{Finding, FindingKind, Severity};
+use crate::isa::SourceLine;
+use std::fs;
+
+/// The size above which a source file is not read.
+const MAX_SOURCE_BYTES: u64 = 1 << 22;
+
+/// Replaces the causes that the kinds of findings suggest by better ones.
+pub fn refine(findings: &mut [Finding]) {
+    let causes: Vec<_> = (findings.iter().enumerate())
+        .filter_map(|(nth, finding)| {
+            let cause = missed_barrier_cause(finding).or_else(|| race_cause(finding, findings));
+            Some((nth, cause?))
+        })
+        .collect();
+    for (nth, cause) in causes {
+        findings[nth].likely_cause = Some(cause);
+    }
+}
+
+/// Returns the cause of a barrier that threads miss, if the kernel's source can be read.
+fn missed_barrier_cause(finding: &Finding) -> Option<Cause> {
+    if finding.kind != FindingKind::EndedBeforeBarrier {
+        return None;
+    }
+    let path = finding.source.file.as_ref()?;
+    let is_small = |file: fs::Metadata| file.is_file() && file.len() <= MAX_SOURCE_BYTES;
+    let text = fs::metadata(path)
+        .is_ok_and(is_small)
+        .then(|| fs::read_to_string(path))?;
+    Some(finding.missed_barrier_cause(&text.ok()?))
+}
+
+impl Finding {
+    /// Returns the cause of a barrier that threads miss, given the text of its source file: that they return
+    /// before it, or that it is in a branch that they do not take.
+    pub fn missed_barrier_cause(&self, text: &str) -> Cause {
+        let lines: Vec<&str> = text.lines().map(without_comment).collect();
+        let barrier = (self.source.line as usize).min(lines.len());
+        let is_start = |line: &&&str| {
+            ["__global__", "__device__", "fn "]
+                .iter()
+                .any(|start| line.contains(start))
+        };
+        let mut before = lines[..barrier]
+            .iter()
+            .rev()
+            .take_while(|line| !is_start(line));
+        // The line at which the first thread left, which may be in a function that calls this one.
+        let left = self
+            .details
+            .source()
+            .filter(|left| left.file == self.source.file);
+        let left = left.map_or(0, |left| left.line as usize);
+        let at_exit = lines.iter().skip(left.wrapping_sub(1)).take(2);
+        let mut at_exit = at_exit.take_while(|line| !line.trim_start().starts_with('}'));
+        if before.any(|line| returns(line)) || at_exit.any(|line| returns(line)) {
+            Cause::ReturnBeforeBarrier
+        } else {
+            Cause::BarrierInBranch
+        }
+    }
+}
+
+/// Returns a line of source up to its comment.
+fn without_comment(line: &str) -> &str {
+    line.split_once("//").map_or(line, |(code, _)| code)
+}
+
+/// Returns true if a line of source contains the word `return` or `exit`.
+fn returns(line: &str) -> bool {
+    let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(|word| word == "return" || word == "exit")
+}
+
+/// Returns a better cause of a race than its kind suggests, if there is one.
+fn race_cause(race: &Finding, findings: &[Finding]) -> Option<Cause> {
+    let (kind, lines) = (race.kind, lines_of(race)?);
+    if !matches!(
+        kind,
+        FindingKind::ReadAfterWrite | FindingKind::WriteAfterRead
+    ) {
+        return None;
+    }
+    let mut same_lines = findings
+        .iter()
+        .filter(|other| lines_of(other) == Some(lines));
+    let in_one_line = lines.0 == lines.1;
+    let updates = |other: &Finding| {
+        other.likely_cause == Some(Cause::SumWithoutAtomic)
+            || other.kind == FindingKind::ConflictingStore
+    };
+    if in_one_line && same_lines.clone().any(updates) {
+        return Some(Cause::SumWithoutAtomic);
+    }
+    // Races within a warp are warnings. `__syncwarp` is not enough if the lines also race between warps.
+    let between_warps = |other: &Finding| {
+        other.severity == Severity::Error && other.kind != FindingKind::ConflictingStore
+    };
+    match (in_one_line, same_lines.any(between_warps)) {
+        (true, true) => Some(Cause::StatementNeedsBarrier),
+        (true, false) => Some(Cause::StatementNeedsWarpSync),
+        (false, true) => None,
+        (false, false) => Some(Cause::MissingWarpSync),
+    }
+}
+
+/// A source line, by its file and number; a line of PTX if the source line is unknown.
+type Line<'a> = (Option<&'a str>, u32);
+
+/// Returns the lines of a race, in order; `None` for other findings.
+fn lines_of(finding: &Finding) -> Option<(Line<'_>, Line<'_>)> {
+    let (first, other) = (
+        line_of(&finding.source),
+        line_of(&finding.other.as_ref()?.source),
+    );
+    Some((first.min(other), first.max(other)))
+}
+
+fn line_of(source: &SourceLine) -> Line<'_> {
+    match source.line {
+        0 => (None, source.ptx_line),
+        line => (source.file.as_deref(), line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Details;
+
+    #[test]
+    fn missed_barriers_are_told_apart_by_the_source() {
+        let cause = |text: &str, barrier: u32, left: u32| {
+            let line = |line| SourceLine {
+                file: Some("kernel.cu".to_owned()),
+                line,
+                ptx_line: line,
+            };
+            let details = Details::ExitedThreads(28, line(left));
+            let kind = FindingKind::EndedBeforeBarrier;
+            let finding = Finding {
+                source: line(barrier),
+                ..Finding::of_program(kind, Severity::Warning, details)
+            };
+            finding.missed_barrier_cause(text)
+        };
+        let returns = "__device__ int f() { return 1; }\n__global__ void k() {\nif (t >= n)\nreturn;\n\
+                       __syncthreads();\n}\n";
+        assert_eq!(cause(returns, 5, 3), Cause::ReturnBeforeBarrier);
+        let branch = returns.replace("return;", "{ // return");
+        assert_eq!(cause(&branch, 5, 3), Cause::BarrierInBranch);
+        assert_eq!(cause(&branch, 5, 6), Cause::BarrierInBranch);
+        // The barrier is in a function that the kernel calls after the return.
+        let called = "__device__ void sync() {\n__syncthreads();\n}\n__global__ void k() {\n\
+                      if (t >= n) return;\nsync();\n}\n";
+        assert_eq!(cause(called, 2, 5), Cause::ReturnBeforeBarrier);
+        assert_eq!(cause("", 2, 5), Cause::BarrierInBranch, "not the source");
+    }
+}
