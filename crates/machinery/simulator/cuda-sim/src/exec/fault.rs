@@ -19,7 +19,49 @@ pub struct Fault {
     pub location: Option<Box<FaultLocation>>,
     /// An explanation of the fault, if there is one.
     pub diagnosis: Option<Box<Diagnosis>>,
+    /// The lines at which the threads of a launch were that did not end by itself.
+    pub stalls: Vec<Stall>,
 }
+
+/// Threads of a launch that did not end by itself, all at one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stall {
+    pub threads: u64,
+    /// The number of blocks that the threads belong to, and the first of them.
+    pub blocks: u64,
+    pub first_block: [u32; 3],
+    pub source: SourceLine,
+    /// True if they wait at a barrier there.
+    pub at_barrier: bool,
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Stall {
+            threads,
+            blocks,
+            first_block: [x, y, z],
+            source,
+            at_barrier,
+        } = self;
+        let plural = if *threads == 1 { "" } else { "s" };
+        write!(f, "{threads} thread{plural} of block ({x}, {y}, {z})")?;
+        match blocks {
+            1 => {}
+            2 => write!(f, " and 1 other")?,
+            _ => write!(f, " and {} others", blocks - 1)?,
+        }
+        let place = if *at_barrier {
+            "waiting at the barrier at"
+        } else {
+            "at"
+        };
+        write!(f, ": {place} {source}")
+    }
+}
+
+/// The maximum number of stalls that a message lists.
+const MAX_STALLS: usize = 8;
 
 impl Fault {
     pub fn new(kind: FaultKind, location: Option<Box<FaultLocation>>) -> Fault {
@@ -27,6 +69,7 @@ impl Fault {
             kind,
             location,
             diagnosis: None,
+            stalls: Vec::new(),
         }
     }
 }
@@ -62,6 +105,19 @@ impl fmt::Display for Fault {
                 write!(f, "warp {}, ", location.warp)?;
             }
             write!(f, "thread ({tx}, {ty}, {tz})\n  at {}", location.source)?;
+        }
+        // A single thread group adds nothing to the location.
+        if self.stalls.len() > 1 || self.stalls.iter().any(|stall| stall.blocks > 1) {
+            for stall in self.stalls.iter().take(MAX_STALLS) {
+                write!(f, "\n  {stall}")?;
+            }
+            if self.stalls.len() > MAX_STALLS {
+                write!(
+                    f,
+                    "\n  and others at {} more lines",
+                    self.stalls.len() - MAX_STALLS
+                )?;
+            }
         }
         if let Some(diagnosis) = &self.diagnosis {
             if let Some(address) = &diagnosis.address {

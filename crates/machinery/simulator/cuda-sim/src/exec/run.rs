@@ -6,7 +6,7 @@ use super::launch_cache;
 use super::profiler::trace::{self, Traced};
 use super::sm::{Grid, Launch};
 use super::worker::{WorkerResult, run_blocks};
-use crate::check::{self, Finding, NamedArray};
+use crate::check::{self, FaultKind, Finding, NamedArray};
 use crate::memory::footprint::DeviceTraffic;
 use crate::memory::lock;
 use crate::profile::cache::MAX_LINES;
@@ -113,8 +113,7 @@ fn diagnosed(fault: Fault, launch: &Launch, grid: &Grid) -> Fault {
         thread: location.map(|location| [location.block, location.thread]),
         array,
     };
-    let diagnosis = Diagnosis::of(&fault.kind, launch.global, &context).map(Box::new);
-    Fault { diagnosis, ..fault }
+use crate::check::{self, FaultKind, Finding, NamedArray};
 }
 
 /// Runs all blocks: on this thread if they must run in order or the launch is short, otherwise on the threads

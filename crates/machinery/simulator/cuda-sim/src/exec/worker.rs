@@ -105,6 +105,9 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
             }
         };
         let failed = grid.lowest_failed();
+        if failed < u64::MAX && !starts {
+            grid.record_stall(&block);
+        }
         if number > failed || failed < u64::MAX && block.clock > MAX_AFTER_FAILURE {
             pass_on(None);
             continue;
@@ -120,6 +123,7 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
         std::mem::swap(&mut sm.block, &mut block);
         if let Some(fault) = sm.fault.take() {
             pass_on(None);
+            grid.record_stall(&block);
             grid.record_fault(number, fault);
         } else if finished {
             pass_on(block.caches.take());

@@ -165,6 +165,37 @@ fn timeout_names_kernel_block_warp_and_line() {
     }
 }
 
+#[test]
+fn timeout_names_all_waiting_blocks() {
+    // Four blocks wait for a fifth; in each, thread 0 polls and the others wait at a barrier.
+    let ptx = kernel_of(
+        "setp.ne.u32 %p1, %t, 0;
+        @%p1 bra met;
+        atom.global.add.u32 %r2, [%out], 1;
+    wait:
+        atom.global.add.u32 %r2, [%out], 0; // polls
+        setp.lt.u32 %p2, %r2, 5;
+        @%p2 bra wait;
+    met:
+        bar.sync 0; // barrier",
+    );
+    let mut machine = Machine::new(&ptx);
+    machine.options.time_limit = Some(TimeLimit::Launch(Duration::from_millis(200)));
+    let out = machine.buffer(&[0u32; 64]);
+    let fault = machine.fault("k", 4, 64, params![out]);
+    let barrier = fault.stalls.iter().find(|stall| stall.at_barrier);
+    let barrier = barrier.expect("threads wait at the barrier");
+    assert_eq!((barrier.threads, barrier.blocks), (4 * 63, 4));
+    assert_eq!(barrier.source.ptx_line, line_of(&ptx, "// barrier"));
+    let polling = fault.stalls.iter().filter(|stall| !stall.at_barrier);
+    assert_eq!(polling.map(|stall| stall.threads).sum::<u64>(), 4);
+    let line = line_of(&ptx, "// barrier");
+    let expected = format!(
+        "252 threads of block (0, 0, 0) and 3 others: waiting at the barrier at PTX line {line}"
+    );
+    assert!(fault.to_string().contains(&expected), "{fault}");
+}
+
 /// With a standstill limit, a launch may take any time as long as blocks keep finishing.
 #[test]
 fn standstill_limit_applies_only_if_no_block_finishes() {

@@ -69,6 +69,15 @@ impl Barrier {
     }
 }
 
+/// Lanes of a warp that have not exited, and their position.
+pub struct StalledLanes {
+    pub mask: u32,
+    /// The instruction at which they are.
+    pub address: u32,
+    /// True if they wait there, at a barrier.
+    pub at_barrier: bool,
+}
+
 struct Waiter {
     warp: usize,
     split: u32,
@@ -256,6 +265,25 @@ impl Block {
             }
         }
         any
+    }
+
+    /// Returns the positions of the threads that run or wait for others, except at a reconvergence point.
+    pub fn stalled_lanes(&self) -> Vec<StalledLanes> {
+        let splits = self.warps.iter().flat_map(|warp| &warp.splits);
+        let lanes = splits.filter_map(|split| {
+            let at_barrier = match split.state {
+                SplitState::Free | SplitState::Waiting => return None,
+                SplitState::Barrier(_) => true,
+                _ => false,
+            };
+            Some(StalledLanes {
+                mask: split.mask,
+                // The split continues after the barrier, so the barrier is the instruction before.
+                address: split.pc.saturating_sub(at_barrier.into()),
+                at_barrier,
+            })
+        });
+        lanes.collect()
     }
 
     /// Returns the first barrier with waiting threads, the number of arrivals, and the number required.

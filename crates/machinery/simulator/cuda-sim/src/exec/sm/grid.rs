@@ -1,20 +1,22 @@
 //! A launch: its description, the state that all SMs share, and `threadIdx` of the threads of a block.
 
 use super::Program;
+use super::block::{Block, StalledLanes};
 use super::heap::Heap;
 use super::launch_spec::{LaunchOptions, LaunchSpec, Resources};
 use crate::check;
 use crate::device::DeviceSpec;
-use crate::exec::fault::Fault;
+use crate::exec::fault::{Fault, Stall};
 use crate::exec::image::Images;
 use crate::exec::profiler::LINE;
 use crate::exec::profiler::sample::Sample;
 use crate::exec::schedule::progress::{CachePadded, LaunchProgress, Timing};
-use crate::isa::Dims;
+use crate::isa::{Dims, SourceLine};
 use crate::lanes::LANES;
 use crate::memory::global::Global;
 use crate::memory::lock;
 use crate::memory::region::{Region, Regions};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -69,6 +71,8 @@ pub struct Grid {
     /// fault does not depend on timing.
     failed: AtomicU64,
     fault: Mutex<Option<Fault>>,
+    /// The positions of the blocks that had not ended when the launch failed.
+    stalls: Mutex<BTreeMap<u64, Vec<StalledLanes>>>,
     /// Wakes other workers if the launch, started on one thread, takes longer than expected.
     pub waker: Mutex<Option<WakeWorkers>>,
     /// Start time and time limit; `None` for an unlimited launch.
@@ -155,6 +159,7 @@ impl Grid {
             next: CachePadded::new(AtomicU64::new(0)),
             failed: AtomicU64::new(u64::MAX),
             fault: Mutex::new(None),
+            stalls: Mutex::default(),
             waker: Mutex::new(None),
             timing: Timing::start(options.time_limit),
         }
@@ -209,6 +214,40 @@ impl Grid {
             self.failed.store(block, Ordering::Relaxed);
             *lowest = Some(fault);
         }
+    }
+
+    /// Records the position of a block that has not ended.
+    pub fn record_stall(&self, block: &Block) {
+        lock(&self.stalls).insert(block.number, block.stalled_lanes());
+    }
+
+    /// Returns the lines at which blocks were that had not ended, in the order of the code.
+    pub fn stalls(&self) -> Vec<Stall> {
+        let mut stalls: BTreeMap<_, (u64, BTreeSet<u64>, SourceLine)> = BTreeMap::new();
+        for (&block, all) in &*lock(&self.stalls) {
+            for lanes in all {
+                let source = self.program.listing.source_of(lanes.address);
+                let line = match source.line {
+                    0 => (None, source.ptx_line),
+                    line => (source.file.clone(), line),
+                };
+                let entry = (stalls.entry((line, lanes.at_barrier)))
+                    .or_insert_with(|| (0, BTreeSet::new(), source));
+                entry.0 += u64::from(lanes.mask.count_ones());
+                entry.1.insert(block);
+            }
+        }
+        let of_line =
+            |((_, at_barrier), (threads, blocks, source)): ((_, bool), (_, BTreeSet<_>, _))| {
+                Stall {
+                    threads,
+                    blocks: blocks.len() as u64,
+                    first_block: self.dims.block_index(blocks.first().copied().unwrap_or(0)),
+                    source,
+                    at_barrier,
+                }
+            };
+        stalls.into_iter().map(of_line).collect()
     }
 
     /// Takes the fault of the lowest block that had one.
