@@ -42,6 +42,8 @@ mod status;
 pub mod types;
 
 pub use api::device::{VERSION as SIMULATED_VERSION, device_bus_id, device_memory, device_uuid};
+pub use api::error::ErrorText;
+pub use api::failure::{name_kernel, report_failure, report_fetched};
 pub use api::options::{
     active_checks, check, interrupt_launches_on_ctrl_c, is_profiling, poison, profile, progress,
     set_sample_seed, shuffle, trace,
@@ -49,6 +51,7 @@ pub use api::options::{
 pub use api::telemetry::{
     LaunchRecorder, defer_findings, record_launches, set_observer, take_findings,
 };
+pub use cuda_sim::check::reason::{self, Reason};
 pub use cuda_sim::check::{
     Cause, Check, Checks, Details, FaultKind, Finding, FindingKind, OtherAccess, Severity,
 };
@@ -66,7 +69,7 @@ pub use functions::backend::{
     Backend, OnSimulatorStart, backend, configured_devices, on_simulator_start,
 };
 pub use log::warn;
-pub use simulator::{Event, Observer};
+pub use simulator::{Event, FailedCall, Observer};
 pub use status::Status;
 
 use serde::{Deserialize, Serialize};

@@ -2,6 +2,8 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
+use cuda_driver::{ErrorText, Reason, reason, report_fetched};
+
 /// A `cudaError_t` in C's representation.
 pub type Code = c_int;
 
@@ -13,6 +15,12 @@ pub const SUCCESS: Code = 0;
 pub struct Error(pub Code);
 
 impl Error {
+    /// Notes the reason for this error, for reports of failed calls. Returns the error.
+    pub fn because(self, reason: Reason) -> Self {
+        reason::note(reason);
+        self
+    }
+
     pub const INVALID_VALUE: Self = Self(1);
     pub const INITIALIZATION: Self = Self(3);
     pub const INVALID_CONFIGURATION: Self = Self(9);
@@ -50,6 +58,7 @@ pub fn is_sticky(code: Code) -> bool {
 /// Returns the name of an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetErrorName(error: Code) -> *const c_char {
+    report_fetched(error);
     find(error)
         .map_or(UNRECOGNIZED, |(_, name, _)| name)
         .as_ptr()
@@ -58,13 +67,14 @@ pub extern "C" fn cudaGetErrorName(error: Code) -> *const c_char {
 /// Returns the description of an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetErrorString(error: Code) -> *const c_char {
+    report_fetched(error);
     find(error)
         .map_or(UNRECOGNIZED, |(.., meaning)| meaning)
         .as_ptr()
 }
 
 /// Every `cudaError_t` in numerical order: its number, its C name and its description.
-pub const ERRORS: &[(Code, &CStr, &CStr)] = &[
+pub const ERRORS: &[ErrorText] = &[
     (0, c"cudaSuccess", c"no error"),
     (1, c"cudaErrorInvalidValue", c"invalid argument"),
     (2, c"cudaErrorMemoryAllocation", c"out of memory"),
@@ -205,7 +215,7 @@ pub const ERRORS: &[(Code, &CStr, &CStr)] = &[
 const UNRECOGNIZED: &CStr = c"unrecognized error code";
 
 /// Returns the row of [`ERRORS`] with this number, or `None` if there is none.
-fn find(code: Code) -> Option<&'static (Code, &'static CStr, &'static CStr)> {
+pub fn find(code: Code) -> Option<&'static ErrorText> {
     let row = ERRORS.binary_search_by_key(&code, |(number, ..)| *number);
     row.ok().map(|row| &ERRORS[row])
 }

@@ -27,11 +27,11 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{NonNull, null_mut};
 
-use cuda_driver::{functions as cu, in_child, warn};
+use cuda_driver::{functions as cu, in_child, report_failure, report_fetched, warn};
 use cust_raw::CUstream;
 
 use crate::context::context;
-use crate::errors::{Code, Error, Result, SUCCESS, check, is_sticky};
+use crate::errors::{Code, Error, Result, SUCCESS, check, find, is_sticky};
 
 /// An exported C function. Its entry in a table keeps the linker from dropping it.
 pub struct Entry {
@@ -151,17 +151,19 @@ macro_rules! action {
 
 /// Runs the implementation of the C function `name` and records its error for `cudaGetLastError`. A panic
 /// becomes `cudaErrorUnknown`.
-pub fn call(name: &str, default: DefaultStream, body: impl FnOnce() -> Result) -> Code {
+pub fn call(name: &'static str, default: DefaultStream, body: impl FnOnce() -> Result) -> Code {
     if in_child() {
         return record(Err(Error::INITIALIZATION));
     }
     let unwind_safe = AssertUnwindSafe(|| with_default_stream(default, body));
-    record(catch_unwind(unwind_safe).unwrap_or_else(|_| {
-        warn(format_args!(
-            "internal error in Warpbook's CUDA runtime, in {name}; please report it"
-        ));
-        Err(Error::UNKNOWN)
-    }))
+    report_failure(name, find, || {
+        record(catch_unwind(unwind_safe).unwrap_or_else(|_| {
+            warn(format_args!(
+                "internal error in Warpbook's CUDA runtime, in {name}; please report it"
+            ));
+            Err(Error::UNKNOWN)
+        }))
+    })
 }
 
 /// Reports that a function is not implemented.
@@ -193,7 +195,9 @@ pub fn record(result: Result) -> Code {
 /// Returns the calling thread's last error.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaPeekAtLastError() -> Code {
-    LAST_ERROR.get()
+    let last = LAST_ERROR.get();
+    report_fetched(last);
+    last
 }
 
 /// Returns the calling thread's last error and clears it. An error that destroyed the device's context is not
@@ -201,6 +205,7 @@ pub extern "C" fn cudaPeekAtLastError() -> Code {
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetLastError() -> Code {
     let last = LAST_ERROR.get();
+    report_fetched(last);
     if !is_sticky(last) || in_child() || !driver_still_reports(last) {
         LAST_ERROR.set(SUCCESS);
     }

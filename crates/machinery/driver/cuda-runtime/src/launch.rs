@@ -130,17 +130,29 @@ impl Launch {
         })
     }
 
+    /// Launches the kernel, and names it in the report if that fails. See [`Launch::submit_unnamed`].
+    fn submit(&self, launch: impl FnOnce(CUfunction, c_uint, CUstream) -> c_int) -> Result {
+        self.submit_unnamed(launch).inspect_err(|_| {
+            if let Ok(name) = self.symbol() {
+                cuda_driver::name_kernel(name);
+            }
+        })
+    }
+
+    /// Returns the kernel's name in the device code.
+    fn symbol(&self) -> Result<String> {
+        // SAFETY: the name is NUL-terminated and lives as long as the kernel is registered.
+        let name = unsafe { CStr::from_ptr(program::kernel_name(self.host)?) };
+        Ok(name.to_string_lossy().into_owned())
+    }
+
     /// Looks up the kernel and launches it with `launch`, which receives the kernel, the bytes of dynamic
     /// shared memory and the stream.
-    fn submit(&self, launch: impl FnOnce(CUfunction, c_uint, CUstream) -> c_int) -> Result {
+    fn submit_unnamed(&self, launch: impl FnOnce(CUfunction, c_uint, CUstream) -> c_int) -> Result {
         let function = program::kernel(self.host)?;
         let shared = c_uint::try_from(self.dynamic_shared).map_err(|_| Error::INVALID_VALUE)?;
         let stream = driver_stream(self.stream);
-        let kernel_info = || {
-            // SAFETY: the name is NUL-terminated and lives as long as the kernel is registered.
-            let name = unsafe { CStr::from_ptr(program::kernel_name(self.host)?) };
-            Ok((name.to_string_lossy().into_owned(), context()?))
-        };
+        let kernel_info = || Ok((self.symbol()?, context()?));
         let result = run_timed(kernel_info, (self.grid, self.block, stream), || {
             launch(function, shared, stream)
         });

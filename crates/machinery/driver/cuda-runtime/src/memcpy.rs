@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use cuda_driver::functions as cu;
+use cuda_driver::{Reason, functions as cu};
 use cust_raw::CUstream;
 
 use crate::context::{context, device};
@@ -48,7 +48,7 @@ impl CopyKind {
             2 => Self::DeviceToHost,
             3 => Self::DeviceToDevice,
             4 => Self::Default,
-            _ => return Err(Error::INVALID_DIRECTION),
+            _ => return Err(Error::INVALID_DIRECTION.because(Reason::UnknownDirection(number))),
         })
     }
 }

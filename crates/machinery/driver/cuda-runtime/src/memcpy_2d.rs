@@ -2,6 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use cuda_driver::Reason;
+use cuda_driver::reason::CopyEnd;
 use cust_raw::{CUarray, CUstream};
 
 use crate::arrays::array_info;
@@ -85,9 +87,12 @@ fn array(array: CUarray, x: usize, y: usize) -> Rows {
 impl Rows {
     /// Describes this end of a copy. Fails with `cudaErrorInvalidPitchValue` if a row's `bytes` exceed the
     /// pitch.
-    fn endpoint(self, bytes: usize) -> Result<Endpoint> {
+    fn endpoint(self, end: CopyEnd, bytes: usize) -> Result<Endpoint> {
         match self {
-            Rows::Pitched(_, pitch) if bytes > pitch => Err(Error::INVALID_PITCH),
+            Rows::Pitched(_, pitch) if bytes > pitch => {
+                let reason = Reason::WidthExceedsPitch(end, bytes as u64, pitch as u64);
+                Err(Error::INVALID_PITCH.because(reason))
+            }
             Rows::Pitched(start, pitch) => Ok(Endpoint {
                 memory: Memory::Linear {
                     start,
@@ -108,8 +113,8 @@ impl Rows {
 /// Describes a copy of `rows` rows of `bytes` bytes.
 fn copy_2d(dst: Rows, src: Rows, bytes: usize, rows: usize, kind: c_int) -> Result<Copy3D> {
     Ok(Copy3D {
-        dst: dst.endpoint(bytes)?,
-        src: src.endpoint(bytes)?,
+        dst: dst.endpoint(CopyEnd::Destination, bytes)?,
+        src: src.endpoint(CopyEnd::Source, bytes)?,
         bytes,
         rows,
         layers: 1,

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null_mut, with_exposed_provenance_mut, without_provenance_mut};
 use std::sync::LazyLock;
 
-use cuda_driver::{functions as cu, warn};
+use cuda_driver::{Reason, functions as cu, warn};
 use cust_raw::{CUfunction, CUmodule};
 use parking_lot::RwLock;
 
@@ -68,9 +68,13 @@ pub struct Registry {
     variables: HashMap<usize, Symbol>,
     /// Addresses of the host's pointers to managed variables.
     managed: Vec<(ImageId, usize)>,
-    modules: HashMap<(Context, ImageId), Result<usize>>,
+    /// Handles of modules; for a module that did not load, the error and its reason.
+    modules: HashMap<(Context, ImageId), LoadResult>,
     functions: HashMap<(Context, usize), usize>,
 }
+
+/// The handle of a module, or the error with which it failed to load and its reason.
+type LoadResult = std::result::Result<usize, (Error, String)>;
 
 /// A registered kernel or variable: its image and its name there.
 struct Symbol {
@@ -162,7 +166,7 @@ impl Registry {
 
     /// Loads a kernel, and its module if necessary.
     pub fn load_kernel(&mut self, context: Context, host: usize) -> Result<CUfunction> {
-        let kernel = self.kernels.get(&host).ok_or(Error::INVALID_FUNCTION)?;
+        let kernel = self.registered_kernel(host)?;
         let name = kernel.name.clone();
         let module = self.module(context, kernel.image_id)?;
         let mut function = null_mut();
@@ -173,14 +177,25 @@ impl Registry {
         Ok(function)
     }
 
+    fn registered_kernel(&self, host: usize) -> Result<&Symbol> {
+        let kernel = self.kernels.get(&host);
+        kernel.ok_or_else(|| Error::INVALID_FUNCTION.because(Reason::NotAKernel))
+    }
+
     pub fn kernel_name(&self, host: usize) -> Result<*const c_char> {
-        let kernel = self.kernels.get(&host).ok_or(Error::INVALID_FUNCTION)?;
+        let kernel = self.registered_kernel(host)?;
         Ok(kernel.name.as_ptr())
     }
 
     /// Loads a variable's module if necessary, and returns the variable's address and size.
     pub fn load_variable(&mut self, context: Context, host: usize) -> Result<Variable> {
-        let variable = self.variables.get(&host).ok_or(Error::INVALID_SYMBOL)?;
+        let variable = self.variables.get(&host).ok_or_else(|| {
+            let names = self.variables.values();
+            let names = names
+                .map(|variable| variable.name.to_string_lossy())
+                .collect();
+            Error::INVALID_SYMBOL.because(Reason::NotASymbol(names))
+        })?;
         let name = variable.name.clone();
         let module = self.module(context, variable.image_id)?;
         let (mut address, mut bytes) = (0, 0);
@@ -195,15 +210,23 @@ impl Registry {
     fn module(&mut self, context: Context, image_id: ImageId) -> Result<CUmodule> {
         let image = self.images.get(image_id).copied().flatten();
         let module = self.modules.entry((context, image_id)).or_insert_with(|| {
-            let Some(image) = image else {
-                warn(format_args!(
-                    "cannot load the program's kernels: unknown device code format"
-                ));
-                return Err(Error::INVALID_IMAGE);
-            };
-            image.load()
+            let loaded = image.map_or_else(
+                || {
+                    Err((
+                        Error::INVALID_IMAGE,
+                        "unknown device code format".to_owned(),
+                    ))
+                },
+                Image::load,
+            );
+            loaded.inspect_err(|(_, reason)| {
+                warn(format_args!("cannot load the program's kernels: {reason}"));
+            })
         });
-        module.map(without_provenance_mut)
+        match module {
+            Ok(module) => Ok(without_provenance_mut(*module)),
+            Err((error, reason)) => Err(error.because(Reason::NotLoaded(reason.clone()))),
+        }
     }
 }
 
@@ -260,17 +283,14 @@ impl Image {
         std::ptr::with_exposed_provenance(self.0)
     }
 
-    /// Loads the image into the current context and returns the module's handle. Prints the reason to stderr
-    /// if it does not load.
-    pub fn load(self) -> Result<usize> {
+    /// Loads the image into the current context and returns the module's handle, or the error with its reason.
+    fn load(self) -> LoadResult {
         // SAFETY: every image is longer than four bytes.
         let magic = unsafe { self.address().cast::<[u8; 4]>().read() };
         if magic == FAT_BINARY_MAGIC || magic == ELF_MAGIC {
-            warn(format_args!(
-                "cannot load the program's kernels: they are GPU machine code, as nvcc produces it; \
-                 recompile the program to PTX with clang, as `cuda-run program.cu` does"
-            ));
-            return Err(Error::INVALID_IMAGE);
+            let reason = "they are GPU machine code, as nvcc produces it; recompile the program to PTX with clang, \
+                          as `cuda-run program.cu` does";
+            return Err((Error::INVALID_IMAGE, reason.to_owned()));
         }
         let mut log = vec![0_u8; LOG_CAPACITY];
         let mut options = [ERROR_LOG, ERROR_LOG_SIZE];
@@ -290,20 +310,21 @@ impl Image {
                 values.as_mut_ptr(),
             )
         };
-        check(result).inspect_err(|error| report_load_failure(*error, &log))?;
-        Ok(module.addr())
+        match check(result) {
+            Ok(()) => Ok(module.addr()),
+            Err(error) => Err((error, load_failure(error, &log))),
+        }
     }
 }
 
-/// Prints the reason for which a module does not load.
-fn report_load_failure(Error(code): Error, log: &[u8]) {
+/// Returns the reason for which a module does not load.
+fn load_failure(Error(code): Error, log: &[u8]) -> String {
     let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
     let text = String::from_utf8_lossy(log);
-    let reason = match text.trim() {
+    match text.trim() {
         "" => error_text(code),
         text => text.to_owned(),
-    };
-    warn(format_args!("cannot load the program's kernels: {reason}"));
+    }
 }
 
 fn error_text(code: Code) -> String {

@@ -3,7 +3,8 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use cuda_driver::functions as cu;
+use cuda_driver::findings::Bytes;
+use cuda_driver::{Reason, functions as cu};
 use cust_raw::{CUfunction, CUstream};
 
 use crate::errors::{Error, Result, check};
@@ -124,11 +125,12 @@ pub(crate) fn symbol_ptr(
     let variable = program::variable(symbol)?;
     let allowed = [host_kind, CopyKind::DeviceToDevice, CopyKind::Default];
     if !allowed.contains(&CopyKind::new(kind)?) {
-        return Err(Error::INVALID_DIRECTION);
+        return Err(Error::INVALID_DIRECTION.because(Reason::SymbolDirection));
     }
     let end = offset.checked_add(bytes).ok_or(Error::INVALID_VALUE)?;
     if end > variable.bytes {
-        return Err(Error::INVALID_VALUE);
+        let reason = Reason::SymbolBounds(end as u64, Bytes(variable.bytes as u64));
+        return Err(Error::INVALID_VALUE.because(reason));
     }
     Ok(pointer(variable.address + offset as u64))
 }

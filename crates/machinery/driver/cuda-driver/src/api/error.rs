@@ -5,11 +5,12 @@ use std::ptr::null;
 
 use cuda_sim::driver::CudaError;
 
+use super::failure::report_fetched;
 use crate::arguments::Out;
 use crate::status::{CallResult, Code};
 
 /// An error's number, C name and meaning.
-type ErrorText = (Code, &'static CStr, &'static CStr);
+pub type ErrorText = (Code, &'static CStr, &'static CStr);
 
 /// Generates the table of errors from rows of number, name and meaning.
 macro_rules! errors {
@@ -140,16 +141,18 @@ errors! {
 
 /// `cuGetErrorName`.
 pub fn name(code: Code, text: Out<*const c_char>) -> CallResult {
+    report_fetched(code);
     write_string(text, find(code).map(|(_, name, _)| *name))
 }
 
 /// `cuGetErrorString`.
 pub fn string(code: Code, text: Out<*const c_char>) -> CallResult {
+    report_fetched(code);
     write_string(text, find(code).map(|(_, _, meaning)| *meaning))
 }
 
 /// Returns the row of [`ERRORS`] with this number.
-fn find(code: Code) -> Option<&'static ErrorText> {
+pub fn find(code: Code) -> Option<&'static ErrorText> {
     ERRORS.iter().find(|(number, ..)| *number == code)
 }
 

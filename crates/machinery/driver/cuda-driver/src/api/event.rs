@@ -2,6 +2,7 @@
 
 use std::ffi::c_uint;
 
+use cuda_sim::check::Reason;
 use cuda_sim::driver::{CudaError, EventId};
 use cust_raw::CUevent;
 
@@ -75,7 +76,9 @@ pub fn elapsed_time(milliseconds: Out<f32>, start: EventId, end: EventId) -> Cal
     SIMULATOR.lock_driver()?.check_elapsed(start, end)?;
     for event in [start, end] {
         if SIMULATOR.queue.contains(WaitTarget::Event(event), u64::MAX) {
-            return Err(CudaError::NotReady.into());
+            return Err(CudaError::NotReady
+                .because(Reason::EventNotCompleted)
+                .into());
         }
     }
     milliseconds.set(SIMULATOR.lock_driver()?.elapsed_time(start, end)?);

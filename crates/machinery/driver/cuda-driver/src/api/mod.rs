@@ -6,6 +6,7 @@ pub mod context;
 pub mod device;
 pub mod error;
 pub mod event;
+pub mod failure;
 mod fat_binary;
 pub mod function;
 pub mod graph;

@@ -47,7 +47,7 @@ pub use operation::{Body, GraphId, HostFunction, Kernel, Node, NodeId, Pointer, 
 pub use pools::{Pool, default_pool};
 pub use queue::WaitTarget;
 pub use tables::{Advice, Hints, Link, Links, Log, ObjectDescriptors};
-pub use telemetry::{Event, Observer, Reports};
+pub use telemetry::{Event, FailedCall, Observer, Reports};
 pub use thread::{
     PerThreadDefault, Stream, call_host_functions, exchange_capture_mode, in_callback,
     require_current, with_contexts,

@@ -1,14 +1,16 @@
 //! The receivers of events and of launch reports, and the sanitizer's findings.
 
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use cuda_sim::check::Finding;
+use cuda_sim::check::{Finding, Reason};
 use cuda_sim::exec::Fault;
 use cuda_sim::launch::{LaunchRecord, LaunchReport};
 
 use super::lock;
 use crate::log::warn;
+use crate::status::Code;
 
 /// The receivers of events and reports, and the findings.
 pub struct Telemetry {
@@ -40,6 +42,24 @@ pub enum Event<'a> {
     ModuleRejected(&'a str),
     /// The program called a function that the simulator does not implement; emitted once per function.
     NotSimulated(&'a str),
+    /// A call returned an error.
+    CallFailed(&'a FailedCall),
+    /// The program fetched an error with this code.
+    ErrorFetched(Code),
+}
+
+/// A call that returned an error.
+#[derive(Debug)]
+pub struct FailedCall {
+    /// The name of the C function.
+    pub function: &'static str,
+    pub code: Code,
+    /// The error's C name and meaning, unless the code is unknown.
+    pub error: Option<(&'static CStr, &'static CStr)>,
+    /// The symbol of the kernel that the call should launch, if the runtime named it.
+    pub kernel: Option<String>,
+    /// The reason in terms of the arguments, where it is known.
+    pub reason: Option<Reason>,
 }
 
 /// The reports of a recorder.

@@ -74,6 +74,7 @@ mod happens_before;
 pub(crate) mod lane_runs;
 mod launch_checks;
 mod read_log;
+pub mod reason;
 mod refined_causes;
 mod selection;
 pub(crate) mod semantics;
@@ -90,6 +91,7 @@ pub use details::{
 };
 pub use fault_kind::{AddressedMemory, FaultKind, MbarrierMisuse, TimeLimit, WarpgroupMisuse};
 pub use finding::{Finding, FindingKind, OtherAccess, Severity};
+pub use reason::Reason;
 pub use selection::{Check, Checks};
 
 pub(crate) use checker::Checker;

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::check::{Reason, reason};
 use crate::memory::global::{AlreadyMapped, NotAllocated, OutOfMemory};
 
 /// A `CUresult` other than success. The message is its C name.
@@ -152,6 +153,12 @@ pub enum CudaError {
 }
 
 impl CudaError {
+    /// Notes the reason for this error, for reports of failed calls. Returns the error.
+    pub fn because(self, reason: Reason) -> Self {
+        reason::note(reason);
+        self
+    }
+
     /// Returns the error as a `CUresult` number.
     pub fn code(self) -> i32 {
         self as i32

@@ -2,6 +2,7 @@
 
 use super::timeline::TimePoint;
 use super::{ContextId, CudaError, Driver, EventId, StreamId};
+use crate::check::Reason;
 
 /// The flag bits that `cuEventCreate` accepts: blocking synchronization, disabled timing, interprocess.
 const EVENT_FLAGS: u32 = 0x7;
@@ -98,7 +99,10 @@ impl Driver {
     /// Fails for events that [`Driver::elapsed_time`] rejects whenever they are recorded.
     pub fn check_elapsed(&self, start: EventId, end: EventId) -> Result<(), CudaError> {
         let (start, end) = (self.event(start)?, self.event(end)?);
-        if start.context != end.context || !start.timed || !end.timed {
+        if !start.timed || !end.timed {
+            return Err(CudaError::InvalidHandle.because(Reason::EventWithoutTiming));
+        }
+        if start.context != end.context {
             return Err(CudaError::InvalidHandle);
         }
         Ok(())
@@ -111,11 +115,11 @@ impl Driver {
         self.check_elapsed(start, end)?;
         let (start, end) = (self.event(start)?, self.event(end)?);
         let (Some(from), Some(to)) = (start.recorded, end.recorded) else {
-            return Err(CudaError::InvalidHandle);
+            return Err(CudaError::InvalidHandle.because(Reason::EventNotRecorded));
         };
         let timeline = &self.context(start.context)?.timeline;
         if !(timeline.is_past(from) && timeline.is_past(to)) {
-            return Err(CudaError::NotReady);
+            return Err(CudaError::NotReady.because(Reason::EventNotCompleted));
         }
         Ok(to.milliseconds_since(from))
     }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::{ContextId, CudaError, Driver};
+use crate::check::Reason;
 use crate::exec::image::{Channel, Image, Slices, Texture};
 
 /// The flags of `CUDA_ARRAY3D_DESCRIPTOR`: slices are layers (`CUDA_ARRAY3D_LAYERED`), kernels may write to
@@ -153,7 +154,7 @@ impl Driver {
             && within(y, height, image.extent(1))
             && within(z, depth, image.extent(2));
         if !(inside && x % texel == 0 && width % texel == 0) {
-            return Err(CudaError::InvalidValue);
+            return Err(CudaError::InvalidValue.because(Reason::ArrayBounds));
         }
         Ok(())
     }

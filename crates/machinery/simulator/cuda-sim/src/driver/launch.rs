@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
+use crate::check::reason::{Shape, Size};
+use crate::check::{Bytes, Reason};
 use crate::device::DeviceSpec;
 use crate::exec::{FaultKind, Heap, LaunchSpec, Program, Resources};
 use crate::isa::Kernel;
@@ -51,34 +53,25 @@ impl Driver {
             return Err(CudaError::InvalidHandle);
         }
         let (device, kernel) = (&self.device, module.kernel(loaded));
-        let is_within = |size: [u32; 3], limits: [u32; 3]| {
-            let mut axes = size.into_iter().zip(limits);
-            axes.all(|(size, limit)| (1..=limit).contains(&size))
-        };
-        let threads = count(spec.block);
-        let max_threads_limit = kernel.max_threads.map_or(u64::MAX, count);
-        let has_required_threads = kernel
-            .required_threads
-            .is_none_or(|required| required == spec.block);
-        let shared = kernel.shared_bytes.checked_add(spec.dynamic_shared);
-        let shared_limit = match loaded.settings.max_dynamic_shared {
-            Some(dynamic) => kernel.shared_bytes + dynamic,
-            None => device.shared_per_block,
-        };
-        let fits = is_within(spec.grid, device.grid_dimensions)
-            && is_within(spec.block, device.block_dimensions)
-            && threads <= u64::from(device.threads_per_block).min(max_threads_limit)
-            && has_required_threads
-            && shared.is_some_and(|shared| shared <= shared_limit)
-            && spec.parameters.len() == kernel.param_bytes as usize;
-        if !fits {
-            return Err(CudaError::InvalidValue);
+        if let Some(reason) = misfit(device, kernel, loaded.settings.max_dynamic_shared, &spec) {
+            return Err(CudaError::InvalidValue.because(reason));
         }
-        if threads > max_threads(device, kernel).into() {
-            return Err(CudaError::LaunchOutOfResources);
+        let (threads, allowed) = (count(spec.block), max_threads(device, kernel));
+        if threads > allowed.into() {
+            let reason = Reason::Registers(
+                threads,
+                kernel.estimated_registers(),
+                device.registers_per_multiprocessor,
+                allowed,
+            );
+            return Err(CudaError::LaunchOutOfResources.because(reason));
         }
-        if spec.cooperative && spec.blocks() > self.max_resident_blocks(function, &spec)? {
-            return Err(CudaError::CooperativeLaunchTooLarge);
+        if spec.cooperative {
+            let (blocks, limit) = (spec.blocks(), self.max_resident_blocks(function, &spec)?);
+            if blocks > limit {
+                let reason = Reason::CooperativeBlocks(blocks, limit);
+                return Err(CudaError::CooperativeLaunchTooLarge.because(reason));
+            }
         }
         Ok(CheckedLaunch { function, spec })
     }
@@ -134,6 +127,59 @@ impl Driver {
         }
         Ok(report)
     }
+}
+
+/// Returns the reason for which a launch does not fit the device or the kernel; `None` if it does.
+/// `max_dynamic_shared` is the limit that the program has set.
+fn misfit(
+    device: &DeviceSpec,
+    kernel: &Kernel,
+    max_dynamic_shared: Option<u32>,
+    spec: &LaunchSpec,
+) -> Option<Reason> {
+    for (shape, size, limit) in [
+        (Shape::Grid, spec.grid, device.grid_dimensions),
+        (Shape::Block, spec.block, device.block_dimensions),
+    ] {
+        if size.contains(&0) {
+            return Some(Reason::EmptyLaunch(shape, Size(size)));
+        }
+        if size
+            .into_iter()
+            .zip(limit)
+            .any(|(size, limit)| size > limit)
+        {
+            return Some(Reason::DimensionTooLarge(shape, Size(size), Size(limit)));
+        }
+    }
+    let threads = count(spec.block);
+    let device_limit = u64::from(device.threads_per_block);
+    if threads > device_limit {
+        return Some(Reason::TooManyThreads(threads, device_limit));
+    }
+    let bound = kernel.max_threads.map(count);
+    if let Some(limit) = bound.filter(|&limit| threads > limit) {
+        return Some(Reason::LaunchBounds(threads, limit));
+    }
+    let required = kernel.required_threads.filter(|&size| size != spec.block);
+    if let Some(required) = required {
+        return Some(Reason::RequiredBlock(Size(spec.block), Size(required)));
+    }
+    let (fixed, dynamic) = (kernel.shared_bytes, spec.dynamic_shared);
+    let total = u64::from(fixed) + u64::from(dynamic);
+    let limit = max_dynamic_shared.map_or(device.shared_per_block, |dynamic| fixed + dynamic);
+    if total > limit.into() {
+        let bytes = |bytes: u32| Bytes(bytes.into());
+        return Some(if total > device.shared_per_block_optin.into() {
+            Reason::SharedCapacity(Bytes(total), bytes(device.shared_per_block_optin))
+        } else if let Some(allowed) = max_dynamic_shared {
+            Reason::SharedAttribute(bytes(dynamic), bytes(allowed))
+        } else {
+            Reason::SharedMemory(bytes(dynamic), bytes(fixed), bytes(limit), dynamic)
+        });
+    }
+    let (passed, expected) = (spec.parameters.len() as u64, u64::from(kernel.param_bytes));
+    (passed != expected).then_some(Reason::ArgumentBytes(Bytes(passed), Bytes(expected)))
 }
 
 /// Bytes of the grid workspace of a cooperative launch: its size, and the word on which the blocks

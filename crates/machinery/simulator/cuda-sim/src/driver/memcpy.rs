@@ -7,6 +7,8 @@ mod tests;
 use super::memory::MAX_PITCH;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
+use crate::check::reason::CopyEnd;
+use crate::check::{Bytes, Reason};
 use crate::memory::global::{AllocationKind, BASE};
 
 /// The base address of an operand, with the memory type that the caller declares (`CUmemorytype`).
@@ -187,8 +189,8 @@ impl Driver {
         if bytes == 0 {
             return Ok(None);
         }
-        let dst = self.resolve_operand(&copy.dst, copy)?;
-        let src = self.resolve_operand(&copy.src, copy)?;
+        let dst = self.resolve_operand(CopyEnd::Destination, &copy.dst, copy)?;
+        let src = self.resolve_operand(CopyEnd::Source, &copy.src, copy)?;
         Ok(Some((dst, src, bytes)))
     }
 
@@ -305,6 +307,7 @@ impl Driver {
     /// memory passed as host memory.
     fn resolve_operand(
         &self,
+        end: CopyEnd,
         operand: &MemcpyOperand,
         copy: &Memcpy,
     ) -> Result<ResolvedOperand, CudaError> {
@@ -318,9 +321,16 @@ impl Driver {
                 height,
                 ..*operand
             };
-            return self.resolve_operand(&texels, copy);
+            return self.resolve_operand(end, &texels, copy);
         }
-        let extent = Extent::new(operand, copy).ok_or(CudaError::InvalidValue)?;
+        let invalid = |reason| CudaError::InvalidValue.because(reason);
+        let extent = Extent::new(operand, copy).ok_or_else(|| {
+            let row = operand.x.saturating_add(copy.width);
+            if (1..row).contains(&operand.pitch) {
+                return invalid(Reason::WidthExceedsPitch(end, row, operand.pitch));
+            }
+            CudaError::InvalidValue
+        })?;
         let (base, must_be_mapped) = match operand.array {
             MemcpyAddress::Host(host) => (host as u64, false),
             MemcpyAddress::Unified(address) => (address, address >= BASE),
@@ -343,19 +353,31 @@ impl Driver {
                     AllocationKind::Host | AllocationKind::Registered => OperandMemory::PageLocked,
                 };
                 // The allocation is known, so the range is bounds-checked even if it is host memory.
-                (
-                    start.ok_or(CudaError::InvalidValue)?,
-                    memory,
-                    Some(allocation.owner),
-                )
+                let start = start.ok_or_else(|| {
+                    let [first, past] = [first, past].map(|address| address - allocation.base);
+                    invalid(Reason::PastAllocation(
+                        end,
+                        first,
+                        past,
+                        Bytes(allocation.size),
+                    ))
+                })?;
+                (start, memory, Some(allocation.owner))
             }
-            None if must_be_mapped || base == 0 || past > BASE => {
-                return Err(CudaError::InvalidValue);
+            None if base == 0 => return Err(invalid(Reason::NullAddress(end))),
+            None if must_be_mapped && self.array_memory(base).is_ok() => {
+                return Err(invalid(Reason::ArrayAsPointer(end)));
+            }
+            None if must_be_mapped && base < BASE => {
+                return Err(invalid(Reason::HostAsDevice(end, base)));
+            }
+            None if must_be_mapped || past > BASE => {
+                return Err(invalid(self.unallocated(end, base, [first, past])));
             }
             None => (first as *mut u8, OperandMemory::Pageable, None),
         };
         if matches!(operand.array, MemcpyAddress::Host(_)) && base >= BASE {
-            return Err(CudaError::InvalidValue);
+            return Err(invalid(Reason::DeviceAsHost(end, base)));
         }
         Ok(ResolvedOperand {
             start,
@@ -365,6 +387,20 @@ impl Driver {
             memory,
             home,
         })
+    }
+}
+
+impl Driver {
+    /// Returns the reason for which an address is not in a live allocation: the one before it ends too early, unless
+    /// the address was in an allocation that has been freed.
+    fn unallocated(&self, end: CopyEnd, base: u64, range: [u64; 2]) -> Reason {
+        match self.global.neighbours(base).0 {
+            Some(before) if self.global.freed(base).is_none() => {
+                let [first, past] = range.map(|address| address - before.base);
+                Reason::PastAllocation(end, first, past, Bytes(before.bytes))
+            }
+            _ => Reason::NotAllocated(end, base),
+        }
     }
 }
 

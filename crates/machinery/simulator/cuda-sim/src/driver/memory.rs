@@ -5,7 +5,9 @@
 mod tests;
 
 use super::{ContextId, CudaError, Devices, Driver};
-use crate::check::{Details, Finding, FindingKind, HostAction, HostMemory, PendingWork, Severity};
+use crate::check::{
+    Details, Finding, FindingKind, HostAction, HostMemory, PendingWork, Reason, Severity,
+};
 use crate::memory::fill;
 use crate::memory::global::{ALIGNMENT, Allocation, AllocationKind, BASE, Rows};
 
@@ -158,8 +160,9 @@ impl Driver {
             return Ok(());
         }
         // A module's variables have no owner: the program cannot free them.
-        self.owner(address).ok_or(CudaError::InvalidValue)?;
-        self.global.free(address)?;
+        let invalid = || CudaError::InvalidValue.because(Reason::NotAnAllocation(address));
+        self.owner(address).ok_or_else(invalid)?;
+        self.global.free(address).map_err(|_| invalid())?;
         self.remove_owner(address);
         Ok(())
     }
@@ -199,7 +202,8 @@ impl Driver {
     /// [`CudaError::InvalidValue`] for any other address.
     pub fn free_host(&mut self, context: ContextId, address: u64) -> Result<(), CudaError> {
         self.context(context)?;
-        self.global.free_host(address)?;
+        let freed = self.global.free_host(address);
+        freed.map_err(|_| CudaError::InvalidValue.because(Reason::NotAnAllocation(address)))?;
         self.remove_owner(address);
         Ok(())
     }

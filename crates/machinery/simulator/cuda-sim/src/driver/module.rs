@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::attribute::FunctionSettings;
 use super::{ContextId, CudaError, Driver, FunctionId, ModuleId};
+use crate::check::Reason;
 use crate::exec::sm::Program;
 use crate::isa::{Kernel, Param};
 use crate::lower::{self, LoadError};
@@ -146,11 +147,11 @@ impl Driver {
         name: &str,
     ) -> Result<FunctionId, CudaError> {
         let loaded = self.module(context, module)?;
-        let kernel = loaded
-            .program
-            .listing
-            .kernel(name)
-            .ok_or(CudaError::NotFound)?;
+        let kernel = loaded.program.listing.kernel(name).ok_or_else(|| {
+            let kernels = loaded.program.listing.kernels.iter();
+            let names = kernels.map(|kernel| &kernel.name).collect();
+            CudaError::NotFound.because(Reason::KernelMissing(name.to_owned(), names))
+        })?;
         if let Some(function) = loaded.functions.get(&kernel) {
             return Ok(*function);
         }
@@ -177,7 +178,10 @@ impl Driver {
         name: &str,
     ) -> Result<(u64, u64), CudaError> {
         let loaded = self.module(context, module)?;
-        loaded.program.variable(name).ok_or(CudaError::NotFound)
+        loaded.program.variable(name).ok_or_else(|| {
+            let names = loaded.program.variable_names().collect();
+            CudaError::NotFound.because(Reason::VariableMissing(name.to_owned(), names))
+        })
     }
 
     /// `cuModuleEnumerateFunctions`: returns all kernels of `module`, in the order of its text. Fails with

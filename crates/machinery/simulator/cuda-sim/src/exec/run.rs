@@ -113,7 +113,16 @@ fn diagnosed(fault: Fault, launch: &Launch, grid: &Grid) -> Fault {
         thread: location.map(|location| [location.block, location.thread]),
         array,
     };
-use crate::check::{self, FaultKind, Finding, NamedArray};
+    let diagnosis = Diagnosis::of(&fault.kind, launch.global, &context).map(Box::new);
+    let stalls = match fault.kind {
+        FaultKind::Timeout { .. } | FaultKind::Interrupted => grid.stalls(),
+        _ => Vec::new(),
+    };
+    Fault {
+        diagnosis,
+        stalls,
+        ..fault
+    }
 }
 
 /// Runs all blocks: on this thread if they must run in order or the launch is short, otherwise on the threads

@@ -77,6 +77,11 @@ impl Program {
         self.variables.get(name).copied()
     }
 
+    /// Returns the names of all variables.
+    pub fn variable_names(&self) -> impl Iterator<Item = &str> {
+        self.variables.keys().map(AsRef::as_ref)
+    }
+
     /// Returns the device allocations to free when the module is unloaded.
     pub fn allocations(&self) -> &[u64] {
         &self.allocations
