@@ -3,10 +3,13 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::OnceLock;
 
 use clap::Parser;
 use common::error::{describe, note};
 use cuda_driver::Checks;
+use telemetry::exit;
+use telemetry::failures::Judgement;
 use telemetry::wire::{Event, EventWriter};
 
 use crate::plan::{self, PlanFile};
@@ -40,10 +43,13 @@ struct Flags {
     arguments: Vec<OsString>,
 }
 
+/// The events of this process.
+static WRITER: OnceLock<EventWriter> = OnceLock::new();
+
 /// Runs the program and exits with its status.
 pub fn main(args: &[OsString]) -> ! {
     let flags = Flags::parse_from(&args[1..]);
-    let writer = EventWriter::open(&flags.events).unwrap_or_else(|error| {
+    let writer = EventWriter::open(&flags.events, Judgement::Strict).unwrap_or_else(|error| {
         note(format_args!("error: {error:#}"));
         process::exit(1);
     });
@@ -52,7 +58,8 @@ pub fn main(args: &[OsString]) -> ! {
         cuda_driver::check(checks);
         cuda_driver::defer_findings();
     }
-    let writer: &'static EventWriter = Box::leak(Box::new(writer));
+    let writer: &'static EventWriter = WRITER.get_or_init(|| writer);
+    exit::at_exit(|| WRITER.get().into_iter().for_each(EventWriter::finish));
     cuda_driver::set_observer(Box::new(|event| {
         writer.write_simulator_event(&event);
     }));

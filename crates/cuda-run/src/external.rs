@@ -19,7 +19,7 @@ use crate::run::{
     check_output_paths, exit_status, probe_gpu, report, set_simulated_device, text_options,
 };
 use crate::simulator_dir::{LIBRARY_PATH_VAR, SimulatorDir};
-use crate::supervise::wait_with_limit;
+use crate::supervise::{Exit, wait_with_limit};
 
 /// Runs the program and reports what its kernels did. Returns its exit status.
 ///
@@ -65,7 +65,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
     let exit = wait_with_limit(child, flags.time_limit, || {
         stop_requested.load(Ordering::Relaxed)
     })?;
-    let processes = Processes::read(&directory)?;
+    let processes = Processes::read(&directory, &exit)?;
     if let Some(file) = &flags.log {
         processes.write_log(file)?;
     }
@@ -134,7 +134,8 @@ struct Processes {
 }
 
 impl Processes {
-    fn read(directory: &SimulatorDir) -> Result<Self> {
+    /// Reads the events. If the program has failed, it has probably noticed the errors of its calls.
+    fn read(directory: &SimulatorDir, exit: &Exit) -> Result<Self> {
         let files =
             fs::read_dir(directory.event_dir()?).context("cannot read the program's events")?;
         let ids = files
@@ -148,8 +149,12 @@ impl Processes {
             let file = File::open(directory.event_dir()?.join(id.to_string()))
                 .context("cannot read the program's events")?;
             let events = wire::read(&file).inspect(|event| combined.add(event.clone()));
-            let summary = events.collect::<EventLog>().summary("cuMemFree");
-            summaries.push((id, summary));
+            let mut log = events.collect::<EventLog>();
+            if exit.code() != 0 {
+                log.forgive();
+                combined.forgive();
+            }
+            summaries.push((id, log.summary("cuMemFree")));
         }
         Ok(Processes {
             summaries,

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chapter::flags::ReportFlags;
-use clap::{Args, Parser};
+use clap::{Args, Parser, ValueEnum};
 use cuda_driver::MAX_DEVICES;
+use telemetry::Api;
 
 /// Compiles a CUDA program with clang, without NVIDIA's CUDA Toolkit, and runs it on the GPU, or on the
 /// simulator if there is no GPU. A report on its kernels is printed to standard error when it has exited
@@ -92,9 +93,22 @@ pub struct OutputFlags {
     #[command(flatten)]
     pub report: ReportFlags,
 
+    /// The failed CUDA calls to report: those whose errors the program ignored, all, or none. With --check, an
+    /// ignored error is an error
+    #[arg(long, value_name = "CALLS", value_enum, default_value = "ignored")]
+    pub api: FailedCalls,
+
     /// Do not print the report
     #[arg(long, conflicts_with_all = ["json", "profile"])]
     pub quiet: bool,
+}
+
+/// The failed calls to report.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FailedCalls {
+    Ignored,
+    All,
+    None,
 }
 
 /// Options of the compilation.
@@ -179,6 +193,15 @@ impl Flags {
 }
 
 impl OutputFlags {
+    /// Returns the failed calls to report.
+    pub fn api(&self) -> Api {
+        match self.api {
+            FailedCalls::Ignored => Api::Ignored,
+            FailedCalls::All => Api::All,
+            FailedCalls::None => Api::None,
+        }
+    }
+
     /// Returns true if launches must be counted in full.
     pub fn needs_counters(&self) -> bool {
         self.json.is_some() || self.report.needs_counters()

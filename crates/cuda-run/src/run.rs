@@ -12,7 +12,7 @@ use common::gpu::GpuInfo;
 use launch_plan::plan;
 use telemetry::record::{Record, Run};
 use telemetry::text::{Order, TextOptions};
-use telemetry::{EventLog, Summary, wire};
+use telemetry::{Api, EventLog, Summary, wire};
 
 use crate::compile::{Compiler, Goal};
 use crate::flags::Flags;
@@ -76,8 +76,9 @@ pub fn run(flags: &Flags) -> Result<i32> {
 
 /// Returns the exit status of cuda-run for a program's exit and report.
 pub fn exit_status(flags: &Flags, exit: &Exit, summary: &Summary) -> i32 {
+    let checked = flags.show.report.check.is_some();
     match exit.code() {
-        0 if summary.has_errors(flags.show.report.check.is_some()) => FINDINGS_STATUS,
+        0 if summary.fails(checked, flags.show.api()) => FINDINGS_STATUS,
         code => code,
     }
 }
@@ -87,6 +88,7 @@ pub fn text_options(flags: &Flags, order: Order, rerun_command: String) -> TextO
     TextOptions {
         profile: flags.show.report.profile,
         check: flags.show.report.check,
+        api: flags.show.api(),
         order,
         rerun_command,
     }
@@ -119,7 +121,7 @@ pub fn report(
     }
     if let Some(checks) = show.report.check
         && (show.quiet || show.json.is_some())
-        && let Some(text) = summary.failed_checks(checks)
+        && let Some(text) = summary.failed_checks(checks, show.api())
     {
         note(format_args!("\n{text}"));
     }

@@ -171,7 +171,14 @@ impl SourceFile {
             host.push("--cuda-host-only".into());
             host.push(format!("--cuda-gpu-arch={}", compiler.arch.name()).into());
         }
-        host.extend(["-c", "-fPIC", "-gline-tables-only"].map(OsString::from));
+        // Failed calls are reported with their lines, which needs line tables and the callers' frames.
+        let args = [
+            "-c",
+            "-fPIC",
+            "-gline-tables-only",
+            "-fno-optimize-sibling-calls",
+        ];
+        host.extend(args.map(OsString::from));
         host.push(format!("-O{}", flags.optimization).into());
         host.extend(flags.host.iter().map(OsString::from));
         SourceFile {

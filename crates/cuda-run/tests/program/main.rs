@@ -3,6 +3,7 @@
 mod causes;
 mod compiles;
 mod exits;
+mod failures;
 mod kernels;
 mod notes;
 mod plan;
@@ -58,6 +59,9 @@ fn main() -> ExitCode {
             "a program may fork" => exits::forks,
             "concurrent runs do not interfere" => exits::two_at_once,
             "several files are linked to one program" => compiles::several_files,
+            "ignored errors are reported with their lines and reasons" => failures::ignored_errors,
+            "errors that the program fetches are not reported" => failures::handled_errors,
+            "kernels that do not load fail a checked run" => failures::kernels_that_do_not_load,
             "a kernel's fault is reported" => report::faults_are_reported,
             "with checks, a fault is reported once" => report::checked_faults_are_reported_once,
             "checks that saw only part of a program fail" => report::incomplete_checks_fail,

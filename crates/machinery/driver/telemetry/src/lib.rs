@@ -7,7 +7,9 @@
 //! `cuda-run` reads the files of the programs that it compiles or starts. A program that loads `libcuda.so.1`
 //! without `cuda-run` collects its events itself and reports them at its end ([`report_at_exit`]).
 
-mod exit;
+mod caller;
+pub mod exit;
+pub mod failures;
 mod process;
 pub mod record;
 mod repeats;
@@ -16,4 +18,4 @@ pub mod text;
 pub mod wire;
 
 pub use process::report_at_exit;
-pub use summary::{EventLog, Summary};
+pub use summary::{Api, EventLog, Summary};

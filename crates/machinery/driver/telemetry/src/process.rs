@@ -15,8 +15,9 @@ use cuda_driver::{Checks, Event as SimulatorEvent, active_checks, warn};
 use parking_lot::Mutex;
 
 use crate::exit;
+use crate::failures::{Failures, Judgement};
 use crate::record::{Record, Run};
-use crate::summary::{EventLog, Summary};
+use crate::summary::{Api, EventLog, Summary};
 use crate::text::{Order, TextOptions};
 use crate::wire::{Event, EventWriter};
 
@@ -37,6 +38,7 @@ struct Local {
     settings: Settings,
     gpu: GpuInfo,
     log: Mutex<EventLog>,
+    failures: Failures,
 }
 
 static SINK: OnceLock<Sink> = OnceLock::new();
@@ -71,7 +73,7 @@ fn create_sink(settings: Settings, device: &DeviceSpec) -> Sink {
     // If `cuda-run` has ended, its folder is gone; then this process reports what its settings request.
     let writer = settings.events_folder.as_ref().map(|folder| {
         let file = folder.join(id.to_string());
-        EventWriter::create(&file)
+        EventWriter::create(&file, Judgement::Lenient)
     });
     if let Some(Ok(writer)) = writer {
         writer.write(&Event::Process(process_name()));
@@ -89,13 +91,18 @@ fn create_sink(settings: Settings, device: &DeviceSpec) -> Sink {
         settings,
         gpu,
         log: Mutex::default(),
+        failures: Failures::new(Judgement::Lenient),
     }))
 }
 
 /// Handles one event of the simulator.
 fn receive(sink: &Sink, event: &SimulatorEvent) {
     match sink {
-        Sink::Local(local) => local.log.lock().add(Event::from_simulator(event)),
+        Sink::Local(local) => {
+            if let Some(event) = Event::from_simulator(event, &local.failures) {
+                local.log.lock().add(event);
+            }
+        }
         Sink::CudaRun(writer, last_calls) => {
             writer.write_simulator_event(event);
             let mut last_calls = last_calls.lock();
@@ -115,7 +122,7 @@ fn report() {
     }
     match SINK.get() {
         None => {}
-        Some(Sink::CudaRun(writer, _)) => writer.write(&Event::api_calls()),
+        Some(Sink::CudaRun(writer, _)) => writer.finish(),
         Some(Sink::Local(local)) => local.report(),
     }
 }
@@ -124,6 +131,10 @@ impl Local {
     fn report(&self) {
         let summary = {
             let mut log = self.log.lock();
+            self.failures
+                .events()
+                .into_iter()
+                .for_each(|event| log.add(event));
             log.add(Event::api_calls());
             log.summary("cuMemFree")
         };
@@ -141,6 +152,7 @@ impl Local {
             let shown = TextOptions {
                 profile: self.settings.profile,
                 check: enabled_checks(),
+                api: Api::Ignored,
                 order: Order::Time,
                 rerun_command: String::new(),
             };

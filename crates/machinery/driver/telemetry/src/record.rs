@@ -3,9 +3,11 @@
 use chapter::flags::Detail;
 use chapter::{check, profile};
 use common::gpu::GpuInfo;
-use cuda_driver::{Checks, TimedLaunch};
+use cuda_driver::{Checks, Reason, TimedLaunch};
 use serde::Serialize;
 
+use crate::caller::Location;
+use crate::failures::FailedCall;
 use crate::summary::Summary;
 
 /// The version of the record's schema, `docs/records/cuda-run.schema.json`. It changes if a field is removed or
@@ -31,6 +33,8 @@ pub struct Record<'a> {
     refused: Vec<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     not_simulated: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failed_calls: Vec<FailedCallRow<'a>>,
 }
 
 /// A run of a program: the command line and how it ended.
@@ -66,6 +70,39 @@ struct MeasuredRow<'a> {
     all: &'a TimedLaunch,
 }
 
+/// The calls of one function that failed at one place with one error.
+#[derive(Serialize)]
+struct FailedCallRow<'a> {
+    function: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<&'a str>,
+    error: &'a str,
+    meaning: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a Reason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<&'a Location>,
+    calls: u64,
+    ignored: u64,
+    expected: bool,
+}
+
+impl<'a> FailedCallRow<'a> {
+    fn new(call: &'a FailedCall) -> Self {
+        FailedCallRow {
+            function: &call.function,
+            kernel: call.kernel.as_deref(),
+            error: &call.error,
+            meaning: &call.meaning,
+            reason: call.reason.as_ref(),
+            location: call.location.as_ref(),
+            calls: call.calls,
+            ignored: call.ignored,
+            expected: call.expected,
+        }
+    }
+}
+
 impl<'a> Record<'a> {
     pub fn new(
         run: &'a Run,
@@ -99,6 +136,11 @@ impl<'a> Record<'a> {
                 .map(|(reason, _)| reason.as_str())
                 .collect(),
             not_simulated: &summary.not_simulated,
+            failed_calls: summary
+                .failed_calls
+                .iter()
+                .map(FailedCallRow::new)
+                .collect(),
         }
     }
 }

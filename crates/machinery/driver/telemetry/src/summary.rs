@@ -6,6 +6,7 @@ use chapter::check;
 use cuda_driver::names::{short, with_parameters};
 use cuda_driver::{Cause, Finding, FindingKind, LaunchRecord, Severity, TimedLaunch};
 
+use crate::failures::FailedCall;
 use crate::wire::Event;
 
 /// The events of a program so far.
@@ -20,6 +21,7 @@ pub struct EventLog {
     mismatches: Vec<String>,
     rejected_modules: Vec<(String, u64)>,
     not_simulated: Vec<String>,
+    failed_calls: Vec<FailedCall>,
     calls: BTreeMap<String, u64>,
 }
 
@@ -41,6 +43,7 @@ pub struct Summary {
     pub rejected_modules: Vec<(String, u64)>,
     /// Called functions that the simulator does not implement.
     pub not_simulated: Vec<String>,
+    pub failed_calls: Vec<FailedCall>,
     /// The number of calls of each driver function.
     pub calls: BTreeMap<String, u64>,
 }
@@ -67,9 +70,27 @@ impl EventLog {
             },
             Event::NotSimulated(name) if self.not_simulated.contains(&name) => {}
             Event::NotSimulated(name) => self.not_simulated.push(name),
+            // Each event contains the numbers so far.
+            Event::CallFailed(call) => {
+                match self
+                    .failed_calls
+                    .iter_mut()
+                    .find(|known| known.is_same(&call))
+                {
+                    Some(known) => *known = call,
+                    None => self.failed_calls.push(call),
+                }
+            }
             // Each event contains all calls of its process so far.
             Event::ApiCalls(calls) => self.calls.extend(calls),
         }
+    }
+
+    /// Forgives all ignored errors, because the program itself has failed: it may have noticed them.
+    pub fn forgive(&mut self) {
+        self.failed_calls
+            .iter_mut()
+            .for_each(|call| call.ignored = 0);
     }
 
     /// Creates the report. `free` is the function that the usual cause of a leak fails to call.
@@ -90,6 +111,7 @@ impl EventLog {
             mismatches: self.mismatches.clone(),
             rejected_modules: self.rejected_modules.clone(),
             not_simulated: self.not_simulated.clone(),
+            failed_calls: self.failed_calls.clone(),
             calls: self.calls.clone(),
         }
     }
@@ -133,6 +155,27 @@ impl Summary {
         (!parts.is_empty()).then(|| format!("{}; the reason is printed above.", parts.join(", ")))
     }
 
+    /// Returns the failed calls to report. Those whose errors the program noticed may still explain a finding, a fault
+    /// or an incorrect result.
+    pub fn listed_failures(&self, api: Api) -> impl Iterator<Item = &FailedCall> {
+        let is_wrong = self.has_errors(true) || !self.faults.is_empty();
+        self.failed_calls.iter().filter(move |call| match api {
+            Api::None => false,
+            Api::Ignored => call.ignored > 0 || (is_wrong && !call.expected),
+            Api::All => true,
+        })
+    }
+
+    /// Returns the number of failed calls whose errors the program ignored.
+    pub fn ignored_calls(&self) -> u64 {
+        self.failed_calls.iter().map(|call| call.ignored).sum()
+    }
+
+    /// Returns true if the run fails although the program succeeded. `checked` is true if checks were requested.
+    pub fn fails(&self, checked: bool, api: Api) -> bool {
+        self.has_errors(checked) || checked && api != Api::None && self.ignored_calls() > 0
+    }
+
     /// Returns true if there is nothing to report, because the program did not use the device.
     pub fn is_idle(&self) -> bool {
         let lists = [&self.faults, &self.mismatches, &self.not_simulated];
@@ -140,8 +183,19 @@ impl Summary {
             && self.measured.is_empty()
             && self.findings.is_empty()
             && self.rejected_modules.is_empty()
+            && self.ignored_calls() == 0
             && lists.iter().all(|list| list.is_empty())
     }
+}
+
+/// The failed calls to report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Api {
+    None,
+    /// Those whose errors the program ignored.
+    #[default]
+    Ignored,
+    All,
 }
 
 /// A record of one launch, or of several launches of one kernel.

@@ -10,7 +10,7 @@ use chapter::{check, rerun};
 use common::gpu::{Clock, GpuInfo};
 use cuda_driver::Checks;
 
-use crate::summary::{Kernel, Launch, Summary};
+use crate::summary::{Api, Kernel, Launch, Summary};
 
 /// The maximum number of rows in a table sorted by time; a program may have thousands of kernels.
 const MAX_ROWS: usize = 30;
@@ -21,10 +21,14 @@ const MAX_PROFILED_KERNELS: usize = 6;
 /// The maximum number of rejection reasons listed.
 const MAX_REJECTIONS: usize = 10;
 
+/// The maximum number of failed calls listed.
+const MAX_FAILURES: usize = 20;
+
 /// The contents of the report.
 pub struct TextOptions {
     pub profile: Option<Detail>,
     pub check: Option<Checks>,
+    pub api: Api,
     /// The order of the kernels.
     pub order: Order,
     /// The command that runs the program again, for the command lines of NVIDIA's tools on a GPU.
@@ -55,7 +59,7 @@ impl Summary {
         }
         if let Some(checks) = options.check {
             parts.push(if modelled {
-                self.checked(checks)
+                self.checked(checks, options.api)
             } else {
                 format!(
                     "To check the program on this GPU, use compute-sanitizer from the CUDA Toolkit:\n\n{}",
@@ -63,6 +67,7 @@ impl Summary {
                 )
             });
         }
+        parts.push(self.failures(options.api));
         if modelled && !self.kernels.is_empty() {
             parts.push("These times are modelled; run on a GPU to measure them.".to_owned());
         }
@@ -71,17 +76,48 @@ impl Summary {
     }
 
     /// Formats the findings of the checks.
-    fn checked(&self, checks: Checks) -> String {
-        let incomplete = self.incomplete();
+    fn checked(&self, checks: Checks, api: Api) -> String {
+        let failed = match self.ignored_calls() {
+            0 => None,
+            _ if api == Api::None => None,
+            1 => Some("1 call failed, see below.".to_owned()),
+            count => Some(format!("{} calls failed, see below.", grouped(count))),
+        };
+        let incomplete: Vec<String> = self.incomplete().into_iter().chain(failed).collect();
+        let incomplete = (!incomplete.is_empty()).then(|| incomplete.join(" "));
         check::section(checks, &self.findings, incomplete.as_deref())
     }
 
     /// Formats what is printed of failed checks if the report is not; `None` if they passed.
-    pub fn failed_checks(&self, checks: Checks) -> Option<String> {
-        let parts = [self.rejections(), self.checked(checks)];
+    pub fn failed_checks(&self, checks: Checks, api: Api) -> Option<String> {
+        let parts = [
+            self.rejections(),
+            self.checked(checks, api),
+            self.failures(api),
+        ];
         let parts = parts.into_iter().filter(|part| !part.is_empty());
-        self.has_errors(true)
+        self.fails(true, api)
             .then(|| parts.collect::<Vec<_>>().join("\n\n"))
+    }
+
+    /// Lists the failed calls.
+    fn failures(&self, api: Api) -> String {
+        let mut calls: Vec<_> = self.listed_failures(api).collect();
+        if calls.is_empty() {
+            return String::new();
+        }
+        let omitted = calls.split_off(calls.len().min(MAX_FAILURES));
+        let mut parts = vec![format!("Failed calls: {}.", calls.len() + omitted.len())];
+        parts.extend(calls.iter().map(|call| call.to_string()));
+        if !omitted.is_empty() {
+            parts.push(format!("and {} more failed calls", omitted.len()));
+        }
+        if self.ignores_errors() {
+            let advice = "A failed call does nothing: check the result of every call, and cudaGetLastError() after every \
+                          launch.";
+            parts.push(advice.to_owned());
+        }
+        parts.join("\n\n")
     }
 
     /// Lists unsupported functions and rejected modules.
@@ -230,6 +266,9 @@ impl Summary {
             });
         section("rejected modules", rejected.collect());
         section("launches ended by a fault", self.faults.clone());
+        let failed = self.failed_calls.iter();
+        let failed = failed.map(|call| call.to_string().replace('\n', "\n    "));
+        section("failed calls", failed.collect());
         lines.join("\n") + "\n"
     }
 
@@ -338,6 +377,7 @@ mod tests {
         let mut options = TextOptions {
             profile: Some(Detail::Summary),
             check: None,
+            api: Api::Ignored,
             order: Order::FirstLaunch,
             rerun_command: "cuda-run add.cu".to_owned(),
         };

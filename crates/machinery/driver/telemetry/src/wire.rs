@@ -14,6 +14,7 @@ use cuda_driver::{Event as SimulatorEvent, Finding, LaunchRecord, TimedLaunch};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
+use crate::failures::{FailedCall, Failures, Judgement};
 use crate::repeats::{COUNTER_BYTES, Counters, Recent, Repeat, read_counters};
 
 /// An event in the program's process.
@@ -39,20 +40,25 @@ pub enum Event {
     ModuleRejected(String),
     /// A function was called that the simulator does not implement.
     NotSimulated(String),
+    /// Calls have failed; the numbers are those so far.
+    CallFailed(FailedCall),
     /// The number of calls of each driver function so far.
     ApiCalls(Vec<(String, u64)>),
 }
 
 impl Event {
-    /// Converts an event of the simulator.
-    pub fn from_simulator(event: &SimulatorEvent<'_>) -> Event {
-        match *event {
+    /// Converts an event of the simulator, or returns `None` if there is nothing to report. `failures` records the
+    /// failed calls.
+    pub fn from_simulator(event: &SimulatorEvent<'_>, failures: &Failures) -> Option<Event> {
+        Some(match *event {
             SimulatorEvent::Launched(record) => Event::Launched(Box::new(record.clone()), 1),
             SimulatorEvent::Faulted(fault) => Event::Faulted(fault.to_string()),
             SimulatorEvent::Findings(findings) => Event::Findings(findings.to_vec()),
             SimulatorEvent::ModuleRejected(reason) => Event::ModuleRejected(reason.to_owned()),
             SimulatorEvent::NotSimulated(name) => Event::NotSimulated(name.to_owned()),
-        }
+            SimulatorEvent::CallFailed(call) => return failures.record(call),
+            SimulatorEvent::ErrorFetched(code) => return failures.fetched(code),
+        })
     }
 
     /// Creates an event with the number of calls of each driver function so far.
@@ -72,6 +78,7 @@ pub struct EventWriter {
     /// Counters of repeated launches; `None` if the system cannot share memory.
     counters: Option<Counters>,
     recent: Mutex<Recent>,
+    failures: Failures,
 }
 
 impl EventWriter {
@@ -81,9 +88,9 @@ impl EventWriter {
     /// # Errors
     ///
     /// Fails if the file cannot be opened or its name cannot be removed.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path, judgement: Judgement) -> Result<Self> {
         let open = || {
-            let writer = EventWriter::create(path)?;
+            let writer = EventWriter::create(path, judgement)?;
             if cfg!(unix) {
                 std::fs::remove_file(path)?;
             }
@@ -98,7 +105,7 @@ impl EventWriter {
     /// # Errors
     ///
     /// Fails if the file cannot be created.
-    pub fn create(path: &Path) -> io::Result<Self> {
+    pub fn create(path: &Path, judgement: Judgement) -> io::Result<Self> {
         let mut file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -111,6 +118,7 @@ impl EventWriter {
             counters: Counters::map(&file),
             file,
             recent: Mutex::default(),
+            failures: Failures::new(judgement),
         })
     }
 
@@ -118,8 +126,21 @@ impl EventWriter {
     pub fn write_simulator_event(&self, event: &SimulatorEvent) {
         match event {
             SimulatorEvent::Launched(record) => self.write_launch(record),
-            _ => self.write(&Event::from_simulator(event)),
+            _ => {
+                if let Some(event) = Event::from_simulator(event, &self.failures) {
+                    self.write(&event);
+                }
+            }
         }
+    }
+
+    /// Writes the events that are due at the end of the program.
+    pub fn finish(&self) {
+        self.failures
+            .events()
+            .iter()
+            .for_each(|event| self.write(event));
+        self.write(&Event::api_calls());
     }
 
     /// Writes an event as one record with one system call, because forked processes may write too. If the disk
@@ -188,7 +209,7 @@ mod tests {
     fn events_are_read_up_to_a_truncated_record() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut reader_file = file.reopen().unwrap();
-        let writer = EventWriter::open(file.path()).unwrap();
+        let writer = EventWriter::open(file.path(), Judgement::Strict).unwrap();
         writer.write(&Event::Started);
         writer.write(&Event::Faulted("one".to_owned()));
         writer.file.sync_all().unwrap();
@@ -209,7 +230,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("12");
         for _ in 0..2 {
-            EventWriter::create(&path).unwrap().write(&Event::Started);
+            EventWriter::create(&path, Judgement::Strict)
+                .unwrap()
+                .write(&Event::Started);
         }
         assert_eq!(read(&File::open(path).unwrap()).count(), 2);
     }
