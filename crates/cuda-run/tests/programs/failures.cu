@@ -24,6 +24,7 @@ int main(int argc, char **) {
     cudaMemcpyToSymbol(total, host, 16); handled(); // size
     cudaMemcpy(host, p, 4, cudaMemcpyHostToDevice); handled(); // direction
     cudaMemcpy(p, host, 5000, cudaMemcpyDeviceToDevice); handled(); // host
+    int *none; cudaMalloc(&none, 1ull << 50); handled(); // huge
     cudaMemset(p, 0, 8192); handled(); // set
     cudaMemcpy(p + 4096, host, 4, cudaMemcpyHostToDevice); handled(); // past
     cudaMemcpy2D(p, 4, host, 16, 16, 1, cudaMemcpyHostToDevice); handled(); // pitch

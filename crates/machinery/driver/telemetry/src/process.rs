@@ -28,7 +28,7 @@ const CALLS_INTERVAL: Duration = Duration::from_millis(500);
 /// The destination of events.
 enum Sink {
     /// To `cuda-run`, with the time of the last call counts.
-    CudaRun(EventWriter, Mutex<Option<Instant>>),
+    CudaRun(Box<EventWriter>, Mutex<Option<Instant>>),
     /// To this process, which reports them at its end.
     Local(Box<Local>),
 }
@@ -77,7 +77,7 @@ fn create_sink(settings: Settings, device: &DeviceSpec) -> Sink {
     });
     if let Some(Ok(writer)) = writer {
         writer.write(&Event::Process(process_name()));
-        return Sink::CudaRun(writer, Mutex::new(None));
+        return Sink::CudaRun(Box::new(writer), Mutex::new(None));
     }
     let (major, minor) = device.compute_capability;
     let version = cuda_driver::SIMULATED_VERSION;

@@ -92,6 +92,9 @@ sentences! {
         NotAnAllocation(address: u64) =>
             "{address:#x} is not the start of a live allocation: it was freed before, has an offset, or comes from \
              another allocation function";
+        OutOfMemory(requested: u64, free: u64) =>
+            "{requested} bytes are requested, {free} bytes of the GPU's memory are free; check the computation of the \
+             size for overflow, and free what is no longer used";
         EventNotRecorded => "an event was never recorded; call cudaEventRecord on both events first";
         EventNotCompleted =>
             "an event has not completed yet; call cudaEventSynchronize on the second event first";

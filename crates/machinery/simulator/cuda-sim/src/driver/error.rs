@@ -166,8 +166,8 @@ impl CudaError {
 }
 
 impl From<OutOfMemory> for CudaError {
-    fn from(_: OutOfMemory) -> Self {
-        Self::OutOfMemory
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory.because(Reason::OutOfMemory(error.requested, error.free))
     }
 }
 

@@ -364,15 +364,8 @@ impl Driver {
                 })?;
                 (start, memory, Some(allocation.owner))
             }
-            None if base == 0 => return Err(invalid(Reason::NullAddress(end))),
-            None if must_be_mapped && self.array_memory(base).is_ok() => {
-                return Err(invalid(Reason::ArrayAsPointer(end)));
-            }
-            None if must_be_mapped && base < BASE => {
-                return Err(invalid(Reason::HostAsDevice(end, base)));
-            }
-            None if must_be_mapped || past > BASE => {
-                return Err(invalid(self.unallocated(end, base, [first, past])));
+            None if must_be_mapped || base == 0 || past > BASE => {
+                return Err(invalid(self.range_error(end, base, [first, past])));
             }
             None => (first as *mut u8, OperandMemory::Pageable, None),
         };
@@ -391,9 +384,18 @@ impl Driver {
 }
 
 impl Driver {
-    /// Returns the reason for which an address is not in a live allocation: the one before it ends too early, unless
-    /// the address was in an allocation that has been freed.
-    fn unallocated(&self, end: CopyEnd, base: u64, range: [u64; 2]) -> Reason {
+    /// Returns the reason for which a range of bytes, computed from the address `base`, is not in device memory.
+    pub(super) fn range_error(&self, end: CopyEnd, base: u64, range: [u64; 2]) -> Reason {
+        if base == 0 {
+            return Reason::NullAddress(end);
+        }
+        if self.array_memory(base).is_ok() {
+            return Reason::ArrayAsPointer(end);
+        }
+        if base < BASE && self.global.allocation(base).is_none() {
+            return Reason::HostAsDevice(end, base);
+        }
+        // Unless it has been freed, the range probably belongs to the allocation before it, which ends too early.
         match self.global.neighbours(base).0 {
             Some(before) if self.global.freed(base).is_none() => {
                 let [first, past] = range.map(|address| address - before.base);

@@ -3,6 +3,7 @@
 use super::memory::MAX_PITCH;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
+use crate::check::reason::CopyEnd;
 
 /// The fill value, by width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +82,12 @@ impl Driver {
         }
         let (row, span) = memset.extent().ok_or(CudaError::InvalidValue)?;
         let start = self.global.host(memset.address, span);
-        Ok(Some((start.ok_or(CudaError::InvalidValue)?, row)))
+        let start = start.ok_or_else(|| {
+            let range = [memset.address, memset.address.saturating_add(span)];
+            let reason = self.range_error(CopyEnd::Destination, memset.address, range);
+            CudaError::InvalidValue.because(reason)
+        })?;
+        Ok(Some((start, row)))
     }
 }
 

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::check::{Reason, reason};
 use crate::device::DeviceSpec;
 use crate::driver::Memcpy;
 use crate::driver::MemcpyAddress::{Device, Host};
@@ -206,6 +207,19 @@ fn kernel_with(directives: &str) -> String {
         repeat(|n| format!("ld.global.u32 %r{n}, [%rd1+{}];", 4 * n)),
         repeat(|n| format!("st.global.u32 [%rd1+{}], %r{n};", 4 * (159 - n))),
     )
+}
+
+#[test]
+fn too_many_registers_are_the_reason_of_the_error() {
+    let (mut driver, context) = driver();
+    let module = driver.load_module(context, &kernel_with("")).unwrap();
+    let function = driver.function(context, module, "crowded").unwrap();
+    let spec = LaunchSpec::new([1; 3], [1024, 1, 1], &[0; 8]);
+    assert!(driver.check_launch(context, function, spec).is_err());
+    assert!(matches!(
+        reason::take(),
+        Some(Reason::Registers(1024, _, 65536, 736))
+    ));
 }
 
 #[test]
