@@ -42,7 +42,6 @@ mod status;
 pub mod types;
 
 pub use api::device::{VERSION as SIMULATED_VERSION, device_bus_id, device_memory, device_uuid};
-pub use api::error::ErrorText;
 pub use api::failure::{name_kernel, report_failure, report_fetched};
 pub use api::options::{
     active_checks, check, interrupt_launches_on_ctrl_c, is_profiling, poison, profile, progress,
@@ -70,7 +69,7 @@ pub use functions::backend::{
 };
 pub use log::warn;
 pub use simulator::{Event, FailedCall, Observer};
-pub use status::Status;
+pub use status::{ErrorText, Status};
 
 use serde::{Deserialize, Serialize};
 

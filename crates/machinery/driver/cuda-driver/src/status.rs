@@ -1,6 +1,6 @@
 //! Result codes of the driver API.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 use cuda_sim::driver::CudaError;
 
@@ -10,6 +10,9 @@ pub type Code = c_int;
 
 /// `CUDA_SUCCESS`.
 pub const SUCCESS: Code = 0;
+
+/// An error's number, C name and meaning.
+pub type ErrorText = (Code, &'static CStr, &'static CStr);
 
 /// A `CUresult` other than success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

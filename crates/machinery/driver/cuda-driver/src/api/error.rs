@@ -7,10 +7,7 @@ use cuda_sim::driver::CudaError;
 
 use super::failure::report_fetched;
 use crate::arguments::Out;
-use crate::status::{CallResult, Code};
-
-/// An error's number, C name and meaning.
-pub type ErrorText = (Code, &'static CStr, &'static CStr);
+use crate::status::{CallResult, Code, ErrorText};
 
 /// Generates the table of errors from rows of number, name and meaning.
 macro_rules! errors {

@@ -6,10 +6,9 @@ use std::cell::{Cell, RefCell};
 use cuda_sim::check::reason;
 
 use super::SIMULATOR;
-use super::error::ErrorText;
 use crate::fork;
 use crate::simulator::{Event, FailedCall};
-use crate::status::{Code, SUCCESS};
+use crate::status::{Code, ErrorText, SUCCESS};
 
 thread_local! {
     /// The number of API functions that the calling thread is in.
