@@ -12,7 +12,7 @@ use common::gpu::GpuInfo;
 use launch_plan::plan;
 use telemetry::record::{Record, Run};
 use telemetry::text::{Order, TextOptions};
-use telemetry::{Api, EventLog, Summary, wire};
+use telemetry::{EventLog, Summary, wire};
 
 use crate::compile::{Compiler, Goal};
 use crate::flags::Flags;

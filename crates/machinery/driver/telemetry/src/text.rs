@@ -112,7 +112,7 @@ impl Summary {
         if !omitted.is_empty() {
             parts.push(format!("and {} more failed calls", omitted.len()));
         }
-        if self.ignores_errors() {
+        if self.ignored_calls() > 0 {
             let advice = "A failed call does nothing: check the result of every call, and cudaGetLastError() after every \
                           launch.";
             parts.push(advice.to_owned());

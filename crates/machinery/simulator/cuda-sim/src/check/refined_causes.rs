@@ -141,6 +141,7 @@ mod tests {
                 file: Some("kernel.cu".to_owned()),
                 line,
                 ptx_line: line,
+                is_nearest: false,
             };
             let details = Details::ExitedThreads(28, line(left));
             let kind = FindingKind::EndedBeforeBarrier;
