@@ -203,7 +203,6 @@ chinese! {
     HostAction {
         Reads => "读取";
         Writes => "写入";
-        Frees => "释放";
         Changed => "改动";
     }
 

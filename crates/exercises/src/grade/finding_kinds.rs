@@ -61,7 +61,6 @@ titles! {
         "A whole-warp instruction executed by part of a warp", "不完整的线程束执行了要求整个线程束参与的指令";
     Leaked => "Memory that was not freed", "没有释放的内存";
     HostAccessed => "Host memory accessed while work in a stream uses it", "流中的工作还在使用主机内存时访问了它";
-    HostFreed => "Host memory freed while work in a stream uses it", "流中的工作还在使用主机内存时释放了它";
     HostChanged => "Host memory changed before a graph has copied it", "图还没有复制主机内存时改动了它";
 }
 

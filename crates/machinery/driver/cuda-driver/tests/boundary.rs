@@ -65,7 +65,12 @@ fn c_functions_catch_panics() {
             "cuda_sim::driver::CudaError::NotInitialized.code()",
         ),
         ("macros.rs", "missing", "not_in_library(stringify!($name))"),
-        ("macros.rs", "simulated", "catch_panic(stringify!($name), "),
+        // The function around `catch_panic` catches the panics of its own report.
+        (
+            "macros.rs",
+            "simulated",
+            "$crate::api::failure::report_failure(stringify!($name), ",
+        ),
         // The handler of access violations at protected pages.
         ("page_guard.rs", "on_access_violation", "catch_panic("),
         ("telemetry.rs", "at_exit", "catch_panic("),

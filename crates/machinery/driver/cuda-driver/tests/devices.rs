@@ -275,7 +275,7 @@ fn managed_and_host_memory_are_shared_by_all_devices() {
     unsafe { host.write(9) };
     machine.make_current(2);
     assert_eq!(machine.copy(managed, host as u64), 0);
-    // SAFETY: as above.
+    // SAFETY: the host can access managed memory.
     assert_eq!(unsafe { (managed as *const u32).read() }, 9);
 }
 

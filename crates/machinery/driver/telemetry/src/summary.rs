@@ -192,7 +192,7 @@ impl Summary {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Api {
     None,
-    /// Those whose errors the program ignored.
+    /// Only calls whose errors the program ignored.
     #[default]
     Ignored,
     All,

@@ -2,58 +2,74 @@
 //! driver's.
 
 use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 
 use cuda_sim::check::reason;
 
 use super::SIMULATOR;
 use crate::fork;
+use crate::log::catch_panic;
 use crate::simulator::{Event, FailedCall};
 use crate::status::{Code, ErrorText, SUCCESS};
 
-thread_local! {
-    /// The number of API functions that the calling thread is in.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+/// The API functions that a thread is in. Never dropped: destructors of other thread-local variables and exit handlers
+/// may still call the API while the thread ends.
+struct Calls {
+    depth: Cell<u32>,
+    /// The symbol of the kernel that the running function failed to launch.
+    kernel: ManuallyDrop<RefCell<Option<String>>>,
+}
 
-    /// The symbol of the kernel that the running API function failed to launch.
-    static KERNEL: RefCell<Option<String>> = const { RefCell::new(None) };
+thread_local! {
+    /// The calls of the calling thread. Separate from the simulator's state of a thread, because calls of the runtime
+    /// API count too.
+    static CALLS: Calls = const {
+        Calls {
+            depth: Cell::new(0),
+            kernel: ManuallyDrop::new(RefCell::new(None)),
+        }
+    };
 }
 
 /// Runs the body of the API function `function`, and reports the error that it returns, unless another API
-/// function made the call. `find` looks up an error in the API's table.
+/// function made the call. `find` looks up an error in the API's table. `body` must not panic.
 pub fn report_failure(
     function: &'static str,
     find: fn(Code) -> Option<&'static ErrorText>,
     body: impl FnOnce() -> Code,
 ) -> Code {
-    let depth = DEPTH.replace(DEPTH.get() + 1);
+    let depth = CALLS.with(|calls| calls.depth.replace(calls.depth.get() + 1));
     if depth == 0 {
         reason::take();
     }
     let code = body();
-    DEPTH.set(depth);
+    CALLS.with(|calls| calls.depth.set(depth));
     if depth == 0 && code != SUCCESS && !fork::in_child() {
         let error = find(code).map(|&(_, name, meaning)| (name, meaning));
         let call = FailedCall {
             function,
             code,
             error,
-            kernel: KERNEL.try_with(RefCell::take).ok().flatten(),
+            kernel: CALLS.with(|calls| calls.kernel.take()),
             reason: reason::take(),
         };
-        SIMULATOR.telemetry.emit(Event::CallFailed(&call));
+        catch_panic(function, || {
+            SIMULATOR.telemetry.emit(Event::CallFailed(&call));
+            Ok(())
+        });
     }
     code
 }
 
 /// Names the kernel that the running API function failed to launch, for the report.
 pub fn name_kernel(symbol: String) {
-    let _ = KERNEL.try_with(|kernel| kernel.replace(Some(symbol)));
+    CALLS.with(|calls| calls.kernel.replace(Some(symbol)));
 }
 
 /// Reports that the program has fetched an error: its last error, or the name or description of an error. The API
 /// function that it called for this may be inside [`report_failure`], but not inside another API function.
 pub fn report_fetched(code: Code) {
-    if code != SUCCESS && DEPTH.get() <= 1 {
+    if code != SUCCESS && CALLS.with(|calls| calls.depth.get()) <= 1 {
         SIMULATOR.telemetry.emit(Event::ErrorFetched(code));
     }
 }

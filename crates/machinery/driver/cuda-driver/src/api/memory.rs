@@ -139,7 +139,6 @@ fn allocate_in_stream(bytes: u64, pool: Option<u64>, h_stream: Stream) -> Result
 /// `cuMemFree`.
 pub fn free(address: CUdeviceptr) -> CallResult {
     SIMULATOR.check_safe()?;
-    SIMULATOR.report_free(address);
     let mut driver = SIMULATOR.lock_driver_drained()?;
     match owner_or_current(&driver, address) {
         Some(context) => {
@@ -231,7 +230,6 @@ pub fn host_flags(flags: Out<c_uint>, host: *mut c_void) -> CallResult {
 /// `cuMemFreeHost`.
 pub fn free_host(host: *mut c_void) -> CallResult {
     SIMULATOR.check_safe()?;
-    SIMULATOR.report_free(host as u64);
     let mut driver = SIMULATOR.lock_driver_drained()?;
     let context = owner_or_current(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
     driver.free_host(context, host as u64)?;

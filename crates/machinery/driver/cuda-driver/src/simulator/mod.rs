@@ -262,19 +262,6 @@ impl Simulator {
         self.interrupts_launches.load(Ordering::Relaxed)
     }
 
-    /// Reports an error if the program frees memory that a pending operation uses.
-    pub fn report_free(&self, address: u64) {
-        if !self.host_access.is_enabled() {
-            return;
-        }
-        let driver = self.lock_driver();
-        let allocation = driver.and_then(|driver| driver.allocation(address));
-        if let Ok(allocation) = allocation {
-            let memory = allocation.base..allocation.base + allocation.size;
-            self.report_host_findings(self.host_access.check_free(memory));
-        }
-    }
-
     /// Reports the program's accesses to memory in use since the last call.
     pub fn report_page_accesses(&self) {
         if self.host_access.is_enabled() {

@@ -153,7 +153,7 @@ fn capture_info_and_dependencies_can_be_read_and_updated() {
             h_stream, &mut status, null_mut(), null_mut(), &mut tail, &mut count
         );
     }
-    // SAFETY: as above.
+    // SAFETY: the driver returned an array of `count` nodes.
     assert_eq!((count, unsafe { *tail.add(1) }), (2, added_node));
     let mut no_node = null_mut();
     calls! { cuStreamUpdateCaptureDependencies(h_stream, &mut no_node, 1, 0) => 1; }

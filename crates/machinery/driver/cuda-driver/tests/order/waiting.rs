@@ -297,7 +297,7 @@ fn many_threads_submit_and_wait() {
                         0 => ok(code!(cuStreamSynchronize(h_stream))),
                         _ => while code!(cuStreamQuery(h_stream)) == 600 {},
                     }
-                    // SAFETY: as above.
+                    // SAFETY: the stream is idle again.
                     assert_eq!(unsafe { number.read_volatile() }, 12345);
                 }
             });

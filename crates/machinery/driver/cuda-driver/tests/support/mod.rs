@@ -99,7 +99,7 @@ pub fn current_context() -> CUcontext {
 pub struct Shared<T>(pub T);
 // SAFETY: the tests share only handles, and memory that no other thread uses at the same time.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
+// SAFETY: a shared value can only be copied out of it.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {

@@ -303,7 +303,7 @@ fn linear_and_pitched_textures_are_fetched() {
     }
     let mut queried: CUDA_RESOURCE_DESC = zeroed();
     calls! { cuTexObjectGetResourceDesc(&mut queried, object); }
-    // SAFETY: as above.
+    // SAFETY: the resource is linear memory.
     assert_eq!(unsafe { queried.res.linear.devPtr }, address);
 
     let mut rows: CUDA_RESOURCE_DESC = zeroed();

@@ -94,7 +94,7 @@ fn the_device_accesses_mapped_host_memory() {
         cudaMemset(device, 9, 16);
         cudaDeviceSynchronize();
     }
-    // SAFETY: as above, and the device is idle.
+    // SAFETY: the allocation has 256 bytes, and the device is idle.
     assert_eq!(unsafe { (bytes.read(), bytes.add(16).read()) }, (9, 7));
     assert_eq!(get::<u32>(|to| code!(cudaHostGetFlags(to, ptr))), 1 | 2);
     calls! { cudaFreeHost(ptr); }

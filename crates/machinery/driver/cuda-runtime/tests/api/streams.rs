@@ -135,7 +135,7 @@ fn per_thread_default_streams_do_not_wait_for_each_other() {
         cudaEventElapsedTime(&mut milliseconds, start, end);
     }
     assert!(milliseconds > 0.0);
-    // SAFETY: as above.
+    // SAFETY: no other thread uses the context.
     assert_eq!(unsafe { cu::cuCtxDestroy_v2(context) }, 0);
 }
 

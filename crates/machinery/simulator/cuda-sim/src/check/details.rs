@@ -98,7 +98,6 @@ sentences! {
     pub enum HostAction {
         Reads => "reads";
         Writes => "writes";
-        Frees => "frees";
         Changed => "changed";
     }
 

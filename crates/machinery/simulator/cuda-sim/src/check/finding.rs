@@ -302,9 +302,6 @@ finding_kinds! {
     /// An access by the host to host memory that work in a stream still uses.
     HostAccessed => Host, "host-memory-touched",
         "host memory accessed while work in a stream still uses it", Some(Cause::StreamNotAwaited);
-    /// A free of host memory that work in a stream still uses.
-    HostFreed => Host, "host-memory-freed",
-        "host memory freed while work in a stream still uses it", Some(Cause::StreamNotAwaited);
     /// A change to host memory that a graph had not copied yet.
     HostChanged => Host, "host-memory-changed",
         "host memory changed before a graph copied it", Some(Cause::StreamNotAwaited);

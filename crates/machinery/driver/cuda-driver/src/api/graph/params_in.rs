@@ -42,7 +42,7 @@ pub fn kernel(from: In<KernelNodeParams>) -> Result<Kernel, CudaError> {
 fn kernel_op(params: &KernelNodeParams) -> Result<Kernel, CudaError> {
     // SAFETY: the C function requires the kernel's arguments in the structure.
     let parameters = unsafe { ParameterList::from_c(params.kernel_params) }?;
-    // SAFETY: as above.
+    // SAFETY: the C function requires that `extra` is null or ends with `CU_LAUNCH_PARAM_END`.
     let extra = unsafe { ParameterList::from_c(params.extra) }?;
     let handle = match params.func.is_null() {
         true => params.kern.cast(),

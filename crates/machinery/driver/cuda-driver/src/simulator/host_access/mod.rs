@@ -10,7 +10,6 @@
 mod page_guard;
 
 use std::hash::{DefaultHasher, Hasher};
-use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -143,20 +142,6 @@ impl HostAccessCheck {
         state.items.retain(|(id, _)| *id != item);
         state.running = state.running.saturating_sub(1);
         state.guard();
-    }
-
-    /// Returns an error for each pending operation that uses memory that the program frees.
-    pub fn check_free(&self, memory: Range<u64>) -> Vec<HostFinding> {
-        let state = lock(&self.state);
-        let overlaps =
-            |access: &&HostAccess| access.start < memory.end && access.end > memory.start;
-        let findings = state.ranges().filter(overlaps).map(|access| HostFinding {
-            kind: FindingKind::HostFreed,
-            severity: access.severity,
-            action: (HostAction::Frees, access.start),
-            work: access.work.clone(),
-        });
-        findings.collect()
     }
 
     /// Returns the accesses of the program since the last call that conflict with a pending operation.
@@ -369,14 +354,10 @@ mod tests {
         unsafe { page.as_ptr().read_volatile() };
         let accessed = kinds(check.take_page_accesses());
         assert_eq!(accessed, [(FindingKind::HostAccessed, HostAction::Reads)]);
-        let freed = kinds(check.check_free(start..start + 4096));
-        assert_eq!(freed, [(FindingKind::HostFreed, HostAction::Frees)]);
-        assert!(check.check_free(start + 64..start + 4096).is_empty());
         assert!(check.begin_operation(1).is_empty());
         check.end_operation(1);
         page[0] = 1;
         assert!(check.take_page_accesses().is_empty());
-        assert!(check.check_free(start..start + 4096).is_empty());
     }
 
     #[test]
