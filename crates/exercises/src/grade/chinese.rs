@@ -103,7 +103,7 @@ chinese! {
         RowsNotInitialized(pitch) =>
             "有些行没有复制数据或清零，或者复制到了别的行：pitch（{pitch}）不是元素的个数，\
              第 `r` 行从 `(char *)base + r * pitch` 开始";
-        PaddingOfRow(width) => "列超出了行的末尾：每行 {width}之后到 pitch 为止是填充";
+        PaddingOfRow(width) => "列超出了行的末尾：每行 {width}之后到 pitch 为止是补齐";
         TileNotLoaded => "分块的边缘或光环（halo）没有加载，或者有线程跳过了写入";
         LocalNotInitialized => "线程自己的数组没有初始化，或者只初始化了一部分";
         MissingBarrier => "两行之间缺少 `__syncthreads()`";
