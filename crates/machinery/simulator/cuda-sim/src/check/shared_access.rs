@@ -11,7 +11,7 @@ use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING, SharedShadow};
 use crate::isa::AccessKind;
 use crate::isa::check_event::{CheckEvent, CheckEvents, SharedArray};
-use crate::lanes::{FULL, active};
+use crate::lanes::{FULL, LANES, active};
 
 /// The maximum number of deferred reads per block. Further reads are recorded as findings at once.
 const MAX_DEFERRED_READS: usize = 1 << 16;
@@ -47,7 +47,10 @@ impl Checker {
             self.record_stores(current, lanes, &values.stored);
         }
         let array = events.array(current.site);
-        if checks.memory && active(mask).any(|lane| !array.contains(at.of(lane), bytes)) {
+        let contains = |lane| array.contains(at.of(lane), bytes);
+        // Without branches, so that vector instructions compare the addresses. Inactive lanes may be outside.
+        let all_inside = (0..LANES).fold(true, |inside, lane| inside & contains(lane));
+        if checks.memory && !all_inside && !active(mask).all(contains) {
             self.record_outside_array(shared, current, lanes, array);
         }
         let shadow_access = current.shadow_access();
