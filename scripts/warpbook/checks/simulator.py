@@ -41,7 +41,7 @@ def simulated_line(text):
         title = re.sub(r" (?:at )?0x\w+(?: is)?|, outside every .*", "", text)
         severity, kind, count = "error", FAULTS[fault[1]], 1
     else:
-        check = re.match(r"(error|warning): (\w+): (.*?)(?: \((\d+) times\))?$", text)
+        check = re.match(r"(error|warning): (\w+): (.*?)(?: \((\d+) times(?:, PTX lines [^)]*)?\))?$", text)
         if not check or check[2] not in KINDS:
             return None
         severity, kind, title, count = check.groups()
