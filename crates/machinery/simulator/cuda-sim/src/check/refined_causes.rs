@@ -12,14 +12,12 @@ const MAX_SOURCE_BYTES: u64 = 1 << 22;
 
 /// Replaces the causes that the kinds of findings suggest by better ones.
 pub fn refine(findings: &mut [Finding]) {
-    let causes: Vec<_> = (findings.iter().enumerate())
-        .filter_map(|(nth, finding)| {
-            let cause = missed_barrier_cause(finding).or_else(|| race_cause(finding, findings));
-            Some((nth, cause?))
-        })
+    let causes: Vec<Option<Cause>> = findings
+        .iter()
+        .map(|finding| missed_barrier_cause(finding).or_else(|| race_cause(finding, findings)))
         .collect();
-    for (nth, cause) in causes {
-        findings[nth].likely_cause = Some(cause);
+    for (finding, cause) in findings.iter_mut().zip(causes) {
+        finding.likely_cause = cause.or(finding.likely_cause.take());
     }
 }
 
@@ -110,7 +108,8 @@ fn race_cause(race: &Finding, findings: &[Finding]) -> Option<Cause> {
     }
 }
 
-/// A source line, by its file and number; a line of PTX if the source line is unknown.
+/// A source line, by its file and number; a line of PTX if the source line is unknown. The nearest known line does not
+/// show that two accesses are in one statement.
 type Line<'a> = (Option<&'a str>, u32);
 
 /// Returns the lines of a race, in order; `None` for other findings.
@@ -123,16 +122,17 @@ fn lines_of(finding: &Finding) -> Option<(Line<'_>, Line<'_>)> {
 }
 
 fn line_of(source: &SourceLine) -> Line<'_> {
-    match source.line {
-        0 => (None, source.ptx_line),
-        line => (source.file.as_deref(), line),
+    if source.line == 0 || source.is_nearest {
+        (None, source.ptx_line)
+    } else {
+        (source.file.as_deref(), source.line)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::Details;
+    use crate::check::{Details, OtherAccess};
 
     #[test]
     fn missed_barriers_are_told_apart_by_the_source() {
@@ -162,5 +162,33 @@ mod tests {
                       if (t >= n) return;\nsync();\n}\n";
         assert_eq!(cause(called, 2, 5), Cause::ReturnBeforeBarrier);
         assert_eq!(cause("", 2, 5), Cause::BarrierInBranch, "not the source");
+    }
+
+    #[test]
+    fn nearest_lines_are_not_taken_for_one_statement() {
+        let cause = |is_nearest| {
+            let line = |ptx_line, is_nearest| SourceLine {
+                file: Some("kernel.cu".to_owned()),
+                line: 7,
+                ptx_line,
+                is_nearest,
+            };
+            let kind = FindingKind::ReadAfterWrite;
+            let race = Finding {
+                source: line(70, is_nearest),
+                other: Some(OtherAccess {
+                    block: [0; 3],
+                    thread: [0; 3],
+                    source: line(60, false),
+                    write: true,
+                }),
+                ..Finding::of_program(kind, Severity::Warning, Details::None)
+            };
+            let mut findings = [race];
+            refine(&mut findings);
+            findings[0].likely_cause.take()
+        };
+        assert_eq!(cause(false), Some(Cause::StatementNeedsWarpSync));
+        assert_eq!(cause(true), Some(Cause::MissingWarpSync));
     }
 }
