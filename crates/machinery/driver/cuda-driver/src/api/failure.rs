@@ -38,27 +38,46 @@ pub fn report_failure(
     find: fn(Code) -> Option<&'static ErrorText>,
     body: impl FnOnce() -> Code,
 ) -> Code {
+    // Hundreds of functions instantiate this one, so everything that does not depend on `body` is a function of its
+    // own.
+    let depth = begin_call();
+    let code = body();
+    end_call(function, find, depth, code);
+    code
+}
+
+/// Counts the API function that the thread enters. Returns the number of those that it is already in.
+fn begin_call() -> u32 {
     let depth = CALLS.with(|calls| calls.depth.replace(calls.depth.get() + 1));
     if depth == 0 {
         reason::take();
     }
-    let code = body();
+    depth
+}
+
+/// Restores the number of API functions that the thread is in, and reports the result of the outermost one.
+fn end_call(
+    function: &'static str,
+    find: fn(Code) -> Option<&'static ErrorText>,
+    depth: u32,
+    code: Code,
+) {
     CALLS.with(|calls| calls.depth.set(depth));
-    if depth == 0 && code != SUCCESS && !fork::in_child() {
-        let error = find(code).map(|&(_, name, meaning)| (name, meaning));
-        let call = FailedCall {
-            function,
-            code,
-            error,
-            kernel: CALLS.with(|calls| calls.kernel.take()),
-            reason: reason::take(),
-        };
-        catch_panic(function, || {
-            SIMULATOR.telemetry.emit(Event::CallFailed(&call));
-            Ok(())
-        });
+    if depth > 0 || code == SUCCESS || fork::in_child() {
+        return;
     }
-    code
+    let error = find(code).map(|&(_, name, meaning)| (name, meaning));
+    let call = FailedCall {
+        function,
+        code,
+        error,
+        kernel: CALLS.with(|calls| calls.kernel.take()),
+        reason: reason::take(),
+    };
+    catch_panic(function, &mut || {
+        SIMULATOR.telemetry.emit(Event::CallFailed(&call));
+        Ok(())
+    });
 }
 
 /// Names the kernel that the running API function failed to launch, for the report.

@@ -67,7 +67,7 @@ pub fn take_findings() -> Vec<Finding> {
 /// during a call, as on Ctrl-C, because that call holds the driver's lock; and nothing in a forked child,
 /// because its parent reports.
 pub extern "C" fn at_exit() {
-    catch_panic("exit", || {
+    catch_panic("exit", &mut || {
         let driver_is_busy =
             SIMULATOR.try_lock_driver().is_none() && !SIMULATOR.queue.in_background();
         if fork::in_child() || driver_is_busy {

@@ -108,7 +108,7 @@ macro_rules! function {
             #[allow(unused_unsafe, reason = "a call without arguments is safe")]
             unsafe extern "C" fn simulated($($argument: $type),*) -> Code {
                 $crate::api::failure::report_failure(stringify!($name), $crate::api::error::find, || {
-                    catch_panic(stringify!($name), || {
+                    catch_panic(stringify!($name), &mut || {
                         CALLS.fetch_add(1, Ordering::Relaxed);
                         check_permitted!($simulator);
                         default_stream!($default);

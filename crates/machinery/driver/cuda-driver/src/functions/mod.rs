@@ -125,7 +125,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub fn not_implemented(name: &'static str) -> Code {
     match backend::backend() {
         None => CudaError::NotInitialized.code(),
-        Some(Backend::Simulator) => catch_panic(name, || {
+        Some(Backend::Simulator) => catch_panic(name, &mut || {
             api::check_permitted()?;
             api::not_simulated(name)
         }),

@@ -158,7 +158,7 @@ fn install() {
 
 /// Handles an access violation. `catch_panic` does not allocate unless a panic occurs.
 extern "C" fn on_access_violation(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    catch_panic("the page-access handler", || {
+    catch_panic("the page-access handler", &mut || {
         // SAFETY: with `SA_SIGINFO`, the system passes a valid `siginfo_t`.
         let address = unsafe { (*info).si_addr() }.addr() as u64;
         match is_guarded(address) {
