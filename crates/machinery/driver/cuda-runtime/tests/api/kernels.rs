@@ -127,7 +127,7 @@ fn a_kernel_reports_its_attributes() {
     calls! { cudaFuncGetAttributes(&mut attributes, host(&SAXPY)); }
     assert_eq!(
         (attributes.ptx_version, attributes.binary_version),
-        (64, 90)
+        (52, 90)
     );
     assert_eq!(
         (attributes.max_threads_per_block, attributes.shared_size),

@@ -117,7 +117,7 @@ impl FunctionSettings {
 pub(super) fn attribute_value(
     device: &DeviceSpec,
     kernel: &Kernel,
-    ptx_version: u32,
+    ptx_target: u32,
     settings: &FunctionSettings,
     number: i32,
 ) -> Result<i32, CudaError> {
@@ -128,7 +128,8 @@ pub(super) fn attribute_value(
         2 => kernel.const_bytes,
         3 => kernel.local_bytes,
         4 => kernel.limit_by_launch_bounds(kernel.registers),
-        5 => ptx_version,
+        // NVIDIA's manual describes the version of the PTX language, but a GPU returns the target architecture.
+        5 => ptx_target,
         6 => major * 10 + minor,
         // `CU_FUNC_ATTRIBUTE_CACHE_MODE_CA`: true if all loads are cached in L1 regardless of their own cache
         // operators. They follow their operators.
@@ -173,9 +174,9 @@ impl Driver {
     /// unless the number is between 0 and 15, and with [`CudaError::InvalidHandle`] for an unknown function.
     pub fn function_attribute(&self, function: FunctionId, number: i32) -> Result<i32, CudaError> {
         let (function, module) = self.loaded_function(function)?;
-        let version = module.program.listing.ptx_version;
+        let target = module.program.listing.ptx_target;
         let kernel = module.kernel(function);
-        attribute_value(&self.device, kernel, version, &function.settings, number)
+        attribute_value(&self.device, kernel, target, &function.settings, number)
     }
 
     /// `cuFuncSetAttribute`: sets an attribute. Attribute 8 is the maximum dynamic shared memory in bytes, up

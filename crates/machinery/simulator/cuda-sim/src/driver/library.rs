@@ -172,8 +172,8 @@ impl Driver {
     /// if there is no such attribute.
     pub fn kernel_attribute(&self, kernel: KernelId, number: i32) -> Result<i32, CudaError> {
         let (kernel, entry) = self.kernel(kernel)?;
-        let version = self.library(kernel.library)?.program.listing.ptx_version;
-        attribute_value(&self.device, entry, version, &kernel.settings, number)
+        let target = self.library(kernel.library)?.program.listing.ptx_target;
+        attribute_value(&self.device, entry, target, &kernel.settings, number)
     }
 
     /// `cuKernelSetAttribute`: sets an attribute like [`Driver::set_function_attribute`], in all contexts.

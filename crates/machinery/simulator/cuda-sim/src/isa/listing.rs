@@ -13,8 +13,8 @@ use std::fmt;
 /// An instruction's *address* is its index in the code. Basic blocks are numbered across all functions.
 #[derive(Default)]
 pub struct Listing {
-    /// The version of the PTX, as `10 * major + minor`.
-    pub ptx_version: u32,
+    /// The architecture that the PTX targets: 80 for `sm_80`.
+    pub ptx_target: u32,
     pub kernels: Vec<Kernel>,
     /// The basic blocks, by the numbers in their `enter` instructions.
     pub blocks: Vec<BlockInfo>,

@@ -80,8 +80,7 @@ fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Pr
         .listing
         .shared_names
         .clone_from(&layout.shared_names);
-    let (major, minor) = module.version;
-    program.listing.ptx_version = major.saturating_mul(10).saturating_add(minor);
+    program.listing.ptx_target = module.target.sm;
     let cpu = Cpu::detect();
     let context = ModuleContext {
         ast: module,
