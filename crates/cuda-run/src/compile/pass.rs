@@ -82,8 +82,10 @@ impl Compiler<'_> {
             // Line information for the profiler and the sanitizer.
             "-gline-directives-only",
         ];
-        let args = args.map(OsString::from).into_iter();
-        args.chain(self.flags.kernels.iter().map(OsString::from))
+        args.iter()
+            .chain(&self.clang.undefined_value_options())
+            .map(OsString::from)
+            .chain(self.flags.kernels.iter().map(OsString::from))
             .collect()
     }
 }

@@ -185,6 +185,47 @@ pub fn undefined_device_symbols() -> Result<(), Failed> {
         .assert_exit(1, &["undefined functions or variables", function, variable])
 }
 
+/// Passes a variable that only the leader has set to shuffles, as in warp-aggregated atomics.
+pub fn undefined_arguments() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "tickets.cu",
+        r#"#include <cooperative_groups.h>
+#include <cstdio>
+namespace cg = cooperative_groups;
+__device__ int broadcast(int value) { return __shfl_sync(0xffffffff, value, 0); }
+__global__ void tickets(int *counters) {
+    int ticket, tile_ticket, group_ticket, wrapped;
+    if (threadIdx.x % 32 == 0) ticket = atomicAdd(&counters[0], 32);
+    ticket = __shfl_sync(0xffffffff, ticket, 0);
+    auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+    if (tile.thread_rank() == 0) tile_ticket = atomicAdd(&counters[1], 32);
+    tile_ticket = tile.shfl(tile_ticket, 0);
+    auto group = cg::coalesced_threads();
+    if (group.thread_rank() == 0) group_ticket = atomicAdd(&counters[2], group.size());
+    group_ticket = group.shfl(group_ticket, 0);
+    if (threadIdx.x % 32 == 0) wrapped = atomicAdd(&counters[3], 32);
+    wrapped = broadcast(wrapped);
+    if (threadIdx.x % 32 == 9) atomicAdd(&counters[4], ticket + tile_ticket + group_ticket + wrapped);
+}
+int main() {
+    int *counters;
+    cudaMallocManaged(&counters, 5 * sizeof(int));
+    tickets<<<1, 64>>>(counters);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < 5; ++i) printf("%d ", counters[i]);
+}
+"#,
+    );
+    for flag in ["-rdc=false", "-rdc=true"] {
+        let run = workspace.run(&["--quiet", flag, "tickets.cu"]);
+        run.assert_exit(0, &[])?;
+        // Each counter grows by 32 per warp; each kind of ticket is 0 for one warp and 32 for the other.
+        assert_eq!(run.stdout, "64 64 64 64 128 ", "{flag}: {run:#?}");
+    }
+    Ok(())
+}
+
 /// clang 14 miscompiles the tests to 1 instead of 7, with and without device linking.
 pub fn sign_test() -> Result<(), Failed> {
     let workspace = Workspace::new();

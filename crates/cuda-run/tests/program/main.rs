@@ -51,6 +51,7 @@ fn main() -> ExitCode {
             "a compile error is reported once with its line" => compiles::compile_errors,
             "deprecated syntax is accepted with a warning" => compiles::deprecated_syntax_is_accepted,
             "sign tests are correct with every clang" => kernels::sign_test,
+            "lanes may pass undefined values to shuffles" => kernels::undefined_arguments,
             "an undefined function is reported with its line" => compiles::undefined_functions,
             "a file without a main is an error with advice" => compiles::missing_main,
             "exit, _exit and return set the exit status" => exits::exit_statuses,

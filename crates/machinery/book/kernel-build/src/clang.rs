@@ -90,6 +90,17 @@ impl Clang {
         &self.version
     }
 
+    /// Returns the options with which a program may pass undefined values, as it may with nvcc. By default clang
+    /// assumes that no argument is undefined. It then drops the condition of the only assignment to a variable
+    /// that all lanes pass to a shuffle, so that each lane, rather than the leader, adds to a counter.
+    pub fn undefined_value_options(&self) -> [&'static str; 2] {
+        let option = match self.version.starts_with("14.") {
+            true => "-disable-noundef-analysis",
+            false => "-no-enable-noundef-analysis",
+        };
+        ["-Xclang", option]
+    }
+
     /// Returns the name and version as written in the stamp.
     pub fn name(&self) -> String {
         format!("clang {}", self.version)
@@ -141,7 +152,8 @@ impl Clang {
             message,
         };
         let command = command(&self.program);
-        let output = match compile_with(command, tree, &source, &[], TRUSTED_LIMITS) {
+        let options = self.undefined_value_options().map(OsString::from);
+        let output = match compile_with(command, tree, &source, &options, TRUSTED_LIMITS) {
             Ok(output) => output,
             Err(RunError::NotStarted(reason)) => {
                 return Err(Error::io(self.program.as_ref())(reason));

@@ -149,7 +149,13 @@ impl UntrustedSource<'_> {
             kill_group: false,
         };
         let terminated = |reason| Err(self.terminated(clang, reason));
-        let output = match compile_with(command, tree, &source, &self.options(&dep_file), limits) {
+        let output = match compile_with(
+            command,
+            tree,
+            &source,
+            &self.options(clang, &dep_file),
+            limits,
+        ) {
             Ok(output) => output,
             Err(RunError::NotStarted(reason)) => return Err(io(reason).into()),
             Err(RunError::TimedOut(limit)) => return terminated(Termination::TimedOut(limit)),
@@ -171,9 +177,10 @@ impl UntrustedSource<'_> {
 
     /// Returns clang's options, in addition to those of every kernel. clang lists the files that it opens in
     /// `dep_file`.
-    fn options(&self, dep_file: &Path) -> Vec<OsString> {
+    fn options(&self, clang: &Clang, dep_file: &Path) -> Vec<OsString> {
         let mut options: Vec<OsString> = Vec::new();
         let mut add = |words: &[&str]| options.extend(words.iter().map(OsString::from));
+        add(&clang.undefined_value_options());
         add(self.optimization.options());
         // Compile in clang's own process instead of starting another one.
         add(&["-fintegrated-cc1", "-fno-crash-diagnostics"]);
