@@ -63,6 +63,7 @@ pub fn main(args: &[OsString]) -> ! {
     cuda_driver::set_observer(Box::new(|event| {
         writer.write_simulator_event(&event);
     }));
+    cuda_driver::locate_allocations(|| WRITER.get()?.allocation());
     if flags.measure {
         cuda_runtime::time_launches(Box::new(|launch| {
             writer.write(&Event::Measured(launch));

@@ -31,7 +31,8 @@ pub fn pitch() -> Result<(), Failed> {
              }}\n"
         )
     };
-    let allocation = "allocated 1st, with a pitch of 512 bytes for rows of 400 bytes";
+    let allocation = "byte allocation `p` at cause.cu:7 (`cudaMallocPitch`), with a pitch of 512 bytes for rows of 400 \
+                      bytes";
     check(
         &launch("pitch", 40),
         &[
@@ -91,7 +92,7 @@ pub fn managed_memory() -> Result<(), Failed> {
     for (index, details) in [
         (
             "threadIdx.x + 1",
-            "right past the end of the 256-byte allocation",
+            "right past the end of the 256-byte allocation `p` at cause.cu:4 (`cudaMallocManaged`)",
         ),
         (
             "(int)threadIdx.x - 1",
@@ -140,4 +141,38 @@ pub fn shared_arrays() -> Result<(), Failed> {
             "4 bytes before the start of the array `tile` of 256 bytes\n  likely cause: a negative index",
         ],
     )
+}
+
+pub fn allocations() -> Result<(), Failed> {
+    let program = "__global__ void k(float *p) { p[threadIdx.x] = 1; }\n\
+         float *buffer(size_t bytes) {\n\
+             float *p;\n\
+             cudaMalloc(&p, bytes);\n\
+             return p;\n\
+         }\n\
+         int main() {\n\
+             float *a, *b; cudaMalloc(&a, 64); cudaMalloc((void **)&b, 128);\n\
+             k<<<1, 16>>>(a);\n\
+             k<<<1, 32>>>(b);\n\
+             k<<<1, 16>>>(buffer(64));\n\
+             k<<<1, 64>>>(buffer(64));\n\
+             cudaDeviceSynchronize();\n\
+         }\n";
+    check(
+        program,
+        &["the 64-byte allocation `p` at cause.cu:4 (`cudaMalloc`, 2nd allocation of this line)"],
+    )?;
+    let program = program.replace("k<<<1, 64>>>", "k<<<1, 16>>>");
+    check(
+        &program,
+        &[
+            "the 64-byte allocation `a` at cause.cu:8 (`cudaMalloc`)\n",
+            "the 128-byte allocation `b` at cause.cu:8 (`cudaMalloc`)\n",
+        ],
+    )?;
+    // Without checks, allocations are only numbered.
+    let workspace = Workspace::new();
+    workspace.write("cause.cu", &program.replace("k<<<1, 32>>>", "k<<<1, 33>>>"));
+    let run = workspace.run(&["cause.cu"]);
+    run.assert_exit(0, &["allocated 2nd"])
 }

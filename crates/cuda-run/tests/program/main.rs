@@ -71,6 +71,7 @@ fn main() -> ExitCode {
             "reads of rows that no copy wrote name the pitch" => causes::rows_not_copied,
             "an index past the end of managed memory is no host pointer" => causes::managed_memory,
             "arrays in shared memory are named" => causes::shared_arrays,
+            "with checks, allocations have the line of their call" => causes::allocations,
             "identical launches are counted" => report::identical_launches_are_counted,
             "a closed pipe ends the program" => exits::closed_pipe,
             "the headers that the notes' listings include exist" => notes::listing_headers,

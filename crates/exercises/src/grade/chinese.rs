@@ -7,7 +7,7 @@ use cuda_driver::findings::{
     FaultKind, HostAction, HostMemory, Lanes, MbarrierMisuse, NamedArray, PendingWork, TimeLimit,
     WarpgroupMisuse,
 };
-use cuda_driver::{AllocationRecord, Rows, SourceLine};
+use cuda_driver::{AllocationCall, AllocationRecord, Rows, SourceLine};
 
 use super::compile::is_in_submission;
 use crate::lang::Lang;
@@ -313,15 +313,33 @@ impl Chinese for AllocationRecord {
         let AllocationRecord {
             bytes, base, order, ..
         } = self;
-        match &self.name {
-            Some(name) => write!(f, "`{name}`（{bytes} 字节）"),
-            None => {
-                write!(f, "位于 {base:#x} 的 {bytes} 字节的分配（第 {order} 次分配")?;
+        match (&self.name, &self.call) {
+            (Some(name), _) => write!(f, "`{name}`（{bytes} 字节）"),
+            (None, call) => {
+                match call {
+                    Some(call) => write!(f, "{}的 {bytes} 字节（", Zh(call))?,
+                    None => write!(f, "位于 {base:#x} 的 {bytes} 字节的分配（")?,
+                }
+                write!(f, "第 {order} 次分配")?;
                 if let Some(Rows { width, pitch }) = self.rows {
                     write!(f, "，每行 {width} 字节，pitch 为 {pitch} 字节")?;
                 }
                 f.write_str("）")
             }
+        }
+    }
+}
+
+impl Chinese for AllocationCall {
+    fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}:{} 处由 `{}` 分配",
+            self.file, self.line, self.function
+        )?;
+        match &self.variable {
+            Some(variable) => write!(f, "给 `{variable}` "),
+            None => Ok(()),
         }
     }
 }
@@ -405,6 +423,7 @@ mod tests {
             order,
             name: None,
             rows: None,
+            call: None,
         };
         let table = AllocationRecord {
             name: Some("table".to_owned()),

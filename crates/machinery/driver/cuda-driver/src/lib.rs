@@ -42,13 +42,14 @@ mod status;
 pub mod types;
 
 pub use api::device::{VERSION as SIMULATED_VERSION, device_bus_id, device_memory, device_uuid};
-pub use api::failure::{name_kernel, report_failure, report_fetched};
+pub use api::failure::{current_function, name_kernel, report_failure, report_fetched};
 pub use api::options::{
     active_checks, check, interrupt_launches_on_ctrl_c, is_profiling, poison, profile, progress,
     set_sample_seed, shuffle, trace,
 };
 pub use api::telemetry::{
-    LaunchRecorder, defer_findings, record_launches, set_observer, take_findings,
+    LaunchRecorder, defer_findings, locate_allocations, record_launches, set_observer,
+    take_findings,
 };
 pub use cuda_sim::check::reason::{self, Reason};
 pub use cuda_sim::check::{
@@ -61,7 +62,7 @@ pub use cuda_sim::isa::{
     AccessClass, AccessKind, AccessSet, Direction, Memory, SourceLine, coordinates,
 };
 pub use cuda_sim::launch::{LaunchRecord, LaunchReport};
-pub use cuda_sim::memory::global::{AllocationRecord, MAX_DEVICES, Rows};
+pub use cuda_sim::memory::global::{AllocationCall, AllocationRecord, MAX_DEVICES, Rows};
 pub use cuda_sim::{check as findings, device, model, profile as counters};
 pub use fork::{in_child, install_handler as detect_forks};
 pub use functions::backend::{

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::fs;
 use std::path::Path;
 
+use cuda_driver::AllocationCall;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -20,19 +22,56 @@ impl fmt::Display for Location {
     }
 }
 
+/// A call in the program's source.
+#[derive(Clone)]
+struct Call {
+    location: Location,
+    column: Option<u32>,
+}
+
 /// The locations of known call sites.
 #[derive(Default)]
-pub struct Callers(Mutex<HashMap<Vec<usize>, Option<Location>>>);
+pub struct Callers {
+    known: Mutex<HashMap<Vec<usize>, Option<Call>>>,
+    /// The last allocation of each call.
+    allocations: Mutex<HashMap<(Location, Option<u32>), AllocationCall>>,
+}
 
 impl Callers {
     /// Returns the line of the program that called this library; `None` if the calling code has no line table. `kernel` is the
     /// kernel that the call launches.
     pub fn locate(&self, kernel: Option<&str>) -> Option<Location> {
+        Some(self.find(kernel)?.location)
+    }
+
+    /// Returns the call of the program that makes an allocation, in which the calling thread is. It is counted.
+    pub fn allocation(&self) -> Option<AllocationCall> {
+        let function = cuda_driver::current_function()?;
+        let Call { location, column } = self.find(None)?;
+        let mut allocations = self.allocations.lock();
+        let call = allocations.entry((location, column));
+        let call = call
+            .and_modify(|call| call.repetition += 1)
+            .or_insert_with_key(|(location, column)| {
+                let function = base_name(function);
+                AllocationCall {
+                    function: function.to_owned(),
+                    variable: source_line(location)
+                        .and_then(|line| variable(&line, *column, function)),
+                    file: location.file.clone(),
+                    line: location.line,
+                    repetition: 1,
+                }
+            });
+        Some(call.clone())
+    }
+
+    fn find(&self, kernel: Option<&str>) -> Option<Call> {
         let frames = program_frames();
-        let mut known = self.0.lock();
-        let location = known.entry(frames);
-        let frames = location.key().clone();
-        location.or_insert_with(|| line_of(&frames, kernel)).clone()
+        let mut known = self.known.lock();
+        let call = known.entry(frames);
+        let frames = call.key().clone();
+        call.or_insert_with(|| call_of(&frames, kernel)).clone()
     }
 }
 
@@ -72,13 +111,13 @@ fn image(address: usize) -> usize {
     if found == 0 { 0 } else { info.dli_fbase.addr() }
 }
 
-/// Returns the line of the first of these frames that is in the program's own source: not in the launch stub that
+/// Returns the call in the first of these frames that is in the program's own source: not in the launch stub that
 /// a compiler generates for a kernel, nor in a function of the CUDA headers.
 #[cfg(unix)]
-fn line_of(frames: &[usize], kernel: Option<&str>) -> Option<Location> {
+fn call_of(frames: &[usize], kernel: Option<&str>) -> Option<Call> {
     // Without a line table, the next frame's would name another call.
     for &address in frames {
-        let mut location = None;
+        let mut call = None;
         let mut has_lines = false;
         backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
             let (Some(file), Some(line)) = (symbol.filename(), symbol.lineno()) else {
@@ -89,23 +128,25 @@ fn line_of(frames: &[usize], kernel: Option<&str>) -> Option<Location> {
                 .name()
                 .map(|name| name.to_string())
                 .unwrap_or_default();
-            if location.is_none() && !is_stub(&name, kernel) && !is_header(file) {
+            if call.is_none() && !is_stub(&name, kernel) && !is_header(file) {
                 let file = file.strip_prefix(".").unwrap_or(file);
-                location = Some(Location {
+                let location = Location {
                     file: file.display().to_string(),
                     line,
-                });
+                };
+                let column = symbol.colno();
+                call = Some(Call { location, column });
             }
         });
-        if location.is_some() || !has_lines {
-            return location;
+        if call.is_some() || !has_lines {
+            return call;
         }
     }
     None
 }
 
 #[cfg(not(unix))]
-fn line_of(_frames: &[usize], _kernel: Option<&str>) -> Option<Location> {
+fn call_of(_frames: &[usize], _kernel: Option<&str>) -> Option<Call> {
     None
 }
 
@@ -127,6 +168,45 @@ fn is_header(file: &Path) -> bool {
     directory.ends_with("include/warpbook")
 }
 
+/// Returns the text of a line of the program's source, if the file can be read.
+fn source_line(location: &Location) -> Option<String> {
+    /// The size above which a file is not read.
+    const MAX_BYTES: u64 = 1 << 22;
+    let file = fs::metadata(&location.file).ok()?;
+    if !file.is_file() || file.len() > MAX_BYTES {
+        return None;
+    }
+    let text = fs::read_to_string(&location.file).ok()?;
+    Some(text.lines().nth(location.line as usize - 1)?.to_owned())
+}
+
+/// Returns the pointer that the call of an allocating function sets: its first argument, without `&` and casts. `None`
+/// if it is no plain variable or member, or if the line has several calls and the column is unknown.
+fn variable(line: &str, column: Option<u32>, function: &str) -> Option<String> {
+    let start = (column.unwrap_or(0) as usize).saturating_sub(1);
+    let line = line.get(start..).unwrap_or(line);
+    let mut calls = line.split(function).skip(1);
+    let arguments = calls.next()?.trim_start().strip_prefix('(')?;
+    if start == 0 && calls.next().is_some() {
+        return None;
+    }
+    let argument = arguments.split(',').next()?;
+    let name = argument.rsplit(['&', '*', '(']).next()?;
+    let name = name.trim().trim_end_matches(')');
+    let is_plain = |c: char| c.is_alphanumeric() || "_.->[]:".contains(c);
+    (argument.contains('&') && !name.is_empty() && name.chars().all(is_plain))
+        .then(|| name.to_owned())
+}
+
+/// Returns the name of a function as programs write it, without the suffixes of versions and default streams.
+pub fn base_name(function: &str) -> &str {
+    let name = function.trim_end_matches("_ptsz").trim_end_matches("_ptds");
+    match name.rsplit_once("_v") {
+        Some((base, version)) if version.bytes().all(|byte| byte.is_ascii_digit()) => base,
+        _ => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +216,39 @@ mod tests {
         assert!(is_stub("scale<float>", Some("math::scale<float>")));
         assert!(is_stub("_Z20__device_stub__scalePfif", None));
         assert!(!is_stub("main", Some("scale")) && !is_stub("main", None));
+    }
+
+    #[test]
+    fn variables_of_allocations_are_read_from_the_source() {
+        let of = |line, column| variable(line, column, "cudaMalloc");
+        let name = |text: &str| Some(text.to_owned());
+        assert_eq!(of("  cudaMalloc(&d_a, n);", None), name("d_a"));
+        assert_eq!(
+            of("CHECK(cudaMalloc((void **)&m.p[1], 4));", Some(1)),
+            name("m.p[1]")
+        );
+        assert_eq!(
+            of("cudaMalloc(reinterpret_cast<void **>(&x), 4);", Some(1)),
+            name("x")
+        );
+        let two = "cudaMalloc(&a, 4); cudaMalloc(&b, 4);";
+        assert_eq!(
+            [None, Some(20)].map(|column| of(two, column)),
+            [None, name("b")]
+        );
+        assert_eq!(
+            of("cudaMalloc(out, 4);", None),
+            None,
+            "the parameter of a helper"
+        );
+        assert_eq!(of("allocate();", None), None);
+    }
+
+    #[test]
+    fn names_lack_versions_and_default_streams() {
+        assert_eq!(base_name("cuMemcpyHtoD_v2_ptds"), "cuMemcpyHtoD");
+        assert_eq!(base_name("cuMemAlloc_v2"), "cuMemAlloc");
+        assert_eq!(base_name("cudaMemcpy"), "cudaMemcpy");
     }
 
     #[test]

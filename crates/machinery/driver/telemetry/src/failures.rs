@@ -14,7 +14,7 @@ use cuda_driver::{FailedCall as SimulatorCall, Reason};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::caller::{Callers, Location};
+use crate::caller::{Callers, Location, base_name};
 use crate::wire::Event;
 
 /// The calls of one function that failed at one place with one error.
@@ -90,7 +90,7 @@ pub enum Judgement {
 /// Records the failed calls of this process.
 pub struct Failures {
     judgement: Judgement,
-    callers: Callers,
+    pub callers: Callers,
     state: Mutex<State>,
 }
 
@@ -179,15 +179,6 @@ impl Failures {
     pub fn events(&self) -> Vec<Event> {
         let state = self.state.lock();
         state.calls.iter().cloned().map(Event::CallFailed).collect()
-    }
-}
-
-/// Returns the name of a function as programs write it, without the suffixes of versions and default streams.
-fn base_name(function: &str) -> &str {
-    let name = function.trim_end_matches("_ptsz").trim_end_matches("_ptds");
-    match name.rsplit_once("_v") {
-        Some((base, version)) if version.bytes().all(|byte| byte.is_ascii_digit()) => base,
-        _ => name,
     }
 }
 
@@ -319,12 +310,5 @@ mod tests {
         failures.record(&call("cuMemFree_v2", 1));
         failures.fetched(2);
         assert_eq!(ignored(&failures), []);
-    }
-
-    #[test]
-    fn names_lack_versions_and_default_streams() {
-        assert_eq!(base_name("cuMemcpyHtoD_v2_ptds"), "cuMemcpyHtoD");
-        assert_eq!(base_name("cuMemAlloc_v2"), "cuMemAlloc");
-        assert_eq!(base_name("cudaMemcpy"), "cudaMemcpy");
     }
 }

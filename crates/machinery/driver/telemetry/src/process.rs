@@ -60,6 +60,10 @@ pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
     }
     let sink = SINK.get_or_init(|| create_sink(settings, device));
     cuda_driver::set_observer(Box::new(|event| receive(sink, &event)));
+    cuda_driver::locate_allocations(|| match SINK.get()? {
+        Sink::CudaRun(writer, _) => writer.allocation(),
+        Sink::Local(local) => local.failures.callers.allocation(),
+    });
     exit::at_exit(report);
     if let Sink::Local(_) = sink {
         exit::handle_signals();

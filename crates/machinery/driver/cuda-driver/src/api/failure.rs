@@ -16,6 +16,8 @@ use crate::status::{Code, ErrorText, SUCCESS};
 /// may still call the API while the thread ends.
 struct Calls {
     depth: Cell<u32>,
+    /// The name of the outermost one.
+    function: Cell<&'static str>,
     /// The symbol of the kernel that the running function failed to launch.
     kernel: ManuallyDrop<RefCell<Option<String>>>,
 }
@@ -26,6 +28,7 @@ thread_local! {
     static CALLS: Calls = const {
         Calls {
             depth: Cell::new(0),
+            function: Cell::new(""),
             kernel: ManuallyDrop::new(RefCell::new(None)),
         }
     };
@@ -50,6 +53,7 @@ pub fn report_failure(
 fn begin_call() -> u32 {
     let depth = CALLS.with(|calls| calls.depth.replace(calls.depth.get() + 1));
     if depth == 0 {
+        CALLS.with(|calls| calls.function.set(function));
         reason::take();
     }
     depth
@@ -78,6 +82,11 @@ fn end_call(
         SIMULATOR.telemetry.emit(Event::CallFailed(&call));
         Ok(())
     });
+}
+
+/// Returns the name of the API function that the program called on this thread; `None` if it is in none.
+pub fn current_function() -> Option<&'static str> {
+    CALLS.with(|calls| (calls.depth.get() > 0).then(|| calls.function.get()))
 }
 
 /// Names the kernel that the running API function failed to launch, for the report.

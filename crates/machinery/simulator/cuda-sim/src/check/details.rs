@@ -4,7 +4,7 @@ use super::fault_kind::FaultKind;
 use super::sentences::sentences;
 use crate::isa::check_event::SharedArray;
 use crate::isa::{Listing, SourceLine};
-use crate::memory::global::{AllocationKind, AllocationRecord, Rows};
+use crate::memory::global::{AllocationCall, AllocationKind, AllocationRecord, Rows};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -39,7 +39,7 @@ sentences! {
         /// The mask operand of a warp-wide instruction, and the lanes that it includes or omits by mistake.
         Mask(mask: u32, wrong: Lanes) => "the mask is {mask:#010x}; lanes {wrong}";
         /// An allocation that was not freed.
-        Leak(allocation: AllocationRecord, kind: AllocationKind) => "{allocation} by {}", kind.function();
+        Leak(allocation: AllocationRecord, kind: AllocationKind) => "{allocation}{}", AllocatedBy(allocation, *kind);
         /// An action of the program on host memory that work in a stream still uses.
         Host(action: HostAction, memory: HostMemory, work: PendingWork) =>
             "the program {action} {memory}, which {work}";
@@ -179,8 +179,8 @@ impl AddressDetails {
 }
 
 impl fmt::Display for AllocationRecord {
-    /// Formats an allocation by its name or, if it has none, by its size, address, and position among all
-    /// allocations.
+    /// Formats an allocation by its name or, if it has none, by its size and the call that made it; if the call is
+    /// unknown, by its address and position among all allocations.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let AllocationRecord {
             bytes, base, order, ..
@@ -188,17 +188,48 @@ impl fmt::Display for AllocationRecord {
         if let Some(name) = &self.name {
             return write!(f, "`{name}` ({})", Bytes(*bytes));
         }
-        let order = ordinal(*order);
-        write!(
-            f,
-            "the {bytes}-byte allocation at {base:#x}, allocated {order}"
-        )?;
+        match &self.call {
+            Some(call) => write!(f, "the {bytes}-byte allocation {call}")?,
+            None => {
+                let order = ordinal(*order);
+                write!(
+                    f,
+                    "the {bytes}-byte allocation at {base:#x}, allocated {order}"
+                )?;
+            }
+        }
         match self.rows {
             Some(Rows { width, pitch }) => {
                 let [width, pitch] = [width, pitch].map(Bytes);
                 write!(f, ", with a pitch of {pitch} for rows of {width}")
             }
             None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for AllocationCall {
+    /// Formats a call with the pointer that it sets: `` `p` at main.cu:40 (`cudaMalloc`)``.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(variable) = &self.variable {
+            write!(f, "`{variable}` ")?;
+        }
+        write!(f, "at {}:{} (`{}`", self.file, self.line, self.function)?;
+        match self.repetition {
+            1 => f.write_str(")"),
+            repetition => write!(f, ", {} allocation of this line)", ordinal(repetition)),
+        }
+    }
+}
+
+/// The function that made an allocation, unless the allocation's description names the call.
+struct AllocatedBy<'a>(&'a AllocationRecord, AllocationKind);
+
+impl fmt::Display for AllocatedBy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.call {
+            Some(_) => Ok(()),
+            None => write!(f, " by {}", self.1.function()),
         }
     }
 }

@@ -74,6 +74,21 @@ pub struct AllocationRecord {
     pub name: Option<String>,
     /// The layout of the rows, if the memory is pitched.
     pub rows: Option<Rows>,
+    /// The call of the program that made the allocation, if it is known.
+    pub call: Option<AllocationCall>,
+}
+
+/// The call of a program that made an allocation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllocationCall {
+    /// The name of the function, such as `cudaMalloc`.
+    pub function: String,
+    /// The pointer that the call sets, as the source names it.
+    pub variable: Option<String>,
+    pub file: String,
+    pub line: u32,
+    /// The ordinal of the allocation among those of the same line, counted from 1.
+    pub repetition: u64,
 }
 
 /// The layout of pitched memory (`cuMemAllocPitch`).
@@ -108,6 +123,8 @@ pub struct LiveAllocation {
     pub name: Option<Arc<str>>,
     /// The layout of the rows, if the memory is pitched.
     pub rows: Option<Rows>,
+    /// The call of the program that made the allocation, if it is known.
+    pub call: Option<Box<AllocationCall>>,
     /// The bitmap of initialized bytes, if it is tracked.
     pub written: Option<Arc<AtomicInitBitmap>>,
 }
@@ -137,6 +154,7 @@ impl LiveAllocation {
             order: self.order,
             name: self.name.as_deref().map(str::to_owned),
             rows: self.rows,
+            call: self.call.as_deref().cloned(),
         }
     }
 

@@ -10,7 +10,9 @@ mod addresses;
 mod allocation;
 mod reservation;
 
-pub use allocation::{ALIGNMENT, Allocation, AllocationKind, AllocationRecord, Rows};
+pub use allocation::{
+    ALIGNMENT, Allocation, AllocationCall, AllocationKind, AllocationRecord, Rows,
+};
 
 use super::footprint::AccessFootprint;
 use super::init_bitmap::AtomicInitBitmap;
@@ -168,6 +170,7 @@ impl Global {
             order: self.allocation_count,
             name: None,
             rows: None,
+            call: None,
             written: None,
         };
         self.entries.insert(base, entry);
@@ -290,6 +293,13 @@ impl Global {
         }
     }
 
+    /// Sets the call of the program that made the allocation at `base`.
+    pub(crate) fn set_call(&mut self, base: u64, call: AllocationCall) {
+        if let Some(entry) = self.entries.get_mut(&base) {
+            entry.call = Some(Box::new(call));
+        }
+    }
+
     /// Returns the description of the live allocation that contains `address`.
     pub(crate) fn record(&self, address: u64) -> Option<AllocationRecord> {
         let allocation = self.allocation(address)?;
@@ -358,6 +368,7 @@ impl Global {
             order: self.allocation_count,
             name: None,
             rows: None,
+            call: None,
             written: None,
         };
         self.entries.insert(address, entry);

@@ -113,6 +113,7 @@ impl Global {
             order: self.allocation_count,
             name: None,
             rows: None,
+            call: None,
             written: None,
         };
         self.entries.insert(address, entry);
