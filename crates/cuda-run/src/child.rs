@@ -53,6 +53,7 @@ pub fn main(args: &[OsString]) -> ! {
         note(format_args!("error: {error:#}"));
         process::exit(1);
     });
+    cuda_driver::interrupt_launches_on_ctrl_c();
     cuda_driver::profile(flags.counts);
     if let Some(checks) = flags.check {
         cuda_driver::check(checks);
@@ -97,7 +98,6 @@ fn call_main(flags: &Flags, writer: &EventWriter) -> i32 {
 
     type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
 
-    cuda_driver::interrupt_launches_on_ctrl_c();
     // The program looks these functions up by name, so the linker must keep them.
     cuda_runtime::force_link();
     let args = [&flags.name].into_iter().chain(&flags.arguments);

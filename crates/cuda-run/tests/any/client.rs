@@ -188,7 +188,10 @@ fn exit_by_environment() {
                 std::thread::sleep(std::time::Duration::from_secs(60));
                 0
             }
-            Ok("endless") => driver.launch(c"endless"),
+            Ok("endless") => {
+                println!("\nlaunching");
+                driver.launch(c"endless")
+            }
             unknown => panic!("{unknown:?}"),
         };
     }

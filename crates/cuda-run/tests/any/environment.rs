@@ -1,8 +1,11 @@
 //! Programs run without cuda-run: the library reads the environment variables and reports by itself.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::{Run, Workspace, program};
@@ -70,6 +73,25 @@ fn the_report_is_printed_when_a_signal_ends_the_program() {
         );
         assert_eq!(run.stderr.matches("| adds ").count(), 1, "{run:#?}");
     }
+}
+
+/// The launch is ended and reported before the signal terminates the program.
+#[test]
+fn an_interrupt_ends_a_running_launch_first() {
+    let workspace = Workspace::new();
+    let mut command = without_cuda_run(&workspace, "client::exit_by_environment", SUMMARY);
+    command
+        .env("CLIENT_EXIT", "endless")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let stdout = BufReader::new(child.stdout.as_mut().unwrap());
+    assert!(stdout.lines().any(|line| line.unwrap() == "launching"));
+    std::thread::sleep(Duration::from_secs(1));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let run = Run::from(child.wait_with_output().unwrap());
+    run.assert_exit(-1, &["in kernel endless", "| adds   |        1 |"]);
+    assert_eq!(run.stderr.matches("| adds ").count(), 1, "{run:#?}");
 }
 
 #[test]

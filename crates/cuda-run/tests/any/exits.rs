@@ -3,12 +3,16 @@
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::support::{Run, Workspace};
 
 const ROW: &str = "| adds   |        1 |";
+
+/// The report on an endless kernel that was ended.
+const ENDED: &str = "the kernel was interrupted\n  blocks ended: 0 of 1\n  in kernel endless";
 
 fn exiting(workspace: &Workspace, exit_kind: &str) -> Command {
     let mut command = workspace.command(&[], "client::exit_by_environment");
@@ -40,35 +44,45 @@ fn the_time_limit_stops_a_running_launch() {
     command.env("CLIENT_EXIT", "endless");
     workspace
         .output_of(command)
-        .assert_exit(124, &["stopped at its time limit of 2 s", ROW]);
+        .assert_exit(124, &["stopped at its time limit of 2 s", ROW, ENDED]);
 }
 
-/// Starts a program in a process group of its own and waits until it sleeps.
-fn sleeping(workspace: &Workspace) -> Child {
-    let mut command = exiting(workspace, "sleep");
+/// Starts a program in a process group of its own and waits until it prints a line.
+fn started(workspace: &Workspace, exit_kind: &str, line: &str) -> Child {
+    let mut command = exiting(workspace, exit_kind);
     command
         .process_group(0)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let stdout = BufReader::new(child.stdout.as_mut().unwrap());
-    assert!(stdout.lines().any(|line| line.unwrap() == "sleeping"));
+    assert!(stdout.lines().any(|printed| printed.unwrap() == line));
     child
 }
 
 #[test]
 fn an_interrupt_is_left_to_the_program() {
     let workspace = Workspace::new();
-    let child = sleeping(&workspace);
+    let child = started(&workspace, "sleep", "sleeping");
     kill_process_group(Pid::from_child(&child), Signal::INT).unwrap();
     let run = Run::from(child.wait_with_output().unwrap());
     run.assert_exit(130, &["killed by signal 2 (SIGINT", ROW]);
 }
 
 #[test]
+fn an_interrupt_ends_a_running_launch_first() {
+    let workspace = Workspace::new();
+    let child = started(&workspace, "endless", "launching");
+    std::thread::sleep(Duration::from_secs(1));
+    kill_process_group(Pid::from_child(&child), Signal::INT).unwrap();
+    let run = Run::from(child.wait_with_output().unwrap());
+    run.assert_exit(130, &["killed by signal 2 (SIGINT", ROW, ENDED]);
+}
+
+#[test]
 fn a_termination_request_is_forwarded() {
     let workspace = Workspace::new();
-    let child = sleeping(&workspace);
+    let child = started(&workspace, "sleep", "sleeping");
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     let run = Run::from(child.wait_with_output().unwrap());
     run.assert_exit(143, &["killed by signal 15 (SIGTERM", ROW]);

@@ -247,7 +247,7 @@ chinese! {
         InvalidFree { address } => "释放 {address:#x}：它不是核函数中 malloc 给出的地址，或者已经释放过";
         NoImage { handle } => "没有句柄为 {handle:#x} 的纹理或表面对象，或者其内存已经释放";
         Mbarrier(misuse) => "mbarrier：{misuse}";
-        Interrupted => "核函数被中断";
+        Interrupted { ended, blocks } => "核函数被中断；{blocks} 个线程块中有 {ended} 个已经结束";
         Timeout { limit, ended, blocks } => "{limit}；{blocks} 个线程块中有 {ended} 个已经结束";
     }
 

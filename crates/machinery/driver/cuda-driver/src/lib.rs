@@ -69,6 +69,8 @@ pub use functions::backend::{
     Backend, OnSimulatorStart, backend, configured_devices, on_simulator_start,
 };
 pub use log::warn;
+#[cfg(unix)]
+pub use simulator::defer_final_handler;
 pub use simulator::{Event, FailedCall, Observer};
 pub use status::{ErrorText, Status};
 

@@ -47,6 +47,11 @@ fn c_functions_catch_panics() {
     let expected = [
         ("fork.rs", "after_fork", "IN_CHILD.store("),
         ("interrupt.rs", "handler", "cuda_sim::exec::interrupt();"),
+        (
+            "interrupt.rs",
+            "terminating_handler",
+            "let (pending, order) = (&SIGNALS.pending, Ordering::SeqCst);",
+        ),
         // Generated for each row of the table: the exported function, the same with an unknown signature, the
         // fallback for functions that NVIDIA's library lacks, the one before `cuInit`, and the simulator's.
         (

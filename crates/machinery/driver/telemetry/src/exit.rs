@@ -85,6 +85,7 @@ mod unix {
         for signal in TERMINATING {
             install_handler(signal);
         }
+        cuda_driver::defer_final_handler(handler);
     }
 
     /// Runs the hook when the signal handler requests it, and reports its completion.

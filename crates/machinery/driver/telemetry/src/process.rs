@@ -49,11 +49,16 @@ static SINK: OnceLock<Sink> = OnceLock::new();
 ///
 /// Fails if a variable has an invalid value.
 pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
-    cuda_driver::interrupt_launches_on_ctrl_c();
     let settings = Settings::from_env()?;
-    if !settings.is_active() {
-        return Ok(());
+    if settings.is_active() {
+        start(settings, device);
     }
+    cuda_driver::interrupt_launches_on_ctrl_c();
+    Ok(())
+}
+
+/// Starts to collect what the settings request.
+fn start(settings: Settings, device: &'static DeviceSpec) {
     cuda_driver::profile(settings.needs_counters());
     if settings.events_folder.is_some() || settings.summary {
         cuda_driver::defer_findings();
@@ -68,7 +73,6 @@ pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
     if let Sink::Local(_) = sink {
         exit::handle_signals();
     }
-    Ok(())
 }
 
 /// Creates the sink that the settings select.

@@ -89,8 +89,8 @@ fn update_conditions(change: impl FnOnce(&mut LaunchOptions)) {
     SIMULATOR.update_options(change);
 }
 
-/// Makes Ctrl-C end the running launch if the program handles the signal itself. For programs that expect
-/// NVIDIA's driver and know nothing about the simulator.
+/// Makes Ctrl-C and requests to terminate end the running launch, which is reported, before they take effect. For
+/// programs that expect NVIDIA's driver and know nothing about the simulator.
 pub fn interrupt_launches_on_ctrl_c() {
     SIMULATOR.enable_interrupts();
 }

@@ -278,7 +278,7 @@ impl Simulator {
         let mut driver = self.lock_driver()?;
         let interrupt_guard = InterruptGuard::new(self.interrupts_launches());
         let mut report = driver.launch(context, stream, launch)?;
-        drop(interrupt_guard);
+        let pending_signal = interrupt_guard.finish();
         demangle_kernels(&mut report);
         self.telemetry.emit(match &report.result {
             Ok(record) => Event::Launched(record),
@@ -300,6 +300,7 @@ impl Simulator {
         self.telemetry
             .report_findings(&report.findings, fault.and_then(Fault::finding).as_ref());
         self.telemetry.record(report);
+        pending_signal.raise();
         Ok(())
     }
 

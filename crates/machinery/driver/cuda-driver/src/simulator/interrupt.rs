@@ -1,7 +1,14 @@
-//! Ctrl-C during a launch. A program that handles SIGINT itself, as Python does, acts on it only after its
-//! driver call returns, which an endless kernel never does. So the simulator ends the launch first and then
-//! runs the program's handler. Warpbook's own programs terminate on Ctrl-C without this, so they do not
-//! enable it.
+//! Ctrl-C and requests to terminate during a launch. The simulator ends the launch, so that its report lists the lines
+//! at which the threads are.
+//!
+//! A program that handles SIGINT itself, as Python does, acts on it only after its driver call returns, which an endless
+//! kernel never does. Its handler is called at once, next to the request to end the launch. Without a handler of the
+//! program's, the signal terminates the program when the launch has ended and is reported.
+//!
+//! Warpbook's own programs terminate on Ctrl-C without this, so they do not enable it.
+
+#[cfg(unix)]
+pub use unix::{PendingSignal, defer_final_handler, defer_termination};
 
 /// A guard: while it lives, Ctrl-C ends the running launch, if that is enabled.
 pub struct InterruptGuard {
@@ -13,10 +20,43 @@ impl InterruptGuard {
     #[cfg_attr(not(unix), expect(unused_variables, reason = "there is no SIGINT"))]
     pub fn new(enabled: bool) -> Self {
         cuda_sim::exec::forget_interrupts();
+        #[cfg(unix)]
+        unix::set_running(true);
         Self {
             #[cfg(unix)]
             _previous: enabled.then(unix::PreviousAction::replace).flatten(),
         }
+    }
+
+    /// Ends the guard and returns the signal that came during the launch and terminates the program.
+    pub fn finish(self) -> PendingSignal {
+        drop(self);
+        PendingSignal::take()
+    }
+}
+
+impl Drop for InterruptGuard {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        unix::set_running(false);
+    }
+}
+
+#[cfg(not(unix))]
+pub use other::{PendingSignal, defer_termination};
+
+#[cfg(not(unix))]
+mod other {
+    pub fn defer_termination() {}
+
+    pub struct PendingSignal;
+
+    impl PendingSignal {
+        pub fn take() -> Self {
+            PendingSignal
+        }
+
+        pub fn raise(self) {}
     }
 }
 
@@ -25,35 +65,134 @@ mod unix {
     use std::ffi::{c_int, c_void};
     use std::mem::MaybeUninit;
     use std::ptr::{null, null_mut};
-    use std::sync::atomic::{AtomicPtr, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering};
 
-    use libc::{SA_SIGINFO, SIG_DFL, SIG_IGN, SIGINT, sigaction, siginfo_t};
+    use libc::{SA_SIGINFO, SIG_DFL, SIG_IGN, SIGINT, SIGTERM, sigaction, siginfo_t};
 
-    /// The program's signal action while it is replaced. One is enough, because launches run one at a time. Its
-    /// own static, because a signal handler takes no argument.
-    static PREVIOUS_ACTION: AtomicPtr<sigaction> = AtomicPtr::new(null_mut());
+    /// The state that signal handlers share with launches.
+    struct Signals {
+        /// The program's handler of SIGINT while it is replaced. One is enough, because launches run one at a time.
+        previous: AtomicPtr<sigaction>,
+        /// The actions of SIGINT and SIGTERM that [`terminating_handler`] replaced.
+        final_actions: [AtomicPtr<sigaction>; 2],
+        /// The address of a handler that terminates the program, or 0.
+        final_handler: AtomicUsize,
+        /// True while a launch runs.
+        running: AtomicBool,
+        /// The signal that terminates the program when the running launch has ended, or 0.
+        pending: AtomicI32,
+    }
 
-    /// The program's signal action, which is restored on drop.
+    /// The shared state. A static, because a signal handler takes no argument.
+    static SIGNALS: Signals = Signals {
+        previous: AtomicPtr::new(null_mut()),
+        final_actions: [const { AtomicPtr::new(null_mut()) }; 2],
+        final_handler: AtomicUsize::new(0),
+        running: AtomicBool::new(false),
+        pending: AtomicI32::new(0),
+    };
+
+    pub fn set_running(running: bool) {
+        SIGNALS.running.store(running, Ordering::SeqCst);
+    }
+
+    /// Registers a handler that terminates the program, to be treated as the default action.
+    pub fn defer_final_handler(handler: extern "C" fn(c_int)) {
+        SIGNALS
+            .final_handler
+            .store(handler as usize, Ordering::Relaxed);
+    }
+
+    /// Lets SIGINT and SIGTERM end a running launch before they terminate the program, unless it handles or ignores
+    /// them.
+    pub fn defer_termination() {
+        for signal in [SIGINT, SIGTERM] {
+            let Some(action) = action_of(signal) else {
+                continue;
+            };
+            let handler = action.sa_sigaction;
+            if handler != SIG_DFL && handler != SIGNALS.final_handler.load(Ordering::Relaxed) {
+                continue;
+            }
+            let mut replacement = action;
+            replacement.sa_sigaction = terminating_handler as extern "C" fn(c_int) as usize;
+            replacement.sa_flags &= !SA_SIGINFO;
+            let final_action = Box::leak(Box::new(action));
+            SIGNALS.final_actions[index(signal)].store(final_action, Ordering::Release);
+            // SAFETY: `terminating_handler` takes one argument, as the flags without `SA_SIGINFO` require.
+            unsafe { sigaction(signal, &replacement, null_mut()) };
+        }
+    }
+
+    fn index(signal: c_int) -> usize {
+        usize::from(signal == SIGTERM)
+    }
+
+    fn action_of(signal: c_int) -> Option<sigaction> {
+        let mut action = MaybeUninit::<sigaction>::uninit();
+        // SAFETY: `action` is large enough for the action, which `sigaction` fully writes on success.
+        unsafe {
+            if sigaction(signal, null(), action.as_mut_ptr()) != 0 {
+                return None;
+            }
+            Some(action.assume_init())
+        }
+    }
+
+    extern "C" fn terminating_handler(signal: c_int) {
+        let (pending, order) = (&SIGNALS.pending, Ordering::SeqCst);
+        let earlier = pending.compare_exchange(0, signal, order, order);
+        // A second Ctrl-C does not wait for the launch.
+        let is_repeated = signal == SIGINT && earlier == Err(SIGINT);
+        if SIGNALS.running.load(Ordering::SeqCst) && !is_repeated {
+            cuda_sim::exec::interrupt();
+        } else {
+            terminate(signal);
+        }
+    }
+
+    /// Lets a signal take its original effect. Async-signal-safe.
+    fn terminate(signal: c_int) {
+        let action = SIGNALS.final_actions[index(signal)].load(Ordering::Acquire);
+        // SAFETY: `action` is an action of this signal. In a handler the signal is blocked, and delivered when the
+        // handler returns.
+        unsafe {
+            sigaction(signal, action, null_mut());
+            libc::raise(signal);
+        }
+    }
+
+    /// A signal that came during a launch, or 0.
+    #[must_use]
+    pub struct PendingSignal(c_int);
+
+    impl PendingSignal {
+        pub fn take() -> Self {
+            PendingSignal(SIGNALS.pending.swap(0, Ordering::SeqCst))
+        }
+
+        /// Terminates the program if there was a signal.
+        pub fn raise(self) {
+            if self.0 != 0 {
+                terminate(self.0);
+            }
+        }
+    }
+
+    /// The program's handler of SIGINT, which is restored on drop.
     #[must_use]
     pub struct PreviousAction(Box<sigaction>);
 
     impl PreviousAction {
-        /// Replaces the program's handler. Returns `None` if it has none: then Ctrl-C terminates it or is
-        /// ignored.
+        /// Replaces the program's handler. Returns `None` if it has none.
         pub fn replace() -> Option<Self> {
-            let mut action = MaybeUninit::<sigaction>::uninit();
-            // SAFETY: `action` is large enough for the action, which `sigaction` fully writes on success.
-            let action = unsafe {
-                if sigaction(SIGINT, null(), action.as_mut_ptr()) != 0 {
-                    return None;
-                }
-                action.assume_init()
-            };
-            if [SIG_DFL, SIG_IGN].contains(&action.sa_sigaction) {
+            let action = action_of(SIGINT)?;
+            let terminating = terminating_handler as extern "C" fn(c_int) as usize;
+            if [SIG_DFL, SIG_IGN, terminating].contains(&action.sa_sigaction) {
                 return None;
             }
             let mut previous = Box::new(action);
-            PREVIOUS_ACTION.store(&mut *previous, Ordering::Release);
+            SIGNALS.previous.store(&mut *previous, Ordering::Release);
             let mut replacement = action;
             replacement.sa_sigaction = handler as *const () as usize;
             replacement.sa_flags |= SA_SIGINFO;
@@ -68,7 +207,7 @@ mod unix {
             // SAFETY: the action came from `sigaction` itself. The pointer that the handler reads is cleared
             // afterwards.
             unsafe { sigaction(SIGINT, &*self.0, null_mut()) };
-            PREVIOUS_ACTION.store(null_mut(), Ordering::Release);
+            SIGNALS.previous.store(null_mut(), Ordering::Release);
         }
     }
 
@@ -76,7 +215,7 @@ mod unix {
         cuda_sim::exec::interrupt();
         // SAFETY: the pointer is null or points into the box of `PreviousAction`, which lives while this
         // handler is installed.
-        let Some(previous) = (unsafe { PREVIOUS_ACTION.load(Ordering::Acquire).as_ref() }) else {
+        let Some(previous) = (unsafe { SIGNALS.previous.load(Ordering::Acquire).as_ref() }) else {
             return;
         };
         type SimpleHandler = extern "C" fn(c_int);

@@ -43,6 +43,8 @@ pub use captures::{CaptureStatus, Ended, Mode};
 pub use execute::is_blocking;
 pub use graph_memory::make_room;
 pub use graphs::{Difference, DifferenceKind, ExecId, merge_graphs};
+#[cfg(unix)]
+pub use interrupt::defer_final_handler;
 pub use operation::{Body, GraphId, HostFunction, Kernel, Node, NodeId, Pointer, StreamOp};
 pub use pools::{Pool, default_pool};
 pub use queue::WaitTarget;
@@ -253,8 +255,9 @@ impl Simulator {
         self.options().conditions.shuffle
     }
 
-    /// Makes Ctrl-C end the running launch.
+    /// Makes Ctrl-C and requests to terminate end the running launch.
     pub fn enable_interrupts(&self) {
+        interrupt::defer_termination();
         self.interrupts_launches.store(true, Ordering::Relaxed);
     }
 

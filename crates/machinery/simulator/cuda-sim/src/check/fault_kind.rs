@@ -59,8 +59,9 @@ sentences! {
             "no texture or surface object has the handle {handle:#x}, or its memory was freed";
         /// An invalid use of an mbarrier.
         Mbarrier(misuse: MbarrierMisuse) => "mbarrier: {misuse}";
-        /// An interrupt requested by the host.
-        Interrupted => "the kernel was interrupted";
+        /// An interrupt requested by the host, after `ended` of the launch's `blocks` blocks had ended.
+        Interrupted { ended: u64, blocks: u64 } =>
+            "the kernel was interrupted\n  blocks ended: {ended} of {blocks}";
         /// Expiry of the launch's time limit, after `ended` of its `blocks` blocks had ended.
         Timeout { limit: TimeLimit, ended: u64, blocks: u64 } => "{limit}\n  blocks ended: {ended} of {blocks}";
     }

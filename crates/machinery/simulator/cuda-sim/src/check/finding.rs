@@ -196,6 +196,9 @@ macro_rules! finding_kinds {
         }
 
         impl FindingKind {
+            /// All kinds.
+            pub const ALL: &[FindingKind] = &[$(FindingKind::$kind),*];
+
             /// Returns the kind's name in records, for example `out-of-bounds`.
             pub fn name(self) -> &'static str {
                 match self {
@@ -211,14 +214,14 @@ macro_rules! finding_kinds {
             }
 
             /// Returns the problem, as in the first line of a message: "misaligned address".
-            pub(super) fn title(self) -> &'static str {
+            pub fn title(self) -> &'static str {
                 match self {
                     $(FindingKind::$kind => $title),*
                 }
             }
 
             /// Returns the usual cause; `None` if it depends on the finding's [`Details`].
-            pub(crate) fn likely_cause(self) -> Option<Cause> {
+            pub fn likely_cause(self) -> Option<Cause> {
                 match self {
                     $(FindingKind::$kind => $cause),*
                 }

@@ -13,6 +13,15 @@ macro_rules! sentences {
             $($(#[$meta])* $variant $({ $($field: $type),* })? $(($($value_type),*))?),*
         }
 
+        impl $name {
+            /// Returns the variant's name in records, for example `missing-barrier`.
+            pub fn kind(&self) -> String {
+                match self {
+                    $($name::$variant { .. } => $crate::check::sentences::record_name(stringify!($variant)),)*
+                }
+            }
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self {
@@ -24,3 +33,15 @@ macro_rules! sentences {
 }
 
 pub(super) use sentences;
+
+/// Converts the name of a variant to its name in records: `MissingBarrier` to `missing-barrier`.
+pub fn record_name(variant: &str) -> String {
+    let mut name = String::new();
+    for letter in variant.chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}

@@ -247,7 +247,7 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         | FaultKind::WarpIncomplete { .. }
         | FaultKind::WarpgroupIncomplete
         | FaultKind::Warpgroup(_) => CudaError::IllegalInstruction,
-        FaultKind::Timeout { .. } | FaultKind::Interrupted => CudaError::LaunchTimeout,
+        FaultKind::Timeout { .. } | FaultKind::Interrupted { .. } => CudaError::LaunchTimeout,
         // A GPU would hang at such a barrier until its watchdog ends the kernel.
         FaultKind::BarrierNeverOpens { .. } | FaultKind::WarpSyncNeverOpens { .. } => {
             CudaError::LaunchTimeout

@@ -100,8 +100,8 @@ impl fmt::Display for Fault {
                 "\n  in kernel {}, block ({bx}, {by}, {bz}), ",
                 location.kernel
             )?;
-            // A timeout is located by warp; the thread is only its first active lane.
-            if let FaultKind::Timeout { .. } = self.kind {
+            // A launch that was ended is located by warp; the thread is only its first active lane.
+            if let FaultKind::Timeout { .. } | FaultKind::Interrupted { .. } = self.kind {
                 write!(f, "warp {}, ", location.warp)?;
             }
             write!(f, "thread ({tx}, {ty}, {tz})\n  at {}", location.source)?;

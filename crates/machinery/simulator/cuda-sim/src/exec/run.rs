@@ -115,7 +115,7 @@ fn diagnosed(fault: Fault, launch: &Launch, grid: &Grid) -> Fault {
     };
     let diagnosis = Diagnosis::of(&fault.kind, launch.global, &context).map(Box::new);
     let stalls = match fault.kind {
-        FaultKind::Timeout { .. } | FaultKind::Interrupted => grid.stalls(),
+        FaultKind::Timeout { .. } | FaultKind::Interrupted { .. } => grid.stalls(),
         _ => Vec::new(),
     };
     Fault {

@@ -140,7 +140,11 @@ impl Sm {
         }
         if is_requested() {
             let location = Some(Box::new(self.current_location()));
-            self.fault = Some(Fault::new(FaultKind::Interrupted, location));
+            let kind = FaultKind::Interrupted {
+                ended: self.grid.progress.blocks_done(),
+                blocks: self.grid.progress.blocks,
+            };
+            self.fault = Some(Fault::new(kind, location));
             return true;
         }
         let Some(Timing { start, limit }) = self.grid.timing else {
