@@ -91,7 +91,7 @@ fn command(flags: &Flags) -> Result<Command> {
     let (program, arguments) = flags.arguments.split_first().context("no program given")?;
     let mut command = Command::new(program);
     command.args(arguments);
-    if flags.show.json_to_stdout() {
+    if flags.show.stdout_format().is_some() {
         command.stdout(Stdio::from(io::stderr()));
     }
     Ok(command)

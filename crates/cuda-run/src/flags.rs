@@ -85,10 +85,25 @@ pub struct Flags {
     ))
 )]
 pub struct OutputFlags {
-    /// Write one JSON record instead of the report, to FILE or to standard output; the program's own standard
-    /// output then goes to standard error
+    /// The format of the report. Text goes to standard error. All others contain the same problems and go to standard
+    /// output; the program's own standard output then goes to standard error
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
+    pub format: Format,
+
+    /// Write a JSON record (docs/records/cuda-run.schema.json) to FILE in addition to the report; without FILE the same
+    /// as --format json
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub json: Option<PathBuf>,
+
+    /// Write the problems in SARIF 2.1.0 to FILE in addition to the report, for code scanning; - is the same as
+    /// --format sarif
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
+
+    /// Write a test report in JUnit's XML to FILE in addition to the report: a test case for each kernel and check; - is
+    /// the same as --format junit
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
 
     #[command(flatten)]
     pub report: ReportFlags,
@@ -98,9 +113,24 @@ pub struct OutputFlags {
     #[arg(long, value_name = "CALLS", value_enum, default_value = "ignored")]
     pub api: FailedCalls,
 
-    /// Do not print the report
-    #[arg(long, conflicts_with_all = ["json", "profile"])]
+    /// Do not print the report in text, unless a check fails: then print what it found
+    #[arg(long, conflicts_with = "profile")]
     pub quiet: bool,
+}
+
+/// A format of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table of the kernels, the profile, and the problems
+    Text,
+    /// A JSON record (docs/records/cuda-run.schema.json)
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// JUnit's XML, for test reports
+    Junit,
+    /// Workflow commands of GitHub Actions, which annotate the lines of a pull request
+    Github,
 }
 
 /// The failed calls to report.
@@ -204,13 +234,73 @@ impl OutputFlags {
 
     /// Returns true if launches must be counted in full.
     pub fn needs_counters(&self) -> bool {
-        self.json.is_some() || self.report.needs_counters()
+        self.format == Format::Json || self.json.is_some() || self.report.needs_counters()
     }
 
-    /// Returns true if the record is written to standard output.
-    pub fn json_to_stdout(&self) -> bool {
-        self.json.as_deref() == Some(Path::new("-"))
+    /// Returns the formats that are written to standard output, with their flags.
+    fn on_stdout(&self) -> impl Iterator<Item = (Format, String)> {
+        let format = (self.format != Format::Text).then(|| {
+            let name = self.format.to_possible_value();
+            let name = name.map_or_else(String::new, |value| value.get_name().to_owned());
+            (self.format, format!("--format {name}"))
+        });
+        let files = self.outputs().filter(|(.., file)| is_stdout(file));
+        format
+            .into_iter()
+            .chain(files.map(|(format, flag, _)| (format, flag.to_owned())))
     }
+
+    /// Returns the format that is written to standard output instead of the report in text.
+    pub fn stdout_format(&self) -> Option<Format> {
+        self.on_stdout().next().map(|(format, _)| format)
+    }
+
+    /// Returns the formats that are written to files, with their flags.
+    pub fn files(&self) -> impl Iterator<Item = (Format, &'static str, &Path)> {
+        self.outputs().filter(|(.., file)| !is_stdout(file))
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = (Format, &'static str, &Path)> {
+        let outputs = [
+            (Format::Json, "--json", &self.json),
+            (Format::Sarif, "--sarif", &self.sarif),
+            (Format::Junit, "--junit", &self.junit),
+        ];
+        outputs
+            .into_iter()
+            .filter_map(|(format, flag, file)| Some((format, flag, file.as_deref()?)))
+    }
+
+    /// Checks that no two formats are written to the same place.
+    ///
+    /// # Errors
+    ///
+    /// Fails if two are, with their flags.
+    pub fn check_destinations(&self) -> Result<(), String> {
+        let on_stdout: Vec<(Format, String)> = self.on_stdout().collect();
+        if let [(format, flag), (other, other_flag), ..] = &on_stdout[..]
+            && format != other
+        {
+            return Err(format!(
+                "{flag} and {other_flag} both write to standard output"
+            ));
+        }
+        let files: Vec<_> = self.files().collect();
+        for (index, (_, flag, file)) in files.iter().enumerate() {
+            let same = files[..index].iter().find(|(.., other)| other == file);
+            if let Some((_, other, _)) = same {
+                return Err(format!(
+                    "{other} and {flag} both write to {}",
+                    file.display()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_stdout(file: &Path) -> bool {
+    file == Path::new("-")
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {

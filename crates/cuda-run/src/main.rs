@@ -9,6 +9,7 @@
 //! | [`flags`], [`nvcc`] | the command line, including nvcc's flags |
 //! | [`compile`] | compilation of source files to a shared library or to PTX |
 //! | [`run`] | compiling and running a program, and explaining why it does not load |
+//! | [`formats`] | the report in machine-readable formats |
 //! | [`child`] | the program's own process, which loads the library and calls its `main` |
 //! | [`supervise`] | the parent process, which starts the child, waits for it and stops it |
 //! | [`plan`] | kernels without a host program, launched by a launch plan |
@@ -21,6 +22,7 @@ mod child;
 mod compile;
 mod external;
 mod flags;
+mod formats;
 mod nvcc;
 mod plan;
 mod run;

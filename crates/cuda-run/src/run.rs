@@ -5,17 +5,19 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Error, Result, anyhow, bail, ensure};
-use chapter::{file, interrupt, rerun};
+use chapter::file::{self, AtomicFile};
+use chapter::{interrupt, rerun};
 use common::Gpu;
 use common::error::note;
 use common::gpu::GpuInfo;
 use launch_plan::plan;
-use telemetry::record::{Record, Run};
+use telemetry::record::Run;
 use telemetry::text::{Order, TextOptions};
 use telemetry::{EventLog, Summary, wire};
 
 use crate::compile::{Compiler, Goal};
 use crate::flags::Flags;
+use crate::formats::Report;
 use crate::plan::PlanFile;
 use crate::supervise::{Exit, Process};
 
@@ -28,12 +30,12 @@ const FINDINGS_STATUS: i32 = 1;
 ///
 /// Fails if the program cannot be compiled or run.
 pub fn run(flags: &Flags) -> Result<i32> {
+    check_output_paths(flags)?;
     let _tidy = interrupt::cleanup_guard();
     let plan = find_plan(flags)?;
     if plan.is_none() && !cfg!(unix) {
         bail!("cuda-run compiles programs only on Linux and macOS; on Windows, use WSL");
     }
-    check_output_paths(flags)?;
     set_simulated_device(flags);
     let gpu = probe_gpu()?;
     if !flags.show.quiet {
@@ -94,7 +96,7 @@ pub fn text_options(flags: &Flags, order: Order, rerun_command: String) -> TextO
     }
 }
 
-/// Writes the report: a JSON record if one is requested, otherwise `text`.
+/// Writes the report: `text`, or another format on standard output; and the requested files.
 pub fn report(
     flags: &Flags,
     gpu: &GpuInfo,
@@ -102,30 +104,41 @@ pub fn report(
     text: &str,
 ) -> Result<()> {
     let show = &flags.show;
-    if let Some(reason) = exit.reason() {
+    let checks = show.report.check;
+    let reason = exit.reason();
+    if let Some(reason) = &reason {
         note(format_args!("\n{reason}"));
     }
-    if let Some(json) = &show.json {
-        let run = run_record(flags, exit);
-        let requested = (show.report.profile, show.report.check);
-        let record = Record::new(&run, gpu, requested, summary);
-        let text = serde_json::to_string_pretty(&record)? + "\n";
-        if show.json_to_stdout() {
-            io::stdout().write_all(text.as_bytes())
-        } else {
-            file::write(json, |writer| writer.write_all(text.as_bytes()))
-        }
-        .context("cannot write the record")?;
-    } else if !show.quiet {
+    let stdout_format = show.stdout_format();
+    if stdout_format.is_none() && !show.quiet {
         note(format_args!("\n{text}"));
-    }
-    if let Some(checks) = show.report.check
-        && (show.quiet || show.json.is_some())
+    } else if let Some(checks) = checks
         && let Some(text) = summary.failed_checks(checks, show.api())
     {
         note(format_args!("\n{text}"));
     }
-    if let Some(plot) = &show.report.plot {
+    let problems = summary.problems(checks.is_some(), show.api(), reason.as_deref());
+    let report = Report {
+        flags,
+        gpu,
+        summary,
+        problems: &problems,
+        status: exit_status(flags, exit, summary),
+        run: &run_record(flags, exit),
+    };
+    for (format, flag, file) in show.files() {
+        let text = report.format(format)?;
+        write_file(file, &text)
+            .with_context(|| format!("{flag}: cannot write {}", file.display()))?;
+    }
+    if let Some(format) = stdout_format {
+        let text = report.format(format)?;
+        let written = io::stdout().write_all(text.as_bytes());
+        written.context("cannot write the report to standard output")?;
+    }
+    if let Some(plot) = &show.report.plot
+        && !interrupt::is_shutting_down()
+    {
         let [svg, png] = plot.save(&summary.figure(&flags.process_name(), gpu))?;
         note(format_args!(
             "\nThe plot: {}, {}",
@@ -134,6 +147,11 @@ pub fn report(
         ));
     }
     Ok(())
+}
+
+/// Writes a file atomically, even after an interrupt, for which the exit waits until the report is complete.
+fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    AtomicFile::new(path, |writer| writer.write_all(text.as_bytes()))?.persist()
 }
 
 /// Describes the run for the record.
@@ -187,18 +205,17 @@ fn has_plan_only(file: &Path) -> bool {
     !has_main && !matches!(plan::find(&text), Ok(None))
 }
 
-/// Checks that the directories of all output files exist, before anything is run.
+/// Checks that all output files can be written, before anything is run.
 pub fn check_output_paths(flags: &Flags) -> Result<()> {
-    if let Some(json) = flags
+    flags.show.check_destinations().map_err(Error::msg)?;
+    let log = flags.log.as_deref().map(|log| ("--log", log));
+    for (flag, file) in flags
         .show
-        .json
-        .as_deref()
-        .filter(|_| !flags.show.json_to_stdout())
+        .files()
+        .map(|(_, flag, file)| (flag, file))
+        .chain(log)
     {
-        file::require_folder(&format!("--json={}", json.display()), json)?;
-    }
-    if let Some(log) = &flags.log {
-        file::require_folder(&format!("--log {}", log.display()), log)?;
+        file::require_folder(&format!("{flag}={}", file.display()), file)?;
     }
     Ok(())
 }

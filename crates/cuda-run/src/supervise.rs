@@ -101,7 +101,7 @@ impl Process<'_> {
                 Clock::Modelled => "sim",
             },
         );
-        if show.json_to_stdout() {
+        if show.stdout_format().is_some() {
             command.stdout(Stdio::from(io::stderr()));
         }
         Ok(command)

@@ -128,6 +128,27 @@ fn rejected_modules_are_reported_and_logged() {
     }
 }
 
+/// A finding without a line of source is reported in all formats.
+#[test]
+fn findings_are_written_in_sarif_and_junit() {
+    let workspace = Workspace::new();
+    let files = ["--check=mem", "--sarif", "o.sarif", "--junit", "o.xml"];
+    let run = workspace.run(&files, "client::store_out_of_bounds");
+    run.assert_exit(1, &["Checked (mem): 1 finding.", "in kernel misses"]);
+    let read = |file| std::fs::read_to_string(workspace.path(file)).unwrap();
+    let sarif: Value = serde_json::from_str(&read("o.sarif")).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(
+        (results.len(), &results[0]["ruleId"]),
+        (1, &"out-of-bounds".into())
+    );
+    assert_eq!(
+        results[0]["locations"][0]["logicalLocations"][0]["name"],
+        "misses"
+    );
+    assert!(read("o.xml").contains("<failure type=\"out-of-bounds\""));
+}
+
 #[test]
 fn a_plot_is_written() {
     let workspace = Workspace::new();

@@ -60,10 +60,6 @@ pub fn time_limit() -> Result<(), Failed> {
 /// An interrupt from the keyboard, which both processes receive.
 #[cfg(unix)]
 pub fn interrupted() -> Result<(), Failed> {
-    use std::io::BufRead as _;
-    use std::os::unix::process::CommandExt as _;
-    use std::process::Stdio;
-
     let workspace = Workspace::new();
     // A program that ignores the signal is killed.
     for before in ["", "signal(SIGINT, SIG_IGN); "] {
@@ -75,29 +71,65 @@ pub fn interrupted() -> Result<(), Failed> {
             "never.cu",
             &format!("#include <signal.h>\n#include <stdio.h>\n{text}"),
         );
-        let program = workspace.command(&["never.cu"]);
-        let mut command = std::process::Command::new(program.get_program());
-        command
-            .args(program.get_args())
-            .current_dir(workspace.path("."));
-        command.envs(
-            program
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
-        command.env_remove("CUDA_SIM_DEVICE").process_group(0);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut started = command.spawn()?;
-        let mut line = String::new();
-        let out = started.stdout.as_mut().expect("its output");
-        std::io::BufReader::new(out).read_line(&mut line)?;
-        assert_eq!(line, "begun\n");
-        let group = rustix::process::Pid::from_child(&started);
-        rustix::process::kill_process_group(group, rustix::process::Signal::INT)?;
-        let run = Run::from(started.wait_with_output()?);
+        let run = interrupt(&workspace, &["never.cu"])?;
         run.assert_exit(130, &["interrupted", "| k      |        1 |"])?;
-        workspace.assert_no_temporary_files();
     }
+    Ok(())
+}
+
+/// Starts a program, interrupts it as the keyboard does once it has begun, and waits for its end.
+#[cfg(unix)]
+fn interrupt(workspace: &Workspace, flags: &[&str]) -> Result<Run, Failed> {
+    use std::io::BufRead as _;
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Stdio;
+
+    let program = workspace.command(flags);
+    let mut command = std::process::Command::new(program.get_program());
+    command
+        .args(program.get_args())
+        .current_dir(workspace.path("."));
+    command.envs(
+        program
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    command.env_remove("CUDA_SIM_DEVICE").process_group(0);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut started = command.spawn()?;
+    let mut line = String::new();
+    let out = started.stdout.as_mut().expect("its output");
+    std::io::BufReader::new(out).read_line(&mut line)?;
+    assert_eq!(line, "begun\n");
+    let group = rustix::process::Pid::from_child(&started);
+    rustix::process::kill_process_group(group, rustix::process::Signal::INT)?;
+    let run = Run::from(started.wait_with_output()?);
+    workspace.assert_no_temporary_files();
+    Ok(run)
+}
+
+/// Ends an endless kernel by the time limit and by an interrupt.
+#[cfg(unix)]
+pub fn interrupted_kernel() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let lines = [
+        "the kernel was interrupted\n  blocks ended: 0 of 4\n  in kernel k, block (0, 0, 0), warp 0",
+        "4 threads of block (0, 0, 0) and 3 others: at endless.cu:6",
+        "252 threads of block (0, 0, 0) and 3 others: waiting at the barrier at endless.cu:7",
+    ];
+    let run = workspace.run(&["--quiet", "--time-limit", "2", "endless.cu"]);
+    run.assert_exit(124, &lines)?;
+    run.assert_exit(124, &["stopped at its time limit of 2 s"])?;
+    let run = interrupt(&workspace, &["--check", "--sarif", "o.sarif", "endless.cu"])?;
+    run.assert_exit(130, &lines)?;
+    let sarif = std::fs::read_to_string(workspace.path("o.sarif"))?;
+    let sarif: serde_json::Value = serde_json::from_str(&sarif)?;
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    let hang = results
+        .iter()
+        .find(|result| result["ruleId"] == "interrupted");
+    let related = &hang.expect("the hang")["relatedLocations"];
+    assert_eq!(related[1]["physicalLocation"]["region"]["startLine"], 7);
     Ok(())
 }
 

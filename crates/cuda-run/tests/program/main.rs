@@ -4,6 +4,7 @@ mod causes;
 mod compiles;
 mod exits;
 mod failures;
+mod formats;
 mod kernels;
 mod notes;
 mod plan;
@@ -47,6 +48,9 @@ fn main() -> ExitCode {
             "a profile lists the program's source lines" => report::profile,
             "the record matches its schema" => report::record,
             "findings fail the run" => report::check,
+            "all formats contain the same problems" => formats::same_problems,
+            "all formats are empty without problems" => formats::no_problems,
+            "invalid destinations are reported first" => formats::destinations,
             "a plot is written" => report::plot,
             "a compile error is reported once with its line" => compiles::compile_errors,
             "deprecated syntax is accepted with a warning" => compiles::deprecated_syntax_is_accepted,
@@ -97,9 +101,9 @@ fn main() -> ExitCode {
         compiles::third_party_headers,
     ));
     #[cfg(unix)]
-    tests.push(with_clang(
-        "Ctrl-C stops a program, which has a report",
-        exits::interrupted,
-    ));
+    tests.extend(with_clang! {
+        "Ctrl-C stops a program, which has a report" => exits::interrupted,
+        "Ctrl-C in an endless kernel lists the lines of its threads" => exits::interrupted_kernel,
+    });
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }

@@ -153,6 +153,9 @@ struct FindingRecord {
     other: Option<OtherAccessRecord>,
     what: String,
     usually: String,
+    /// The kind of the likely cause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
     count: u64,
 }
 
@@ -213,6 +216,7 @@ impl From<&Finding> for FindingRecord {
                 .as_ref()
                 .map(Cause::to_string)
                 .unwrap_or_default(),
+            cause: finding.likely_cause.as_ref().map(Cause::kind),
             count: finding.count,
         }
     }

@@ -79,8 +79,11 @@ pub fn write<E: From<io::Error>>(
 ///
 /// # Errors
 ///
-/// Fails if the folder is missing or not writable.
+/// Fails if the folder is missing or not writable, or if `path` exists and is not a file.
 pub fn require_folder(shown: &str, path: &Path) -> Result<()> {
+    if path.exists() && !path.is_file() {
+        bail!("{shown}: {} is not a file", path.display());
+    }
     let folder = folder_of(path);
     if !folder.is_dir() {
         bail!(
@@ -189,6 +192,8 @@ mod tests {
             "{message}"
         );
         assert!(names_in(folder.path()).is_empty());
+        let message = require_folder("--out .", folder.path()).unwrap_err();
+        assert!(message.to_string().ends_with("is not a file"), "{message}");
         assert_eq!(folder_of(Path::new("a")), Path::new("."));
     }
 

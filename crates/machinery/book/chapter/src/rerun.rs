@@ -41,7 +41,7 @@ fn command(words: impl IntoIterator<Item = OsString>, extra_flags: &[&str]) -> S
                 after_dashes.extend(words.by_ref());
             }
             "--json" | "--profile" | "--check" => {}
-            "--repeat" | "--plot" => {
+            "--repeat" | "--plot" | "--sarif" | "--junit" | "--format" => {
                 if !word.contains('=') {
                     words.next();
                 }
@@ -121,7 +121,15 @@ mod tests {
         ];
         let expected = "target/debug/add-constant pseudo_random '--block=96' --repeat 0";
         assert_eq!(run(&words), expected);
-        let words = ["program", "--plot=a", "--repeat=3", "--profile", "1"];
+        let words = [
+            "program",
+            "--plot=a",
+            "--repeat=3",
+            "--profile",
+            "--sarif",
+            "b",
+            "1",
+        ];
         assert_eq!(run(&words), "program 1 --repeat 0");
         assert_eq!(plain_command(words.map(OsString::from)), "program 1");
     }

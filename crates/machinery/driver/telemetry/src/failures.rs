@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::caller::{Callers, Location, base_name};
+use crate::level::Level;
 use crate::wire::Event;
 
 /// The calls of one function that failed at one place with one error.
@@ -46,11 +47,20 @@ impl FailedCall {
             == (&other.function, &other.error, &other.location)
             && (!reasons_matter || self.reason == other.reason)
     }
+
+    /// Returns the severity: an error that the program noticed is only information.
+    pub fn level(&self) -> Level {
+        if self.ignored > 0 {
+            Level::Error
+        } else {
+            Level::Note
+        }
+    }
 }
 
 impl fmt::Display for FailedCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.ignored > 0 { "error" } else { "note" })?;
+        f.write_str(self.level().name())?;
         match &self.kernel {
             Some(kernel) => write!(f, ": api: launch of {kernel} ({})", self.function)?,
             None => write!(f, ": api: {}", self.function)?,

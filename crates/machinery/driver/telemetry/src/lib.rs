@@ -2,7 +2,7 @@
 //!
 //! A process appends its events to a file ([`wire`]), so that they survive any end of the process. The events
 //! add up to a [`Summary`]: kernels, findings of the checks, and what was rejected. It is printed as text
-//! ([`text`]), as a JSON record ([`record`]) or as a log.
+//! ([`text`]), as a JSON record ([`record`]) or as a log. Its [`Problem`]s are the list that other formats contain.
 //!
 //! `cuda-run` reads the files of the programs that it compiles or starts. A program that loads `libcuda.so.1`
 //! without `cuda-run` collects its events itself and reports them at its end ([`report_at_exit`]).
@@ -10,6 +10,9 @@
 mod caller;
 pub mod exit;
 pub mod failures;
+mod faults;
+mod level;
+mod problems;
 mod process;
 pub mod record;
 mod repeats;
@@ -17,5 +20,8 @@ mod summary;
 pub mod text;
 pub mod wire;
 
+pub use caller::Location;
+pub use level::Level;
+pub use problems::{Problem, Related, Rule};
 pub use process::report_at_exit;
 pub use summary::{Api, EventLog, Summary};

@@ -183,7 +183,8 @@ impl Local {
             ended: None,
         };
         let requested = (self.settings.profile, enabled_checks());
-        let record = Record::new(&run, &self.gpu, requested, summary);
+        let problems = summary.problems(requested.1.is_some(), Api::Ignored, None);
+        let record = Record::new(&run, &self.gpu, requested, summary, &problems);
         serde_json::to_string(&record).unwrap_or_default() + "\n"
     }
 }

@@ -8,6 +8,8 @@ use serde::Serialize;
 
 use crate::caller::Location;
 use crate::failures::FailedCall;
+use crate::level::Level;
+use crate::problems::Problem;
 use crate::summary::Summary;
 
 /// The version of the record's schema, `docs/records/cuda-run.schema.json`. It changes if a field is removed or
@@ -24,7 +26,7 @@ pub struct Record<'a> {
     kernels: Vec<KernelRow<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     measured: Vec<MeasuredRow<'a>>,
-    faults: &'a [String],
+    faults: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<check::Record>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
@@ -35,6 +37,8 @@ pub struct Record<'a> {
     not_simulated: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed_calls: Vec<FailedCallRow<'a>>,
+    /// The list that all machine-readable formats contain.
+    problems: &'a [Problem],
 }
 
 /// A run of a program: the command line and how it ended.
@@ -73,6 +77,7 @@ struct MeasuredRow<'a> {
 /// The calls of one function that failed at one place with one error.
 #[derive(Serialize)]
 struct FailedCallRow<'a> {
+    severity: Level,
     function: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<&'a str>,
@@ -80,6 +85,11 @@ struct FailedCallRow<'a> {
     meaning: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a Reason>,
+    /// The name and the sentence of the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason_kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason_text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     location: Option<&'a Location>,
     calls: u64,
@@ -90,11 +100,14 @@ struct FailedCallRow<'a> {
 impl<'a> FailedCallRow<'a> {
     fn new(call: &'a FailedCall) -> Self {
         FailedCallRow {
+            severity: call.level(),
             function: &call.function,
             kernel: call.kernel.as_deref(),
             error: &call.error,
             meaning: &call.meaning,
             reason: call.reason.as_ref(),
+            reason_kind: call.reason.as_ref().map(Reason::kind),
+            reason_text: call.reason.as_ref().map(Reason::to_string),
             location: call.location.as_ref(),
             calls: call.calls,
             ignored: call.ignored,
@@ -109,6 +122,7 @@ impl<'a> Record<'a> {
         gpu: &'a GpuInfo,
         (profile, checks): (Option<Detail>, Option<Checks>),
         summary: &'a Summary,
+        problems: &'a [Problem],
     ) -> Self {
         let kernels = summary.kernels.iter().map(|kernel| KernelRow {
             kernel: &kernel.name,
@@ -127,7 +141,11 @@ impl<'a> Record<'a> {
             gpu,
             kernels: kernels.collect(),
             measured: measured.collect(),
-            faults: &summary.faults,
+            faults: summary
+                .faults
+                .iter()
+                .map(|fault| fault.text.as_str())
+                .collect(),
             check: checks.map(|checks| check::Record::new(checks, &summary.findings)),
             wrong: &summary.mismatches,
             refused: summary
@@ -141,6 +159,7 @@ impl<'a> Record<'a> {
                 .iter()
                 .map(FailedCallRow::new)
                 .collect(),
+            problems,
         }
     }
 }

@@ -7,6 +7,7 @@ use cuda_driver::names::{short, with_parameters};
 use cuda_driver::{Cause, Finding, FindingKind, LaunchRecord, Severity, TimedLaunch};
 
 use crate::failures::FailedCall;
+use crate::faults::Fault;
 use crate::wire::Event;
 
 /// The events of a program so far.
@@ -16,7 +17,7 @@ pub struct EventLog {
     kernels: Kernels,
     measured: Kernels<TimedLaunch>,
     findings: Vec<Finding>,
-    faults: Vec<String>,
+    faults: Vec<Fault>,
     load_error: Option<String>,
     mismatches: Vec<String>,
     rejected_modules: Vec<(String, u64)>,
@@ -34,7 +35,7 @@ pub struct Summary {
     /// Kernels whose launches were measured on a GPU.
     pub measured: Vec<Kernel<TimedLaunch>>,
     pub findings: Vec<Finding>,
-    pub faults: Vec<String>,
+    pub faults: Vec<Fault>,
     /// The reason for which the program's library was not loaded.
     pub load_error: Option<String>,
     /// Buffers that differ from their description.
@@ -57,7 +58,7 @@ impl EventLog {
             Event::NotLoaded(reason) => self.load_error = Some(reason),
             Event::Launched(record, times) => self.kernels.add(*record, times),
             Event::Measured(launch) => self.measured.add(launch, 1),
-            Event::Faulted(fault) => self.faults.push(fault),
+            Event::Faulted(fault) => self.faults.push(*fault),
             Event::Findings(findings) => self.findings.extend(findings),
             Event::Mismatch(text) => self.mismatches.push(text),
             Event::ModuleRejected(reason) => match self
@@ -178,10 +179,11 @@ impl Summary {
 
     /// Returns true if there is nothing to report, because the program did not use the device.
     pub fn is_idle(&self) -> bool {
-        let lists = [&self.faults, &self.mismatches, &self.not_simulated];
+        let lists = [&self.mismatches, &self.not_simulated];
         self.kernels.is_empty()
             && self.measured.is_empty()
             && self.findings.is_empty()
+            && self.faults.is_empty()
             && self.rejected_modules.is_empty()
             && self.ignored_calls() == 0
             && lists.iter().all(|list| list.is_empty())

@@ -10,6 +10,7 @@ use chapter::{check, rerun};
 use common::gpu::{Clock, GpuInfo};
 use cuda_driver::Checks;
 
+use crate::faults::Fault;
 use crate::summary::{Api, Kernel, Launch, Summary};
 
 /// The maximum number of rows in a table sorted by time; a program may have thousands of kernels.
@@ -265,7 +266,8 @@ impl Summary {
                 _ => format!("{reason} ({} times)", grouped(*count)),
             });
         section("rejected modules", rejected.collect());
-        section("launches ended by a fault", self.faults.clone());
+        let faults = self.faults.iter().map(Fault::to_string);
+        section("launches ended by a fault", faults.collect());
         let failed = self.failed_calls.iter();
         let failed = failed.map(|call| call.to_string().replace('\n', "\n    "));
         section("failed calls", failed.collect());

@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::failures::{FailedCall, Failures, Judgement};
+use crate::faults::Fault;
 use crate::repeats::{COUNTER_BYTES, Counters, Recent, Repeat, read_counters};
 
 /// An event in the program's process.
@@ -30,8 +31,8 @@ pub enum Event {
     Launched(Box<LaunchRecord>, u64),
     /// A launch on a GPU has finished.
     Measured(TimedLaunch),
-    /// A fault has ended a launch; this is its message.
-    Faulted(String),
+    /// A fault has ended a launch.
+    Faulted(Box<Fault>),
     /// The checks have findings.
     Findings(Vec<Finding>),
     /// A buffer differs from its description.
@@ -52,7 +53,7 @@ impl Event {
     pub fn from_simulator(event: &SimulatorEvent<'_>, failures: &Failures) -> Option<Event> {
         Some(match *event {
             SimulatorEvent::Launched(record) => Event::Launched(Box::new(record.clone()), 1),
-            SimulatorEvent::Faulted(fault) => Event::Faulted(fault.to_string()),
+            SimulatorEvent::Faulted(fault) => Event::Faulted(Box::new(fault.into())),
             SimulatorEvent::Findings(findings) => Event::Findings(findings.to_vec()),
             SimulatorEvent::ModuleRejected(reason) => Event::ModuleRejected(reason.to_owned()),
             SimulatorEvent::NotSimulated(name) => Event::NotSimulated(name.to_owned()),
@@ -216,13 +217,13 @@ mod tests {
         let mut reader_file = file.reopen().unwrap();
         let writer = EventWriter::open(file.path(), Judgement::Strict).unwrap();
         writer.write(&Event::Started);
-        writer.write(&Event::Faulted("one".to_owned()));
+        writer.write(&Event::Mismatch("one".to_owned()));
         writer.file.sync_all().unwrap();
         let events: Vec<Event> = read(&reader_file).collect();
         assert!(
-            matches!(&events[..], [Event::Started, Event::Faulted(message)] if message == "one")
+            matches!(&events[..], [Event::Started, Event::Mismatch(message)] if message == "one")
         );
-        writer.write(&Event::Faulted("cut".to_owned()));
+        writer.write(&Event::Mismatch("cut".to_owned()));
         let length = reader_file.metadata().unwrap().len();
         reader_file.set_len(length - 1).unwrap();
         reader_file.rewind().unwrap();

@@ -1,0 +1,45 @@
+//! Faults: device exceptions that ended launches of the program.
+
+use std::fmt;
+
+use cuda_driver::{Fault as SimulatorFault, Finding, SourceLine};
+use serde::{Deserialize, Serialize};
+
+/// A fault that ended a launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    /// The message.
+    pub text: String,
+    /// The kind's name in records, for example `trap`.
+    pub kind: String,
+    /// The kernel and the line at which it stopped, if they are known.
+    pub kernel: Option<String>,
+    pub source: Option<SourceLine>,
+    /// The finding that the fault corresponds to, even if no check was requested.
+    pub finding: Option<Finding>,
+    /// The lines at which threads of a launch were that did not end by itself, with descriptions.
+    pub stalls: Vec<(SourceLine, String)>,
+}
+
+impl From<&SimulatorFault> for Fault {
+    fn from(fault: &SimulatorFault) -> Fault {
+        let location = fault.location.as_deref();
+        let stalls = fault.stalls.iter();
+        Fault {
+            text: fault.to_string(),
+            kind: fault.kind.kind(),
+            kernel: location.map(|location| location.kernel.clone()),
+            source: location.map(|location| location.source.clone()),
+            finding: fault.finding(),
+            stalls: stalls
+                .map(|stall| (stall.source.clone(), stall.to_string()))
+                .collect(),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
