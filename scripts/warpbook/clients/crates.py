@@ -25,15 +25,20 @@ path = "lib.rs"
 """
 
 
+def download(name, version, folder):
+    """Downloads the crate's source into the subfolder `crate`."""
+    (folder / "Cargo.toml").write_text(MANIFEST.format(name=name, version=version), encoding="utf-8")
+    (folder / "lib.rs").touch()
+    quietly(["cargo", "vendor", "--quiet", "sources"], folder)
+    shutil.move(folder / "sources" / name, folder / "crate")
+    shutil.rmtree(folder / "sources")
+
+
 def installed(name, version):
     """Returns a function that downloads the crate's source into a folder."""
 
     def make(folder):
-        (folder / "Cargo.toml").write_text(MANIFEST.format(name=name, version=version), encoding="utf-8")
-        (folder / "lib.rs").touch()
-        quietly(["cargo", "vendor", "--quiet", "sources"], folder)
-        shutil.move(folder / "sources" / name, folder / "crate")
-        shutil.rmtree(folder / "sources")
+        download(name, version, folder)
         # Make the crate its own workspace, independently of the folder's location.
         with (folder / "crate/Cargo.toml").open("a", encoding="utf-8") as manifest:
             manifest.write("\n[workspace]\n")
