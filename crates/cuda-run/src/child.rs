@@ -10,6 +10,7 @@ use common::error::{describe, note};
 use cuda_driver::Checks;
 use telemetry::exit;
 use telemetry::failures::Judgement;
+use telemetry::name_calls;
 use telemetry::wire::{Event, EventWriter};
 
 use crate::plan::{self, PlanFile};
@@ -58,13 +59,13 @@ pub fn main(args: &[OsString]) -> ! {
     if let Some(checks) = flags.check {
         cuda_driver::check(checks);
         cuda_driver::defer_findings();
+        name_calls();
     }
     let writer: &'static EventWriter = WRITER.get_or_init(|| writer);
     exit::at_exit(|| WRITER.get().into_iter().for_each(EventWriter::finish));
     cuda_driver::set_observer(Box::new(|event| {
         writer.write_simulator_event(&event);
     }));
-    cuda_driver::locate_allocations(|| WRITER.get()?.allocation());
     if flags.measure {
         cuda_runtime::time_launches(Box::new(|launch| {
             writer.write(&Event::Measured(launch));

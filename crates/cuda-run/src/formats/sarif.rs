@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use cuda_driver::CallSite;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use telemetry::{Location, Problem, Rule};
+use telemetry::{Problem, Rule};
 
 use super::Report;
 use super::paths::{SourceRoot, uri};
@@ -61,7 +62,7 @@ fn result(
     problem: &Problem,
     rules: &[Rule],
     root: &SourceRoot,
-    main_file: Option<&Location>,
+    main_file: Option<&CallSite>,
 ) -> Value {
     let location = problem.location.as_ref().or(main_file);
     let mut place = json!({});
@@ -100,7 +101,7 @@ fn result(
     result
 }
 
-fn physical(location: &Location, root: &SourceRoot) -> Value {
+fn physical(location: &CallSite, root: &SourceRoot) -> Value {
     let path = root.relative(&location.file);
     let uri = uri(&path);
     let artifact = if uri.starts_with("file:") {
@@ -115,13 +116,13 @@ fn physical(location: &Location, root: &SourceRoot) -> Value {
 }
 
 /// Returns the start of the program's first file, or of the first argument that is one, such as a script.
-fn main_file(report: &Report) -> Option<Location> {
+fn main_file(report: &Report) -> Option<CallSite> {
     let files = report.flags.files.iter();
     let files = files.map(|file| file.display().to_string());
     let arguments = report.run.program.iter().chain(&report.run.arguments);
     let arguments = arguments.filter(|word| fs::metadata(word).is_ok_and(|file| file.is_file()));
     let file = files.chain(arguments.cloned()).next()?;
-    Some(Location { file, line: 1 })
+    Some(CallSite { file, line: 1 })
 }
 
 /// Returns a hash that identifies a problem in later versions of its file, in which its line may have moved.

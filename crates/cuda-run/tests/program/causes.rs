@@ -4,13 +4,23 @@ use libtest_mimic::Failed;
 
 use crate::support::Workspace;
 
-/// Runs a program with all checks. Its report must contain `texts`.
+/// Runs a program with all checks, which find errors. Its report must contain `texts`.
 fn check(program: &str, texts: &[&str]) -> Result<(), Failed> {
+    check_with_exit(1, program, texts)
+}
+
+/// Runs a program with all checks. It must end with this exit status, and its report must contain `texts`.
+fn check_with_exit(exit: i32, program: &str, texts: &[&str]) -> Result<(), Failed> {
     let workspace = Workspace::new();
     workspace.write("cause.cu", program);
     workspace
         .run(&["--check", "cause.cu"])
-        .assert_exit(1, texts)
+        .assert_exit(exit, texts)
+}
+
+/// Runs a program with all checks, which must find nothing.
+fn check_silent(program: &str) -> Result<(), Failed> {
+    check_with_exit(0, program, &["no findings"])
 }
 
 const PITCHED_KERNEL: &str = "__global__ void k(float *p, size_t stride, int rows) {\n\
@@ -175,4 +185,249 @@ pub fn allocations() -> Result<(), Failed> {
     workspace.write("cause.cu", &program.replace("k<<<1, 32>>>", "k<<<1, 33>>>"));
     let run = workspace.run(&["cause.cu"]);
     run.assert_exit(0, &["allocated 2nd"])
+}
+
+pub fn results_not_written() -> Result<(), Failed> {
+    let program = |blocks: &str, copy: &str| {
+        format!(
+            "__global__ void square(float *v, int n) {{\n\
+                 int i = blockIdx.x * blockDim.x + threadIdx.x;\n\
+                 if (i < n) v[i] = i * i;\n\
+             }}\n\
+             int main() {{\n\
+                 const int n = 1000;\n\
+                 float *v, *w, r[n];\n\
+                 cudaMalloc(&v, sizeof(r));\n\
+                 cudaMalloc(&w, sizeof(r));\n\
+                 {blocks}\n\
+                 {copy}\n\
+                 cudaDeviceSynchronize();\n\
+                 cudaFree(v);\n\
+                 cudaFree(w);\n\
+             }}\n"
+        )
+    };
+    let rounded_down = "square<<<n / 64, 64>>>(v, n);";
+    let copy = "cudaMemcpy(r, v, sizeof(r), cudaMemcpyDeviceToHost);";
+    let found = [
+        "error: init: copy of uninitialized device memory to the host\n  at cause.cu:11\n",
+        "nothing has written 40 of the 1000 elements copied (4 bytes each); the first is element 960 of the 4000-byte \
+         allocation `v` at cause.cu:8 (`cudaMalloc`)\n  kernel square wrote others\n  likely cause: too few threads",
+    ];
+    check(&program(rounded_down, copy), &found)?;
+    // The state is copied with the data, and the copy in a stream is reported at its own line.
+    let in_stream = "cudaMemcpy(w, v, 4000, cudaMemcpyDeviceToDevice); \
+                     cudaMemcpyAsync(r, w, sizeof(r), cudaMemcpyDeviceToHost);";
+    check(
+        &program(rounded_down, in_stream),
+        &["\n  at cause.cu:11\n", "allocation `w` at cause.cu:9"],
+    )?;
+    let nothing = "cudaMemcpy(r, w, sizeof(r), cudaMemcpyDeviceToHost);";
+    check(
+        &program(rounded_down, nothing),
+        &[
+            "nothing has written any of the 4000 bytes copied",
+            "a kernel that was not launched",
+        ],
+    )?;
+    check_silent(&program("square<<<(n + 63) / 64, 64>>>(v, n);", copy))?;
+    check_silent(&program(
+        rounded_down,
+        "cudaMemcpy(r, v, 3840, cudaMemcpyDeviceToHost);",
+    ))?;
+    check_silent(&program(
+        &format!("cudaMemset(v, 0, sizeof(r)); {rounded_down}"),
+        copy,
+    ))
+}
+
+pub fn padding_is_no_result() -> Result<(), Failed> {
+    check_silent(
+        "struct Item { double value; int count; };\n\
+         __global__ void fill(Item *items, char *rows, size_t pitch) {\n\
+             int i = threadIdx.x;\n\
+             items[i].value = i;\n\
+             items[i].count = i;\n\
+             ((float *)(rows + i % 4 * pitch))[i / 4] = i;\n\
+         }\n\
+         int main() {\n\
+             Item *items, copy[128];\n\
+             char *rows; size_t pitch;\n\
+             cudaMalloc(&items, sizeof(copy));\n\
+             cudaMallocPitch(&rows, &pitch, 128, 4);\n\
+             fill<<<1, 128>>>(items, rows, pitch);\n\
+             cudaMemcpy(copy, items, sizeof(copy), cudaMemcpyDeviceToHost);\n\
+             static char lines[2048];\n\
+             cudaMemcpy2D(lines, 128, rows, pitch, 128, 4, cudaMemcpyDeviceToHost);\n\
+             cudaMemcpy(lines, rows, 4 * pitch, cudaMemcpyDeviceToHost);\n\
+             cudaFree(items);\n\
+             cudaFree(rows);\n\
+         }\n",
+    )
+}
+
+pub fn textures() -> Result<(), Failed> {
+    let program = |width: &str, columns: u32, description: &str| {
+        format!(
+            "#include <cuda_runtime.h>\n\
+             __global__ void read(cudaTextureObject_t t, float *out) {{\n\
+                 int x = threadIdx.x, y = threadIdx.y;\n\
+                 out[y * {columns} + x] = tex2D<float>(t, x + 0.5f, y + 0.5f);\n\
+             }}\n\
+             int main() {{\n\
+                 static float image[64], result[256];\n\
+                 cudaArray_t array;\n\
+                 cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();\n\
+                 cudaMallocArray(&array, &format, 8, 8);\n\
+                 cudaMemcpy2DToArray(array, 0, 0, image, 32, {width}, 8, cudaMemcpyHostToDevice);\n\
+                 cudaResourceDesc resource = {{}};\n\
+                 resource.resType = cudaResourceTypeArray;\n\
+                 resource.res.array.array = array;\n\
+                 cudaTextureDesc description = {{}};\n\
+                 {description}\n\
+                 cudaTextureObject_t t;\n\
+                 cudaCreateTextureObject(&t, &resource, &description, nullptr);\n\
+                 float *out;\n\
+                 cudaMalloc(&out, {columns} * 32);\n\
+                 read<<<1, dim3({columns}, 8)>>>(t, out);\n\
+                 cudaMemcpy(result, out, {columns} * 32, cudaMemcpyDeviceToHost);\n\
+                 cudaDestroyTextureObject(t);\n\
+                 cudaFreeArray(array);\n\
+                 cudaFree(out);\n\
+             }}\n"
+        )
+    };
+    check(
+        &program("8", 8, ""),
+        &[
+            "read of uninitialized device memory (48 times)\n  in kernel read, block (0, 0, 0), thread (2, 0, 0)\n  \
+             at cause.cu:4",
+            "allocation `array` at cause.cu:10 (`cudaMallocArray`)",
+            "likely cause: an array that was never copied to, or only in part",
+        ],
+    )?;
+    let mirror = "description.addressMode[0] = cudaAddressModeMirror;";
+    for mode in ["", mirror] {
+        check_with_exit(
+            0,
+            &program("32", 16, mode),
+            &[
+                "warning: mem: texture coordinate outside the texture",
+                "(64 times)",
+                "at cause.cu:4",
+                "x is in texel 8, the texture has 8 texels in x",
+                "`normalizedCoords = 1`",
+            ],
+        )?;
+    }
+    let clamp = "description.addressMode[0] = cudaAddressModeClamp;";
+    check_silent(&program("32", 16, clamp))?;
+    // The default mode does not matter inside the texture.
+    check_silent(&program("32", 8, ""))
+}
+
+pub fn surfaces() -> Result<(), Failed> {
+    check_silent(
+        "#include <cuda_runtime.h>\n\
+         __global__ void fill(cudaSurfaceObject_t s) {\n\
+             surf2Dwrite<float>(1, s, threadIdx.x * 4, threadIdx.y);\n\
+         }\n\
+         int main() {\n\
+             static float result[64];\n\
+             cudaArray_t array;\n\
+             cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();\n\
+             cudaMallocArray(&array, &format, 8, 8, cudaArraySurfaceLoadStore);\n\
+             cudaResourceDesc resource = {};\n\
+             resource.resType = cudaResourceTypeArray;\n\
+             resource.res.array.array = array;\n\
+             cudaSurfaceObject_t s;\n\
+             cudaCreateSurfaceObject(&s, &resource);\n\
+             fill<<<1, dim3(8, 8)>>>(s);\n\
+             cudaMemcpy2DFromArray(result, 32, array, 0, 0, 32, 8, cudaMemcpyDeviceToHost);\n\
+             cudaDestroySurfaceObject(s);\n\
+             cudaFreeArray(array);\n\
+         }\n",
+    )
+}
+
+pub fn extern_arrays() -> Result<(), Failed> {
+    let program = |second: &str| {
+        format!(
+            "__global__ void k(const float *in, float *out) {{\n\
+                 extern __shared__ float first[];\n\
+                 {second}\n\
+                 int t = threadIdx.x;\n\
+                 first[t] = in[t];\n\
+                 second[t] = 2 * in[t];\n\
+                 __syncthreads();\n\
+                 out[t] = first[31 - t] + second[31 - t];\n\
+             }}\n\
+             int main() {{\n\
+                 float *p;\n\
+                 cudaMalloc(&p, 128);\n\
+                 cudaMemset(p, 0, 128);\n\
+                 k<<<1, 32, 256>>>(p, p);\n\
+                 cudaDeviceSynchronize();\n\
+                 cudaFree(p);\n\
+             }}\n"
+        )
+    };
+    check_with_exit(
+        0,
+        &program("extern __shared__ float second[];"),
+        &[
+            "warning: mem: several `extern __shared__` arrays in one kernel\n  in kernel k\n  at cause.cu:",
+            "the arrays `first`, `second` start at the same address",
+            "declare one, and compute the other pointers from it",
+        ],
+    )?;
+    check_silent(&program("float *second = first + 32;"))
+}
+
+pub fn byte_fills() -> Result<(), Failed> {
+    let program = |ty: &str, value: &str| {
+        format!(
+            "__global__ void k({ty} *best) {{\n\
+                 if (best[threadIdx.x] > threadIdx.x) best[threadIdx.x] = threadIdx.x;\n\
+             }}\n\
+             int main() {{\n\
+                 {ty} *best;\n\
+                 cudaMalloc(&best, 64 * sizeof({ty}));\n\
+                 cudaMemset(best, {value}, 64 * sizeof({ty}));\n\
+                 k<<<1, 64>>>(best);\n\
+                 cudaDeviceSynchronize();\n\
+                 cudaFree(best);\n\
+             }}\n"
+        )
+    };
+    check_with_exit(
+        0,
+        &program("float", "1.0f"),
+        &[
+            "warning: init: read of memory that was set byte by byte",
+            "at cause.cu:2",
+            "cudaMemset at cause.cu:7 set each byte to 1: a float reads 2.36943e-38\n  in the 256-byte allocation \
+             `best` at cause.cu:6",
+        ],
+    )?;
+    check_with_exit(
+        0,
+        &program("double", "1.0"),
+        &["a double reads 7.74860e-304"],
+    )?;
+    check_with_exit(
+        0,
+        &program("int", "1"),
+        &["warning: init", "an integer reads 16843009 (0x1010101)"],
+    )?;
+    for (ty, value) in [
+        ("int", "-1"),
+        ("int", "0x3f"),
+        ("float", "0x7f"),
+        ("float", "0"),
+        ("char", "1"),
+    ] {
+        check_silent(&program(ty, value))?;
+    }
+    Ok(())
 }

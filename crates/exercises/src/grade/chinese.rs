@@ -4,8 +4,8 @@ use std::fmt::{self, Display, Formatter, LowerHex};
 
 use cuda_driver::findings::{
     ActualMemory, AddressDetails, AddressedMemory, BlockBytes, Bytes, Cause, Details, Extent,
-    FaultKind, HostAction, HostMemory, Lanes, MbarrierMisuse, NamedArray, PendingWork, TimeLimit,
-    WarpgroupMisuse,
+    FaultKind, Fill, FillRead, HostAction, HostMemory, Lanes, MbarrierMisuse, NamedArray,
+    OutsideTexture, PendingWork, TimeLimit, Unwritten, WarpgroupMisuse, Writer,
 };
 use cuda_driver::{AllocationCall, AllocationRecord, Rows, SourceLine};
 
@@ -100,6 +100,19 @@ chinese! {
         DeepRecursion => "函数递归过深，或者无法结束";
         InvalidFunctionPointer => "函数指针取自主机端，或者从未赋值";
         BufferNotInitialized => "没有向它复制数据或清零，或者只初始化了一部分";
+        ExternArraysOverlap =>
+            "所有 `extern __shared__` 数组都是同一块内存：只声明一个，其余指针由它算出，例如 `int *second = first + n`";
+        FillByBytes =>
+            "`cudaMemset` 把每个字节设为一个整数，浮点数会被截断：请用核函数、`cudaMemcpy` 或 `cuMemsetD32` 逐个元素赋值";
+        TextureNotInitialized =>
+            "没有向数组复制数据，或者只复制了一部分：请用 `cudaMemcpy2DToArray` 复制（宽度以字节计），并检查返回值";
+        NormalizedCoordinates =>
+            "没有设置 `normalizedCoords = 1` 时，`cudaAddressModeWrap`（默认值）和 `cudaAddressModeMirror` 等同于 clamp；\
+             坐标应在 0 到 1 之间，例如 `(x + 0.5f) / width`";
+        ResultIncomplete =>
+            "线程太少：网格应向上取整，`(n + threads - 1) / threads`；下标跳过了一些元素，例如该写 `*` 的地方写成了 `+`；\
+             或者复制的比结果多";
+        ResultNotWritten => "核函数没有启动或者失败了，用错了缓冲区，或者复制的方向反了";
         RowsNotInitialized(pitch) =>
             "有些行没有复制数据或清零，或者复制到了别的行：pitch（{pitch}）不是元素的个数，\
              第 `r` 行从 `(char *)base + r * pitch` 开始";
@@ -154,9 +167,43 @@ chinese! {
         ExitedThreads(threads, first) => "线程块中有 {threads} 个线程已经结束，不会到达；最先结束的在{first}";
         Mask(mask, wrong) => "掩码是 {:#010x}；通道 {wrong}", mask.0;
         Leak(allocation, kind) => "{allocation}，由 {} 分配", kind.0.function();
+        ExternArrays(names) => "数组 {} 从同一个地址开始", names.0;
+        ByteFill(value, fill, read, allocation) => "{fill}把每个字节设成了 {value}：{read}；内存是{allocation}";
+        Texture(outside) => "{outside}";
+        Unwritten(unwritten, allocation, writer) => "{allocation}：{unwritten}{writer}";
         Host(action, memory, work) => "程序{action}了{memory}，而{work}";
         Fault(kind) => "{kind}";
         AddressFault(kind, address) => "{kind}；{address}";
+    }
+
+    Fill {
+        Unknown => "cudaMemset ";
+        At(source) => "{} 处的 cudaMemset ", source.0;
+    }
+
+    FillRead {
+        Float(bits) => "float 读到 {:.5e}", f32::from_bits(*bits.0);
+        Double(bits) => "double 读到 {:.5e}", f64::from_bits(*bits.0);
+        Integer(value) => "整数读到 {value}（{value:#x}）";
+    }
+
+    OutsideTexture {
+        X(at, texels) => "x 落在纹素 {at}，而纹理在 x 方向有 {texels} 个纹素";
+        Y(at, texels) => "y 落在纹素 {at}，而纹理在 y 方向有 {texels} 个纹素";
+        Z(at, texels) => "z 落在纹素 {at}，而纹理在 z 方向有 {texels} 个纹素";
+    }
+
+    Unwritten {
+        All(copied) => "复制的 {copied}都没有写入过";
+        Bytes(unwritten, copied, first) =>
+            "复制的 {copied} 字节中有 {unwritten} 字节没有写入过，最先是第 {first} 字节";
+        Elements(unwritten, copied, width, first) =>
+            "复制的 {copied} 个元素（每个 {width}）中有 {unwritten} 个没有写入过，最先是第 {first} 个";
+    }
+
+    Writer {
+        None => "";
+        Kernel(name) => "；核函数 {name} 写入了其他元素";
     }
 
     BlockBytes {
@@ -294,7 +341,7 @@ macro_rules! same_in_both_languages {
     )*};
 }
 
-same_in_both_languages!(u32, u64, String);
+same_in_both_languages!(u8, u32, u64, i64, String);
 
 impl Chinese for Bytes {
     fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -332,11 +379,7 @@ impl Chinese for AllocationRecord {
 
 impl Chinese for AllocationCall {
     fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{} 处由 `{}` 分配",
-            self.file, self.line, self.function
-        )?;
+        write!(f, "{} 处由 `{}` 分配", self.site, self.function)?;
         match &self.variable {
             Some(variable) => write!(f, "给 `{variable}` "),
             None => Ok(()),
@@ -408,6 +451,10 @@ mod tests {
         check_all::<HostAction>();
         check_all::<HostMemory>();
         check_all::<PendingWork>();
+        check_all::<Fill>();
+        check_all::<FillRead>();
+        check_all::<OutsideTexture>();
+        check_all::<Unwritten>();
         check_all::<FaultKind>();
         check_all::<AddressedMemory>();
         check_all::<WarpgroupMisuse>();

@@ -26,6 +26,12 @@ titles! {
     Misaligned => "A misaligned address", "地址没有对齐";
     StackOverflow => "A stack overflow", "栈溢出";
     InvalidCall => "A call through an invalid function pointer", "通过无效的函数指针调用";
+    IgnoredAddressMode =>
+        "A texture coordinate outside the texture, whose address mode needs normalized coordinates",
+        "纹理坐标超出了纹理，而它的寻址模式需要归一化坐标";
+    ExternArrays => "Several `extern __shared__` arrays in one kernel", "一个核函数里有几个 `extern __shared__` 数组";
+    ByteFill => "A read of memory that was set byte by byte", "读取了逐字节设值的内存";
+    UnwrittenResult => "A copy of uninitialized device memory to the host", "把未初始化的设备内存复制到了主机";
     UninitializedDevice => "A read of uninitialized device memory", "读取了未初始化的设备内存";
     UninitializedShared => "A read of uninitialized shared memory", "读取了未初始化的共享内存";
     UninitializedLocal => "A read of uninitialized local memory", "读取了未初始化的局部内存";

@@ -44,11 +44,11 @@ pub fn deduplicated(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding>
     merged
 }
 
-/// Returns true if both findings have the same cause and source lines, in different launches.
+/// Returns true if both findings have the same cause and source lines, in different launches or calls.
 fn is_duplicate(a: &Finding, b: &Finding) -> bool {
     a.is_same_bug(b)
         && a.kind != FindingKind::Leaked
-        && (a.check != Check::Host || a.details == b.details)
+        && (!a.kernel.is_empty() || a.source.line > 0 || a.details == b.details)
 }
 
 /// Formats the findings as a section of a report. `incomplete` is the reason for which the checks did not see all

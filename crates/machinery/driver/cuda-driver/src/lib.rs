@@ -48,8 +48,7 @@ pub use api::options::{
     set_sample_seed, shuffle, trace,
 };
 pub use api::telemetry::{
-    LaunchRecorder, defer_findings, locate_allocations, record_launches, set_observer,
-    take_findings,
+    LaunchRecorder, defer_findings, record_launches, set_observer, take_findings,
 };
 pub use cuda_sim::check::reason::{self, Reason};
 pub use cuda_sim::check::{
@@ -62,7 +61,7 @@ pub use cuda_sim::isa::{
     AccessClass, AccessKind, AccessSet, Direction, Memory, SourceLine, coordinates,
 };
 pub use cuda_sim::launch::{LaunchRecord, LaunchReport};
-pub use cuda_sim::memory::global::{AllocationCall, AllocationRecord, MAX_DEVICES, Rows};
+pub use cuda_sim::memory::global::{AllocationCall, AllocationRecord, CallSite, MAX_DEVICES, Rows};
 pub use cuda_sim::{check as findings, device, model, profile as counters};
 pub use fork::{in_child, install_handler as detect_forks};
 pub use functions::backend::{

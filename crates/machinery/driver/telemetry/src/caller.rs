@@ -1,31 +1,18 @@
 //! The place in the program from which the calling thread called this library.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
-use cuda_driver::AllocationCall;
+use cuda_driver::findings::call_site::{self, Locator};
+use cuda_driver::{AllocationCall, CallSite};
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
-
-/// A line of the program's source.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Location {
-    pub file: String,
-    pub line: u32,
-}
-
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
-    }
-}
 
 /// A call in the program's source.
 #[derive(Clone)]
 struct Call {
-    location: Location,
+    site: CallSite,
     column: Option<u32>,
 }
 
@@ -34,32 +21,39 @@ struct Call {
 pub struct Callers {
     known: Mutex<HashMap<Vec<usize>, Option<Call>>>,
     /// The last allocation of each call.
-    allocations: Mutex<HashMap<(Location, Option<u32>), AllocationCall>>,
+    allocations: Mutex<HashMap<(CallSite, Option<u32>), AllocationCall>>,
+}
+
+/// Lets the findings of checks name the program's calls.
+pub fn name_calls() {
+    static CALLERS: LazyLock<Callers> = LazyLock::new(Callers::default);
+    call_site::set_locator(Locator {
+        line: || CALLERS.locate(None),
+        allocation: || CALLERS.allocation(),
+    });
 }
 
 impl Callers {
     /// Returns the line of the program that called this library; `None` if the calling code has no line table. `kernel` is the
     /// kernel that the call launches.
-    pub fn locate(&self, kernel: Option<&str>) -> Option<Location> {
-        Some(self.find(kernel)?.location)
+    pub fn locate(&self, kernel: Option<&str>) -> Option<CallSite> {
+        Some(self.find(kernel)?.site)
     }
 
     /// Returns the call of the program that makes an allocation, in which the calling thread is. It is counted.
-    pub fn allocation(&self) -> Option<AllocationCall> {
+    fn allocation(&self) -> Option<AllocationCall> {
         let function = cuda_driver::current_function()?;
-        let Call { location, column } = self.find(None)?;
+        let Call { site, column } = self.find(None)?;
         let mut allocations = self.allocations.lock();
-        let call = allocations.entry((location, column));
+        let call = allocations.entry((site, column));
         let call = call
             .and_modify(|call| call.repetition += 1)
-            .or_insert_with_key(|(location, column)| {
+            .or_insert_with_key(|(site, column)| {
                 let function = base_name(function);
                 AllocationCall {
                     function: function.to_owned(),
-                    variable: source_line(location)
-                        .and_then(|line| variable(&line, *column, function)),
-                    file: location.file.clone(),
-                    line: location.line,
+                    variable: source_line(site).and_then(|line| variable(&line, *column, function)),
+                    site: site.clone(),
                     repetition: 1,
                 }
             });
@@ -130,12 +124,12 @@ fn call_of(frames: &[usize], kernel: Option<&str>) -> Option<Call> {
                 .unwrap_or_default();
             if call.is_none() && !is_stub(&name, kernel) && !is_header(file) {
                 let file = file.strip_prefix(".").unwrap_or(file);
-                let location = Location {
+                let site = CallSite {
                     file: file.display().to_string(),
                     line,
                 };
                 let column = symbol.colno();
-                call = Some(Call { location, column });
+                call = Some(Call { site, column });
             }
         });
         if call.is_some() || !has_lines {
@@ -169,15 +163,15 @@ fn is_header(file: &Path) -> bool {
 }
 
 /// Returns the text of a line of the program's source, if the file can be read.
-fn source_line(location: &Location) -> Option<String> {
+fn source_line(site: &CallSite) -> Option<String> {
     /// The size above which a file is not read.
     const MAX_BYTES: u64 = 1 << 22;
-    let file = fs::metadata(&location.file).ok()?;
+    let file = fs::metadata(&site.file).ok()?;
     if !file.is_file() || file.len() > MAX_BYTES {
         return None;
     }
-    let text = fs::read_to_string(&location.file).ok()?;
-    Some(text.lines().nth(location.line as usize - 1)?.to_owned())
+    let text = fs::read_to_string(&site.file).ok()?;
+    Some(text.lines().nth(site.line as usize - 1)?.to_owned())
 }
 
 /// Returns the pointer that the call of an allocating function sets: its first argument, without `&` and casts. `None`

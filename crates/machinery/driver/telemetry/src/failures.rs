@@ -10,11 +10,11 @@ use std::ffi::CStr;
 use std::fmt;
 
 use cuda_driver::names::short;
-use cuda_driver::{FailedCall as SimulatorCall, Reason};
+use cuda_driver::{CallSite, FailedCall as SimulatorCall, Reason};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::caller::{Callers, Location, base_name};
+use crate::caller::{Callers, base_name};
 use crate::level::Level;
 use crate::wire::Event;
 
@@ -31,7 +31,7 @@ pub struct FailedCall {
     /// The reason of the first call's error.
     pub reason: Option<Reason>,
     /// The place in the program, if it has line tables.
-    pub location: Option<Location>,
+    pub location: Option<CallSite>,
     pub calls: u64,
     /// The number of calls whose error the program did not notice.
     pub ignored: u64,
@@ -100,7 +100,7 @@ pub enum Judgement {
 /// Records the failed calls of this process.
 pub struct Failures {
     judgement: Judgement,
-    pub callers: Callers,
+    callers: Callers,
     state: Mutex<State>,
 }
 

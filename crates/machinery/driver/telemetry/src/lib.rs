@@ -20,7 +20,7 @@ mod summary;
 pub mod text;
 pub mod wire;
 
-pub use caller::Location;
+pub use caller::name_calls;
 pub use level::Level;
 pub use problems::{Problem, Related, Rule};
 pub use process::report_at_exit;

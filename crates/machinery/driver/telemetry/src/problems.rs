@@ -1,10 +1,9 @@
 //! The problems of a run: one list for all machine-readable formats, of findings, faults, failed calls and everything
 //! else that the report states.
 
-use cuda_driver::{Cause, Check, Finding, FindingKind, Severity, SourceLine};
+use cuda_driver::{CallSite, Cause, Check, Finding, FindingKind, Severity, SourceLine};
 use serde::Serialize;
 
-use crate::caller::Location;
 use crate::failures::FailedCall;
 use crate::faults::Fault;
 use crate::level::Level;
@@ -22,7 +21,7 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub location: Option<Location>,
+    pub location: Option<CallSite>,
     /// Other lines that are part of the problem, such as the other access of a race.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,
@@ -38,7 +37,7 @@ pub struct Problem {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Related {
     #[serde(flatten)]
-    pub location: Location,
+    pub location: CallSite,
     pub message: String,
 }
 
@@ -302,9 +301,9 @@ fn dedented(text: &str, prefixes: usize) -> String {
     text.replace("\n  ", "\n")
 }
 
-fn location(source: &SourceLine) -> Option<Location> {
+fn location(source: &SourceLine) -> Option<CallSite> {
     let file = source.file.clone().filter(|_| source.line > 0)?;
-    Some(Location {
+    Some(CallSite {
         file,
         line: source.line,
     })

@@ -14,6 +14,7 @@ use cuda_driver::device::DeviceSpec;
 use cuda_driver::{Checks, Event as SimulatorEvent, active_checks, warn};
 use parking_lot::Mutex;
 
+use crate::caller::name_calls;
 use crate::exit;
 use crate::failures::{Failures, Judgement};
 use crate::record::{Record, Run};
@@ -64,11 +65,10 @@ fn start(settings: Settings, device: &'static DeviceSpec) {
         cuda_driver::defer_findings();
     }
     let sink = SINK.get_or_init(|| create_sink(settings, device));
+    if active_checks().any() {
+        name_calls();
+    }
     cuda_driver::set_observer(Box::new(|event| receive(sink, &event)));
-    cuda_driver::locate_allocations(|| match SINK.get()? {
-        Sink::CudaRun(writer, _) => writer.allocation(),
-        Sink::Local(local) => local.failures.callers.allocation(),
-    });
     exit::at_exit(report);
     if let Sink::Local(_) = sink {
         exit::handle_signals();

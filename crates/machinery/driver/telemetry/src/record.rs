@@ -6,11 +6,11 @@ use common::gpu::GpuInfo;
 use cuda_driver::{Checks, Reason, TimedLaunch};
 use serde::Serialize;
 
-use crate::caller::Location;
 use crate::failures::FailedCall;
 use crate::level::Level;
 use crate::problems::Problem;
 use crate::summary::Summary;
+use cuda_driver::CallSite;
 
 /// The version of the record's schema, `docs/records/cuda-run.schema.json`. It changes if a field is removed or
 /// changes its meaning, but not if a field is added.
@@ -91,7 +91,7 @@ struct FailedCallRow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason_text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    location: Option<&'a Location>,
+    location: Option<&'a CallSite>,
     calls: u64,
     ignored: u64,
     expected: bool,

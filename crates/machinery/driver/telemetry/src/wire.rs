@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use cuda_driver::{AllocationCall, Event as SimulatorEvent, Finding, LaunchRecord, TimedLaunch};
+use cuda_driver::{Event as SimulatorEvent, Finding, LaunchRecord, TimedLaunch};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -83,11 +83,6 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// Returns the call of the program that makes an allocation, in which the calling thread is.
-    pub fn allocation(&self) -> Option<AllocationCall> {
-        self.failures.callers.allocation()
-    }
-
     /// Opens the file and removes its name, so that no other process opens it and it is deleted when its last
     /// user closes it.
     ///

@@ -20,6 +20,9 @@ const MIN_SHARE: f64 = 0.1;
 /// A resource that is busy for less than this share of the time is hidden by others.
 const MIN_BUSY_SHARE: f64 = 0.5;
 
+/// The factor from which waste that costs no time is reported.
+const SEVERE: u64 = 4;
+
 /// Lanes per warp.
 const LANES: u64 = 32;
 
@@ -33,6 +36,9 @@ const LOCAL: AccessSet = AccessSet::in_memory(Memory::Local);
 struct Rule {
     /// Returns the milliseconds that could be saved without it, at most.
     wasted_ms: fn(&Launch) -> f64,
+    /// Returns true for a waste that is worth a report even where it costs no time, because it would in a larger
+    /// launch.
+    is_severe: fn(&Tally) -> bool,
     /// Returns a line's share of it, as a count.
     contribution: fn(&Tally) -> u64,
     /// Returns the advice, for the line that contributes most, or for the whole launch if no line does.
@@ -53,6 +59,10 @@ const RULES: &[Rule] = &[
             let addresses = total[AccessClass::ConstantLoad].addresses;
             launch.ms(Resource::ConstantCache) * share(excess_addresses(total), addresses)
         },
+        is_severe: |total| {
+            let constants = total[AccessClass::ConstantLoad];
+            constants.addresses >= SEVERE * constants.requests.max(1)
+        },
         contribution: excess_addresses,
         advice: |_, tally| {
             let constants = tally[AccessClass::ConstantLoad];
@@ -67,12 +77,14 @@ const RULES: &[Rule] = &[
     // Threads of a warp load scattered or slightly misaligned addresses of global memory.
     Rule {
         wasted_ms: |launch| launch.excess_sectors_ms(AccessSet::loads(Memory::Global)),
+        is_severe: |_| false,
         contribution: |tally| excess_sectors(&tally.sum(AccessSet::loads(Memory::Global))),
         advice: |_, tally| sectors("load", &tally.sum(AccessSet::loads(Memory::Global))),
     },
     // Threads of a warp store to scattered or slightly misaligned addresses of global memory.
     Rule {
         wasted_ms: |launch| launch.excess_sectors_ms(AccessSet::stores(Memory::Global)),
+        is_severe: |_| false,
         contribution: |tally| excess_sectors(&tally.sum(AccessSet::stores(Memory::Global))),
         advice: |_, tally| sectors("store", &tally.sum(AccessSet::stores(Memory::Global))),
     },
@@ -80,6 +92,10 @@ const RULES: &[Rule] = &[
     Rule {
         wasted_ms: |launch| {
             launch.ms(Resource::L1Shared) * share(conflicts(launch.total()), launch.wavefronts())
+        },
+        is_severe: |total| {
+            let (_, access) = worst_conflicts(total);
+            access.wavefronts >= SEVERE * access.wavefronts.saturating_sub(access.conflicts).max(1)
         },
         contribution: conflicts,
         advice: |_, tally| {
@@ -104,6 +120,7 @@ const RULES: &[Rule] = &[
             let first = launch.ms(Resource::L1Shared) * share;
             first.max(launch.beyond_l1_ms(local.misses()))
         },
+        is_severe: |_| false,
         contribution: |tally| tally.sum(LOCAL).requests,
         advice: |_, tally| {
             format!(
@@ -120,6 +137,7 @@ const RULES: &[Rule] = &[
             0 => 0.0,
             _ => launch.instruction_ms() * share(idle_lanes(launch.total()), lanes(launch.total())),
         },
+        is_severe: |_| false,
         contribution: idle_lanes,
         advice: |launch, tally| {
             let total = launch.total();
@@ -141,6 +159,7 @@ const RULES: &[Rule] = &[
                 launch.record.time.milliseconds * share(excess_sectors, launch.warps() * LANES)
             }
         },
+        is_severe: |_| false,
         contribution: |_| 0,
         advice: |launch, _| {
             format!(
@@ -165,6 +184,7 @@ const RULES: &[Rule] = &[
                 _ => 0.0,
             }
         },
+        is_severe: |_| false,
         contribution: |_| 0,
         advice: |launch, _| {
             let occupancy = launch.record.time.occupancy;
@@ -201,6 +221,7 @@ const RULES: &[Rule] = &[
             }
             _ => 0.0,
         },
+        is_severe: |_| false,
         contribution: |_| 0,
         advice: |launch, _| {
             format!(
@@ -224,14 +245,24 @@ pub fn for_launch(record: &LaunchRecord) -> Option<String> {
             *wasted_ms > 0.0 && *wasted_ms >= MIN_SHARE * record.time.milliseconds
         })
         .max_by(|(one, _), (other, _)| one.total_cmp(other));
-    let Some((_, rule)) = worst else {
-        return Some(format!("nothing stands out: {}", describe_bound(&launch)));
-    };
-    Some(match launch.line_with_max(rule.contribution) {
-        Some(line) => format!("{}{}", location(line), (rule.advice)(&launch, &line.tally)),
-        None => (rule.advice)(&launch, launch.total()),
+    if let Some((_, rule)) = worst {
+        return Some(launch.advice(rule));
+    }
+    let is_launch_bound = record.time.binding == Resource::Launch;
+    let hidden = RULES
+        .iter()
+        .find(|rule| is_launch_bound && (rule.is_severe)(launch.total()));
+    Some(match hidden {
+        Some(rule) => format!(
+            "hidden at this size, because {LAUNCH_BOUND}: {}",
+            launch.advice(rule)
+        ),
+        None => format!("nothing stands out: {}", describe_bound(&launch)),
     })
 }
+
+/// The reason for which the time of a short kernel does not depend on its work.
+const LAUNCH_BOUND: &str = "launching it takes longer than its work";
 
 /// Describes what a kernel without waste spends its time on, and what would reduce that.
 fn describe_bound(launch: &Launch) -> String {
@@ -273,8 +304,7 @@ fn describe_bound(launch: &Launch) -> String {
             "Give each thread several elements, so that more loads are in flight at once.",
         ),
         Resource::Launch => {
-            return "launching it takes longer than its work. Give each launch more work."
-                .to_owned();
+            return format!("{LAUNCH_BOUND}. Give each launch more work.");
         }
     };
     let cost = cost::for_resource(launch.record.time.binding, launch.total()).amount;
@@ -375,6 +405,14 @@ impl<'a> Launch<'a> {
     /// Returns the warps per block.
     fn warps(&self) -> u64 {
         self.threads().div_ceil(LANES)
+    }
+
+    /// Returns a rule's advice on the launch, prefixed with the source line.
+    fn advice(&self, rule: &Rule) -> String {
+        match self.line_with_max(rule.contribution) {
+            Some(line) => format!("{}{}", location(line), (rule.advice)(self, &line.tally)),
+            None => (rule.advice)(self, self.total()),
+        }
     }
 
     /// Returns the first of the lines with the largest value of `of`; `None` if it is 0 for all lines.

@@ -43,14 +43,14 @@ pub fn report_failure(
 ) -> Code {
     // Hundreds of functions instantiate this one, so everything that does not depend on `body` is a function of its
     // own.
-    let depth = begin_call();
+    let depth = begin_call(function);
     let code = body();
     end_call(function, find, depth, code);
     code
 }
 
 /// Counts the API function that the thread enters. Returns the number of those that it is already in.
-fn begin_call() -> u32 {
+fn begin_call(function: &'static str) -> u32 {
     let depth = CALLS.with(|calls| calls.depth.replace(calls.depth.get() + 1));
     if depth == 0 {
         CALLS.with(|calls| calls.function.set(function));

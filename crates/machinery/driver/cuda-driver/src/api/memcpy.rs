@@ -131,6 +131,7 @@ fn run(copy: &Memcpy) -> CallResult {
     SIMULATOR.captures.check_legacy_stream(context)?;
     // SAFETY: the C function requires that the copy's host ranges are valid until the call returns.
     unsafe { driver.memcpy(context, copy) }?;
+    SIMULATOR.report_call_findings(driver);
     Ok(())
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use cuda_sim::check::{Checks, Finding};
 use cuda_sim::launch::{LaunchRecord, LaunchReport};
-use cuda_sim::memory::global::AllocationCall;
 
 use super::SIMULATOR;
 use super::options::set_initial_checks;
@@ -16,12 +15,6 @@ use crate::simulator::{Observer, Reports, WaitTarget, lock};
 /// save records even if it crashes later. Only the first observer counts.
 pub fn set_observer(observer: Observer) {
     SIMULATOR.telemetry.set_observer(observer);
-}
-
-/// Sets the function that finds the call of the program that the calling thread is in. With checks, findings name
-/// the calls that made allocations.
-pub fn locate_allocations(find: fn() -> Option<AllocationCall>) {
-    SIMULATOR.update_options(|options| options.find_call = Some(find));
 }
 
 /// A recorder of launches: it receives the report of every launch that the simulator runs while the recorder

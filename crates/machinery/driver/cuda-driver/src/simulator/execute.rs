@@ -9,17 +9,18 @@ use std::io::Write;
 use std::sync::MutexGuard;
 use std::time::Duration;
 
+use cuda_sim::check::call_site;
 use cuda_sim::driver::{CheckedLaunch, ContextId, CudaError, Driver, StreamId};
 use cuda_sim::exec::Fault;
 use cuda_sim::launch::LaunchReport;
 
-use super::Simulator;
 use super::host_access::HostAccesses;
 use super::interrupt::InterruptGuard;
 use super::operation::{Body, StreamOp};
 use super::queue::{RunningOp, WaitTarget};
 use super::telemetry::Event;
 use super::thread;
+use super::{Simulator, lock};
 use crate::log::warn;
 use crate::names;
 
@@ -103,8 +104,15 @@ impl Simulator {
                 accesses = HostAccesses::of(&driver, &op);
             }
         }
+        let call_site = match op {
+            StreamOp::Memcpy(_) | StreamOp::Memset(_) => call_site::locate(),
+            _ => None,
+        };
         self.queue.add(context, stream, blocking, op, |number| {
             self.host_access.add_pending(number, accesses);
+            if let Some(call_site) = call_site {
+                lock(&self.call_sites).insert(number, call_site);
+            }
         });
     }
 
@@ -198,8 +206,14 @@ impl Simulator {
             self.report_page_accesses();
             self.report_host_findings(self.host_access.begin_operation(number));
         }
-        if let Err(error) = self.execute(context, running_op.stream, &running_op.op, Origin::Stream)
-        {
+        let call_site = match call_site::is_known() {
+            true => lock(&self.call_sites).remove(&number),
+            false => None,
+        };
+        let result = call_site::execute(call_site, || {
+            self.execute(context, running_op.stream, &running_op.op, Origin::Stream)
+        });
+        if let Err(error) = result {
             self.report_failure("stream operation", context, error);
         }
     }
@@ -238,7 +252,9 @@ impl Simulator {
                         Origin::Stream => driver.memcpy_async(context, stream, copy),
                         Origin::Graph => driver.memcpy_node(context, stream, copy),
                     }
-                }
+                }?;
+                self.report_call_findings(driver);
+                Ok(())
             }
             StreamOp::Memset(memset) => self.lock_driver()?.memset(context, stream, memset),
             StreamOp::Host(function) => {

@@ -19,13 +19,15 @@ mod tables;
 mod telemetry;
 mod thread;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, Once, OnceLock, TryLockError};
 
+use cuda_sim::check::{Details, Writer};
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 use cuda_sim::exec::{LaunchOptions, TimeLimit};
+use cuda_sim::memory::global::CallSite;
 
 use captures::CaptureTable;
 use graph_memory::GraphMemory;
@@ -36,6 +38,8 @@ use queue::StreamQueue;
 use tables::Tables;
 use telemetry::Telemetry;
 use thread::per_thread_stream;
+
+use crate::names;
 
 pub use cuda_sim::memory::lock;
 
@@ -78,6 +82,8 @@ pub struct Simulator {
     /// True if Ctrl-C ends the running launch.
     interrupts_launches: AtomicBool,
     pub host_access: HostAccessCheck,
+    /// The lines that submitted pending operations, by their numbers, if they are known.
+    pub call_sites: Mutex<BTreeMap<u64, CallSite>>,
     pub telemetry: Telemetry,
 }
 
@@ -133,6 +139,7 @@ impl Simulator {
             options: LazyLock::new(Mutex::default),
             interrupts_launches: AtomicBool::new(false),
             host_access: HostAccessCheck::new(),
+            call_sites: Mutex::new(BTreeMap::new()),
             telemetry: Telemetry::new(),
         }
     }
@@ -270,6 +277,18 @@ impl Simulator {
         if self.host_access.is_enabled() {
             self.report_host_findings(self.host_access.take_page_accesses());
         }
+    }
+
+    /// Reports the findings of the driver's last call. Unlocks the driver first.
+    pub fn report_call_findings(&self, mut driver: MutexGuard<'_, Driver>) {
+        let mut findings = driver.take_findings();
+        drop(driver);
+        for finding in &mut findings {
+            if let Details::Unwritten(.., Writer::Kernel(name)) = &mut finding.details {
+                *name = names::short(name);
+            }
+        }
+        self.telemetry.report_findings(&findings, None);
     }
 
     fn report_host_findings(&self, findings: Vec<HostFinding>) {

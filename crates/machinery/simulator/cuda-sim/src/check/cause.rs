@@ -59,6 +59,24 @@ sentences! {
         InvalidFunctionPointer => "a function pointer taken on the host, or one never set";
         // Uninitialized memory.
         BufferNotInitialized => "the buffer was never copied to or set to zero, or only part of it was";
+        ExternArraysOverlap =>
+            "all `extern __shared__` arrays are the same memory: declare one, and compute the other pointers from it, \
+             such as `int *second = first + n`";
+        FillByBytes =>
+            "`cudaMemset` sets bytes to an integer, to which a float is truncated: set elements with a kernel, \
+             `cudaMemcpy` or `cuMemsetD32`";
+        TextureNotInitialized =>
+            "an array that was never copied to, or only in part: copy to it with `cudaMemcpy2DToArray`, whose width is \
+             in bytes, and check the result";
+        NormalizedCoordinates =>
+            "`cudaAddressModeWrap` (the default) and `cudaAddressModeMirror` act as clamp without \
+             `normalizedCoords = 1` and coordinates from 0 to 1, such as `(x + 0.5f) / width`";
+        /// Part of a buffer was written.
+        ResultIncomplete =>
+            "too few threads: round the grid up, `(n + threads - 1) / threads`; an index that skips elements, such as \
+             `+` instead of `*`; or a copy of more than the result";
+        ResultNotWritten =>
+            "a kernel that was not launched or failed, the wrong buffer, or a copy in the wrong direction";
         RowsNotInitialized(pitch: Bytes) =>
             "rows that were never copied to or set to zero, or a copy to another row: the pitch of {pitch} is not \
              a number of elements, so row `r` starts at `(char *)base + r * pitch`";

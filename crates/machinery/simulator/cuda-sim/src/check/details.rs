@@ -1,10 +1,11 @@
 //! The details of findings: the accessed memory, the absent threads, or the fault.
 
 use super::fault_kind::FaultKind;
+use super::reason::Names;
 use super::sentences::sentences;
 use crate::isa::check_event::SharedArray;
-use crate::isa::{Listing, SourceLine};
-use crate::memory::global::{AllocationCall, AllocationKind, AllocationRecord, Rows};
+use crate::isa::{Element, Listing, SourceLine};
+use crate::memory::global::{AllocationCall, AllocationKind, AllocationRecord, CallSite, Rows};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -40,11 +41,57 @@ sentences! {
         Mask(mask: u32, wrong: Lanes) => "the mask is {mask:#010x}; lanes {wrong}";
         /// An allocation that was not freed.
         Leak(allocation: AllocationRecord, kind: AllocationKind) => "{allocation}{}", AllocatedBy(allocation, *kind);
+        /// Several `extern __shared__` arrays of a kernel.
+        ExternArrays(names: Names) => "the arrays {names} start at the same address";
+        /// Bytes of memory that a fill has set to one value each.
+        ByteFill(value: u8, fill: Fill, read: FillRead, allocation: AllocationRecord) =>
+            "{fill} set each byte to {value}: {read}\n  in {allocation}";
+        /// A coordinate outside a texture whose address mode needs normalized coordinates.
+        Texture(outside: OutsideTexture) => "{outside}";
+        /// Elements that are copied although nothing has written them.
+        Unwritten(unwritten: Unwritten, allocation: AllocationRecord, writer: Writer) =>
+            "{unwritten} of {allocation}{writer}";
         /// An action of the program on host memory that work in a stream still uses.
         Host(action: HostAction, memory: HostMemory, work: PendingWork) =>
             "the program {action} {memory}, which {work}";
         Fault(kind: FaultKind) => "{kind}";
         AddressFault(kind: FaultKind, address: AddressDetails) => "{kind}\n  {address}";
+    }
+
+    /// A fill of memory by bytes.
+    pub enum Fill {
+        Unknown => "cudaMemset";
+        At(source: CallSite) => "cudaMemset at {source}";
+    }
+
+    /// The value that a load reads after a fill by bytes.
+    pub enum FillRead {
+        Float(bits: u32) => "a float reads {:.5e}", f32::from_bits(*bits);
+        Double(bits: u64) => "a double reads {:.5e}", f64::from_bits(*bits);
+        Integer(value: u64) => "an integer reads {value} ({value:#x})";
+    }
+
+    /// A coordinate outside a texture, by its texel.
+    #[derive(Copy)]
+    pub enum OutsideTexture {
+        X(at: i64, texels: i64) => "x is in texel {at}, the texture has {texels} texels in x";
+        Y(at: i64, texels: i64) => "y is in texel {at}, the texture has {texels} texels in y";
+        Z(at: i64, texels: i64) => "z is in texel {at}, the texture has {texels} texels in z";
+    }
+
+    /// Uninitialized elements that are copied, of an allocation.
+    pub enum Unwritten {
+        All(copied: Bytes) => "nothing has written any of the {copied} copied";
+        Bytes(unwritten: u64, copied: u64, first: u64) =>
+            "nothing has written {unwritten} of the {copied} bytes copied; the first is byte {first}";
+        Elements(unwritten: u64, copied: u64, width: Bytes, first: u64) =>
+            "nothing has written {unwritten} of the {copied} elements copied ({width} each); the first is element {first}";
+    }
+
+    /// The kernel that has written other elements of an allocation.
+    pub enum Writer {
+        None => "";
+        Kernel(name: String) => "\n  kernel {name} wrote others";
     }
 
     /// Bytes of the memory of a block or of its threads.
@@ -168,6 +215,20 @@ impl fmt::Display for NamedArray {
     }
 }
 
+impl FillRead {
+    /// Returns the value of an element all of whose bytes are `value`.
+    pub(super) fn of(value: u8, element: Element) -> FillRead {
+        let wide = u64::from_le_bytes([value; 8]);
+        let narrow = u32::from_le_bytes([value; 4]);
+        match (element.is_float, element.bytes) {
+            (true, 4) => FillRead::Float(narrow),
+            (true, _) => FillRead::Double(wide),
+            (false, 4) => FillRead::Integer(narrow.into()),
+            (false, _) => FillRead::Integer(wide),
+        }
+    }
+}
+
 impl AddressDetails {
     /// Returns the details of an address `distance` bytes past the end.
     pub fn past_end(distance: u64, of: Extent) -> AddressDetails {
@@ -208,13 +269,19 @@ impl fmt::Display for AllocationRecord {
     }
 }
 
+impl fmt::Display for CallSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
 impl fmt::Display for AllocationCall {
     /// Formats a call with the pointer that it sets: `` `p` at main.cu:40 (`cudaMalloc`)``.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(variable) = &self.variable {
             write!(f, "`{variable}` ")?;
         }
-        write!(f, "at {}:{} (`{}`", self.file, self.line, self.function)?;
+        write!(f, "at {} (`{}`", self.site, self.function)?;
         match self.repetition {
             1 => f.write_str(")"),
             repetition => write!(f, ", {} allocation of this line)", ordinal(repetition)),

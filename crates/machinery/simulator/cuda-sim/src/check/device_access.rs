@@ -59,6 +59,9 @@ impl Checker {
                     // The access is about to raise a fault, which reports it.
                     AllocationCheck::OutOfBounds => return,
                 }
+                if current.reads && !self.launch.fills.is_empty() {
+                    self.check_fill(current, &run, &values.before);
+                }
                 if race && self.serial.is_some() {
                     self.check_serial(current, run.start, run.span(bytes));
                 }
@@ -135,9 +138,13 @@ impl Checker {
                     let kind = FindingKind::UninitializedDevice;
                     record_uninitialized(findings, kind, current.block, deferred);
                 }
+                if current.writes {
+                    allocation.stores.note_atomic();
+                }
             }
             if current.initializes() {
                 written.set(offset, span);
+                allocation.stores.note(current.access);
             }
         }
         if let Some(shadow) = &allocation.shadow
@@ -151,6 +158,35 @@ impl Checker {
             shadow.record(recent_accesses, offset, span, by);
         }
         status
+    }
+
+    /// Checks whether a read of elements of several bytes finds the pattern of a fill by bytes.
+    #[cold]
+    fn check_fill(
+        &mut self,
+        current: WarpAccess,
+        run: &LaneRun,
+        before: &impl Fn(u64, usize) -> [u8; 16],
+    ) {
+        let element = current.access.element;
+        let (at, bytes) = (run.start, element.bytes as usize);
+        let mut fills = self.launch.fills.iter();
+        let Some(&(_, value)) = fills.find(|(range, _)| range.contains(&at)) else {
+            return;
+        };
+        let is_set = before(at, bytes)[..bytes].iter().all(|&byte| byte == value);
+        // -1 is the same integer in all sizes.
+        if bytes < 4 || !is_set || !element.is_float && value == u8::MAX {
+            return;
+        }
+        // Programs that measure bandwidth do not care about the values.
+        let key = current.key(FindingKind::ByteFill, Severity::Warning);
+        self.findings.record(key, current.block, 1, || Occurrence {
+            block: current.block,
+            thread: current.thread(run.first),
+            other: None,
+            evidence: Evidence::ByteFill { at, element },
+        });
     }
 
     /// Records that a block executes a fence.

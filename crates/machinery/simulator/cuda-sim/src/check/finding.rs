@@ -1,10 +1,12 @@
 //! Findings: the bugs that checks report, their kinds and messages.
 
+use super::call_site;
 use super::cause::Cause;
-use super::details::Details;
+use super::details::{Bytes, Details, Unwritten, Writer};
 use super::selection::Check;
-use crate::isa::SourceLine;
-use crate::memory::global::{AllocationKind, AllocationRecord};
+use crate::isa::{Listing, SourceLine};
+use crate::memory::coverage::Coverage;
+use crate::memory::global::{AllocationKind, AllocationRecord, CallSite};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -72,6 +74,58 @@ impl Finding {
     pub(crate) fn leak(allocation: AllocationRecord, kind: AllocationKind) -> Finding {
         let details = Details::Leak(allocation, kind);
         Finding::of_program(FindingKind::Leaked, Severity::Error, details)
+    }
+
+    /// Creates the finding for a copy of uninitialized elements of an allocation to the host.
+    pub(crate) fn unwritten_result(coverage: Coverage, allocation: AllocationRecord) -> Finding {
+        let Coverage {
+            width,
+            elements,
+            unwritten,
+            first,
+            kernel,
+        } = coverage;
+        let unwritten = match width {
+            _ if unwritten == elements => Unwritten::All(Bytes(elements * width)),
+            1 => Unwritten::Bytes(unwritten, elements, first),
+            _ => Unwritten::Elements(unwritten, elements, Bytes(width), first),
+        };
+        let likely_cause = match unwritten {
+            Unwritten::All(_) => Cause::ResultNotWritten,
+            _ => Cause::ResultIncomplete,
+        };
+        let details = Details::Unwritten(
+            unwritten,
+            allocation,
+            kernel.map_or(Writer::None, Writer::Kernel),
+        );
+        Finding {
+            likely_cause: Some(likely_cause),
+            ..Finding::of_program(FindingKind::UnwrittenResult, Severity::Error, details)
+        }
+        .at(call_site::locate())
+    }
+
+    /// Sets the line of the program, if it is known.
+    fn at(mut self, call_site: Option<CallSite>) -> Finding {
+        if let Some(CallSite { file, line }) = call_site {
+            (self.source.file, self.source.line) = (Some(file), line);
+        }
+        self
+    }
+
+    /// Creates the finding for a kernel with several `extern` arrays in shared memory; `None` for other kernels.
+    pub(crate) fn extern_arrays(listing: &Listing, kernel: usize) -> Option<Finding> {
+        let kernel = &listing.kernels[kernel];
+        let arrays = kernel.extern_arrays.as_ref()?;
+        let details = Details::ExternArrays(arrays.names.iter().cloned().collect());
+        let source = listing.source_at(&arrays.used_at);
+        Some(Finding {
+            kernel: kernel.name.clone(),
+            ptx_lines: [source.ptx_line; 2],
+            source,
+            ..Finding::of_program(FindingKind::ExternArrays, Severity::Warning, details)
+        })
     }
 
     /// Creates a finding that does not concern a kernel.
@@ -155,9 +209,15 @@ impl fmt::Display for Finding {
             count => write!(f, " ({count} times)")?,
         }
         if !self.kernel.is_empty() {
-            write!(f, "\n  in kernel {}, ", self.kernel)?;
-            self.write_thread(f, self.block, self.thread)?;
+            write!(f, "\n  in kernel {}", self.kernel)?;
+            if self.kind != FindingKind::ExternArrays {
+                f.write_str(", ")?;
+                self.write_thread(f, self.block, self.thread)?;
+            }
             write!(f, "\n  {}at {}", self.verb(), self.source)?;
+        }
+        if self.kernel.is_empty() && self.source.line > 0 {
+            write!(f, "\n  at {}", self.source)?;
         }
         if let Some(other) = &self.other {
             let verb = if other.write { "writes" } else { "reads" };
@@ -244,6 +304,13 @@ finding_kinds! {
         "out-of-bounds index into a shared-memory array", Some(Cause::OtherArraysSize);
     /// An address that is not a multiple of the access size.
     Misaligned => Memory, "misaligned", "misaligned address", None;
+    /// A texture coordinate outside the texture, whose address mode does not apply.
+    IgnoredAddressMode => Memory, "ignored-address-mode",
+        "texture coordinate outside the texture, whose address mode needs normalized coordinates",
+        Some(Cause::NormalizedCoordinates);
+    /// Several `extern` arrays in shared memory, which overlap.
+    ExternArrays => Memory, "extern-arrays",
+        "several `extern __shared__` arrays in one kernel", Some(Cause::ExternArraysOverlap);
     /// A call that exceeds the stack.
     StackOverflow => Memory, "stack-overflow", "stack overflow", None;
     /// A call through a pointer that is not a function.
@@ -251,6 +318,12 @@ finding_kinds! {
     /// A read of uninitialized device memory.
     UninitializedDevice => Init, "unwritten-device-memory",
         "read of uninitialized device memory", Some(Cause::BufferNotInitialized);
+    /// A read of elements of several bytes that a fill has set by bytes.
+    ByteFill => Init, "byte-fill",
+        "read of memory that was set byte by byte", Some(Cause::FillByBytes);
+    /// A copy of uninitialized device memory to the host.
+    UnwrittenResult => Init, "unwritten-result",
+        "copy of uninitialized device memory to the host", Some(Cause::ResultIncomplete);
     /// A read of shared memory that no thread of the block has written.
     UninitializedShared => Init, "unwritten-shared-memory",
         "read of uninitialized shared memory", Some(Cause::TileNotLoaded);
@@ -313,7 +386,13 @@ finding_kinds! {
 impl FindingKind {
     /// Returns true if this kind raises a fault that ends the kernel, even without checks.
     pub fn stops(self) -> bool {
-        self.check() == Check::Memory && self != FindingKind::OtherArray
+        self.check() == Check::Memory
+            && !matches!(
+                self,
+                FindingKind::OtherArray
+                    | FindingKind::ExternArrays
+                    | FindingKind::IgnoredAddressMode
+            )
             || matches!(
                 self,
                 FindingKind::BarrierNeverOpens

@@ -2,11 +2,13 @@
 //! instructions, are counted as one finding.
 
 use super::cause::Cause;
-use super::details::{BlockBytes, Bytes, Details, Lanes, NamedArray};
+use super::details::{
+    BlockBytes, Bytes, Details, Fill, FillRead, Lanes, NamedArray, OutsideTexture,
+};
 use super::finding::{Finding, FindingKind, OtherAccess, Severity};
 use super::refined_causes;
 use crate::isa::check_event::SharedArray;
-use crate::isa::{Dims, Listing};
+use crate::isa::{Dims, Element, Listing};
 use crate::memory::global::Global;
 use std::collections::BTreeMap;
 
@@ -249,6 +251,10 @@ pub enum Evidence {
     ExitedThreads { threads: u32, after: u32 },
     /// The mask operand of a warp-wide instruction, and the lanes that it includes or omits by mistake.
     Mask { mask: u32, wrong: u32 },
+    /// An element at `at` of memory that was set byte by byte.
+    ByteFill { at: u64, element: Element },
+    /// A coordinate outside a texture.
+    OutsideTexture(OutsideTexture),
     /// No evidence beyond the kind of finding.
     None,
 }
@@ -292,6 +298,15 @@ impl Evidence {
                 first => Details::ExitedThreads(threads, first),
             },
             Evidence::Mask { mask, wrong } => Details::Mask(mask, Lanes(wrong)),
+            Evidence::ByteFill { at, element } => match (global.fill(at), global.record(at)) {
+                (Some(fill), Some(allocation)) => {
+                    let read = FillRead::of(fill.value, element);
+                    let place = fill.source.map_or(Fill::Unknown, Fill::At);
+                    Details::ByteFill(fill.value, place, read, allocation)
+                }
+                _ => Details::None,
+            },
+            Evidence::OutsideTexture(outside) => Details::Texture(outside),
             Evidence::None => Details::None,
         }
     }

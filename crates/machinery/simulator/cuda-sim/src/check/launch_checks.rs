@@ -9,11 +9,15 @@ use super::finding_set::{
 use super::selection::Checks;
 use super::shadow::Shadow;
 use super::shared::SharedShadow;
-use crate::isa::Memory;
 use crate::isa::check_event::CheckEvents;
-use crate::memory::global::Global;
+use crate::isa::{Access, Memory};
+use crate::memory::coverage::Stores;
+use crate::memory::global::{Allocation, Global};
 use crate::memory::init_bitmap::AtomicInitBitmap;
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 /// The limit on tracked lines of device memory in all resident blocks together, and the bounds on that in
 /// each block.
@@ -43,6 +47,8 @@ pub struct LaunchChecks {
     /// word.
     pub granule: u32,
     pub(super) device: DeviceAllocations,
+    /// The ranges of memory that were set byte by byte, with the value.
+    pub(super) fills: Vec<(Range<u64>, u8)>,
     /// True if accesses to device memory are tracked.
     pub(super) tracks_device: bool,
     /// The kind of race detection between blocks.
@@ -76,6 +82,11 @@ impl LaunchChecks {
                 shared_bytes,
                 granule: events.shadow_granularity(Memory::Shared),
                 device: DeviceAllocations::of(global, block_tracking, blocks.heap),
+                fills: if checks.init {
+                    fills(global)
+                } else {
+                    Vec::new()
+                },
                 tracks_device: checks.race || checks.init,
                 block_tracking,
                 blocks: blocks.count,
@@ -106,6 +117,11 @@ impl LaunchChecks {
         global: &Global,
         completed: bool,
     ) -> Vec<Finding> {
+        for tracked in self.device.iter() {
+            if let Some(stores) = tracked.stores.of_kernel(context.kernel) {
+                global.add_stores(tracked.base, stores);
+            }
+        }
         if completed {
             // After a fault, which later blocks ran depends on timing, so races between blocks are reported
             // only if the launch completed.
@@ -150,14 +166,61 @@ impl LaunchChecks {
     }
 }
 
+/// Returns the allocations that were set byte by byte, with the value.
+fn fills(global: &Global) -> Vec<(Range<u64>, u8)> {
+    let fill = |allocation: Allocation| {
+        let range = allocation.base..allocation.base + allocation.size;
+        Some((range, global.fill(allocation.base)?.value))
+    };
+    global.allocations().filter_map(fill).collect()
+}
+
 /// An allocation with its shadow state.
 pub struct TrackedAllocation {
     pub base: u64,
     pub bytes: u64,
     /// The bytes that are initialized. `None` if all are, or if initialization is not tracked.
     pub written: Option<Arc<AtomicInitBitmap>>,
+    /// The stores of the launch, as far as initialization is tracked.
+    pub stores: TrackedStores,
     /// The blocks that access each word. `None` unless [`BlockTracking::ConcurrentBlocks`] is on.
     pub shadow: Option<AllocationShadow>,
+}
+
+/// The stores of a launch to an allocation.
+#[derive(Default)]
+pub struct TrackedStores {
+    /// The widths of instructions, one bit each, and, in the upper half, those of their elements.
+    widths: AtomicU32,
+    has_atomics: AtomicBool,
+}
+
+impl TrackedStores {
+    /// Notes a store.
+    #[inline(always)]
+    pub fn note(&self, access: Access) {
+        let bits = 1 << access.bytes.ilog2() | 1 << (16 + access.element.bytes.ilog2());
+        if self.widths.load(Relaxed) & bits != bits {
+            self.widths.fetch_or(bits, Relaxed);
+        }
+    }
+
+    /// Notes an atomic that changes uninitialized memory.
+    #[cold]
+    pub fn note_atomic(&self) {
+        self.has_atomics.store(true, Relaxed);
+    }
+
+    /// Returns the stores, if there were any, as those of a kernel.
+    fn of_kernel(&self, kernel: &str) -> Option<Stores> {
+        let (widths, has_atomics) = (self.widths.load(Relaxed), self.has_atomics.load(Relaxed));
+        (widths != 0 || has_atomics).then(|| Stores {
+            elements: widths >> 16,
+            instructions: widths & 0xffff,
+            has_atomics,
+            kernel: (widths != 0).then(|| kernel.to_owned()),
+        })
+    }
 }
 
 /// The kind of race detection between blocks.
@@ -192,6 +255,7 @@ impl DeviceAllocations {
                     written: global
                         .init_bitmap(allocation.base)
                         .filter(|written| !written.is_prefix_initialized(allocation.size)),
+                    stores: TrackedStores::default(),
                     shadow: (block_tracking == BlockTracking::ConcurrentBlocks)
                         .then(|| AllocationShadow::new(allocation.size)),
                 })

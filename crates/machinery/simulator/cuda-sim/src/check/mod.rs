@@ -9,7 +9,7 @@
 //! | check | finds |
 //! |---|---|
 //! | `mem` | out-of-bounds, misaligned and otherwise invalid accesses. These raise a fault even without checks; the check reports them like other findings, and also indices of one shared-memory array that reach another |
-//! | `init` | reads of device and shared memory that was never written, and of local memory that its own thread has not written |
+//! | `init` | reads of device and shared memory that was never written, and of local memory that its own thread has not written; copies of such device memory to the host |
 //! | `race` | data races on shared and device memory between threads of a block, and on device memory between blocks |
 //! | `sync` | barriers and warp-wide instructions that not all threads reach |
 //! | `leak` | memory that is still allocated when its context is destroyed |
@@ -62,6 +62,7 @@
 //!   ones (the padding of structures).
 
 mod blocks;
+pub mod call_site;
 mod cause;
 pub(crate) mod checker;
 mod details;
@@ -83,11 +84,12 @@ mod serial_blocks;
 pub(crate) mod shadow;
 mod shared;
 mod shared_access;
+pub(crate) mod texture;
 
 pub use cause::Cause;
 pub use details::{
-    ActualMemory, AddressDetails, BlockBytes, Bytes, Details, Extent, HostAction, HostMemory,
-    Lanes, NamedArray, PendingWork,
+    ActualMemory, AddressDetails, BlockBytes, Bytes, Details, Extent, Fill, FillRead, HostAction,
+    HostMemory, Lanes, NamedArray, OutsideTexture, PendingWork, Unwritten, Writer,
 };
 pub use fault_kind::{AddressedMemory, FaultKind, MbarrierMisuse, TimeLimit, WarpgroupMisuse};
 pub use finding::{Finding, FindingKind, OtherAccess, Severity};

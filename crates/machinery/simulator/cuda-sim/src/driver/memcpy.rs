@@ -8,7 +8,7 @@ use super::memory::MAX_PITCH;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
 use crate::check::reason::CopyEnd;
-use crate::check::{Bytes, Reason};
+use crate::check::{Bytes, Finding, Reason};
 use crate::memory::global::{AllocationKind, BASE};
 
 /// The base address of an operand, with the memory type that the caller declares (`CUmemorytype`).
@@ -218,6 +218,10 @@ impl Driver {
             end.address + y * end.pitch as u64 + z * end.slice as u64
         };
         let rows = rows.map(|at| (row(&dst, at), row(&src, at), copy.width));
+        if self.options.checks.init && self.is_host_memory(dst.address) {
+            let rows = rows.clone().map(|(_, from, bytes)| (from, bytes));
+            self.check_coverage(src.address, rows);
+        }
         self.global
             .copy_initialization(dst.address, src.address, rows);
 
@@ -239,6 +243,29 @@ impl Driver {
         let context = self.context_mut(context)?;
         context.timeline.run(stream, engine, rate.seconds(bytes))?;
         Ok(ends)
+    }
+}
+
+impl Driver {
+    /// Returns true for memory that the host uses directly, whose initialization is not tracked.
+    fn is_host_memory(&self, address: u64) -> bool {
+        let allocation = self.global.allocation(address);
+        !allocation.is_some_and(|allocation| {
+            matches!(
+                allocation.kind,
+                AllocationKind::Device | AllocationKind::Mapped
+            )
+        })
+    }
+
+    /// Reports uninitialized elements among rows of bytes that are copied to the host.
+    fn check_coverage(&mut self, address: u64, rows: impl Iterator<Item = (u64, u64)>) {
+        if let Some(coverage) = self.global.coverage(address, rows)
+            && let Some(allocation) = self.global.record(address)
+        {
+            self.findings
+                .push(Finding::unwritten_result(coverage, allocation));
+        }
     }
 }
 

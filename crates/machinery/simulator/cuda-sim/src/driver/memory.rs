@@ -6,7 +6,7 @@ mod tests;
 
 use super::{ContextId, CudaError, Devices, Driver};
 use crate::check::{
-    Checks, Details, Finding, FindingKind, HostAction, HostMemory, PendingWork, Reason, Severity,
+    Details, Finding, FindingKind, HostAction, HostMemory, PendingWork, Reason, Severity, call_site,
 };
 use crate::memory::fill;
 use crate::memory::global::{ALIGNMENT, Allocation, AllocationKind, BASE, Rows};
@@ -262,10 +262,7 @@ impl Driver {
     /// Makes `context` the owner of the allocation at start address `address`. Returns `address`.
     pub(super) fn set_owner(&mut self, context: ContextId, address: u64) -> Result<u64, CudaError> {
         self.context_mut(context)?.owned.insert(address);
-        let options = &self.options;
-        if options.checks != Checks::NONE
-            && let Some(call) = options.find_call.and_then(|find| find())
-        {
+        if let Some(call) = call_site::allocation() {
             self.global.set_call(address, call);
         }
         Ok(address)

@@ -3,7 +3,9 @@
 use super::memory::MAX_PITCH;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
+use crate::check::call_site;
 use crate::check::reason::CopyEnd;
+use crate::memory::global::ByteFill;
 
 /// The fill value, by width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +52,9 @@ impl Driver {
         };
         let rows = (0..memset.height).map(|y| (memset.address + y * memset.pitch, row));
         self.global.mark_initialized(memset.address, rows);
+        if self.options.checks.init {
+            self.note_fill(memset);
+        }
         for y in 0..memset.height {
             let row_start = start.wrapping_add((y * memset.pitch) as usize);
             // SAFETY: `resolve_rows` checked that all rows are in one live allocation, and `&mut self`
@@ -66,6 +71,23 @@ impl Driver {
         let context = self.context_mut(context)?;
         context.timeline.run(stream, Engine::Compute, seconds)?;
         Ok(())
+    }
+
+    /// Notes a fill by bytes whose value suggests that the program means the value of an element.
+    fn note_fill(&self, memset: &Memset) {
+        /// Bytes that programs set on purpose: they give integers that serve as infinity.
+        const INFINITIES: [u8; 2] = [0x3f, 0x7f];
+        let fill = match memset.value {
+            // 255 is -1 for integers of any size, but not for floats.
+            MemsetValue::U8(value @ (1..=0x7f | 0xff)) if !INFINITIES.contains(&value) => {
+                Some(ByteFill {
+                    value,
+                    source: call_site::locate(),
+                })
+            }
+            _ => None,
+        };
+        self.global.set_fill(memset.address, fill);
     }
 
     /// Validates a fill, except for its stream. Fails with the errors of [`Driver::memset`].

@@ -59,6 +59,8 @@ pub struct Driver {
     pub options: LaunchOptions,
     /// The leaks found when contexts were destroyed, since they were last taken.
     leaks: Vec<Finding>,
+    /// The findings of other calls, since they were last taken.
+    findings: Vec<Finding>,
     handles: HandleCounter,
     contexts: BTreeMap<ContextId, context::Context>,
     /// The primary context of each device.
@@ -97,6 +99,7 @@ impl Driver {
                 ..LaunchOptions::default()
             },
             leaks: Vec::new(),
+            findings: Vec::new(),
             handles: HandleCounter::new(),
             contexts: BTreeMap::new(),
             primary: vec![context::PrimaryContext::default(); count as usize],
@@ -115,6 +118,12 @@ impl Driver {
     /// Returns the number of devices.
     pub fn device_count(&self) -> u32 {
         self.primary.len() as u32
+    }
+
+    /// Returns the findings of calls, such as copies of uninitialized memory to the host, since they were last taken.
+    /// Findings of launches are in their reports, and leaks are not included.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.findings)
     }
 
     /// Returns the simulated GPU, which is the same for all devices.

@@ -77,6 +77,9 @@ pub fn run(launch: &Launch, blocks_per_sm: u32) -> Outcome {
         checks.findings(findings, context, launch.global, fault.is_none())
     });
     let mut findings = findings.unwrap_or_default();
+    if launch.options.checks.memory {
+        findings.extend(Finding::extern_arrays(&program.listing, launch.kernel));
+    }
     let trace = trace.filter(|_| fault.is_none());
     let fault = fault.map(|fault| diagnosed(fault, launch, &grid));
     if let Some(fault) = &fault {

@@ -7,6 +7,8 @@ pub struct Access {
     pub kind: AccessKind,
     /// Bytes that each lane transfers.
     pub bytes: u32,
+    /// The elements that these bytes consist of.
+    pub element: Element,
     /// The index of the operand that holds the 64-bit row of addresses; `imm` is added to each address.
     pub address: usize,
     /// The ordering properties of a volatile, atomic or otherwise ordered access, which an assembler must not
@@ -14,6 +16,22 @@ pub struct Access {
     pub ordered: Option<Ordered>,
     /// The machine code that performs an atomic.
     pub update: Update,
+}
+
+/// An element of an access, which has several if it transfers a vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Element {
+    pub bytes: u32,
+    /// True if the instruction's type is a floating-point type.
+    pub is_float: bool,
+}
+
+impl Element {
+    /// An element of 4 bytes.
+    pub const WORD: Element = Element {
+        bytes: 4,
+        is_float: false,
+    };
 }
 
 /// The ordering properties of an access that other threads can observe.

@@ -240,7 +240,7 @@ impl AccessSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::{Access, Update};
+    use crate::isa::{Access, Element, Update};
     use AccessKind::*;
 
     const KINDS: [AccessKind; 9] = [
@@ -284,6 +284,7 @@ mod tests {
                     memory,
                     kind,
                     bytes: 4,
+                    element: Element::WORD,
                     address: 0,
                     ordered: None,
                     update: Update::default(),

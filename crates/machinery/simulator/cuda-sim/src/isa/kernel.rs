@@ -1,6 +1,17 @@
 //! The properties of kernels that launches need (parameters, memory sizes, registers, launch bounds), and the
 //! dimensions of a launch.
 
+use super::listing::LineInfo;
+
+/// Several `extern __shared__` arrays of a kernel, all of which start at the same address.
+#[derive(Debug, Clone)]
+pub struct ExternArrays {
+    /// The names in the source.
+    pub names: Vec<String>,
+    /// An instruction of the kernel that uses the last of them.
+    pub used_at: LineInfo,
+}
+
 /// A kernel's properties, as the driver reports and uses them.
 #[derive(Debug, Clone, Default)]
 pub struct Kernel {
@@ -26,6 +37,8 @@ pub struct Kernel {
     pub max_threads: Option<[u32; 3]>,
     /// `.reqntid`
     pub required_threads: Option<[u32; 3]>,
+    /// The `extern __shared__` arrays of the kernel, if there are several.
+    pub extern_arrays: Option<ExternArrays>,
     /// True if blocks must run in order for a reproducible result.
     pub ordered: bool,
     /// True if the kernel has volatile or ordered loads or stores of device memory, through which its blocks

@@ -126,9 +126,12 @@ impl Listing {
 
     /// Returns the source line of the instruction at `address`.
     pub fn source_of(&self, address: u32) -> SourceLine {
-        let Some(info) = self.lines.get(address as usize) else {
-            return SourceLine::default();
-        };
+        let info = self.lines.get(address as usize);
+        info.map_or_else(SourceLine::default, |info| self.source_at(info))
+    }
+
+    /// Returns the source line of an instruction.
+    pub(crate) fn source_at(&self, info: &LineInfo) -> SourceLine {
         let file = info
             .location
             .and_then(|location| self.files.get(&location.file).cloned());
@@ -328,6 +331,8 @@ impl SourceLine {
 impl fmt::Display for SourceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
+            // A line of the program, not of a kernel.
+            Some(file) if self.line > 0 && self.ptx_line == 0 => write!(f, "{file}:{}", self.line),
             Some(file) if self.line > 0 => {
                 let precision = if self.is_nearest {
                     ", nearest known line"

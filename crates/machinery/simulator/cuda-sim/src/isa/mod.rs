@@ -7,7 +7,7 @@ pub mod check_event;
 mod kernel;
 pub mod listing;
 
-pub use access::{Access, AccessKind, AtomicMethod, Memory, Ordered, Update};
+pub use access::{Access, AccessKind, AtomicMethod, Element, Memory, Ordered, Update};
 pub use access_class::{AccessClass, AccessRow, AccessSet, CachedIn, Direction};
-pub use kernel::{Dims, Kernel, Param, coordinates};
+pub use kernel::{Dims, ExternArrays, Kernel, Param, coordinates};
 pub use listing::{Class, Listing, SourceLine};

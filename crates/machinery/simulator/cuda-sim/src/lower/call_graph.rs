@@ -34,6 +34,7 @@ pub fn kernel(
         register_bound: register_bound(function, device),
         max_threads: function.max_threads,
         required_threads: function.required_threads,
+        extern_arrays: layout.extern_arrays.get(function.name).cloned(),
         ordered: resources.ordered,
         volatile: resources.volatile,
         unbounded: resources.unbounded,

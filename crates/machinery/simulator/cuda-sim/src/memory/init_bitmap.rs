@@ -110,6 +110,31 @@ impl AtomicInitBitmap {
         self.0[..whole].iter().all(all) && (last == 0 || self.is_initialized(bytes - last, last))
     }
 
+    /// Returns the ranges of uninitialized bytes between two offsets, as start and end.
+    pub fn gaps(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
+        let mut at = from;
+        std::iter::from_fn(move || {
+            let start = self.find(at, to, false);
+            at = self.find(start, to, true);
+            (start < to).then_some((start, at))
+        })
+    }
+
+    /// Returns the offset of the first byte from `from` on that is initialized, or not initialized; `to` if there is
+    /// none before it.
+    fn find(&self, from: u64, to: u64, initialized: bool) -> u64 {
+        let mut at = from;
+        while at < to {
+            let word = self.word(at);
+            let other = if initialized { !word } else { word };
+            match other.trailing_ones() {
+                64 => at += 64,
+                skipped => return (at + u64::from(skipped)).min(to),
+            }
+        }
+        to
+    }
+
     /// Copies the state of `bytes` bytes of `from` at `from_at` to `to`, as a copy of the memory itself does.
     pub fn copy(&self, to: u64, from: &AtomicInitBitmap, from_at: u64, bytes: u64) {
         // The ranges may overlap, so read all source words first.

@@ -2,6 +2,7 @@
 //!
 //! The windows lie above all host and device addresses, so each address belongs to exactly one space.
 
+pub(crate) mod coverage;
 pub mod footprint;
 pub mod global;
 pub(crate) mod init_bitmap;

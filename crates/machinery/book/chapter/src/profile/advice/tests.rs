@@ -70,6 +70,26 @@ fn distinct_constants_in_a_warp_are_reported() {
 }
 
 #[test]
+fn severe_waste_is_reported_even_if_launching_hides_it() {
+    let launch = [(Resource::Launch, 1.0), (Resource::ConstantCache, 0.01)];
+    let lines = [(7, constant(1000)), (9, constant(32_000))];
+    let message = of_lines(&lines, &launch);
+    let expected = "hidden at this size, because launching it takes longer than its work: \
+                    kernels/vector-add.cu:9: each warp reads 32 distinct constant addresses";
+    assert_starts(&message, expected);
+    let conflicts = Tally::of([(AccessClass::SharedLoad, shared(32_000, 31_000))]);
+    let message = of_lines(&[(3, conflicts)], &launch);
+    assert_has(
+        &message,
+        "kernels/vector-add.cu:3: every shared load takes 32 wavefronts",
+    );
+    // Two-way conflicts are common and cheap.
+    let conflicts = Tally::of([(AccessClass::SharedLoad, shared(2000, 1000))]);
+    let message = of_lines(&[(3, conflicts)], &launch);
+    assert_starts(&message, "nothing stands out: launching it");
+}
+
+#[test]
 fn broadcast_constants_waste_nothing() {
     let message = of_lines(&[(7, constant(1000))], &[(Resource::ConstantCache, 1.0)]);
     let expected = "nothing stands out: it is bound by the constant cache, with one request per warp; all of \

@@ -7,7 +7,6 @@ use crate::check::TimeLimit;
 use crate::exec::image::Images;
 use crate::exec::profiler::sample::ProfileMode;
 use crate::exec::schedule::progress::Watch;
-use crate::memory::global::AllocationCall;
 use rayon::ThreadPool;
 use std::sync::Arc;
 
@@ -94,8 +93,6 @@ pub struct LaunchOptions {
     /// True to profile the sample of blocks that the time model needs. Without it, modelled times exclude
     /// memory: for measurements of the cost of profiling.
     pub sampled: bool,
-    /// The function that returns the call of the program that its thread is in. With checks, allocations keep the call.
-    pub find_call: Option<fn() -> Option<AllocationCall>>,
 }
 
 impl Default for LaunchOptions {
@@ -109,7 +106,6 @@ impl Default for LaunchOptions {
             profile: false,
             tracing: None,
             sampled: true,
-            find_call: None,
         }
     }
 }

@@ -79,6 +79,37 @@ fn texel(texture: &Texture, dimension: usize, at: i64) -> Option<i64> {
     }
 }
 
+/// Returns the texel around which a texture is sampled, `None` outside; and a coordinate outside the texture whose
+/// address mode needs normalized coordinates: its dimension, texel and the number of texels.
+pub fn nearest(
+    texture: &Texture,
+    at: [f32; 3],
+    dimensions: usize,
+    slice: i64,
+) -> (Option<[i64; 3]>, Option<(usize, i64, i64)>) {
+    let (mut nearest, mut outside) = (Some([0, 0, slice]), None);
+    for (dimension, &at) in at.iter().enumerate().take(dimensions) {
+        let (index, size) = (
+            position(texture, dimension, at).0,
+            texture.image.extent(dimension),
+        );
+        let mode = texture.modes[dimension];
+        // Linear filtering starts half a texel before the first one.
+        let first = -i64::from(texture.linear_filter);
+        if mode != AddressMode::Clamp
+            && clamps(texture, dimension)
+            && !(first..size).contains(&index)
+        {
+            outside.get_or_insert((dimension, index, size));
+        }
+        match (&mut nearest, texel(texture, dimension, index)) {
+            (Some(nearest), Some(index)) => nearest[dimension] = index,
+            _ => nearest = None,
+        }
+    }
+    (nearest, outside)
+}
+
 /// Returns the stored bits of a texel's channel.
 ///
 /// # Safety

@@ -10,7 +10,8 @@ pub use surface::{OutOfBounds, SurfaceAccess, SurfaceOp, reduce, surface_load, s
 
 use super::image::{Image, Slices, Texture};
 use super::sm::{Inst, Next, Sm};
-use crate::check::FaultKind;
+use crate::check::texture::{Fetch, Texel};
+use crate::check::{FaultKind, OutsideTexture};
 use crate::lanes::{LANES, active};
 
 /// Returns the host address of an image's bytes, or null if its memory was freed.
@@ -115,13 +116,14 @@ unsafe fn write_lane(sm: &mut Sm, offset: u32, lane: usize, value: u32) {
     }
 }
 
-/// Reads a texture in each active lane, into four rows.
+/// Reads a texture in each active lane, into four rows. `locate` returns the texel that is read, for the checks.
 ///
 /// # Safety
 /// The operand list must hold four 32-bit rows, a 64-bit row of handles, and the operands of `read`.
 unsafe fn read_each(
     sm: &mut Sm,
     inst: &Inst,
+    locate: impl Fn(&Sm, &Texture, &[u32], usize) -> Texel,
     read: impl Fn(&Sm, &Texture, *const u8, &[u32], usize) -> [u32; 4],
 ) -> Next {
     let rows = rows(sm, inst);
@@ -149,6 +151,17 @@ unsafe fn read_each(
             );
         }
         let values = read(sm, texture, memory, &rows[5..], lane);
+        if sm.checker.is_some() {
+            let texel = locate(sm, texture, &rows[5..], lane);
+            let fetch = Fetch {
+                block: sm.block.number,
+                thread: (sm.block.running * LANES + lane) as u32,
+                site: sm.address_of(inst),
+            };
+            if let Some(checker) = &mut sm.checker {
+                checker.check_texel(fetch, texel);
+            }
+        }
         for (offset, value) in rows.into_iter().zip(values) {
             // SAFETY: the caller guarantees that the first four operands are 32-bit rows.
             unsafe { write_lane(sm, offset, lane, value) };
@@ -156,6 +169,15 @@ unsafe fn read_each(
     }
     sm.counts.reads += 1;
     inst.next()
+}
+
+/// Returns the texel of an image at these indices, for the checks.
+fn located(image: &Image, at: Option<[i64; 3]>, outside: Option<(usize, i64, i64)>) -> Texel {
+    Texel {
+        at: at.map(|at| image.base + image.offset(at)),
+        bytes: image.texel(),
+        outside: outside.map(|(dimension, at, texels)| OutsideTexture::new(dimension, at, texels)),
+    }
 }
 
 /// Runs `tex`. Operands: four destinations, the handles, the coordinates, and the layer if the [`Geometry`]
@@ -168,7 +190,7 @@ pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
     let dimensions = geometry.dimensions as usize;
     // SAFETY: coordinates and layers are 32-bit rows, and `read_each` provides the image's memory.
     unsafe {
-        read_each(sm, inst, |sm, texture, memory, operands, lane| {
+        let position = |sm: &Sm, texture: &Texture, operands: &[u32], lane: usize| {
             let mut at = [0u32; 3];
             for (at, offset) in at.iter_mut().zip(operands).take(dimensions) {
                 *at = row::<u32>(sm, *offset)[lane];
@@ -178,18 +200,39 @@ pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
             } else {
                 0
             };
-            if integer || texture.image.linear {
-                let mut texel = at.map(|at| {
-                    if integer {
-                        at.cast_signed()
-                    } else {
-                        f32::from_bits(at).floor() as i32
-                    }
-                });
-                if geometry.layered {
-                    texel[2] = slice as i32;
+            (at, slice)
+        };
+        let index = |at: [u32; 3], slice: i64| {
+            let mut texel = at.map(|at| {
+                if integer {
+                    at.cast_signed()
+                } else {
+                    f32::from_bits(at).floor() as i32
                 }
-                return filter::fetch(texture, memory, texel);
+            });
+            if geometry.layered {
+                texel[2] = slice as i32;
+            }
+            texel
+        };
+        let locate = |sm: &Sm, texture: &Texture, operands: &[u32], lane: usize| {
+            let (at, slice) = position(sm, texture, operands, lane);
+            let image = &texture.image;
+            if geometry.cube {
+                return located(image, None, None);
+            }
+            if integer || image.linear {
+                let at = index(at, slice).map(i64::from);
+                let is_inside = (0..3).all(|n| (0..image.extent(n)).contains(&at[n]));
+                return located(image, is_inside.then_some(at), None);
+            }
+            let (at, outside) = filter::nearest(texture, at.map(f32::from_bits), dimensions, slice);
+            located(image, at, outside)
+        };
+        read_each(sm, inst, locate, |sm, texture, memory, operands, lane| {
+            let (at, slice) = position(sm, texture, operands, lane);
+            if integer || texture.image.linear {
+                return filter::fetch(texture, memory, index(at, slice));
             }
             let at = at.map(f32::from_bits);
             if geometry.cube {
@@ -208,8 +251,16 @@ pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn gather(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: coordinates are 32-bit rows, and `read_each` provides the image's memory.
     unsafe {
-        read_each(sm, inst, |sm, texture, memory, operands, lane| {
-            let at = [0, 1].map(|n: usize| f32::from_bits(row::<u32>(sm, operands[n])[lane]));
+        let position = |sm: &Sm, operands: &[u32], lane: usize| {
+            [0, 1].map(|n: usize| f32::from_bits(row::<u32>(sm, operands[n])[lane]))
+        };
+        let locate = |sm: &Sm, texture: &Texture, operands: &[u32], lane: usize| {
+            let [x, y] = position(sm, operands, lane);
+            let (at, outside) = filter::nearest(texture, [x, y, 0.0], 2, 0);
+            located(&texture.image, at, outside)
+        };
+        read_each(sm, inst, locate, |sm, texture, memory, operands, lane| {
+            let at = position(sm, operands, lane);
             filter::gather(texture, memory, at, inst.arg0)
         })
     }

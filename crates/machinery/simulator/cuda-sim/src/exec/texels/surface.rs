@@ -164,6 +164,21 @@ fn byte_offset(image: &Image, [x, y, z]: [i64; 3]) -> usize {
     (image.offset([0, y, z]) + x as u64) as usize
 }
 
+/// Notes the texels that an access writes, for the checks. `at` is their host address.
+fn note_store(sm: &mut Sm, access: SurfaceAccess, handle: u64, at: *mut u8) {
+    if sm.checker.is_none() {
+        return;
+    }
+    let Some(&image) = sm.grid.images.surfaces.get(&handle) else {
+        return;
+    };
+    let offset = at.addr() - host(sm, &image).addr();
+    let bytes = access.elements * access.bytes;
+    if let Some(checker) = &mut sm.checker {
+        checker.store_texels(image.base + offset as u64, bytes.into());
+    }
+}
+
 /// Returns the operand list of an instruction, and the lanes' handles and coordinates, which start at index
 /// `from` of the list. A layer comes last and is stored as z.
 ///
@@ -249,6 +264,7 @@ pub unsafe fn surface_store(sm: &mut Sm, inst: &Inst) -> Next {
                 Ok(None) => continue,
                 Err(kind) => return sm.fail(inst, lane, kind),
             };
+            note_store(sm, access, handles[lane], host);
             for (element, &from) in sources.iter().take(access.elements as usize).enumerate() {
                 let to = host.add(element * access.bytes as usize);
                 let row = sm.frame.add(from as usize);
@@ -289,6 +305,7 @@ pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
                 Ok(None) => continue,
                 Err(kind) => return sm.fail(inst, lane, kind),
             };
+            note_store(sm, access, handles[lane], host);
             let row = sm.frame.add(source);
             // The old value is not needed: the update applies to any value.
             match access.bytes {

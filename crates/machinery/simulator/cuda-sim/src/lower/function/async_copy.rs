@@ -12,7 +12,7 @@ use crate::exec::memory::mbarrier::{self, Change};
 use crate::exec::memory::state_space;
 use crate::exec::sm::Handler;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
-use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
+use crate::isa::{Access, AccessKind, Class, Element, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::ir::{Register, RegisterClass};
 use crate::memory::SHARED_WINDOW;
@@ -115,6 +115,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             memory: Memory::Global,
             kind,
             bytes,
+            element: Element::WORD,
             address: 1,
             ordered: None,
             update: Update::default(),
@@ -349,6 +350,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             memory: Memory::Shared,
             kind: AccessKind::Atomic,
             bytes: 8,
+            element: Element::WORD,
             address,
             ordered,
             update: Update::default(),

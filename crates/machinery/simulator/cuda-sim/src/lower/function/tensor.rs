@@ -11,7 +11,7 @@ use crate::exec::tensor::matrix;
 use crate::exec::tensor::warpgroup::{Form, MAX_COLUMNS};
 use crate::exec::tensor::{Accumulator, Byte, ByteShape, Multiplicand, SHAPES, warpgroup};
 use crate::isa::check_event::CheckEvent;
-use crate::isa::{Access, AccessKind, Class, Memory, Update};
+use crate::isa::{Access, AccessKind, Class, Element, Memory, Update};
 use crate::lower::error::LoadError;
 use crate::lower::ir::Register;
 use crate::memory::SHARED_WINDOW;
@@ -183,6 +183,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             memory: Memory::Shared,
             kind: AccessKind::MatrixLoad,
             bytes: 4 * matrix_count as u32,
+            element: Element::WORD,
             address: matrix_count,
             ordered: None,
             update: Update::default(),
@@ -226,6 +227,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             memory: Memory::Shared,
             kind: AccessKind::MatrixStore,
             bytes: 4 * matrix_count as u32,
+            element: Element::WORD,
             address: 0,
             ordered: None,
             update: Update::default(),

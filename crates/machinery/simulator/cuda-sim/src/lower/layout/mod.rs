@@ -4,6 +4,7 @@ mod shared;
 
 use super::error::LoadError;
 use crate::device::DeviceSpec;
+use crate::isa::ExternArrays;
 use crate::isa::Param;
 use crate::memory::global::Global;
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP, SHARED_WINDOW};
@@ -48,6 +49,8 @@ pub struct Layout {
     pub shared_names: Vec<String>,
     /// The bytes of static shared memory per kernel. Kernels without shared variables have no entry.
     pub shared_bytes: HashMap<String, u64>,
+    /// The `extern` shared arrays of the kernels that use several.
+    pub extern_arrays: HashMap<String, ExternArrays>,
 }
 
 /// Returns the size of a variable in bytes. Fails if it is 2⁴⁸ bytes or more.
@@ -105,6 +108,7 @@ pub fn place(
         shared_sizes: HashMap::new(),
         shared_names: Vec::new(),
         shared_bytes: HashMap::new(),
+        extern_arrays: HashMap::new(),
     };
     let result = place_all(&mut layout, module, device, global);
     if result.is_err() {

@@ -2,13 +2,15 @@
 
 use super::{Layout, Symbol, bytes_of, in_space};
 use crate::device::DeviceSpec;
+use crate::isa::ExternArrays;
+use crate::isa::listing::LineInfo;
 use crate::lower::error::LoadError;
 use crate::lower::limits;
 use crate::ptx::ast;
 use crate::ptx::ast::{
-    AddressBase, Initializer, Linkage, Operand, StateSpace, Statement, Variable,
+    AddressBase, Initializer, Instruction, Linkage, Operand, StateSpace, Statement, Variable,
 };
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Records the size and the name of a shared variable.
 fn insert_size(layout: &mut Layout, key: (String, String), bytes: u64) {
@@ -47,6 +49,7 @@ pub fn place_shared(
     let kernels = module.functions.iter().filter(|function| function.entry);
     let mut allocator = SharedAllocator::new(kernels.map(|kernel| kernel.name).collect());
     let kernels_of = |name: &str| users.get(name).map_or(&[][..], Vec::as_slice);
+    let mut extern_arrays: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     for variable in in_space(module, StateSpace::Shared) {
         let unsized_array = variable.dims.first() == Some(&0);
         if variable.linkage == Linkage::Extern && unsized_array {
@@ -56,6 +59,9 @@ pub fn place_shared(
                 Symbol::DynamicShared { align },
                 variable.line,
             )?;
+            for &kernel in kernels_of(variable.name) {
+                extern_arrays.entry(kernel).or_default().push(variable.name);
+            }
             continue;
         }
         // A sized `.extern` variable is placed like any other, as the driver's assembler does.
@@ -77,6 +83,21 @@ pub fn place_shared(
         }
     }
     layout.shared_bytes = allocator.bytes();
+    let kernels: Vec<_> = module
+        .functions
+        .iter()
+        .filter(|function| function.entry)
+        .collect();
+    layout.extern_arrays = extern_arrays
+        .into_iter()
+        .filter(|(_, arrays)| arrays.len() > 1)
+        .map(|(kernel, arrays)| {
+            (
+                kernels[kernel].name.to_owned(),
+                overlapping(kernels[kernel], &arrays),
+            )
+        })
+        .collect();
     let limit = u64::from(device.shared_per_block);
     match layout
         .shared_bytes
@@ -90,6 +111,49 @@ pub fn place_shared(
             limit,
         }),
         None => Ok(()),
+    }
+}
+
+/// Returns the description of several `extern` arrays of a kernel.
+fn overlapping(kernel: &ast::Function, arrays: &[&str]) -> ExternArrays {
+    let last = arrays.last().copied().unwrap_or_default();
+    let mut instructions = Vec::new();
+    collect_instructions(
+        kernel.body.as_deref().unwrap_or_default(),
+        &mut instructions,
+    );
+    let uses_last = |instruction: &&&Instruction| {
+        let mut names = BTreeSet::new();
+        for operand in &instruction.operands {
+            collect_from_operand(operand, &mut names);
+        }
+        names.contains(last)
+    };
+    let used_at = instructions.iter().find(uses_last).or(instructions.first());
+    ExternArrays {
+        names: arrays
+            .iter()
+            .map(|name| source_name(name).to_owned())
+            .collect(),
+        used_at: LineInfo {
+            ptx_line: used_at.map_or(kernel.line, |used| used.line),
+            location: used_at.and_then(|used| used.location),
+        },
+    }
+}
+
+/// Appends the instructions of a function's statements.
+fn collect_instructions<'m, 'a>(
+    statements: &'m [Statement<'a>],
+    instructions: &mut Vec<&'m Instruction<'a>>,
+) {
+    for statement in statements {
+        match statement {
+            Statement::Instruction(instruction) => instructions.push(instruction),
+            // The parser limits the nesting of scopes.
+            Statement::Block(inner) => collect_instructions(inner, instructions),
+            _ => {}
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Live and freed allocations, and the host memory that backs them.
 
 use super::DeviceAccess;
+use crate::memory::coverage::Stores;
 use crate::memory::footprint::AccessFootprint;
 use crate::memory::init_bitmap::AtomicInitBitmap;
 use crate::memory::lock;
@@ -78,6 +79,13 @@ pub struct AllocationRecord {
     pub call: Option<AllocationCall>,
 }
 
+/// A line of the program that calls the driver.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CallSite {
+    pub file: String,
+    pub line: u32,
+}
+
 /// The call of a program that made an allocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllocationCall {
@@ -85,10 +93,17 @@ pub struct AllocationCall {
     pub function: String,
     /// The pointer that the call sets, as the source names it.
     pub variable: Option<String>,
-    pub file: String,
-    pub line: u32,
+    pub site: CallSite,
     /// The ordinal of the allocation among those of the same line, counted from 1.
     pub repetition: u64,
+}
+
+/// A fill of memory by bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByteFill {
+    pub value: u8,
+    /// The line of the program that filled the memory, if it is known.
+    pub source: Option<CallSite>,
 }
 
 /// The layout of pitched memory (`cuMemAllocPitch`).
@@ -127,6 +142,10 @@ pub struct LiveAllocation {
     pub call: Option<Box<AllocationCall>>,
     /// The bitmap of initialized bytes, if it is tracked.
     pub written: Option<Arc<AtomicInitBitmap>>,
+    /// The fill that set all bytes to one value, if it was the last one.
+    pub fill: Mutex<Option<ByteFill>>,
+    /// The stores of kernels, as far as initialization was tracked.
+    pub stores: Mutex<Stores>,
 }
 
 impl LiveAllocation {

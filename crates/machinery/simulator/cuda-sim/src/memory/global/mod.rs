@@ -11,11 +11,14 @@ mod allocation;
 mod reservation;
 
 pub use allocation::{
-    ALIGNMENT, Allocation, AllocationCall, AllocationKind, AllocationRecord, Rows,
+    ALIGNMENT, Allocation, AllocationCall, AllocationKind, AllocationRecord, ByteFill, CallSite,
+    Rows,
 };
 
+use super::coverage::{Coverage, Stores};
 use super::footprint::AccessFootprint;
 use super::init_bitmap::AtomicInitBitmap;
+use super::lock;
 use allocation::{Backing, LiveAllocation};
 use reservation::Reservation;
 use std::collections::{BTreeMap, VecDeque};
@@ -172,6 +175,8 @@ impl Global {
             rows: None,
             call: None,
             written: None,
+            fill: Mutex::default(),
+            stores: Mutex::default(),
         };
         self.entries.insert(base, entry);
         Ok(())
@@ -234,6 +239,46 @@ impl Global {
         if let Some(entry) = self.entries.get_mut(&base) {
             entry.written = Some(Arc::new(AtomicInitBitmap::new(entry.size)));
         }
+    }
+
+    /// Notes the last fill of the allocation that contains `address`; `None` if it was not by bytes.
+    pub(crate) fn set_fill(&self, address: u64, fill: Option<ByteFill>) {
+        if let Some(allocation) = self.allocation(address)
+            && let Some(entry) = self.entries.get(&allocation.base)
+        {
+            *lock(&entry.fill) = fill;
+        }
+    }
+
+    /// Returns the last fill of the allocation that contains `address`, if it was by bytes.
+    pub(crate) fn fill(&self, address: u64) -> Option<ByteFill> {
+        let base = self.allocation(address)?.base;
+        lock(&self.entries.get(&base)?.fill).clone()
+    }
+
+    /// Adds the stores of a launch to those of the allocation at `base`.
+    pub(crate) fn add_stores(&self, base: u64, stores: Stores) {
+        if let Some(entry) = self.entries.get(&base) {
+            lock(&entry.stores).add(stores);
+        }
+    }
+
+    /// Returns the uninitialized elements among rows of bytes, given as addresses and lengths. All of them must be
+    /// in the allocation that contains `address`.
+    pub(crate) fn coverage(
+        &self,
+        address: u64,
+        rows: impl Iterator<Item = (u64, u64)>,
+    ) -> Option<Coverage> {
+        let (base, written) = self.init_bitmap_at(address)?;
+        let entry = self.entries.get(&base)?;
+        let stores = lock(&entry.stores).clone();
+        Coverage::of(
+            &written,
+            stores,
+            entry.rows,
+            rows.map(|(row, bytes)| (row - base, bytes)),
+        )
     }
 
     /// Marks rows of bytes, given as addresses and lengths, as initialized. All of them must be in the
@@ -370,6 +415,8 @@ impl Global {
             rows: None,
             call: None,
             written: None,
+            fill: Mutex::default(),
+            stores: Mutex::default(),
         };
         self.entries.insert(address, entry);
     }

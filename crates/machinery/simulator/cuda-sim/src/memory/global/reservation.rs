@@ -115,6 +115,8 @@ impl Global {
             rows: None,
             call: None,
             written: None,
+            fill: Mutex::default(),
+            stores: Mutex::default(),
         };
         self.entries.insert(address, entry);
         Ok(())

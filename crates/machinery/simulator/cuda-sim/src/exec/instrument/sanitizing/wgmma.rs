@@ -8,7 +8,7 @@ use crate::check::semantics::AccessSemantics;
 use crate::check::shadow::Shadow;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::tensor::warpgroup::Matrices;
-use crate::isa::{Access, AccessKind, Memory, Update};
+use crate::isa::{Access, AccessKind, Element, Memory, Update};
 use crate::lanes::{FULL, LANES};
 
 /// Bytes read at each address.
@@ -61,6 +61,7 @@ fn read(
         memory: Memory::Shared,
         kind: AccessKind::MatrixLoad,
         bytes: BYTES,
+        element: Element::WORD,
         address: 0,
         ordered: None,
         update: Update::default(),
