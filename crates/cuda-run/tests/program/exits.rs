@@ -146,6 +146,23 @@ pub fn forks() -> Result<(), Failed> {
         .assert_exit(7, &["| k      |        2 | varied"])
 }
 
+/// A child has a copy of the running launch, for whose end it must not wait.
+pub fn forked_child_is_terminated() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "forks.cu",
+        "#include <csignal>\n#include <sys/wait.h>\n#include <unistd.h>\n\
+         __global__ void k(volatile int *p) { while (p[0] == 0) {} }\n\
+         int main() {\n    \
+             int *p, status = 0; cudaMalloc(&p, 4); cudaMemset(p, 0, 4);\n    \
+             k<<<1, 1>>>(p); usleep(500000);\n    \
+             if (fork() == 0) { raise(SIGTERM); _exit(0); }\n    \
+             wait(&status); _exit(WTERMSIG(status));\n\
+         }\n",
+    );
+    workspace.run(&["--quiet", "forks.cu"]).assert_exit(15, &[])
+}
+
 pub fn two_at_once() -> Result<(), Failed> {
     let workspace = Workspace::new();
     std::thread::scope(|scope| {

@@ -62,6 +62,7 @@ fn main() -> ExitCode {
             "a program that crashes has a report" => exits::crashes,
             "the time limit stops an endless program" => exits::time_limit,
             "a program may fork" => exits::forks,
+            "a signal terminates a child that forked during a launch" => exits::forked_child_is_terminated,
             "concurrent runs do not interfere" => exits::two_at_once,
             "several files are linked to one program" => compiles::several_files,
             "ignored errors are reported with their lines and reasons" => failures::ignored_errors,

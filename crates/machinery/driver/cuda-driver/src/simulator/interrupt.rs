@@ -69,6 +69,8 @@ mod unix {
 
     use libc::{SA_SIGINFO, SIG_DFL, SIG_IGN, SIGINT, SIGTERM, sigaction, siginfo_t};
 
+    use crate::fork::in_child;
+
     /// The state that signal handlers share with launches.
     struct Signals {
         /// The program's handler of SIGINT while it is replaced. One is enough, because launches run one at a time.
@@ -77,7 +79,7 @@ mod unix {
         final_actions: [AtomicPtr<sigaction>; 2],
         /// The address of a handler that terminates the program, or 0.
         final_handler: AtomicUsize,
-        /// True while a launch runs.
+        /// True while a launch runs; in a child of `fork` also if one ran then.
         running: AtomicBool,
         /// The signal that terminates the program when the running launch has ended, or 0.
         pending: AtomicI32,
@@ -144,7 +146,8 @@ mod unix {
         let earlier = pending.compare_exchange(0, signal, order, order);
         // A second Ctrl-C does not wait for the launch.
         let is_repeated = signal == SIGINT && earlier == Err(SIGINT);
-        if SIGNALS.running.load(Ordering::SeqCst) && !is_repeated {
+        let running = SIGNALS.running.load(Ordering::SeqCst) && !in_child();
+        if running && !is_repeated {
             cuda_sim::exec::interrupt();
         } else {
             terminate(signal);
