@@ -161,6 +161,46 @@ fn check_junit(xml: &str, record: &Value) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Faults are problems even if no check was requested, and so are wrong results and rejected modules.
+pub fn problems_without_checks() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let main =
+        "int main() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaDeviceSynchronize(); }\n";
+    let kernel = |body: &str| format!("__global__ void k(int *p) {{ {body} }}\n{main}");
+    let plan = fs::read_to_string(workspace.path("described.cu"))?;
+    let wrong = plan.replace("= a[i] + b[i];", "= a[i] - b[i];");
+    for (text, flags, code, kind, severity, line) in [
+        (
+            kernel("p[4] = 1;"),
+            &[][..],
+            0,
+            "out-of-bounds",
+            "error",
+            Some(1),
+        ),
+        (kernel("__trap();"), &[], 0, "trap", "error", Some(1)),
+        (wrong, &[], 1, "wrong-result", "error", None),
+        (
+            kernel(""),
+            &["--device", "gtx970", "--arch", "sm_80"],
+            0,
+            "rejected-module",
+            "warning",
+            None,
+        ),
+    ] {
+        workspace.write("program.cu", &text);
+        let run = workspace.run(&[flags, &["--format", "json", "program.cu"]].concat());
+        run.assert_exit(code, &[])?;
+        let record: Value = serde_json::from_str(&run.stdout)?;
+        chapter_test::check_record("cuda-run", &record);
+        let row = (kind.to_owned(), severity.to_owned(), line);
+        let problems = of_record(&record);
+        assert!(problems.contains(&row), "{row:?} is not in {problems:#?}");
+    }
+    Ok(())
+}
+
 /// Without problems, all formats are empty, and the program's output is not mixed with them.
 pub fn no_problems() -> Result<(), Failed> {
     let workspace = Workspace::new();

@@ -49,6 +49,7 @@ fn main() -> ExitCode {
             "the record matches its schema" => report::record,
             "findings fail the run" => report::check,
             "all formats contain the same problems" => formats::same_problems,
+            "faults and wrong results are problems without checks" => formats::problems_without_checks,
             "all formats are empty without problems" => formats::no_problems,
             "invalid destinations are reported first" => formats::destinations,
             "a plot is written" => report::plot,
