@@ -80,8 +80,8 @@ pub struct Flags {
          of the source. On a GPU, time the launches and print the Nsight Compute command that counts the rest"
     )),
     mut_arg("check", |arg| arg.help(
-        "Check the kernels for errors while they run: mem, init, race, sync, leak and host, a list of them, or all. \
-         On a GPU, print the equivalent compute-sanitizer commands"
+        "Check the kernels for errors while they run: mem, init, race, sync, leak, host and stream, a list of them, or \
+         all. On a GPU, print the equivalent compute-sanitizer commands"
     ))
 )]
 pub struct OutputFlags {

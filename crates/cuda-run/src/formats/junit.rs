@@ -106,7 +106,7 @@ pub fn document(report: &Report) -> String {
 fn cases<'a>(report: &'a Report) -> Vec<Case<'a>> {
     let checks = report.flags.show.report.check;
     let checks: Vec<Check> = checks.map_or_else(Vec::new, |checks| checks.enabled().collect());
-    let is_of_program = |check: &Check| matches!(check, Check::Leak | Check::Host);
+    let is_of_program = |check: &Check| matches!(check, Check::Leak | Check::Host | Check::Stream);
     let (of_program, of_kernel): (Vec<Check>, Vec<Check>) =
         checks.iter().partition(|check| is_of_program(check));
     let summary = report.summary;

@@ -11,6 +11,7 @@ mod plan;
 mod report;
 #[path = "../shared/run.rs"]
 mod run;
+mod streams;
 mod support;
 
 use std::process::ExitCode;
@@ -84,6 +85,10 @@ fn main() -> ExitCode {
             "surfaces that a kernel wrote are written" => causes::surfaces,
             "several extern arrays in shared memory are reported" => causes::extern_arrays,
             "reads of memory that was set byte by byte are reported" => causes::byte_fills,
+            "races between streams name both calls" => streams::races,
+            "ordered streams are not reported" => streams::ordered_streams,
+            "an access to freed memory names cudaFreeAsync" => streams::freed_memory,
+            "a seed shuffles streams" => streams::shuffled_streams,
             "identical launches are counted" => report::identical_launches_are_counted,
             "a closed pipe ends the program" => exits::closed_pipe,
             "the headers that the notes' listings include exist" => notes::listing_headers,

@@ -5,9 +5,10 @@ use std::fmt::{self, Display, Formatter, LowerHex};
 use cuda_driver::findings::{
     ActualMemory, AddressDetails, AddressedMemory, BlockBytes, Bytes, Cause, Details, Extent,
     FaultKind, Fill, FillRead, HostAction, HostMemory, Lanes, MbarrierMisuse, NamedArray,
-    OutsideTexture, PendingWork, TimeLimit, Unwritten, WarpgroupMisuse, Writer,
+    OutsideTexture, PendingWork, StreamAction, StreamName, StreamOperation, StreamUse, TimeLimit,
+    Unwritten, WarpgroupMisuse, Writer,
 };
-use cuda_driver::{AllocationCall, AllocationRecord, Rows, SourceLine};
+use cuda_driver::{AllocationCall, AllocationRecord, CallSite, Rows, SourceLine};
 
 use super::compile::is_in_submission;
 use crate::lang::Lang;
@@ -96,6 +97,7 @@ chinese! {
         NoPeerAccess => "{POINTER_TO_OTHER_MEMORY}";
         HostPointer => "{POINTER_TO_OTHER_MEMORY}";
         FreedPointer => "缓冲区已经释放，指针却还保留着";
+        FreedInStream(line) => "内存已被 {line} 处的 `cudaFreeAsync` 释放：应在最后一次使用之后再释放";
         UnsetPointer => "指针从未赋值";
         DeepRecursion => "函数递归过深，或者无法结束";
         InvalidFunctionPointer => "函数指针取自主机端，或者从未赋值";
@@ -148,6 +150,22 @@ chinese! {
         PartialWarp => "线程块的大小不是 32 的整数倍";
         ForgottenBuffer => "缓冲区被遗忘";
         StreamNotAwaited => "此前没有等待该流（`cudaStreamSynchronize` 或事件）";
+        NoEventBetween(later, earlier) =>
+            "没有什么使{later}等待{earlier}：请在{earlier}的操作之后调用 `cudaEventRecord`，\
+             再在{later}的操作之前调用 `cudaStreamWaitEvent`";
+        NonBlockingStream(stream) =>
+            "{stream}是用 `cudaStreamNonBlocking` 创建的，它与默认流互不等待：创建时不要加这个标志，\
+             或者用 `cudaEventRecord` 和 `cudaStreamWaitEvent` 排定两个操作的先后";
+        NodesWithoutEdge => "图的这两个节点之间没有依赖：请添加依赖；图由流捕获而来时，请在两个流之间添加事件";
+        FreedInOtherStream(freeing, using) =>
+            "内存在{freeing}中释放，而{freeing}没有等待{using}：请在最后使用它的流中释放，\
+             或者在 `cudaFreeAsync` 之前调用 `cudaStreamWaitEvent`";
+        FreedWithoutWait =>
+            "`cudaFree` 不会等待还在使用 `cudaMallocAsync` 所分配内存的工作：请先调用 `cudaStreamSynchronize`，\
+             或者在最后使用它的流中调用 `cudaFreeAsync`";
+        AllocatedInOtherStream(using, allocating) =>
+            "`cudaMallocAsync` 分配的内存要在分配之后才能使用：请用 `cudaEventRecord` 和 `cudaStreamWaitEvent` \
+             使{using}等待{allocating}";
         MissingCall(function) => "没有调用 {function}";
     }
 
@@ -172,6 +190,8 @@ chinese! {
         Texture(outside) => "{outside}";
         Unwritten(unwritten, allocation, writer) => "{allocation}：{unwritten}{writer}";
         Host(action, memory, work) => "程序{action}了{memory}，而{work}";
+        Streams(later, earlier, bytes, byte, allocation) =>
+            "{later}；{earlier}；涉及{allocation}中从第 {byte} 字节起的 {bytes}";
         Fault(kind) => "{kind}";
         AddressFault(kind, address) => "{kind}；{address}";
     }
@@ -266,6 +286,40 @@ chinese! {
         GraphCopy(bytes) => "已启动的图还没有复制它（{bytes} 字节）";
     }
 
+    StreamOperation {
+        At(action, stream, verb, line) => "{stream}中的{action}{verb}（在 {line} 调用）";
+        Unlocated(action, stream, verb) => "{stream}中的{action}{verb}";
+    }
+
+    StreamAction {
+        Kernel(name) => "核函数 {name} ";
+        NodeKernel(name) => "图的核函数 {name} ";
+        Copy(bytes) => "一次 {bytes}的复制";
+        NodeCopy(bytes) => "图中一次 {bytes}的复制";
+        Fill(bytes) => "一次 {bytes}的 memset ";
+        NodeFill(bytes) => "图中一次 {bytes}的 memset ";
+        Allocation => "调用 `cudaMallocAsync` ";
+        AsyncFree => "调用 `cudaFreeAsync` ";
+        Free => "调用 `cudaFree` ";
+    }
+
+    StreamName {
+        Default => "默认流";
+        DefaultOfDevice(device) => "设备 {device} 的默认流";
+        DefaultOfThread => "线程各自的默认流";
+        Created(number) => "流 {number}";
+        NonBlocking(number) => "非阻塞流 {number}";
+        Host => "主机线程";
+    }
+
+    StreamUse {
+        Reads => "读取内存";
+        Writes => "写入内存";
+        Updates => "以原子操作更新内存";
+        Allocates => "分配内存";
+        Frees => "释放内存";
+    }
+
     FaultKind {
         IllegalAddress { address, bytes, write, memory } => "非法地址：{}，不在任何已分配的{memory}之内",
             if *write.0 { format!("向 {address:#x} 写入 {bytes} 字节") } else { format!("从 {address:#x} 读取 {bytes} 字节") };
@@ -341,7 +395,7 @@ macro_rules! same_in_both_languages {
     )*};
 }
 
-same_in_both_languages!(u8, u32, u64, i64, String);
+same_in_both_languages!(u8, u32, u64, i64, String, CallSite);
 
 impl Chinese for Bytes {
     fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -455,6 +509,10 @@ mod tests {
         check_all::<FillRead>();
         check_all::<OutsideTexture>();
         check_all::<Unwritten>();
+        check_all::<StreamOperation>();
+        check_all::<StreamAction>();
+        check_all::<StreamName>();
+        check_all::<StreamUse>();
         check_all::<FaultKind>();
         check_all::<AddressedMemory>();
         check_all::<WarpgroupMisuse>();

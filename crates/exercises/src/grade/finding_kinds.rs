@@ -67,6 +67,15 @@ titles! {
         "A whole-warp instruction executed by part of a warp", "不完整的线程束执行了要求整个线程束参与的指令";
     Leaked => "Memory that was not freed", "没有释放的内存";
     HostAccessed => "Host memory accessed while work in a stream uses it", "流中的工作还在使用主机内存时访问了它";
+    StreamRace =>
+        "A data race: streams use the same memory in no defined order, and one writes",
+        "数据竞争：多个流不分先后地使用同一处内存，其中有写入";
+    GraphRace =>
+        "A data race: nodes of a graph use the same memory in no defined order, and one writes",
+        "数据竞争：图的多个节点不分先后地使用同一处内存，其中有写入";
+    FreedInUse => "Memory freed while work in a stream may still use it", "流中的工作可能还在使用内存时就释放了它";
+    UsedBeforeAllocation =>
+        "Memory used in a stream that does not wait for its allocation", "流没有等待内存分配完成就使用了它";
     HostChanged => "Host memory changed before a graph has copied it", "图还没有复制主机内存时改动了它";
 }
 

@@ -15,10 +15,12 @@ use crate::data::{Data, Kind, SizeRange, Step, Time};
 use crate::host::{Bench, Case, Host, InputVariable, Output, RunResult};
 use crate::lang::{Lang, Text};
 
-/// The checks of a submission. Leaks are excluded, because the course's host side frees the memory.
+/// The checks of a submission. Those of the host's calls are excluded, because most submissions leave the host side to the
+/// course.
 const CHECKS: Checks = Checks {
     leak: false,
     host: false,
+    stream: false,
     ..Checks::ALL
 };
 

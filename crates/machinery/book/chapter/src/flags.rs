@@ -45,7 +45,7 @@ pub struct ReportFlags {
     )]
     pub profile: Option<Detail>,
 
-    /// Check the kernels for errors while they run: mem, init, race, sync, leak and host, a list of
+    /// Check the kernels for errors while they run: mem, init, race, sync, leak, host and stream, a list of
     /// these, or all. On a GPU, print the compute-sanitizer commands that do so
     #[arg(
         long,
@@ -155,7 +155,7 @@ mod tests {
             let message = check(bad).unwrap_err().to_string();
             assert!(message.contains(named), "{message}");
             assert!(
-                message.contains("mem, init, race, sync, leak and host"),
+                message.contains("mem, init, race, sync, leak, host and stream"),
                 "{message}"
             );
         }

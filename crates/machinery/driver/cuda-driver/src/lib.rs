@@ -10,14 +10,14 @@
 //! With NVIDIA's driver, each call is one indirect jump into its library. Functions that the simulator does not
 //! implement return `CUDA_ERROR_NOT_SUPPORTED` and print their name on stderr.
 //!
-//! `CUDA_SIM_CHECK=mem,init,race,sync,leak,host`, or `all`, makes the simulator check the programs it runs
+//! `CUDA_SIM_CHECK=mem,init,race,sync,leak,host,stream`, or `all`, makes the simulator check the programs it runs
 //! and print its findings on stderr; [`check()`] does the same from inside a program.
 //!
 //! The simulator reports more about launches than the driver API can: [`record_launches`] returns a recorder of
 //! their counters, modelled times, traces and faults, and [`progress`] the progress of the running launch.
 //!
 //! Launches can run under unusual conditions, which reveal kernels whose results depend on timing or on
-//! uninitialized memory: [`shuffle()`], [`poison()`], [`set_sample_seed()`].
+//! uninitialized memory: [`shuffle()`] (or `CUDA_SIM_SHUFFLE=SEED`), [`poison()`], [`set_sample_seed()`].
 //!
 //! Any thread may call the driver, including rayon's workers. The simulator executes one call at a time; a
 //! launch runs on the simulator's own threads while the calling thread sleeps.

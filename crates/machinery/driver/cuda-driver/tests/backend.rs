@@ -128,12 +128,20 @@ fn invalid_time_limits_are_rejected() {
 #[test]
 fn unknown_checks_are_rejected_with_a_list() {
     for list in ["memory", "mem;race", "race,"] {
-        let names = "mem, init, race, sync, leak and host";
+        let names = "mem, init, race, sync, leak, host and stream";
         assert_rejected("CUDA_SIM_CHECK", list, &["CUDA_SIM_CHECK=", list, names]);
     }
     for list in ["all", "mem,sync", ""] {
         assert_accepted("CUDA_SIM_CHECK", list);
     }
+}
+
+#[test]
+fn seeds_are_numbers() {
+    for seed in ["random", "-1"] {
+        assert_rejected("CUDA_SIM_SHUFFLE", seed, &["CUDA_SIM_SHUFFLE="]);
+    }
+    assert_accepted("CUDA_SIM_SHUFFLE", "7");
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn environment_variable_enables_checks_and_prints_findings() {
     let (stdout, stderr) = run(&[("CUDA_SIM_CHECK", "all"), ("FORGET", "buffer")]);
     assert!(stdout.contains("UninitializedDevice"), "{stdout}");
     assert!(
-        stdout.contains("active_checks: mem,init,race,sync,leak,host"),
+        stdout.contains("active_checks: mem,init,race,sync,leak,host,stream"),
         "{stdout}"
     );
     for (text, count) in [

@@ -28,7 +28,7 @@ pub struct Callers {
 pub fn name_calls() {
     static CALLERS: LazyLock<Callers> = LazyLock::new(Callers::default);
     call_site::set_locator(Locator {
-        line: || CALLERS.locate(None),
+        line: |kernel| CALLERS.locate(kernel),
         allocation: || CALLERS.allocation(),
     });
 }

@@ -1,7 +1,7 @@
 //! The problems of a run: one list for all machine-readable formats, of findings, faults, failed calls and everything
 //! else that the report states.
 
-use cuda_driver::{CallSite, Cause, Check, Finding, FindingKind, Severity, SourceLine};
+use cuda_driver::{CallSite, Cause, Check, Details, Finding, FindingKind, Severity, SourceLine};
 use serde::Serialize;
 
 use crate::failures::FailedCall;
@@ -14,7 +14,7 @@ use crate::summary::{Api, Summary};
 pub struct Problem {
     /// The name of its rule, for example `out-of-bounds`.
     pub kind: String,
-    /// The check that found it: `mem`, `init`, `race`, `sync`, `leak` or `host`; `run`, which covers faults and the end
+    /// The check that found it: `mem`, `init`, `race`, `sync`, `leak`, `host` or `stream`; `run`, which covers faults and the end
     /// of the program; `api`, `modules` or `results`.
     pub check: &'static str,
     pub severity: Level,
@@ -141,6 +141,9 @@ fn finding_help(kind: FindingKind) -> String {
         Check::Host => {
             "The program and the GPU access the memory at the same time, so the values are arbitrary."
         }
+        Check::Stream => {
+            "The GPU may run both operations at the same time or in either order, so the values are arbitrary."
+        }
     };
     let cause = kind.likely_cause();
     let cause = cause.map_or_else(String::new, |cause| format!(" Likely cause: {cause}."));
@@ -236,11 +239,18 @@ fn of_finding(finding: &Finding) -> Problem {
     let elsewhere = finding.details.source();
     let elsewhere =
         elsewhere.and_then(|source| related(source, "a thread that does not arrive".to_owned()));
+    let earlier = match &finding.details {
+        Details::Streams(_, earlier, ..) => earlier.line().map(|line| Related {
+            location: line.clone(),
+            message: "the earlier operation".to_owned(),
+        }),
+        _ => None,
+    };
     let kernel = Some(finding.kernel.clone()).filter(|kernel| !kernel.is_empty());
     Problem {
         kernel,
         location: location(&finding.source),
-        related: other.into_iter().chain(elsewhere).collect(),
+        related: other.into_iter().chain(elsewhere).chain(earlier).collect(),
         cause: finding.likely_cause.as_ref().map(Cause::kind),
         count: finding.count,
         ..plain(

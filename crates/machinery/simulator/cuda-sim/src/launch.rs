@@ -2,7 +2,7 @@
 
 pub use crate::exec::sm::Launch;
 
-use crate::check::Finding;
+use crate::check::{AllocationAccesses, Finding};
 use crate::device::DeviceSpec;
 use crate::exec::profiler::trace::Traced;
 use crate::exec::run::{self, Outcome};
@@ -28,6 +28,8 @@ pub struct LaunchReport {
     pub printed: Vec<u8>,
     /// The findings of the checks, errors first.
     pub findings: Vec<Finding>,
+    /// The device memory that the launch accessed, if the check of streams is on.
+    pub accesses: Vec<AllocationAccesses>,
 }
 
 /// The record that the simulator emits for a completed launch.
@@ -83,6 +85,7 @@ pub fn launch(launch: &Launch) -> LaunchReport {
         trace,
         printed,
         findings,
+        accesses,
     } = run::run(launch, occupancy.blocks);
     let counts = counted.counts();
     let result = match fault {
@@ -118,6 +121,7 @@ pub fn launch(launch: &Launch) -> LaunchReport {
         trace,
         printed,
         findings,
+        accesses,
     }
 }
 

@@ -146,7 +146,11 @@ impl Chapter {
         self.rejects_values(&["--repeat"], &no_numbers);
         for (list, bad) in [("races", "'races'"), ("mem,,sync", "''"), ("", "''")] {
             let flag = format!("--check={list}");
-            self.rejects(2, &flag, &[bad, "mem, init, race, sync, leak and host"]);
+            self.rejects(
+                2,
+                &flag,
+                &[bad, "mem, init, race, sync, leak, host and stream"],
+            );
         }
         let backend = self.clone().with_env("CUDA_BACKEND", "cpu");
         backend.rejects(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);

@@ -256,6 +256,7 @@ pub fn synchronize() -> CallResult {
     SIMULATOR.captures.check_context_wait(context)?;
     drop(driver);
     SIMULATOR.wait(WaitTarget::All);
+    SIMULATOR.stream_order.host_waited_for_context(context);
     let mut driver = SIMULATOR.lock_driver()?;
     Ok(driver.synchronize_context(context)?)
 }
@@ -263,6 +264,7 @@ pub fn synchronize() -> CallResult {
 /// `cuCtxSynchronize_v2` of CUDA 13: a null handle means the current context.
 pub fn synchronize_one(context: Option<ContextId>) -> CallResult {
     let (mut driver, context) = lock_context_drained(context)?;
+    SIMULATOR.stream_order.host_waited_for_context(context);
     Ok(driver.synchronize_context(context)?)
 }
 

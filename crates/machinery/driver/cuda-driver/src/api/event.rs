@@ -57,7 +57,9 @@ pub fn query(event: EventId) -> CallResult {
     if !SIMULATOR.is_done(WaitTarget::Event(event)) {
         return Err(CudaError::NotReady.into());
     }
-    Ok(SIMULATOR.lock_driver()?.query_event(event)?)
+    SIMULATOR.lock_driver()?.query_event(event)?;
+    SIMULATOR.stream_order.host_waited(WaitTarget::Event(event));
+    Ok(())
 }
 
 /// `cuEventSynchronize`. Fails if a capture forbids waiting for events.
@@ -66,6 +68,7 @@ pub fn synchronize(event: EventId) -> CallResult {
     SIMULATOR.lock_driver()?.event_context(event)?;
     SIMULATOR.check_safe()?;
     SIMULATOR.wait(WaitTarget::Event(event));
+    SIMULATOR.stream_order.host_waited(WaitTarget::Event(event));
     Ok(SIMULATOR.lock_driver()?.synchronize_event(event)?)
 }
 
@@ -80,6 +83,7 @@ pub fn elapsed_time(milliseconds: Out<f32>, start: EventId, end: EventId) -> Cal
                 .because(Reason::EventNotCompleted)
                 .into());
         }
+        SIMULATOR.stream_order.host_waited(WaitTarget::Event(event));
     }
     milliseconds.set(SIMULATOR.lock_driver()?.elapsed_time(start, end)?);
     Ok(())

@@ -13,7 +13,7 @@ use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUdevi
 use super::SIMULATOR;
 use super::stream;
 use crate::arguments::{HostMemory, In, context, number};
-use crate::simulator::{PerThreadDefault, Stream, StreamOp};
+use crate::simulator::{PerThreadDefault, Stream, StreamOp, require_current};
 use crate::status::CallResult;
 
 /// Values of `CUmemorytype`.
@@ -127,12 +127,9 @@ fn run(copy: &Memcpy) -> CallResult {
         run_in(Stream::PerThread, copy)?;
         return stream::synchronize(Stream::PerThread);
     }
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
-    SIMULATOR.captures.check_legacy_stream(context)?;
+    let context = require_current()?;
     // SAFETY: the C function requires that the copy's host ranges are valid until the call returns.
-    unsafe { driver.memcpy(context, copy) }?;
-    SIMULATOR.report_call_findings(driver);
-    Ok(())
+    Ok(unsafe { SIMULATOR.copy_now(context, copy) }?)
 }
 
 /// Enqueues a copy in the stream `h_stream`.

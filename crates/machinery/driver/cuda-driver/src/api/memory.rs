@@ -9,7 +9,7 @@ use cust_raw::{CUdeviceptr, CUmemoryPool};
 
 use super::SIMULATOR;
 use crate::arguments::{HostMemory, Out, number, required};
-use crate::simulator::{Pool, Stream, StreamOp, lock, with_contexts};
+use crate::simulator::{Pool, Stream, StreamOp, WaitTarget, lock, with_contexts};
 use crate::status::CallResult;
 
 /// The flags that `cuMemAllocManaged` accepts: `CU_MEM_ATTACH_GLOBAL` or `CU_MEM_ATTACH_HOST`.
@@ -119,20 +119,16 @@ fn allocate_in_stream(bytes: u64, pool: Option<u64>, h_stream: Stream) -> Result
         ..
     } = pools.pool(pool)?;
     drop(pools);
-    let address = match driver.allocate_from_pool(context, bytes, device, accessible_by) {
-        Err(CudaError::OutOfMemory) => {
-            // Pending operations may free some.
-            drop(driver);
-            SIMULATOR.lock_driver_drained()?.allocate_from_pool(
-                context,
-                bytes,
-                device,
-                accessible_by,
-            )?
-        }
-        other => other?,
-    };
+    let mut allocated = driver.allocate_from_pool(context, bytes, device, accessible_by);
+    drop(driver);
+    if allocated == Err(CudaError::OutOfMemory) {
+        // Pending operations may free some.
+        let mut driver = SIMULATOR.lock_driver_drained()?;
+        allocated = driver.allocate_from_pool(context, bytes, device, accessible_by);
+    }
+    let address = allocated?;
     SIMULATOR.pools.record_allocation(pool, address, bytes);
+    SIMULATOR.record_stream_allocation(context, stream, address);
     Ok(address)
 }
 
@@ -143,7 +139,9 @@ pub fn free(address: CUdeviceptr) -> CallResult {
     match owner_or_current(&driver, address) {
         Some(context) => {
             let allocation = driver.allocation(address);
+            let record = driver.allocation_record(address);
             driver.free(context, address)?;
+            SIMULATOR.record_free(record);
             SIMULATOR.pools.record_free(address);
             if let Ok(allocation) = allocation {
                 let range = allocation.base..allocation.base + allocation.size;
@@ -233,6 +231,7 @@ pub fn free_host(host: *mut c_void) -> CallResult {
     let mut driver = SIMULATOR.lock_driver_drained()?;
     let context = owner_or_current(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
     driver.free_host(context, host as u64)?;
+    SIMULATOR.stream_order.host_waited(WaitTarget::All);
     lock(&SIMULATOR.tables.host_flags).remove(&(host as u64));
     Ok(())
 }
@@ -273,7 +272,9 @@ pub fn register_host(host: HostMemory, length: usize, flags: c_uint) -> CallResu
 pub fn unregister_host(host: *mut c_void) -> CallResult {
     SIMULATOR.check_safe()?;
     let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
-    Ok(driver.unregister_host(context, host as u64)?)
+    driver.unregister_host(context, host as u64)?;
+    SIMULATOR.stream_order.host_waited(WaitTarget::All);
+    Ok(())
 }
 
 /// `cuMemGetAddressRange`.

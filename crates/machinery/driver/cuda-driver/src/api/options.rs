@@ -13,12 +13,14 @@ pub fn check(checks: Checks) {
     SIMULATOR.wait(WaitTarget::All);
     SIMULATOR.report_page_accesses();
     SIMULATOR.host_access.set_enabled(checks.host);
+    SIMULATOR.stream_order.set_enabled(checks.stream);
     SIMULATOR.update_options(|options| options.checks = checks);
 }
 
 /// Sets the checks before the simulator starts.
 pub fn set_initial_checks(checks: Checks) {
     SIMULATOR.host_access.set_enabled(checks.host);
+    SIMULATOR.stream_order.set_enabled(checks.stream);
     SIMULATOR.options().checks = checks;
 }
 
@@ -62,7 +64,7 @@ pub fn progress() -> Option<Progress> {
 /// Stream operations and graph nodes are shuffled too, within the order that streams, events and edges allow.
 /// A wait for a stream completes no more operations of other streams than it needs.
 ///
-/// `None` restores the default order. Has no effect on a GPU.
+/// `None` restores the default order. Has no effect on a GPU. `CUDA_SIM_SHUFFLE` sets the seed for any program.
 pub fn shuffle(seed: Option<u64>) {
     update_conditions(|options| options.conditions.shuffle = seed);
 }

@@ -22,7 +22,9 @@ pub fn create(stream: Out<CUstream>, flags: c_uint) -> CallResult {
 /// `cuStreamCreateWithPriority`.
 pub fn create_with_priority(stream: Out<CUstream>, flags: c_uint, priority: c_int) -> CallResult {
     let (mut driver, context) = SIMULATOR.lock_current_context()?;
-    stream.set(handle(driver.create_stream(context, flags, priority)?.0));
+    let created = driver.create_stream(context, flags, priority)?;
+    SIMULATOR.stream_order.add_stream(created);
+    stream.set(handle(created.0));
     Ok(())
 }
 
@@ -65,7 +67,11 @@ pub fn query(stream: Stream) -> CallResult {
     if !SIMULATOR.is_done(WaitTarget::Stream(context, stream)) {
         return Err(CudaError::NotReady.into());
     }
-    Ok(SIMULATOR.lock_driver()?.query_stream(context, stream)?)
+    SIMULATOR.lock_driver()?.query_stream(context, stream)?;
+    SIMULATOR
+        .stream_order
+        .host_waited(WaitTarget::Stream(context, stream));
+    Ok(())
 }
 
 /// `cuStreamSynchronize`.
@@ -73,7 +79,9 @@ pub fn synchronize(stream: Stream) -> CallResult {
     let (driver, context, stream) = SIMULATOR.lock_live_stream(stream)?;
     SIMULATOR.captures.check_stream_wait(context, stream)?;
     drop(driver);
-    SIMULATOR.wait(WaitTarget::Stream(context, stream));
+    let target = WaitTarget::Stream(context, stream);
+    SIMULATOR.wait(target);
+    SIMULATOR.stream_order.host_waited(target);
     Ok(SIMULATOR
         .lock_driver()?
         .synchronize_stream(context, stream)?)

@@ -143,6 +143,7 @@ fn run_start_hook(device: &'static DeviceSpec) -> Result<(), Status> {
 fn start_simulator() -> Result<&'static DeviceSpec, Status> {
     let device = device_from_env()?;
     enable_checks()?;
+    shuffle()?;
     run_start_hook(device)?;
     SIMULATOR.start(
         device_count_from_env()?,
@@ -218,6 +219,21 @@ fn enable_checks() -> Result<(), Status> {
             Err(CudaError::InvalidValue.into())
         }
     }
+}
+
+/// Shuffles launches and the operations of streams with the seed that `CUDA_SIM_SHUFFLE` sets.
+fn shuffle() -> Result<(), Status> {
+    let Some(text) = env_setting("CUDA_SIM_SHUFFLE")? else {
+        return Ok(());
+    };
+    let seed = text.parse().map_err(|_| {
+        warn(format_args!(
+            "CUDA_SIM_SHUFFLE={text} is not a number; it is the seed of a random order"
+        ));
+        Status::from(CudaError::InvalidValue)
+    })?;
+    api::options::shuffle(Some(seed));
+    Ok(())
 }
 
 /// Returns the time limit of launches that `CUDA_SIM_TIME_LIMIT` sets; `None` for no limit.

@@ -3,21 +3,23 @@
 //! thread, or after a short time in which the program has made no driver call, on the background thread. While an
 //! operation executes, the driver is locked, but not while a host function runs or output is printed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 use std::io::Write;
 use std::sync::MutexGuard;
 use std::time::Duration;
 
-use cuda_sim::check::call_site;
-use cuda_sim::driver::{CheckedLaunch, ContextId, CudaError, Driver, StreamId};
+use cuda_sim::check::{AllocationAccesses, Finding, StreamAction, StreamName, call_site};
+use cuda_sim::driver::{CheckedLaunch, ContextId, CudaError, Driver, Memcpy, StreamId};
 use cuda_sim::exec::Fault;
 use cuda_sim::launch::LaunchReport;
+use cuda_sim::memory::global::{AllocationKind, AllocationRecord, CallSite};
 
 use super::host_access::HostAccesses;
 use super::interrupt::InterruptGuard;
-use super::operation::{Body, StreamOp};
+use super::operation::{Body, NodeId, StreamOp};
 use super::queue::{RunningOp, WaitTarget};
+use super::stream_order::{Call, Submission, accesses_of, accesses_of_allocation, action_of};
 use super::telemetry::Event;
 use super::thread;
 use super::{Simulator, lock};
@@ -33,13 +35,16 @@ const IDLE_TIME: Duration = Duration::from_millis(2);
 const LONG_IDLE_TIME: Duration = Duration::from_millis(250);
 
 /// The origin of an operation.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    /// Submitted to a stream: the host waits for some copies.
-    Stream,
-    /// A graph node: the host never waits for it.
-    Graph,
+#[derive(Clone, Copy)]
+struct Origin<'a> {
+    /// False if it was submitted to a stream: then the host waits for some copies. True for a graph's node.
+    is_node: bool,
+    /// Its place in the order, if the check of streams is on.
+    submission: Option<&'a Submission>,
 }
+
+/// The maximum number of nodes of a graph whose order is checked.
+const MAX_ORDERED_NODES: usize = 2048;
 
 /// Returns true if a stream synchronizes with the legacy default stream.
 pub fn is_blocking(
@@ -67,6 +72,7 @@ impl Simulator {
             StreamOp::Memcpy(copy) => driver.host_waits(copy),
             _ => false,
         };
+        let is_complete = self.stream_order.is_enabled() && is_complete_at_return(&driver, &op);
         drop(driver);
         let captures = &self.captures;
         let Some(op) = captures.collect(&self.graphs, context, stream, op)? else {
@@ -76,6 +82,10 @@ impl Simulator {
         if is_synchronous {
             self.wait(WaitTarget::Stream(context, stream));
             self.lock_driver()?.stream_flags(context, stream)?;
+        }
+        if is_complete {
+            self.stream_order
+                .host_waited(WaitTarget::Stream(context, stream));
         }
         Ok(())
     }
@@ -104,16 +114,140 @@ impl Simulator {
                 accesses = HostAccesses::of(&driver, &op);
             }
         }
-        let call_site = match op {
-            StreamOp::Memcpy(_) | StreamOp::Memset(_) => call_site::locate(),
-            _ => None,
+        let line = match call_site::is_known() {
+            true => self.locate_call(&op),
+            false => None,
         };
+        let call = self.stream_order.is_enabled().then(|| Call {
+            recorded_events: op.recorded_events(),
+            awaited_events: op.awaited_events(),
+            graph: op.graph(),
+            ..self.call(context, stream, blocking, line.clone())
+        });
         self.queue.add(context, stream, blocking, op, |number| {
             self.host_access.add_pending(number, accesses);
-            if let Some(call_site) = call_site {
-                lock(&self.call_sites).insert(number, call_site);
+            if let Some(line) = line {
+                lock(&self.call_sites).insert(number, line);
+            }
+            if let Some(call) = call {
+                self.stream_order.enqueue(number, call);
             }
         });
+    }
+
+    /// Returns the line of the program that submits an operation.
+    fn locate_call(&self, op: &StreamOp) -> Option<CallSite> {
+        let name = match op {
+            StreamOp::Kernel(kernel) => {
+                let driver = self.lock_driver().ok()?;
+                let name = driver.function_name(kernel.launch.function()).ok();
+                name.map(names::short)
+            }
+            _ => None,
+        };
+        call_site::locate(name.as_deref())
+    }
+
+    /// Returns a call for the check of streams, without events.
+    fn call(
+        &self,
+        context: ContextId,
+        stream: StreamId,
+        blocking: bool,
+        line: Option<CallSite>,
+    ) -> Call {
+        let default = || match self.device_count() {
+            1 => StreamName::Default,
+            _ => {
+                let driver = self.lock_driver();
+                let device = driver.and_then(|driver| driver.context_device(context));
+                device.map_or(StreamName::Default, StreamName::DefaultOfDevice)
+            }
+        };
+        let name = match stream {
+            StreamId::LEGACY => Some(default()),
+            _ => thread::is_per_thread_stream(stream).then_some(StreamName::DefaultOfThread),
+        };
+        Call {
+            context,
+            stream,
+            blocking,
+            name,
+            recorded_events: Vec::new(),
+            awaited_events: Vec::new(),
+            graph: None,
+            line,
+        }
+    }
+
+    /// Copies in the legacy default stream before it returns.
+    ///
+    /// # Safety
+    /// The requirements are those of [`Driver::memcpy`].
+    pub unsafe fn copy_now(&self, context: ContextId, copy: &Memcpy) -> Result<(), CudaError> {
+        let mut driver = self.lock_driver_drained()?;
+        self.captures.check_legacy_stream(context)?;
+        let op = StreamOp::Memcpy(*copy);
+        let checked = self.stream_order.is_enabled();
+        let accesses = checked.then(|| (action_of(&driver, &op, false), accesses_of(&driver, &op)));
+        let host_waits = checked && !is_between_device_memory(&driver, copy);
+        // SAFETY: the requirements are those of this function.
+        unsafe { driver.memcpy(context, copy) }?;
+        self.report_call_findings(driver);
+        if let Some((Some(action), accesses)) = accesses {
+            let call = self.call(context, StreamId::LEGACY, true, call_site::locate(None));
+            if let Some(submission) = self.stream_order.submit(call) {
+                self.report_accesses(&submission, action, accesses);
+                if host_waits {
+                    self.stream_order.host_waited_for(&submission);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Records the allocation of memory in a stream, for the check of streams.
+    pub fn record_stream_allocation(&self, context: ContextId, stream: StreamId, address: u64) {
+        if !self.stream_order.is_enabled() {
+            return;
+        }
+        let Ok(driver) = self.lock_driver() else {
+            return;
+        };
+        let blocking = is_blocking(&driver, context, stream).unwrap_or(true);
+        let accesses = accesses_of_allocation(&driver, address);
+        drop(driver);
+        let call = self.call(context, stream, blocking, call_site::locate(None));
+        if let Some(submission) = self.stream_order.submit(call) {
+            self.report_accesses(&submission, StreamAction::Allocation, accesses);
+        }
+    }
+
+    /// Records a call of `cuMemFree` for this allocation: it waits for all operations, unless the memory was allocated in a
+    /// stream.
+    pub fn record_free(&self, allocation: Option<AllocationRecord>) {
+        match allocation {
+            Some(allocation)
+                if self.stream_order.is_enabled()
+                    && self.pools.lock().pool_of(allocation.base) != 0 =>
+            {
+                let line = call_site::locate(None);
+                let findings = self.stream_order.freed_by_host(allocation, line);
+                self.telemetry.report_findings(&findings, None);
+            }
+            _ => self.stream_order.host_waited(WaitTarget::All),
+        }
+    }
+
+    /// Records the memory that an operation has used, and reports its conflicts with operations that are not ordered.
+    fn report_accesses(
+        &self,
+        submission: &Submission,
+        action: StreamAction,
+        accesses: Vec<AllocationAccesses>,
+    ) {
+        let findings = self.stream_order.executed(submission, action, accesses);
+        self.telemetry.report_findings(&findings, None);
     }
 
     /// Executes operations until `target` is complete. Completes all earlier operations too, unless launches are
@@ -189,11 +323,12 @@ impl Simulator {
 
     /// Executes an operation that was started, and removes it from the queue, even if it panics.
     fn finish(&self, running_op: RunningOp) {
-        struct CompleteOnDrop<'a>(&'a Simulator, u64);
+        struct CompleteOnDrop<'a>(&'a Simulator, u64, bool);
         impl Drop for CompleteOnDrop<'_> {
             fn drop(&mut self) {
                 thread::set_executing(false);
                 self.0.host_access.end_operation(self.1);
+                self.0.stream_order.complete(self.1, self.2);
                 self.0.queue.complete(self.1);
             }
         }
@@ -201,17 +336,22 @@ impl Simulator {
             number, context, ..
         } = running_op;
         thread::set_executing(true);
-        let _guard = CompleteOnDrop(self, number);
+        let _guard = CompleteOnDrop(self, number, running_op.op.calls_host_function());
         if self.host_access.is_enabled() {
             self.report_page_accesses();
             self.report_host_findings(self.host_access.begin_operation(number));
         }
-        let call_site = match call_site::is_known() {
+        let line = match call_site::is_known() {
             true => lock(&self.call_sites).remove(&number),
             false => None,
         };
-        let result = call_site::execute(call_site, || {
-            self.execute(context, running_op.stream, &running_op.op, Origin::Stream)
+        let submission = self.stream_order.start(number);
+        let origin = Origin {
+            is_node: false,
+            submission: submission.as_ref(),
+        };
+        let result = call_site::execute(line, || {
+            self.execute(context, running_op.stream, &running_op.op, origin)
         });
         if let Err(error) = result {
             self.report_failure("stream operation", context, error);
@@ -240,17 +380,39 @@ impl Simulator {
         op: &StreamOp,
         origin: Origin,
     ) -> Result<(), CudaError> {
+        let used = origin.submission.map(|submission| {
+            let driver = self.lock_driver()?;
+            let action = action_of(&driver, op, origin.is_node);
+            Ok::<_, CudaError>((submission, action, accesses_of(&driver, op)))
+        });
+        let used = used.transpose()?;
+        let accesses = self.perform(context, stream, op, origin)?;
+        if let Some((submission, Some(action), known)) = used {
+            let accesses = if known.is_empty() { accesses } else { known };
+            self.report_accesses(submission, action, accesses);
+        }
+        Ok(())
+    }
+
+    /// Executes `op`. Returns the memory that a kernel has used, if the check of streams is on.
+    fn perform(
+        &self,
+        context: ContextId,
+        stream: StreamId,
+        op: &StreamOp,
+        origin: Origin,
+    ) -> Result<Vec<AllocationAccesses>, CudaError> {
         match op {
             StreamOp::Empty => Ok(()),
-            StreamOp::Kernel(kernel) => self.launch(context, stream, &kernel.launch),
+            StreamOp::Kernel(kernel) => return self.launch(context, stream, &kernel.launch),
             StreamOp::Memcpy(copy) => {
                 let mut driver = self.lock_driver()?;
                 // SAFETY: the program keeps the copy's host memory valid until the copy completes, as
                 // `cuMemcpyAsync` and `cuGraphLaunch` require.
                 unsafe {
-                    match origin {
-                        Origin::Stream => driver.memcpy_async(context, stream, copy),
-                        Origin::Graph => driver.memcpy_node(context, stream, copy),
+                    match origin.is_node {
+                        false => driver.memcpy_async(context, stream, copy),
+                        true => driver.memcpy_node(context, stream, copy),
                     }
                 }?;
                 self.report_call_findings(driver);
@@ -275,27 +437,30 @@ impl Simulator {
                 Ok(())
             }
             StreamOp::Graph(body) => {
-                if let Err(error) = self.run_graph(context, stream, body) {
+                if let Err(error) = self.run_graph(context, stream, body, origin.submission) {
                     self.report_failure("graph node", context, error);
                 }
                 Ok(())
             }
-        }
+        }?;
+        Ok(Vec::new())
     }
 
     /// Runs a kernel until it completes or faults, prints its output, and hands its report to the observer of events
-    /// and to the recorders of launches.
+    /// and to the recorders of launches. Returns the memory that it has used, if the check of streams is on.
     fn launch(
         &self,
         context: ContextId,
         stream: StreamId,
         launch: &CheckedLaunch,
-    ) -> Result<(), CudaError> {
+    ) -> Result<Vec<AllocationAccesses>, CudaError> {
         let mut driver = self.lock_driver()?;
         let interrupt_guard = InterruptGuard::new(self.interrupts_launches());
         let mut report = driver.launch(context, stream, launch)?;
         let pending_signal = interrupt_guard.finish();
         demangle_kernels(&mut report);
+        self.explain_freed_memory(&mut report);
+        let accesses = std::mem::take(&mut report.accesses);
         self.telemetry.emit(match &report.result {
             Ok(record) => Event::Launched(record),
             Err(fault) => Event::Faulted(fault),
@@ -315,9 +480,28 @@ impl Simulator {
         }
         self.telemetry
             .report_findings(&report.findings, fault.and_then(Fault::finding).as_ref());
+        let is_complete = fault.is_none();
         self.telemetry.record(report);
         pending_signal.raise();
-        Ok(())
+        Ok(if is_complete { accesses } else { Vec::new() })
+    }
+
+    /// Names the call that has freed the memory that a launch accessed, if it is known.
+    fn explain_freed_memory(&self, report: &mut LaunchReport) {
+        let Err(fault) = &mut report.result else {
+            return;
+        };
+        let Some(cause) = self.stream_order.cause_of(fault) else {
+            return;
+        };
+        let finding = fault.finding();
+        let of_fault = |other: &&mut Finding| Some(&**other) == finding.as_ref();
+        if let Some(finding) = report.findings.iter_mut().find(of_fault) {
+            finding.likely_cause = Some(cause.clone());
+        }
+        if let Some(diagnosis) = &mut fault.diagnosis {
+            diagnosis.likely_cause = Some(cause);
+        }
     }
 
     /// Executes all nodes of a graph in a stream. In modelled time, each node starts when the last of its
@@ -327,7 +511,10 @@ impl Simulator {
         context: ContextId,
         stream: StreamId,
         body: &Body,
+        submission: Option<&Submission>,
     ) -> Result<(), CudaError> {
+        let is_checked = body.nodes.len() <= MAX_ORDERED_NODES;
+        let mut orders: BTreeMap<NodeId, BTreeSet<u64>> = BTreeMap::new();
         let order = body.order(self.shuffle_seed());
         let order = order.ok_or(CudaError::InvalidValue)?;
         let start = self.lock_driver()?.stream_time(context, stream)?;
@@ -348,7 +535,21 @@ impl Simulator {
                 let (context, stream) = self
                     .module_context(context, &node.op)?
                     .unwrap_or((context, stream));
-                self.execute(context, stream, &node.op, Origin::Graph)?;
+                let dependencies = node.dependencies.iter();
+                let predecessors = dependencies.filter_map(|id| orders.get(id));
+                let predecessors = || predecessors.flatten().copied().collect();
+                let submission = submission.map(|graph| match is_checked {
+                    true => self.stream_order.node(graph, predecessors()),
+                    false => graph.clone(),
+                });
+                let origin = Origin {
+                    is_node: true,
+                    submission: submission.as_ref(),
+                };
+                self.execute(context, stream, &node.op, origin)?;
+                if let Some(submission) = &submission {
+                    orders.insert(id, self.stream_order.nodes_up_to(submission));
+                }
             }
             let end = self.lock_driver()?.stream_time(context, stream)?;
             last = last.max(end);
@@ -375,6 +576,41 @@ impl Simulator {
         let context = context.ok().filter(|&context| context != launch_context);
         Ok(context.map(|context| (context, StreamId::LEGACY)))
     }
+}
+
+/// Returns true if a GPU completes a copy or fill in a stream before the call returns: a copy to pageable memory or within
+/// the host's memory, a fill of the host's or managed memory. A copy from pageable memory to the device may only have been
+/// staged.
+fn is_complete_at_return(driver: &Driver, op: &StreamOp) -> bool {
+    let kind = |address| {
+        let allocation = driver.allocation(address);
+        allocation.map(|allocation| allocation.kind).ok()
+    };
+    use AllocationKind::{Host, Managed, Registered};
+    match op {
+        StreamOp::Memcpy(copy) => driver.copy_spans(copy).is_some_and(|spans| {
+            let is_host = |kind| matches!(kind, None | Some(Host | Registered));
+            match spans.map(|(address, _)| kind(address)) {
+                [None, _] => true,
+                kinds => kinds.into_iter().all(is_host),
+            }
+        }),
+        StreamOp::Memset(memset) => {
+            matches!(kind(memset.address), Some(Host | Managed | Registered))
+        }
+        _ => false,
+    }
+}
+
+/// Returns true for a copy from memory of a device to memory of a device, which the host does not wait for.
+fn is_between_device_memory(driver: &Driver, copy: &Memcpy) -> bool {
+    let is_device = |(address, _)| {
+        let allocation = driver.allocation(address);
+        let kind = allocation.map(|allocation| allocation.kind);
+        matches!(kind, Ok(AllocationKind::Device | AllocationKind::Mapped))
+    };
+    let spans = driver.copy_spans(copy);
+    spans.is_some_and(|spans| spans.into_iter().all(is_device))
 }
 
 /// Replaces mangled kernel names with source names.
@@ -405,7 +641,7 @@ mod tests {
     use super::*;
     use cuda_sim::device::PRESETS;
 
-    use crate::simulator::operation::{GraphId, Node, NodeId};
+    use crate::simulator::operation::{GraphId, Node};
     use crate::simulator::thread::{Stream, with_contexts};
 
     /// Starts a simulator of its own, and makes a context of it current on this thread.

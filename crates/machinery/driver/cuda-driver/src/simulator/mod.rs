@@ -3,7 +3,7 @@
 //!
 //! `operation.rs` has the operations of streams and graphs, `thread.rs` the state of a thread. Each of the following
 //! files has the state of one subject: `graphs.rs`, `graph_memory.rs`, `captures.rs`, `pools.rs`, `queue.rs`,
-//! `host_access/`, `telemetry.rs`, `tables.rs`. This file unites and locks them, and `execute.rs` submits and executes
+//! `host_access/`, `stream_order.rs`, `telemetry.rs`, `tables.rs`. This file unites and locks them, and `execute.rs` submits and executes
 //! operations.
 
 mod captures;
@@ -15,6 +15,7 @@ mod interrupt;
 mod operation;
 mod pools;
 mod queue;
+mod stream_order;
 mod tables;
 mod telemetry;
 mod thread;
@@ -35,6 +36,7 @@ use graphs::Graphs;
 use host_access::{HostAccessCheck, HostFinding};
 use pools::PoolTable;
 use queue::StreamQueue;
+use stream_order::StreamOrder;
 use tables::Tables;
 use telemetry::Telemetry;
 use thread::per_thread_stream;
@@ -84,6 +86,7 @@ pub struct Simulator {
     pub host_access: HostAccessCheck,
     /// The lines that submitted pending operations, by their numbers, if they are known.
     pub call_sites: Mutex<BTreeMap<u64, CallSite>>,
+    pub stream_order: StreamOrder,
     pub telemetry: Telemetry,
 }
 
@@ -140,6 +143,7 @@ impl Simulator {
             interrupts_launches: AtomicBool::new(false),
             host_access: HostAccessCheck::new(),
             call_sites: Mutex::new(BTreeMap::new()),
+            stream_order: StreamOrder::new(),
             telemetry: Telemetry::new(),
         }
     }
@@ -307,6 +311,7 @@ impl Simulator {
     /// context's streams from captures. Unlocks the driver first, so that no other thread waits for the report.
     pub fn forget_contexts(&self, mut driver: MutexGuard<'_, Driver>) {
         let destructors = self.captures.forget_streams(&self.graphs, &driver);
+        self.stream_order.host_waited(WaitTarget::All);
         let leaks = driver.take_leaks();
         drop(driver);
         // If the destructors' thread cannot be created, there is no caller left to report the error to.

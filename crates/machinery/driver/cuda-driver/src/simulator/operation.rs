@@ -55,6 +55,14 @@ impl StreamOp {
         events
     }
 
+    /// Returns the graph that it launches. Launches of one graph execute one after another.
+    pub fn graph(&self) -> Option<GraphId> {
+        match self {
+            StreamOp::Graph(body) => Some(body.id),
+            _ => None,
+        }
+    }
+
     /// Returns true if it calls a host function.
     pub fn calls_host_function(&self) -> bool {
         let mut calls = false;

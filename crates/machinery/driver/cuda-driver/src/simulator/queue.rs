@@ -251,7 +251,7 @@ impl Queue {
     }
 
     /// Returns the operations that a new one must follow: the last of its stream, the last of each stream that
-    /// synchronizes with it, and those that record the events it waits for.
+    /// synchronizes with it, those that record the events it waits for, and the last launch of the same graph.
     fn predecessors(
         &self,
         context: ContextId,
@@ -275,10 +275,16 @@ impl Queue {
         };
         let events = op.awaited_events();
         let events = events.iter().filter_map(|event| self.records.get(event));
+        let last_launch = op.graph().and_then(|graph| {
+            let mut items = self.items.iter().rev();
+            let launch = items.find(|(_, item)| item.op.graph() == Some(graph));
+            launch.map(|(number, _)| *number)
+        });
         tail_of_stream
             .into_iter()
             .chain(legacy)
             .chain(events.copied())
+            .chain(last_launch)
             .collect()
     }
 

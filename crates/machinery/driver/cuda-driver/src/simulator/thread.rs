@@ -81,6 +81,12 @@ pub fn per_thread_stream(driver: &mut Driver, context: ContextId) -> Result<Stre
     Ok(created)
 }
 
+/// Returns true if `stream` is the calling thread's default stream.
+pub fn is_per_thread_stream(stream: StreamId) -> bool {
+    let default = THREAD.with(|thread| thread.default_stream.get());
+    default.is_some_and(|(_, default)| default == stream)
+}
+
 /// The stream that a `CUstream` denotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Stream {

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 /// The functions that find the call of the program that the calling thread is in.
 pub struct Locator {
-    /// Returns the call's line.
-    pub line: fn() -> Option<CallSite>,
+    /// Returns the call's line. The argument is the kernel that the call launches.
+    pub line: fn(Option<&str>) -> Option<CallSite>,
     /// Returns a call that makes an allocation, and counts it.
     pub allocation: fn() -> Option<AllocationCall>,
 }
@@ -32,11 +32,12 @@ pub fn is_known() -> bool {
     LOCATOR.get().is_some()
 }
 
-/// Returns the line of the program that called the driver or submitted the operation that is executing.
-pub fn locate() -> Option<CallSite> {
+/// Returns the line of the program that called the driver, to launch this kernel if there is one, or that submitted the
+/// operation that is executing.
+pub fn locate(kernel: Option<&str>) -> Option<CallSite> {
     match SUBMITTED.try_with(|submitted| submitted.borrow().clone()) {
         Ok(Some(line)) => line,
-        _ => (LOCATOR.get()?.line)(),
+        _ => (LOCATOR.get()?.line)(kernel),
     }
 }
 
@@ -65,12 +66,12 @@ mod tests {
                 line,
             })
         };
-        assert_eq!(locate(), None);
+        assert_eq!(locate(None), None);
         execute(line(1), || {
-            assert_eq!(locate(), line(1));
-            execute(None, || assert_eq!(locate(), None));
-            assert_eq!(locate(), line(1));
+            assert_eq!(locate(None), line(1));
+            execute(None, || assert_eq!(locate(None), None));
+            assert_eq!(locate(None), line(1));
         });
-        assert_eq!(locate(), None);
+        assert_eq!(locate(None), None);
     }
 }

@@ -1,7 +1,8 @@
 //! The likely causes of findings.
 
-use super::details::Bytes;
+use super::details::{Bytes, StreamName};
 use super::sentences::sentences;
+use crate::memory::global::CallSite;
 
 sentences! {
     /// The usual cause of a bug.
@@ -51,6 +52,9 @@ sentences! {
         HostPointer => "a host pointer passed to the kernel instead of a device pointer";
         FreedPointer =>
             "a pointer used after its buffer was dropped or freed, for example one in a `__device__` variable";
+        /// The position of the call of `cudaFreeAsync`.
+        FreedInStream(line: CallSite) =>
+            "the memory was freed by `cudaFreeAsync` at {line}: free it after its last use";
         UnsetPointer =>
             "a pointer that was never set: a buffer that was not allocated, or a symbol that the host did not \
              initialize";
@@ -136,6 +140,28 @@ sentences! {
         // Host memory and leaks.
         ForgottenBuffer => "a buffer that was forgotten (`mem::forget`, `into_raw`), or dropped after its context";
         StreamNotAwaited => "the program did not wait for the stream first (`cudaStreamSynchronize`, or an event)";
+        // Streams.
+        /// The streams of the later and of the earlier operation.
+        NoEventBetween(later: StreamName, earlier: StreamName) =>
+            "nothing makes {later} wait for {earlier}: call `cudaEventRecord` in {earlier} after its operation and \
+             `cudaStreamWaitEvent` in {later} before the other";
+        NonBlockingStream(stream: StreamName) =>
+            "{stream} was created with `cudaStreamNonBlocking`, so it and the default stream do not wait for each \
+             other: create it without this flag, or order the two operations with `cudaEventRecord` and \
+             `cudaStreamWaitEvent`";
+        NodesWithoutEdge =>
+            "the two nodes of the graph do not depend on each other: add a dependency, or an event between the \
+             streams that the graph was captured from";
+        FreedInOtherStream(freeing: StreamName, using: StreamName) =>
+            "nothing makes {freeing}, in which the memory is freed, wait for {using}: free it in the stream that uses \
+             it last, or call `cudaStreamWaitEvent` before `cudaFreeAsync`";
+        /// `cudaFree` of memory that was allocated in a stream.
+        FreedWithoutWait =>
+            "`cudaFree` does not wait for work that uses memory from `cudaMallocAsync`: call \
+             `cudaStreamSynchronize` first, or `cudaFreeAsync` in the stream that uses it last";
+        AllocatedInOtherStream(using: StreamName, allocating: StreamName) =>
+            "memory from `cudaMallocAsync` may be used only after the allocation: make {using} wait for {allocating} \
+             with `cudaEventRecord` and `cudaStreamWaitEvent`";
         /// The program does not call this function.
         MissingCall(function: String) => "a missing call of {function}";
     }

@@ -54,6 +54,9 @@ sentences! {
         /// An action of the program on host memory that work in a stream still uses.
         Host(action: HostAction, memory: HostMemory, work: PendingWork) =>
             "the program {action} {memory}, which {work}";
+        /// Two operations that use the same bytes in no defined order, the later call first.
+        Streams(later: StreamOperation, earlier: StreamOperation, bytes: Bytes, byte: u64, allocation: AllocationRecord) =>
+            "{later}\n  {earlier}\n  {bytes} from byte {byte} of {allocation}";
         Fault(kind: FaultKind) => "{kind}";
         AddressFault(kind: FaultKind, address: AddressDetails) => "{kind}\n  {address}";
     }
@@ -155,6 +158,49 @@ sentences! {
         Unallocated(at: u64) => "host memory at {at:#x}";
     }
 
+    /// An operation of a stream, and how it uses the memory.
+    pub enum StreamOperation {
+        At(action: StreamAction, stream: StreamName, verb: StreamUse, line: CallSite) =>
+            "{action} in {stream} {verb}, called at {line}";
+        /// The program has no line table.
+        Unlocated(action: StreamAction, stream: StreamName, verb: StreamUse) => "{action} in {stream} {verb}";
+    }
+
+    pub enum StreamAction {
+        Kernel(name: String) => "kernel {name}";
+        /// A kernel of a graph that was launched by the call.
+        NodeKernel(name: String) => "a graph's kernel {name}";
+        Copy(bytes: Bytes) => "a copy of {bytes}";
+        NodeCopy(bytes: Bytes) => "a graph's copy of {bytes}";
+        Fill(bytes: Bytes) => "a fill of {bytes}";
+        NodeFill(bytes: Bytes) => "a graph's fill of {bytes}";
+        Allocation => "`cudaMallocAsync`";
+        AsyncFree => "`cudaFreeAsync`";
+        /// The free of memory that was allocated in a stream.
+        Free => "`cudaFree`";
+    }
+
+    pub enum StreamName {
+        Default => "the default stream";
+        DefaultOfDevice(device: u32) => "the default stream of device {device}";
+        DefaultOfThread => "a per-thread default stream";
+        /// A stream with its position among all created streams.
+        Created(number: u64) => "stream {number}";
+        /// A stream that does not synchronize with the default stream.
+        NonBlocking(number: u64) => "non-blocking stream {number}";
+        /// No stream: a call that takes effect immediately.
+        Host => "the host thread";
+    }
+
+    #[derive(Copy)]
+    pub enum StreamUse {
+        Reads => "reads";
+        Writes => "writes";
+        Updates => "updates with atomics";
+        Allocates => "allocates";
+        Frees => "frees";
+    }
+
     /// Work in a stream that uses host memory.
     pub enum PendingWork {
         CopyFrom(bytes: u64) => "a copy of {bytes} bytes reads";
@@ -176,6 +222,16 @@ impl Details {
         }
     }
 
+    /// Returns true unless both are about operations of streams that other calls have submitted.
+    pub(super) fn has_same_calls(&self, other: &Details) -> bool {
+        match (self, other) {
+            (Details::Streams(a, b, ..), Details::Streams(c, d, ..)) => {
+                a.is_same_call(c) && b.is_same_call(d)
+            }
+            _ => true,
+        }
+    }
+
     /// Returns the details of `bytes` bytes of device memory in this allocation.
     pub(super) fn device(at: u64, bytes: u64, allocation: Option<AllocationRecord>) -> Details {
         let size = bytes;
@@ -188,6 +244,27 @@ impl Details {
                 Details::PartOfAllocation(bytes, at, at - allocation.base, allocation)
             }
             None => Details::Device(bytes, at),
+        }
+    }
+}
+
+impl StreamOperation {
+    /// Returns the line of the call, if it is known.
+    pub fn line(&self) -> Option<&CallSite> {
+        match self {
+            StreamOperation::At(.., line) => Some(line),
+            StreamOperation::Unlocated(..) => None,
+        }
+    }
+
+    /// Returns true if both are calls at one line that do the same to the memory or, if the lines are unknown, in one
+    /// stream.
+    fn is_same_call(&self, other: &StreamOperation) -> bool {
+        match (self, other) {
+            (StreamOperation::At(_, _, verb, line), StreamOperation::At(_, _, other, at)) => {
+                (verb, line) == (other, at)
+            }
+            _ => self == other,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Checks of accesses to device memory: initialization, data races between threads of a block, and data races
 //! between blocks.
 
+use super::accessed_bytes::AccessedAs;
 use super::blocks::BlockAccess;
 use super::cause::Cause;
 use super::checker::{
@@ -146,6 +147,10 @@ impl Checker {
                 written.set(offset, span);
                 allocation.stores.note(current.access);
             }
+        }
+        if let Some(accessed) = &allocation.accessed {
+            let kind = AccessedAs::of(current.access.ordered.is_some(), current.writes);
+            accessed.record(kind, allocation.bytes, offset, span);
         }
         if let Some(shadow) = &allocation.shadow
             && current.access.ordered.is_none()

@@ -103,7 +103,7 @@ impl Finding {
             likely_cause: Some(likely_cause),
             ..Finding::of_program(FindingKind::UnwrittenResult, Severity::Error, details)
         }
-        .at(call_site::locate())
+        .at(call_site::locate(None))
     }
 
     /// Sets the line of the program, if it is known.
@@ -146,6 +146,19 @@ impl Finding {
         }
     }
 
+    /// Creates a finding about two operations of streams. Its position is the call of the later one, if it is known.
+    pub fn of_streams(kind: FindingKind, details: Details, cause: Cause) -> Finding {
+        let line = match &details {
+            Details::Streams(later, ..) => later.line().cloned(),
+            _ => None,
+        };
+        Finding {
+            likely_cause: Some(cause),
+            ..Finding::of_program(kind, Severity::Error, details)
+        }
+        .at(line)
+    }
+
     /// Returns true if both findings are the same bug at the same source lines. For races one known line is
     /// enough: the compiler drops the line of an access that it moves, and may make copies of it.
     pub fn is_same_bug(&self, other: &Finding) -> bool {
@@ -161,6 +174,7 @@ impl Finding {
         (self.kind, self.severity, &self.kernel) == (other.kind, other.severity, &other.kernel)
             && self.source.is_same_line(&other.source)
             && same_other
+            && self.details.has_same_calls(&other.details)
     }
 
     /// Adds the occurrences of the same bug at other instructions or in another launch.
@@ -216,7 +230,8 @@ impl fmt::Display for Finding {
             }
             write!(f, "\n  {}at {}", self.verb(), self.source)?;
         }
-        if self.kernel.is_empty() && self.source.line > 0 {
+        let is_in_details = matches!(self.details, Details::Streams(..));
+        if self.kernel.is_empty() && self.source.line > 0 && !is_in_details {
             write!(f, "\n  at {}", self.source)?;
         }
         if let Some(other) = &self.other {
@@ -381,6 +396,15 @@ finding_kinds! {
     /// A change to host memory that a graph had not copied yet.
     HostChanged => Host, "host-memory-changed",
         "host memory changed before a graph copied it", Some(Cause::StreamNotAwaited);
+    /// Operations of two streams that use the same memory, one of which writes, in no defined order.
+    StreamRace => Stream, "stream-race", "data race between streams", None;
+    /// Nodes of a graph that use the same memory, one of which writes, without a dependency between them.
+    GraphRace => Stream, "graph-race", "data race between nodes of a graph", Some(Cause::NodesWithoutEdge);
+    /// A free of memory that work in another stream may still use.
+    FreedInUse => Stream, "freed-in-use", "memory freed while work in a stream may still use it", None;
+    /// A use of memory in a stream that does not wait for its allocation in another.
+    UsedBeforeAllocation => Stream, "used-before-allocation",
+        "memory used in a stream that does not wait for its allocation", None;
 }
 
 impl FindingKind {

@@ -1,5 +1,6 @@
 //! The state that all checks of one launch share, including the shadow state of its allocations.
 
+use super::accessed_bytes::{AccessedBytes, AllocationAccesses};
 use super::blocks::AllocationShadow;
 use super::device_shadow::DeviceShadow;
 use super::finding::{Finding, FindingKind, Severity};
@@ -81,13 +82,13 @@ impl LaunchChecks {
                 checks,
                 shared_bytes,
                 granule: events.shadow_granularity(Memory::Shared),
-                device: DeviceAllocations::of(global, block_tracking, blocks.heap),
+                device: DeviceAllocations::of(global, block_tracking, checks.stream, blocks.heap),
                 fills: if checks.init {
                     fills(global)
                 } else {
                     Vec::new()
                 },
-                tracks_device: checks.race || checks.init,
+                tracks_device: checks.race || checks.init || checks.stream,
                 block_tracking,
                 blocks: blocks.count,
                 block_lines: (TOTAL_LINES / blocks.resident.max(1))
@@ -128,6 +129,15 @@ impl LaunchChecks {
             self.find_racy_words(&mut findings, &context.listing.check_events);
         }
         findings.into_findings(context, global)
+    }
+
+    /// Returns the device memory that the launch has accessed. Empty unless the check of streams is on.
+    pub fn accesses(&self, global: &Global) -> Vec<AllocationAccesses> {
+        let accesses = self.device.iter().filter_map(|tracked| {
+            let accessed = tracked.accessed.as_ref()?;
+            AllocationAccesses::of_launch(global.record(tracked.base)?, accessed)
+        });
+        accesses.collect()
     }
 
     /// Records the words of device memory on which blocks race.
@@ -185,6 +195,8 @@ pub struct TrackedAllocation {
     pub stores: TrackedStores,
     /// The blocks that access each word. `None` unless [`BlockTracking::ConcurrentBlocks`] is on.
     pub shadow: Option<AllocationShadow>,
+    /// The bytes that the launch accesses. `None` unless the check of streams is on.
+    pub accessed: Option<AccessedBytes>,
 }
 
 /// The stores of a launch to an allocation.
@@ -243,6 +255,7 @@ impl DeviceAllocations {
     pub fn of(
         global: &Global,
         block_tracking: BlockTracking,
+        tracks_accesses: bool,
         except: Option<u64>,
     ) -> DeviceAllocations {
         DeviceAllocations {
@@ -258,6 +271,7 @@ impl DeviceAllocations {
                     stores: TrackedStores::default(),
                     shadow: (block_tracking == BlockTracking::ConcurrentBlocks)
                         .then(|| AllocationShadow::new(allocation.size)),
+                    accessed: tracks_accesses.then(AccessedBytes::default),
                 })
                 .collect(),
         }

@@ -14,6 +14,7 @@
 //! | `sync` | barriers and warp-wide instructions that not all threads reach |
 //! | `leak` | memory that is still allocated when its context is destroyed |
 //! | `host` | host memory that the program touches while work in a stream still uses it (checked by the driver) |
+//! | `stream` | device memory that operations of several streams use in no defined order (checked by the driver, from the bytes that each launch has accessed) |
 //!
 //! # Data races
 //!
@@ -61,6 +62,7 @@
 //! * Uninitialized registers, and uninitialized parts of local memory that are read together with initialized
 //!   ones (the padding of structures).
 
+mod accessed_bytes;
 mod blocks;
 pub mod call_site;
 mod cause;
@@ -86,10 +88,12 @@ mod shared;
 mod shared_access;
 pub(crate) mod texture;
 
+pub use accessed_bytes::{AccessedAs, AllocationAccesses};
 pub use cause::Cause;
 pub use details::{
     ActualMemory, AddressDetails, BlockBytes, Bytes, Details, Extent, Fill, FillRead, HostAction,
-    HostMemory, Lanes, NamedArray, OutsideTexture, PendingWork, Unwritten, Writer,
+    HostMemory, Lanes, NamedArray, OutsideTexture, PendingWork, StreamAction, StreamName,
+    StreamOperation, StreamUse, Unwritten, Writer,
 };
 pub use fault_kind::{AddressedMemory, FaultKind, MbarrierMisuse, TimeLimit, WarpgroupMisuse};
 pub use finding::{Finding, FindingKind, OtherAccess, Severity};

@@ -19,20 +19,23 @@ pub enum Check {
     Leak,
     /// Accesses to host memory that work in a stream still uses.
     Host,
+    /// Operations of several streams that use the same memory in no defined order.
+    Stream,
 }
 
 impl Check {
     /// All checks.
-    pub const ALL: [Check; 6] = [
+    pub const ALL: [Check; 7] = [
         Check::Memory,
         Check::Init,
         Check::Race,
         Check::Sync,
         Check::Leak,
         Check::Host,
+        Check::Stream,
     ];
 
-    /// Returns the name that selects the check: `mem`, `init`, `race`, `sync`, `leak`, `host`.
+    /// Returns the name that selects the check: `mem`, `init`, `race`, `sync`, `leak`, `host`, `stream`.
     pub fn name(self) -> &'static str {
         match self {
             Check::Memory => "mem",
@@ -41,6 +44,7 @@ impl Check {
             Check::Sync => "sync",
             Check::Leak => "leak",
             Check::Host => "host",
+            Check::Stream => "stream",
         }
     }
 }
@@ -68,6 +72,8 @@ pub struct Checks {
     pub leak: bool,
     /// [`Check::Host`]
     pub host: bool,
+    /// [`Check::Stream`]
+    pub stream: bool,
 }
 
 impl Checks {
@@ -79,6 +85,7 @@ impl Checks {
         sync: false,
         leak: false,
         host: false,
+        stream: false,
     };
 
     /// All checks.
@@ -89,6 +96,7 @@ impl Checks {
         sync: true,
         leak: true,
         host: true,
+        stream: true,
     };
 
     /// Returns true if this check is enabled.
@@ -100,6 +108,7 @@ impl Checks {
             Check::Sync => self.sync,
             Check::Leak => self.leak,
             Check::Host => self.host,
+            Check::Stream => self.stream,
         }
     }
 
@@ -117,7 +126,7 @@ impl Checks {
 
     /// Returns true if any enabled check instruments the kernel.
     pub(crate) fn instruments(self) -> bool {
-        self.init || self.race || self.sync
+        self.init || self.race || self.sync || self.stream
     }
 
     fn enable(&mut self, check: Check) {
@@ -128,6 +137,7 @@ impl Checks {
             Check::Sync => &mut self.sync,
             Check::Leak => &mut self.leak,
             Check::Host => &mut self.host,
+            Check::Stream => &mut self.stream,
         } = true;
     }
 }
@@ -144,7 +154,7 @@ impl FromStr for Checks {
                 None => {
                     return Err(format!(
                         "'{name}' is not a check; expected a comma-separated list of mem, init, \
-                         race, sync, leak and host, or all"
+                         race, sync, leak, host and stream, or all"
                     ));
                 }
             }
@@ -166,7 +176,12 @@ mod tests {
 
     #[test]
     fn selections_round_trip_through_text() {
-        for text in ["mem", "init", "race,sync", "mem,init,race,sync,leak,host"] {
+        for text in [
+            "mem",
+            "init",
+            "race,sync",
+            "mem,init,race,sync,leak,host,stream",
+        ] {
             let checks: Checks = text.parse().unwrap();
             assert_eq!(checks.to_string(), text);
             assert!(checks.any());
@@ -193,7 +208,7 @@ mod tests {
             let error = text.parse::<Checks>().unwrap_err();
             assert!(error.starts_with(bad), "{text}: {error}");
             assert!(
-                error.contains("mem, init, race, sync, leak and host"),
+                error.contains("mem, init, race, sync, leak, host and stream"),
                 "{error}"
             );
         }

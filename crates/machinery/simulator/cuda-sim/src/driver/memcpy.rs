@@ -10,6 +10,7 @@ use super::{ContextId, CudaError, Driver, StreamId};
 use crate::check::reason::CopyEnd;
 use crate::check::{Bytes, Finding, Reason};
 use crate::memory::global::{AllocationKind, BASE};
+use std::ops::Range;
 
 /// The base address of an operand, with the memory type that the caller declares (`CUmemorytype`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,6 +177,16 @@ impl Driver {
         Some([(dst.address, span(&dst)), (src.address, span(&src))])
     }
 
+    /// Returns the addresses that a copy writes and reads, by row. Returns `None` for an empty or invalid copy.
+    pub fn copied_rows(&self, copy: &Memcpy) -> Option<[Vec<Range<u64>>; 2]> {
+        let (dst, src, _) = self.resolve_operands(copy).ok()??;
+        let rows = |end: &ResolvedOperand| {
+            let pitches = [end.pitch as u64, end.slice as u64];
+            memory_rows(end.address, copy.width, pitches, [copy.height, copy.depth])
+        };
+        Some([rows(&dst), rows(&src)])
+    }
+
     /// Returns the destination, the source and the number of bytes of a copy; `None` for an empty copy.
     fn resolve_operands(
         &self,
@@ -272,6 +283,24 @@ impl Driver {
 /// Returns true if the host waits for a copy in a stream between these kinds of memory.
 fn host_waits(ends: [OperandMemory; 2]) -> bool {
     ends.contains(&OperandMemory::Pageable) || !ends.contains(&OperandMemory::Device)
+}
+
+/// Returns the addresses of slices of rows of `bytes` bytes, given the distances from row to row and from slice to
+/// slice, and the numbers of both. Contiguous rows are joined.
+pub(super) fn memory_rows(
+    start: u64,
+    bytes: u64,
+    [pitch, slice]: [u64; 2],
+    [height, depth]: [u64; 2],
+) -> Vec<Range<u64>> {
+    let mut rows: Vec<Range<u64>> = Vec::new();
+    for row in (0..depth).flat_map(|z| (0..height).map(move |y| start + z * slice + y * pitch)) {
+        match rows.last_mut() {
+            Some(last) if last.end == row => last.end += bytes,
+            _ => rows.push(row..row + bytes),
+        }
+    }
+    rows
 }
 
 /// Copies all rows. If rows are contiguous in both operands, copies each slice as a whole.

@@ -9,7 +9,7 @@ use crate::check::{
     Details, Finding, FindingKind, HostAction, HostMemory, PendingWork, Reason, Severity, call_site,
 };
 use crate::memory::fill;
-use crate::memory::global::{ALIGNMENT, Allocation, AllocationKind, BASE, Rows};
+use crate::memory::global::{ALIGNMENT, Allocation, AllocationKind, AllocationRecord, BASE, Rows};
 
 /// The maximum pitch of a copy in bytes (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
 pub(super) const MAX_PITCH: u64 = i32::MAX as u64;
@@ -292,6 +292,13 @@ impl Driver {
         };
         let details = Details::Host(action, memory, work);
         Finding::of_program(kind, severity, details)
+    }
+}
+
+impl Driver {
+    /// Returns the description of the allocation that contains an address.
+    pub fn allocation_record(&self, address: u64) -> Option<AllocationRecord> {
+        self.global.record(address)
     }
 }
 

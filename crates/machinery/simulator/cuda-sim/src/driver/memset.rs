@@ -1,11 +1,13 @@
 //! Fills (`cuMemset…`): set device memory to one repeated value.
 
+use super::memcpy::memory_rows;
 use super::memory::MAX_PITCH;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
 use crate::check::call_site;
 use crate::check::reason::CopyEnd;
 use crate::memory::global::ByteFill;
+use std::ops::Range;
 
 /// The fill value, by width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +84,7 @@ impl Driver {
             MemsetValue::U8(value @ (1..=0x7f | 0xff)) if !INFINITIES.contains(&value) => {
                 Some(ByteFill {
                     value,
-                    source: call_site::locate(),
+                    source: call_site::locate(None),
                 })
             }
             _ => None,
@@ -114,6 +116,16 @@ impl Driver {
 }
 
 impl Memset {
+    /// Returns the addresses that a valid fill writes, by row.
+    pub fn rows(&self) -> Vec<Range<u64>> {
+        let is_empty = self.width == 0 || self.height == 0;
+        let extent = if is_empty { None } else { self.extent() };
+        let Some((row, _)) = extent else {
+            return Vec::new();
+        };
+        memory_rows(self.address, row, [self.pitch, 0], [self.height, 1])
+    }
+
     /// Returns the bytes per row, and the bytes from the start of the first row to the end of the last, of a
     /// non-empty fill. Returns `None` if the address or the pitch is not a multiple of the value's width, the
     /// pitch is less than a row or too large, or a number overflows.

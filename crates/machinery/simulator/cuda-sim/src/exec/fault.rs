@@ -148,6 +148,14 @@ impl Fault {
         findings.splice(..0, fault);
     }
 
+    /// Returns the freed allocation that the invalid address belonged to, if there is one.
+    pub fn freed_allocation(&self) -> Option<&AllocationRecord> {
+        match self.diagnosis.as_ref()?.address.as_ref()? {
+            AddressDetails::Freed(_, allocation) => Some(allocation),
+            _ => None,
+        }
+    }
+
     /// Returns the fault as a finding, if a check covers it.
     pub fn finding(&self) -> Option<Finding> {
         let (diagnosis, location) = (self.diagnosis.as_ref()?, self.location.as_ref()?);

@@ -6,7 +6,7 @@ use super::launch_cache;
 use super::profiler::trace::{self, Traced};
 use super::sm::{Grid, Launch};
 use super::worker::{WorkerResult, run_blocks};
-use crate::check::{self, FaultKind, Finding, NamedArray};
+use crate::check::{self, AllocationAccesses, FaultKind, Finding, NamedArray};
 use crate::memory::footprint::DeviceTraffic;
 use crate::memory::lock;
 use crate::profile::cache::MAX_LINES;
@@ -31,6 +31,8 @@ pub struct Outcome {
     pub printed: Vec<u8>,
     /// Findings of the checks, errors first, after the fault.
     pub findings: Vec<Finding>,
+    /// The device memory that the launch accessed, if the check of streams is on.
+    pub accesses: Vec<AllocationAccesses>,
 }
 
 /// Runs a kernel until it completes or faults. Each SM of the device holds `blocks_per_sm` of its blocks.
@@ -80,6 +82,8 @@ pub fn run(launch: &Launch, blocks_per_sm: u32) -> Outcome {
     if launch.options.checks.memory {
         findings.extend(Finding::extern_arrays(&program.listing, launch.kernel));
     }
+    let checks = grid.checks.as_ref();
+    let accesses = checks.map_or_else(Vec::new, |checks| checks.accesses(launch.global));
     let trace = trace.filter(|_| fault.is_none());
     let fault = fault.map(|fault| diagnosed(fault, launch, &grid));
     if let Some(fault) = &fault {
@@ -93,6 +97,7 @@ pub fn run(launch: &Launch, blocks_per_sm: u32) -> Outcome {
         trace: trace.map_or_else(Vec::new, |trace| trace::traced(&program.listing, *trace)),
         printed: printed.into_iter().flat_map(|(_, text)| text).collect(),
         findings,
+        accesses,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Bitmaps of initialized memory: one bit per byte that is set once the byte has been written.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -112,10 +113,21 @@ impl AtomicInitBitmap {
 
     /// Returns the ranges of uninitialized bytes between two offsets, as start and end.
     pub fn gaps(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.runs(from, to, false)
+    }
+
+    /// Returns the ranges of initialized bytes in ascending order, `max` at most.
+    pub fn ranges(&self, max: usize) -> Vec<Range<u64>> {
+        let runs = self.runs(0, 64 * self.0.len() as u64, true);
+        runs.take(max).map(|(from, to)| from..to).collect()
+    }
+
+    /// Returns the ranges of bytes between two offsets that are initialized, or not initialized, as start and end.
+    fn runs(&self, from: u64, to: u64, initialized: bool) -> impl Iterator<Item = (u64, u64)> {
         let mut at = from;
         std::iter::from_fn(move || {
-            let start = self.find(at, to, false);
-            at = self.find(start, to, true);
+            let start = self.find(at, to, initialized);
+            at = self.find(start, to, !initialized);
             (start < to).then_some((start, at))
         })
     }

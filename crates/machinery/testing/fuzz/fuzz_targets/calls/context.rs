@@ -25,7 +25,7 @@ pub enum Call {
     CacheConfig(u8),
     BankSize(u8),
     /// Enables checks, and line-by-line profiling of launches.
-    Instrument([bool; 6], bool),
+    Instrument([bool; 7], bool),
 }
 
 impl Call {
@@ -87,7 +87,7 @@ impl Call {
                 Call::BankSize(config) => {
                     cuCtxSetSharedMemConfig(config.into());
                 }
-                Call::Instrument([memory, init, race, sync, leak, host], counts) => {
+                Call::Instrument([memory, init, race, sync, leak, host, stream], counts) => {
                     cuda_driver::check(Checks {
                         memory,
                         init,
@@ -95,6 +95,7 @@ impl Call {
                         sync,
                         leak,
                         host,
+                        stream,
                     });
                     cuda_driver::profile(counts);
                 }
