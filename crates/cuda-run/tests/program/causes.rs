@@ -226,7 +226,7 @@ pub fn results_not_written() -> Result<(), Failed> {
     check(
         &program(rounded_down, nothing),
         &[
-            "nothing has written any of the 4000 bytes copied",
+            "nothing has written the 4000 bytes copied from the 4000-byte allocation",
             "a kernel that was not launched",
         ],
     )?;
@@ -239,6 +239,26 @@ pub fn results_not_written() -> Result<(), Failed> {
         &format!("cudaMemset(v, 0, sizeof(r)); {rounded_down}"),
         copy,
     ))
+}
+
+/// A kernel that cannot be loaded would have written the result.
+pub fn results_of_kernels_that_do_not_load() -> Result<(), Failed> {
+    let program = "__global__ void k(int *p) { *p = 1; }\n\
+                   int main() {\n\
+                       int *p, r;\n\
+                       cudaMalloc(&p, 4);\n\
+                       k<<<1, 1>>>(p);\n\
+                       cudaMemcpy(&r, p, 4, cudaMemcpyDeviceToHost);\n\
+                       cudaFree(p);\n\
+                   }\n";
+    let workspace = Workspace::new();
+    workspace.write("cause.cu", program);
+    let run = workspace.run(&["--check", "--device=gtx970", "--arch=sm_80", "cause.cu"]);
+    run.assert_exit(1, &["1 module was rejected"])?;
+    match run.stderr.contains("uninitialized") {
+        true => Err(format!("{run:#?}").into()),
+        false => Ok(()),
+    }
 }
 
 pub fn padding_is_no_result() -> Result<(), Failed> {

@@ -80,6 +80,7 @@ fn main() -> ExitCode {
             "arrays in shared memory are named" => causes::shared_arrays,
             "with checks, allocations have the line of their call" => causes::allocations,
             "copies of results that no kernel wrote are reported" => causes::results_not_written,
+            "results of kernels that do not load are not reported" => causes::results_of_kernels_that_do_not_load,
             "padding is not reported as an unwritten result" => causes::padding_is_no_result,
             "textures of unwritten arrays and ignored address modes are reported" => causes::textures,
             "surfaces that a kernel wrote are written" => causes::surfaces,

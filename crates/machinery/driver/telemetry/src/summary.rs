@@ -97,6 +97,10 @@ impl EventLog {
     /// Creates the report. `free` is the function that the usual cause of a leak fails to call.
     pub fn summary(&self, free: &str) -> Summary {
         let mut findings = self.findings.clone();
+        if !self.rejected_modules.is_empty() {
+            // The kernels that could not be loaded would have written the results.
+            findings.retain(|finding| finding.kind != FindingKind::UnwrittenResult);
+        }
         for finding in &mut findings {
             if finding.kind == FindingKind::Leaked {
                 finding.likely_cause = Some(Cause::MissingCall(free.to_owned()));

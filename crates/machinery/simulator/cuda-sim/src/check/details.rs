@@ -50,7 +50,7 @@ sentences! {
         Texture(outside: OutsideTexture) => "{outside}";
         /// Elements that are copied although nothing has written them.
         Unwritten(unwritten: Unwritten, allocation: AllocationRecord, writer: Writer) =>
-            "{unwritten} of {allocation}{writer}";
+            "{unwritten} {allocation}{writer}";
         /// An action of the program on host memory that work in a stream still uses.
         Host(action: HostAction, memory: HostMemory, work: PendingWork) =>
             "the program {action} {memory}, which {work}";
@@ -84,11 +84,11 @@ sentences! {
 
     /// Uninitialized elements that are copied, of an allocation.
     pub enum Unwritten {
-        All(copied: Bytes) => "nothing has written any of the {copied} copied";
+        All(copied: Bytes) => "nothing has written the {copied} copied from";
         Bytes(unwritten: u64, copied: u64, first: u64) =>
-            "nothing has written {unwritten} of the {copied} bytes copied; the first is byte {first}";
+            "nothing has written {unwritten} of the {copied} bytes copied; the first is byte {first} of";
         Elements(unwritten: u64, copied: u64, width: Bytes, first: u64) =>
-            "nothing has written {unwritten} of the {copied} elements copied ({width} each); the first is element {first}";
+            "nothing has written {unwritten} of the {copied} elements copied ({width} each); the first is element {first} of";
     }
 
     /// The kernel that has written other elements of an allocation.
