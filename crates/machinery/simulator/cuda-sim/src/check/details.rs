@@ -1,7 +1,6 @@
 //! The details of findings: the accessed memory, the absent threads, or the fault.
 
 use super::fault_kind::FaultKind;
-use super::reason::Names;
 use super::sentences::sentences;
 use crate::isa::check_event::SharedArray;
 use crate::isa::{Element, Listing, SourceLine};
@@ -269,6 +268,38 @@ impl StreamOperation {
     }
 }
 
+/// The names of kernels, variables or arrays, of which a message lists the first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Names(Vec<String>);
+
+impl Names {
+    /// The maximum number of names that a message lists.
+    const MAX: usize = 8;
+}
+
+impl<S: Into<String>> FromIterator<S> for Names {
+    fn from_iter<T: IntoIterator<Item = S>>(names: T) -> Self {
+        let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
+        names.sort_unstable();
+        Names(names)
+    }
+}
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("none");
+        }
+        let listed = self.0.iter().take(Self::MAX);
+        let listed: Vec<String> = listed.map(|name| format!("`{name}`")).collect();
+        f.write_str(&listed.join(", "))?;
+        match self.0.len().saturating_sub(Self::MAX) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
 /// An array in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedArray {
@@ -451,5 +482,13 @@ mod tests {
         assert_eq!(lanes(1 << 31), "31");
         assert_eq!(lanes(0b10_0011_1101), "0, 2 to 5, 9");
         assert_eq!(Bytes(1).to_string(), "1 byte");
+    }
+
+    #[test]
+    fn long_lists_of_names_are_cut() {
+        let names = |count| (0..count).map(|i| format!("v{i}")).collect::<Names>();
+        assert_eq!(names(0).to_string(), "none");
+        assert_eq!(names(2).to_string(), "`v0`, `v1`");
+        assert!(names(10).to_string().ends_with("`v7` and 2 more"));
     }
 }

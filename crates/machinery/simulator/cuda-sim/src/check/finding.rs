@@ -119,7 +119,8 @@ impl Finding {
         let kernel = &listing.kernels[kernel];
         let arrays = kernel.extern_arrays.as_ref()?;
         let details = Details::ExternArrays(arrays.names.iter().cloned().collect());
-        let source = listing.source_at(&arrays.used_at);
+        let (ptx_line, location) = arrays.used_at;
+        let source = listing.source_at(ptx_line, location);
         Some(Finding {
             kernel: kernel.name.clone(),
             ptx_lines: [source.ptx_line; 2],

@@ -9,6 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::details::Bytes;
+pub use super::details::Names;
 use super::sentences::sentences;
 
 sentences! {
@@ -127,38 +128,6 @@ impl fmt::Display for Size {
     }
 }
 
-/// The names that a module contains, of which a message lists the first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Names(Vec<String>);
-
-impl Names {
-    /// The maximum number of names that a message lists.
-    const MAX: usize = 8;
-}
-
-impl<S: Into<String>> FromIterator<S> for Names {
-    fn from_iter<T: IntoIterator<Item = S>>(names: T) -> Self {
-        let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
-        names.sort_unstable();
-        Names(names)
-    }
-}
-
-impl fmt::Display for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("none");
-        }
-        let listed = self.0.iter().take(Self::MAX);
-        let listed: Vec<String> = listed.map(|name| format!("`{name}`")).collect();
-        f.write_str(&listed.join(", "))?;
-        match self.0.len().saturating_sub(Self::MAX) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
-    }
-}
-
 thread_local! {
     static REASON: RefCell<Option<Reason>> = const { RefCell::new(None) };
 }
@@ -184,13 +153,5 @@ mod tests {
         note(Reason::EventNotRecorded);
         assert_eq!(take(), Some(Reason::EventNotRecorded));
         assert_eq!(take(), None);
-    }
-
-    #[test]
-    fn long_lists_of_names_are_cut() {
-        let names = |count| (0..count).map(|i| format!("v{i}")).collect::<Names>();
-        assert_eq!(names(0).to_string(), "none");
-        assert_eq!(names(2).to_string(), "`v0`, `v1`");
-        assert!(names(10).to_string().ends_with("`v7` and 2 more"));
     }
 }

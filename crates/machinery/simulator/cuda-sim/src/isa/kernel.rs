@@ -1,15 +1,15 @@
 //! The properties of kernels that launches need (parameters, memory sizes, registers, launch bounds), and the
 //! dimensions of a launch.
 
-use super::listing::LineInfo;
+use crate::ptx::ast::SourceLocation;
 
 /// Several `extern __shared__` arrays of a kernel, all of which start at the same address.
 #[derive(Debug, Clone)]
 pub struct ExternArrays {
     /// The names in the source.
     pub names: Vec<String>,
-    /// An instruction of the kernel that uses the last of them.
-    pub used_at: LineInfo,
+    /// The PTX line and the source location of an instruction that uses the last of them.
+    pub used_at: (u32, Option<SourceLocation>),
 }
 
 /// A kernel's properties, as the driver reports and uses them.

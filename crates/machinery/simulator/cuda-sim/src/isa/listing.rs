@@ -127,18 +127,18 @@ impl Listing {
     /// Returns the source line of the instruction at `address`.
     pub fn source_of(&self, address: u32) -> SourceLine {
         let info = self.lines.get(address as usize);
-        info.map_or_else(SourceLine::default, |info| self.source_at(info))
+        info.map_or_else(SourceLine::default, |info| {
+            self.source_at(info.ptx_line, info.location)
+        })
     }
 
-    /// Returns the source line of an instruction.
-    pub(crate) fn source_at(&self, info: &LineInfo) -> SourceLine {
-        let file = info
-            .location
-            .and_then(|location| self.files.get(&location.file).cloned());
+    /// Returns the line at a PTX line and a source location.
+    pub(crate) fn source_at(&self, ptx_line: u32, location: Option<SourceLocation>) -> SourceLine {
+        let file = location.and_then(|location| self.files.get(&location.file).cloned());
         SourceLine {
             file,
-            line: info.location.map_or(0, |location| location.line),
-            ptx_line: info.ptx_line,
+            line: location.map_or(0, |location| location.line),
+            ptx_line,
             is_nearest: false,
         }
     }

@@ -1,7 +1,16 @@
 //! The parts of an allocation that nothing has written, in elements: of a result, those that a kernel missed.
 
-use super::global::Rows;
 use super::init_bitmap::AtomicInitBitmap;
+use serde::{Deserialize, Serialize};
+
+/// The layout of pitched memory (`cuMemAllocPitch`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rows {
+    /// The requested length of a row in bytes.
+    pub width: u64,
+    /// The distance from one row to the next in bytes.
+    pub pitch: u64,
+}
 
 /// The stores of kernels to an allocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 use super::{Layout, Symbol, bytes_of, in_space};
 use crate::device::DeviceSpec;
 use crate::isa::ExternArrays;
-use crate::isa::listing::LineInfo;
 use crate::lower::error::LoadError;
 use crate::lower::limits;
 use crate::ptx::ast;
@@ -135,10 +134,7 @@ fn overlapping(kernel: &ast::Function, arrays: &[&str]) -> ExternArrays {
             .iter()
             .map(|name| source_name(name).to_owned())
             .collect(),
-        used_at: LineInfo {
-            ptx_line: used_at.map_or(kernel.line, |used| used.line),
-            location: used_at.and_then(|used| used.location),
-        },
+        used_at: used_at.map_or((kernel.line, None), |used| (used.line, used.location)),
     }
 }
 

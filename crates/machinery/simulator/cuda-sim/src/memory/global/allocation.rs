@@ -1,7 +1,7 @@
 //! Live and freed allocations, and the host memory that backs them.
 
 use super::DeviceAccess;
-use crate::memory::coverage::Stores;
+use crate::memory::coverage::{Rows, Stores};
 use crate::memory::footprint::AccessFootprint;
 use crate::memory::init_bitmap::AtomicInitBitmap;
 use crate::memory::lock;
@@ -104,15 +104,6 @@ pub struct ByteFill {
     pub value: u8,
     /// The line of the program that filled the memory, if it is known.
     pub source: Option<CallSite>,
-}
-
-/// The layout of pitched memory (`cuMemAllocPitch`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rows {
-    /// The requested length of a row in bytes.
-    pub width: u64,
-    /// The distance from one row to the next in bytes.
-    pub pitch: u64,
 }
 
 /// The internal record of a live allocation.

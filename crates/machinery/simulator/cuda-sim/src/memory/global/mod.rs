@@ -10,9 +10,9 @@ mod addresses;
 mod allocation;
 mod reservation;
 
+pub use super::coverage::Rows;
 pub use allocation::{
     ALIGNMENT, Allocation, AllocationCall, AllocationKind, AllocationRecord, ByteFill, CallSite,
-    Rows,
 };
 
 use super::coverage::{Coverage, Stores};
