@@ -139,6 +139,10 @@ impl Executed {
             .sum()
     }
 
+    fn is_free(&self) -> bool {
+        matches!(self.action, StreamAction::Free | StreamAction::AsyncFree)
+    }
+
     /// Returns the finding if both use the same bytes and one of them writes. The operations must be unordered.
     fn conflict(&self, other: &Executed) -> Option<Finding> {
         let place = |executed: &Executed| {
@@ -152,6 +156,10 @@ impl Executed {
             return other.conflict(self);
         }
         let (later, earlier) = (self, other);
+        // The uses between the allocation and the free are reported.
+        if earlier.action == StreamAction::Allocation && later.is_free() {
+            return None;
+        }
         let pairs = later.accesses.iter().flat_map(|own| {
             let others = earlier.accesses.iter();
             others.filter_map(move |others| Some((own, own.first_conflict(others)?)))
@@ -171,18 +179,12 @@ impl Executed {
     /// Returns the kind and the cause of a conflict with an operation that was submitted before.
     fn diagnose(&self, earlier: &Executed) -> (FindingKind, Cause) {
         let name = |executed: &Executed| executed.submission.name.clone();
-        let is_free = |executed: &Executed| {
-            matches!(
-                executed.action,
-                StreamAction::Free | StreamAction::AsyncFree
-            )
-        };
         let is_allocation = |executed: &Executed| executed.action == StreamAction::Allocation;
         for (one, other) in [(self, earlier), (earlier, self)] {
             if one.action == StreamAction::Free {
                 return (FindingKind::FreedInUse, Cause::FreedWithoutWait);
             }
-            if is_free(one) && one.submission.stream != other.submission.stream {
+            if one.is_free() && one.submission.stream != other.submission.stream {
                 let cause = Cause::FreedInOtherStream(name(one), name(other));
                 return (FindingKind::FreedInUse, cause);
             }
