@@ -68,7 +68,8 @@ chinese! {
     Cause {
         NoBoundsCheck => "该写 `<` 的地方写成了 `<=`，或者没有用 `if (i < n)` 排除末尾之后的线程";
         MatrixBounds =>
-            "大小不是分块或线程块的整数倍，而没有用 `if` 同时检查行和列；或者用了另一个矩阵的边界";
+            "大小不是分块或线程块的整数倍，而没有用 `if` 同时检查行和列；或者边界不对：用了另一个矩阵的边界，或者宽高颠倒";
+        BytesForElements(bytes) => "给同样多的元素只分配了 {bytes}：分配和复制的大小以字节计，即 `n * sizeof(T)`";
         LoopBounds =>
             "循环或分块越过了末尾：大小不是分块或线程块的整数倍，该写 `<` 的地方写成了 `<=`，或者用了另一个数组的长度";
         PitchInElements(pitch) =>
@@ -99,8 +100,12 @@ chinese! {
         FreedPointer => "缓冲区已经释放，指针却还保留着";
         FreedInStream(line) => "内存已被 {line} 处的 `cudaFreeAsync` 释放：应在最后一次使用之后再释放";
         UnsetPointer => "指针从未赋值";
-        DeepRecursion => "函数递归过深，或者无法结束";
+        KernelHeapExhausted(heap) =>
+            "核函数中的 `malloc` 或 `new` 返回了空指针，因为 {heap}的堆已经用完：应释放内存，\
+             或者在第一次启动之前调用 `cudaDeviceSetLimit(cudaLimitMallocHeapSize, bytes)`";
+        DeepRecursion => "函数递归过深，或者无法结束；`cudaDeviceSetLimit(cudaLimitStackSize, bytes)` 可以增大栈";
         InvalidFunctionPointer => "函数指针取自主机端，或者从未赋值";
+        SurfaceInElements => "表面（surface）的 x 坐标用了元素的个数：它以字节计，即 `x * sizeof(T)`";
         BufferNotInitialized => "没有向它复制数据或清零，或者只初始化了一部分";
         ExternArraysOverlap =>
             "所有 `extern __shared__` 数组都是同一块内存：只声明一个，其余指针由它算出，例如 `int *second = first + n`";
@@ -115,14 +120,20 @@ chinese! {
             "线程太少：网格应向上取整，`(n + threads - 1) / threads`；下标跳过了一些元素，例如该写 `*` 的地方写成了 `+`；\
              或者复制的比结果多";
         ResultNotWritten => "核函数没有启动或者失败了，用错了缓冲区，或者复制的方向反了";
+        PartNotInitialized(initialized, of) =>
+            "{of}中只有前 {initialized}写入过：复制、填充或之前的启动覆盖的元素比这个核函数读取的少";
+        ElementsNotBytes(initialized, of) =>
+            "{of}中只有前 {initialized}写入过：复制或填充的大小用了元素的个数，而它以字节计，即 `n * sizeof(T)`";
         RowsNotInitialized(pitch) =>
             "有些行没有复制数据或清零，或者复制到了别的行：pitch（{pitch}）不是元素的个数，\
              第 `r` 行从 `(char *)base + r * pitch` 开始";
         PaddingOfRow(width) => "列超出了行的末尾：每行 {width}之后到 pitch 为止是补齐";
         TileNotLoaded => "分块的边缘或光环（halo）没有加载，或者有线程跳过了写入";
+        SumNotInitialized => "共享内存中的计数器或累加和没有线程赋初值：应先赋初值，再 `__syncthreads()`";
         LocalNotInitialized => "线程自己的数组没有初始化，或者只初始化了一部分";
         MissingBarrier => "两行之间缺少 `__syncthreads()`";
-        MissingBarrierInLoop => "循环末尾、下一轮写入之前，缺少 `__syncthreads()`";
+        MissingBarrierInLoop =>
+            "循环末尾、下一轮写入之前，或者使用同一数组的两次函数调用之间，缺少 `__syncthreads()`";
         MissingWarpSync => "两次访问之间缺少 `__syncwarp()`：线程束中的线程并不保证同步执行";
         StatementNeedsBarrier =>
             "一条语句既读又写其他线程使用的元素：应先读到变量里，再 `__syncthreads()`，然后写入";
@@ -143,6 +154,8 @@ chinese! {
              （驱动 API 为 `cuLaunchCooperativeKernel`）";
         BarrierThreadCount => "线程数不是 32 的整数倍";
         MaskOfOtherLanes => "掩码是为另一些线程准备的";
+        NumberAsMask(mask) =>
+            "把通道的编号或个数 {mask} 当成了掩码：掩码中每个通道占一位，整个线程束是 0xffffffff";
         FullMaskInBranch =>
             "在 `if` 里使用了全满的掩码：请在 `if` 之前用 `__ballot_sync` 取得掩码，或者把调用移到外面";
         ShuffleBeyondMask =>
@@ -324,6 +337,7 @@ chinese! {
         IllegalAddress { address, bytes, write, memory } => "非法地址：{}，不在任何已分配的{memory}之内",
             if *write.0 { format!("向 {address:#x} 写入 {bytes} 字节") } else { format!("从 {address:#x} 读取 {bytes} 字节") };
         MisalignedAddress { address, bytes } => "地址未对齐：{address:#x} 不是 {bytes} 的整数倍";
+        MisalignedSurface { x, bytes } => "表面（surface）坐标未对齐：x 是第 {x} 字节，不是 {bytes} 的整数倍";
         Trap => "核函数自行中止";
         GridBarrier => "在非协作启动中使用了网格同步（`grid.sync()`），核函数中止";
         Breakpoint => "断点：没有调试器时执行了 brkpt";

@@ -11,7 +11,10 @@ sentences! {
         NoBoundsCheck => "`<=` instead of `<`, or a missing `if (i < n)` for the threads past the end";
         MatrixBounds =>
             "a size that is not a multiple of the tile or block, without an `if` for both row and column, or the \
-             bounds of another matrix";
+             wrong bounds: those of another matrix, or width and height swapped";
+        /// The launch has as many threads as the allocation has bytes, but an element has several bytes.
+        BytesForElements(bytes: Bytes) =>
+            "{bytes} for as many elements: sizes of allocations and copies are in bytes, `n * sizeof(T)`";
         LoopBounds =>
             "a loop or a tile that continues past the end: a size that is not a multiple of the tile or block, \
              `<=` instead of `<`, or the size of another array";
@@ -58,9 +61,17 @@ sentences! {
         UnsetPointer =>
             "a pointer that was never set: a buffer that was not allocated, or a symbol that the host did not \
              initialize";
+        KernelHeapExhausted(heap: Bytes) =>
+            "a `malloc` or `new` in a kernel that returned null, because the heap of {heap} is used up: free the memory, \
+             or call `cudaDeviceSetLimit(cudaLimitMallocHeapSize, bytes)` before the first launch";
         // Calls.
-        DeepRecursion => "unbounded or too deep recursion; `cuCtxSetLimit` sets a larger stack";
+        DeepRecursion =>
+            "unbounded or too deep recursion; `cudaDeviceSetLimit(cudaLimitStackSize, bytes)` sets a larger stack \
+             (driver API: `cuCtxSetLimit`)";
         InvalidFunctionPointer => "a function pointer taken on the host, or one never set";
+        /// A surface instruction.
+        SurfaceInElements =>
+            "the x coordinate of a surface in elements: `surf2Dread` and `surf2Dwrite` take bytes, `x * sizeof(T)`";
         // Uninitialized memory.
         BufferNotInitialized => "the buffer was never copied to or set to zero, or only part of it was";
         ExternArraysOverlap =>
@@ -81,16 +92,29 @@ sentences! {
              `+` instead of `*`; or a copy of more than the result";
         ResultNotWritten =>
             "a kernel that was not launched or failed, the wrong buffer, or a copy in the wrong direction";
+        PartNotInitialized(initialized: Bytes, of: Bytes) =>
+            "only the first {initialized} of {of} have been written: a copy, a fill or an earlier launch covers fewer \
+             elements than this kernel reads";
+        /// The number of initialized bytes is the number of elements.
+        ElementsNotBytes(initialized: Bytes, of: Bytes) =>
+            "only the first {initialized} of {of} have been written: a copy or a fill whose size is the number of \
+             elements; sizes are in bytes, `n * sizeof(T)`";
         RowsNotInitialized(pitch: Bytes) =>
             "rows that were never copied to or set to zero, or a copy to another row: the pitch of {pitch} is not \
              a number of elements, so row `r` starts at `(char *)base + r * pitch`";
         PaddingOfRow(width: Bytes) =>
             "a column past the end of a row, whose {width} are followed by padding up to the pitch";
         TileNotLoaded => "the edge or the halo of a tile that no thread loads, or a thread that skips its store";
+        /// An atomic or an update of uninitialized memory of the block.
+        SumNotInitialized =>
+            "a counter or a sum in shared memory that no thread sets to its initial value; set it, then call \
+             `__syncthreads()`";
         LocalNotInitialized => "a local array that is not initialized, or only in part";
         // Data races.
         MissingBarrier => "a missing `__syncthreads()` between the two lines";
-        MissingBarrierInLoop => "a missing `__syncthreads()` at the end of a loop, before the next iteration writes";
+        MissingBarrierInLoop =>
+            "a missing `__syncthreads()` at the end of a loop, before the next iteration writes, or between two calls \
+             of a function that use the same array";
         /// Both accesses are in one warp.
         MissingWarpSync =>
             "a missing `__syncwarp()` between the two accesses: the threads of a warp do not run in lockstep";
@@ -130,6 +154,10 @@ sentences! {
              `cudaLaunchCooperativeKernel` (driver API: `cuLaunchCooperativeKernel`)";
         BarrierThreadCount => "a thread count that is not a multiple of 32";
         MaskOfOtherLanes => "a mask computed for lanes other than those that reach this instruction";
+        /// The mask is 31 or 32.
+        NumberAsMask(mask: u32) =>
+            "{mask}, a number of lanes or of a lane, used as a mask, which has one bit per lane: 0xffffffff for a whole \
+             warp";
         FullMaskInBranch =>
             "a full mask inside an `if`: compute the mask with `__ballot_sync` before the `if`, or move the call \
              out";

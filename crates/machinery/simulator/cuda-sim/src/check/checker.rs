@@ -2,6 +2,7 @@
 //! instructions. Accesses to shared and device memory are checked in `shared_access` and `device_access`.
 
 use super::blocks::RecentAccesses;
+use super::cause::Cause;
 use super::details::{BlockBytes, Bytes};
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, FindingSet, NO_SITE, Occurrence, OtherThread};
@@ -212,6 +213,9 @@ impl Checker {
         elsewhere: impl Fn(usize, u32) -> Option<u32>,
     ) {
         shadow.flush_deferred();
+        for site in shadow.overtaking_reads.drain(..) {
+            self.findings.record_overtaking_read(site);
+        }
         for deferred in shadow.uninitialized.drain(..) {
             record_uninitialized(
                 &mut self.findings,
@@ -308,6 +312,9 @@ impl Checker {
             other: NO_SITE,
         };
         let count = wrong.count_ones().into();
+        if kind == FindingKind::MaskLacksCaller && matches!(mask, 31 | 32) {
+            self.findings.set_cause(key, Cause::NumberAsMask(mask));
+        }
         self.findings.record(key, block, count, || Occurrence {
             block,
             thread: warp as u32 * 32 + lane,

@@ -13,6 +13,9 @@ sentences! {
         /// An address that is not a multiple of the access's size.
         MisalignedAddress { address: u64, bytes: u32 } =>
             "misaligned address: {address:#x} is not a multiple of {bytes}";
+        /// A surface instruction whose x coordinate, in bytes, is not a multiple of the access's size.
+        MisalignedSurface { x: u64, bytes: u32 } =>
+            "misaligned surface coordinate: x is byte {x}, which is not a multiple of {bytes}";
         /// `trap`, or a device function that is only declared.
         Trap => "trap: the kernel stopped itself";
         /// `trap` in a grid barrier, which works only in a cooperative launch.

@@ -6,11 +6,12 @@ use super::details::{
     BlockBytes, Bytes, Details, Fill, FillRead, Lanes, NamedArray, OutsideTexture,
 };
 use super::finding::{Finding, FindingKind, OtherAccess, Severity};
+use super::launch_checks::DeviceAllocations;
 use super::refined_causes;
 use crate::isa::check_event::SharedArray;
 use crate::isa::{Dims, Element, Listing};
 use crate::memory::global::Global;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A placeholder for the second instruction of findings that have only one.
 pub const NO_SITE: u32 = u32::MAX;
@@ -63,6 +64,8 @@ pub struct FindingSet {
     conditional: BTreeMap<FindingKey, [u32; 2]>,
     /// The causes of findings that are known better than by their kind.
     causes: BTreeMap<FindingKey, Cause>,
+    /// The instructions that read shared memory before another thread wrote it for the first time.
+    overtaking_reads: BTreeSet<u32>,
     /// The value that each ordered store wrote; `None` if it wrote different values.
     stored: BTreeMap<u32, Option<[u8; 16]>>,
 }
@@ -109,6 +112,11 @@ impl FindingSet {
         self.causes.insert(key, cause);
     }
 
+    /// Records that an instruction reads shared memory before another thread writes it for the first time.
+    pub fn record_overtaking_read(&mut self, site: u32) {
+        self.overtaking_reads.insert(site);
+    }
+
     /// Records a value that an instruction stores.
     pub fn record_stored_value(&mut self, site: u32, value: [u8; 16]) {
         let stored = self.stored.entry(site).or_insert(Some(value));
@@ -129,6 +137,7 @@ impl FindingSet {
     pub fn merge(&mut self, other: FindingSet) {
         self.conditional.extend(other.conditional);
         self.causes.extend(other.causes);
+        self.overtaking_reads.extend(other.overtaking_reads);
         for (site, value) in other.stored {
             match value {
                 Some(value) => self.record_stored_value(site, value),
@@ -158,8 +167,22 @@ impl FindingSet {
         });
     }
 
+    /// Returns the cause of a race in which a thread read too early: then the write should have come first, though it
+    /// was executed last.
+    fn cause_by_order(&self, key: &FindingKey) -> Option<Cause> {
+        let overtaken = key.kind == FindingKind::WriteAfterRead
+            && key.severity == Severity::Error
+            && self.overtaking_reads.contains(&key.other);
+        overtaken.then_some(Cause::MissingBarrier)
+    }
+
     /// Converts the set into findings, errors first.
-    pub fn into_findings(mut self, context: KernelContext, global: &Global) -> Vec<Finding> {
+    pub fn into_findings(
+        mut self,
+        context: KernelContext,
+        global: &Global,
+        device: &DeviceAllocations,
+    ) -> Vec<Finding> {
         let KernelContext {
             listing,
             kernel,
@@ -190,7 +213,8 @@ impl FindingSet {
                     write: other.write,
                 }),
                 likely_cause: (self.causes.remove(&key))
-                    .or_else(|| cause_in(key.kind, &details))
+                    .or_else(|| self.cause_by_order(&key))
+                    .or_else(|| cause_in(key.kind, &details, device))
                     .or_else(|| key.kind.likely_cause()),
                 details,
                 count: entry.counts.iter().map(|(_, count)| count).sum(),
@@ -210,13 +234,25 @@ impl FindingSet {
 }
 
 /// Returns the cause that the accessed memory suggests, if it does.
-fn cause_in(kind: FindingKind, details: &Details) -> Option<Cause> {
+fn cause_in(kind: FindingKind, details: &Details, device: &DeviceAllocations) -> Option<Cause> {
     match details {
         Details::BeforeArray(..) => Some(Cause::NegativeIndex),
-        Details::PartOfAllocation(.., byte, allocation)
+        Details::PartOfAllocation(bytes, _, byte, allocation)
             if kind == FindingKind::UninitializedDevice =>
         {
-            let rows = allocation.rows?;
+            let Some(rows) = allocation.rows else {
+                let of = allocation.bytes;
+                let tracked = device.get(device.find(allocation.base)?)?;
+                let initialized = tracked.initialized_prefix;
+                return match initialized {
+                    0 => None,
+                    _ if *byte < initialized => None,
+                    _ if bytes.0 > 1 && initialized.checked_mul(bytes.0) == Some(of) => {
+                        Some(Cause::ElementsNotBytes(Bytes(initialized), Bytes(of)))
+                    }
+                    _ => Some(Cause::PartNotInitialized(Bytes(initialized), Bytes(of))),
+                };
+            };
             Some(match byte % rows.pitch < rows.width {
                 true => Cause::RowsNotInitialized(Bytes(rows.pitch)),
                 false => Cause::PaddingOfRow(Bytes(rows.width)),

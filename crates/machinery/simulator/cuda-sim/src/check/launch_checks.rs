@@ -77,12 +77,19 @@ impl LaunchChecks {
             (true, true) => BlockTracking::SerialBlocks,
             (false, _) => BlockTracking::None,
         };
+        let device_granule = events.shadow_granularity(Memory::Global);
         checks.instruments().then(|| {
             Arc::new(LaunchChecks {
                 checks,
                 shared_bytes,
                 granule: events.shadow_granularity(Memory::Shared),
-                device: DeviceAllocations::of(global, block_tracking, checks.stream, blocks.heap),
+                device: DeviceAllocations::of(
+                    global,
+                    block_tracking,
+                    checks.stream,
+                    device_granule,
+                    blocks.heap,
+                ),
                 fills: if checks.init {
                     fills(global)
                 } else {
@@ -93,7 +100,7 @@ impl LaunchChecks {
                 blocks: blocks.count,
                 block_lines: (TOTAL_LINES / blocks.resident.max(1))
                     .clamp(MIN_BLOCK_LINES, MAX_BLOCK_LINES),
-                device_granule: events.shadow_granularity(Memory::Global),
+                device_granule,
             })
         })
     }
@@ -128,7 +135,7 @@ impl LaunchChecks {
             // only if the launch completed.
             self.find_racy_words(&mut findings, &context.listing.check_events);
         }
-        findings.into_findings(context, global)
+        findings.into_findings(context, global, &self.device)
     }
 
     /// Returns the device memory that the launch has accessed. Empty unless the check of streams is on.
@@ -143,8 +150,11 @@ impl LaunchChecks {
     /// Records the words of device memory on which blocks race.
     fn find_racy_words(&self, findings: &mut FindingSet, events: &CheckEvents) {
         for tracked in self.device.iter() {
-            let racy_words = tracked.shadow.iter().flat_map(|shadow| shadow.racy_words());
-            for word in racy_words {
+            let Some(shadow) = &tracked.shadow else {
+                continue;
+            };
+            let word_bytes = shadow.word_bytes();
+            for word in shadow.racy_words() {
                 let first_site = |bits| events.first_device_access(bits);
                 let writer = first_site((word.writers, true));
                 let other = if word.user_writes {
@@ -168,7 +178,7 @@ impl LaunchChecks {
                     }),
                     evidence: Evidence::Device {
                         at: tracked.base + word.offset,
-                        bytes: 4,
+                        bytes: word_bytes,
                     },
                 });
             }
@@ -193,6 +203,8 @@ pub struct TrackedAllocation {
     pub written: Option<Arc<AtomicInitBitmap>>,
     /// The stores of the launch, as far as initialization is tracked.
     pub stores: TrackedStores,
+    /// The number of bytes before the first one that was uninitialized when the launch started.
+    pub initialized_prefix: u64,
     /// The blocks that access each word. `None` unless [`BlockTracking::ConcurrentBlocks`] is on.
     pub shadow: Option<AllocationShadow>,
     /// The bytes that the launch accesses. `None` unless the check of streams is on.
@@ -251,27 +263,34 @@ pub struct DeviceAllocations {
 }
 
 impl DeviceAllocations {
-    /// Creates shadow state for all allocations, except the one at address `except`.
+    /// Creates shadow state for all allocations, except the one at address `except`. Races between blocks are detected
+    /// with a granularity of `granule` bytes.
     pub fn of(
         global: &Global,
         block_tracking: BlockTracking,
         tracks_accesses: bool,
+        granule: u32,
         except: Option<u64>,
     ) -> DeviceAllocations {
         DeviceAllocations {
             sorted: global
                 .allocations()
                 .filter(|allocation| Some(allocation.base) != except)
-                .map(|allocation| TrackedAllocation {
-                    base: allocation.base,
-                    bytes: allocation.size,
-                    written: global
-                        .init_bitmap(allocation.base)
-                        .filter(|written| !written.is_prefix_initialized(allocation.size)),
-                    stores: TrackedStores::default(),
-                    shadow: (block_tracking == BlockTracking::ConcurrentBlocks)
-                        .then(|| AllocationShadow::new(allocation.size)),
-                    accessed: tracks_accesses.then(AccessedBytes::default),
+                .map(|allocation| {
+                    let written = global.init_bitmap(allocation.base);
+                    let prefix =
+                        |written: &AtomicInitBitmap| written.initialized_prefix(allocation.size);
+                    let initialized_prefix = written.as_deref().map_or(allocation.size, prefix);
+                    TrackedAllocation {
+                        base: allocation.base,
+                        bytes: allocation.size,
+                        written: written.filter(|_| initialized_prefix < allocation.size),
+                        initialized_prefix,
+                        stores: TrackedStores::default(),
+                        shadow: (block_tracking == BlockTracking::ConcurrentBlocks)
+                            .then(|| AllocationShadow::new(allocation.size, granule)),
+                        accessed: tracks_accesses.then(AccessedBytes::default),
+                    }
                 })
                 .collect(),
         }

@@ -96,6 +96,11 @@ sentences! {
         OutOfMemory(requested: u64, free: u64) =>
             "{requested} bytes are requested, {free} bytes of the GPU's memory are free; check the computation of the \
              size for overflow, and free what is no longer used";
+        TextureAddress(address: u64, alignment: Bytes) =>
+            "the texture's address {address:#x} is not a multiple of {alignment}; start it at an allocation, not inside \
+             one";
+        TexturePitch(pitch: Bytes, alignment: Bytes) =>
+            "the texture's pitch of {pitch} is not a multiple of {alignment}; allocate its rows with cudaMallocPitch";
         EventNotRecorded => "an event was never recorded; call cudaEventRecord on both events first";
         EventNotCompleted =>
             "an event has not completed yet; call cudaEventSynchronize on the second event first";

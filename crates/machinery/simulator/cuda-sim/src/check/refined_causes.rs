@@ -14,11 +14,47 @@ const MAX_SOURCE_BYTES: u64 = 1 << 22;
 pub fn refine(findings: &mut [Finding]) {
     let causes: Vec<Option<Cause>> = findings
         .iter()
-        .map(|finding| missed_barrier_cause(finding).or_else(|| race_cause(finding, findings)))
+        .map(|finding| {
+            missed_barrier_cause(finding)
+                .or_else(|| race_cause(finding, findings))
+                .or_else(|| sum_cause(finding, findings))
+        })
         .collect();
     for (finding, cause) in findings.iter_mut().zip(causes) {
         finding.likely_cause = cause.or(finding.likely_cause.take());
     }
+}
+
+/// Returns the cause of reads of shared memory that is uninitialized because a sum there is: an atomic does not
+/// initialize, or the statement adds to it.
+fn sum_cause(finding: &Finding, findings: &[Finding]) -> Option<Cause> {
+    let is_sum = |other: &Finding| {
+        other.likely_cause == Some(Cause::SumNotInitialized) && other.details == finding.details
+    };
+    let source = &finding.source;
+    let adds = || source_text(source).is_some_and(|text| adds_to_element(&text, source.line));
+    let is_read = finding.kind == FindingKind::UninitializedShared;
+    (is_read && (findings.iter().any(is_sum) || adds())).then_some(Cause::SumNotInitialized)
+}
+
+/// Returns true if a line of source adds a value to an element of an array and reads no other element.
+fn adds_to_element(text: &str, line: u32) -> bool {
+    let line = text.lines().nth((line as usize).wrapping_sub(1));
+    let parts = line.map(without_comment).and_then(|line| {
+        let operators = ["+=", "-=", "|=", "^=", "&="];
+        operators
+            .iter()
+            .find_map(|operator| line.split_once(operator))
+    });
+    parts.is_some_and(|(element, value)| element.trim_end().ends_with(']') && !value.contains('['))
+}
+
+/// Returns the text of the file of a line of source, if it can be read.
+fn source_text(source: &SourceLine) -> Option<String> {
+    let path = source.file.as_ref()?;
+    let is_small = |file: fs::Metadata| file.is_file() && file.len() <= MAX_SOURCE_BYTES;
+    let is_readable = fs::metadata(path).is_ok_and(is_small);
+    is_readable.then(|| fs::read_to_string(path).ok())?
 }
 
 /// Returns the cause of a barrier that threads miss, if the kernel's source can be read.
@@ -26,12 +62,7 @@ fn missed_barrier_cause(finding: &Finding) -> Option<Cause> {
     if finding.kind != FindingKind::EndedBeforeBarrier {
         return None;
     }
-    let path = finding.source.file.as_ref()?;
-    let is_small = |file: fs::Metadata| file.is_file() && file.len() <= MAX_SOURCE_BYTES;
-    let text = fs::metadata(path)
-        .is_ok_and(is_small)
-        .then(|| fs::read_to_string(path))?;
-    Some(finding.missed_barrier_cause(&text.ok()?))
+    Some(finding.missed_barrier_cause(&source_text(&finding.source)?))
 }
 
 impl Finding {
@@ -103,9 +134,29 @@ fn race_cause(race: &Finding, findings: &[Finding]) -> Option<Cause> {
     match (in_one_line, same_lines.any(between_warps)) {
         (true, true) => Some(Cause::StatementNeedsBarrier),
         (true, false) => Some(Cause::StatementNeedsWarpSync),
+        (false, true) if kind == FindingKind::ReadAfterWrite && has_barrier_between(race) => {
+            Some(Cause::MissingBarrierInLoop)
+        }
         (false, true) => None,
         (false, false) => Some(Cause::MissingWarpSync),
     }
+}
+
+/// Returns true if the source has a barrier between the line that writes and a later one that reads: then another write
+/// races, which comes after the read.
+fn has_barrier_between(race: &Finding) -> bool {
+    let Some(other) = &race.other else {
+        return false;
+    };
+    let (written, read) = (&other.source, &race.source);
+    if written.file != read.file || written.line == 0 || read.line <= written.line {
+        return false;
+    }
+    let count = (read.line - written.line) as usize;
+    source_text(read).is_some_and(|text| {
+        let mut between = text.lines().skip(written.line as usize).take(count);
+        between.any(|line| without_comment(line).contains("__syncthreads()"))
+    })
 }
 
 /// A source line, by its file and number; a line of PTX if the source line is unknown. The nearest known line does not
@@ -162,6 +213,14 @@ mod tests {
                       if (t >= n) return;\nsync();\n}\n";
         assert_eq!(cause(called, 2, 5), Cause::ReturnBeforeBarrier);
         assert_eq!(cause("", 2, 5), Cause::BarrierInBranch, "not the source");
+    }
+
+    #[test]
+    fn sums_in_an_element_are_told_apart_from_sums_of_elements() {
+        let adds = |line: &str| adds_to_element(&format!("\n{line}\n"), 2);
+        assert!(adds("    counts[t] += value;") && adds("a[i][j] |= 1; // b[k]"));
+        assert!(!adds("    sum += tile[t];") && !adds("out[i] += tile[t];"));
+        assert!(!adds("x[i] = 2;") && !adds_to_element("counts[t] += 1;", 2));
     }
 
     #[test]

@@ -26,6 +26,9 @@ pub struct Shadow {
     pub deferred: Vec<DeferredRead>,
     /// Reads of shared memory that was still uninitialized at the next barrier. Each is a finding.
     pub uninitialized: Vec<DeferredRead>,
+    /// The instructions that read shared memory before another thread wrote it for the first time, without a barrier
+    /// in between.
+    pub overtaking_reads: Vec<u32>,
 }
 
 /// Part of a warp that waits at a barrier.
@@ -72,6 +75,7 @@ impl Shadow {
             divergent: Vec::new(),
             deferred: Vec::new(),
             uninitialized: Vec::new(),
+            overtaking_reads: Vec::new(),
         }
     }
 
@@ -88,6 +92,7 @@ impl Shadow {
         self.divergent.clear();
         self.deferred.clear();
         self.uninitialized.clear();
+        self.overtaking_reads.clear();
     }
 
     /// Records that `warp` arrives at a counted barrier.
@@ -159,10 +164,13 @@ impl Shadow {
     /// Ends the deferral of uninitialized reads: each whose bytes are still uninitialized is a finding.
     pub fn flush_deferred(&mut self) {
         let written = &self.shared.written;
-        let deferred = self.deferred.drain(..);
-        self.uninitialized.extend(
-            deferred.filter(|deferred| !written.is_initialized(deferred.at, deferred.bytes)),
-        );
+        for deferred in self.deferred.drain(..) {
+            if !written.is_initialized(deferred.at, deferred.bytes) {
+                self.uninitialized.push(deferred);
+            } else if !self.overtaking_reads.contains(&deferred.site) {
+                self.overtaking_reads.push(deferred.site);
+            }
+        }
     }
 }
 

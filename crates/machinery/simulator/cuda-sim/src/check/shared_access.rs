@@ -72,6 +72,11 @@ impl Checker {
                 if current.reads && !shared.written.is_initialized(run.start, span) {
                     let initialized = |at| shared.written.is_initialized(at, bytes);
                     let new = uninitialized_reads(current, &run, bytes, initialized);
+                    if current.writes {
+                        let kind = FindingKind::UninitializedShared;
+                        let key = current.key(kind, Severity::Error);
+                        self.findings.set_cause(key, Cause::SumNotInitialized);
+                    }
                     // If another thread writes the bytes before the next barrier, this is reported as a race.
                     if checks.race && deferred.len() < MAX_DEFERRED_READS {
                         deferred.extend(new)

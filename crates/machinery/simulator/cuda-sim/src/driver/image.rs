@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{ContextId, CudaError, Driver};
-use crate::check::Reason;
+use crate::check::{Bytes, Reason};
 use crate::exec::image::{Channel, Image, Slices, Texture};
 
 /// The flags of `CUDA_ARRAY3D_DESCRIPTOR`: slices are layers (`CUDA_ARRAY3D_LAYERED`), kernels may write to
@@ -16,6 +16,9 @@ const LAYERED: u32 = 1;
 const WRITABLE: u32 = 2;
 const CUBE: u32 = 4;
 const GATHER: u32 = 8;
+
+/// The bytes of which the distance between rows of a texture must be a multiple, as measured on an H200.
+const TEXTURE_PITCH_ALIGNMENT: u64 = 32;
 
 /// The number of faces of a cube.
 const FACES: u32 = 6;
@@ -259,9 +262,17 @@ impl Driver {
             pitch,
             linear,
         };
-        let aligned = base % u64::from(self.device.texture_alignment) == 0;
+        let alignment = u64::from(self.device.texture_alignment);
+        if base % alignment != 0 {
+            let reason = Reason::TextureAddress(base, Bytes(alignment));
+            return Err(CudaError::InvalidValue.because(reason));
+        }
+        if !linear && pitch % TEXTURE_PITCH_ALIGNMENT != 0 {
+            let reason = Reason::TexturePitch(Bytes(pitch), Bytes(TEXTURE_PITCH_ALIGNMENT));
+            return Err(CudaError::InvalidValue.because(reason));
+        }
         let rows = linear || texels[1] > 0 && pitch >= u64::from(texels[0]) * image.texel();
-        let valid = matches!(channels, 1 | 2 | 4) && texels[0] > 0 && aligned && rows;
+        let valid = matches!(channels, 1 | 2 | 4) && texels[0] > 0 && rows;
         if !valid || self.global.host(base, image.bytes()).is_none() {
             return Err(CudaError::InvalidValue);
         }

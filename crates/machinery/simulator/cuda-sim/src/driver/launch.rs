@@ -237,7 +237,9 @@ impl Driver {
 fn fault_code(fault: &FaultKind) -> CudaError {
     match fault {
         FaultKind::IllegalAddress { .. } => CudaError::IllegalAddress,
-        FaultKind::MisalignedAddress { .. } => CudaError::MisalignedAddress,
+        FaultKind::MisalignedAddress { .. } | FaultKind::MisalignedSurface { .. } => {
+            CudaError::MisalignedAddress
+        }
         FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep { .. } => {
             CudaError::HardwareStackError
         }

@@ -205,6 +205,8 @@ pub struct FaultContext {
     pub thread: Option<[[u32; 3]; 2]>,
     /// The array in shared memory from which the address was computed, if it is known, and its first byte.
     pub array: Option<(u64, NamedArray)>,
+    /// The size of the heap of in-kernel `malloc` in bytes, if an allocation there has failed.
+    pub exhausted_heap: Option<u64>,
 }
 
 impl FaultContext {
@@ -215,8 +217,21 @@ impl FaultContext {
         Some(u64::from(block[axis]) * threads + u64::from(thread[axis]))
     }
 
-    /// Returns the likely cause of an access of `bytes` bytes at `offset` of memory that ends shortly before.
-    fn cause_past_end(&self, offset: u64, bytes: u64) -> Cause {
+    /// Returns true if a launch has a thread for each byte of an allocation of `size` bytes, though an access takes
+    /// `bytes` bytes.
+    fn has_thread_per_byte(&self, size: u64, bytes: u64) -> bool {
+        let count = |size: [u32; 3]| size.into_iter().map(u64::from).product::<u64>();
+        let block = count(self.dims.block);
+        let threads = count(self.dims.grid) * block;
+        bytes > 1 && (size..size + block).contains(&threads)
+    }
+
+    /// Returns the likely cause of an access of `bytes` bytes at `offset` of memory of `size` bytes, which ends shortly
+    /// before.
+    fn cause_past_end(&self, offset: u64, bytes: u64, size: u64) -> Cause {
+        if self.has_thread_per_byte(size, bytes) {
+            return Cause::BytesForElements(Bytes(size));
+        }
         let dims = self.dims;
         if dims.grid[1..]
             .iter()
@@ -295,6 +310,9 @@ impl Diagnosis {
                 let excess = Bytes(address % u64::from(bytes.max(1)));
                 let details = AddressDetails::Misaligned(excess);
                 diagnosis(FindingKind::Misaligned, details, Cause::PointerToWiderType)
+            }
+            FaultKind::MisalignedSurface { .. } => {
+                diagnosis(FindingKind::Misaligned, None, Cause::SurfaceInElements)
             }
             FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep { .. } => {
                 diagnosis(FindingKind::StackOverflow, None, Cause::DeepRecursion)
@@ -412,7 +430,11 @@ fn diagnose_device(at: u64, bytes: u64, global: &Global, context: &FaultContext)
             1..NEAR_NULL => AddressDetails::NullPlus(Bytes(at)),
             _ => AddressDetails::NullMinus(Bytes(at.wrapping_neg())),
         };
-        return diagnosis(FindingKind::NullPointer, details, Cause::UnsetPointer);
+        let likely_cause = match context.exhausted_heap {
+            Some(bytes) => Cause::KernelHeapExhausted(Bytes(bytes)),
+            None => Cause::UnsetPointer,
+        };
+        return diagnosis(FindingKind::NullPointer, details, likely_cause);
     }
     let (below, above) = global.neighbours(at);
     let past = below.map(|below| (at - (below.base + below.bytes).min(at), below));
@@ -422,7 +444,7 @@ fn diagnose_device(at: u64, bytes: u64, global: &Global, context: &FaultContext)
         let is_near = |distance: u64| distance < PAGE_OF_HOST;
         return match (past, before) {
             (Some((past, below)), _) if is_near(past) => {
-                let likely_cause = context.cause_past_end(at - below.base, bytes);
+                let likely_cause = context.cause_past_end(at - below.base, bytes, below.bytes);
                 let details = AddressDetails::past_end(past, Extent::Allocation(below));
                 out_of_bounds(details, likely_cause)
             }
@@ -451,7 +473,7 @@ fn diagnose_device(at: u64, bytes: u64, global: &Global, context: &FaultContext)
         let likely_cause = if let Some(rows) = below.rows {
             past_rows(rows, offset, bytes, context)
         } else if past < SOME_THREADS.max(below.bytes / 16) {
-            context.cause_past_end(offset, bytes)
+            context.cause_past_end(offset, bytes, below.bytes)
         } else {
             Cause::WrongUnits
         };

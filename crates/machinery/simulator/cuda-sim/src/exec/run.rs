@@ -120,6 +120,9 @@ fn diagnosed(fault: Fault, launch: &Launch, grid: &Grid) -> Fault {
         dims: grid.dims,
         thread: location.map(|location| [location.block, location.thread]),
         array,
+        exhausted_heap: (grid.heap.as_ref())
+            .filter(|heap| heap.state().is_exhausted)
+            .map(|heap| heap.bytes()),
     };
     let diagnosis = Diagnosis::of(&fault.kind, launch.global, &context).map(Box::new);
     let stalls = match fault.kind {

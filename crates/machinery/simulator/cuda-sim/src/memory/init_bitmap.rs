@@ -103,12 +103,9 @@ impl AtomicInitBitmap {
         uninitialized == 0
     }
 
-    /// Returns true if the first `bytes` bytes are initialized.
-    pub fn is_prefix_initialized(&self, bytes: u64) -> bool {
-        let whole = (bytes / 64) as usize;
-        let last = bytes % 64;
-        let all = |word: &AtomicU64| word.load(Relaxed) == u64::MAX;
-        self.0[..whole].iter().all(all) && (last == 0 || self.is_initialized(bytes - last, last))
+    /// Returns the number of initialized bytes before the first uninitialized one of the first `bytes` bytes.
+    pub fn initialized_prefix(&self, bytes: u64) -> u64 {
+        self.find(0, bytes, false)
     }
 
     /// Returns the ranges of uninitialized bytes between two offsets, as start and end.
@@ -222,21 +219,18 @@ mod tests {
             let (mut bits, written) = (InitBitmap::new(count), AtomicInitBitmap::new(count));
             for round in 0..2 {
                 for at in 0..count {
-                    assert_eq!(
-                        written.is_prefix_initialized(count),
-                        round > 0,
-                        "{at} of {count}"
-                    );
-                    assert_eq!(bits.is_initialized(0, count), round > 0, "{at} of {count}");
+                    let prefix = if round == 0 { at } else { count };
+                    assert_eq!(written.initialized_prefix(count), prefix);
                     bits.set(at, 1);
                     written.set(at, 1);
                 }
             }
-            assert!(written.is_prefix_initialized(count) && bits.is_initialized(0, count));
+            assert_eq!(written.initialized_prefix(count), count);
+            assert!(bits.is_initialized(0, count));
             bits.clear();
             assert!(!bits.is_initialized(0, count));
             written.copy(count - 1, &AtomicInitBitmap::new(1), 0, 1);
-            assert!(!written.is_prefix_initialized(count));
+            assert_eq!(written.initialized_prefix(count), count - 1);
         }
     }
 

@@ -5,7 +5,7 @@
 //! clocks. The state of a word is one of three: no block, one block, or several blocks, and the instructions
 //! that accessed the word's line. The state only ever grows, so the result does not depend on the order of the
 //! blocks or on the host thread that runs them. It is stored as masks, per line of 32 words, because most lines
-//! belong to one block or are only read. A block is stored as its index plus 1, so that 0 means no block.
+//! belong to one block or are only read. A word has 4 bytes, or 1 in programs with narrower accesses. A block is stored as its index plus 1, so that 0 means no block.
 
 use crate::lanes::active;
 use crate::memory::lock;
@@ -14,16 +14,19 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Bytes per line.
-const LINE: u64 = 128;
+/// Words per line.
+const LINE: u64 = 32;
 
-/// Bytes per word.
-const WORD: u64 = 4;
+/// The size of an allocation above which words have four bytes even if the program has narrower accesses: the state of a
+/// line takes more than twice the memory of 32 bytes.
+const MAX_OF_BYTES: u64 = 1 << 28;
 
 /// The blocks that access each word of an allocation, stored line by line.
 pub struct AllocationShadow {
     start: *mut Line,
     count: usize,
+    /// The base-2 logarithm of a word's size in bytes.
+    word: u32,
     /// True if any block has written to the allocation.
     written: AtomicBool,
     sole_users: SoleUsers,
@@ -53,9 +56,11 @@ pub struct RacyWord {
 }
 
 impl AllocationShadow {
-    /// Creates the state for an allocation of `bytes` bytes that no block has accessed.
-    pub fn new(bytes: u64) -> AllocationShadow {
-        let count = bytes.div_ceil(LINE).max(1) as usize;
+    /// Creates the state for an allocation of `bytes` bytes that no block has accessed. A word has `word` bytes: 4, or 1
+    /// if the program has narrower accesses.
+    pub fn new(bytes: u64, word: u32) -> AllocationShadow {
+        let word = if bytes > MAX_OF_BYTES { 4 } else { word }.trailing_zeros();
+        let count = bytes.div_ceil(LINE << word).max(1) as usize;
         let layout = AllocationShadow::layout(count);
         // SAFETY: `layout` has at least one line, so its size is not zero. All zeros is a valid `Line`
         // without users.
@@ -66,9 +71,15 @@ impl AllocationShadow {
         AllocationShadow {
             start,
             count,
+            word,
             written: AtomicBool::new(false),
             sole_users: SoleUsers::default(),
         }
+    }
+
+    /// Returns the number of bytes per word.
+    pub fn word_bytes(&self) -> u64 {
+        1 << self.word
     }
 
     fn layout(count: usize) -> Layout {
@@ -92,14 +103,14 @@ impl AllocationShadow {
         bytes: u64,
         by: BlockAccess,
     ) {
-        let (mut word, end) = (offset / WORD, (offset + bytes).div_ceil(WORD));
+        let (mut word, end) = (offset >> self.word, ((offset + bytes - 1) >> self.word) + 1);
         if by.write && !self.written.load(Ordering::Relaxed) {
             self.written.store(true, Ordering::Relaxed);
         }
         while word < end {
-            let line = word / 32;
-            let to = end.min((line + 1) * 32);
-            let words = (u32::MAX >> (32 - (to - word))) << (word % 32);
+            let line = word / LINE;
+            let to = end.min((line + 1) * LINE);
+            let words = (u32::MAX >> (LINE - (to - word))) << (word % LINE);
             let number = line as usize;
             let line = self.line(number);
             if !recent_accesses.contains_or_insert(line, words, by) {
@@ -138,7 +149,7 @@ impl AllocationShadow {
                     (WordUsers::Several, _) => (writes.lowest(), writes.highest(), true),
                 };
                 racy.push(RacyWord {
-                    offset: number as u64 * LINE + u64::from(word) * WORD,
+                    offset: (number as u64 * LINE + u64::from(word)) << self.word,
                     writer: u64::from(writer) - 1,
                     user: u64::from(user) - 1,
                     user_writes,

@@ -5,8 +5,13 @@ use super::*;
 /// Records accesses to 1000 bytes, `(block, offset, bytes, writes)`, forwards and backwards, and returns the
 /// racy words as `(offset, writer, user)`.
 fn racy_words_in_any_order(uses: &[(u64, u64, u64, bool)]) -> Vec<(u64, u64, u64)> {
+    racy_words(4, uses)
+}
+
+/// [`racy_words_in_any_order`] with words of `word` bytes.
+fn racy_words(word: u32, uses: &[(u64, u64, u64, bool)]) -> Vec<(u64, u64, u64)> {
     let run_accesses = |uses: &mut dyn Iterator<Item = &(u64, u64, u64, bool)>| {
-        let lines = AllocationShadow::new(1000);
+        let lines = AllocationShadow::new(1000, word);
         let mut recent_accesses = RecentAccesses::default();
         for &(block, offset, bytes, write) in uses {
             lines.record(
@@ -93,4 +98,15 @@ fn a_write_and_another_blocks_access_are_a_race() {
     }
     let expected: Vec<_> = (1..40).map(|block| (block * 4, block, block - 1)).collect();
     assert_eq!(racy_words_in_any_order(&uses), expected);
+}
+
+#[test]
+fn neighbouring_bytes_are_no_race_in_programs_with_narrow_accesses() {
+    let halves = [(0, 0, 257, true), (1, 257, 743, true)];
+    assert_eq!(racy_words(1, &halves), []);
+    assert_eq!(racy_words(4, &halves), [(256, 0, 1)]);
+    assert_eq!(
+        racy_words(1, &[(0, 0, 2, true), (1, 1, 4, false)]),
+        [(1, 0, 1)]
+    );
 }

@@ -14,6 +14,8 @@ const UNIT: u64 = 16;
 pub struct Heap {
     /// Start address.
     base: u64,
+    /// The size in bytes.
+    bytes: u64,
     state: Mutex<HeapState>,
 }
 
@@ -26,6 +28,8 @@ pub struct HeapState {
     by_size: BTreeSet<(u64, u64)>,
     /// Allocated parts: size by address.
     allocated: HashMap<u64, u64>,
+    /// True if an allocation has failed because no free part was large enough.
+    pub is_exhausted: bool,
 }
 
 impl Heap {
@@ -35,15 +39,21 @@ impl Heap {
             free: BTreeMap::new(),
             by_size: BTreeSet::new(),
             allocated: HashMap::new(),
+            is_exhausted: false,
         };
         state.add(base, bytes / UNIT * UNIT);
         let state = Mutex::new(state);
-        Heap { base, state }
+        Heap { base, bytes, state }
     }
 
     /// Returns the start address.
     pub fn base(&self) -> u64 {
         self.base
+    }
+
+    /// Returns the size in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Locks the heap and returns its state.
@@ -76,6 +86,7 @@ impl HeapState {
         let fits = |size| self.by_size.range((size, 0)..).next().copied();
         let Some((size, (part, address))) = requested.and_then(|size| Some((size, fits(size)?)))
         else {
+            self.is_exhausted |= bytes > 0;
             return 0;
         };
         self.remove(address);

@@ -123,8 +123,8 @@ fn translate(
         i64::from(at[0])
     };
     if first % unit != 0 {
-        return Err(FaultKind::MisalignedAddress {
-            address: first as u64,
+        return Err(FaultKind::MisalignedSurface {
+            x: first as u64,
             bytes: unit as u32,
         });
     }
