@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cuda_driver::findings::call_site::{self, Locator};
+use cuda_driver::findings::call_site::{self, Frames, Locator};
 use cuda_driver::{AllocationCall, CallSite};
 use parking_lot::Mutex;
 
@@ -30,6 +31,8 @@ pub fn name_calls() {
     call_site::set_locator(Locator {
         line: |kernel| CALLERS.locate(kernel),
         allocation: || CALLERS.allocation(),
+        frames: program_frames,
+        line_of_frames: |frames| CALLERS.line(frames),
     });
 }
 
@@ -49,10 +52,15 @@ impl Callers {
         let call = call
             .and_modify(|call| call.repetition += 1)
             .or_insert_with_key(|(site, column)| {
-                let function = base_name(function);
+                let line = source_line(site).unwrap_or_default();
+                let function = match base_name(function) {
+                    // The headers define one with the other.
+                    "cudaHostAlloc" if line.contains("cudaMallocHost") => "cudaMallocHost",
+                    function => function,
+                };
                 AllocationCall {
                     function: function.to_owned(),
-                    variable: source_line(site).and_then(|line| variable(&line, *column, function)),
+                    variable: variable(&line, *column, function),
                     site: site.clone(),
                     repetition: 1,
                 }
@@ -60,8 +68,23 @@ impl Callers {
         Some(call.clone())
     }
 
+    /// Returns the line of the first frame whose source file exists, unlike those of the C library.
+    fn line(&self, frames: &Frames) -> Option<CallSite> {
+        let frames = frames.iter().filter(|frame| **frame != 0);
+        let mut calls = frames.filter_map(|&frame| call_of(&[frame], None));
+        let call = calls.find(|call| Path::new(&call.site.file).exists())?;
+        Some(call.site)
+    }
+
     fn find(&self, kernel: Option<&str>) -> Option<Call> {
+        /// The maximum number of addresses: inlined functions and launch stubs take none or one.
+        const MAX: usize = 4;
         let frames = program_frames();
+        let frames = frames
+            .into_iter()
+            .take(MAX)
+            .filter(|frame| *frame != 0)
+            .collect();
         let mut known = self.known.lock();
         let call = known.entry(frames);
         let frames = call.key().clone();
@@ -69,40 +92,74 @@ impl Callers {
     }
 }
 
-/// Returns the innermost return addresses of the calling thread that are outside this library or executable.
+/// Returns the innermost return addresses of the calling thread that are outside this library or executable, followed by
+/// zeros. It does not allocate.
 #[cfg(unix)]
-fn program_frames() -> Vec<usize> {
-    /// The maximum number of addresses: inlined functions and launch stubs take none or one.
-    const MAX: usize = 4;
-    let own = image(program_frames as fn() -> Vec<usize> as usize);
-    let mut frames = Vec::new();
+fn program_frames() -> Frames {
+    let own = image(program_frames as fn() -> Frames as usize);
+    let mut frames = Frames::default();
+    let mut count = 0;
     backtrace::trace(|frame| {
         let address = frame.ip() as usize;
         if image(address) != own {
-            frames.push(address);
-        } else if !frames.is_empty() {
+            frames[count] = address;
+            count += 1;
+        } else if count > 0 {
             return false;
         }
-        frames.len() < MAX
+        count < frames.len()
     });
     frames
 }
 
 #[cfg(not(unix))]
-fn program_frames() -> Vec<usize> {
-    Vec::new()
+fn program_frames() -> Frames {
+    Frames::default()
 }
 
-/// Returns the base address of the library or executable that contains an address, or 0.
+/// The known addresses of a library or executable: all addresses between two of them belong to it too.
+#[cfg(unix)]
+struct Image {
+    base: AtomicUsize,
+    first: AtomicUsize,
+    last: AtomicUsize,
+}
+
+/// Returns the base address of the library or executable that contains an address, or 0. Remembers the images of earlier
+/// addresses, because the system searches all symbols of an image.
 #[cfg(unix)]
 fn image(address: usize) -> usize {
+    static KNOWN: [Image; 8] = [const {
+        Image {
+            base: AtomicUsize::new(0),
+            first: AtomicUsize::new(usize::MAX),
+            last: AtomicUsize::new(0),
+        }
+    }; 8];
+    let contains = |image: &&Image| {
+        (image.first.load(Ordering::Relaxed)..=image.last.load(Ordering::Relaxed))
+            .contains(&address)
+    };
+    if let Some(image) = KNOWN.iter().find(contains) {
+        return image.base.load(Ordering::Relaxed);
+    }
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    let address = std::ptr::without_provenance(address);
     // SAFETY: `dladdr` accepts any address, and `info` is writable.
-    let found = unsafe { libc::dladdr(address, info.as_mut_ptr()) };
+    let found = unsafe { libc::dladdr(std::ptr::without_provenance(address), info.as_mut_ptr()) };
     // SAFETY: all fields are plain pointers, which may be null.
     let info = unsafe { info.assume_init() };
-    if found == 0 { 0 } else { info.dli_fbase.addr() }
+    let base = if found == 0 { 0 } else { info.dli_fbase.addr() };
+    let is_same = |image: &&Image| {
+        let claimed = (image.base).compare_exchange(0, base, Ordering::Relaxed, Ordering::Relaxed);
+        claimed.is_ok() || claimed == Err(base)
+    };
+    if base != 0
+        && let Some(image) = KNOWN.iter().find(is_same)
+    {
+        image.first.fetch_min(address, Ordering::Relaxed);
+        image.last.fetch_max(address, Ordering::Relaxed);
+    }
+    base
 }
 
 /// Returns the call in the first of these frames that is in the program's own source: not in the launch stub that

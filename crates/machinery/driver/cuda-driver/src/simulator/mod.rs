@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, Once, OnceLock, TryLockError};
 
-use cuda_sim::check::{Details, Writer};
+use cuda_sim::check::{Details, Writer, call_site};
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 use cuda_sim::exec::{LaunchOptions, TimeLimit};
@@ -301,9 +301,10 @@ impl Simulator {
                 return;
             };
             let HostFinding { kind, severity, .. } = finding;
+            let line = call_site::line_of_frames(&finding.frames);
             let finding = driver.host_finding(kind, severity, finding.action, finding.work);
             drop(driver);
-            self.telemetry.report_findings(&[finding], None);
+            self.telemetry.report_findings(&[finding.at(line)], None);
         }
     }
 

@@ -13,7 +13,14 @@ pub struct Locator {
     pub line: fn(Option<&str>) -> Option<CallSite>,
     /// Returns a call that makes an allocation, and counts it.
     pub allocation: fn() -> Option<AllocationCall>,
+    /// Returns the frames of the thread that belong to the program. A signal handler calls it: it must not allocate.
+    pub frames: fn() -> Frames,
+    /// Returns the line of the first of these frames whose line is known.
+    pub line_of_frames: fn(&Frames) -> Option<CallSite>,
 }
+
+/// The addresses of an instruction, plus 1, and of the calls that led to it; 0 for none.
+pub type Frames = [usize; 8];
 
 static LOCATOR: OnceLock<Locator> = OnceLock::new();
 
@@ -44,6 +51,16 @@ pub fn locate(kernel: Option<&str>) -> Option<CallSite> {
 /// Returns the call of the program that makes an allocation.
 pub fn allocation() -> Option<AllocationCall> {
     (LOCATOR.get()?.allocation)()
+}
+
+/// Returns the frames of the calling thread that belong to the program, if they are known.
+pub fn frames() -> Frames {
+    LOCATOR.get().map_or([0; 8], |locator| (locator.frames)())
+}
+
+/// Returns the line of the first of these frames whose line is known.
+pub fn line_of_frames(frames: &Frames) -> Option<CallSite> {
+    (LOCATOR.get()?.line_of_frames)(frames)
 }
 
 /// Executes an operation that the program submitted at this line.

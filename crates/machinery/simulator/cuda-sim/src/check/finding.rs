@@ -107,7 +107,7 @@ impl Finding {
     }
 
     /// Sets the line of the program, if it is known.
-    fn at(mut self, call_site: Option<CallSite>) -> Finding {
+    pub fn at(mut self, call_site: Option<CallSite>) -> Finding {
         if let Some(CallSite { file, line }) = call_site {
             (self.source.file, self.source.line) = (Some(file), line);
         }

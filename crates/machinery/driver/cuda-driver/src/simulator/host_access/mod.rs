@@ -13,6 +13,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cuda_sim::check::call_site::Frames;
 use cuda_sim::check::{FindingKind, HostAction, PendingWork, Severity};
 use cuda_sim::driver::{CheckedLaunch, Driver, Memcpy, MemsetValue};
 use cuda_sim::memory::global::AllocationKind;
@@ -55,6 +56,8 @@ pub struct HostFinding {
     pub action: (HostAction, u64),
     /// The pending operation.
     pub work: PendingWork,
+    /// The frames of the access, if they are known.
+    pub frames: Frames,
 }
 
 /// The check of host accesses.
@@ -129,6 +132,7 @@ impl HostAccessCheck {
             severity: Severity::Error,
             action: (HostAction::Changed, source.start),
             work: PendingWork::GraphCopy(source.bytes),
+            frames: [0; 8],
         });
         findings.collect()
     }
@@ -166,6 +170,7 @@ impl HostAccessCheck {
                 severity: access.severity,
                 action: (action, page_access.address),
                 work: access.work.clone(),
+                frames: page_access.frames,
             })
         });
         findings.collect()
@@ -300,6 +305,7 @@ mod page_guard {
     pub struct PageAccess {
         pub address: u64,
         pub is_write: bool,
+        pub frames: Frames,
     }
 
     /// Does nothing.

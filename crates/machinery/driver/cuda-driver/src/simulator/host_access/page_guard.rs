@@ -10,6 +10,8 @@ use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 
+use cuda_sim::check::call_site::{self, Frames};
+
 use super::HostAccess;
 use crate::log::catch_panic;
 use crate::simulator::lock;
@@ -19,6 +21,8 @@ use crate::simulator::lock;
 pub struct PageAccess {
     pub address: u64,
     pub is_write: bool,
+    /// The addresses of the accessing instruction and its callers, if they are known.
+    pub frames: Frames,
 }
 
 /// The page size for `mprotect`, or a multiple of it.
@@ -38,6 +42,7 @@ struct Range {
 struct Recorded {
     address: AtomicU64,
     is_write: AtomicBool,
+    frames: [AtomicUsize; 8],
 }
 
 /// The signals for an access violation; which one is raised depends on the system.
@@ -70,6 +75,7 @@ static GUARD: PageGuard = PageGuard {
         Recorded {
             address: AtomicU64::new(0),
             is_write: AtomicBool::new(false),
+            frames: [const { AtomicUsize::new(0) }; 8],
         }
     }; MAX_PAGE_ACCESSES],
     access_count: AtomicUsize::new(0),
@@ -127,6 +133,7 @@ pub fn take_page_accesses() -> Vec<PageAccess> {
         .map(|access| PageAccess {
             address: access.address.load(Ordering::Acquire),
             is_write: access.is_write.load(Ordering::Acquire),
+            frames: std::array::from_fn(|n| access.frames[n].load(Ordering::Acquire)),
         })
         .collect()
 }
@@ -183,10 +190,32 @@ fn record(address: u64, context: *mut c_void) {
     if let Some(access) = GUARD.accesses.get(slot) {
         let is_write = is_write(context);
         access.is_write.store(is_write, Ordering::Release);
+        let frames = call_site::frames();
+        let at = instruction(context);
+        for (slot, frame) in access.frames.iter().zip(frames) {
+            // The other addresses are those after a call.
+            slot.store(frame + usize::from(frame == at), Ordering::Release);
+        }
         access.address.store(address, Ordering::Release);
     }
     let page = address / PAGE * PAGE;
     protect(page, page + PAGE, libc::PROT_READ | libc::PROT_WRITE);
+}
+
+/// Returns the address of the faulting instruction; 0 if it is unknown.
+fn instruction(context: *mut c_void) -> usize {
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    {
+        let context = context.cast::<libc::ucontext_t>();
+        // SAFETY: with `SA_SIGINFO`, the system passes the `ucontext_t` of the fault.
+        let address = unsafe { (*context).uc_mcontext.gregs[libc::REG_RIP as usize] };
+        address as usize
+    }
+    #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+    {
+        let _ = context;
+        0
+    }
 }
 
 /// Returns true if the faulting instruction writes. If that is unknown, assumes a write.
