@@ -6,6 +6,7 @@ mod exits;
 mod failures;
 mod formats;
 mod kernels;
+mod mistakes;
 mod notes;
 mod plan;
 mod report;
@@ -90,6 +91,7 @@ fn main() -> ExitCode {
             "ordered streams are not reported" => streams::ordered_streams,
             "an access to freed memory names cudaFreeAsync" => streams::freed_memory,
             "a seed shuffles streams" => streams::shuffled_streams,
+            "the page lists the mistakes" => mistakes::page,
             "identical launches are counted" => report::identical_launches_are_counted,
             "a closed pipe ends the program" => exits::closed_pipe,
             "the headers that the notes' listings include exist" => notes::listing_headers,
@@ -103,6 +105,11 @@ fn main() -> ExitCode {
             "headers define NVIDIA's include guards" => compiles::header_guards,
             "nvcc's flags flush denormals to zero" => kernels::flush_denormals,
         });
+        tests.extend(mistakes::programs().into_iter().map(|file| {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            let name = format!("the mistake: {name}");
+            with_clang(name, move || mistakes::is_diagnosed(&file))
+        }));
         tests.extend(notes::programs().into_iter().map(|file| {
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
             let name = format!("the note's program: {name}");

@@ -299,7 +299,7 @@ fn add_kernel(driver: &Driver, launch: &CheckedLaunch, accesses: &mut HostAccess
 /// The page guard on systems without memory protection: it detects nothing.
 #[cfg(not(unix))]
 mod page_guard {
-    use super::HostAccess;
+    use super::{Frames, HostAccess};
 
     /// An access to a protected page.
     pub struct PageAccess {
