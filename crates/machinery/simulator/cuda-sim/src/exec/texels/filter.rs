@@ -79,14 +79,17 @@ fn texel(texture: &Texture, dimension: usize, at: i64) -> Option<i64> {
     }
 }
 
+/// A coordinate outside a texture: its dimension, its texel, and the texels in that dimension.
+pub type OutsideCoordinate = (usize, i64, i64);
+
 /// Returns the texel around which a texture is sampled, `None` outside; and a coordinate outside the texture whose
-/// address mode needs normalized coordinates: its dimension, texel and the number of texels.
+/// address mode needs normalized coordinates, if there is one.
 pub fn nearest(
     texture: &Texture,
     at: [f32; 3],
     dimensions: usize,
     slice: i64,
-) -> (Option<[i64; 3]>, Option<(usize, i64, i64)>) {
+) -> (Option<[i64; 3]>, Option<OutsideCoordinate>) {
     let (mut nearest, mut outside) = (Some([0, 0, slice]), None);
     for (dimension, &at) in at.iter().enumerate().take(dimensions) {
         let (index, size) = (

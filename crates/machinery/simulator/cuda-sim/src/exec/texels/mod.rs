@@ -172,7 +172,11 @@ unsafe fn read_each(
 }
 
 /// Returns the texel of an image at these indices, for the checks.
-fn located(image: &Image, at: Option<[i64; 3]>, outside: Option<(usize, i64, i64)>) -> Texel {
+fn located(
+    image: &Image,
+    at: Option<[i64; 3]>,
+    outside: Option<filter::OutsideCoordinate>,
+) -> Texel {
     Texel {
         at: at.map(|at| image.base + image.offset(at)),
         bytes: image.texel(),
