@@ -50,6 +50,10 @@ static SINK: OnceLock<Sink> = OnceLock::new();
 ///
 /// Fails if a variable has an invalid value.
 pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
+    cuda_driver::interrupt_launches_on_ctrl_c();
+    if active_checks().any() {
+        name_calls();
+    }
     let settings = Settings::from_env()?;
     if settings.is_active() {
         start(settings, device);
@@ -65,9 +69,6 @@ fn start(settings: Settings, device: &'static DeviceSpec) {
         cuda_driver::defer_findings();
     }
     let sink = SINK.get_or_init(|| create_sink(settings, device));
-    if active_checks().any() {
-        name_calls();
-    }
     cuda_driver::set_observer(Box::new(|event| receive(sink, &event)));
     exit::at_exit(report);
     if let Sink::Local(_) = sink {
