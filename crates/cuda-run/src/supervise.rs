@@ -21,6 +21,8 @@ const SIGNAL_STATUS_BASE: i32 = 128;
 /// The exit status of a program that exceeded its time limit, the same as that of `timeout`.
 const TIMEOUT_STATUS: i32 = 124;
 
+const SIGINT: i32 = 2;
+
 /// The interval at which stop requests and the time limit are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -64,6 +66,14 @@ impl Process<'_> {
         let child = self.command(file.path())?.spawn();
         let child = child.context("cannot start the program")?;
         let exit = wait_with_limit(child, self.flags.time_limit, interrupt::is_shutting_down)?;
+        // The keyboard interrupts both processes, but the program may end before this one notices.
+        let interrupted = Instant::now();
+        while exit.signal() == Some(SIGINT)
+            && !interrupt::is_shutting_down()
+            && interrupted.elapsed() < TERMINATE_GRACE
+        {
+            thread::sleep(POLL_INTERVAL);
+        }
         Ok(Completed { exit, events })
     }
 
@@ -207,7 +217,7 @@ impl Exit {
         }
         let signal = self.signal()?;
         let name = match signal {
-            2 => " (SIGINT: interrupt from the keyboard)",
+            SIGINT => " (SIGINT: interrupt from the keyboard)",
             4 => " (SIGILL: illegal instruction)",
             6 => " (SIGABRT: it called abort)",
             8 => " (SIGFPE: arithmetic error, such as an integer division by zero)",
