@@ -12,74 +12,36 @@ use super::Report;
 /// A test case: the kernel, or `None` for the whole program; and the check.
 type Case<'a> = (Option<&'a str>, &'a str);
 
+/// The case of the program's end.
+const PROGRAM_RUN: Case = (None, "run");
+
 /// Returns the document.
 pub fn document(report: &Report) -> String {
     let name = report.flags.process_name();
-    let mut cases = cases(report);
-    for problem in report.problems {
-        let case = (problem.kernel.as_deref(), problem.check);
-        if !cases.contains(&case) {
-            cases.push(case);
-        }
-    }
-    let status = report.run.status.unwrap_or_default();
     let mut text = String::new();
-    let (mut failures, mut seconds) = (0, 0.0);
-    for &(kernel, check) in &cases {
-        let time = case_seconds(report, (kernel, check));
-        seconds += time;
-        let problems: Vec<&Problem> = report
-            .problems
-            .iter()
-            .filter(|problem| (problem.kernel.as_deref(), problem.check) == (kernel, check))
-            .filter(|problem| problem.severity == Level::Error)
-            .collect();
-        let class = match kernel {
-            Some(kernel) => format!("{name}.{kernel}"),
-            None => name.clone(),
-        };
+    let (mut tests, mut failures, mut seconds) = (0, 0, 0.0);
+    for case in cases(report) {
+        let (kernel, check) = case;
+        let class = kernel.map_or_else(|| name.clone(), |kernel| format!("{name}.{kernel}"));
+        let class = escaped(&class);
+        let time = case_seconds(report, case);
         let _ = write!(
             text,
-            "    <testcase classname=\"{}\" name=\"{check}\" time=\"{time:.3}\"",
-            escaped(&class)
+            "    <testcase classname=\"{class}\" name=\"{check}\" time=\"{time:.3}\""
         );
-        let failure = match &problems[..] {
-            [] if (kernel, check) == (None, "run") && status != 0 => {
-                let message = format!("the program exited with status {status}");
-                Some(("exit-status", message.clone(), message))
-            }
-            [] => None,
-            [first, others @ ..] => {
-                let more = match others.len() {
-                    0 => String::new(),
-                    more => format!(", and {more} more"),
-                };
-                let texts = problems.iter().map(|problem| problem.message.as_str());
-                let texts: Vec<&str> = texts.collect();
-                let headline = format!("{}{more}", first.headline());
-                Some((first.kind.as_str(), headline, texts.join("\n\n")))
-            }
-        };
-        if let Some((kind, message, details)) = failure {
-            failures += 1;
+        if let Some(failure) = failure(report, case) {
+            let [kind, message, details] = failure.map(|part| escaped(&part));
             let _ = writeln!(
                 text,
-                ">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>",
-                escaped(kind),
-                escaped(&message),
-                escaped(&details)
+                ">\n      <failure type=\"{kind}\" message=\"{message}\">{details}</failure>\n    </testcase>"
             );
+            failures += 1;
         } else {
             text += "/>\n";
         }
+        tests += 1;
+        seconds += time;
     }
-    let others = report.problems.iter();
-    let others = others.filter(|problem| problem.severity != Level::Error);
-    let others = others.map(|problem| {
-        let severity = problem.severity.name();
-        format!("{severity}: {}: {}\n", problem.check, problem.message)
-    });
-    let others: String = others.collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <testsuites>\n  \
@@ -96,13 +58,53 @@ pub fn document(report: &Report) -> String {
          </testsuites>\n",
         name = escaped(&name),
         timestamp = timestamp(SystemTime::now()),
-        tests = cases.len(),
         gpu = escaped(&report.gpu.name),
-        others = escaped(&others),
+        status = report.run.status.unwrap_or_default(),
+        others = escaped(&warnings_and_notes(report.problems)),
     )
 }
 
-/// Returns the cases that were tested: each kernel's completion and checks, and those of the program.
+/// Returns the kind, the message and the details of a case's failure; `None` if it has no error. JUnit allows one
+/// failure per case, so several errors are one.
+fn failure(report: &Report, case: Case) -> Option<[String; 3]> {
+    let problems = report.problems.iter();
+    let problems = problems.filter(|problem| problem.severity == Level::Error);
+    let problems: Vec<&Problem> = problems
+        .filter(|problem| case_of(problem) == case)
+        .collect();
+    let Some(first) = problems.first() else {
+        let status = report.run.status.filter(|&status| status != 0)?;
+        let message = format!("the program exited with status {status}");
+        return (case == PROGRAM_RUN).then(|| ["exit-status".to_owned(), message.clone(), message]);
+    };
+    let more = match problems.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let texts: Vec<&str> = problems
+        .iter()
+        .map(|problem| problem.message.as_str())
+        .collect();
+    let message = format!("{}{more}", first.headline());
+    Some([first.kind.clone(), message, texts.join("\n\n")])
+}
+
+fn warnings_and_notes(problems: &[Problem]) -> String {
+    let problems = problems.iter();
+    let problems = problems.filter(|problem| problem.severity != Level::Error);
+    let lines = problems.map(|problem| {
+        let severity = problem.severity.name();
+        format!("{severity}: {}: {}\n", problem.check, problem.message)
+    });
+    lines.collect()
+}
+
+fn case_of(problem: &Problem) -> Case<'_> {
+    (problem.kernel.as_deref(), problem.check)
+}
+
+/// Returns the cases that were tested: each kernel's completion and checks, those of the program, and those with other
+/// problems.
 fn cases<'a>(report: &'a Report) -> Vec<Case<'a>> {
     let checks = report.flags.show.report.check;
     let checks: Vec<Check> = checks.map_or_else(Vec::new, |checks| checks.enabled().collect());
@@ -123,11 +125,16 @@ fn cases<'a>(report: &'a Report) -> Vec<Case<'a>> {
             names.push(name);
         }
     }
-    let mut cases = vec![(None, "run"), (None, "api")];
+    let mut cases = vec![PROGRAM_RUN, (None, "api")];
     cases.extend(of_program.iter().map(|check| (None, check.name())));
     for name in names {
         cases.push((Some(name), "run"));
         cases.extend(of_kernel.iter().map(|check| (Some(name), check.name())));
+    }
+    for problem in report.problems {
+        if !cases.contains(&case_of(problem)) {
+            cases.push(case_of(problem));
+        }
     }
     cases
 }
