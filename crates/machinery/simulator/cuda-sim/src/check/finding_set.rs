@@ -6,7 +6,6 @@ use super::details::{
     BlockBytes, Bytes, Details, Fill, FillRead, Lanes, NamedArray, OutsideTexture,
 };
 use super::finding::{Finding, FindingKind, OtherAccess, Severity};
-use super::launch_checks::DeviceAllocations;
 use super::refined_causes;
 use crate::isa::check_event::SharedArray;
 use crate::isa::{Dims, Element, Listing};
@@ -176,12 +175,13 @@ impl FindingSet {
         overtaken.then_some(Cause::MissingBarrier)
     }
 
-    /// Converts the set into findings, errors first.
+    /// Converts the set into findings, errors first. `initialized_prefix` returns the number of bytes of the allocation
+    /// at an address that come before the first one that was uninitialized when the launch started.
     pub fn into_findings(
         mut self,
         context: KernelContext,
         global: &Global,
-        device: &DeviceAllocations,
+        initialized_prefix: impl Fn(u64) -> Option<u64>,
     ) -> Vec<Finding> {
         let KernelContext {
             listing,
@@ -214,7 +214,7 @@ impl FindingSet {
                 }),
                 likely_cause: (self.causes.remove(&key))
                     .or_else(|| self.cause_by_order(&key))
-                    .or_else(|| cause_in(key.kind, &details, device))
+                    .or_else(|| cause_in(key.kind, &details, &initialized_prefix))
                     .or_else(|| key.kind.likely_cause()),
                 details,
                 count: entry.counts.iter().map(|(_, count)| count).sum(),
@@ -234,7 +234,11 @@ impl FindingSet {
 }
 
 /// Returns the cause that the accessed memory suggests, if it does.
-fn cause_in(kind: FindingKind, details: &Details, device: &DeviceAllocations) -> Option<Cause> {
+fn cause_in(
+    kind: FindingKind,
+    details: &Details,
+    initialized_prefix: impl Fn(u64) -> Option<u64>,
+) -> Option<Cause> {
     match details {
         Details::BeforeArray(..) => Some(Cause::NegativeIndex),
         Details::PartOfAllocation(bytes, _, byte, allocation)
@@ -242,8 +246,7 @@ fn cause_in(kind: FindingKind, details: &Details, device: &DeviceAllocations) ->
         {
             let Some(rows) = allocation.rows else {
                 let of = allocation.bytes;
-                let tracked = device.get(device.find(allocation.base)?)?;
-                let initialized = tracked.initialized_prefix;
+                let initialized = initialized_prefix(allocation.base)?;
                 return match initialized {
                     0 => None,
                     _ if *byte < initialized => None,

@@ -135,7 +135,10 @@ impl LaunchChecks {
             // only if the launch completed.
             self.find_racy_words(&mut findings, &context.listing.check_events);
         }
-        findings.into_findings(context, global, &self.device)
+        findings.into_findings(context, global, |base| {
+            let tracked = self.device.get(self.device.find(base)?)?;
+            Some(tracked.initialized_prefix)
+        })
     }
 
     /// Returns the device memory that the launch has accessed. Empty unless the check of streams is on.
