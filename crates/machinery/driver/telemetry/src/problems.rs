@@ -246,10 +246,14 @@ fn of_finding(finding: &Finding) -> Problem {
         }),
         _ => None,
     };
+    let allocated_at = match &finding.details {
+        Details::Leak(allocation, _) => allocation.call.as_ref().map(|call| call.site.clone()),
+        _ => None,
+    };
     let kernel = Some(finding.kernel.clone()).filter(|kernel| !kernel.is_empty());
     Problem {
         kernel,
-        location: location(&finding.source),
+        location: location(&finding.source).or(allocated_at),
         related: other.into_iter().chain(elsewhere).chain(earlier).collect(),
         cause: finding.likely_cause.as_ref().map(Cause::kind),
         count: finding.count,

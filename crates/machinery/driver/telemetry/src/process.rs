@@ -50,7 +50,6 @@ static SINK: OnceLock<Sink> = OnceLock::new();
 ///
 /// Fails if a variable has an invalid value.
 pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
-    cuda_driver::interrupt_launches_on_ctrl_c();
     if active_checks().any() {
         name_calls();
     }
