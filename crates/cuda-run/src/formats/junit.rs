@@ -108,9 +108,14 @@ fn case_of(problem: &Problem) -> Case<'_> {
 fn cases<'a>(report: &'a Report) -> Vec<Case<'a>> {
     let checks = report.flags.show.report.check;
     let checks: Vec<Check> = checks.map_or_else(Vec::new, |checks| checks.enabled().collect());
-    let is_of_program = |check: &Check| matches!(check, Check::Leak | Check::Host | Check::Stream);
-    let (of_program, of_kernel): (Vec<Check>, Vec<Check>) =
-        checks.iter().partition(|check| is_of_program(check));
+    let is_of_kernel = |check: &Check| {
+        matches!(
+            check,
+            Check::Memory | Check::Init | Check::Race | Check::Sync
+        )
+    };
+    let (of_kernel, of_program): (Vec<Check>, Vec<Check>) =
+        checks.iter().partition(|check| is_of_kernel(check));
     let summary = report.summary;
     let kernels = summary.kernels.iter().map(|kernel| kernel.name.as_str());
     let measured = summary.measured.iter().map(|kernel| kernel.name.as_str());
