@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use telemetry::{Problem, Rule};
 
-use super::Report;
-use super::paths::{SourceRoot, uri};
+use super::{Report, SourceRoot, uri};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

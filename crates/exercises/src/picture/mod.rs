@@ -219,7 +219,7 @@ fn draw(svg: &mut Svg, y: f64, access: &Access, language: Language) -> f64 {
             lines::draw(svg, y, &drawn, language)
         }
         Space::Shared => banks::draw(svg, y, &traced, language),
-        Space::Constant => requests::draw(svg, y, &traced, 0, language),
+        Space::Constant => requests(svg, y, &traced, 0, language),
     }
 }
 

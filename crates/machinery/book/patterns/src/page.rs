@@ -167,7 +167,7 @@ fn draw(
                 banks::draw(&mut svg, y, read, language);
             }
             Space::Constant => {
-                requests::draw(&mut svg, y, read, outcome.base, language);
+                requests(&mut svg, y, read, outcome.base, language);
             }
         }
     }

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::caller::{Callers, base_name};
-use crate::level::Level;
+use crate::faults::Level;
 use crate::wire::Event;
 
 /// The calls of one function that failed at one place with one error.

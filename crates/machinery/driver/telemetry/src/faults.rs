@@ -1,4 +1,4 @@
-//! Faults: device exceptions that ended launches of the program.
+//! Faults, which are device exceptions that ended launches of the program, and the severity of problems.
 
 use std::fmt;
 
@@ -41,5 +41,26 @@ impl From<&SimulatorFault> for Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+/// The severity of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    Error,
+    Warning,
+    /// Only information.
+    Note,
+}
+
+impl Level {
+    /// Returns `error`, `warning` or `note`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Note => "note",
+        }
     }
 }

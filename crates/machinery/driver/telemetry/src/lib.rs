@@ -11,7 +11,6 @@ mod caller;
 pub mod exit;
 pub mod failures;
 mod faults;
-mod level;
 mod problems;
 mod process;
 pub mod record;
@@ -21,7 +20,7 @@ pub mod text;
 pub mod wire;
 
 pub use caller::name_calls;
-pub use level::Level;
+pub use faults::Level;
 pub use problems::{Problem, Related, Rule};
 pub use process::report_at_exit;
 pub use summary::{Api, EventLog, Summary};

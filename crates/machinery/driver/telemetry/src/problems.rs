@@ -5,8 +5,7 @@ use cuda_driver::{CallSite, Cause, Check, Details, Finding, FindingKind, Severit
 use serde::Serialize;
 
 use crate::failures::FailedCall;
-use crate::faults::Fault;
-use crate::level::Level;
+use crate::faults::{Fault, Level};
 use crate::summary::{Api, Summary};
 
 /// A problem of a run.

@@ -7,7 +7,7 @@ use cuda_driver::{Checks, Reason, TimedLaunch};
 use serde::Serialize;
 
 use crate::failures::FailedCall;
-use crate::level::Level;
+use crate::faults::Level;
 use crate::problems::Problem;
 use crate::summary::Summary;
 use cuda_driver::CallSite;

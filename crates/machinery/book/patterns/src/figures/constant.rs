@@ -54,7 +54,7 @@ pub fn patterns(language: Language) -> Result<String> {
         };
         let result = language.pick(format!("{name}: {result}"), format!("{name}：{result}"));
         y = svg.paragraph(y, Class::Bold, &result);
-        y = requests::draw(&mut svg, y + 3.0, load, base, language) + 8.0;
+        y = requests(&mut svg, y + 3.0, load, base, language) + 8.0;
         results.push(result);
     }
     let note = language.pick(

@@ -135,7 +135,7 @@ pub fn scattered(language: Language) -> Result<String> {
         y = match memory {
             Memory::Constant => {
                 let base = machine.variable("const_values").context("const_values")?;
-                requests::draw(&mut svg, y, load, base, language)
+                requests(&mut svg, y, load, base, language)
             }
             Memory::Global => {
                 let reads = [(load, colour as _)];

@@ -39,7 +39,7 @@ const LONG_IDLE_TIME: Duration = Duration::from_millis(250);
 struct Origin<'a> {
     /// False if it was submitted to a stream: then the host waits for some copies. True for a graph's node.
     is_node: bool,
-    /// Its place in the order, if the check of streams is on.
+    /// The place in the order of streams, if the check of streams is on.
     submission: Option<&'a Submission>,
 }
 

@@ -148,6 +148,7 @@ mod tests {
             order,
             name: None,
             rows: None,
+            call: None,
         }
     }
 

@@ -68,7 +68,7 @@ pub mod call_site;
 mod cause;
 pub(crate) mod checker;
 mod details;
-mod device_access;
+pub(crate) mod device_access;
 mod device_shadow;
 mod fault_kind;
 mod finding;
@@ -86,7 +86,6 @@ mod serial_blocks;
 pub(crate) mod shadow;
 mod shared;
 mod shared_access;
-pub(crate) mod texture;
 
 pub use accessed_bytes::{AccessedAs, AllocationAccesses};
 pub use cause::Cause;

@@ -15,11 +15,11 @@ mod error;
 mod function;
 mod ir;
 mod layout;
-mod limits;
 mod register_allocation;
 
 pub use catalogue::{InstructionForm, catalogue};
 pub use error::LoadError;
+use error::limits;
 
 use std::collections::HashMap;
 

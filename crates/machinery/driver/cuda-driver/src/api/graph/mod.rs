@@ -24,7 +24,6 @@ pub mod params;
 mod params_in;
 mod params_out;
 pub mod topology;
-pub mod update;
 
 use cuda_sim::driver::CudaError;
 use cust_raw::CUgraphNode;

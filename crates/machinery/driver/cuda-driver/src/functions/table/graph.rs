@@ -11,7 +11,7 @@ use cust_raw::{
 
 use super::*;
 use crate::api::capture;
-use crate::api::graph::{exec, nodes, objects, params, topology, update};
+use crate::api::graph::{exec, nodes, objects, params, topology};
 use crate::types::graph::{
     EdgeData, InstantiateParams, KernelNodeParams, NodeParams, UpdateResult,
 };
@@ -194,37 +194,37 @@ functions! {
     11060 cuGraphNodeGetEnabled(exec: CUgraphExec, node: CUgraphNode, to: *mut c_uint) [exec::enabled];
     10020 cuGraphExecUpdate(
         exec: CUgraphExec, graph: CUgraph, error_node: *mut CUgraphNode, result: *mut c_int,
-    ) [update::update];
+    ) [exec::update];
     12000 cuGraphExecUpdate_v2(
         exec: CUgraphExec, graph: CUgraph, to: *mut UpdateResult,
-    ) [update::update_with_info];
+    ) [exec::update_with_info];
     10010 cuGraphExecKernelNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS,
-    ) [update::set_kernel_v1];
+    ) [exec::set_kernel_v1];
     12000 cuGraphExecKernelNodeSetParams_v2(
         exec: CUgraphExec, node: CUgraphNode, params: *const KernelNodeParams,
-    ) [update::set_kernel];
+    ) [exec::set_kernel];
     10020 cuGraphExecMemcpyNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMCPY3D, context: CUcontext,
-    ) [update::set_memcpy];
+    ) [exec::set_memcpy];
     10020 cuGraphExecMemsetNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS, context: CUcontext,
-    ) [update::set_memset];
+    ) [exec::set_memset];
     10020 cuGraphExecHostNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS,
-    ) [update::set_host];
+    ) [exec::set_host];
     11010 cuGraphExecChildGraphNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, child: CUgraph,
-    ) [update::set_child];
+    ) [exec::set_child];
     11010 cuGraphExecEventRecordNodeSetEvent(
         exec: CUgraphExec, node: CUgraphNode, event: CUevent,
-    ) [update::set_recorded_event];
+    ) [exec::set_recorded_event];
     11010 cuGraphExecEventWaitNodeSetEvent(
         exec: CUgraphExec, node: CUgraphNode, event: CUevent,
-    ) [update::set_awaited_event];
+    ) [exec::set_awaited_event];
     12020 cuGraphExecNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, params: *mut NodeParams,
-    ) [update::set_any];
+    ) [exec::set_any];
 
     // Objects and memory that graphs own
     11030 cuUserObjectCreate(

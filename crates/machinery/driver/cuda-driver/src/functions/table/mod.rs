@@ -9,7 +9,6 @@
 mod device;
 mod graph;
 mod image;
-mod kernel;
 mod memcpy;
 mod memory;
 mod module;
@@ -29,7 +28,6 @@ use crate::status::Code;
 pub use device::*;
 pub use graph::*;
 pub use image::*;
-pub use kernel::*;
 pub use memcpy::*;
 pub use memory::*;
 pub use module::*;
@@ -43,7 +41,6 @@ pub(crate) fn all() -> impl Iterator<Item = &'static EntryPoint> {
         memory::FUNCTIONS,
         memcpy::FUNCTIONS,
         stream::FUNCTIONS,
-        kernel::FUNCTIONS,
         graph::FUNCTIONS,
         image::FUNCTIONS,
     ];

@@ -11,7 +11,6 @@ pub mod form;
 pub mod functions;
 pub mod half;
 pub mod integer;
-pub mod mixed;
 pub mod pairs;
 mod relation;
 pub mod rounding;
@@ -39,8 +38,8 @@ fn by_family(
 }
 
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    if mixed::is_mixed(form) {
-        return mixed::add(form, cpu);
+    if half::is_mixed(form) {
+        return half::mixed_add(form, cpu);
     }
     match form.first_type() {
         Some(Type::U16x2 | Type::S16x2) => return pairs::add(form, cpu),
@@ -54,8 +53,8 @@ pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 }
 
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    if mixed::is_mixed(form) {
-        return mixed::sub(form, cpu);
+    if half::is_mixed(form) {
+        return half::mixed_sub(form, cpu);
     }
     if let Some(Type::F32x2) = form.first_type() {
         return pairs::sub_singles(form, cpu);
@@ -82,8 +81,8 @@ pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// Selects `fma`. It does not exist for integers, for which [`float::fma`] reports the error.
 pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    if mixed::is_mixed(form) {
-        return mixed::fma(form, cpu);
+    if half::is_mixed(form) {
+        return half::mixed_fma(form, cpu);
     }
     if let Some(Type::F32x2) = form.first_type() {
         return pairs::fma_singles(form, cpu);

@@ -10,7 +10,7 @@ pub use surface::{OutOfBounds, SurfaceAccess, SurfaceOp, reduce, surface_load, s
 
 use super::image::{Image, Slices, Texture};
 use super::sm::{Inst, Next, Sm};
-use crate::check::texture::{Fetch, Texel};
+use crate::check::device_access::{Fetch, Texel};
 use crate::check::{FaultKind, OutsideTexture};
 use crate::lanes::{LANES, active};
 

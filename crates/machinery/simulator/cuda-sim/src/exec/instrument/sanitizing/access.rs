@@ -9,9 +9,10 @@ use crate::exec::cpu::Cpu;
 use crate::exec::memory::async_copy;
 use crate::exec::memory::atomic::Atomic;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
+use crate::exec::tensor::warpgroup::Matrices;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
-use crate::isa::{Access, AccessKind};
-use crate::lanes::active;
+use crate::isa::{Access, AccessKind, Element, Memory, Update};
+use crate::lanes::{FULL, LANES, active};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
 /// Returns the access that an instruction performs and the lanes' addresses.
@@ -362,4 +363,89 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
     });
     // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
+}
+
+/// Bytes that `wgmma` reads at each address in shared memory.
+const MATRIX_ROW_BYTES: u32 = 16;
+
+/// Checks the operands of a `wgmma.mma_async` in shared memory and runs it. They are checked when the instruction is
+/// issued and again when it is waited for, because a GPU may read them at any time in between.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is a `wgmma.mma_async`.
+pub unsafe fn wgmma(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the instruction is a `wgmma.mma_async`, as this function requires.
+    let matrices = unsafe { Matrices::of(sm, inst) };
+    // If the descriptors are invalid, the instruction itself reports the fault.
+    if let Ok(matrices) = matrices {
+        let site = sm.address_of(inst);
+        let chunks: Vec<u64> = matrices.chunks().collect();
+        check(sm, |sm, checker, shadow| {
+            read_matrices(sm, checker, shadow, (site, &chunks), true);
+            sm.block.warp_mut().products.start_read(site, chunks);
+        });
+    }
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
+    unsafe { run_base(sm, inst) }
+}
+
+/// Checks again the operands of the instructions that a `wgmma.wait_group` waits for, and runs it.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is a `wgmma.wait_group`.
+pub unsafe fn wgmma_wait(sm: &mut Sm, inst: &Inst) -> Next {
+    check(sm, |sm, checker, shadow| {
+        for (site, chunks) in sm.block.warp_mut().products.finish_reads(inst.arg0) {
+            read_matrices(sm, checker, shadow, (site, &chunks), false);
+        }
+    });
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
+    unsafe { run_base(sm, inst) }
+}
+
+/// Checks a warp's read of these addresses in shared memory. The reads are not attributed to single lanes.
+/// Uninitialized memory is reported only the `first` time.
+fn read_matrices(
+    sm: &Sm,
+    checker: &mut Checker,
+    shadow: &mut Shadow,
+    (site, chunks): (u32, &[u64]),
+    first: bool,
+) {
+    let access = Access {
+        memory: Memory::Shared,
+        kind: AccessKind::MatrixLoad,
+        bytes: MATRIX_ROW_BYTES,
+        element: Element::WORD,
+        address: 0,
+        ordered: None,
+        update: Update::default(),
+    };
+    let current = WarpAccess {
+        block: sm.block.number,
+        warp: sm.block.running,
+        site,
+        access,
+        reads: first,
+        writes: false,
+        semantics: AccessSemantics::Load,
+    };
+    let values = Values {
+        stored: |_| [0; 16],
+        before: |_, _| [0; 16],
+    };
+    let checked = &sm.grid.program.listing.check_events;
+    for some in chunks.chunks(LANES) {
+        let mut row = [0; LANES];
+        row[..some.len()].copy_from_slice(some);
+        let lanes = Lanes {
+            at: Addresses {
+                row: &row,
+                offset: 0,
+            },
+            mask: FULL >> (LANES - some.len()),
+            bytes: MATRIX_ROW_BYTES.into(),
+        };
+        checker.check_shared(shadow, checked, current, lanes, values);
+    }
 }

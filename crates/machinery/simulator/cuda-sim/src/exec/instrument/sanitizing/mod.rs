@@ -3,7 +3,6 @@
 //! exit and the end of a block. Others check accesses and the shared memory that `wgmma` reads.
 
 mod access;
-mod wgmma;
 
 use crate::check::FaultKind;
 use crate::check::shadow::{FirstArrival, PartialWarp};
@@ -60,8 +59,8 @@ fn sanitizing_handler(checked: CheckEvent, cpu: Cpu) -> Option<Handler> {
         CheckEvent::ExitBranch(_) => exit_branch,
         CheckEvent::Exit => exit,
         CheckEvent::CopyWait(_) => access::wait,
-        CheckEvent::Wgmma => wgmma::product,
-        CheckEvent::WgmmaWait => wgmma::wait,
+        CheckEvent::Wgmma => access::wgmma,
+        CheckEvent::WgmmaWait => access::wgmma_wait,
     };
     Some(handler)
 }
