@@ -210,7 +210,7 @@ chinese! {
     }
 
     Fill {
-        Unknown => "cudaMemset ";
+        Unknown => "此前的 cudaMemset ";
         At(source) => "{} 处的 cudaMemset ", source.0;
     }
 
