@@ -181,7 +181,8 @@ mod tests {
             .first_conflict(&reads(vec![0..8, 70..80, 190..210]))
             .unwrap();
         assert_eq!((kinds, shared), ([Write, Read], 70..72));
-        let later = AllocationAccesses::new(allocation(2), Write, vec![0..1024]);
+        let all = 0..1024;
+        let later = AllocationAccesses::new(allocation(2), Write, vec![all]);
         assert_eq!(written.first_conflict(&later), None);
         let unused = AccessedBytes::default();
         assert_eq!(AllocationAccesses::of_launch(allocation(1), &unused), None);
