@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cuda_driver::findings::call_site::{self, Frames, Locator};
+use cuda_driver::names::short;
 use cuda_driver::{AllocationCall, CallSite};
 use parking_lot::Mutex;
 
@@ -38,7 +39,7 @@ pub fn name_calls() {
 
 impl Callers {
     /// Returns the line of the program that called this library; `None` if the calling code has no line table. `kernel` is the
-    /// kernel that the call launches.
+    /// symbol of the kernel that the call launches.
     pub fn locate(&self, kernel: Option<&str>) -> Option<CallSite> {
         Some(self.find(kernel)?.site)
     }
@@ -166,6 +167,7 @@ fn image(address: usize) -> usize {
 /// a compiler generates for a kernel, nor in a function of the CUDA headers.
 #[cfg(unix)]
 fn call_of(frames: &[usize], kernel: Option<&str>) -> Option<Call> {
+    let kernel = kernel.map(short);
     // Without a line table, the next frame's would name another call.
     for &address in frames {
         let mut call = None;
@@ -179,7 +181,7 @@ fn call_of(frames: &[usize], kernel: Option<&str>) -> Option<Call> {
                 .name()
                 .map(|name| name.to_string())
                 .unwrap_or_default();
-            if call.is_none() && !is_stub(&name, kernel) && !is_header(file) {
+            if call.is_none() && !is_stub(&name, kernel.as_deref()) && !is_header(file) {
                 let file = file.strip_prefix(".").unwrap_or(file);
                 let site = CallSite {
                     file: file.display().to_string(),

@@ -129,7 +129,7 @@ impl Failures {
             return None;
         }
         let kernel = call.kernel.as_deref().map(short);
-        let location = self.callers.locate(kernel.as_deref());
+        let location = self.callers.locate(call.kernel.as_deref());
         let text = |text: Option<&CStr>| match text {
             Some(text) => text.to_string_lossy().into_owned(),
             None => format!("error {}", call.code),

@@ -137,15 +137,11 @@ impl Simulator {
 
     /// Returns the line of the program that submits an operation.
     fn locate_call(&self, op: &StreamOp) -> Option<CallSite> {
-        let name = match op {
-            StreamOp::Kernel(kernel) => {
-                let driver = self.lock_driver().ok()?;
-                let name = driver.function_name(kernel.launch.function()).ok();
-                name.map(names::short)
-            }
-            _ => None,
+        let StreamOp::Kernel(kernel) = op else {
+            return call_site::locate(None);
         };
-        call_site::locate(name.as_deref())
+        let driver = self.lock_driver().ok()?;
+        call_site::locate(driver.function_name(kernel.launch.function()).ok())
     }
 
     /// Returns a call for the check of streams, without events.

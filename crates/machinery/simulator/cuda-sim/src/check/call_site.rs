@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 /// The functions that find the call of the program that the calling thread is in.
 pub struct Locator {
-    /// Returns the call's line. The argument is the kernel that the call launches.
+    /// Returns the call's line. The argument is the symbol of the kernel that the call launches.
     pub line: fn(Option<&str>) -> Option<CallSite>,
     /// Returns a call that makes an allocation, and counts it.
     pub allocation: fn() -> Option<AllocationCall>,
@@ -39,7 +39,7 @@ pub fn is_known() -> bool {
     LOCATOR.get().is_some()
 }
 
-/// Returns the line of the program that called the driver, to launch this kernel if there is one, or that submitted the
+/// Returns the line of the program that called the driver, to launch the kernel with this symbol if there is one, or that submitted the
 /// operation that is executing.
 pub fn locate(kernel: Option<&str>) -> Option<CallSite> {
     match SUBMITTED.try_with(|submitted| submitted.borrow().clone()) {
