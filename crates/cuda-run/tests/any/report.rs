@@ -71,7 +71,7 @@ fn a_finding_fails_the_run_only_if_checks_are_on() {
         .run(&["--check"], "client::increment")
         .assert_exit(
             0,
-            &["Checked (mem, init, race, sync, leak, host): no findings."],
+            &["Checked (mem, init, race, sync, leak, host, stream): no findings."],
         );
     workspace
         .run(&["--check=leak"], "client::initialize_only")

@@ -91,7 +91,10 @@ fn compare_formats(program: &str) -> Result<Value, Failed> {
         "a folder/mix.cu",
     ];
     let run = workspace.run(&[&files[..], &flags].concat());
-    run.assert_exit(1, &["Checked (mem, init, race, sync, leak, host): "])?;
+    run.assert_exit(
+        1,
+        &["Checked (mem, init, race, sync, leak, host, stream): "],
+    )?;
 
     let record: Value = serde_json::from_str(&read(&workspace, "o.json")?)?;
     chapter_test::check_record("cuda-run", &record);

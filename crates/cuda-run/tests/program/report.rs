@@ -71,7 +71,7 @@ pub fn check() -> Result<(), Failed> {
     let clean = workspace.run(&["--check", "vector-add.cu"]);
     clean.assert_exit(
         0,
-        &["Checked (mem, init, race, sync, leak, host): no findings."],
+        &["Checked (mem, init, race, sync, leak, host, stream): no findings."],
     )?;
     workspace.write(
         "race.cu",

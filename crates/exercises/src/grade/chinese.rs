@@ -432,7 +432,7 @@ impl Chinese for AllocationRecord {
             (Some(name), _) => write!(f, "`{name}`（{bytes} 字节）"),
             (None, call) => {
                 match call {
-                    Some(call) => write!(f, "{}的 {bytes} 字节（", Zh(call))?,
+                    Some(call) => write!(f, "{}的 {bytes} 字节（", Zh(&**call))?,
                     None => write!(f, "位于 {base:#x} 的 {bytes} 字节的分配（")?,
                 }
                 write!(f, "第 {order} 次分配")?;

@@ -98,7 +98,7 @@ impl Chapter {
     /// have no findings.
     pub fn check_finds_nothing(&self, arguments: &str) {
         let run = self.run(&format!("{arguments} --check"));
-        let message = "\n\nChecked (mem, init, race, sync, leak, host): no findings.\n";
+        let message = "\n\nChecked (mem, init, race, sync, leak, host, stream): no findings.\n";
         assert!(run.stdout.ends_with(message), "{}", run.stdout);
         assert!(!run.stderr.contains("error: "), "{}", run.stderr);
         let record = self.record(&format!("{arguments} --check=sync,race"));

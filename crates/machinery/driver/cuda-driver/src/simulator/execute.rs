@@ -186,7 +186,17 @@ impl Simulator {
         let op = StreamOp::Memcpy(*copy);
         let checked = self.stream_order.is_enabled();
         let accesses = checked.then(|| (action_of(&driver, &op, false), accesses_of(&driver, &op)));
-        let host_waits = checked && !is_between_device_memory(&driver, copy);
+        let mut host_waits = false;
+        if checked {
+            let devices = device_memory_of(&driver, copy);
+            // Between two devices, a copy follows all earlier commands of both and precedes all later ones (CUDA C++
+            // Programming Guide, "Peer-to-Peer Memory Copy").
+            let is_peer_copy = devices.is_some_and(|[written, read]| written != read);
+            if is_peer_copy {
+                self.stream_order.host_waited(WaitTarget::All);
+            }
+            host_waits = devices.is_none() || is_peer_copy;
+        }
         // SAFETY: the requirements are those of this function.
         unsafe { driver.memcpy(context, copy) }?;
         self.report_call_findings(driver);
@@ -598,15 +608,18 @@ fn is_complete_at_return(driver: &Driver, op: &StreamOp) -> bool {
     }
 }
 
-/// Returns true for a copy from memory of a device to memory of a device, which the host does not wait for.
-fn is_between_device_memory(driver: &Driver, copy: &Memcpy) -> bool {
-    let is_device = |(address, _)| {
-        let allocation = driver.allocation(address);
-        let kind = allocation.map(|allocation| allocation.kind);
-        matches!(kind, Ok(AllocationKind::Device | AllocationKind::Mapped))
+/// Returns the devices to and from whose memory a copy is; `None` if one side is host memory.
+fn device_memory_of(driver: &Driver, copy: &Memcpy) -> Option<[u32; 2]> {
+    let device = |(address, _)| {
+        let allocation = driver.allocation(address).ok()?;
+        matches!(
+            allocation.kind,
+            AllocationKind::Device | AllocationKind::Mapped
+        )
+        .then_some(allocation.owner)
     };
-    let spans = driver.copy_spans(copy);
-    spans.is_some_and(|spans| spans.into_iter().all(is_device))
+    let [written, read] = driver.copy_spans(copy)?;
+    Some([device(written)?, device(read)?])
 }
 
 /// Replaces mangled kernel names with source names.

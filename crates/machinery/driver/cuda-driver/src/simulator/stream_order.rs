@@ -111,6 +111,7 @@ impl Submission {
 /// An executed operation and the memory that it has used.
 struct Executed {
     submission: Submission,
+    /// The kind of operation, with the symbol of its kernel.
     action: StreamAction,
     accesses: Vec<AllocationAccesses>,
 }
@@ -125,7 +126,12 @@ impl Executed {
             (_, AccessedAs::Write) => StreamUse::Writes,
             (_, AccessedAs::Update) => StreamUse::Updates,
         };
-        let (action, name) = (self.action.clone(), self.submission.name.clone());
+        let action = match &self.action {
+            StreamAction::Kernel(symbol) => StreamAction::Kernel(names::short(symbol)),
+            StreamAction::NodeKernel(symbol) => StreamAction::NodeKernel(names::short(symbol)),
+            other => other.clone(),
+        };
+        let name = self.submission.name.clone();
         match &self.submission.line {
             Some(line) => StreamOperation::At(action, name, verb, line.clone()),
             None => StreamOperation::Unlocated(action, name, verb),
@@ -627,12 +633,12 @@ pub fn accesses_of(driver: &Driver, op: &StreamOp) -> Vec<AllocationAccesses> {
     accesses.collect()
 }
 
-/// Returns the description of an operation. `in_graph` is true for a graph's node.
+/// Returns the description of an operation, with the symbol of its kernel. `in_graph` is true for a graph's node.
 pub fn action_of(driver: &Driver, op: &StreamOp, in_graph: bool) -> Option<StreamAction> {
     Some(match op {
         StreamOp::Kernel(kernel) => {
             let name = driver.function_name(kernel.launch.function());
-            let name = names::short(name.unwrap_or_default());
+            let name = name.unwrap_or_default().to_owned();
             match in_graph {
                 true => StreamAction::NodeKernel(name),
                 false => StreamAction::Kernel(name),

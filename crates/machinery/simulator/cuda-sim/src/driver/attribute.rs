@@ -328,8 +328,8 @@ mod tests {
         assert_eq!(driver.function_attribute(store, 0), Ok(1024));
         assert_eq!(driver.function_attribute(bounded, 0), Ok(64));
         assert_eq!(driver.function_attribute(bounded, 1), Ok(256));
-        assert!(PTX.contains(".version 6.4\n"));
-        assert_eq!(driver.function_attribute(store, 5), Ok(64));
+        assert!(PTX.contains(".target sm_52\n"));
+        assert_eq!(driver.function_attribute(store, 5), Ok(52));
         assert_eq!(driver.function_attribute(store, 6), Ok(90));
         assert_eq!(driver.function_attribute(bounded, 8), Ok((48 << 10) - 256));
         assert_eq!(driver.function_attribute(store, CARVEOUT), Ok(-1));

@@ -217,13 +217,13 @@ impl FaultContext {
         Some(u64::from(block[axis]) * threads + u64::from(thread[axis]))
     }
 
-    /// Returns true if a launch has a thread for each byte of an allocation of `size` bytes, though an access takes
-    /// `bytes` bytes.
+    /// Returns true if a launch has as many blocks as a thread for each byte of an allocation of `size` bytes needs, and
+    /// more than a thread for each `bytes` bytes needs.
     fn has_thread_per_byte(&self, size: u64, bytes: u64) -> bool {
         let count = |size: [u32; 3]| size.into_iter().map(u64::from).product::<u64>();
-        let block = count(self.dims.block);
-        let threads = count(self.dims.grid) * block;
-        bytes > 1 && (size..size + block).contains(&threads)
+        let (grid, block) = (count(self.dims.grid), count(self.dims.block));
+        let elements = (size / bytes.max(1)).max(1);
+        grid == size.div_ceil(block) && grid > elements.div_ceil(block)
     }
 
     /// Returns the likely cause of an access of `bytes` bytes at `offset` of memory of `size` bytes, which ends shortly

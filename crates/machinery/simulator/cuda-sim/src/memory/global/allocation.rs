@@ -76,7 +76,7 @@ pub struct AllocationRecord {
     /// The layout of the rows, if the memory is pitched.
     pub rows: Option<Rows>,
     /// The call of the program that made the allocation, if it is known.
-    pub call: Option<AllocationCall>,
+    pub call: Option<Arc<AllocationCall>>,
 }
 
 /// A line of the program that calls the driver.
@@ -130,7 +130,7 @@ pub struct LiveAllocation {
     /// The layout of the rows, if the memory is pitched.
     pub rows: Option<Rows>,
     /// The call of the program that made the allocation, if it is known.
-    pub call: Option<Box<AllocationCall>>,
+    pub call: Option<Arc<AllocationCall>>,
     /// The bitmap of initialized bytes, if it is tracked.
     pub written: Option<Arc<AtomicInitBitmap>>,
     /// The fill that set all bytes to one value, if it was the last one.
@@ -164,7 +164,7 @@ impl LiveAllocation {
             order: self.order,
             name: self.name.as_deref().map(str::to_owned),
             rows: self.rows,
-            call: self.call.as_deref().cloned(),
+            call: self.call.clone(),
         }
     }
 

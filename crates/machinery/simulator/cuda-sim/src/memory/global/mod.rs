@@ -341,7 +341,7 @@ impl Global {
     /// Sets the call of the program that made the allocation at `base`.
     pub(crate) fn set_call(&mut self, base: u64, call: AllocationCall) {
         if let Some(entry) = self.entries.get_mut(&base) {
-            entry.call = Some(Box::new(call));
+            entry.call = Some(Arc::new(call));
         }
     }
 
