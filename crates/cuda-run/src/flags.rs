@@ -81,7 +81,7 @@ pub struct Flags {
     )),
     mut_arg("check", |arg| arg.help(
         "Check the kernels for errors while they run: mem, init, race, sync, leak, host and stream, a list of them, or \
-         all. On a GPU, print the equivalent compute-sanitizer commands"
+         all; and, on request, for input that nothing reads: unused (such as all,unused). On a GPU, print the equivalent compute-sanitizer commands"
     ))
 )]
 pub struct OutputFlags {

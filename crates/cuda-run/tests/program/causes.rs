@@ -451,3 +451,132 @@ pub fn byte_fills() -> Result<(), Failed> {
     }
     Ok(())
 }
+
+/// The start of programs that copy `host` to the device and read it in several ways.
+const READERS: &str = "#include <cuda_runtime.h>\n\
+     #include <cstdio>\n\
+     struct Item { double value; int count; };\n\
+     __device__ float sums[1024];\n\
+     __global__ void add(const float *in, int n) {\n\
+         int i = blockIdx.x * blockDim.x + threadIdx.x;\n\
+         if (i < n) sums[i] += in[i];\n\
+     }\n\
+     __global__ void vectors(const float4 *in) { sums[threadIdx.x] = in[threadIdx.x].w; }\n\
+     __global__ void items(const Item *in) { sums[threadIdx.x] = in[threadIdx.x].value + in[threadIdx.x].count; }\n\
+     __global__ void rows(const char *in, size_t pitch) {\n\
+         sums[threadIdx.x] += ((const float *)(in + threadIdx.y * pitch))[threadIdx.x];\n\
+     }\n\
+     __global__ void overwrite(float *out) { out[threadIdx.x] = 1; }\n\
+     __global__ void count(int *bins) { atomicAdd(&bins[threadIdx.x], 1); }\n\
+     __global__ void say(const char *text) { printf(\"%s\", text); }\n\
+     __global__ void fetch(cudaTextureObject_t t) {\n\
+         sums[threadIdx.x] = tex2D<float>(t, 2 * threadIdx.x + 1, 2 * threadIdx.y + 1);\n\
+     }\n\
+     __global__ void load(cudaSurfaceObject_t s) { sums[threadIdx.x] = surf2Dread<float>(s, 4 * threadIdx.x, 0); }\n\
+     static float host[1024];\n\
+     static void copy(void *to, size_t bytes) { cudaMemcpy(to, host, bytes, cudaMemcpyHostToDevice); }\n";
+
+/// Runs the body of `main` after [`READERS`] with these checks. Its report must contain `texts`.
+fn check_input(checks: &str, body: &str, texts: &[&str]) -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write("input.cu", &format!("{READERS}int main() {{\n{body}}}\n"));
+    workspace
+        .run(&[&format!("--check={checks}"), "input.cu"])
+        .assert_exit(0, texts)
+}
+
+pub fn unused_input() -> Result<(), Failed> {
+    let line = READERS.lines().count();
+    let at = |offset: usize| format!("at input.cu:{}", line + 1 + offset);
+    let tail = "float *table;\n\
+         cudaMalloc(&table, 4000);\n\
+         cudaMemcpy(table, host, 4000, cudaMemcpyHostToDevice);\n\
+         add<<<3, 250>>>(table, 750);\n\
+         cudaFree(table);\n";
+    let texts = [
+        "warning: unused: input that no kernel and no copy has read",
+        &at(3),
+        "nothing has read 250 of the 1000 elements (4 bytes each) copied to the 4000-byte allocation `table` at \
+         input.cu",
+        "; the first is element 750",
+        "likely cause: too few threads or iterations",
+    ];
+    check_input("unused", tail, &texts)?;
+    check_input("all,unused", tail, &texts)?;
+    check_input("all", tail, &["no findings"])?;
+    // Memory that is still allocated when its context is destroyed, or when the program ends.
+    for end in ["cudaDeviceReset();\n", ""] {
+        let body = format!(
+            "float *forgotten;\ncudaMalloc(&forgotten, 256);\n\
+             cudaMemset(forgotten, 0, 256);\nadd<<<1, 32>>>(nullptr, 0);\ncudaDeviceSynchronize();\n{end}"
+        );
+        check_input(
+            "unused",
+            &body,
+            &[
+                &at(3),
+                "nothing has read any of the 256 bytes set in the 256-byte allocation `forgotten`",
+                "likely cause: a kernel that was not launched",
+            ],
+        )?;
+    }
+    let vectors = "float4 *v;\n\
+         cudaMallocAsync(&v, 1024, 0);\n\
+         cudaMemcpyAsync(v, host, 1024, cudaMemcpyHostToDevice);\n\
+         vectors<<<1, 32>>>(v);\n\
+         cudaFreeAsync(v, 0);\n\
+         cudaDeviceSynchronize();\n";
+    check_input(
+        "unused",
+        vectors,
+        &[
+            &at(3),
+            "nothing has read ",
+            "copied to the 1024-byte allocation `v`",
+        ],
+    )
+}
+
+pub fn used_input() -> Result<(), Failed> {
+    let body = "float *p, *q; char *r; Item *s; size_t pitch;\n\
+         cudaMalloc(&p, 4096);\n\
+         copy(p, 4096); add<<<4, 256>>>(p, 1024); cudaFree(p);\n\
+         cudaMalloc(&p, 4096); cudaMalloc(&q, 4096);\n\
+         copy(p, 4096);\n\
+         cudaMemcpy(q, p, 4096, cudaMemcpyDeviceToDevice);\n\
+         cudaFree(p);\n\
+         copy(q, 4096); cudaMemcpy(host, q, 4096, cudaMemcpyDeviceToHost); cudaFree(q);\n\
+         // Zeros around the data, and a buffer that a kernel overwrites or updates.\n\
+         cudaMalloc(&p, 4096); cudaMemset(p, 0, 4096); copy(p, 1000); add<<<1, 250>>>(p, 250); cudaFree(p);\n\
+         cudaMalloc(&p, 4096); cudaMemset(p, 0, 4096); overwrite<<<1, 1024>>>(p); cudaFree(p);\n\
+         cudaMalloc(&p, 4096); cudaMemset(p, 0, 4096); count<<<1, 1024>>>((int *)p); cudaFree(p);\n\
+         // Padding.\n\
+         cudaMalloc(&s, 64 * sizeof(Item)); copy(s, 64 * sizeof(Item)); items<<<1, 64>>>(s); cudaFree(s);\n\
+         cudaMallocPitch(&r, &pitch, 128, 8);\n\
+         cudaMemset(r, 0, 8 * pitch); rows<<<1, dim3(32, 8)>>>(r, pitch); cudaFree(r);\n\
+         cudaMalloc(&r, 16); cudaMemcpy(r, \"hello\", 6, cudaMemcpyHostToDevice); say<<<1, 1>>>(r); cudaFree(r);\n\
+         // A linear filter reads texels around the coordinates.\n\
+         cudaArray_t array;\n\
+         cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();\n\
+         for (bool surface : {false, true}) {\n\
+             cudaMallocArray(&array, &format, 8, 8, surface ? cudaArraySurfaceLoadStore : 0);\n\
+             cudaMemcpy2DToArray(array, 0, 0, host, 32, 32, 8, cudaMemcpyHostToDevice);\n\
+             cudaResourceDesc resource = {};\n\
+             resource.resType = cudaResourceTypeArray;\n\
+             resource.res.array.array = array;\n\
+             cudaTextureDesc settings = {};\n\
+             settings.filterMode = cudaFilterModeLinear;\n\
+             cudaTextureObject_t texture;\n\
+             cudaSurfaceObject_t object;\n\
+             if (surface) {\n\
+                 cudaCreateSurfaceObject(&object, &resource);\n\
+                 load<<<1, 8>>>(object);\n\
+             } else {\n\
+                 cudaCreateTextureObject(&texture, &resource, &settings, nullptr);\n\
+                 fetch<<<1, dim3(4, 4)>>>(texture);\n\
+             }\n\
+             cudaDeviceSynchronize();\n\
+             cudaFreeArray(array);\n\
+         }\n";
+    check_input("unused", body, &["no findings"])
+}

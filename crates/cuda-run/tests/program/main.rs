@@ -83,6 +83,8 @@ fn main() -> ExitCode {
             "copies of results that no kernel wrote are reported" => causes::results_not_written,
             "results of kernels that do not load are not reported" => causes::results_of_kernels_that_do_not_load,
             "padding is not reported as an unwritten result" => causes::padding_is_no_result,
+            "input that nothing reads is reported on request" => causes::unused_input,
+            "input that is read is not reported" => causes::used_input,
             "textures of unwritten arrays and ignored address modes are reported" => causes::textures,
             "surfaces that a kernel wrote are written" => causes::surfaces,
             "several extern arrays in shared memory are reported" => causes::extern_arrays,

@@ -4,9 +4,9 @@ use std::fmt::{self, Display, Formatter, LowerHex};
 
 use cuda_driver::findings::{
     ActualMemory, AddressDetails, AddressedMemory, BlockBytes, Bytes, Cause, Details, Extent,
-    FaultKind, Fill, FillRead, HostAction, HostMemory, Lanes, MbarrierMisuse, NamedArray,
+    FaultKind, Fill, FillRead, HostAction, HostMemory, Lanes, MbarrierMisuse, NamedArray, Origin,
     OutsideTexture, PendingWork, StreamAction, StreamName, StreamOperation, StreamUse, TimeLimit,
-    Unwritten, WarpgroupMisuse, Writer,
+    Unread, Unwritten, WarpgroupMisuse, Writer,
 };
 use cuda_driver::{AllocationCall, AllocationRecord, CallSite, Rows, SourceLine};
 
@@ -120,6 +120,9 @@ chinese! {
             "线程太少：网格应向上取整，`(n + threads - 1) / threads`；下标跳过了一些元素，例如该写 `*` 的地方写成了 `+`；\
              或者复制的比结果多";
         ResultNotWritten => "核函数没有启动或者失败了，用错了缓冲区，或者复制的方向反了";
+        InputPartlyRead =>
+            "线程或循环的次数少于输入的元素，下标跳过了一些元素，用错了缓冲区，或者复制的比核函数需要的多";
+        InputNotRead => "核函数没有启动或者失败了，读取的是另一个缓冲区，或者这些数据已经用不到了";
         PartNotInitialized(initialized, of) =>
             "{of}中只有前 {initialized}写入过：复制、填充或之前的启动覆盖的元素比这个核函数读取的少";
         ElementsNotBytes(initialized, of) =>
@@ -202,6 +205,7 @@ chinese! {
         ByteFill(value, fill, read, allocation) => "{fill}把每个字节设成了 {value}：{read}；内存是{allocation}";
         Texture(outside) => "{outside}";
         Unwritten(unwritten, allocation, writer) => "{allocation}：{unwritten}{writer}";
+        Unread(unread) => "{unread}";
         Host(action, memory, work) => "程序{action}了{memory}，而{work}";
         Streams(later, earlier, bytes, byte, allocation) =>
             "{later}；{earlier}；涉及{allocation}中从第 {byte} 字节起的 {bytes}";
@@ -232,6 +236,19 @@ chinese! {
             "复制的 {copied} 字节中有 {unwritten} 字节没有写入过，最先是第 {first} 字节";
         Elements(unwritten, copied, width, first) =>
             "复制的 {copied} 个元素（每个 {width}）中有 {unwritten} 个没有写入过，最先是第 {first} 个";
+    }
+
+    Unread {
+        All(bytes, origin, allocation) => "{origin}{allocation}的 {bytes}从未读取过";
+        Bytes(unread, bytes, origin, allocation, first) =>
+            "{origin}{allocation}的 {bytes} 字节中有 {unread} 字节从未读取过，最先是第 {first} 字节";
+        Elements(unread, elements, width, origin, allocation, first) =>
+            "{origin}{allocation}的 {elements} 个元素（每个 {width}）中有 {unread} 个从未读取过，最先是第 {first} 个";
+    }
+
+    Origin {
+        Copied => "从主机复制到";
+        Set => "用 memset 填入";
     }
 
     Writer {
@@ -523,6 +540,8 @@ mod tests {
         check_all::<FillRead>();
         check_all::<OutsideTexture>();
         check_all::<Unwritten>();
+        check_all::<Unread>();
+        check_all::<Origin>();
         check_all::<StreamOperation>();
         check_all::<StreamAction>();
         check_all::<StreamName>();

@@ -31,6 +31,7 @@ titles! {
         "纹理坐标超出了纹理，而它的寻址模式需要归一化坐标";
     ExternArrays => "Several `extern __shared__` arrays in one kernel", "一个核函数里有几个 `extern __shared__` 数组";
     ByteFill => "A read of memory that was set byte by byte", "读取了逐字节设值的内存";
+    UnusedInput => "Input that no kernel and no copy has read", "核函数和复制都没有读取过的输入";
     UnwrittenResult => "A copy of uninitialized device memory to the host", "把未初始化的设备内存复制到了主机";
     UninitializedDevice => "A read of uninitialized device memory", "读取了未初始化的设备内存";
     UninitializedShared => "A read of uninitialized shared memory", "读取了未初始化的共享内存";

@@ -46,7 +46,7 @@ pub struct ReportFlags {
     pub profile: Option<Detail>,
 
     /// Check the kernels for errors while they run: mem, init, race, sync, leak, host and stream, a list of
-    /// these, or all. On a GPU, print the compute-sanitizer commands that do so
+    /// these, or all; and, on request, for unused input: unused. On a GPU, print the compute-sanitizer commands that do so
     #[arg(
         long,
         value_name = "LIST",

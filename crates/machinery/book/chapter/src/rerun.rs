@@ -70,8 +70,8 @@ pub fn sanitizer_commands(checks: Checks, run: &str) -> String {
         Check::Sync => Some("synccheck"),
         Check::Leak if checks.memory => None,
         Check::Leak => Some("memcheck --leak-check full"),
-        // compute-sanitizer has no tool for host accesses and for the order of streams.
-        Check::Host | Check::Stream => None,
+        // compute-sanitizer has no tool for host accesses, for the order of streams, and for unused input.
+        Check::Host | Check::Stream | Check::Unused => None,
     });
     let lines = tools.map(|tool| format!("compute-sanitizer --tool {tool} {run}"));
     lines.collect::<Vec<_>>().join("\n")

@@ -11,7 +11,7 @@
 //! implement return `CUDA_ERROR_NOT_SUPPORTED` and print their name on stderr.
 //!
 //! `CUDA_SIM_CHECK=mem,init,race,sync,leak,host,stream`, or `all`, makes the simulator check the programs it runs
-//! and print its findings on stderr; [`check()`] does the same from inside a program.
+//! and print its findings on stderr (`all,unused` also finds input that nothing reads); [`check()`] does the same from inside a program.
 //!
 //! The simulator reports more about launches than the driver API can: [`record_launches`] returns a recorder of
 //! their counters, modelled times, traces and faults, and [`progress`] the progress of the running launch.

@@ -13,7 +13,7 @@ use crate::summary::{Api, Summary};
 pub struct Problem {
     /// The name of its rule, for example `out-of-bounds`.
     pub kind: String,
-    /// The check that found it: `mem`, `init`, `race`, `sync`, `leak`, `host` or `stream`; `run`, which covers faults and the end
+    /// The check that found it: `mem`, `init`, `race`, `sync`, `leak`, `host`, `stream` or `unused`; `run`, which covers faults and the end
     /// of the program; `api`, `modules` or `results`.
     pub check: &'static str,
     pub severity: Level,
@@ -143,6 +143,7 @@ fn finding_help(kind: FindingKind) -> String {
         Check::Stream => {
             "The GPU may run both operations at the same time or in either order, so the values are arbitrary."
         }
+        Check::Unused => "The transfer is unnecessary, or a kernel leaves part of its input out.",
     };
     let cause = kind.likely_cause();
     let cause = cause.map_or_else(String::new, |cause| format!(" Likely cause: {cause}."));

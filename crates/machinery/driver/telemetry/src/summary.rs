@@ -98,8 +98,13 @@ impl EventLog {
     pub fn summary(&self, free: &str) -> Summary {
         let mut findings = self.findings.clone();
         if !self.rejected_modules.is_empty() {
-            // The kernels that could not be loaded would have written the results.
-            findings.retain(|finding| finding.kind != FindingKind::UnwrittenResult);
+            // The kernels that could not be loaded would have read the input and written the results.
+            findings.retain(|finding| {
+                !matches!(
+                    finding.kind,
+                    FindingKind::UnwrittenResult | FindingKind::UnusedInput
+                )
+            });
         }
         for finding in &mut findings {
             if finding.kind == FindingKind::Leaked {

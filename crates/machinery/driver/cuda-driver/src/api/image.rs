@@ -138,7 +138,9 @@ pub fn descriptor_3d(out: Out<CUDA_ARRAY3D_DESCRIPTOR>, array: CUarray) -> CallR
 /// `cuArrayDestroy`.
 pub fn destroy(array: CUarray) -> CallResult {
     let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
-    Ok(driver.destroy_array(context, number(array))?)
+    driver.destroy_array(context, number(array))?;
+    SIMULATOR.report_call_findings(driver);
+    Ok(())
 }
 
 /// `cuTexObjectCreate`.

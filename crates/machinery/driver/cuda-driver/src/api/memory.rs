@@ -147,6 +147,7 @@ pub fn free(address: CUdeviceptr) -> CallResult {
                 let range = allocation.base..allocation.base + allocation.size;
                 lock(&SIMULATOR.tables.managed_hints).remove(range);
             }
+            SIMULATOR.report_call_findings(driver);
             Ok(())
         }
         None if address == 0 => Ok(()),

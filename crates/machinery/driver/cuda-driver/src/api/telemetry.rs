@@ -77,7 +77,7 @@ pub extern "C" fn at_exit() {
         SIMULATOR.report_page_accesses();
         if let Some(mut driver) = SIMULATOR.try_lock_driver() {
             let leaks = driver.take_leaks_at_exit();
-            drop(driver);
+            SIMULATOR.report_call_findings(driver);
             SIMULATOR.telemetry.report_findings(&leaks, None);
         }
         Ok(())

@@ -438,7 +438,9 @@ impl Simulator {
                 self.graph_memory.allocate(&mut driver, context, reserved)
             }
             StreamOp::Free(address) => {
-                self.lock_driver()?.free(context, *address)?;
+                let mut driver = self.lock_driver()?;
+                driver.free(context, *address)?;
+                self.report_call_findings(driver);
                 self.pools.record_free(*address);
                 Ok(())
             }

@@ -314,7 +314,7 @@ impl Simulator {
         let destructors = self.captures.forget_streams(&self.graphs, &driver);
         self.stream_order.host_waited(WaitTarget::All);
         let leaks = driver.take_leaks();
-        drop(driver);
+        self.report_call_findings(driver);
         // If the destructors' thread cannot be created, there is no caller left to report the error to.
         let _ = thread::call_host_functions(destructors);
         self.telemetry.report_findings(&leaks, None);

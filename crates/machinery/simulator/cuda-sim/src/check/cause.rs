@@ -92,6 +92,13 @@ sentences! {
              `+` instead of `*`; or a copy of more than the result";
         ResultNotWritten =>
             "a kernel that was not launched or failed, the wrong buffer, or a copy in the wrong direction";
+        /// Part of an input was read.
+        InputPartlyRead =>
+            "too few threads or iterations for the input, an index that skips elements, a wrong buffer, or a copy of more \
+             than the kernel needs";
+        InputNotRead =>
+            "a kernel that was not launched or failed, one that uses another buffer instead, or data that is no longer \
+             needed";
         PartNotInitialized(initialized: Bytes, of: Bytes) =>
             "only the first {initialized} of {of} have been written: a copy, a fill or an earlier launch covers fewer \
              elements than this kernel reads";

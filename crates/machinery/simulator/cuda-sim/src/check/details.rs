@@ -50,6 +50,8 @@ sentences! {
         /// Elements that are copied although nothing has written them.
         Unwritten(unwritten: Unwritten, allocation: AllocationRecord, writer: Writer) =>
             "{unwritten} {allocation}{writer}";
+        /// Elements that were copied or set although nothing has read them.
+        Unread(unread: Unread) => "{unread}";
         /// An action of the program on host memory that work in a stream still uses.
         Host(action: HostAction, memory: HostMemory, work: PendingWork) =>
             "the program {action} {memory}, which {work}";
@@ -88,6 +90,24 @@ sentences! {
             "nothing has written {unwritten} of the {copied} bytes copied; the first is byte {first} of";
         Elements(unwritten: u64, copied: u64, width: Bytes, first: u64) =>
             "nothing has written {unwritten} of the {copied} elements copied ({width} each); the first is element {first} of";
+    }
+
+    /// Elements of an input that nothing has read.
+    pub enum Unread {
+        All(bytes: Bytes, origin: Origin, allocation: AllocationRecord) =>
+            "nothing has read any of the {bytes} {origin} {allocation}";
+        Bytes(unread: u64, bytes: u64, origin: Origin, allocation: AllocationRecord, first: u64) =>
+            "nothing has read {unread} of the {bytes} bytes {origin} {allocation}; the first is byte {first}";
+        Elements(unread: u64, elements: u64, width: Bytes, origin: Origin, allocation: AllocationRecord, first: u64) =>
+            "nothing has read {unread} of the {elements} elements ({width} each) {origin} {allocation}; the first is \
+             element {first}";
+    }
+
+    /// The call that wrote an input.
+    #[derive(Copy)]
+    pub enum Origin {
+        Copied => "copied to";
+        Set => "set in";
     }
 
     /// The kernel that has written other elements of an allocation.

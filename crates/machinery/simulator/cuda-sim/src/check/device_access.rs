@@ -153,6 +153,10 @@ impl Checker {
             let kind = AccessedAs::of(current.access.ordered.is_some(), current.writes);
             accessed.record(kind, allocation.bytes, offset, span);
         }
+        if let Some(input) = &allocation.input {
+            let access = current.access;
+            input.access(offset, span, access.bytes, access.element.bytes);
+        }
         if let Some(shadow) = &allocation.shadow
             && current.access.ordered.is_none()
         {
@@ -380,6 +384,17 @@ impl Checker {
             record_uninitialized(&mut self.findings, kind, fetch.block, deferred);
             let key = key(kind, Severity::Error);
             self.findings.set_cause(key, Cause::TextureNotInitialized);
+        }
+    }
+
+    /// Notes that a kernel uses the memory at `address` in a way that is not tracked by bytes: a texture, whose fetches
+    /// may read several texels, a surface, or a string.
+    #[cold]
+    pub fn use_memory(&self, address: u64) {
+        let device = &self.launch.device;
+        let allocation = device.find(address).and_then(|index| device.get(index));
+        if let Some(input) = allocation.and_then(|allocation| allocation.input.as_ref()) {
+            input.use_all();
         }
     }
 

@@ -2,11 +2,12 @@
 
 use super::call_site;
 use super::cause::Cause;
-use super::details::{Bytes, Details, Unwritten, Writer};
+use super::details::{Bytes, Details, Origin, Unread, Unwritten, Writer};
 use super::selection::Check;
 use crate::isa::{Listing, SourceLine};
 use crate::memory::coverage::Coverage;
 use crate::memory::global::{AllocationKind, AllocationRecord, CallSite};
+use crate::memory::input::InputOrigin;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -104,6 +105,44 @@ impl Finding {
             ..Finding::of_program(FindingKind::UnwrittenResult, Severity::Error, details)
         }
         .at(call_site::locate(None))
+    }
+
+    /// Creates the finding for input elements of an allocation that nothing has read.
+    pub(crate) fn unused_input(
+        coverage: Coverage,
+        origin: InputOrigin,
+        allocation: AllocationRecord,
+    ) -> Finding {
+        let Coverage {
+            width,
+            elements,
+            unwritten: unread,
+            first,
+            ..
+        } = coverage;
+        let origin = match origin {
+            InputOrigin::Copied => Origin::Copied,
+            InputOrigin::Set => Origin::Set,
+        };
+        let (unread, likely_cause) = match width {
+            _ if unread == elements => (
+                Unread::All(Bytes(elements * width), origin, allocation),
+                Cause::InputNotRead,
+            ),
+            1 => (
+                Unread::Bytes(unread, elements, origin, allocation, first),
+                Cause::InputPartlyRead,
+            ),
+            _ => (
+                Unread::Elements(unread, elements, Bytes(width), origin, allocation, first),
+                Cause::InputPartlyRead,
+            ),
+        };
+        let details = Details::Unread(unread);
+        Finding {
+            likely_cause: Some(likely_cause),
+            ..Finding::of_program(FindingKind::UnusedInput, Severity::Warning, details)
+        }
     }
 
     /// Sets the line of the program, if it is known.
@@ -406,6 +445,9 @@ finding_kinds! {
     /// A use of memory in a stream that does not wait for its allocation in another.
     UsedBeforeAllocation => Stream, "used-before-allocation",
         "memory used in a stream that does not wait for its allocation", None;
+    /// Elements copied from the host, or set, that nothing has read.
+    UnusedInput => Unused, "unused-input",
+        "input that no kernel and no copy has read", Some(Cause::InputPartlyRead);
 }
 
 impl FindingKind {

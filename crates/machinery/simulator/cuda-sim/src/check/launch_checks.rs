@@ -12,13 +12,14 @@ use super::shadow::Shadow;
 use super::shared::SharedShadow;
 use crate::isa::check_event::CheckEvents;
 use crate::isa::{Access, Memory};
-use crate::memory::coverage::Stores;
+use crate::memory::coverage::{Stores, Widths};
 use crate::memory::global::{Allocation, Global};
 use crate::memory::init_bitmap::AtomicInitBitmap;
+use crate::memory::input::Input;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU32};
 
 /// The limit on tracked lines of device memory in all resident blocks together, and the bounds on that in
 /// each block.
@@ -95,7 +96,7 @@ impl LaunchChecks {
                 } else {
                     Vec::new()
                 },
-                tracks_device: checks.race || checks.init || checks.stream,
+                tracks_device: checks.race || checks.init || checks.stream || checks.unused,
                 block_tracking,
                 blocks: blocks.count,
                 block_lines: (TOTAL_LINES / blocks.resident.max(1))
@@ -212,13 +213,14 @@ pub struct TrackedAllocation {
     pub shadow: Option<AllocationShadow>,
     /// The bytes that the launch accesses. `None` unless the check of streams is on.
     pub accessed: Option<AccessedBytes>,
+    /// The input, of which the launch uses parts. `None` unless the check of unused input is on.
+    pub input: Option<Arc<Input>>,
 }
 
 /// The stores of a launch to an allocation.
 #[derive(Default)]
 pub struct TrackedStores {
-    /// The widths of instructions, one bit each, and, in the upper half, those of their elements.
-    widths: AtomicU32,
+    widths: Widths,
     has_atomics: AtomicBool,
 }
 
@@ -226,10 +228,7 @@ impl TrackedStores {
     /// Notes a store.
     #[inline(always)]
     pub fn note(&self, access: Access) {
-        let bits = 1 << access.bytes.ilog2() | 1 << (16 + access.element.bytes.ilog2());
-        if self.widths.load(Relaxed) & bits != bits {
-            self.widths.fetch_or(bits, Relaxed);
-        }
+        self.widths.note(access.bytes, access.element.bytes);
     }
 
     /// Notes an atomic that changes uninitialized memory.
@@ -240,12 +239,12 @@ impl TrackedStores {
 
     /// Returns the stores, if there were any, as those of a kernel.
     fn of_kernel(&self, kernel: &str) -> Option<Stores> {
-        let (widths, has_atomics) = (self.widths.load(Relaxed), self.has_atomics.load(Relaxed));
-        (widths != 0 || has_atomics).then(|| Stores {
-            elements: widths >> 16,
-            instructions: widths & 0xffff,
+        let (stores, has_atomics) = (self.widths.stores(), self.has_atomics.load(Relaxed));
+        let any = stores.instructions != 0;
+        (any || has_atomics).then(|| Stores {
             has_atomics,
-            kernel: (widths != 0).then(|| kernel.to_owned()),
+            kernel: any.then(|| kernel.to_owned()),
+            ..stores
         })
     }
 }
@@ -293,6 +292,7 @@ impl DeviceAllocations {
                         shadow: (block_tracking == BlockTracking::ConcurrentBlocks)
                             .then(|| AllocationShadow::new(allocation.size, granule)),
                         accessed: tracks_accesses.then(AccessedBytes::default),
+                        input: global.input(allocation.base).map(|(_, input)| input),
                     }
                 })
                 .collect(),

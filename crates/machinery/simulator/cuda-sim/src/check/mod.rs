@@ -15,6 +15,7 @@
 //! | `leak` | memory that is still allocated when its context is destroyed |
 //! | `host` | host memory that the program touches while work in a stream still uses it (checked by the driver) |
 //! | `stream` | device memory that operations of several streams use in no defined order (checked by the driver, from the bytes that each launch has accessed) |
+//! | `unused` | elements that a copy from the host or a fill wrote and that no kernel and no copy read; not part of `all` |
 //!
 //! # Data races
 //!
@@ -91,8 +92,8 @@ pub use accessed_bytes::{AccessedAs, AllocationAccesses};
 pub use cause::Cause;
 pub use details::{
     ActualMemory, AddressDetails, BlockBytes, Bytes, Details, Extent, Fill, FillRead, HostAction,
-    HostMemory, Lanes, NamedArray, OutsideTexture, PendingWork, StreamAction, StreamName,
-    StreamOperation, StreamUse, Unwritten, Writer,
+    HostMemory, Lanes, NamedArray, Origin, OutsideTexture, PendingWork, StreamAction, StreamName,
+    StreamOperation, StreamUse, Unread, Unwritten, Writer,
 };
 pub use fault_kind::{AddressedMemory, FaultKind, MbarrierMisuse, TimeLimit, WarpgroupMisuse};
 pub use finding::{Finding, FindingKind, OtherAccess, Severity};

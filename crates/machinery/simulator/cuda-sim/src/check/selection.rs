@@ -21,11 +21,13 @@ pub enum Check {
     Host,
     /// Operations of several streams that use the same memory in no defined order.
     Stream,
+    /// Input that nothing reads. Not among those that `all` selects, because unused input is no bug.
+    Unused,
 }
 
 impl Check {
     /// All checks.
-    pub const ALL: [Check; 7] = [
+    pub const ALL: [Check; 8] = [
         Check::Memory,
         Check::Init,
         Check::Race,
@@ -33,9 +35,11 @@ impl Check {
         Check::Leak,
         Check::Host,
         Check::Stream,
+        Check::Unused,
     ];
 
-    /// Returns the name that selects the check: `mem`, `init`, `race`, `sync`, `leak`, `host`, `stream`.
+    /// Returns the name that selects the check: `mem`, `init`, `race`, `sync`, `leak`, `host`, `stream`,
+    /// `unused`.
     pub fn name(self) -> &'static str {
         match self {
             Check::Memory => "mem",
@@ -45,6 +49,7 @@ impl Check {
             Check::Leak => "leak",
             Check::Host => "host",
             Check::Stream => "stream",
+            Check::Unused => "unused",
         }
     }
 }
@@ -57,7 +62,8 @@ impl fmt::Display for Check {
 
 /// A set of checks; empty by default.
 ///
-/// The text form is a comma-separated list of names, `mem,race`, or `all`.
+/// The text form is a comma-separated list of names, `mem,race`, or `all`, which means all but `unused`:
+/// `all,unused` selects every check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Checks {
     /// [`Check::Memory`]
@@ -74,6 +80,8 @@ pub struct Checks {
     pub host: bool,
     /// [`Check::Stream`]
     pub stream: bool,
+    /// [`Check::Unused`]
+    pub unused: bool,
 }
 
 impl Checks {
@@ -86,9 +94,10 @@ impl Checks {
         leak: false,
         host: false,
         stream: false,
+        unused: false,
     };
 
-    /// All checks.
+    /// The checks that `all` selects: all but [`Check::Unused`].
     pub const ALL: Checks = Checks {
         memory: true,
         init: true,
@@ -97,6 +106,7 @@ impl Checks {
         leak: true,
         host: true,
         stream: true,
+        unused: false,
     };
 
     /// Returns true if this check is enabled.
@@ -109,6 +119,7 @@ impl Checks {
             Check::Leak => self.leak,
             Check::Host => self.host,
             Check::Stream => self.stream,
+            Check::Unused => self.unused,
         }
     }
 
@@ -126,7 +137,7 @@ impl Checks {
 
     /// Returns true if any enabled check instruments the kernel.
     pub(crate) fn instruments(self) -> bool {
-        self.init || self.race || self.sync || self.stream
+        self.init || self.race || self.sync || self.stream || self.unused
     }
 
     fn enable(&mut self, check: Check) {
@@ -138,6 +149,7 @@ impl Checks {
             Check::Leak => &mut self.leak,
             Check::Host => &mut self.host,
             Check::Stream => &mut self.stream,
+            Check::Unused => &mut self.unused,
         } = true;
     }
 }
@@ -150,11 +162,16 @@ impl FromStr for Checks {
         for name in text.split(',').map(str::trim) {
             match Check::ALL.iter().find(|check| check.name() == name) {
                 Some(&check) => checks.enable(check),
-                None if name == "all" => checks = Checks::ALL,
+                None if name == "all" => {
+                    checks = Checks {
+                        unused: checks.unused,
+                        ..Checks::ALL
+                    }
+                }
                 None => {
                     return Err(format!(
-                        "'{name}' is not a check; expected a comma-separated list of mem, init, \
-                         race, sync, leak, host and stream, or all"
+                        "'{name}' is not a check; expected a comma-separated list: `all`, which \
+                         means mem, init, race, sync, leak, host and stream; some of these; `unused`"
                     ));
                 }
             }
@@ -181,6 +198,8 @@ mod tests {
             "init",
             "race,sync",
             "mem,init,race,sync,leak,host,stream",
+            "mem,init,race,sync,leak,host,stream,unused",
+            "unused",
         ] {
             let checks: Checks = text.parse().unwrap();
             assert_eq!(checks.to_string(), text);
@@ -192,6 +211,11 @@ mod tests {
             "mem,sync"
         );
         assert_eq!("mem,all".parse(), Ok(Checks::ALL));
+        for text in ["all,unused", "unused,all"] {
+            let checks: Checks = text.parse().unwrap();
+            assert!(Check::ALL.iter().all(|&check| checks.contains(check)));
+        }
+        assert!(!"all".parse::<Checks>().unwrap().unused);
         assert!(!Checks::default().any());
         assert!(!"mem,leak".parse::<Checks>().unwrap().instruments());
     }

@@ -141,7 +141,7 @@ impl Driver {
     }
 
     /// Removes a context with its modules, streams, events and memory. Remaining allocations are recorded as
-    /// leaks if the leak check is enabled.
+    /// leaks if the leak check is enabled, and input that nothing has read if that is checked.
     fn remove_context(&mut self, context: ContextId) {
         let modules = self
             .modules
@@ -155,10 +155,8 @@ impl Driver {
         // Texture and surface objects of these arrays become dangling.
         self.arrays.retain(|_, array| array.context != context);
         let removed = self.contexts.remove(&context);
-        if let Some(context) = &removed
-            && self.options.checks.leak
-        {
-            self.leaks.extend(self.leak_findings(context));
+        if let Some(context) = &removed {
+            self.leaks.extend(self.final_findings(context));
         }
         let Some(removed) = removed else { return };
         let heap = removed.heap.map(|heap| heap.base());
@@ -538,32 +536,32 @@ impl Driver {
 
 impl Driver {
     /// Returns and clears the leaks found since the last call: what was still allocated when contexts were
-    /// destroyed. Empty unless [`Checks::leak`](crate::check::Checks::leak) was enabled at that time. At the
-    /// end of a program, [`Driver::take_leaks_at_exit`] also reports live contexts.
+    /// destroyed, if [`Checks::leak`](crate::check::Checks::leak) was enabled at that time, and input in it that nothing
+    /// had read, if [`Checks::unused`](crate::check::Checks::unused) was enabled when it was allocated. At the end of a program, [`Driver::take_leaks_at_exit`] also reports live contexts.
     pub fn take_leaks(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.leaks)
     }
 
-    /// Returns [`Driver::take_leaks`] and the allocations of contexts that were never destroyed. Called when
+    /// Returns [`Driver::take_leaks`] and the same of contexts that were never destroyed. Called when
     /// the program is about to end.
     pub fn take_leaks_at_exit(&mut self) -> Vec<Finding> {
         let mut leaks = self.take_leaks();
-        if self.options.checks.leak {
-            let live = self.contexts.values();
-            leaks.extend(live.flat_map(|context| self.leak_findings(context)));
-        }
+        let live = self.contexts.values();
+        leaks.extend(live.flat_map(|context| self.final_findings(context)));
         leaks
     }
 
-    /// Returns a finding for each allocation of `context`.
-    fn leak_findings(&self, context: &Context) -> Vec<Finding> {
+    /// Returns a finding for each allocation of `context`, if leaks are checked, and for input that nothing has read.
+    fn final_findings(&self, context: &Context) -> Vec<Finding> {
         // After a fault the program cannot free anything in the context.
         let owned = context.owned.iter().filter(|_| context.fault.is_none());
         owned
-            .filter_map(|&address| {
-                let record = self.global.record(address)?;
-                let kind = self.global.allocation(address)?.kind;
-                Some(Finding::leak(record, kind))
+            .flat_map(|&address| {
+                let leak = self.options.checks.leak.then(|| {
+                    let kind = self.global.allocation(address)?.kind;
+                    Some(Finding::leak(self.global.record(address)?, kind))
+                });
+                leak.flatten().into_iter().chain(self.unused_input(address))
             })
             .collect()
     }

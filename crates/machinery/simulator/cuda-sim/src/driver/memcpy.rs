@@ -8,8 +8,9 @@ use super::memory::MAX_PITCH;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
 use crate::check::reason::CopyEnd;
-use crate::check::{Bytes, Finding, Reason};
+use crate::check::{Bytes, Finding, Reason, call_site};
 use crate::memory::global::{AllocationKind, BASE};
+use crate::memory::input::InputOrigin;
 use std::ops::Range;
 
 /// The base address of an operand, with the memory type that the caller declares (`CUmemorytype`).
@@ -233,6 +234,7 @@ impl Driver {
             let rows = rows.clone().map(|(_, from, bytes)| (from, bytes));
             self.check_coverage(src.address, rows);
         }
+        self.note_input(dst.address, src.address, rows.clone());
         self.global
             .copy_initialization(dst.address, src.address, rows);
 
@@ -267,6 +269,21 @@ impl Driver {
                 AllocationKind::Device | AllocationKind::Mapped
             )
         })
+    }
+
+    /// Notes that a copy of rows of bytes, given as destination, source and length, uses the source. From the host, it
+    /// writes input.
+    fn note_input(&self, to: u64, from: u64, rows: impl Iterator<Item = (u64, u64, u64)> + Clone) {
+        let written = rows.clone().map(|(to, _, bytes)| (to, bytes));
+        if self.is_host_memory(from) {
+            let line = || call_site::locate(None);
+            self.global
+                .add_input(to, InputOrigin::Copied, written, line);
+        } else {
+            self.global.use_input(to, written);
+            let read = rows.map(|(_, from, bytes)| (from, bytes));
+            self.global.use_input(from, read);
+        }
     }
 
     /// Reports uninitialized elements among rows of bytes that are copied to the host.

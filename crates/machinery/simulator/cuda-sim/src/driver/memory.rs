@@ -69,6 +69,9 @@ impl Driver {
         if self.options.checks.init {
             self.global.track_initialization(address);
         }
+        if self.options.checks.unused {
+            self.global.track_input(address);
+        }
         self.set_owner(context, address)
     }
 
@@ -162,9 +165,18 @@ impl Driver {
         // A module's variables have no owner: the program cannot free them.
         let invalid = || CudaError::InvalidValue.because(Reason::NotAnAllocation(address));
         self.owner(address).ok_or_else(invalid)?;
+        self.findings.extend(self.unused_input(address));
         self.global.free(address).map_err(|_| invalid())?;
         self.remove_owner(address);
         Ok(())
+    }
+
+    /// Returns the finding for the input of the allocation at `address` that nothing has read; `None` if all was read, or
+    /// if this is not checked.
+    pub(super) fn unused_input(&self, address: u64) -> Option<Finding> {
+        let (coverage, origin, line) = self.global.unused_input(address)?;
+        let allocation = self.global.record(address)?;
+        Some(Finding::unused_input(coverage, origin, allocation).at(line))
     }
 
     /// `cuMemAdvise` and `cuMemPrefetchAsync`: validates a hint about managed memory. Hints have no effect

@@ -7,6 +7,7 @@ use super::{ContextId, CudaError, Driver, StreamId};
 use crate::check::call_site;
 use crate::check::reason::CopyEnd;
 use crate::memory::global::ByteFill;
+use crate::memory::input::InputOrigin;
 use std::ops::Range;
 
 /// The fill value, by width.
@@ -54,6 +55,10 @@ impl Driver {
         };
         let rows = (0..memset.height).map(|y| (memset.address + y * memset.pitch, row));
         self.global.mark_initialized(memset.address, rows);
+        let rows = (0..memset.height).map(|y| (memset.address + y * memset.pitch, row));
+        let line = || call_site::locate(None);
+        self.global
+            .add_input(memset.address, InputOrigin::Set, rows, line);
         if self.options.checks.init {
             self.note_fill(memset);
         }

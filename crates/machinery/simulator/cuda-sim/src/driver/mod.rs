@@ -57,7 +57,7 @@ pub struct Driver {
     /// [`Checks::init`](crate::check::Checks::init) tracks memory that is allocated while it is enabled, and all
     /// other memory counts as initialized.
     pub options: LaunchOptions,
-    /// The leaks found when contexts were destroyed, since they were last taken.
+    /// The leaks found when contexts were destroyed, and unused input among them, since they were last taken.
     leaks: Vec<Finding>,
     /// The findings of other calls, since they were last taken.
     findings: Vec<Finding>,

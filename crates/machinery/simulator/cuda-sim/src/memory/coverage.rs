@@ -2,6 +2,7 @@
 
 use super::init_bitmap::AtomicInitBitmap;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The layout of pitched memory (`cuMemAllocPitch`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +24,31 @@ pub struct Stores {
     pub has_atomics: bool,
     /// The symbol of the kernel that stored last.
     pub kernel: Option<String>,
+}
+
+/// The widths of a launch's accesses: of instructions, one bit each, and, in the upper half, of their elements.
+#[derive(Debug, Default)]
+pub struct Widths(AtomicU32);
+
+impl Widths {
+    /// Notes an access by an instruction to elements of these numbers of bytes.
+    #[inline(always)]
+    pub fn note(&self, instruction: u32, element: u32) {
+        let bits = 1 << instruction.ilog2() | 1 << (16 + element.ilog2());
+        if self.0.load(Relaxed) & bits != bits {
+            self.0.fetch_or(bits, Relaxed);
+        }
+    }
+
+    /// Returns the accesses as stores of an unknown kernel.
+    pub fn stores(&self) -> Stores {
+        let widths = self.0.load(Relaxed);
+        Stores {
+            elements: widths >> 16,
+            instructions: widths & 0xffff,
+            ..Stores::default()
+        }
+    }
 }
 
 /// Uninitialized elements of a range of memory.

@@ -25,7 +25,7 @@ pub enum Call {
     CacheConfig(u8),
     BankSize(u8),
     /// Enables checks, and line-by-line profiling of launches.
-    Instrument([bool; 7], bool),
+    Instrument([bool; 8], bool),
 }
 
 impl Call {
@@ -87,7 +87,7 @@ impl Call {
                 Call::BankSize(config) => {
                     cuCtxSetSharedMemConfig(config.into());
                 }
-                Call::Instrument([memory, init, race, sync, leak, host, stream], counts) => {
+                Call::Instrument([memory, init, race, sync, leak, host, stream, unused], counts) => {
                     cuda_driver::check(Checks {
                         memory,
                         init,
@@ -96,6 +96,7 @@ impl Call {
                         leak,
                         host,
                         stream,
+                        unused,
                     });
                     cuda_driver::profile(counts);
                 }

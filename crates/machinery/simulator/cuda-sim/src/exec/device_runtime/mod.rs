@@ -24,6 +24,9 @@ impl Sm {
     /// Returns the string at a lane's generic address, or `None` if it leaves valid memory.
     pub fn string_at(&mut self, lane: usize, address: u64) -> Option<Vec<u8>> {
         let mut text = Vec::new();
+        if let Some(checker) = &self.checker {
+            checker.use_memory(address);
+        }
         for offset in 0..MAX_STRING {
             match self.bytes_at::<1>(lane, address.wrapping_add(offset))? {
                 [0] => return Some(text),

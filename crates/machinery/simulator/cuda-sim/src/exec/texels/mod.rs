@@ -159,6 +159,7 @@ unsafe fn read_each(
                 site: sm.address_of(inst),
             };
             if let Some(checker) = &mut sm.checker {
+                checker.use_memory(texture.image.base);
                 checker.check_texel(fetch, texel);
             }
         }

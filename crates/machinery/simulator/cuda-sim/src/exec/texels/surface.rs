@@ -116,6 +116,9 @@ fn translate(
     if memory.is_null() {
         return Err(no_image);
     }
+    if let Some(checker) = &sm.checker {
+        checker.use_memory(image.base);
+    }
     let unit = i64::from(access.elements * access.bytes);
     let first = if access.by_texels {
         i64::from(at[0]) * image.texel() as i64

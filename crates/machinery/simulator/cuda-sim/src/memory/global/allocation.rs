@@ -4,6 +4,7 @@ use super::DeviceAccess;
 use crate::memory::coverage::{Rows, Stores};
 use crate::memory::footprint::AccessFootprint;
 use crate::memory::init_bitmap::AtomicInitBitmap;
+use crate::memory::input::Input;
 use crate::memory::lock;
 use serde::{Deserialize, Serialize};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -137,6 +138,10 @@ pub struct LiveAllocation {
     pub fill: Mutex<Option<ByteFill>>,
     /// The stores of kernels, as far as initialization was tracked.
     pub stores: Mutex<Stores>,
+    /// The input, if it is tracked.
+    pub input: Option<Arc<Input>>,
+    /// The lines of the last copy and the last fill that wrote the input, if they are known.
+    pub input_calls: Mutex<[Option<CallSite>; 2]>,
 }
 
 impl LiveAllocation {

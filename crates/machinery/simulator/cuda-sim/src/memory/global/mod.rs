@@ -18,6 +18,7 @@ pub use allocation::{
 use super::coverage::{Coverage, Stores};
 use super::footprint::AccessFootprint;
 use super::init_bitmap::AtomicInitBitmap;
+use super::input::{Input, InputOrigin};
 use super::lock;
 use allocation::{Backing, LiveAllocation};
 use reservation::Reservation;
@@ -177,6 +178,8 @@ impl Global {
             written: None,
             fill: Mutex::default(),
             stores: Mutex::default(),
+            input: None,
+            input_calls: Mutex::default(),
         };
         self.entries.insert(base, entry);
         Ok(())
@@ -239,6 +242,63 @@ impl Global {
         if let Some(entry) = self.entries.get_mut(&base) {
             entry.written = Some(Arc::new(AtomicInitBitmap::new(entry.size)));
         }
+    }
+
+    /// Starts to track the input of the allocation at `base`.
+    pub(crate) fn track_input(&mut self, base: u64) {
+        if let Some(entry) = self.entries.get_mut(&base) {
+            entry.input = Some(Arc::new(Input::new(entry.size)));
+        }
+    }
+
+    /// Stops tracking the input of all allocations.
+    pub(crate) fn forget_inputs(&mut self) {
+        self.entries
+            .values_mut()
+            .for_each(|entry| entry.input = None);
+    }
+
+    /// Returns the base of the allocation that contains `address` and its input; `None` if it is not tracked.
+    pub(crate) fn input(&self, address: u64) -> Option<(u64, Arc<Input>)> {
+        let base = self.allocation(address)?.base;
+        Some((base, self.entries.get(&base)?.input.clone()?))
+    }
+
+    /// Adds rows of bytes, given as addresses and lengths, to the input of the allocation that contains `address`, which
+    /// must contain all of them. `line` returns the line of the call that wrote them.
+    pub(crate) fn add_input(
+        &self,
+        address: u64,
+        origin: InputOrigin,
+        rows: impl Iterator<Item = (u64, u64)>,
+        line: impl FnOnce() -> Option<CallSite>,
+    ) {
+        if let Some((base, input)) = self.input(address)
+            && let Some(entry) = self.entries.get(&base)
+        {
+            input.add(origin, rows.map(|(row, bytes)| (row - base, bytes)));
+            lock(&entry.input_calls)[origin as usize] = line();
+        }
+    }
+
+    /// Notes that a copy or a fill uses rows of bytes, given as addresses and lengths. All of them must be in the
+    /// allocation that contains `address`.
+    pub(crate) fn use_input(&self, address: u64, rows: impl Iterator<Item = (u64, u64)>) {
+        if let Some((base, input)) = self.input(address) {
+            rows.for_each(|(row, bytes)| input.use_bytes(row - base, bytes));
+        }
+    }
+
+    /// Returns the elements of the input of the allocation at `base` that nothing has used, their origin, and the line of
+    /// the call that wrote them; `None` if there are none.
+    pub(crate) fn unused_input(
+        &self,
+        base: u64,
+    ) -> Option<(Coverage, InputOrigin, Option<CallSite>)> {
+        let entry = self.entries.get(&base)?;
+        let (coverage, origin) = entry.input.as_ref()?.unused(entry.rows)?;
+        let line = lock(&entry.input_calls)[origin as usize].clone();
+        Some((coverage, origin, line))
     }
 
     /// Notes the last fill of the allocation that contains `address`; `None` if it was not by bytes.
@@ -417,6 +477,8 @@ impl Global {
             written: None,
             fill: Mutex::default(),
             stores: Mutex::default(),
+            input: None,
+            input_calls: Mutex::default(),
         };
         self.entries.insert(address, entry);
     }

@@ -117,6 +117,8 @@ impl Global {
             written: None,
             fill: Mutex::default(),
             stores: Mutex::default(),
+            input: None,
+            input_calls: Mutex::default(),
         };
         self.entries.insert(address, entry);
         Ok(())
