@@ -73,7 +73,7 @@ pub fn same_problems() -> Result<(), Failed> {
     }
     assert_eq!(record["failed_calls"][0]["reason_kind"], "past-allocation");
     let leak = of_record(&compare_formats(LEAK)?);
-    assert_eq!(leak, [("leaked".to_owned(), "error".to_owned(), None)]);
+    assert_eq!(leak, [("leaked".to_owned(), "error".to_owned(), Some(1))]);
     Ok(())
 }
 
