@@ -6,8 +6,8 @@ use super::details::{Bytes, Details, Origin, Unread, Unwritten, Writer};
 use super::selection::Check;
 use crate::isa::{Listing, SourceLine};
 use crate::memory::coverage::Coverage;
+use crate::memory::coverage::InputOrigin;
 use crate::memory::global::{AllocationKind, AllocationRecord, CallSite};
-use crate::memory::input::InputOrigin;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -106,7 +106,7 @@ impl Driver {
         let resources = self.resources(context, &program, &checked.spec)?;
         self.global_of(context)?;
         if !self.options.checks.unused {
-            // Nobody knows what this launch reads.
+            // The reads of this launch are not recorded.
             self.global.forget_inputs();
         }
         let report = launch(&Launch {

@@ -9,8 +9,8 @@ use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
 use crate::check::reason::CopyEnd;
 use crate::check::{Bytes, Finding, Reason, call_site};
+use crate::memory::coverage::InputOrigin;
 use crate::memory::global::{AllocationKind, BASE};
-use crate::memory::input::InputOrigin;
 use std::ops::Range;
 
 /// The base address of an operand, with the memory type that the caller declares (`CUmemorytype`).

@@ -6,8 +6,8 @@ use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
 use crate::check::call_site;
 use crate::check::reason::CopyEnd;
+use crate::memory::coverage::InputOrigin;
 use crate::memory::global::ByteFill;
-use crate::memory::input::InputOrigin;
 use std::ops::Range;
 
 /// The fill value, by width.

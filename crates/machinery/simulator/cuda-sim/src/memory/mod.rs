@@ -6,7 +6,6 @@ pub(crate) mod coverage;
 pub mod footprint;
 pub mod global;
 pub(crate) mod init_bitmap;
-pub(crate) mod input;
 pub mod region;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

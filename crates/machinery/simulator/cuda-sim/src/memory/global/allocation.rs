@@ -1,10 +1,10 @@
 //! Live and freed allocations, and the host memory that backs them.
 
 use super::DeviceAccess;
+use crate::memory::coverage::Input;
 use crate::memory::coverage::{Rows, Stores};
 use crate::memory::footprint::AccessFootprint;
 use crate::memory::init_bitmap::AtomicInitBitmap;
-use crate::memory::input::Input;
 use crate::memory::lock;
 use serde::{Deserialize, Serialize};
 use std::alloc::{Layout, alloc_zeroed, dealloc};

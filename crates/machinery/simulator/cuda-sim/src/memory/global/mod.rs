@@ -15,10 +15,9 @@ pub use allocation::{
     ALIGNMENT, Allocation, AllocationCall, AllocationKind, AllocationRecord, ByteFill, CallSite,
 };
 
-use super::coverage::{Coverage, Stores};
+use super::coverage::{Coverage, Input, InputOrigin, Stores};
 use super::footprint::AccessFootprint;
 use super::init_bitmap::AtomicInitBitmap;
-use super::input::{Input, InputOrigin};
 use super::lock;
 use allocation::{Backing, LiveAllocation};
 use reservation::Reservation;
