@@ -116,6 +116,7 @@ fn round_trips(
     let mut trip = RoundTrip::new(add, flags.block, max_pitch, [stream, &other], a, b)?;
     let events = timing::events(stream)?;
     if flags.common.is_timed() {
+        trip.poison()?;
         let link = chapter.sample("the copies both ways", |times| {
             trip.time_link(times, &events)
         })?;
