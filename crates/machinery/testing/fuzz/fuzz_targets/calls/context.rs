@@ -87,7 +87,10 @@ impl Call {
                 Call::BankSize(config) => {
                     cuCtxSetSharedMemConfig(config.into());
                 }
-                Call::Instrument([memory, init, race, sync, leak, host, stream, unused], counts) => {
+                Call::Instrument(
+                    [memory, init, race, sync, leak, host, stream, unused],
+                    counts,
+                ) => {
                     cuda_driver::check(Checks {
                         memory,
                         init,
