@@ -65,7 +65,7 @@ pub struct Call {
     pub line: Option<CallSite>,
 }
 
-/// A submitted operation: its place in the order.
+/// The position of a submitted operation in the order.
 #[derive(Clone)]
 pub struct Submission {
     stream: StreamKey,
