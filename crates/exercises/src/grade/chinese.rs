@@ -124,9 +124,9 @@ chinese! {
             "线程或循环的次数少于输入的元素，下标跳过了一些元素，用错了缓冲区，或者复制的比核函数需要的多";
         InputNotRead => "核函数没有启动或者失败了，读取的是另一个缓冲区，或者这些数据已经用不到了";
         PartNotInitialized(initialized, of) =>
-            "{of}中只有前 {initialized}写入过：复制、填充或之前的启动覆盖的元素比这个核函数读取的少";
+            "{of}中只有前 {initialized}写入过：复制、设值或之前的启动覆盖的元素比这个核函数读取的少";
         ElementsNotBytes(initialized, of) =>
-            "{of}中只有前 {initialized}写入过：复制或填充的大小用了元素的个数，而它以字节计，即 `n * sizeof(T)`";
+            "{of}中只有前 {initialized}写入过：复制或设值的大小用了元素的个数，而它以字节计，即 `n * sizeof(T)`";
         RowsNotInitialized(pitch) =>
             "有些行没有复制数据或清零，或者复制到了别的行：pitch（{pitch}）不是元素的个数，\
              第 `r` 行从 `(char *)base + r * pitch` 开始";
