@@ -373,13 +373,13 @@ fn waits_of_the_host_order_operations() {
             RACE,
         ),
         (
-            "host function that tells the program",
+            "host function that sets a flag, polled",
             |p| {
                 p.store(p.a);
-                let told = Box::leak(Box::new(AtomicBool::new(false)));
-                calls! { cuLaunchHostFunc(p.a, Some(tell), (&raw mut *told).cast()); }
+                let done = Box::leak(Box::new(AtomicBool::new(false)));
+                calls! { cuLaunchHostFunc(p.a, Some(set_flag), (&raw mut *done).cast()); }
                 let start = Instant::now();
-                while !told.load(Ordering::Acquire) {
+                while !done.load(Ordering::Acquire) {
                     assert!(start.elapsed() < Duration::from_secs(60));
                     std::thread::yield_now();
                 }
@@ -392,9 +392,9 @@ fn waits_of_the_host_order_operations() {
     ]);
 }
 
-unsafe extern "C" fn tell(told: *mut c_void) {
+unsafe extern "C" fn set_flag(flag: *mut c_void) {
     // SAFETY: the flag is never freed.
-    unsafe { &*told.cast::<AtomicBool>() }.store(true, Ordering::Release);
+    unsafe { &*flag.cast::<AtomicBool>() }.store(true, Ordering::Release);
 }
 
 #[test]

@@ -329,20 +329,31 @@ impl Simulator {
 
     /// Executes an operation that was started, and removes it from the queue, even if it panics.
     fn finish(&self, running_op: RunningOp) {
-        struct CompleteOnDrop<'a>(&'a Simulator, u64, bool);
+        struct CompleteOnDrop<'a> {
+            simulator: &'a Simulator,
+            number: u64,
+            calls_host_function: bool,
+        }
         impl Drop for CompleteOnDrop<'_> {
             fn drop(&mut self) {
                 thread::set_executing(false);
-                self.0.host_access.end_operation(self.1);
-                self.0.stream_order.complete(self.1, self.2);
-                self.0.queue.complete(self.1);
+                let simulator = self.simulator;
+                simulator.host_access.end_operation(self.number);
+                simulator
+                    .stream_order
+                    .complete(self.number, self.calls_host_function);
+                simulator.queue.complete(self.number);
             }
         }
         let RunningOp {
             number, context, ..
         } = running_op;
         thread::set_executing(true);
-        let _guard = CompleteOnDrop(self, number, running_op.op.calls_host_function());
+        let _guard = CompleteOnDrop {
+            simulator: self,
+            number,
+            calls_host_function: running_op.op.calls_host_function(),
+        };
         if self.host_access.is_enabled() {
             self.report_page_accesses();
             self.report_host_findings(self.host_access.begin_operation(number));

@@ -2,8 +2,8 @@
 //! at which the threads are.
 //!
 //! A program that handles SIGINT itself, as Python does, acts on it only after its driver call returns, which an endless
-//! kernel never does. Its handler is called at once, next to the request to end the launch. Without a handler of the
-//! program's, the signal terminates the program when the launch has ended and is reported.
+//! kernel never does. Its handler is called immediately, in addition to the request to end the launch. If the program has
+//! no handler, the signal terminates it when the launch has ended and is reported.
 //!
 //! Warpbook's own programs terminate on Ctrl-C without this, so they do not enable it.
 

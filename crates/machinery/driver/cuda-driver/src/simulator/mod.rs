@@ -3,8 +3,8 @@
 //!
 //! `operation.rs` has the operations of streams and graphs, `thread.rs` the state of a thread. Each of the following
 //! files has the state of one subject: `graphs.rs`, `graph_memory.rs`, `captures.rs`, `pools.rs`, `queue.rs`,
-//! `host_access/`, `stream_order.rs`, `telemetry.rs`, `tables.rs`. This file unites and locks them, and `execute.rs` submits and executes
-//! operations.
+//! `host_access/`, `stream_order.rs`, `telemetry.rs`, `tables.rs`. This file unites and locks them, and `execute.rs`
+//! submits and executes operations.
 
 mod captures;
 mod execute;

@@ -5,7 +5,8 @@
 //! clocks. The state of a word is one of three: no block, one block, or several blocks, and the instructions
 //! that accessed the word's line. The state only ever grows, so the result does not depend on the order of the
 //! blocks or on the host thread that runs them. It is stored as masks, per line of 32 words, because most lines
-//! belong to one block or are only read. A word has 4 bytes, or 1 in programs with narrower accesses. A block is stored as its index plus 1, so that 0 means no block.
+//! belong to one block or are only read. A word has 4 bytes, or 1 in programs with narrower accesses. A block is
+//! stored as its index plus 1, so that 0 means no block.
 
 use crate::lanes::active;
 use crate::memory::lock;
