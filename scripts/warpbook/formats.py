@@ -23,6 +23,7 @@ RUNS = {
     "crates/cuda-run/tests/programs/mistakes.cu": {"error": 4, "warning": 1},
     "crates/cuda-run/tests/programs/failures.cu": {"error": 14, "warning": 0},
     "crates/cuda-run/tests/programs/endless.cu": {"error": 1, "warning": 0},
+    "crates/cuda-run/tests/programs/undeclared.cu": {"error": 2, "warning": 0},
 }
 
 

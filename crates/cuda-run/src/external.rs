@@ -16,7 +16,8 @@ use telemetry::{EventLog, Summary, wire};
 
 use crate::flags::Flags;
 use crate::run::{
-    check_output_paths, exit_status, probe_gpu, report, set_simulated_device, text_options,
+    check_output_paths, exit_status, probe_gpu, report, report_failure, set_simulated_device,
+    text_options,
 };
 use crate::simulator_dir::{LIBRARY_PATH_VAR, SimulatorDir};
 use crate::supervise::{Exit, wait_with_limit};
@@ -34,15 +35,27 @@ pub fn run(flags: &Flags) -> Result<i32> {
         );
     }
     check_output_paths(flags)?;
+    let flags = &with_checks(flags);
+    let mut gpu = None;
+    let (exit, processes) =
+        start(flags, &mut gpu).inspect_err(|error| report_failure(flags, gpu.as_ref(), error))?;
+    let gpu = gpu.context("no GPU was opened")?;
+    let summary = processes.combined();
+    report(flags, &gpu, (&exit, &summary), &processes.text(flags, &gpu))?;
+    Ok(exit_status(flags, &exit, &summary))
+}
+
+/// Runs the program, on the GPU that is returned in `opened`.
+fn start(flags: &Flags, opened: &mut Option<GpuInfo>) -> Result<(Exit, Processes)> {
     set_simulated_device(flags);
     if std::env::var_os("CUDA_BACKEND").is_none_or(|backend| backend.is_empty()) {
         // SAFETY: no other thread has been started that could read the environment.
         unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
     }
     let stop_requested = interrupt::leave_to_child()?;
-    let gpu = probe_gpu()?;
+    let gpu = &*opened.insert(probe_gpu()?);
     if !flags.show.quiet {
-        note(&gpu);
+        note(gpu);
     }
     let simulated = gpu.time == Clock::Modelled;
     if !simulated {
@@ -50,7 +63,6 @@ pub fn run(flags: &Flags) -> Result<i32> {
             "CUDA_BACKEND=gpu: the program runs on NVIDIA's driver, so cuda-run cannot report on its kernels",
         );
     }
-    let flags = &with_checks(flags);
     let directory = SimulatorDir::new()?;
     let mut command = command(flags)?;
     if simulated {
@@ -69,9 +81,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
     if let Some(file) = &flags.log {
         processes.write_log(file)?;
     }
-    let summary = processes.combined();
-    report(flags, &gpu, (&exit, &summary), &processes.text(flags, &gpu))?;
-    Ok(exit_status(flags, &exit, &summary))
+    Ok((exit, processes))
 }
 
 /// Adds the checks requested by `CUDA_SIM_CHECK` if the command line requests none.

@@ -9,6 +9,19 @@ use clap::{Args, Parser, ValueEnum};
 use cuda_driver::MAX_DEVICES;
 use telemetry::Api;
 
+/// The end of the help text.
+const EXIT_STATUS: &str = "\
+Exit status, by the first line that applies:
+  2      the command line is invalid
+  1      the program cannot be compiled or run
+  130    Ctrl-C interrupted a program that was compiled from FILE
+  124    the program reached its time limit
+  128+N  signal N ended the program, such as 139 after SIGSEGV
+  other  the program's own exit status, if it is not 0, even if a check found an error
+  1      a check found an error, or with --check a call failed, whose error the program ignored (unless --api=none),
+         a launch failed, or a kernel does not load; or a result differs from the launch plan
+  0      otherwise; warnings and notes never change the exit status";
+
 /// Compiles a CUDA program with clang, without NVIDIA's CUDA Toolkit, and runs it on the GPU, or on the
 /// simulator if there is no GPU. A report on its kernels is printed to standard error when it has exited
 ///
@@ -22,7 +35,8 @@ use telemetry::Api;
 #[command(
     name = "cuda-run",
     override_usage = "cuda-run [FLAGS] FILE… [-- PROGRAM ARGUMENTS]\n       \
-                      cuda-run [FLAGS] -- PROGRAM [ARGUMENTS]"
+                      cuda-run [FLAGS] -- PROGRAM [ARGUMENTS]",
+    after_help = EXIT_STATUS
 )]
 pub struct Flags {
     /// The program's source files: .cu, .cpp and .c. A single .cu file without a main but with a launch plan
@@ -91,7 +105,7 @@ pub struct OutputFlags {
     pub format: Format,
 
     /// Write a JSON record (docs/records/cuda-run.schema.json) to FILE in addition to the report; without FILE the same
-    /// as --format json
+    /// as --format json. After a blank, the name of FILE must end with .json
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub json: Option<PathBuf>,
 

@@ -35,9 +35,6 @@ use chapter::interrupt;
 use clap::Parser as _;
 use common::error::{describe, note};
 
-/// Exit status if the program cannot be compiled or run.
-const FAILURE: i32 = 1;
-
 /// Exit status for an invalid command line, the same as clap's.
 const USAGE: i32 = 2;
 
@@ -64,6 +61,6 @@ fn main() {
     }
     process::exit(status.unwrap_or_else(|error| {
         note(format_args!("error: {}", describe(&error)));
-        FAILURE
+        run::FAILURE
     }));
 }

@@ -1,6 +1,10 @@
-//! Translation of nvcc's flags, which users paste from other build scripts, to this program's flags.
+//! Translation of nvcc's flags, which users paste from other build scripts, to this program's flags; and the values of
+//! this program's own flags that could be taken for source files.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use crate::compile::is_source;
 
 /// The translation of one of nvcc's flags.
 #[derive(Clone, Copy)]
@@ -122,13 +126,25 @@ const UNSUPPORTED_LIBRARIES: [&str; 12] = [
     "nvToolsExt",
 ];
 
+/// This program's flags whose value is optional.
+const OPTIONAL_VALUES: [&str; 3] = ["--json", "--check", "--profile"];
+
+/// This program's flags that name files to write, with an example of a value.
+const OUTPUT_FILES: [(&str, &str); 5] = [
+    ("--json", "=report.json"),
+    ("--sarif", " report.sarif"),
+    ("--junit", " report.xml"),
+    ("--log", " calls.log"),
+    ("--plot", " times"),
+];
+
 /// Translates nvcc's flags in a command line to this program's own.
 ///
 /// # Errors
 ///
 /// Fails if a flag is not supported or its value is not valid.
 pub fn translate(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, String> {
-    let mut args = args.into_iter();
+    let mut args = args.into_iter().peekable();
     let mut translated: Vec<OsString> = args.next().into_iter().collect();
     let mut is_short_value = false;
     while let Some(arg) = args.next() {
@@ -165,6 +181,13 @@ pub fn translate(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsStrin
         let Some((_, translation)) = entry else {
             // One of this program's own flags, or an unknown one that clap reports.
             is_short_value = !is_long && matches!(flag_text, "I" | "D" | "U" | "O" | "l" | "L");
+            let flag = &text[..text.len() - joined.map_or(0, |value| value.len() + 1)];
+            let is_value = takes_next(flag, joined, args.peek().map(OsString::as_os_str))?;
+            let mut arg = arg.clone();
+            if let Some(value) = args.next_if(|_| is_value) {
+                arg.push("=");
+                arg.push(value);
+            }
             translated.push(arg);
             continue;
         };
@@ -187,6 +210,51 @@ pub fn translate(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsStrin
         translated.extend(translate_value(text, *translation, &value)?);
     }
     Ok(translated)
+}
+
+/// Returns true if the next argument is the value of one of this program's flags although it does not follow a `=`:
+/// `--json report.json`.
+///
+/// # Errors
+///
+/// Fails if a source file is where a value is expected, or the reverse.
+fn takes_next(flag: &str, joined: Option<&str>, next: Option<&OsStr>) -> Result<bool, String> {
+    let next = next.map(Path::new);
+    let next =
+        next.filter(|next| *next == "-" || !next.as_os_str().as_encoded_bytes().starts_with(b"-"));
+    let shown = |file: &Path| file.display().to_string();
+    if OPTIONAL_VALUES.contains(&flag)
+        && joined.is_none()
+        && let Some(next) = next
+    {
+        if is_source(next) {
+            return Ok(false);
+        }
+        let is_json = next == "-"
+            || next
+                .extension()
+                .is_some_and(|extension| extension == "json");
+        if flag == "--json" && is_json {
+            return Ok(true);
+        }
+        let next = shown(next);
+        return Err(format!(
+            "{next} is not a source file (.cu, .cpp, .c). If it is the value of {flag}, write {flag}={next}; to run a \
+             compiled program, write it after --: cuda-run {flag} -- {next}"
+        ));
+    }
+    let example = OUTPUT_FILES.iter().find(|(name, _)| *name == flag);
+    let value = joined
+        .map(Path::new)
+        .or(next)
+        .filter(|value| is_source(value));
+    if let (Some((_, example)), Some(source)) = (example, value) {
+        let source = shown(source);
+        return Err(format!(
+            "{flag} needs the name of a file to write, but {source} is a source file: write {flag}{example} {source}"
+        ));
+    }
+    Ok(false)
 }
 
 /// Translates a flag with a value.
@@ -305,6 +373,16 @@ mod tests {
                 "--default-stream per-thread",
                 "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1",
             ),
+            (
+                "--json o.json --sarif o.sarif a.cu",
+                "--json=o.json --sarif o.sarif a.cu",
+            ),
+            (
+                "--json a.cu --json - --check b.cu",
+                "--json a.cu --json=- --check b.cu",
+            ),
+            ("a.cu --check --json", "a.cu --check --json"),
+            ("--profile -- ./a", "--profile -- ./a"),
         ] {
             let args: Vec<&str> = nvcc.split(' ').collect();
             assert_eq!(translate_line(&args).unwrap(), expected, "{nvcc}");
@@ -324,6 +402,12 @@ mod tests {
             ),
             ("--library curand", "-lcurand: cuda-run provides"),
             ("-gencode sm_70", "missing arch=compute_"),
+            ("--sarif a.cu", "write --sarif report.sarif a.cu"),
+            ("--junit=a.cu b.cu", "write --junit report.xml a.cu"),
+            ("--json=a.cu", "write --json=report.json a.cu"),
+            ("--json out a.cu", "write --json=out;"),
+            ("--check mem,race a.cu", "write --check=mem,race;"),
+            ("--profile ./a", "cuda-run --profile -- ./a"),
             ("-m32", "64-bit"),
             ("-rdc=yes", "yes: expected true or false"),
             ("-arch", "-arch needs a value"),

@@ -7,11 +7,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow};
 use common::Gpu;
 use common::error::note;
+use cuda_driver::CallSite;
 use launch_plan::contents::verify;
 use launch_plan::devices::DriverModule;
 use launch_plan::plan::{self, Text};
 use launch_plan::{Execution, PlanError, ResolvedPlan};
 use telemetry::wire::{Event, EventWriter};
+use telemetry::{Level, Problem};
+
+use crate::compile::SourceError;
 
 /// A file with a launch plan.
 pub struct PlanFile {
@@ -81,11 +85,18 @@ impl PlanFile {
 
     /// Adds the file and the line to an error: `add.cu:12: …`.
     fn with_location(&self, error: &PlanError) -> anyhow::Error {
-        let file = self.file.display();
-        match error.line {
-            0 => anyhow!("{file}: {}", error.message),
-            line => anyhow!("{file}:{line}: {}", error.message),
-        }
+        let file = self.file.display().to_string();
+        let text = match error.line {
+            0 => format!("{file}: {}", error.message),
+            line => format!("{file}:{line}: {}", error.message),
+        };
+        let line = u32::try_from(error.line).unwrap_or(u32::MAX).max(1);
+        let problem = Problem {
+            location: Some(CallSite { file, line }),
+            ..Problem::new("invalid-plan", "compile", Level::Error, &error.message)
+        };
+        let problems = vec![problem];
+        SourceError { text, problems }.into()
     }
 }
 

@@ -8,18 +8,22 @@ use anyhow::{Context as _, Error, Result, anyhow, bail, ensure};
 use chapter::file::{self, AtomicFile};
 use chapter::{interrupt, rerun};
 use common::Gpu;
-use common::error::note;
+use common::error::{describe, note};
 use common::gpu::GpuInfo;
+use cuda_driver::CallSite;
 use launch_plan::plan;
 use telemetry::record::Run;
 use telemetry::text::{Order, TextOptions};
-use telemetry::{EventLog, Summary, wire};
+use telemetry::{EventLog, Level, Problem, Summary, wire};
 
-use crate::compile::{Compiler, Goal};
+use crate::compile::{Compiler, Goal, SourceError, undefined_symbol};
 use crate::flags::Flags;
 use crate::formats::Report;
 use crate::plan::PlanFile;
 use crate::supervise::{Exit, Process};
+
+/// Exit status if the program cannot be compiled or run.
+pub const FAILURE: i32 = 1;
 
 /// Exit status if a check found an error but the program itself succeeded.
 const FINDINGS_STATUS: i32 = 1;
@@ -32,14 +36,27 @@ const FINDINGS_STATUS: i32 = 1;
 pub fn run(flags: &Flags) -> Result<i32> {
     check_output_paths(flags)?;
     let _tidy = interrupt::cleanup_guard();
+    let mut gpu = None;
+    let (exit, summary) = compile_and_run(flags, &mut gpu)
+        .inspect_err(|error| report_failure(flags, gpu.as_ref(), error))?;
+    let gpu = gpu.context("no GPU was opened")?;
+    let rerun_command = rerun::plain_command(std::env::args_os());
+    let options = text_options(flags, Order::FirstLaunch, rerun_command);
+    let text = summary.text(&options, &gpu);
+    report(flags, &gpu, (&exit, &summary), &text)?;
+    Ok(exit_status(flags, &exit, &summary))
+}
+
+/// Compiles and runs the program, on the GPU that is returned in `opened`.
+fn compile_and_run(flags: &Flags, opened: &mut Option<GpuInfo>) -> Result<(Exit, Summary)> {
     let plan = find_plan(flags)?;
     if plan.is_none() && !cfg!(unix) {
         bail!("cuda-run compiles programs only on Linux and macOS; on Windows, use WSL");
     }
     set_simulated_device(flags);
-    let gpu = probe_gpu()?;
+    let gpu = &*opened.insert(probe_gpu()?);
     if !flags.show.quiet {
-        note(&gpu);
+        note(gpu);
     }
     let compiler = Compiler::find(&flags.compile, gpu.compute_capability)?;
     let compiled = compiler.compile(
@@ -60,7 +77,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
         flags,
         compiled: &compiled.file,
         plan: plan.as_deref(),
-        gpu: &gpu,
+        gpu,
     };
     let completed = process.run()?;
     let summary = wire::read(&completed.events)
@@ -69,11 +86,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
     if let Some(reason) = &summary.load_error {
         return Err(explain_load_error(&compiler, &flags.files, reason));
     }
-    let rerun_command = rerun::plain_command(std::env::args_os());
-    let options = text_options(flags, Order::FirstLaunch, rerun_command);
-    let text = summary.text(&options, &gpu);
-    report(flags, &gpu, (&completed.exit, &summary), &text)?;
-    Ok(exit_status(flags, &completed.exit, &summary))
+    Ok((completed.exit, summary))
 }
 
 /// Returns the exit status of cuda-run for a program's exit and report.
@@ -118,24 +131,14 @@ pub fn report(
         note(format_args!("\n{text}"));
     }
     let problems = summary.problems(checks.is_some(), show.api(), reason.as_deref());
-    let report = Report {
+    write_formats(&Report {
         flags,
-        gpu,
+        gpu: Some(gpu),
         summary,
         problems: &problems,
         status: exit_status(flags, exit, summary),
-        run: &run_record(flags, exit),
-    };
-    for (format, flag, file) in show.files() {
-        let text = report.format(format)?;
-        write_file(file, &text)
-            .with_context(|| format!("{flag}: cannot write {}", file.display()))?;
-    }
-    if let Some(format) = stdout_format {
-        let text = report.format(format)?;
-        let written = io::stdout().write_all(text.as_bytes());
-        written.context("cannot write the report to standard output")?;
-    }
+        run: &run_record(flags, Some(exit)),
+    })?;
     if let Some(plot) = &show.report.plot
         && !interrupt::is_shutting_down()
     {
@@ -149,13 +152,56 @@ pub fn report(
     Ok(())
 }
 
+/// Writes the machine-readable formats for a program that was not run. The error itself is printed later.
+pub fn report_failure(flags: &Flags, gpu: Option<&GpuInfo>, error: &Error) {
+    if interrupt::is_shutting_down() {
+        return;
+    }
+    let problems = match error.downcast_ref::<SourceError>() {
+        Some(error) => error.problems.clone(),
+        None => vec![Problem::new(
+            "not-run",
+            "run",
+            Level::Error,
+            &describe(error),
+        )],
+    };
+    let written = write_formats(&Report {
+        flags,
+        gpu,
+        summary: &Summary::default(),
+        problems: &problems,
+        status: FAILURE,
+        run: &run_record(flags, None),
+    });
+    if let Err(error) = written {
+        note(format_args!("error: {}", describe(&error)));
+    }
+}
+
+/// Writes the requested formats, to files and to standard output.
+fn write_formats(report: &Report) -> Result<()> {
+    let show = &report.flags.show;
+    for (format, flag, file) in show.files() {
+        let text = report.format(format)?;
+        write_file(file, &text)
+            .with_context(|| format!("{flag}: cannot write {}", file.display()))?;
+    }
+    if let Some(format) = show.stdout_format() {
+        let text = report.format(format)?;
+        let written = io::stdout().write_all(text.as_bytes());
+        written.context("cannot write the report to standard output")?;
+    }
+    Ok(())
+}
+
 /// Writes a file atomically, even after an interrupt, for which the exit waits until the report is complete.
 fn write_file(path: &Path, text: &str) -> io::Result<()> {
     AtomicFile::new(path, |writer| writer.write_all(text.as_bytes()))?.persist()
 }
 
-/// Describes the run for the record.
-fn run_record(flags: &Flags, exit: &Exit) -> Run {
+/// Describes the run for the record. `exit` is `None` if the program was not run.
+fn run_record(flags: &Flags, exit: Option<&Exit>) -> Run {
     let files = flags.files.iter().map(|file| file.display().to_string());
     let args = flags.arguments.iter();
     let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
@@ -167,8 +213,8 @@ fn run_record(flags: &Flags, exit: &Exit) -> Run {
     Run {
         program,
         arguments: args.collect(),
-        status: Some(exit.code()),
-        ended: exit.reason(),
+        status: exit.map(Exit::code),
+        ended: exit.and_then(Exit::reason),
     }
 }
 
@@ -254,17 +300,22 @@ fn explain_load_error(compiler: &Compiler, files: &[PathBuf], reason: &str) -> E
         return anyhow!("cannot load the program: {reason}");
     }
     let lines = unresolved.iter().map(|function| {
-        let call_site = match function.location.as_str() {
-            "" => String::new(),
-            location => format!(" (called in {location})"),
+        let call_site = match &function.location {
+            None => String::new(),
+            Some(CallSite { file, line }) => format!(" (called in {file}:{line})"),
         };
         format!("{}{call_site} {}", function.name, hint(&function.name))
     });
     let lines: Vec<String> = lines.collect();
-    anyhow!(
+    let text = format!(
         "cannot load the program: undefined functions:\n{}",
         lines.join("\n")
-    )
+    );
+    let problems = unresolved
+        .into_iter()
+        .map(|function| undefined_symbol(&function.name, &hint(&function.name), function.location));
+    let problems = problems.collect();
+    SourceError { text, problems }.into()
 }
 
 fn file_list(files: &[PathBuf]) -> String {

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
+use cuda_driver::CallSite;
+use telemetry::{Level, Problem};
 
-use super::Compiler;
 use super::pass::{CUDA_ARGS, patch_ptx};
+use super::{Compiler, SourceError, parse_location};
 use crate::flags::CompileFlags;
 
 /// Returns the linker's arguments except the objects.
@@ -49,13 +51,22 @@ pub fn link_library(compiler: &Compiler, objects: &[PathBuf], dir: &Path) -> Res
     let output = command.output().context("cannot start clang to link")?;
     let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        bail!(
-            "cannot link the program:\n{}{}",
-            stderr.trim_end(),
-            remedy(&stderr)
-        );
+        let message = format!("{}{}", stderr.trim_end(), remedy(&stderr));
+        let problem = Problem {
+            location: stderr.lines().find_map(location_in),
+            ..Problem::new("link-error", "compile", Level::Error, &message)
+        };
+        bail!(SourceError {
+            text: format!("cannot link the program:\n{message}"),
+            problems: vec![problem],
+        });
     }
     Ok(library)
+}
+
+/// Returns the source location in a linker's message: "/usr/bin/ld: ./main.cu:12: multiple definition of `f'".
+fn location_in(line: &str) -> Option<CallSite> {
+    line.split(": ").find_map(parse_location)
 }
 
 /// Returns advice if the linker does not find a library that clang itself requires.
@@ -70,11 +81,11 @@ fn remedy(stderr: &str) -> &'static str {
     }
 }
 
-/// An undefined function and the location of a call, if it is known: `main.cu:12`.
+/// An undefined function and the location of a call, if it is known.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnresolvedFunction {
     pub name: String,
-    pub location: String,
+    pub location: Option<CallSite>,
 }
 
 impl Compiler<'_> {
@@ -131,19 +142,14 @@ fn parse_unresolved(stderr: &str) -> Vec<UnresolvedFunction> {
     functions
 }
 
-/// Adds a function unless it is already listed. The location is kept only if it ends with a line number.
+/// Adds a function unless it is already listed.
 fn add_unresolved(functions: &mut Vec<UnresolvedFunction>, name: &str, location: &str) {
     if functions.iter().any(|existing| existing.name == name) {
         return;
     }
-    let is_line = |location: &str| {
-        let number = location.rsplit(':').next().unwrap_or_default();
-        number.parse::<u32>().is_ok()
-    };
-    let location = location.trim().trim_start_matches("./");
     functions.push(UnresolvedFunction {
         name: name.to_owned(),
-        location: if is_line(location) { location } else { "" }.to_owned(),
+        location: parse_location(location.trim()),
     });
 }
 
@@ -266,8 +272,10 @@ mod tests {
     use super::*;
 
     fn function(name: &str, location: &str) -> UnresolvedFunction {
-        let [name, location] = [name, location].map(str::to_owned);
-        UnresolvedFunction { name, location }
+        UnresolvedFunction {
+            name: name.to_owned(),
+            location: parse_location(location),
+        }
     }
 
     #[test]
@@ -301,6 +309,18 @@ mod tests {
             assert!(remedy(stderr).contains("libomp-dev"), "{stderr}");
         }
         assert_eq!(remedy("/usr/bin/ld: cannot find -lcublas"), "");
+    }
+
+    #[test]
+    fn the_location_in_a_linker_error_is_found() {
+        for line in [
+            "././b.cu:1: multiple definition of `main'; 0.o:./a.cu:2: first defined here",
+            "/usr/bin/ld: b.cu:1: multiple definition of `main'",
+        ] {
+            let location = location_in(line).expect("a location");
+            assert_eq!((&*location.file, location.line), ("b.cu", 1));
+        }
+        assert_eq!(location_in("/usr/bin/ld: 1.o: in function `main':"), None);
     }
 
     #[test]

@@ -9,14 +9,18 @@ mod link;
 mod pass;
 mod undefined;
 
+use std::error::Error;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, iter, panic, thread};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use common::gpu::Capability;
+use cuda_driver::CallSite;
 use kernel_build::{Clang, install_command};
+use telemetry::{Level, Problem};
 use tempfile::TempDir;
 
 use crate::flags::CompileFlags;
@@ -40,6 +44,40 @@ pub struct Compiled {
     pub diagnostics: String,
     /// The directory of `file`, if the output could not be cached.
     _dir: Option<TempDir>,
+}
+
+/// An error in the program's sources.
+#[derive(Debug)]
+pub struct SourceError {
+    /// The message for the terminal, such as the compiler's output.
+    pub text: String,
+    /// The errors one by one, with their lines.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Error for SourceError {}
+
+/// Creates the problem of an undefined function or variable; the message follows its name.
+pub fn undefined_symbol(name: &str, message: &str, location: Option<CallSite>) -> Problem {
+    let message = format!("{name} {message}");
+    Problem {
+        location,
+        ..Problem::new("undefined-symbol", "compile", Level::Error, &message)
+    }
+}
+
+/// Parses a location such as `./main.cu:12`.
+fn parse_location(text: &str) -> Option<CallSite> {
+    let (file, line) = text.trim_start_matches("./").rsplit_once(':')?;
+    let line = line.parse().ok().filter(|&line| line > 0)?;
+    let file = file.to_owned();
+    Some(CallSite { file, line })
 }
 
 /// The compiler and its configuration.
@@ -164,11 +202,13 @@ impl<'a> Compiler<'a> {
             output.sources.extend(compiled.sources);
         }
         if !errors.is_empty() || objects.len() < files.len() {
-            bail!(
+            let text = format!(
                 "{} does not compile:\n{}",
                 self.clang.name(),
                 errors.trim_end()
             );
+            let problems = pass::problems(&errors);
+            bail!(SourceError { text, problems });
         }
         let is_linked = goal == Goal::Library && self.flags.link_kernels && !kernels.is_empty();
         if is_linked {
@@ -201,10 +241,19 @@ impl<'a> Compiler<'a> {
         } else {
             "\nTo use functions and variables of another file in kernels, link all kernels with -rdc=true."
         };
-        bail!(
+        let lines: Vec<String> = undefined.iter().map(ToString::to_string).collect();
+        let text = format!(
             "undefined functions or variables in the kernels:\n{}{remedy}",
-            undefined.join("\n")
+            lines.join("\n")
         );
+        let message = format!("is used in a kernel and not defined{remedy}");
+        let problems = undefined.into_iter();
+        let problems =
+            problems.map(|symbol| undefined_symbol(&symbol.name, &message, symbol.location));
+        bail!(SourceError {
+            text,
+            problems: problems.collect()
+        });
     }
 
     fn passes(&self, files: &[PathBuf], goal: Goal) -> Vec<pass::SourceFile> {
@@ -220,6 +269,11 @@ struct CompileOutput {
     file: PathBuf,
     diagnostics: String,
     sources: Vec<PathBuf>,
+}
+
+/// Returns true if a file has the extension of a source file.
+pub fn is_source(file: &Path) -> bool {
+    pass::language(file).is_ok()
 }
 
 /// Returns the directory with the CUDA headers, in the workspace that this program was built in.

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
+use cuda_driver::CallSite;
+use telemetry::{Level, Problem, Related};
 
-use super::{Compiler, Goal};
+use super::{Compiler, Goal, parse_location};
 
 /// The language of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -377,6 +379,83 @@ fn is_summary_line(line: &str) -> bool {
         && line.ends_with('.')
 }
 
+/// Returns the errors in clang's messages. An error in a header that several files include is one problem.
+pub fn problems(messages: &str) -> Vec<Problem> {
+    let messages = split_messages(&strip_colors(messages));
+    let mut problems: Vec<Problem> = Vec::new();
+    for problem in messages.iter().filter_map(|text| problem(text)) {
+        let is_same = |known: &&mut Problem| {
+            (known.headline(), &known.location, known.column)
+                == (problem.headline(), &problem.location, problem.column)
+        };
+        match problems.iter_mut().find(is_same) {
+            Some(known) => known.count += 1,
+            None => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return problems;
+    }
+    let text = messages.concat();
+    let text = text.trim_end();
+    vec![Problem::new("compile-error", "compile", Level::Error, text)]
+}
+
+/// Converts one message, with its notes; `None` for a warning.
+fn problem(message: &str) -> Option<Problem> {
+    let (mut error, mut related) = (None, Vec::new());
+    for line in message.lines() {
+        let is_error = |kind| Some((kind, line.split_once(&format!(": {kind}: "))?));
+        let include = line.strip_prefix("In file included from ");
+        if let Some(location) =
+            include.and_then(|place| parse_location(place.trim_end_matches(':')))
+        {
+            let message = "included here".to_owned();
+            related.push(Related { location, message });
+        } else if let Some((_, (place, text))) =
+            ["fatal error", "error"].into_iter().find_map(is_error)
+            && error.is_none()
+        {
+            error = Some((place, text));
+        } else if let Some((place, text)) = line.split_once(": note: ")
+            && let Some((location, _)) = line_and_column(place)
+        {
+            let message = text.to_owned();
+            related.push(Related { location, message });
+        }
+    }
+    let (place, text) = error?;
+    let mut text = text.to_owned();
+    let place = line_and_column(place);
+    if let Some((CallSite { file, line }, _)) = &place {
+        text += &format!("\nat {file}:{line}");
+    }
+    for Related { location, message } in &related {
+        text += &format!("\n{message}: {}:{}", location.file, location.line);
+    }
+    let (location, column) = place.unzip();
+    Some(Problem {
+        location,
+        column,
+        related,
+        ..Problem::new("compile-error", "compile", Level::Error, &text)
+    })
+}
+
+/// Parses a location such as `main.cu:12:7`. The compiler counts columns in bytes, and this function in characters.
+fn line_and_column(text: &str) -> Option<(CallSite, u32)> {
+    let (location, column) = text.rsplit_once(':')?;
+    let location = parse_location(location)?;
+    let column: usize = column.parse().ok().filter(|&column| column > 0)?;
+    let source = fs::read(&location.file).unwrap_or_default();
+    let line = source.split(|&byte| byte == b'\n');
+    let line = line.into_iter().nth(location.line as usize - 1);
+    let before = line.and_then(|line| line.get(..column - 1));
+    let before = before.map(|bytes| String::from_utf8_lossy(bytes).chars().count());
+    let column = before.map_or(column, |characters| characters + 1);
+    Some((location, u32::try_from(column).unwrap_or(u32::MAX)))
+}
+
 /// Removes terminal color sequences.
 fn strip_colors(text: &str) -> String {
     let mut stripped = String::new();
@@ -460,6 +539,45 @@ mod tests {
     fn messages_of_one_pass_are_kept() {
         let other = WARNING.replace(":3:", ":4:");
         assert_eq!(merge_messages(WARNING, &other), format!("{WARNING}{other}"));
+    }
+
+    #[test]
+    fn the_errors_in_messages_have_lines_and_columns() {
+        let fatal = "a:b.cu:2:10: fatal error: 'c.h' file not found\n";
+        let again = ERROR.replace("a.cu", "c.cu");
+        let problems = problems(&format!("{WARNING}{ERROR}{fatal}{again}"));
+        assert_eq!(problems[0].count, 2);
+        let places = problems.iter().map(|problem| {
+            let location = problem.location.clone().expect("a location");
+            (location.file, location.line, problem.column)
+        });
+        let places: Vec<_> = places.collect();
+        let expected = [("b.h", 1, Some(2)), ("a:b.cu", 2, Some(10))];
+        assert_eq!(
+            places,
+            expected.map(|(file, line, column)| (file.to_owned(), line, column))
+        );
+        let message = "no\nat b.h:1\nincluded here: a.cu:1\nhere: b.h:9";
+        assert_eq!(problems[0].message, message);
+        let related: Vec<u32> = problems[0]
+            .related
+            .iter()
+            .map(|place| place.location.line)
+            .collect();
+        assert_eq!(related, [1, 9]);
+    }
+
+    #[test]
+    fn errors_without_a_location_are_kept() {
+        for text in [
+            "clang: error: unknown argument: '-x'\n",
+            "clang exited with signal 9\n",
+        ] {
+            let [problem] = &problems(text)[..] else {
+                panic!("{text}");
+            };
+            assert!(problem.location.is_none() && text.trim_end().ends_with(&problem.message));
+        }
     }
 
     #[test]

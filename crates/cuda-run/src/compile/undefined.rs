@@ -1,14 +1,34 @@
 //! Functions and variables that kernels use but no file of the program defines.
 
 use std::collections::HashMap;
+use std::fmt;
 
+use cuda_driver::CallSite;
 use cuda_driver::names::with_parameters;
 
 /// Functions that the driver provides.
 const DRIVER_FUNCTIONS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
 
-/// Lists the undefined symbols of a module with the location of their first use: `main.cu:12`.
-pub fn undefined(ptx: &str) -> Vec<String> {
+/// An undefined symbol.
+pub struct Undefined {
+    /// The kind and the name: `function twice(int)`.
+    pub name: String,
+    /// The location of the first use.
+    pub location: Option<CallSite>,
+}
+
+impl fmt::Display for Undefined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        match &self.location {
+            Some(CallSite { file, line }) => write!(f, " (used in {file}:{line})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Lists the undefined symbols of a module.
+pub fn undefined(ptx: &str) -> Vec<Undefined> {
     let mut names: Vec<(&str, &str)> = Vec::new();
     let mut files: HashMap<&str, &str> = HashMap::new();
     for line in ptx.lines().map(str::trim) {
@@ -35,12 +55,9 @@ pub fn undefined(ptx: &str) -> Vec<String> {
         }
     }
     names.retain(|(_, name)| !DRIVER_FUNCTIONS.contains(name));
-    let uses = names.iter().map(|(kind, name)| {
-        let location = match first_use(ptx, name, &files) {
-            Some(location) => format!(" (used in {location})"),
-            None => String::new(),
-        };
-        format!("{} {}{location}", kind, with_parameters(name))
+    let uses = names.iter().map(|(kind, name)| Undefined {
+        name: format!("{kind} {}", with_parameters(name)),
+        location: first_use(ptx, name, &files),
     });
     uses.collect()
 }
@@ -51,7 +68,7 @@ fn is_name_char(c: char) -> bool {
 }
 
 /// Returns the source location of the first instruction that contains this name.
-fn first_use(ptx: &str, name: &str, files: &HashMap<&str, &str>) -> Option<String> {
+fn first_use(ptx: &str, name: &str, files: &HashMap<&str, &str>) -> Option<CallSite> {
     let mut location = None;
     for line in ptx.lines().map(str::trim) {
         if let Some(rest) = line.strip_prefix(".loc") {
@@ -62,8 +79,10 @@ fn first_use(ptx: &str, name: &str, files: &HashMap<&str, &str>) -> Option<Strin
             continue;
         } else if line.split(|c| !is_name_char(c)).any(|word| word == name) {
             let (file, number) = location?;
-            let file = files.get(file)?.trim_start_matches("./");
-            return Some(format!("{file}:{number}"));
+            return Some(CallSite {
+                file: files.get(file)?.trim_start_matches("./").to_owned(),
+                line: number.parse().ok()?,
+            });
         }
     }
     None
@@ -113,8 +132,10 @@ mod tests {
 
     #[test]
     fn undefined_symbols_are_reported_with_their_first_use() {
+        let symbols = undefined(PTX);
+        let symbols: Vec<String> = symbols.iter().map(ToString::to_string).collect();
         assert_eq!(
-            undefined(PTX),
+            symbols,
             [
                 "function twice(int) (used in main.cu:12)",
                 "function stop (used in main.cu:14)",

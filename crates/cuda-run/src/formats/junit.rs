@@ -1,10 +1,13 @@
 //! JUnit's XML, as test reports in CI read it: a test case for each kernel and check, and for each check of the whole
 //! program. It is valid under the schemas of Jenkins and of Ant.
 
-use std::fmt::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::borrow::Cow;
+use std::io;
+use std::time::SystemTime;
 
 use cuda_driver::Check;
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
 use telemetry::{Level, Problem};
 
 use super::Report;
@@ -15,58 +18,141 @@ type Case<'a> = (Option<&'a str>, &'a str);
 /// The case of the program's end.
 const PROGRAM_RUN: Case = (None, "run");
 
-/// Returns the document.
-pub fn document(report: &Report) -> String {
-    let name = report.flags.process_name();
-    let mut text = String::new();
-    let (mut tests, mut failures, mut seconds) = (0, 0, 0.0);
-    for case in cases(report) {
-        let (kernel, check) = case;
-        let class = kernel.map_or_else(|| name.clone(), |kernel| format!("{name}.{kernel}"));
-        let class = escaped(&class);
-        let time = case_seconds(report, case);
-        let _ = write!(
-            text,
-            "    <testcase classname=\"{class}\" name=\"{check}\" time=\"{time:.3}\""
-        );
-        if let Some(failure) = failure(report, case) {
-            let [kind, message, details] = failure.map(|part| escaped(&part));
-            let _ = writeln!(
-                text,
-                ">\n      <failure type=\"{kind}\" message=\"{message}\">{details}</failure>\n    </testcase>"
-            );
-            failures += 1;
-        } else {
-            text += "/>\n";
-        }
-        tests += 1;
-        seconds += time;
-    }
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-         <testsuites>\n  \
-           <testsuite id=\"0\" package=\"cuda-run\" name=\"{name}\" hostname=\"localhost\" timestamp=\"{timestamp}\" \
-         tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" time=\"{seconds:.3}\">\n    \
-             <properties>\n      \
-               <property name=\"gpu\" value=\"{gpu}\"/>\n      \
-               <property name=\"status\" value=\"{status}\"/>\n    \
-             </properties>\n\
-         {text}    \
-             <system-out>{others}</system-out>\n    \
-             <system-err></system-err>\n  \
-           </testsuite>\n\
-         </testsuites>\n",
-        name = escaped(&name),
-        timestamp = timestamp(SystemTime::now()),
-        gpu = escaped(&report.gpu.name),
-        status = report.run.status.unwrap_or_default(),
-        others = escaped(&warnings_and_notes(report.problems)),
-    )
+/// The outcome of a test case.
+enum Outcome {
+    Passed,
+    /// The check did not see all of the kernel or the program, for this reason.
+    Skipped(String),
+    Failed(Failure),
 }
 
-/// Returns the kind, the message and the details of a case's failure; `None` if it has no error. JUnit allows one
-/// failure per case, so several errors are one.
-fn failure(report: &Report, case: Case) -> Option<[String; 3]> {
+/// The errors of a test case. JUnit allows one failure per case, so several errors are one.
+struct Failure {
+    kind: String,
+    message: String,
+    details: String,
+}
+
+/// Returns the document.
+///
+/// # Errors
+///
+/// Fails if the document cannot be formatted.
+pub fn document(report: &Report) -> io::Result<String> {
+    let name = report.flags.process_name();
+    let cases: Vec<(Case, Outcome)> = cases(report)
+        .into_iter()
+        .map(|case| (case, outcome(report, case)))
+        .collect();
+    let count = |is_counted: fn(&Outcome) -> bool| {
+        let counted = cases.iter().filter(|(_, outcome)| is_counted(outcome));
+        counted.count().to_string()
+    };
+    let failed = count(|outcome| matches!(outcome, Outcome::Failed(_)));
+    // A program that was not run has an error, not a failure.
+    let (element, failures, errors) = match report.run.status {
+        Some(_) => ("failure", failed, "0".to_owned()),
+        None => ("error", "0".to_owned(), failed),
+    };
+    let seconds: f64 = cases
+        .iter()
+        .map(|&(case, _)| case_seconds(report, case))
+        .sum();
+    let timestamp = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let attributes = [
+        ("id", "0"),
+        ("package", "cuda-run"),
+        ("name", &printable(&name)),
+        ("hostname", "localhost"),
+        ("timestamp", timestamp.trim_end_matches('Z')),
+        ("tests", &cases.len().to_string()),
+        ("failures", &failures),
+        ("errors", &errors),
+        (
+            "skipped",
+            &count(|outcome| matches!(outcome, Outcome::Skipped(_))),
+        ),
+        ("time", &format!("{seconds:.3}")),
+    ];
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let suites = writer.create_element("testsuites");
+    suites.write_inner_content(|writer| {
+        let suite = writer.create_element("testsuite");
+        suite
+            .with_attributes(attributes)
+            .write_inner_content(|writer| {
+                write_properties(writer, report)?;
+                for ((kernel, check), outcome) in &cases {
+                    let class =
+                        kernel.map_or_else(|| name.clone(), |kernel| format!("{name}.{kernel}"));
+                    let time = case_seconds(report, (*kernel, check));
+                    let case = writer.create_element("testcase").with_attributes([
+                        ("classname", &*printable(&class)),
+                        ("name", check),
+                        ("time", &format!("{time:.3}")),
+                    ]);
+                    match outcome {
+                        Outcome::Passed => case.write_empty()?,
+                        Outcome::Skipped(reason) => case.write_inner_content(|writer| {
+                            let skipped = writer.create_element("skipped");
+                            skipped
+                                .with_attribute(("message", &*printable(reason)))
+                                .write_empty()?;
+                            Ok(())
+                        })?,
+                        Outcome::Failed(failure) => case.write_inner_content(|writer| {
+                            let failed = writer.create_element(element).with_attributes([
+                                ("type", &*failure.kind),
+                                ("message", &*printable(&failure.message)),
+                            ]);
+                            failed
+                                .write_text_content(BytesText::new(&printable(&failure.details)))?;
+                            Ok(())
+                        })?,
+                    };
+                }
+                let others = warnings_and_notes(report.problems);
+                for (stream, text) in [("system-out", &*printable(&others)), ("system-err", "")] {
+                    writer
+                        .create_element(stream)
+                        .write_text_content(BytesText::new(text))?;
+                }
+                Ok(())
+            })?;
+        Ok(())
+    })?;
+    Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned() + "\n")
+}
+
+/// Writes the GPU and the program's exit status, if they are known.
+fn write_properties(writer: &mut Writer<Vec<u8>>, report: &Report) -> io::Result<()> {
+    let gpu = report.gpu.map(|gpu| gpu.name.clone());
+    let status = report.run.status.map(|status| status.to_string());
+    let properties = writer.create_element("properties");
+    properties.write_inner_content(|writer| {
+        for (name, value) in [("gpu", gpu), ("status", status)] {
+            if let Some(value) = value {
+                let property = writer.create_element("property");
+                let attributes = [("name", name), ("value", &*printable(&value))];
+                property.with_attributes(attributes).write_empty()?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn outcome(report: &Report, case: Case) -> Outcome {
+    match (failure(report, case), skip_reason(report, case)) {
+        (Some(failure), _) => Outcome::Failed(failure),
+        (None, Some(reason)) => Outcome::Skipped(reason),
+        (None, None) => Outcome::Passed,
+    }
+}
+
+/// Returns the failure of a case; `None` if it has no error.
+fn failure(report: &Report, case: Case) -> Option<Failure> {
     let problems = report.problems.iter();
     let problems = problems.filter(|problem| problem.severity == Level::Error);
     let problems: Vec<&Problem> = problems
@@ -75,7 +161,11 @@ fn failure(report: &Report, case: Case) -> Option<[String; 3]> {
     let Some(first) = problems.first() else {
         let status = report.run.status.filter(|&status| status != 0)?;
         let message = format!("the program exited with status {status}");
-        return (case == PROGRAM_RUN).then(|| ["exit-status".to_owned(), message.clone(), message]);
+        return (case == PROGRAM_RUN).then(|| Failure {
+            kind: "exit-status".to_owned(),
+            message: message.clone(),
+            details: message,
+        });
     };
     let more = match problems.len() - 1 {
         0 => String::new(),
@@ -85,8 +175,31 @@ fn failure(report: &Report, case: Case) -> Option<[String; 3]> {
         .iter()
         .map(|problem| problem.message.as_str())
         .collect();
-    let message = format!("{}{more}", first.headline());
-    Some([first.kind.clone(), message, texts.join("\n\n")])
+    Some(Failure {
+        kind: first.kind.clone(),
+        message: format!("{}{more}", first.headline()),
+        details: texts.join("\n\n"),
+    })
+}
+
+/// Returns the reason for which a check did not see all of a kernel or of the program; `None` if it did.
+fn skip_reason(report: &Report, case: Case) -> Option<String> {
+    if report.run.status.is_none() {
+        return Some("the program was not run".to_owned());
+    }
+    let Some(kernel) = case.0 else {
+        let stopped = report.run.ended.clone();
+        return stopped.filter(|_| case != PROGRAM_RUN);
+    };
+    let mut faults = report.summary.faults.iter();
+    let fault = faults.find(|fault| {
+        // Overloads have their parameters in their names, but faults name only the function.
+        let name = fault.kernel.as_deref().unwrap_or_default();
+        let rest = kernel.strip_prefix(name).filter(|_| !name.is_empty());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
+    })?;
+    let fault = fault.text.lines().next().unwrap_or_default();
+    Some(format!("a launch of the kernel did not complete: {fault}"))
 }
 
 fn warnings_and_notes(problems: &[Problem]) -> String {
@@ -131,6 +244,9 @@ fn cases<'a>(report: &'a Report) -> Vec<Case<'a>> {
         }
     }
     let mut cases = vec![PROGRAM_RUN, (None, "api")];
+    if report.run.status.is_none() && !report.flags.files.is_empty() {
+        cases.insert(0, (None, "compile"));
+    }
     cases.extend(of_program.iter().map(|check| (None, check.name())));
     for name in names {
         cases.push((Some(name), "run"));
@@ -158,65 +274,24 @@ fn case_seconds(report: &Report, (kernel, check): Case) -> f64 {
     modelled.chain(measured).sum::<f64>() / 1000.0 + 0.0
 }
 
-/// Escapes text for an element or an attribute. Characters that XML cannot contain are replaced.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\n' | '\t' => escaped.push(character),
-            _ if character.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&character) => {
-                escaped.push('\u{fffd}');
-            }
-            _ => escaped.push(character),
-        }
+/// Replaces characters that XML cannot contain.
+fn printable(text: &str) -> Cow<'_, str> {
+    let is_invalid = |character: char| {
+        character.is_control() && !matches!(character, '\n' | '\t')
+            || ('\u{fffe}'..='\u{ffff}').contains(&character)
+    };
+    match text.contains(is_invalid) {
+        true => text.replace(is_invalid, "\u{fffd}").into(),
+        false => text.into(),
     }
-    escaped
-}
-
-/// Formats a time in UTC as `2026-01-31T23:59:59`.
-fn timestamp(time: SystemTime) -> String {
-    let seconds = time
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs();
-    let (days, second) = (seconds / 86400, seconds % 86400);
-    // Days since 1 March of year 0, in eras of 400 years; see Howard Hinnant's "chrono-Compatible Low-Level Date
-    // Algorithms".
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
-    fn timestamps_are_in_utc() {
-        let after = |seconds| timestamp(UNIX_EPOCH + Duration::from_secs(seconds));
-        assert_eq!(after(0), "1970-01-01T00:00:00");
-        assert_eq!(after(951_782_400), "2000-02-29T00:00:00");
-        assert_eq!(after(1_735_689_599), "2024-12-31T23:59:59");
-    }
-
-    #[test]
-    fn special_characters_are_escaped() {
-        assert_eq!(
-            escaped("a<b> && \"c\"\u{1b}"),
-            "a&lt;b&gt; &amp;&amp; &quot;c&quot;\u{fffd}"
-        );
+    fn characters_that_xml_cannot_contain_are_replaced() {
+        assert_eq!(printable("a<b>\n\u{1b}\u{ffff}"), "a<b>\n\u{fffd}\u{fffd}");
     }
 }

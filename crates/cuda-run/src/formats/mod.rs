@@ -8,6 +8,7 @@ use std::{env, path};
 
 use anyhow::Result;
 use common::gpu::GpuInfo;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use telemetry::record::{Record, Run};
 use telemetry::{Level, Problem, Rule, Summary};
 
@@ -16,7 +17,8 @@ use crate::flags::{Flags, Format};
 /// The report on a run.
 pub struct Report<'a> {
     pub flags: &'a Flags,
-    pub gpu: &'a GpuInfo,
+    /// The GPU, or `None` if the program was not run because there is none of this name.
+    pub gpu: Option<&'a GpuInfo>,
     pub summary: &'a Summary,
     pub problems: &'a [Problem],
     /// The exit status of cuda-run.
@@ -35,13 +37,15 @@ impl Report<'_> {
             Format::Text => anyhow::bail!("the report in text is printed as it is"),
             Format::Json => {
                 let report = &self.flags.show.report;
-                let requested = (report.profile, report.check);
+                // A program that was not run was not checked.
+                let checks = report.check.filter(|_| self.run.status.is_some());
+                let requested = (report.profile, checks);
                 let record =
                     Record::new(self.run, self.gpu, requested, self.summary, self.problems);
                 Ok(serde_json::to_string_pretty(&record)? + "\n")
             }
             Format::Sarif => Ok(serde_json::to_string_pretty(&sarif::log(self))? + "\n"),
-            Format::Junit => Ok(junit::document(self)),
+            Format::Junit => Ok(junit::document(self)?),
             Format::Github => Ok(github_commands(self)),
         }
     }
@@ -90,22 +94,31 @@ fn normalized(path: &Path) -> PathBuf {
     normalized
 }
 
+/// The characters that the path of a URI may contain unescaped, apart from letters and digits (RFC 3986, section 3.3).
+const PATH: AsciiSet = NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/')
+    .remove(b':');
+
 /// Converts a path to a URI: a relative reference, or an absolute one for an absolute path.
 fn uri(path: &str) -> String {
-    let mut uri = match path {
-        _ if path.starts_with('/') => "file://".to_owned(),
-        _ if path.contains(':') => "file:///".to_owned(),
-        _ => String::new(),
-    };
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(byte.into());
-            }
-            _ => uri += &format!("%{byte:02X}"),
+    let start = match path {
+        _ if path.starts_with('/') => "file://",
+        _ if Path::new(path).is_absolute() => "file:///",
+        // Otherwise the colon would end a scheme (section 4.2).
+        _ if path
+            .split('/')
+            .next()
+            .is_some_and(|first| first.contains(':')) =>
+        {
+            "./"
         }
-    }
-    uri
+        _ => "",
+    };
+    format!("{start}{}", utf8_percent_encode(path, &PATH))
 }
 
 /// Returns the workflow commands of GitHub Actions that annotate the lines of a pull request, one per problem:
@@ -123,6 +136,9 @@ fn github_commands(report: &Report) -> String {
         if let Some(location) = &problem.location {
             properties.push(("file", root.relative(&location.file)));
             properties.push(("line", location.line.to_string()));
+        }
+        if let Some(column) = problem.column {
+            properties.push(("col", column.to_string()));
         }
         properties.push(("title", title(&rules, problem)));
         let properties = properties.iter();
@@ -165,6 +181,10 @@ mod tests {
     fn special_characters_are_encoded() {
         assert_eq!(uri("my kernels/核.cu"), "my%20kernels/%E6%A0%B8.cu");
         assert_eq!(uri("/usr/a#.h"), "file:///usr/a%23.h");
+        assert_eq!(uri("a b/100%&c?.cu"), "a%20b/100%25%26c%3F.cu");
+        // A colon in the first segment would end a scheme.
+        assert_eq!(uri("a:b.cu"), "./a:b.cu");
+        assert_eq!(uri("a/b:c.cu"), "a/b:c.cu");
     }
 
     #[test]

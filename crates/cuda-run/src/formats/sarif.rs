@@ -29,13 +29,14 @@ pub fn log(report: &Report) -> Value {
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [{
+            "columnKind": "unicodeCodePoints",
             "tool": { "driver": {
                 "name": "cuda-run",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": rules,
             } },
             "invocations": [{
-                "executionSuccessful": report.run.ended.is_none(),
+                "executionSuccessful": report.run.status.is_some() && report.run.ended.is_none(),
                 "exitCode": report.status,
             }],
             "originalUriBaseIds": {
@@ -67,6 +68,9 @@ fn result(
     let mut place = json!({});
     if let Some(location) = location {
         place["physicalLocation"] = physical(location, root);
+    }
+    if let Some(column) = problem.column {
+        place["physicalLocation"]["region"]["startColumn"] = json!(column);
     }
     if let Some(kernel) = &problem.kernel {
         place["logicalLocations"] = json!([{ "name": kernel, "kind": "function" }]);

@@ -57,6 +57,37 @@ pub fn time_limit() -> Result<(), Failed> {
     )
 }
 
+/// The time limit and signals take precedence over the program's own exit status, and that over findings.
+pub fn precedence() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    for (statement, code) in [
+        ("", 1),
+        ("return 7;", 7),
+        ("raise(SIGTERM);", 143),
+        ("abort();", 134),
+        ("for (;;) usleep(10000);", 124),
+        (
+            "signal(SIGTERM, [](int) { _exit(3); }); for (;;) usleep(10000);",
+            124,
+        ),
+    ] {
+        workspace.write(
+            "exits.cu",
+            &format!(
+                "#include <csignal>\n#include <cstdlib>\n#include <unistd.h>\n\
+                 __global__ void k(int *p) {{ p[0] = threadIdx.x; }}\n\
+                 int main() {{\n    int *p; cudaMalloc(&p, 4); k<<<1, 64>>>(p); cudaDeviceSynchronize();\n    \
+                 cudaFree(p); {statement}\n}}\n"
+            ),
+        );
+        let flags = ["--check", "--quiet", "--time-limit", "5", "exits.cu"];
+        workspace
+            .run(&flags)
+            .assert_exit(code, &["error: race: "])?;
+    }
+    Ok(())
+}
+
 /// An interrupt from the keyboard, which both processes receive.
 #[cfg(unix)]
 pub fn interrupted() -> Result<(), Failed> {

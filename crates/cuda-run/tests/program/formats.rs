@@ -223,6 +223,213 @@ pub fn no_problems() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Returns the results of a SARIF log: rule, URI, line and column.
+fn places(log: &Value) -> Vec<(String, String, u64, Option<u64>)> {
+    let results = log["runs"][0]["results"].as_array().into_iter().flatten();
+    let row = |result: &Value| {
+        let place = &result["locations"][0]["physicalLocation"];
+        let region = &place["region"];
+        (
+            text(&result["ruleId"]),
+            text(&place["artifactLocation"]["uri"]),
+            region["startLine"].as_u64().expect("a line"),
+            region["startColumn"].as_u64(),
+        )
+    };
+    results.map(row).collect()
+}
+
+/// Asserts that a JUnit report has no passed test case and this many skipped ones, and returns the kind of its error.
+fn check_not_run(xml: &str, skipped: usize) -> Result<String, Failed> {
+    let document = Document::parse(xml)?;
+    let nodes = |name| {
+        document
+            .descendants()
+            .filter(move |node| node.has_tag_name(name))
+    };
+    let errors: Vec<Node> = nodes("error").collect();
+    assert_eq!(
+        (errors.len(), nodes("skipped").count()),
+        (1, skipped),
+        "{xml}"
+    );
+    assert_eq!(nodes("testcase").count(), 1 + skipped, "{xml}");
+    let suite = nodes("testsuite").next().expect("a test suite");
+    assert_eq!(suite.attribute("errors"), Some("1"));
+    assert_eq!(suite.attribute("failures"), Some("0"));
+    Ok(errors[0].attribute("type").unwrap_or_default().to_owned())
+}
+
+/// The errors of a program that does not compile are problems in all formats.
+pub fn compile_errors() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "a:b%.cu",
+        &fs::read_to_string(workspace.path("undeclared.cu"))?,
+    );
+    let files = ["--json", "o.json", "--sarif", "o.sarif", "--junit", "o.xml"];
+    let flags = ["--check=mem,leak", "--format", "github", "a:b%.cu"];
+    let run = workspace.run(&[&files[..], &flags].concat());
+    run.assert_exit(
+        1,
+        &["does not compile", "a:b%.cu:3:12: error: use of undeclared"],
+    )?;
+    let start = |column| {
+        format!("::error file=a%3Ab%25.cu,line=3,col={column},title=Source that does not compile::")
+    };
+    let annotations: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(annotations.len(), 2, "{run:#?}");
+    for (annotation, column) in annotations.iter().zip([12, 34]) {
+        assert!(annotation.starts_with(&start(column)), "{annotation}");
+    }
+
+    let record: Value = serde_json::from_str(&read(&workspace, "o.json")?)?;
+    chapter_test::check_record("cuda-run", &record);
+    let error = ("compile-error".to_owned(), "error".to_owned(), Some(3));
+    assert_eq!(of_record(&record), [error.clone(), error]);
+    assert_eq!(record["problems"][1]["column"], 34);
+    assert_eq!((record.get("status"), record.get("check")), (None, None));
+
+    let sarif: Value = serde_json::from_str(&read(&workspace, "o.sarif")?)?;
+    let place = |column| {
+        (
+            "compile-error".to_owned(),
+            "./a:b%25.cu".to_owned(),
+            3,
+            Some(column),
+        )
+    };
+    assert_eq!(places(&sarif), [place(12), place(34)]);
+    let invocation = serde_json::json!([{ "executionSuccessful": false, "exitCode": 1 }]);
+    assert_eq!(sarif["runs"][0]["invocations"], invocation);
+
+    // The program's end, its calls and leaks were not tested.
+    assert_eq!(
+        check_not_run(&read(&workspace, "o.xml")?, 3)?,
+        "compile-error"
+    );
+    Ok(())
+}
+
+/// Other reasons for which a program is not run are problems too, with their lines.
+pub fn programs_not_run() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let plan = fs::read_to_string(workspace.path("described.cu"))?;
+    workspace.write(
+        "plan.cu",
+        &plan.replacen("/* cuda-run\n", "/* cuda-run\nnone = 1\n", 1),
+    );
+    workspace.write(
+        "kernel.cu",
+        "__device__ int f();\n__global__ void k(int *p) {\n    *p = f(); }\nint main() {}\n",
+    );
+    workspace.write("host.cu", "int f();\nint main() {\n    return f(); }\n");
+    workspace.write("one.cu", "int main() {}\n");
+    workspace.write("two.cu", "\n\nint main() {}\n");
+    let mut cases = vec![
+        ("plan.cu", &[][..], "invalid-plan", 4),
+        ("kernel.cu", &[], "undefined-symbol", 3),
+        ("absent.cu", &[], "not-run", 1),
+        ("one.cu", &["--device", "h9"], "not-run", 1),
+    ];
+    // The lines are in the messages of GNU's and LLVM's linkers.
+    if cfg!(target_os = "linux") {
+        cases.push(("host.cu", &[], "undefined-symbol", 3));
+        cases.push(("one.cu", &["two.cu"], "link-error", 3));
+    }
+    for (file, flags, kind, line) in cases {
+        let formats = [
+            "--sarif", "o.sarif", "--junit", "o.xml", "--format", "json", file,
+        ];
+        let run = workspace.run(&[&formats[..], flags].concat());
+        run.assert_exit(1, &["error: "])?;
+        let record: Value = serde_json::from_str(&run.stdout)?;
+        chapter_test::check_record("cuda-run", &record);
+        let expected = (
+            kind.to_owned(),
+            "error".to_owned(),
+            (line > 1).then_some(line),
+        );
+        assert_eq!(of_record(&record), [expected], "{file}");
+        let sarif: Value = serde_json::from_str(&read(&workspace, "o.sarif")?)?;
+        let file = if kind == "link-error" { "two.cu" } else { file };
+        assert_eq!(
+            places(&sarif),
+            [(kind.to_owned(), file.to_owned(), line, None)]
+        );
+        assert_eq!(check_not_run(&read(&workspace, "o.xml")?, 2)?, kind);
+    }
+    Ok(())
+}
+
+/// The checks of a kernel that was interrupted, and of a program that was stopped, are skipped.
+pub fn interrupted_checks() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    for (program, code, skipped) in [("endless.cu", 124, 8), ("mistakes.cu", 1, 4)] {
+        let flags = [
+            "--check",
+            "--quiet",
+            "--time-limit",
+            "5",
+            "--junit",
+            "-",
+            program,
+        ];
+        let run = workspace.run(&flags);
+        run.assert_exit(code, &[])?;
+        let document = Document::parse(&run.stdout)?;
+        let cases = document.descendants();
+        let reasons = cases.filter(|node| node.has_tag_name("skipped"));
+        let reasons: Vec<&str> = reasons
+            .filter_map(|node| node.attribute("message"))
+            .collect();
+        assert_eq!(reasons.len(), skipped, "{run:#?}");
+        for reason in reasons {
+            assert!(
+                reason.starts_with("a launch of the kernel did not complete: ")
+                    || reason == "the program was stopped at its time limit of 5 s",
+                "{reason}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A value after a blank is not taken for a source file, nor a source file for a value.
+pub fn values_and_sources() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    for (flags, advice) in [
+        (
+            &["--sarif", "vector-add.cu"][..],
+            "write --sarif report.sarif vector-add.cu",
+        ),
+        (
+            &["--junit=vector-add.cu"],
+            "write --junit report.xml vector-add.cu",
+        ),
+        (
+            &["--json=vector-add.cu"],
+            "write --json=report.json vector-add.cu",
+        ),
+        (&["--json", "out", "vector-add.cu"], "write --json=out;"),
+        (&["--check", "mem", "vector-add.cu"], "write --check=mem;"),
+    ] {
+        let before = read(&workspace, "vector-add.cu")?;
+        workspace.run(flags).assert_exit(2, &[advice])?;
+        assert_eq!(read(&workspace, "vector-add.cu")?, before);
+    }
+    let run = workspace.run(&["--json", "o.json", "vector-add.cu"]);
+    run.assert_exit(0, &["| vectorAdd |"])?;
+    let record: Value = serde_json::from_str(&read(&workspace, "o.json")?)?;
+    assert_eq!(record["program"], serde_json::json!(["vector-add.cu"]));
+    let run = workspace.run(&["--json", "vector-add.cu"]);
+    assert_eq!(
+        serde_json::from_str::<Value>(&run.stdout)?["program"],
+        record["program"]
+    );
+    Ok(())
+}
+
 /// Invalid destinations are reported before the program runs, and nothing is written.
 pub fn destinations() -> Result<(), Failed> {
     let workspace = Workspace::new();

@@ -44,7 +44,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The severity of a problem.
+/// The severity of a problem. With checks, only errors fail the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {

@@ -13,14 +13,17 @@ use crate::summary::{Api, Summary};
 pub struct Problem {
     /// The name of its rule, for example `out-of-bounds`.
     pub kind: String,
-    /// The check that found it: `mem`, `init`, `race`, `sync`, `leak`, `host`, `stream` or `unused`; `run`, which covers faults and the end
-    /// of the program; `api`, `modules` or `results`.
+    /// The check that found it: `mem`, `init`, `race`, `sync`, `leak`, `host`, `stream` or `unused`; `compile`; `run`,
+    /// which covers faults and the end of the program; `api`, `modules` or `results`.
     pub check: &'static str,
     pub severity: Level,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<CallSite>,
+    /// The column of the location, if the compiler reported it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
     /// Other lines that are part of the problem, such as the other access of a race.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,
@@ -71,7 +74,32 @@ impl Rule {
 const OTHER_FAULT: &str = "fault";
 
 /// The rules of problems that are not findings: names, titles and help.
-const OTHER_RULES: [[&str; 3]; 10] = [
+const OTHER_RULES: [[&str; 3]; 15] = [
+    [
+        "compile-error",
+        "Source that does not compile",
+        "The program was not run. Start with the first error of the compiler: later ones may follow from it.",
+    ],
+    [
+        "undefined-symbol",
+        "Function or variable that is not defined",
+        "The program was not run. Add the file that defines it, or the library with -l.",
+    ],
+    [
+        "link-error",
+        "Program that does not link",
+        "The program was not run. The message is the linker's: a function may be defined twice, or a library missing.",
+    ],
+    [
+        "invalid-plan",
+        "Launch plan that is not valid",
+        "The kernel was not run. docs/records/launch-plan.md describes what a launch plan may contain.",
+    ],
+    [
+        "not-run",
+        "Program that could not be run",
+        "Nothing was run, and nothing was checked. The message states the reason.",
+    ],
     [
         "assert",
         "Failed assertion in a kernel",
@@ -172,7 +200,8 @@ impl Summary {
         }
         problems.extend(self.listed_failures(api).map(of_call));
         let wrong = self.mismatches.iter();
-        problems.extend(wrong.map(|text| plain("wrong-result", "results", Level::Error, text)));
+        problems
+            .extend(wrong.map(|text| Problem::new("wrong-result", "results", Level::Error, text)));
         let level = if checked {
             Level::Error
         } else {
@@ -181,7 +210,7 @@ impl Summary {
         for (reason, count) in &self.rejected_modules {
             problems.push(Problem {
                 count: *count,
-                ..plain(
+                ..Problem::new(
                     "rejected-module",
                     "modules",
                     level,
@@ -191,17 +220,34 @@ impl Summary {
         }
         for name in &self.not_simulated {
             let message = format!("{name} is not simulated");
-            problems.push(plain("not-simulated", "api", Level::Note, &message));
+            problems.push(Problem::new("not-simulated", "api", Level::Note, &message));
         }
         let stopped = stopped.into_iter();
-        problems
-            .extend(stopped.map(|reason| plain("program-stopped", "run", Level::Error, reason)));
+        problems.extend(
+            stopped.map(|reason| Problem::new("program-stopped", "run", Level::Error, reason)),
+        );
         problems.sort_by_key(|problem| problem.severity);
         problems
     }
 }
 
 impl Problem {
+    /// Creates a problem that occurred once, without a location.
+    pub fn new(kind: &str, check: &'static str, severity: Level, message: &str) -> Problem {
+        Problem {
+            kind: kind.to_owned(),
+            check,
+            severity,
+            kernel: None,
+            location: None,
+            column: None,
+            related: Vec::new(),
+            message: message.to_owned(),
+            cause: None,
+            count: 1,
+        }
+    }
+
     /// Returns true if both are the same, apart from the count.
     fn is_same(&self, other: &Problem) -> bool {
         (&self.kind, &self.location, &self.message)
@@ -211,20 +257,6 @@ impl Problem {
     /// Returns the first line of the message, which states the problem.
     pub fn headline(&self) -> &str {
         self.message.lines().next().unwrap_or_default()
-    }
-}
-
-fn plain(kind: &str, check: &'static str, severity: Level, message: &str) -> Problem {
-    Problem {
-        kind: kind.to_owned(),
-        check,
-        severity,
-        kernel: None,
-        location: None,
-        related: Vec::new(),
-        message: message.to_owned(),
-        cause: None,
-        count: 1,
     }
 }
 
@@ -257,7 +289,7 @@ fn of_finding(finding: &Finding) -> Problem {
         related: other.into_iter().chain(elsewhere).chain(earlier).collect(),
         cause: finding.likely_cause.as_ref().map(Cause::kind),
         count: finding.count,
-        ..plain(
+        ..Problem::new(
             finding.kind.name(),
             finding.check.name(),
             match finding.severity {
@@ -289,7 +321,7 @@ fn of_fault(fault: &Fault) -> Problem {
             .filter_map(|(source, text)| related(source, text.clone()))
             .collect(),
         cause: cause.map(Cause::kind),
-        ..plain(kind, "run", Level::Error, &dedented(&fault.text, 0))
+        ..Problem::new(kind, "run", Level::Error, &dedented(&fault.text, 0))
     }
 }
 
@@ -299,7 +331,7 @@ fn of_call(call: &FailedCall) -> Problem {
         location: call.location.clone(),
         cause: call.reason.as_ref().map(|reason| reason.kind()),
         count: call.calls,
-        ..plain(
+        ..Problem::new(
             "failed-call",
             "api",
             call.level(),

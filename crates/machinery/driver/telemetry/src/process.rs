@@ -184,7 +184,7 @@ impl Local {
         };
         let requested = (self.settings.profile, enabled_checks());
         let problems = summary.problems(requested.1.is_some(), Api::Ignored, None);
-        let record = Record::new(&run, &self.gpu, requested, summary, &problems);
+        let record = Record::new(&run, Some(&self.gpu), requested, summary, &problems);
         serde_json::to_string(&record).unwrap_or_default() + "\n"
     }
 }

@@ -22,7 +22,9 @@ pub struct Record<'a> {
     schema: u32,
     #[serde(flatten)]
     run: &'a Run,
-    gpu: &'a GpuInfo,
+    /// The GPU, or `None` if a program was not run because there is none of this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpu: Option<&'a GpuInfo>,
     kernels: Vec<KernelRow<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     measured: Vec<MeasuredRow<'a>>,
@@ -119,7 +121,7 @@ impl<'a> FailedCallRow<'a> {
 impl<'a> Record<'a> {
     pub fn new(
         run: &'a Run,
-        gpu: &'a GpuInfo,
+        gpu: Option<&'a GpuInfo>,
         (profile, checks): (Option<Detail>, Option<Checks>),
         summary: &'a Summary,
         problems: &'a [Problem],
