@@ -271,6 +271,7 @@ fn describe(finding: &Finding, submission: &Submission, lang: Lang) -> String {
         (None, _) => "",
         (_, FindingKind::ReadAfterWrite) => lang.pick("reads", "读取"),
         (_, FindingKind::CopyNotAwaited) => lang.pick("uses it", "使用数据"),
+        _ if finding.atomic => lang.pick("updates atomically", "以原子操作更新"),
         _ => lang.pick("writes", "写入"),
     };
     let first_thread = format_thread(&finding.kernel, finding.block, thread, lang);
@@ -281,6 +282,7 @@ fn describe(finding: &Finding, submission: &Submission, lang: Lang) -> String {
     if let Some(other) = &finding.other {
         let action = match other.write {
             true if kind == FindingKind::CopyNotAwaited => lang.pick("copies", "复制"),
+            true if other.atomic => lang.pick("updates atomically", "以原子操作更新"),
             true => lang.pick("writes", "写入"),
             false => lang.pick("reads", "读取"),
         };
@@ -411,11 +413,13 @@ mod tests {
             block: [0; 3],
             thread: [1, 0, 0],
             source: line(3),
+            atomic: false,
             other: other.map(|other| OtherAccess {
                 block: [0; 3],
                 thread: [2, 0, 0],
                 source: line(other),
                 write: true,
+                atomic: false,
             }),
             details: Details::None,
             likely_cause: None,

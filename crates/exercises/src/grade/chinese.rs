@@ -144,8 +144,19 @@ chinese! {
             "一条语句既读又写线程束中其他线程使用的元素：应先读到变量里，再 `__syncwarp()`，然后写入";
         SumWithoutAtomic => "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`";
         SameIndex => "几个线程的下标相同";
+        LoadBeforeAtomic =>
+            "其他线程用原子操作更新这个值，普通读取得到的可能是旧值：应使用原子操作返回的值，通过 `volatile` 指针读取，\
+             或者用 `cuda::atomic_ref` 的 `load` 读取";
+        DecidesByFlag =>
+            "一些线程把标志或层数设成同一个值，另一些线程同时在判断它：如果新旧两个值都可以，就没有问题；\
+             否则应用同步屏障或两个核函数把两者分开";
         CopyNotAwaited => "缺少 `cp.async.wait_group`，或者它允许未完成的组过多";
         BlockOrder => "线程块的执行顺序不定，有些同时执行：结果写在了输入上，或者跨线程块求和没有使用 `atomicAdd`";
+        SameElementInBlocks =>
+            "几个线程块写入同一个元素：下标漏了 `blockIdx.x * blockDim.x`，或者该写 `*` 的地方写成了 `+`";
+        ResultOfAtomics =>
+            "线程块的执行顺序不定，有些同时执行，其他线程块的部分可能还没有加上：应在之后的核函数里，\
+             或者由最后完成的线程块读取结果";
         MissingFence => "写入之后、用原子操作或标志通知其他线程块之前，缺少 `__threadfence()`";
         BarrierInBranch => "`__syncthreads()` 写在 `if` 里，或者写在各线程退出时机不同的循环里";
         ReturnBeforeBarrier => "在 `__syncthreads()` 之前就 `return` 了：没有数据的线程只应跳过计算，不应跳过同步";

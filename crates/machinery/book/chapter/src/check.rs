@@ -247,6 +247,7 @@ mod tests {
             block: [1, 0, 0],
             thread: [2, 0, 0],
             source: source(line),
+            atomic: false,
             other: None,
             details: Details::None,
             likely_cause: None,

@@ -262,11 +262,12 @@ impl Problem {
 
 fn of_finding(finding: &Finding) -> Problem {
     let other = finding.other.as_ref().and_then(|other| {
-        let message = format!(
-            "the other access, a {}",
-            if other.write { "write" } else { "read" }
-        );
-        related(&other.source, message)
+        let access = match (other.atomic, other.write) {
+            (true, _) => "an atomic update",
+            (false, true) => "a write",
+            (false, false) => "a read",
+        };
+        related(&other.source, format!("the other access, {access}"))
     });
     let elsewhere = finding.details.source();
     let elsewhere =

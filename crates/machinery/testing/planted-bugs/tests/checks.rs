@@ -8,10 +8,7 @@ use planted_bugs::cases::{self, Case};
 use planted_bugs::source::Kind;
 
 /// Cases that are intended in some programs, or that hardware tolerates: the check only warns.
-const WARNINGS: [&str; 6] = [
-    "sum-without-atomics",
-    "stencil-in-place",
-    "last-block",
+const WARNINGS: [&str; 3] = [
     "warp-without-syncwarp",
     "shuffle-in-branch",
     "vote-after-return",

@@ -135,10 +135,26 @@ sentences! {
              call `__syncwarp()`, then write";
         SumWithoutAtomic => "two threads with the same index, or a sum without `atomicAdd`";
         SameIndex => "an index that is the same for several threads";
+        /// A weak load, after which the same thread updates the location by an atomic.
+        LoadBeforeAtomic =>
+            "a plain read of a value that other threads update by atomics may be out of date: use the value that the \
+             atomic returns, or read through a `volatile` pointer or with `load` of a `cuda::atomic_ref`";
+        /// A weak load that only decides branches, and stores of one value.
+        DecidesByFlag =>
+            "a flag or a level that threads set to one value while others test it: intended if either value will do; \
+             otherwise separate the two by a barrier, or by two kernels";
         CopyNotAwaited => "a missing `cp.async.wait_group`, or one that leaves too many groups pending";
         BlockOrder =>
             "blocks run in any order and concurrently: an in-place result, or a sum over blocks without \
              `atomicAdd`";
+        /// Several blocks write an element that none of them reads.
+        SameElementInBlocks =>
+            "several blocks write the same element: an index without `blockIdx.x * blockDim.x`, or with `+` instead of \
+             `*`";
+        /// A weak load in one block, and atomics in others.
+        ResultOfAtomics =>
+            "blocks run in any order and concurrently, so the other blocks may not have added their parts: read the \
+             result in a later kernel, or in the block that finishes last";
         MissingFence =>
             "a missing `__threadfence()` after the write, before the atomic or the flag that announces it to other \
              blocks";

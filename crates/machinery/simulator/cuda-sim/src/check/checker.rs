@@ -76,6 +76,7 @@ impl WarpAccess {
             warp: self.warp,
             site: self.site,
             write: self.writes,
+            ordered: self.semantics.is_ordered(),
         }
     }
 

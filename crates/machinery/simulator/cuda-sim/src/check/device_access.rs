@@ -12,9 +12,10 @@ use super::device_shadow::LINE;
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, NO_SITE, Occurrence, OtherThread};
 use super::lane_runs::{LaneRun, LaneRuns};
+use super::semantics::{AccessSemantics, RaceRule};
 use super::serial_blocks::{RacyPair, SerialAccess, WORD};
 use super::shadow::{DeferredRead, Shadow};
-use super::shared_access::{Suspect, synchronize};
+use super::shared_access::{Suspect, may_race, synchronize};
 use crate::isa::AccessKind;
 use crate::isa::check_event::CheckEvents;
 use crate::lanes::active;
@@ -49,13 +50,16 @@ impl Checker {
             synchronize(&mut shadow.order, current);
             self.apply_ordering(current, lanes, &values.stored);
         }
+        if race && current.semantics == AccessSemantics::Store {
+            self.record_stores(current, lanes, &values.stored);
+        }
         let number = events.device_access_ordinal(current.site);
         // The last range that was valid: runs often access the same range again.
         let mut last_valid = None;
         for run in LaneRuns::new(at, mask, bytes) {
             let range = (run.start, run.span(bytes));
             if last_valid != Some(range) {
-                match self.check_allocation(current, number, &run, bytes) {
+                match self.check_allocation(current, number, &run, bytes, &values.stored) {
                     AllocationCheck::Valid => last_valid = Some(range),
                     AllocationCheck::Uninitialized => last_valid = None,
                     // The access is about to raise a fault, which reports it.
@@ -65,7 +69,7 @@ impl Checker {
                     self.check_fill(current, &run, &values.before);
                 }
                 if race && self.serial.is_some() {
-                    self.check_serial(current, run.start, run.span(bytes));
+                    self.check_serial(current, &run, bytes, &values);
                 }
             }
             if !race {
@@ -100,6 +104,7 @@ impl Checker {
         number: u32,
         run: &LaneRun,
         bytes: u64,
+        stored: &impl Fn(usize) -> [u8; 16],
     ) -> AllocationCheck {
         let Checker {
             launch,
@@ -165,7 +170,15 @@ impl Checker {
                 site: number,
                 write: current.writes,
             };
-            shadow.record(recent_accesses, offset, span, by);
+            let word_bytes = shadow.word_bytes();
+            let value = |word: u64| {
+                let at = (word * word_bytes).saturating_sub(offset);
+                run.stored_word(at, bytes, stored)
+            };
+            let is_new = shadow.record(recent_accesses, offset, span, by, value);
+            if is_new && !current.writes {
+                findings.record_execution(current.site);
+            }
         }
         status
     }
@@ -250,7 +263,8 @@ impl Checker {
             lane += part.lanes;
             let shadow = &mut device.lines;
             if shadow.may_conflict(order, shadow_access, &part, bytes) {
-                for conflict in shadow.find_conflicts(order, shadow_access, &part, bytes) {
+                let is_race = |other| may_race(events, current, other);
+                for conflict in shadow.find_conflicts(order, shadow_access, &part, bytes, is_race) {
                     let evidence = Evidence::Device {
                         at: lanes.at.of(conflict.lane),
                         bytes,
@@ -266,47 +280,90 @@ impl Checker {
     /// Checks an access, which must be inside an allocation, for data races with earlier blocks of a launch
     /// that runs its blocks one after the other.
     #[cold]
-    fn check_serial(&mut self, current: WarpAccess, start: u64, bytes: u64) {
+    fn check_serial(
+        &mut self,
+        current: WarpAccess,
+        run: &LaneRun,
+        bytes: u64,
+        values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
+    ) {
         let by = SerialAccess {
             block: current.block,
             site: current.site,
             semantics: current.semantics,
         };
+        let (start, span, width) = (run.start, run.span(bytes), bytes as usize);
+        let keeps_value = |nth: usize| {
+            let at = start
+                + if run.contiguous {
+                    nth as u64 * bytes
+                } else {
+                    0
+                };
+            (values.stored)(run.first + nth)[..width] == (values.before)(at, width)[..width]
+        };
         let mut at = start;
-        while at < start + bytes {
-            let next = (at - at % LINE + LINE).min(start + bytes);
+        while at < start + span {
+            let next = (at - at % LINE + LINE).min(start + span);
             let serial = self.serial.as_mut();
             let pair = serial.and_then(|serial| serial.record(by, at, next - at));
             if let Some(pair) = pair {
-                self.record_racy_pair(by, at - at % LINE, pair);
+                let one_value =
+                    current.access.kind == AccessKind::Store && (0..run.lanes).all(keeps_value);
+                self.record_racy_pair(by, current.access.bytes, at - at % LINE, pair, one_value);
             }
             at = next;
         }
     }
 
-    /// Records a data race between two blocks on a line.
-    fn record_racy_pair(&mut self, by: SerialAccess, line: u64, pair: RacyPair) {
-        let (writer, user) = if pair.earlier.semantics.writes() {
-            (pair.earlier, by)
+    /// Records a data race between two blocks on a line. `one_value` is true if the current access stores the value that
+    /// is there.
+    fn record_racy_pair(
+        &mut self,
+        by: SerialAccess,
+        width: u32,
+        line: u64,
+        pair: RacyPair,
+        one_value: bool,
+    ) {
+        let earlier = pair.earlier;
+        let (writer, user) = if earlier.semantics.writes() {
+            (earlier, by)
         } else {
-            (by, pair.earlier)
+            (by, earlier)
         };
-        let key = FindingKey {
-            severity: Severity::Warning,
+        let mut key = FindingKey {
+            severity: Severity::Error,
             kind: FindingKind::InterBlockRace,
             site: writer.site,
             other: user.site,
         };
-        if pair.unless_constant {
-            self.findings
-                .mark_conditional(key, [writer.site, user.site]);
+        let both_store = [earlier, by].map(|access| access.semantics == AccessSemantics::Store);
+        match pair.rule {
+            RaceRule::RaceUnlessConstant => self
+                .findings
+                .mark_conditional(key, [writer.site, user.site]),
+            RaceRule::LoadBeforeAtomic => {
+                key.severity = Severity::Warning;
+                self.findings.set_cause(key, Cause::LoadBeforeAtomic);
+            }
+            RaceRule::DecidesByFlag => self.findings.mark_decision(key, user.site, writer.site),
+            RaceRule::NoRace | RaceRule::Race if one_value && both_store == [true; 2] => {
+                key.severity = Severity::Warning;
+                self.findings.set_cause(key, Cause::SameElementInBlocks);
+                self.findings
+                    .mark_conditional(key, [writer.site, user.site]);
+            }
+            RaceRule::NoRace | RaceRule::Race => {}
         }
         if pair.only_unfenced {
             self.findings.set_cause(key, Cause::MissingFence);
         }
-        let (first, count) = (pair.words.trailing_zeros(), pair.words.count_ones());
+        let width = u64::from(width);
+        let at = line + u64::from(pair.words.trailing_zeros()) * WORD;
+        let count = (u64::from(pair.words.count_ones()) * WORD).div_ceil(width.max(WORD));
         self.findings
-            .record(key, writer.block, count.into(), || Occurrence {
+            .record(key, writer.block, count, || Occurrence {
                 block: writer.block,
                 thread: 0,
                 other: Some(OtherThread {
@@ -315,8 +372,8 @@ impl Checker {
                     write: user.semantics.writes(),
                 }),
                 evidence: Evidence::Device {
-                    at: line + u64::from(first) * WORD,
-                    bytes: WORD,
+                    at: at - at % width,
+                    bytes: width,
                 },
             });
     }

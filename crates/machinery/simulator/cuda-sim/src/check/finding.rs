@@ -29,6 +29,9 @@ pub struct Finding {
     pub thread: [u32; 3],
     /// The source line of the thread's instruction.
     pub source: SourceLine,
+    /// True if the thread's instruction is an atomic.
+    #[serde(default)]
+    pub atomic: bool,
     /// The other access of a data race; `None` for other kinds.
     pub other: Option<OtherAccess>,
     /// The accessed memory and other evidence.
@@ -49,6 +52,9 @@ pub struct OtherAccess {
     pub source: SourceLine,
     /// True if the other access was a write, false if it was a read.
     pub write: bool,
+    /// True if the other access was an atomic.
+    #[serde(default)]
+    pub atomic: bool,
 }
 
 /// The severity of a finding.
@@ -178,6 +184,7 @@ impl Finding {
             block: [0; 3],
             thread: [0; 3],
             source: SourceLine::default(),
+            atomic: false,
             other: None,
             details,
             likely_cause: kind.likely_cause(),
@@ -226,13 +233,17 @@ impl Finding {
         }
     }
 
-    /// Returns `reads ` or `writes ` if the kind of finding determines the access, otherwise an empty string.
+    /// Returns `reads `, `writes ` or `updates atomically ` if the kind of finding determines the access, otherwise an
+    /// empty string.
     fn verb(&self) -> &'static str {
         match self.kind {
             FindingKind::ReadAfterWrite => "reads ",
             FindingKind::WriteAfterRead
             | FindingKind::WriteAfterWrite
-            | FindingKind::InterBlockRace => "writes ",
+            | FindingKind::InterBlockRace => match self.atomic {
+                true => "updates atomically ",
+                false => "writes ",
+            },
             _ => "",
         }
     }
@@ -275,7 +286,11 @@ impl fmt::Display for Finding {
             write!(f, "\n  at {}", self.source)?;
         }
         if let Some(other) = &self.other {
-            let verb = if other.write { "writes" } else { "reads" };
+            let verb = match (other.atomic, other.write) {
+                (true, _) => "updates atomically",
+                (false, true) => "writes",
+                (false, false) => "reads",
+            };
             write!(f, "\n  ")?;
             self.write_thread(f, other.block, other.thread)?;
             write!(f, " {verb} at {}", other.source)?;
@@ -489,6 +504,7 @@ mod tests {
                 ptx_line: 70,
                 is_nearest: false,
             },
+            atomic: false,
             other: None,
             details: Details::Block(BlockBytes::Shared(Bytes(4), 8)),
             likely_cause: Some(Cause::SameIndex),
@@ -508,6 +524,7 @@ mod tests {
                     ..SourceLine::default()
                 },
                 write: true,
+                atomic: false,
             }),
             count: 12,
             ..finding(FindingKind::ReadAfterWrite)
@@ -520,6 +537,16 @@ mod tests {
   4 bytes at offset 0x8 of shared memory
   likely cause: an index that is the same for several threads";
         assert_eq!(text, expected);
+        let update = finding(FindingKind::WriteAfterWrite);
+        let atomic = Finding {
+            atomic: true,
+            ..update
+        };
+        let text = atomic.to_string();
+        assert!(
+            text.contains("updates atomically at kernels/sum.cu:7"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -580,6 +607,7 @@ mod tests {
                     ..SourceLine::default()
                 },
                 write: true,
+                atomic: false,
             }),
             ..finding(FindingKind::ReadAfterWrite)
         };

@@ -7,7 +7,7 @@ use super::details::{
 };
 use super::finding::{Finding, FindingKind, OtherAccess, Severity};
 use super::refined_causes;
-use crate::isa::check_event::SharedArray;
+use crate::isa::check_event::{CheckEvent, SharedArray};
 use crate::isa::{Dims, Element, Listing};
 use crate::memory::global::Global;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,8 +65,35 @@ pub struct FindingSet {
     causes: BTreeMap<FindingKey, Cause>,
     /// The instructions that read shared memory before another thread wrote it for the first time.
     overtaking_reads: BTreeSet<u32>,
-    /// The value that each ordered store wrote; `None` if it wrote different values.
-    stored: BTreeMap<u32, Option<[u8; 16]>>,
+    /// Candidate races of weak loads whose values only decide branches, with the load and the store. Warnings if the
+    /// stores always wrote one value.
+    decisions: BTreeMap<FindingKey, (u32, u32)>,
+    /// The state of each instruction, by address. Tracked for ordered stores and for accesses to device memory.
+    sites: Vec<SiteState>,
+}
+
+/// The executions of an instruction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SiteState {
+    #[default]
+    NotExecuted,
+    Executed,
+    /// A store that always wrote this value.
+    OneValue([u8; 16]),
+    /// A store that wrote different values.
+    Values,
+}
+
+impl SiteState {
+    /// Records a value that the instruction stores.
+    #[inline(always)]
+    fn store(&mut self, value: [u8; 16]) {
+        match self {
+            SiteState::NotExecuted | SiteState::Executed => *self = SiteState::OneValue(value),
+            SiteState::OneValue(other) if *other != value => *self = SiteState::Values,
+            SiteState::OneValue(_) | SiteState::Values => {}
+        }
+    }
 }
 
 /// The occurrences of one finding.
@@ -116,20 +143,66 @@ impl FindingSet {
         self.overtaking_reads.insert(site);
     }
 
-    /// Records a value that an instruction stores.
-    pub fn record_stored_value(&mut self, site: u32, value: [u8; 16]) {
-        let stored = self.stored.entry(site).or_insert(Some(value));
-        if *stored != Some(value) {
-            *stored = None;
+    /// Marks a race as intended if all stores that race with the load always wrote one value.
+    #[cold]
+    pub fn mark_decision(&mut self, key: FindingKey, load: u32, store: u32) {
+        self.decisions.insert(key, (load, store));
+    }
+
+    /// Returns the state of an instruction.
+    pub fn site(&self, site: u32) -> SiteState {
+        self.sites.get(site as usize).copied().unwrap_or_default()
+    }
+
+    /// Records that an instruction other than a store is executed.
+    pub fn record_execution(&mut self, site: u32) {
+        let state = self.site_mut(site);
+        if *state == SiteState::NotExecuted {
+            *state = SiteState::Executed;
         }
+    }
+
+    /// Records the values that an instruction stores.
+    #[inline(always)]
+    pub fn record_stored_values(&mut self, site: u32, values: impl Iterator<Item = [u8; 16]>) {
+        let state = self.site_mut(site);
+        if *state != SiteState::Values {
+            values.for_each(|value| state.store(value));
+        }
+    }
+
+    fn site_mut(&mut self, site: u32) -> &mut SiteState {
+        let site = site as usize;
+        if site >= self.sites.len() {
+            self.sites.resize(site + 1, SiteState::NotExecuted);
+        }
+        &mut self.sites[site]
     }
 
     /// Returns true unless the finding is a candidate whose stores each wrote a single value.
     fn is_confirmed(&self, key: &FindingKey) -> bool {
-        let varies = |site: &u32| self.stored.get(site) == Some(&None);
+        let varies = |&site: &u32| self.site(site) == SiteState::Values;
         self.conditional
             .get(key)
             .is_none_or(|sites| sites.iter().any(varies))
+    }
+
+    /// Returns true if a race with a load that only decides branches is probably intended: the stores that race with the
+    /// load always wrote one value.
+    fn is_decision(&self, key: &FindingKey) -> bool {
+        self.decisions.get(key).is_some_and(|(load, _)| {
+            let same_load = self.decisions.values().filter(|(other, _)| other == load);
+            self.is_one_value(same_load.map(|&(_, store)| store))
+        })
+    }
+
+    /// Returns true if stores always wrote one value, all of them the same.
+    pub fn is_one_value(&self, stores: impl Iterator<Item = u32>) -> bool {
+        let mut common = None;
+        stores.into_iter().all(|site| match self.site(site) {
+            SiteState::OneValue(value) => *common.get_or_insert(value) == value,
+            _ => false,
+        })
     }
 
     /// Adds the findings of another host thread.
@@ -137,10 +210,13 @@ impl FindingSet {
         self.conditional.extend(other.conditional);
         self.causes.extend(other.causes);
         self.overtaking_reads.extend(other.overtaking_reads);
-        for (site, value) in other.stored {
-            match value {
-                Some(value) => self.record_stored_value(site, value),
-                None => drop(self.stored.insert(site, None)),
+        self.decisions.extend(other.decisions);
+        for (site, state) in (0..).zip(other.sites) {
+            match state {
+                SiteState::NotExecuted => {}
+                SiteState::Executed => self.record_execution(site),
+                SiteState::OneValue(value) => self.site_mut(site).store(value),
+                SiteState::Values => *self.site_mut(site) = SiteState::Values,
             }
         }
         for (key, entry) in other.entries {
@@ -164,6 +240,12 @@ impl FindingSet {
             entry.counts.retain(|&(block, _)| block <= last);
             !entry.counts.is_empty()
         });
+    }
+
+    /// Returns true if a finding's instruction is an atomic.
+    fn is_atomic(listing: &Listing, site: u32) -> bool {
+        let event = (site != NO_SITE).then(|| listing.check_events.at(site));
+        matches!(event, Some(CheckEvent::Access(access)) if access.kind.is_atomic())
     }
 
     /// Returns the cause of a race in which a thread read too early: then the write should have come first, though it
@@ -194,25 +276,34 @@ impl FindingSet {
             if !self.is_confirmed(&key) {
                 continue;
             }
+            let is_decision = self.is_decision(&key);
             let occurrence = entry.first;
+            let is_race = occurrence.other.is_some();
             let source = listing.nearest_source_of(key.site);
             let details = occurrence.evidence.resolve(listing, global);
             let finding = Finding {
                 check: key.kind.check(),
                 kind: key.kind,
-                severity: key.severity,
+                severity: match is_decision {
+                    true => Severity::Warning,
+                    false => key.severity,
+                },
                 kernel: kernel.to_owned(),
                 block: dims.block_index(occurrence.block),
                 thread: dims.thread_index(occurrence.thread),
                 ptx_lines: [source.ptx_line; 2],
                 source,
+                atomic: is_race && FindingSet::is_atomic(listing, key.site),
                 other: occurrence.other.map(|other| OtherAccess {
                     block: dims.block_index(other.block),
                     thread: dims.thread_index(other.thread),
                     source: listing.nearest_source_of(key.other),
                     write: other.write,
+                    atomic: FindingSet::is_atomic(listing, key.other),
                 }),
-                likely_cause: (self.causes.remove(&key))
+                likely_cause: is_decision
+                    .then_some(Cause::DecidesByFlag)
+                    .or_else(|| self.causes.remove(&key))
                     .or_else(|| self.cause_by_order(&key))
                     .or_else(|| cause_in(key.kind, &details, &initialized_prefix))
                     .or_else(|| key.kind.likely_cause()),
@@ -228,6 +319,7 @@ impl FindingSet {
                 None => findings.push(finding),
             }
         }
+        findings.sort_by_key(|finding| finding.severity);
         refined_causes::refine(&mut findings);
         findings
     }

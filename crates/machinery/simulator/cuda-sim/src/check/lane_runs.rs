@@ -51,6 +51,20 @@ pub struct LaneRun {
 }
 
 impl LaneRun {
+    /// Returns the first bytes, at most 4, that the run stores from byte `at` of its span on. Each lane stores `bytes`
+    /// bytes; if all store to one address, the last lane's remain.
+    #[inline(always)]
+    pub fn stored_word(&self, at: u64, bytes: u64, stored: &impl Fn(usize) -> [u8; 16]) -> u32 {
+        let nth = match self.contiguous {
+            true => (at / bytes) as usize,
+            false => self.lanes - 1,
+        };
+        let value = stored(self.first + nth);
+        let word = &value[(at % bytes) as usize..];
+        word.first_chunk()
+            .map_or(word[0].into(), |word| u32::from_le_bytes(*word))
+    }
+
     /// Creates the run of a single lane that accesses `start`.
     pub fn single(lane: usize, start: u64) -> LaneRun {
         LaneRun {

@@ -1,21 +1,23 @@
 //! The state that all checks of one launch share, including the shadow state of its allocations.
 
 use super::accessed_bytes::{AccessedBytes, AllocationAccesses};
-use super::blocks::AllocationShadow;
+use super::blocks::{AllocationShadow, RacyWord};
+use super::cause::Cause;
 use super::device_shadow::DeviceShadow;
 use super::finding::{Finding, FindingKind, Severity};
 use super::finding_set::{
-    Evidence, FindingKey, FindingSet, KernelContext, Occurrence, OtherThread,
+    Evidence, FindingKey, FindingSet, KernelContext, NO_SITE, Occurrence, OtherThread, SiteState,
 };
 use super::selection::Checks;
 use super::shadow::Shadow;
 use super::shared::SharedShadow;
-use crate::isa::check_event::CheckEvents;
+use crate::isa::check_event::{CheckEvent, CheckEvents};
 use crate::isa::{Access, Memory};
 use crate::memory::coverage::Input;
 use crate::memory::coverage::{Stores, Widths};
 use crate::memory::global::{Allocation, Global};
 use crate::memory::init_bitmap::AtomicInitBitmap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -151,28 +153,45 @@ impl LaunchChecks {
         accesses.collect()
     }
 
-    /// Records the words of device memory on which blocks race.
+    /// Records the elements of device memory on which blocks race.
     fn find_racy_words(&self, findings: &mut FindingSet, events: &CheckEvents) {
+        // The races between two instructions are one finding, an error if any of them is.
+        let mut races: BTreeMap<(u32, u32), Vec<(BlockRace, Occurrence)>> = BTreeMap::new();
         for tracked in self.device.iter() {
             let Some(shadow) = &tracked.shadow else {
                 continue;
             };
-            let word_bytes = shadow.word_bytes();
+            // A word may be part of an element.
+            let mut last = None;
             for word in shadow.racy_words() {
-                let first_site = |bits| events.first_device_access(bits);
-                let writer = first_site((word.writers, true));
-                let other = if word.user_writes {
-                    writer
-                } else {
-                    first_site((word.readers, false))
+                let sites = |numbers, writes| {
+                    let sites = events.device_accesses(numbers, writes);
+                    sites.filter(|&site| findings.site(site) != SiteState::NotExecuted)
                 };
-                let key = FindingKey {
-                    severity: Severity::Warning,
-                    kind: FindingKind::InterBlockRace,
-                    site: writer,
-                    other,
+                let Some(writer) = sites(word.writers, true).next() else {
+                    continue;
                 };
-                findings.record(key, word.writer, 1, || Occurrence {
+                let Some(race) = BlockRace::new(
+                    word,
+                    findings.is_one_value(sites(word.writers, true)),
+                    sites(word.readers, false).all(|site| only_decides(events, site)),
+                ) else {
+                    continue;
+                };
+                let reader = sites(word.readers, false).next();
+                let other = match word.user_writes {
+                    true => writer,
+                    false => reader.unwrap_or(NO_SITE),
+                };
+                let bytes = match events.at(writer) {
+                    CheckEvent::Access(access) => u64::from(access.bytes),
+                    _ => shadow.word_bytes(),
+                };
+                let offset = word.offset - word.offset % bytes;
+                if last.replace((offset, writer, other)) == Some((offset, writer, other)) {
+                    continue;
+                }
+                let occurrence = Occurrence {
                     block: word.writer,
                     thread: 0,
                     other: Some(OtherThread {
@@ -181,13 +200,71 @@ impl LaunchChecks {
                         write: word.user_writes,
                     }),
                     evidence: Evidence::Device {
-                        at: tracked.base + word.offset,
-                        bytes: word_bytes,
+                        at: tracked.base + offset,
+                        bytes,
                     },
-                });
+                };
+                races
+                    .entry((writer, other))
+                    .or_default()
+                    .push((race, occurrence));
+            }
+        }
+        for ((site, other), races) in races {
+            let worst = races.iter().map(|(race, _)| *race).max();
+            let key = FindingKey {
+                severity: match worst {
+                    Some(BlockRace::Bug | BlockRace::SameElement) => Severity::Error,
+                    _ => Severity::Warning,
+                },
+                kind: FindingKind::InterBlockRace,
+                site,
+                other,
+            };
+            match worst {
+                Some(BlockRace::Decision) => findings.set_cause(key, Cause::DecidesByFlag),
+                Some(BlockRace::SameValue | BlockRace::SameElement) => {
+                    findings.set_cause(key, Cause::SameElementInBlocks)
+                }
+                _ => {}
+            }
+            for (_, occurrence) in races {
+                findings.record(key, occurrence.block, 1, || occurrence);
             }
         }
     }
+}
+
+/// A race between blocks on an element of device memory, the worst last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum BlockRace {
+    /// A store always writes one value, which others only test.
+    Decision,
+    /// Several blocks write the same value.
+    SameValue,
+    /// Several blocks write different values, which no block reads.
+    SameElement,
+    /// A block reads a value that depends on the order of the blocks.
+    Bug,
+}
+
+impl BlockRace {
+    /// Classifies a racy word. Returns `None` if all blocks only set a flag to one value. `is_flag` is true if the stores
+    /// to its line always write one value, `only_tested` if the loads from its line only decide branches.
+    fn new(word: RacyWord, is_flag: bool, only_tested: bool) -> Option<BlockRace> {
+        match word.is_read {
+            true if is_flag && only_tested => Some(BlockRace::Decision),
+            true => Some(BlockRace::Bug),
+            false if is_flag => None,
+            false if word.one_value => Some(BlockRace::SameValue),
+            false => Some(BlockRace::SameElement),
+        }
+    }
+}
+
+/// Returns true for a load whose value only decides branches.
+fn only_decides(events: &CheckEvents, site: u32) -> bool {
+    matches!(events.at(site), CheckEvent::Access(access) if access.loaded.only_decides)
 }
 
 /// Returns the allocations that were set byte by byte, with the value.

@@ -110,16 +110,30 @@ fn returns(line: &str) -> bool {
 /// Returns a better cause of a race than its kind suggests, if there is one.
 fn race_cause(race: &Finding, findings: &[Finding]) -> Option<Cause> {
     let (kind, lines) = (race.kind, lines_of(race)?);
-    if !matches!(
-        kind,
-        FindingKind::ReadAfterWrite | FindingKind::WriteAfterRead
+    let is_default = race.likely_cause == kind.likely_cause();
+    let other_atomic = race.other.as_ref().is_some_and(|other| other.atomic);
+    let beside_atomic = race.atomic || other_atomic;
+    match kind {
+        FindingKind::ReadAfterWrite | FindingKind::WriteAfterRead => {}
+        // A plain write and an atomic.
+        FindingKind::WriteAfterWrite if race.atomic != other_atomic => {}
+        FindingKind::InterBlockRace if beside_atomic && is_default => {
+            let is_read = race.other.as_ref().is_some_and(|other| !other.write);
+            return is_read.then_some(Cause::ResultOfAtomics);
+        }
+        _ => return None,
+    }
+    if matches!(
+        race.likely_cause,
+        Some(Cause::LoadBeforeAtomic | Cause::DecidesByFlag)
     ) {
         return None;
     }
     let mut same_lines = findings
         .iter()
         .filter(|other| lines_of(other) == Some(lines));
-    let in_one_line = lines.0 == lines.1;
+    // An atomic is a statement of its own, whatever else is in its line.
+    let in_one_line = lines.0 == lines.1 && !beside_atomic;
     let updates = |other: &Finding| {
         other.likely_cause == Some(Cause::SumWithoutAtomic)
             || other.kind == FindingKind::ConflictingStore
@@ -136,6 +150,9 @@ fn race_cause(race: &Finding, findings: &[Finding]) -> Option<Cause> {
         (true, false) => Some(Cause::StatementNeedsWarpSync),
         (false, true) if kind == FindingKind::ReadAfterWrite && has_barrier_between(race) => {
             Some(Cause::MissingBarrierInLoop)
+        }
+        (false, true) if beside_atomic && kind != FindingKind::ReadAfterWrite => {
+            Some(Cause::MissingBarrier)
         }
         (false, true) => None,
         (false, false) => Some(Cause::MissingWarpSync),
@@ -240,6 +257,7 @@ mod tests {
                     thread: [0; 3],
                     source: line(60, false),
                     write: true,
+                    atomic: false,
                 }),
                 ..Finding::of_program(kind, Severity::Warning, Details::None)
             };

@@ -1,11 +1,11 @@
 //! The synchronization semantics of a memory access.
 
-use crate::isa::{Access, AccessKind};
+use crate::isa::{Access, AccessKind, LoadedValue, NextAtomic};
 
 /// The synchronization semantics of an access to one location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessSemantics {
-    Load,
+    Load(LoadedValue),
     Store,
     /// A volatile or otherwise ordered load. `polls` is true in a loop that may wait for another thread's
     /// store.
@@ -27,6 +27,10 @@ pub enum RaceRule {
     NoRace,
     /// A race, unless the ordered stores involved always store the same value, as in setting a flag.
     RaceUnlessConstant,
+    /// A race that is usually intended: a weak load of a value that the same thread then updates by an atomic.
+    LoadBeforeAtomic,
+    /// A race that is usually intended if the store always stores the same value: the load's value only decides branches.
+    DecidesByFlag,
     Race,
 }
 
@@ -52,7 +56,7 @@ impl AccessSemantics {
             ) => AccessSemantics::Store,
             // Asynchronous copies are checked as stores to shared memory.
             (None, kind) if kind.is_async_copy() => AccessSemantics::Store,
-            (None, _) => AccessSemantics::Load,
+            (None, _) => AccessSemantics::Load(access.loaded),
         }
     }
 
@@ -87,11 +91,26 @@ impl AccessSemantics {
         )
     }
 
+    /// Returns true for an atomic and for a volatile or otherwise ordered access.
+    pub fn is_ordered(self) -> bool {
+        !matches!(self, AccessSemantics::Load(_) | AccessSemantics::Store)
+    }
+
     /// Returns the consequence if nothing orders this access and `other`. At least one of the two must write.
     pub fn race_rule(self, other: AccessSemantics) -> RaceRule {
-        let plain = |semantics| matches!(semantics, AccessSemantics::Load | AccessSemantics::Store);
-        if plain(self) || plain(other) {
-            return RaceRule::Race;
+        match (self, other) {
+            (AccessSemantics::Load(value), other) | (other, AccessSemantics::Load(value)) => {
+                return match value.next_atomic {
+                    _ if other == AccessSemantics::Store && value.only_decides => {
+                        RaceRule::DecidesByFlag
+                    }
+                    NextAtomic::Verifies if other.is_ordered() => RaceRule::NoRace,
+                    NextAtomic::AfterUse if other.is_ordered() => RaceRule::LoadBeforeAtomic,
+                    _ => RaceRule::Race,
+                };
+            }
+            (AccessSemantics::Store, _) | (_, AccessSemantics::Store) => return RaceRule::Race,
+            _ => {}
         }
         let is_store =
             self == AccessSemantics::OrderedStore || other == AccessSemantics::OrderedStore;
@@ -115,19 +134,35 @@ mod tests {
             AccessSemantics::OrderedLoad { polls: false },
             AccessSemantics::OrderedLoad { polls: true },
         );
+        let plain = |only_decides, next_atomic| {
+            AccessSemantics::Load(LoadedValue {
+                only_decides,
+                next_atomic,
+            })
+        };
+        let result = plain(false, NextAtomic::None);
         for (first, second, expected) in [
+            (result, AccessSemantics::Store, RaceRule::Race),
+            (result, atomic, RaceRule::Race),
             (
-                AccessSemantics::Load,
+                plain(true, NextAtomic::None),
+                AccessSemantics::Store,
+                RaceRule::DecidesByFlag,
+            ),
+            (plain(true, NextAtomic::None), atomic, RaceRule::Race),
+            (plain(true, NextAtomic::Verifies), atomic, RaceRule::NoRace),
+            (
+                plain(false, NextAtomic::AfterUse),
+                atomic,
+                RaceRule::LoadBeforeAtomic,
+            ),
+            (
+                plain(false, NextAtomic::Verifies),
                 AccessSemantics::Store,
                 RaceRule::Race,
             ),
-            (AccessSemantics::Load, atomic, RaceRule::Race),
             (AccessSemantics::Store, poll, RaceRule::Race),
-            (
-                AccessSemantics::OrderedStore,
-                AccessSemantics::Load,
-                RaceRule::Race,
-            ),
+            (AccessSemantics::OrderedStore, result, RaceRule::Race),
             (atomic, atomic, RaceRule::NoRace),
             (atomic, load, RaceRule::NoRace),
             (AccessSemantics::OrderedStore, poll, RaceRule::NoRace),

@@ -58,8 +58,8 @@ pub struct RacyPair {
     /// A mask of the words that both access.
     pub words: u32,
     pub earlier: SerialAccess,
-    /// True if there is no race as long as the ordered stores always store the same value.
-    pub unless_constant: bool,
+    /// The rule by which the two accesses race.
+    pub rule: RaceRule,
     /// True if only a fence is missing: the earlier block then used an atomic or volatile word that the current
     /// block has read.
     pub only_unfenced: bool,
@@ -161,24 +161,26 @@ fn find_race(
         let fine = match rule {
             RaceRule::NoRace => true,
             RaceRule::RaceUnlessConstant => waited_for_store,
-            RaceRule::Race => false,
+            RaceRule::LoadBeforeAtomic | RaceRule::DecidesByFlag | RaceRule::Race => false,
         };
         (!fine).then_some(RacyPair {
             words: both,
             earlier: entry.by,
-            unless_constant: rule == RaceRule::RaceUnlessConstant,
+            rule,
             only_unfenced: announcements.follow(entry, block),
         })
     })
 }
 
-/// Appends an access to a line and drops what it supersedes: a write supersedes all earlier accesses to its
-/// words, a read those of the same kind by the same block.
+/// Appends an access to a line and drops what it supersedes: a plain write supersedes all earlier accesses to its
+/// words, an ordered write all but the plain writes, a read those of the same kind by the same block.
 fn push_use(line: &mut Vec<LineUse>, current: LineUse) {
     let writes = current.by.semantics.writes();
     for entry in line.iter_mut() {
         let same = entry.block == current.block && entry.by.semantics == current.by.semantics;
-        if writes || same {
+        let superseded = writes
+            && (!current.by.semantics.is_ordered() || entry.by.semantics != AccessSemantics::Store);
+        if superseded || same {
             entry.words &= !current.words;
         }
     }

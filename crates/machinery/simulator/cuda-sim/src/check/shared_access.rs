@@ -96,7 +96,8 @@ impl Checker {
                 self.check_lane_conflicts(current, &run, evidence, &values.stored);
             }
             if shared.may_conflict(order, shadow_access, &run, bytes) {
-                for conflict in shared.find_conflicts(order, shadow_access, &run, bytes) {
+                let is_race = |other| may_race(events, current, other);
+                for conflict in shared.find_conflicts(order, shadow_access, &run, bytes, is_race) {
                     let evidence = Evidence::shared(at.of(conflict.lane), bytes);
                     let suspect = Suspect { conflict, evidence };
                     self.report_unless_same_value(
@@ -182,18 +183,19 @@ impl Checker {
         }
     }
 
-    /// Records the values that an ordered store writes.
+    /// Records the values that an ordered store writes, or a plain one to device memory.
     pub fn record_stores(
         &mut self,
         current: WarpAccess,
         lanes: Lanes,
         stored: &impl Fn(usize) -> [u8; 16],
     ) {
-        if current.semantics == AccessSemantics::OrderedStore {
-            for lane in active(lanes.mask) {
-                self.findings
-                    .record_stored_value(current.site, stored(lane));
-            }
+        if matches!(
+            current.semantics,
+            AccessSemantics::OrderedStore | AccessSemantics::Store
+        ) {
+            let values = active(lanes.mask).map(stored);
+            self.findings.record_stored_values(current.site, values);
         }
     }
 
@@ -248,21 +250,9 @@ impl Checker {
         Suspect { conflict, evidence }: Suspect,
     ) {
         let Conflict { other, .. } = conflict;
-        let within = other.warp() == current.warp;
-        let key = conflict_key(current, &conflict);
-        let rule = match events.at(other.site()) {
-            CheckEvent::Access(access) if within => {
-                let both = [access, current.access];
-                if both.iter().all(|access| access.kind.is_atomic()) {
-                    RaceRule::NoRace
-                } else {
-                    RaceRule::Race
-                }
-            }
-            CheckEvent::Access(access) => current.semantics.race_rule(AccessSemantics::of(access)),
-            _ => RaceRule::Race,
-        };
-        match rule {
+        let mut key = conflict_key(current, &conflict);
+        let is_device = matches!(evidence, Evidence::Device { .. });
+        match race_rule(events, current, other) {
             RaceRule::NoRace => return,
             // A thread that polls until it sees another's store, and then stores itself, comes after that
             // store.
@@ -274,7 +264,18 @@ impl Checker {
             RaceRule::RaceUnlessConstant => self
                 .findings
                 .mark_conditional(key, [current.site, other.site()]),
-            RaceRule::Race => {}
+            RaceRule::LoadBeforeAtomic => {
+                key.severity = Severity::Warning;
+                self.findings.set_cause(key, Cause::LoadBeforeAtomic);
+            }
+            RaceRule::DecidesByFlag if is_device && !conflict.pending => {
+                let (load, store) = match current.writes {
+                    true => (other.site(), current.site),
+                    false => (current.site, other.site()),
+                };
+                self.findings.mark_decision(key, load, store);
+            }
+            RaceRule::DecidesByFlag | RaceRule::Race => {}
         }
         self.findings.record(key, current.block, 1, || Occurrence {
             block: current.block,
@@ -315,7 +316,8 @@ impl Checker {
             let shadow_access = current.shadow_access();
             shared.flush_reads(order);
             if shared.may_conflict(order, shadow_access, &run, bytes) {
-                for conflict in shared.find_conflicts(order, shadow_access, &run, bytes) {
+                let is_race = |other| may_race(events, current, other);
+                for conflict in shared.find_conflicts(order, shadow_access, &run, bytes, is_race) {
                     let evidence = Evidence::shared(at, bytes);
                     self.report_conflict(order, events, current, Suspect { conflict, evidence });
                 }
@@ -349,6 +351,33 @@ fn conflict_key(current: WarpAccess, conflict: &Conflict) -> FindingKey {
         other: other.site(),
         ..current.key(kind, severity)
     }
+}
+
+/// Returns the rule for the current access and an earlier one, which nothing orders.
+fn race_rule(events: &CheckEvents, current: WarpAccess, other: Accessor) -> RaceRule {
+    let CheckEvent::Access(access) = events.at(other.site()) else {
+        return RaceRule::Race;
+    };
+    let other_semantics = AccessSemantics::of(access);
+    let both = [
+        (access, other_semantics),
+        (current.access, current.semantics),
+    ];
+    // The threads of a warp do not run in lockstep: volatile accesses do not replace `__syncwarp`.
+    let has_atomic = both.iter().any(|(access, _)| access.kind.is_atomic());
+    let all_ordered = both.iter().all(|(_, semantics)| semantics.is_ordered());
+    if other.warp() == current.warp && all_ordered {
+        return match has_atomic {
+            true => RaceRule::NoRace,
+            false => RaceRule::Race,
+        };
+    }
+    current.semantics.race_rule(other_semantics)
+}
+
+/// Returns false for an earlier access that does not race with the current one.
+pub fn may_race(events: &CheckEvents, current: WarpAccess, other: Accessor) -> bool {
+    race_rule(events, current, other) != RaceRule::NoRace
 }
 
 /// Applies the acquire, release and polling effects of an ordered access to the happens-before relation.

@@ -167,6 +167,7 @@ impl Fault {
             block: location.block,
             thread: location.thread,
             source: location.source.clone(),
+            atomic: false,
             other: None,
             details: match (self.kind.clone(), diagnosis.address.clone()) {
                 (kind, Some(address)) => Details::AddressFault(kind, address),

@@ -14,6 +14,8 @@ pub struct Access {
     /// The ordering properties of a volatile, atomic or otherwise ordered access, which an assembler must not
     /// merge or move; `None` for a weak access.
     pub ordered: Option<Ordered>,
+    /// The use of the value that a weak load reads.
+    pub loaded: LoadedValue,
     /// The machine code that performs an atomic.
     pub update: Update,
 }
@@ -44,6 +46,28 @@ pub struct Ordered {
     pub polls: bool,
     /// True for an exchange whose old value is unused, which is equivalent to a store.
     pub only_stores: bool,
+}
+
+/// The use of the value that a weak load reads, by which the sanitizer tells intended races from bugs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LoadedValue {
+    /// True if the value only decides branches: it reaches no memory, no address and no atomic.
+    pub only_decides: bool,
+    /// The atomics of the same thread that follow the load.
+    pub next_atomic: NextAtomic,
+}
+
+/// The atomic that follows a load in the same thread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum NextAtomic {
+    /// No atomic on the loaded address follows the load, or one always precedes it: the value is a result.
+    #[default]
+    None,
+    /// An atomic on the address follows, but the value has other uses too; or the value is an operand of a minimum or
+    /// maximum on another element of the array.
+    AfterUse,
+    /// The value only decides whether an atomic on the address follows, or a compare-and-swap there verifies it.
+    Verifies,
 }
 
 /// The state space of a counted access.

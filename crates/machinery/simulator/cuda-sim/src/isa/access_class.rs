@@ -240,7 +240,7 @@ impl AccessSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::{Access, Element, Update};
+    use crate::isa::{Access, Element, LoadedValue, Update};
     use AccessKind::*;
 
     const KINDS: [AccessKind; 9] = [
@@ -287,6 +287,7 @@ mod tests {
                     element: Element::WORD,
                     address: 0,
                     ordered: None,
+                    loaded: LoadedValue::default(),
                     update: Update::default(),
                 };
                 for &reached in access.memories() {

@@ -163,21 +163,23 @@ impl CheckEvents {
         self.numbers[address as usize]
     }
 
-    /// Returns the address of the first device-memory access whose ordinal modulo 32 is in the mask and which
-    /// is a store (or, if `writes` is false, is not).
-    pub fn first_device_access(&self, (numbers, writes): (u32, bool)) -> u32 {
-        let mut sites = (0u32..).zip(&self.device);
-        let site = sites.find(|&(number, &address)| {
-            let stores = matches!(
+    /// Returns the addresses of the device-memory accesses whose ordinals modulo 32 are in the mask `numbers` and which
+    /// are stores (or, if `writes` is false, are not).
+    pub fn device_accesses(&self, numbers: u32, writes: bool) -> impl Iterator<Item = u32> {
+        let is_store = |address| {
+            matches!(
                 self.at(address),
                 CheckEvent::Access(Access {
                     kind: AccessKind::Store,
                     ..
                 })
-            );
-            numbers >> (number % 32) & 1 == 1 && stores == writes
-        });
-        site.map_or(u32::MAX, |(_, &address)| address)
+            )
+        };
+        let sites = (0u32..).zip(&self.device);
+        sites
+            .filter(move |&(number, _)| numbers >> (number % 32) & 1 == 1)
+            .map(|(_, &address)| address)
+            .filter(move |&address| is_store(address) == writes)
     }
 
     /// Iterates over the events of all instructions, in code order.

@@ -7,7 +7,9 @@ pub mod check_event;
 mod kernel;
 pub mod listing;
 
-pub use access::{Access, AccessKind, AtomicMethod, Element, Memory, Ordered, Update};
+pub use access::{
+    Access, AccessKind, AtomicMethod, Element, LoadedValue, Memory, NextAtomic, Ordered, Update,
+};
 pub use access_class::{AccessClass, AccessRow, AccessSet, CachedIn, Direction};
 pub use kernel::{Dims, ExternArrays, Kernel, Param, coordinates};
 pub use listing::{Class, Listing, SourceLine};

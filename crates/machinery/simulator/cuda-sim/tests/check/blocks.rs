@@ -50,12 +50,12 @@ fn missing_fence_before_the_atomic_is_named() {
     };
     let write = "st.global.u32 [%at], 7; // here";
     check_grid(&body(write, "membar.gl;"), 40, 1).none();
-    let finding = check_grid(&body(write, ""), 40, 1).single(InterBlockRace, Warning, 0, 1);
+    let finding = check_grid(&body(write, ""), 40, 1).single(InterBlockRace, Error, 0, 1);
     assert_eq!(finding.likely_cause, Some(Cause::MissingFence));
     // A write after the atomic is not announced by it.
     let (before, after) = ("", "atom.global.add.u32 %r2, [%out+5120], 1;");
     let late = body(before, "").replace(after, &format!("{after}\n{write}"));
-    let finding = check_grid(&late, 40, 1).single(InterBlockRace, Warning, 0, 1);
+    let finding = check_grid(&late, 40, 1).single(InterBlockRace, Error, 0, 1);
     assert_eq!(finding.likely_cause, Some(Cause::BlockOrder));
 }
 
@@ -90,7 +90,7 @@ fn unordered_accesses_by_several_blocks_are_reported() {
         let result = check_grid(in_place, 40, threads);
         let result = result.only(InterBlockRace);
         let other_line = line_of(&result.1, "// there");
-        let finding = result.single(InterBlockRace, Warning, 0, 39);
+        let finding = result.single(InterBlockRace, Error, 0, 39);
         assert_eq!(finding.block, [1, 0, 0]);
         let other = finding.other.clone().expect("the other access is missing");
         assert_eq!(
@@ -101,7 +101,7 @@ fn unordered_accesses_by_several_blocks_are_reported() {
     }
     let sum = "ld.global.u32 %r2, [%out]; add.u32 %r2, %r2, 1; st.global.u32 [%out], %r2; // here";
     let result = check_grid(sum, 40, 2).only(InterBlockRace);
-    let finding = result.single(InterBlockRace, Warning, 0, 1);
+    let finding = result.single(InterBlockRace, Error, 0, 1);
     let other = finding.other.expect("the other access is missing");
     assert_eq!(
         (finding.block, other.block, other.write),
@@ -111,11 +111,11 @@ fn unordered_accesses_by_several_blocks_are_reported() {
     let unused = ".visible .entry unused() { membar.gl; ret; }";
     let ptx = grid(sum).replace(".visible .entry k", &format!("{unused}\n.visible .entry k"));
     let result = (check_grid_module(&ptx, 40, 2), ptx).only(InterBlockRace);
-    result.single(InterBlockRace, Warning, 0, 1);
+    result.single(InterBlockRace, Error, 0, 1);
     let result = check_grid(&format!("{sum}\nmembar.gl;"), 40, 2);
     result
         .only(InterBlockRace)
-        .single(InterBlockRace, Warning, 0, 1);
+        .single(InterBlockRace, Error, 0, 1);
     for correct in [
         "ld.global.u32 %r2, [%at]; st.global.u32 [%at], %r2;",
         "red.global.add.u32 [%out], 1;",
@@ -149,7 +149,7 @@ fn blocks_ordered_by_a_counter_are_not_reported() {
     check_grid(&body("membar.gl;"), 10, 2).none();
     let result = check_grid(&body(""), 10, 2);
     let other_line = line_of(&result.1, "// there");
-    let finding = result.single(InterBlockRace, Warning, 0, 1);
+    let finding = result.single(InterBlockRace, Error, 0, 1);
     let other = finding.other.expect("the other access is missing");
     assert_eq!((finding.block, other.block), ([0; 3], [9, 0, 0]));
     assert_eq!((other.source.ptx_line, other.write), (other_line, false));
@@ -338,7 +338,7 @@ fn loop_over_volatile_memory_is_not_a_spin_loop() {
     check_grid(&body("membar.gl;"), 10, 2).none();
     let result = check_grid(&body(""), 10, 2);
     let other_line = line_of(&result.1, "// there");
-    let finding = result.single(InterBlockRace, Warning, 0, 9);
+    let finding = result.single(InterBlockRace, Error, 0, 9);
     assert_eq!(
         finding
             .other
@@ -347,4 +347,100 @@ fn loop_over_volatile_memory_is_not_a_spin_loop() {
             .ptx_line,
         other_line
     );
+}
+
+/// Returns the kinds, severities and causes of the findings in a grid of 4 blocks of 32 threads.
+fn verdicts_in_grid(body: &str) -> Vec<(FindingKind, Severity, Option<Cause>)> {
+    let (findings, _) = check_grid(body, 4, 2);
+    let findings = findings.into_iter();
+    findings
+        .map(|finding| (finding.kind, finding.severity, finding.likely_cause))
+        .collect()
+}
+
+#[test]
+fn blocks_that_set_a_flag_to_one_value_are_not_reported() {
+    assert_eq!(verdicts_in_grid("st.global.u32 [%out+640], 1;"), []);
+    // The same value, which is not a constant: one element that several blocks compute.
+    let first = first_thread("ld.global.u32 %r2, [%out]; st.global.u32 [%out+640], %r2;");
+    assert_eq!(verdicts_in_grid(&first), []);
+    let same_index = "and.b32 %r2, %t, 7; mad.wide.u32 %d1, %r2, 4, %out;
+        st.global.u32 [%d1], %r2; // here";
+    let cause = Some(Cause::SameElementInBlocks);
+    assert_eq!(
+        verdicts_in_grid(same_index),
+        [(InterBlockRace, Warning, cause.clone())]
+    );
+    // Different values.
+    let different = first_thread("st.global.u32 [%out+640], %r1;");
+    assert_eq!(
+        verdicts_in_grid(&different),
+        [(InterBlockRace, Error, cause)]
+    );
+}
+
+#[test]
+fn flag_that_other_blocks_only_test_is_a_warning() {
+    // As in a breadth-first search: a level is set if it is unset.
+    let level = |value: &str| {
+        first_thread(&format!(
+            "ld.global.u32 %r2, [%out];
+        setp.eq.u32 %p1, %r2, 5;
+        @%p1 bra done;
+        st.global.u32 [%out], {value};"
+        ))
+    };
+    let decides = Some(Cause::DecidesByFlag);
+    assert_eq!(
+        verdicts_in_grid(&level("5")),
+        [(InterBlockRace, Warning, decides.clone())]
+    );
+    assert_eq!(
+        verdicts_in_grid(&level("%r1")),
+        [(InterBlockRace, Error, Some(Cause::BlockOrder))]
+    );
+    // In kernels whose blocks may observe each other.
+    let ordered = |value: &str| {
+        let counter = "atom.global.add.u32 %r3, [%out+640], 1; st.global.u32 [%out+644], %r3;";
+        level(value).replace(
+            "ld.global.u32 %r2, [%out];",
+            &format!("{counter}\nld.global.u32 %r2, [%out];"),
+        )
+    };
+    let severities = |body: &str| -> Vec<(Severity, Option<Cause>)> {
+        let verdicts = verdicts_in_grid(body).into_iter();
+        verdicts
+            .map(|(_, severity, cause)| (severity, cause))
+            .collect()
+    };
+    assert!(severities(&ordered("5")).contains(&(Warning, decides)));
+    assert!(severities(&ordered("%r1")).contains(&(Error, Some(Cause::BlockOrder))));
+}
+
+#[test]
+fn result_of_atomics_read_by_other_blocks_is_an_error() {
+    let sum = first_thread(
+        "atom.global.add.u32 %r2, [%out+640], 1;
+        ld.global.u32 %r3, [%out+640];
+        add.u32 %r3, %r3, %r2;
+        st.global.u32 [%at], %r3;",
+    );
+    assert_eq!(
+        verdicts_in_grid(&sum),
+        [(InterBlockRace, Error, Some(Cause::ResultOfAtomics))]
+    );
+}
+
+#[test]
+fn racy_elements_are_counted_as_wide_as_they_are() {
+    let wide =
+        first_thread("ld.global.u64 %d2, [%out]; add.u64 %d2, %d2, 1; st.global.u64 [%out], %d2;");
+    let narrow =
+        ".reg .b16 %narrow; ld.global.u8 %narrow, [%out+648]; st.global.u8 [%at+4], %narrow;";
+    for body in [wide.clone(), format!("{wide}\n{narrow}")] {
+        let (findings, ptx) = check_grid(&body, 4, 2);
+        let result = (findings, ptx).only(InterBlockRace).0;
+        assert_eq!(result[0].count, 1, "{body}");
+        assert_contains(&result[0].details, "8 bytes at");
+    }
 }

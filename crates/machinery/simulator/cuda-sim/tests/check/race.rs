@@ -232,6 +232,148 @@ fn atomics_race_only_with_plain_accesses() {
         .find(|finding| finding.kind == WriteAfterWrite);
     let incorrect = incorrect.unwrap_or_else(|| panic!("{findings:#?}\n{ptx}"));
     assert_eq!(incorrect.severity, Error);
+    assert_eq!(incorrect.likely_cause, Some(Cause::MissingBarrier));
+    let other_atomic = incorrect.other.as_ref().is_some_and(|other| other.atomic);
+    assert_ne!(incorrect.atomic, other_atomic, "{incorrect}");
+    // The atomics of the warp that stored the zero do not hide it from other warps, even if they are ordered after it.
+    let first = body("bar.warp.sync -1;").replace("%t, 40", "%t, 0");
+    let (findings, ptx) = check_kernel(&first, 96);
+    let errors = findings.iter().filter(|finding| finding.severity == Error);
+    let kinds: Vec<_> = errors.map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [WriteAfterWrite], "{findings:#?}\n{ptx}");
+}
+
+#[test]
+fn result_of_atomics_needs_a_barrier_before_it_is_read() {
+    let body = |between: &str| {
+        tile(
+            0,
+            &format!(
+                "setp.ne.u32 %p1, %t, 0;
+        @!%p1 st.shared.u32 [tile], 0;
+        bar.sync 0;
+        atom.shared.add.u32 %r4, [tile], 1;
+        {between}
+        ld.shared.u32 %r2, [tile]; // here"
+            ),
+        )
+    };
+    check_kernel(&body("bar.sync 0;"), 96).none();
+    for between in ["", "bar.warp.sync -1;"] {
+        let (findings, ptx) = check_kernel(&body(between), 96);
+        let errors = findings.iter().filter(|finding| finding.severity == Error);
+        let kinds: Vec<_> = errors.clone().map(|finding| finding.kind).collect();
+        assert_eq!(
+            kinds,
+            [ReadAfterWrite, WriteAfterRead],
+            "{findings:#?}\n{ptx}"
+        );
+        for finding in errors {
+            assert_eq!(finding.likely_cause, Some(Cause::MissingBarrier));
+            assert_contains(finding, "updates atomically at");
+        }
+    }
+}
+
+#[test]
+fn loads_that_an_atomic_verifies_are_not_reported() {
+    // Each thread updates the word that `at` names: shared memory that thread 0 has set, or device memory.
+    let body = |at: &str, code: &str| {
+        let space = if at == "tile" { "shared" } else { "global" };
+        let code = code.replace("AT", at).replace("SPACE", space);
+        tile(
+            0,
+            &format!(
+                "setp.ne.u32 %p1, %t, 0;
+        @!%p1 st.shared.u32 [tile], 0;
+        bar.sync 0;
+        mov.u32 %r2, 0;
+        {code}"
+            ),
+        )
+    };
+    let check = |at: &str, code: &str| {
+        let ptx = kernel_of(&body(at, code));
+        let mut machine = checking_machine(&ptx);
+        let out = machine.buffer(&[0u32; 192]);
+        (machine.run("k", 1, 96, params![out]).findings, ptx)
+    };
+    let retry = "ld.SPACE.u32 %r4, [AT];
+    again:
+        add.u32 %r5, %r4, 1;
+        atom.SPACE.cas.b32 %r6, [AT], %r4, %r5;
+        setp.ne.u32 %p2, %r4, %r6;
+        mov.u32 %r4, %r6;
+        @%p2 bra again;";
+    let maximum = "ld.SPACE.u32 %r4, [AT];
+        setp.ge.u32 %p2, %r4, %t;
+        @%p2 bra done;
+        atom.SPACE.max.u32 %r6, [AT], %t;
+    done:";
+    let volatile = "ld.volatile.SPACE.u32 %r2, [AT];
+        atom.SPACE.add.u32 %r6, [AT], 1;";
+    for at in ["tile", "%out+640"] {
+        for code in [retry, maximum, volatile] {
+            check(at, code).none();
+        }
+        // The value is used otherwise: a warning that names the remedy.
+        let kept = "ld.SPACE.u32 %r2, [AT];
+        atom.SPACE.add.u32 %r6, [AT], 1;";
+        let (findings, ptx) = check(at, kept);
+        assert!(!findings.is_empty(), "{ptx}");
+        for finding in findings {
+            assert_eq!(finding.severity, Warning, "{finding}\n{ptx}");
+            assert_eq!(finding.likely_cause, Some(Cause::LoadBeforeAtomic));
+        }
+        // A test without an atomic of the thread.
+        let tests = "setp.lt.u32 %p2, %t, 64;
+        @%p2 bra count;
+        ld.SPACE.u32 %r4, [AT];
+        setp.ne.u32 %p2, %r4, 9;
+        @%p2 bra done;
+        mov.u32 %r2, 1;
+        bra done;
+    count:
+        atom.SPACE.add.u32 %r6, [AT], 1;
+    done:";
+        check(at, tests).include(ReadAfterWrite, Error);
+    }
+}
+
+#[test]
+fn minimum_over_the_edges_of_a_graph_is_a_warning() {
+    // Relaxation: the distance of one node, plus a length, may lower that of another.
+    let relax = |operation: &str| {
+        format!(
+            ".reg .b64 %from, %to;
+        mad.wide.u32 %from, %t, 4, %out;
+        add.u32 %r1, %t, 40;
+        rem.u32 %r1, %r1, 96;
+        mad.wide.u32 %to, %r1, 4, %out;
+        ld.global.u32 %r2, [%from];
+        add.u32 %r2, %r2, 5;
+        ld.global.u32 %r3, [%to];
+        setp.ge.u32 %p1, %r2, %r3;
+        @%p1 bra done;
+        atom.global.{operation}.u32 %r4, [%to], %r2;
+    done:"
+        )
+    };
+    let check = |operation: &str| {
+        let ptx = module_of("", &relax(operation));
+        let mut machine = checking_machine(&ptx);
+        let distances: Vec<u32> = (0..96).map(|node| node * 7 % 96 * 10).collect();
+        let out = machine.buffer(&distances);
+        machine.run("k", 1, 96, params![out]).findings
+    };
+    let findings = check("min");
+    assert!(!findings.is_empty());
+    for finding in findings {
+        assert_eq!(finding.severity, Warning, "{finding}");
+        assert_eq!(finding.likely_cause, Some(Cause::LoadBeforeAtomic));
+    }
+    let sum = check("add");
+    assert!(sum.iter().any(|finding| finding.severity == Error));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::memory::lock;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 /// Words per line.
 const LINE: u64 = 32;
@@ -54,6 +54,10 @@ pub struct RacyWord {
     pub writers: u32,
     /// A mask with one bit for each instruction that read from the word's line.
     pub readers: u32,
+    /// True if a block read the word that another one wrote.
+    pub is_read: bool,
+    /// True if all writes of the word stored the same value.
+    pub one_value: bool,
 }
 
 impl AllocationShadow {
@@ -95,7 +99,8 @@ impl AllocationShadow {
         unsafe { &*self.start.add(number) }
     }
 
-    /// Records an access of `bytes` bytes from `offset` on, all of which must be inside the allocation.
+    /// Records an access of `bytes` bytes from `offset` on, all of which must be inside the allocation. `value` returns
+    /// the value that is stored to a word. Returns false if a recent access was the same, except for the values.
     #[inline(always)]
     pub fn record(
         &self,
@@ -103,7 +108,9 @@ impl AllocationShadow {
         offset: u64,
         bytes: u64,
         by: BlockAccess,
-    ) {
+        value: impl Fn(u64) -> u32,
+    ) -> bool {
+        let mut is_new = false;
         let (mut word, end) = (offset >> self.word, ((offset + bytes - 1) >> self.word) + 1);
         if by.write && !self.written.load(Ordering::Relaxed) {
             self.written.store(true, Ordering::Relaxed);
@@ -116,9 +123,15 @@ impl AllocationShadow {
             let line = self.line(number);
             if !recent_accesses.contains_or_insert(line, words, by) {
                 line.record(&self.sole_users, number, words, by);
+                is_new = true;
+            }
+            if by.write {
+                let first = word - word % LINE;
+                line.values.record(words, |word| value(first + word));
             }
             word = to;
         }
+        is_new
     }
 
     /// Returns the words that one block wrote and another accessed, by offset. Must be called only after the
@@ -139,6 +152,7 @@ impl AllocationShadow {
             };
             for word in 0..32 {
                 let (wrote, read) = (user(writes, word, true), user(reads, word, false));
+                let is_read = !matches!(read, WordUsers::Unused);
                 let (writer, user, user_writes) = match (wrote, read) {
                     (WordUsers::Unused, _) | (WordUsers::One(_), WordUsers::Unused) => continue,
                     (WordUsers::One(a), WordUsers::One(b)) if a == b => continue,
@@ -156,6 +170,8 @@ impl AllocationShadow {
                     user_writes,
                     writers: writes.sites(),
                     readers: reads.sites(),
+                    is_read,
+                    one_value: self.line(number).values.is_one(word),
                 });
             }
         }
@@ -247,6 +263,44 @@ struct Line {
     busy: AtomicU32,
     /// The blocks that read, and the blocks that write.
     pub users: [Users; 2],
+    values: StoredValues,
+}
+
+/// Hashes of the values that are stored to a line's 32 words. All stores to a word are compared with the first one, so
+/// that the result does not depend on the order.
+#[derive(Default)]
+struct StoredValues {
+    /// A mask of the words to which different values were stored.
+    differ: AtomicU32,
+    /// The hash of each word's first value; 0 before it.
+    hashes: [AtomicU8; LINE as usize],
+}
+
+impl StoredValues {
+    /// Records stores to `words`.
+    #[inline(always)]
+    fn record(&self, words: u32, value: impl Fn(u64) -> u32) {
+        let words = words & !self.differ.load(Ordering::Relaxed);
+        for word in active(words) {
+            // Multiplication spreads the differences of small integers.
+            let hash = (value(word as u64).wrapping_mul(0x9e37_79b9) >> 24) as u8 | 1;
+            let cell = &self.hashes[word];
+            let first = match cell.load(Ordering::Relaxed) {
+                0 => (cell.compare_exchange(0, hash, Ordering::Relaxed, Ordering::Relaxed))
+                    .err()
+                    .unwrap_or(hash),
+                first => first,
+            };
+            if first != hash {
+                self.differ.fetch_or(1 << word, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Returns true if all stores to a word had the same value.
+    fn is_one(&self, word: u32) -> bool {
+        self.differ.load(Ordering::Relaxed) >> word & 1 == 0
+    }
 }
 
 /// The blocks that accessed a word.

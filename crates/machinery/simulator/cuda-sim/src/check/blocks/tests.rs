@@ -23,6 +23,7 @@ fn racy_words(word: u32, uses: &[(u64, u64, u64, bool)]) -> Vec<(u64, u64, u64)>
                     site: 0,
                     write,
                 },
+                |_| block as u32,
             );
         }
         lines.racy_words()
@@ -109,4 +110,24 @@ fn neighbouring_bytes_are_no_race_in_programs_with_narrow_accesses() {
         racy_words(1, &[(0, 0, 2, true), (1, 1, 4, false)]),
         [(1, 0, 1)]
     );
+}
+
+#[test]
+fn blocks_that_write_the_same_value_are_told_apart() {
+    let mut recent_accesses = RecentAccesses::default();
+    let lines = AllocationShadow::new(1000, 4);
+    for block in 0..40 {
+        let by = BlockAccess {
+            block,
+            site: 0,
+            write: true,
+        };
+        // Word 3 gets different values, but not from the first block on.
+        let value = |word| if word == 3 { block as u32 / 20 } else { 7 };
+        lines.record(&mut recent_accesses, 0, 16, by, value);
+    }
+    let words = lines.racy_words();
+    let one_value: Vec<bool> = words.iter().map(|word| word.one_value).collect();
+    assert_eq!(one_value, [true, true, true, false]);
+    assert!(words.iter().all(|word| !word.is_read));
 }

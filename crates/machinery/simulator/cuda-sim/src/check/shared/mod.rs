@@ -3,9 +3,10 @@
 //! [`DeviceShadow`](super::device_shadow::DeviceShadow).
 //!
 //! Each granule (a word, or a byte if the program has accesses smaller than a word) has the epoch of its last
-//! write, and of the last reads by two different warps: of two warps, at least one is not the warp that
-//! writes next. The state is a structure of arrays, so that a run of lanes is checked with vector
-//! instructions.
+//! plain write, and of the last reads by two different warps: of two warps, at least one is not the warp that
+//! writes next. The last ordered writes (atomics and volatile stores) by two different warps are kept apart from the
+//! plain one, with which they race although not with each other. The state is a structure of arrays, so that a run of
+//! lanes is checked with vector instructions.
 //!
 //! Reads matter only if another thread writes before the next barrier. Until then they are logged in order,
 //! and most are discarded at the barrier.
@@ -21,12 +22,14 @@ use std::ops::Range;
 /// The stamp of the destination of an asynchronous copy that has not been waited for: later than every access.
 pub const PENDING: u32 = u32::MAX;
 
-/// The current access: its warp, its instruction, and whether it writes.
+/// The current access: its warp, its instruction, and its effect.
 #[derive(Clone, Copy)]
 pub struct ShadowAccess {
     pub warp: usize,
     pub site: u32,
     pub write: bool,
+    /// True for an atomic and for a volatile or otherwise ordered access.
+    pub ordered: bool,
 }
 
 /// The shadow state of a block's shared memory, or of its lines of device memory. Each vector has one element
@@ -37,10 +40,12 @@ pub struct SharedShadow {
     bytes: u64,
     /// The base-2 logarithm of the granule's size in bytes.
     granule: u32,
-    /// The stamp of the last write.
+    /// The stamp of the last plain write.
     write_time: Vec<u32>,
-    /// The accessor of the last write.
+    /// The accessor of the last plain write.
     writer: Vec<u32>,
+    /// The last ordered writes.
+    ordered: OrderedWrites,
     /// The stamp of the last read.
     read_time: Vec<u32>,
     /// The accessor of the last read.
@@ -72,6 +77,13 @@ impl SharedShadow {
             granule: shift,
             write_time: row(),
             writer: row(),
+            ordered: OrderedWrites {
+                last_time: row(),
+                last: row(),
+                prior_time: row(),
+                prior: row(),
+                latest: 0,
+            },
             read_time: row(),
             reader: row(),
             read_lanes: row(),
@@ -89,6 +101,8 @@ impl SharedShadow {
         self.written.clear();
         if restarts {
             self.write_time.fill(0);
+            self.ordered.last_time.fill(0);
+            self.ordered.prior_time.fill(0);
             self.read_time.fill(0);
             self.prior_read_time.fill(0);
         } else if self.pending {
@@ -98,6 +112,7 @@ impl SharedShadow {
         self.reads.clear();
         self.pending = false;
         self.last_write = 0;
+        self.ordered.latest = 0;
     }
 
     /// Enlarges the memory by `bytes` bytes.
@@ -107,6 +122,10 @@ impl SharedShadow {
         for row in [
             &mut self.write_time,
             &mut self.writer,
+            &mut self.ordered.last_time,
+            &mut self.ordered.last,
+            &mut self.ordered.prior_time,
+            &mut self.ordered.prior,
             &mut self.read_time,
             &mut self.reader,
             &mut self.read_lanes,
@@ -121,6 +140,8 @@ impl SharedShadow {
     pub fn clear(&mut self, at: u64, bytes: u64) {
         let range = (at >> self.granule) as usize..((at + bytes) >> self.granule) as usize;
         self.write_time[range.clone()].fill(0);
+        self.ordered.last_time[range.clone()].fill(0);
+        self.ordered.prior_time[range.clone()].fill(0);
         self.read_time[range.clone()].fill(0);
         self.prior_read_time[range].fill(0);
     }
@@ -161,6 +182,35 @@ impl SharedShadow {
         self.write_time[first..first + count].fill(stamp);
         if stamp == PENDING {
             self.writer[first..first + count].fill(accessor.0);
+        }
+    }
+}
+
+/// The ordered writes by the last two different warps, with one element per granule.
+struct OrderedWrites {
+    /// The stamp of the last ordered write.
+    last_time: Vec<u32>,
+    /// The accessor of the last ordered write.
+    last: Vec<u32>,
+    /// The stamp of the last ordered write by a different warp than that of the last one.
+    prior_time: Vec<u32>,
+    /// The accessor of that earlier ordered write.
+    prior: Vec<u32>,
+    /// The latest stamp of any ordered write.
+    latest: u32,
+}
+
+impl OrderedWrites {
+    /// Records a write by a warp to granules from `first` on, each with its accessor.
+    fn record(&mut self, stamp: u32, first: usize, accessors: impl Iterator<Item = u32>) {
+        self.latest = self.latest.max(stamp);
+        for (granule, by) in (first..).zip(accessors) {
+            let last = self.last[granule];
+            if Accessor(last).warp() != Accessor(by).warp() {
+                self.prior[granule] = last;
+                self.prior_time[granule] = self.last_time[granule];
+            }
+            (self.last[granule], self.last_time[granule]) = (by, stamp);
         }
     }
 }
@@ -235,7 +285,6 @@ impl SharedShadow {
         let (first, count, lane_shift) = self.granules(run, bytes);
         let range = first..first + count;
         self.last_write = self.last_write.max(stamp);
-        self.write_time[range.clone()].fill(stamp);
         // If several lanes write to one address, the last lane's value remains.
         let lane = if run.contiguous {
             run.first
@@ -243,8 +292,13 @@ impl SharedShadow {
             run.first + run.lanes - 1
         };
         let accessor = Accessor::new(access.warp, lane, access.site).0;
-        for (k, by) in (0u32..).zip(&mut self.writer[range]) {
-            *by = accessor + ((k >> lane_shift) << SITE_BITS);
+        let by = |k: u32| accessor + ((k >> lane_shift) << SITE_BITS);
+        if access.ordered {
+            return self.ordered.record(stamp, first, (0..count as u32).map(by));
+        }
+        self.write_time[range.clone()].fill(stamp);
+        for (k, writer) in (0u32..).zip(&mut self.writer[range]) {
+            *writer = by(k);
         }
     }
 
@@ -375,6 +429,11 @@ impl SharedShadow {
             };
             suspect |= (at >= limit) & (!same | (at == PENDING));
         }
+        if self.ordered.latest >= floor {
+            let last = self.ordered.last_time[range.clone()].iter();
+            let prior = self.ordered.prior_time[range.clone()].iter();
+            suspect |= last.chain(prior).any(|&at| at >= floor);
+        }
         if access.write {
             let reads = self.read_time[range.clone()]
                 .iter()
@@ -399,7 +458,8 @@ impl SharedShadow {
         suspect
     }
 
-    /// Returns the conflicts of a run, at most one per lane.
+    /// Returns the conflicts of a run, at most one per lane. `is_race` returns false for an earlier access that does not
+    /// race with the current one even if nothing orders them.
     #[cold]
     pub fn find_conflicts(
         &self,
@@ -407,6 +467,7 @@ impl SharedShadow {
         access: ShadowAccess,
         run: &LaneRun,
         bytes: u64,
+        is_race: impl Fn(Accessor) -> bool,
     ) -> Vec<Conflict> {
         let mut conflicts: Vec<Conflict> = Vec::new();
         let (first, count, lane_shift) = self.granules(run, bytes);
@@ -419,7 +480,7 @@ impl SharedShadow {
                 run.first..run.first + run.lanes
             };
             for lane in lanes {
-                let conflict = self.find_conflict(order, access, granule, lane);
+                let conflict = self.find_conflict(order, access, granule, lane, &is_race);
                 if let Some(conflict) = conflict
                     && conflicts.last().is_none_or(|last| last.lane < lane)
                 {
@@ -436,24 +497,50 @@ impl SharedShadow {
         access: ShadowAccess,
         granule: usize,
         lane: usize,
+        is_race: &impl Fn(Accessor) -> bool,
     ) -> Option<Conflict> {
         let ordered = |stamp: u32, other: Accessor| {
-            if other.warp() == access.warp {
+            let before = if other.warp() == access.warp {
                 order.happens_before_in_warp(access.warp, stamp, other.lane(), lane)
             } else {
                 order.happens_before(stamp, other.warp(), access.warp)
-            }
+            };
+            before || !is_race(other)
         };
-        let (at, by) = (self.write_time[granule], Accessor(self.writer[granule]));
-        let own_lanes = by.thread() == Accessor::new(access.warp, lane, 0).thread();
-        let pending = at == PENDING;
-        if pending || !own_lanes && !ordered(at, by) {
-            return Some(Conflict {
+        let own_thread = Accessor::new(access.warp, lane, 0).thread();
+        let write = |at: u32, by: Accessor| {
+            let pending = at == PENDING;
+            (pending || by.thread() != own_thread && !ordered(at, by)).then_some(Conflict {
                 lane,
                 other: by,
                 stamp: at,
                 other_wrote: true,
                 pending,
+            })
+        };
+        let OrderedWrites {
+            last_time,
+            last,
+            prior_time,
+            prior,
+            ..
+        } = &self.ordered;
+        let writes = [
+            (self.write_time[granule], self.writer[granule]),
+            (last_time[granule], last[granule]),
+            (prior_time[granule], prior[granule]),
+        ];
+        // Ordered accesses hardly ever race with each other: the last one is enough.
+        let count = if access.ordered { 2 } else { 3 };
+        let mut conflicts =
+            (writes[..count].iter()).filter_map(|&(at, by)| write(at, Accessor(by)));
+        if let Some(first) = conflicts.next() {
+            // A conflict with another warp shows that ordering this one is not enough.
+            let is_between =
+                |conflict: &Conflict| conflict.pending || conflict.other.warp() != access.warp;
+            return Some(match is_between(&first) {
+                true => first,
+                false => conflicts.find(is_between).unwrap_or(first),
             });
         }
         if !access.write {

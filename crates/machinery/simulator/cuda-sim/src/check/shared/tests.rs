@@ -19,7 +19,9 @@ impl TestShadow {
             shadow.flush_reads(order);
         }
         if shadow.may_conflict(order, access, run, 4) {
-            let new_conflicts = shadow.find_conflicts(order, access, run, 4).into_iter();
+            let new_conflicts = shadow
+                .find_conflicts(order, access, run, 4, |_| true)
+                .into_iter();
             conflicts.extend(new_conflicts.map(|c| (number, c.lane, c.other.0, c.other_wrote)));
         }
         shadow.record(order, access, run, 4);
@@ -48,6 +50,7 @@ fn logged_reads_conflict_like_reads_recorded_at_once() {
             warp: random(3) as usize,
             site: random(9) as u32,
             write: random(6) == 0,
+            ordered: false,
         };
         logged.access(number, &order, access, &run);
         immediate.access(number, &order, access, &run);
@@ -88,6 +91,7 @@ fn reads_beyond_the_logs_capacity_are_recorded() {
         warp,
         site: 1,
         write,
+        ordered: false,
     };
     shadow.access(0, &order, access(0, false), &at(64));
     for number in 1..10_000 {
@@ -107,6 +111,7 @@ fn fast_path_takes_only_valid_initialized_reads() {
         warp: 0,
         site: 1,
         write: false,
+        ordered: false,
     };
     let row = &std::array::from_fn(|lane| 4 * lane as u64);
     let mut takes = |offset, order: &HappensBefore| {
@@ -144,4 +149,49 @@ fn fast_path_takes_only_valid_initialized_reads() {
     assert!(!shadow.try_log_read(&order, access, at, 4), "just written");
     order.complete_block_barrier();
     assert!(shadow.try_log_read(&order, access, at, 4));
+}
+
+#[test]
+fn atomics_do_not_hide_plain_writes_and_other_warps_atomics() {
+    let mut order = HappensBefore::default();
+    order.begin(3);
+    let at = LaneRun {
+        start: 64,
+        first: 0,
+        lanes: 1,
+        contiguous: false,
+    };
+    let access = |warp, site, write, ordered| ShadowAccess {
+        warp,
+        site,
+        write,
+        ordered,
+    };
+    let (store, atomic) = (access(0, 1, true, false), access(0, 2, true, true));
+    let others = |shadow: &mut TestShadow| -> Vec<usize> {
+        let conflicts = shadow.1.drain(..);
+        conflicts
+            .map(|(_, _, other, _)| Accessor(other).warp())
+            .collect()
+    };
+    // Warp 0 stores and updates. Its update does not hide the store from warp 1.
+    let mut shadow = TestShadow::new();
+    shadow.access(0, &order, store, &at);
+    order.sync_warp(0);
+    shadow.access(1, &order, atomic, &at);
+    let is_store = |other: Accessor| other.site() == 1;
+    let current = access(1, 2, true, true);
+    let conflicts = shadow.0.find_conflicts(&order, current, &at, 4, is_store);
+    assert_eq!(conflicts.len(), 1);
+    // Warp 1 updates and then reads: warp 0's update races with the read.
+    order.complete_block_barrier();
+    shadow.access(2, &order, atomic, &at);
+    shadow.access(3, &order, current, &at);
+    order.sync_warp(1);
+    others(&mut shadow);
+    shadow.access(4, &order, access(1, 3, false, false), &at);
+    assert_eq!(others(&mut shadow), [0]);
+    order.complete_block_barrier();
+    shadow.access(5, &order, access(2, 3, false, false), &at);
+    assert!(others(&mut shadow).is_empty());
 }

@@ -46,6 +46,12 @@ impl Atomic {
         )
     }
 
+    /// Returns true for a minimum or a maximum.
+    pub fn is_extremum(self) -> bool {
+        use Atomic::*;
+        matches!(self, MinUnsigned | MaxUnsigned | MinSigned | MaxSigned)
+    }
+
     /// Returns the operation of an instruction.
     pub fn of(inst: &Inst) -> Atomic {
         Atomic::from_code(inst.arg0)

@@ -11,10 +11,13 @@
 //!
 //! **Polling**: volatile loads and atomics that may poll for another thread's store, and the exchanges whose
 //! result is unused, which are plain stores.
+//!
+//! **Loaded values**: a plain load races with other threads' stores and atomics, but that is intended if its value only
+//! decides whether to try an atomic, or if a compare-and-swap verifies it.
 
 use crate::exec::memory::atomic::Atomic;
 use crate::isa::check_event::{CheckEvent, SharedArray};
-use crate::isa::{AccessKind, Class, Memory};
+use crate::isa::{Access, AccessKind, Class, LoadedValue, Memory, NextAtomic};
 use crate::lower::cfg::Cfg;
 use crate::lower::ir::{Arithmetic, Flow, IrInst, Register, RegisterClass, RegisterInfo};
 use crate::lower::limits;
@@ -269,23 +272,284 @@ fn can_poll(insts: &[IrInst], cfg: &Cfg, index: usize) -> bool {
         sets && inst.access.is_none()
     };
     let blocks = |inst: &IrInst| is_observable_store(inst) || redefines_address(inst);
-    let is_transparent =
-        |mut range: std::ops::Range<usize>| !range.any(|index| blocks(&insts[index]));
+    has_path(
+        cfg,
+        index + 1,
+        |other| other == index,
+        |other| blocks(&insts[other]),
+    )
+}
+
+/// Returns true if a path leads from instruction `from`, included, to one that is a `target`, without one before it that
+/// `blocks` the path.
+fn has_path(
+    cfg: &Cfg,
+    from: usize,
+    target: impl Fn(usize) -> bool,
+    blocks: impl Fn(usize) -> bool,
+) -> bool {
     let ranges = &cfg.ranges;
-    let Some(own_block) = ranges.iter().position(|range| range.contains(&index)) else {
+    let Some(first) = ranges.iter().position(|range| range.contains(&from)) else {
         return false;
     };
-    if !is_transparent(index..ranges[own_block].end) {
+    let mut visited = vec![false; ranges.len()];
+    let mut worklist = vec![(first, from)];
+    while let Some((block, start)) = worklist.pop() {
+        let end = (start..ranges[block].end).find(|&index| target(index) || blocks(index));
+        match end {
+            Some(index) if target(index) => return true,
+            Some(_) => {}
+            None => {
+                for &next in &cfg.successors[block] {
+                    if !std::mem::replace(&mut visited[next], true) {
+                        worklist.push((next, ranges[next].start));
+                    }
+                }
+            }
+        }
+    }
+    false
+}
+
+/// Marks of registers whose values reach a store, an address or a call, and those whose values reach an operand of an
+/// atomic other than its address.
+const CARRIED: u8 = 1;
+const UPDATES: u8 = 2;
+
+/// Records in each weak load how its value is used. `arrays` are the arrays in shared memory that accesses belong to.
+pub fn annotate_loads(
+    insts: &mut [IrInst],
+    cfg: &Cfg,
+    registers: &[RegisterInfo],
+    arrays: &[Option<SharedArray>],
+) {
+    if !insts.iter().any(is_weak_load) {
+        return;
+    }
+    let uses = uses_of_values(insts, registers);
+    let atomics = Atomics::new(insts, registers, arrays);
+    for index in 0..insts.len() {
+        if !is_weak_load(&insts[index]) {
+            continue;
+        }
+        let marks = insts[index]
+            .defs
+            .iter()
+            .fold(0, |marks, def| marks | uses[def.0 as usize]);
+        let next_atomic = match &atomics {
+            Some(atomics) => atomics.after_load(insts, cfg, index, marks),
+            None => NextAtomic::None,
+        };
+        if let Some(access) = &mut insts[index].access {
+            access.loaded = LoadedValue {
+                only_decides: marks == 0,
+                next_atomic,
+            };
+        }
+    }
+}
+
+/// Returns true for a load that other threads' stores may race with and that is not a synchronization operation.
+fn is_weak_load(inst: &IrInst) -> bool {
+    inst.access.is_some_and(|access| {
+        access.kind == AccessKind::Load
+            && access.ordered.is_none()
+            && !matches!(access.memory, Memory::Local | Memory::Constant)
+    })
+}
+
+/// Returns the marks of each register.
+fn uses_of_values(insts: &[IrInst], registers: &[RegisterInfo]) -> Vec<u8> {
+    let mut marks = vec![0u8; registers.len()];
+    let is_predicate = |used: Register| registers[used.0 as usize].row == RegisterClass::Predicate;
+    for inst in insts {
+        let address = inst.access.map(|access| inst.operands[access.address]);
+        let is_atomic = inst.access.is_some_and(|access| access.kind.is_atomic());
+        for &used in inst.uses.iter().filter(|&&used| !is_predicate(used)) {
+            if Some(used) == address || inst.defs.is_empty() && !is_atomic {
+                marks[used.0 as usize] |= CARRIED;
+            } else if is_atomic {
+                marks[used.0 as usize] |= UPDATES;
+            }
+        }
+    }
+    // Backwards, so that few rounds are needed.
+    let (mut changed, mut steps) = (true, 0);
+    while std::mem::take(&mut changed) {
+        steps += insts.len();
+        if steps > limits::STEPS {
+            marks.fill(CARRIED);
+            return marks;
+        }
+        for inst in insts.iter().rev().filter(|inst| inst.access.is_none()) {
+            let result = inst
+                .defs
+                .iter()
+                .fold(0, |result, def| result | marks[def.0 as usize]);
+            for used in &inst.uses {
+                let mark = &mut marks[used.0 as usize];
+                changed |= *mark | result != *mark;
+                *mark |= result;
+            }
+        }
+    }
+    marks
+}
+
+/// The atomics of a function.
+struct Atomics<'a> {
+    /// The indices of the instructions.
+    list: Vec<usize>,
+    /// The only definition of each register; `None` if there are several, or none.
+    definitions: Vec<Option<usize>>,
+    registers: &'a [RegisterInfo],
+    arrays: &'a [Option<SharedArray>],
+}
+
+impl<'a> Atomics<'a> {
+    /// Returns `None` if there are none.
+    fn new(
+        insts: &[IrInst],
+        registers: &'a [RegisterInfo],
+        arrays: &'a [Option<SharedArray>],
+    ) -> Option<Atomics<'a>> {
+        let is_atomic = |access: Access| access.kind.is_atomic();
+        let list: Vec<usize> = (0..insts.len())
+            .filter(|&index| insts[index].access.is_some_and(is_atomic))
+            .collect();
+        if list.is_empty() {
+            return None;
+        }
+        let mut definitions = vec![None; registers.len()];
+        let mut is_defined = vec![false; registers.len()];
+        for (index, inst) in insts.iter().enumerate() {
+            for def in &inst.defs {
+                let def = def.0 as usize;
+                let again = std::mem::replace(&mut is_defined[def], true);
+                definitions[def] = (!again).then_some(index);
+            }
+        }
+        Some(Atomics {
+            list,
+            definitions,
+            registers,
+            arrays,
+        })
+    }
+
+    /// Returns the atomic that follows a load whose value has these marks.
+    fn after_load(&self, insts: &[IrInst], cfg: &Cfg, load: usize, marks: u8) -> NextAtomic {
+        let same: Vec<usize> = (self.list.iter().copied())
+            .filter(|&atomic| self.is_same_location(insts, load, atomic))
+            .collect();
+        let verifies = |&atomic: &usize| verifies(insts, atomic, load);
+        if same.iter().any(verifies) {
+            return NextAtomic::Verifies;
+        }
+        let is_same = |index: usize| same.binary_search(&index).is_ok();
+        let carried = marks & CARRIED != 0;
+        if !same.is_empty()
+            && has_path(cfg, 0, |index| index == load, is_same)
+            && has_path(cfg, load + 1, is_same, |_| false)
+        {
+            return match carried {
+                true => NextAtomic::AfterUse,
+                false => NextAtomic::Verifies,
+            };
+        }
+        let relaxes = |&atomic: &usize| {
+            let operation = Atomic::from_code(insts[atomic].arg0);
+            operation.is_extremum() && self.is_same_array(insts, load, atomic)
+        };
+        if !carried && marks & UPDATES != 0 && self.list.iter().any(relaxes) {
+            return NextAtomic::AfterUse;
+        }
+        NextAtomic::None
+    }
+
+    /// Returns true if a load and an atomic access one location, as far as their addresses show. In shared memory one
+    /// array is enough.
+    fn is_same_location(&self, insts: &[IrInst], load: usize, atomic: usize) -> bool {
+        let is_same_array = self.arrays[load].is_some() && self.arrays[load] == self.arrays[atomic];
+        is_same_array || self.address(insts, load) == self.address(insts, atomic)
+    }
+
+    /// Returns true if the addresses of a load and an atomic are computed from a common one.
+    fn is_same_array(&self, insts: &[IrInst], load: usize, atomic: usize) -> bool {
+        let (load, atomic) = (self.bases_of(insts, load), self.bases_of(insts, atomic));
+        load.iter().any(|base| atomic.contains(base))
+    }
+
+    /// Returns the register from which the address of an access is computed by copies and constant offsets, and the
+    /// sum of these.
+    fn address(&self, insts: &[IrInst], access: usize) -> Option<(Register, u64)> {
+        let inst = &insts[access];
+        let mut register = inst.operands[inst.access?.address];
+        let mut offset = inst.imm;
+        for _ in 0..MAX_COPIES {
+            let Some(definition) = self.definitions[register.0 as usize] else {
+                break;
+            };
+            let inst = &insts[definition];
+            let is_offset = matches!(inst.arithmetic, Some(Arithmetic::Sum | Arithmetic::Offset));
+            let &[source] = &inst.uses[..] else {
+                break;
+            };
+            if !is_offset || inst.predicated || inst.access.is_some() {
+                break;
+            }
+            offset = offset.wrapping_add(inst.imm);
+            register = source;
+        }
+        Some((register, offset))
+    }
+
+    /// Returns the registers that may hold the address of the array that an access belongs to.
+    fn bases_of(&self, insts: &[IrInst], access: usize) -> Vec<Register> {
+        let Some((register, _)) = self.address(insts, access) else {
+            return Vec::new();
+        };
+        let definition = self.definitions[register.0 as usize];
+        let sources = definition.map_or(&[][..], |definition| &insts[definition].uses);
+        // Small literals are sizes of elements.
+        let is_address = |register: &Register| {
+            let literal = self.registers[register.0 as usize].literal;
+            literal.is_none_or(|literal| literal > u32::MAX.into())
+        };
+        let all = sources.iter().copied().chain([register]);
+        all.filter(is_address).collect()
+    }
+}
+
+/// The maximum number of copies and offsets that are followed back from an address.
+const MAX_COPIES: usize = 8;
+
+/// Returns true if an atomic is a compare-and-swap that compares with the value of a load, or with copies of it.
+fn verifies(insts: &[IrInst], atomic: usize, load: usize) -> bool {
+    let inst = &insts[atomic];
+    if Atomic::from_code(inst.arg0) != Atomic::CompareAndSwap {
         return false;
     }
-    let mut visited = vec![false; ranges.len()];
-    let mut worklist = cfg.successors[own_block].clone();
-    while let Some(block) = worklist.pop() {
-        if block == own_block && is_transparent(ranges[own_block].start..index) {
-            return true;
-        }
-        if !std::mem::replace(&mut visited[block], true) && is_transparent(ranges[block].clone()) {
-            worklist.extend(&cfg.successors[block]);
+    let Some(&compared) = inst.operands.get(2) else {
+        return false;
+    };
+    let mut copies = vec![compared];
+    let mut next = 0;
+    while let Some(&register) = copies.get(next) {
+        next += 1;
+        for (index, inst) in insts.iter().enumerate() {
+            if !inst.defs.contains(&register) {
+                continue;
+            }
+            if index == load {
+                return true;
+            }
+            if let (&[source], None) = (&inst.uses[..], inst.access)
+                && !copies.contains(&source)
+                && copies.len() < MAX_COPIES
+            {
+                copies.push(source);
+            }
         }
     }
     false

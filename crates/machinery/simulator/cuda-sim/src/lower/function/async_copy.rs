@@ -12,7 +12,7 @@ use crate::exec::memory::mbarrier::{self, Change};
 use crate::exec::memory::state_space;
 use crate::exec::sm::Handler;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
-use crate::isa::{Access, AccessKind, Class, Element, Memory, Ordered, Update};
+use crate::isa::{Access, AccessKind, Class, Element, LoadedValue, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::ir::{Register, RegisterClass};
 use crate::memory::SHARED_WINDOW;
@@ -118,6 +118,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             element: Element::WORD,
             address: 1,
             ordered: None,
+            loaded: LoadedValue::default(),
             update: Update::default(),
         });
         Ok(())
@@ -353,6 +354,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             element: Element::WORD,
             address,
             ordered,
+            loaded: LoadedValue::default(),
             update: Update::default(),
         });
     }

@@ -84,6 +84,12 @@ impl FunctionLowering<'_, '_> {
         let plan = self.plan(can_form_gangs)?;
         sanitizer::annotate_spin_loops(&mut self.insts, &plan.cfg, self.function.entry);
         machine_code::annotate_atomics(&mut self.insts, &plan.cfg, &self.registers.infos);
+        sanitizer::annotate_loads(
+            &mut self.insts,
+            &plan.cfg,
+            &self.registers.infos,
+            &plan.arrays,
+        );
         sanitizer::annotate_shuffles(&mut self.insts, &plan.cfg, &self.registers.infos);
         for block in 0..plan.starts.len() {
             self.emit_block(&plan, block);

@@ -12,7 +12,7 @@ use crate::exec::memory::memory_order;
 use crate::exec::memory::state_space;
 use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::sm::{Handler, Handlers};
-use crate::isa::{Access, AccessKind, Class, Element, Memory, Ordered, Update};
+use crate::isa::{Access, AccessKind, Class, Element, LoadedValue, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::ir::{Register, RegisterClass};
 use crate::lower::layout::Symbol;
@@ -118,6 +118,7 @@ impl AccessForm {
             address,
             ordered: self.ordered,
             // The analysis of the whole function fills this in for atomics (`analysis::machine_code`).
+            loaded: LoadedValue::default(),
             update: Update::default(),
         })
     }

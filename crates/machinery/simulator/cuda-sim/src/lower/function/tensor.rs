@@ -11,7 +11,7 @@ use crate::exec::tensor::matrix;
 use crate::exec::tensor::warpgroup::{Form, MAX_COLUMNS};
 use crate::exec::tensor::{Accumulator, Byte, ByteShape, Multiplicand, SHAPES, warpgroup};
 use crate::isa::check_event::CheckEvent;
-use crate::isa::{Access, AccessKind, Class, Element, Memory, Update};
+use crate::isa::{Access, AccessKind, Class, Element, LoadedValue, Memory, Update};
 use crate::lower::error::LoadError;
 use crate::lower::ir::Register;
 use crate::memory::SHARED_WINDOW;
@@ -186,6 +186,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             element: Element::WORD,
             address: matrix_count,
             ordered: None,
+            loaded: LoadedValue::default(),
             update: Update::default(),
         });
         Ok(())
@@ -230,6 +231,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             element: Element::WORD,
             address: 0,
             ordered: None,
+            loaded: LoadedValue::default(),
             update: Update::default(),
         });
         Ok(())

@@ -11,7 +11,7 @@ use crate::exec::memory::atomic::Atomic;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
 use crate::exec::tensor::warpgroup::Matrices;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
-use crate::isa::{Access, AccessKind, Element, Memory, Update};
+use crate::isa::{Access, AccessKind, Element, LoadedValue, Memory, Update};
 use crate::lanes::{FULL, LANES, active};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
@@ -310,7 +310,7 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
             before: |at, width| device_bytes(sm, at, width),
         };
         let read = WarpAccess {
-            semantics: AccessSemantics::Load,
+            semantics: AccessSemantics::Load(LoadedValue::default()),
             ..current
         };
         let lanes_of = |mask, bytes| Lanes {
@@ -419,6 +419,7 @@ fn read_matrices(
         element: Element::WORD,
         address: 0,
         ordered: None,
+        loaded: LoadedValue::default(),
         update: Update::default(),
     };
     let current = WarpAccess {
@@ -428,7 +429,7 @@ fn read_matrices(
         access,
         reads: first,
         writes: false,
-        semantics: AccessSemantics::Load,
+        semantics: AccessSemantics::Load(LoadedValue::default()),
     };
     let values = Values {
         stored: |_| [0; 16],
