@@ -21,7 +21,7 @@ def simulate(flags, case, twin):
     reports, last = [], None
     for line in output.splitlines():
         first = re.match(r"warpbook: (.*)", line)
-        position = re.match(r"  (?:reads |writes |block .*(?:reads|writes) )?at \S+\.cu:(\d+)", line)
+        position = re.match(r"  (?:reads |writes |updates atomically |block .*(?:reads|writes|updates atomically) )?at \S+\.cu:(\d+)", line)
         if first:
             last = simulated_line(first[1])
             reports += [last] if last else []

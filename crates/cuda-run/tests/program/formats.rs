@@ -59,7 +59,7 @@ pub fn same_problems() -> Result<(), Failed> {
         ("write-after-write", "error", Some(1)),
         ("one-store-two-values", "error", Some(1)),
         ("failed-call", "error", Some(10)),
-        ("between-blocks", "warning", Some(2)),
+        ("between-blocks", "error", Some(2)),
     ] {
         let row = (kind.to_owned(), severity.to_owned(), line);
         assert!(problems.contains(&row), "{row:?} is not in {problems:#?}");

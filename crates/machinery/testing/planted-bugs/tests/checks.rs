@@ -188,7 +188,9 @@ fn first_line(line: &str) -> Option<Report> {
 fn location(line: &str) -> Option<(String, usize)> {
     let (before, location) = line.split_once("at kernels/")?;
     let before = before.trim();
-    if !["", "reads", "writes"].contains(&before) && !before.starts_with("block ") {
+    if !["", "reads", "writes", "updates atomically"].contains(&before)
+        && !before.starts_with("block ")
+    {
         return None;
     }
     let (file, rest) = location.split_once(':')?;

@@ -360,8 +360,8 @@ impl Checker {
             self.findings.set_cause(key, Cause::MissingFence);
         }
         let width = u64::from(width);
-        let at = line + u64::from(pair.words.trailing_zeros()) * WORD;
-        let count = (u64::from(pair.words.count_ones()) * WORD).div_ceil(width.max(WORD));
+        let at = line + u64::from(pair.bytes.trailing_zeros());
+        let count = u64::from(pair.bytes.count_ones()).div_ceil(width);
         self.findings
             .record(key, writer.block, count, || Occurrence {
                 block: writer.block,

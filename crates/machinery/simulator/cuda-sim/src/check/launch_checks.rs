@@ -161,6 +161,8 @@ impl LaunchChecks {
             let Some(shadow) = &tracked.shadow else {
                 continue;
             };
+            // In large allocations neighbouring elements may be in one word.
+            let is_coarse = shadow.word_bytes() > u64::from(self.device_granule);
             // A word may be part of an element.
             let mut last = None;
             for word in shadow.racy_words() {
@@ -171,12 +173,17 @@ impl LaunchChecks {
                 let Some(writer) = sites(word.writers, true).next() else {
                     continue;
                 };
-                let Some(race) = BlockRace::new(
+                let race = BlockRace::new(
                     word,
                     findings.is_one_value(sites(word.writers, true)),
                     sites(word.readers, false).all(|site| only_decides(events, site)),
-                ) else {
+                );
+                let Some(race) = race else {
                     continue;
+                };
+                let race = match is_coarse {
+                    true => BlockRace::Neighbours,
+                    false => race,
                 };
                 let reader = sites(word.readers, false).next();
                 let other = match word.user_writes {
@@ -240,6 +247,8 @@ impl LaunchChecks {
 enum BlockRace {
     /// A store always writes one value, which others only test.
     Decision,
+    /// The blocks may only access neighbouring elements.
+    Neighbours,
     /// Several blocks write the same value.
     SameValue,
     /// Several blocks write different values, which no block reads.

@@ -31,8 +31,8 @@
 //! **Within a block** (`happens_before`, `shared`), each warp has a vector clock over the warps of the block,
 //! and each lane one over the lanes of its warp once only some of them have synchronized. A barrier of the
 //! whole block, the common case, raises a single *floor* instead of joining all clocks. The shadow memory
-//! holds for each granule the epoch of the last write, as FastTrack does, and the epochs of the last reads by
-//! two different warps where FastTrack switches to a full vector. A granule is a word of 4 bytes, or a byte
+//! holds for each granule the epoch of the last plain write, as FastTrack does, and the epochs of the last ordered
+//! writes and the last reads by two different warps where FastTrack switches to a full vector. A granule is a word of 4 bytes, or a byte
 //! in programs with narrower accesses. Keeping only the last accessors, and comparing barrier counts first,
 //! is also what the GPU detectors ScoRD (Kamath, George and Basu, ISCA 2020) and iGUARD (Kamath and Basu,
 //! SOSP 2021) do; BARRACUDA (Eizenberg et al., PLDI 2017) compresses vector clocks along the hierarchy of
@@ -43,10 +43,12 @@
 //! is enough to record which blocks read and write each word (`blocks`). That result does not depend on the
 //! schedule. Otherwise the blocks run one after the other, with one vector clock per block (`serial_blocks`).
 //!
-//! Three kinds of unordered accesses are treated specially. Plain writes of the value that is already there
+//! Some kinds of unordered accesses are treated specially. Plain writes of the value that is already there
 //! are not reported. Ordered stores that store the same value throughout the launch, as for a flag, do not
-//! race with each other. Races between the lanes of one warp are warnings, because many kernels rely on
-//! lockstep execution.
+//! race with each other; nor do such plain stores by several blocks. Races between the lanes of one warp are
+//! warnings, because many kernels rely on lockstep execution. A weak load races with stores and atomics by other
+//! threads, but the use of its value (see [`crate::isa::LoadedValue`]) may show that this is intended: an atomic
+//! of the same thread verifies it, or it only decides branches.
 //!
 //! # What is not detected
 //!

@@ -1,5 +1,5 @@
 //! Race detection between blocks that may synchronize with each other, by vector clocks. Such a launch runs its
-//! blocks one after the other, and each access is checked against earlier accesses to the same words.
+//! blocks one after the other, and each access is checked against earlier accesses to the same bytes.
 //!
 //! This applies to kernels with volatile accesses or with atomics whose old value is used. In all other kernels
 //! nothing orders the blocks, and [`super::blocks`] detects the races.
@@ -25,7 +25,7 @@ const MAX_LINES: u32 = 1 << 20;
 /// The maximum number of remembered accesses per line. Beyond it the oldest is dropped.
 const MAX_USES_PER_LINE: usize = 16;
 
-/// Bytes per word.
+/// Bytes per location of a release or an acquire.
 pub const WORD: u64 = 4;
 
 /// An access by a block.
@@ -37,11 +37,11 @@ pub struct SerialAccess {
     pub semantics: AccessSemantics,
 }
 
-/// An access to some words of a line.
+/// An access to some bytes of a line.
 #[derive(Clone, Copy)]
 struct LineUse {
-    /// A mask of the accessed words.
-    words: u32,
+    /// A mask of the accessed bytes.
+    bytes: u128,
     by: SerialAccess,
     /// The index of the block's clock, and the block's time.
     block: usize,
@@ -55,8 +55,8 @@ struct LineUse {
 /// An earlier access to a line that races with the current one.
 #[derive(Clone, Copy)]
 pub struct RacyPair {
-    /// A mask of the words that both access.
-    pub words: u32,
+    /// A mask of the bytes that both access.
+    pub bytes: u128,
     pub earlier: SerialAccess,
     /// The rule by which the two accesses race.
     pub rule: RaceRule,
@@ -107,9 +107,7 @@ impl SerialBlocks {
     /// Records an access of `bytes` bytes at `address`, all in one line. Returns an earlier access that races
     /// with it, if there is one.
     pub fn record(&mut self, by: SerialAccess, address: u64, bytes: u64) -> Option<RacyPair> {
-        let first = address % LINE / WORD;
-        let count = (address % LINE + bytes).div_ceil(WORD) - first;
-        let words = (u32::MAX >> (32 - count)) << first;
+        let bytes = (u128::MAX >> (LINE - bytes)) << (address % LINE);
         let (number, new) = self.line_table.get_or_insert(address - address % LINE)?;
         if new {
             self.lines.push(Vec::new());
@@ -118,17 +116,17 @@ impl SerialBlocks {
         let block = self.clocks.index(by.block);
         let announcements = &mut self.announcements;
         announcements.now += 1;
-        let race = find_race(&self.clocks, announcements, line, by, block, words);
+        let race = find_race(&self.clocks, announcements, line, by, block, bytes);
         if by.semantics.polls() {
             let ordered_stores =
                 |entry: &&mut LineUse| entry.by.semantics == AccessSemantics::OrderedStore;
             let ordered_stores = line.iter_mut().filter(ordered_stores);
-            for entry in ordered_stores.filter(|entry| entry.words & words != 0) {
+            for entry in ordered_stores.filter(|entry| entry.bytes & bytes != 0) {
                 entry.seen_by = Some(block);
             }
         }
         let current = LineUse {
-            words,
+            bytes,
             by,
             block,
             time: self.clocks.time(block),
@@ -140,17 +138,17 @@ impl SerialBlocks {
     }
 }
 
-/// Returns the first access to a line that races with an access to `words` by `block`.
+/// Returns the first access to a line that races with an access to `bytes` by `block`.
 fn find_race(
     clocks: &VectorClocks,
     announcements: &Announcements,
     line: &[LineUse],
     by: SerialAccess,
     block: usize,
-    words: u32,
+    bytes: u128,
 ) -> Option<RacyPair> {
     line.iter().find_map(|entry| {
-        let both = entry.words & words;
+        let both = entry.bytes & bytes;
         let writes = entry.by.semantics.writes() || by.semantics.writes();
         if both == 0 || !writes || clocks.happens_before(entry.block, entry.time, block) {
             return None;
@@ -164,7 +162,7 @@ fn find_race(
             RaceRule::LoadBeforeAtomic | RaceRule::DecidesByFlag | RaceRule::Race => false,
         };
         (!fine).then_some(RacyPair {
-            words: both,
+            bytes: both,
             earlier: entry.by,
             rule,
             only_unfenced: announcements.follow(entry, block),
@@ -173,7 +171,7 @@ fn find_race(
 }
 
 /// Appends an access to a line and drops what it supersedes: a plain write supersedes all earlier accesses to its
-/// words, an ordered write all but the plain writes, a read those of the same kind by the same block.
+/// bytes, an ordered write all but the plain writes, a read those of the same kind by the same block.
 fn push_use(line: &mut Vec<LineUse>, current: LineUse) {
     let writes = current.by.semantics.writes();
     for entry in line.iter_mut() {
@@ -181,17 +179,17 @@ fn push_use(line: &mut Vec<LineUse>, current: LineUse) {
         let superseded = writes
             && (!current.by.semantics.is_ordered() || entry.by.semantics != AccessSemantics::Store);
         if superseded || same {
-            entry.words &= !current.words;
+            entry.bytes &= !current.bytes;
         }
     }
-    line.retain(|entry| entry.words != 0);
+    line.retain(|entry| entry.bytes != 0);
     let same_access = line.iter_mut().find(|entry| {
         (entry.block, entry.by.block, entry.time) == (current.block, current.by.block, current.time)
             && (entry.by.site, entry.by.semantics) == (current.by.site, current.by.semantics)
             && entry.seen_by.is_none()
     });
     match same_access {
-        Some(same_access) => same_access.words |= current.words,
+        Some(same_access) => same_access.bytes |= current.bytes,
         None => {
             if line.len() == MAX_USES_PER_LINE {
                 line.remove(0);

@@ -432,6 +432,23 @@ fn result_of_atomics_read_by_other_blocks_is_an_error() {
 }
 
 #[test]
+fn neighbouring_bytes_of_blocks_that_synchronize_are_not_reported() {
+    // Each block stores one byte, and counts.
+    let body = |index: &str| {
+        first_thread(&format!(
+            "mov.u32 %r2, {index};
+        cvt.u64.u32 %d1, %r2;
+        add.s64 %d1, %d1, %out;
+        st.global.u8 [%d1], %r2;
+        atom.global.add.u32 %r3, [%out+640], 1;
+        st.global.u32 [%at+4], %r3;"
+        ))
+    };
+    assert_eq!(verdicts_in_grid(&body("%ctaid.y")), []);
+    check_grid(&body("%ctaid.x"), 4, 2).none();
+}
+
+#[test]
 fn racy_elements_are_counted_as_wide_as_they_are() {
     let wide =
         first_thread("ld.global.u64 %d2, [%out]; add.u64 %d2, %d2, 1; st.global.u64 [%out], %d2;");
