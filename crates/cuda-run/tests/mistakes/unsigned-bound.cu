@@ -1,6 +1,5 @@
 // case: a bounds check in `unsigned`, which is always true
 // thread: https://github.com/inducer/loopy/issues/808
-// verdict: vague
 #ifdef GOOD
 typedef int Number;
 #else
@@ -9,7 +8,7 @@ typedef unsigned Number;
 __global__ void fill(float *out, Number n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (n - 1 - i >= 0)
-        out[i] = 1; //~ out-of-bounds access | right past the end of the 400-byte allocation `out` | a missing `if (i < n)`
+        out[i] = 1; //~ out-of-bounds access | right past the end of the 400-byte allocation `out` | `n - 1 - i >= 0` is always true if an operand is unsigned | wraps around | compare without subtracting, such as `i < n`
 }
 int main() {
     float *out;

@@ -286,6 +286,128 @@ pub fn padding_is_no_result() -> Result<(), Failed> {
     )
 }
 
+/// Structures with padding after a float, a `bool` and a `short`.
+const STRUCTURES: &str = "struct __align__(16) Point { float x, y, z; };\n\
+     struct Ray { Point from, to; bool hit; };\n\
+     struct alignas(8) Pair { int key; short value; };\n\
+     struct Option { bool has; int value; };\n\
+     __global__ void fill(Ray *rays, Pair *pairs, Option *options) {\n\
+         int i = threadIdx.x;\n\
+         rays[i].from.x = rays[i].from.y = rays[i].from.z = i;\n\
+         rays[i].to.x = rays[i].to.y = rays[i].to.z = 0;\n\
+         rays[i].hit = false;\n\
+         pairs[i].key = pairs[i].value = i;\n\
+         options[i].has = i % 2;\n\
+         options[i].value = i;\n\
+     }\n";
+
+pub fn copies_of_padding() -> Result<(), Failed> {
+    let program = |last: &str| {
+        format!(
+            "{STRUCTURES}\
+             __global__ void copy(Ray *rays, const Ray *from, Option *options, const Option *known) {{\n\
+                 int i = threadIdx.x;\n\
+                 rays[63 - i] = from[i];\n\
+                 options[i] = known[i];\n\
+             }}\n\
+             __device__ Point larger(Point a, Point b) {{ return a.x < b.x ? b : a; }}\n\
+             __global__ void largest(Ray *rays) {{\n\
+                 Point best = rays[0].from;\n\
+                 for (int i = 1; i < 64; i++) best = larger(best, rays[i].from);\n\
+                 rays[threadIdx.x].to = best;\n\
+             }}\n\
+             __global__ void sort(Pair *pairs) {{\n\
+                 __shared__ Pair s[64];\n\
+                 int t = threadIdx.x;\n\
+                 s[t] = pairs[t];\n\
+                 __syncthreads();\n\
+                 for (int round = 0; round < 64; round++) {{\n\
+                     int j = 2 * t + round % 2;\n\
+                     if (j + 1 < 64 && s[j].key < s[j + 1].key) {{\n\
+                         Pair swapped = s[j];\n\
+                         s[j] = s[j + 1];\n\
+                         s[j + 1] = swapped;\n\
+                     }}\n\
+                     __syncthreads();\n\
+                 }}\n\
+                 pairs[t] = s[t];\n\
+             }}\n\
+             __global__ void sum(const float4 *points, float *out) {{\n\
+                 float4 p = points[threadIdx.x];\n\
+                 out[threadIdx.x] = p.x + {last};\n\
+             }}\n\
+             int main() {{\n\
+                 Ray *rays, *others, host[64];\n\
+                 Pair *pairs, sorted[64];\n\
+                 Option *options, *known, chosen[64];\n\
+                 cudaMalloc(&rays, sizeof(host));\n\
+                 cudaMalloc(&others, sizeof(host));\n\
+                 cudaMalloc(&pairs, sizeof(sorted));\n\
+                 cudaMalloc(&options, sizeof(chosen));\n\
+                 cudaMalloc(&known, sizeof(chosen));\n\
+                 fill<<<1, 64>>>(rays, pairs, known);\n\
+                 copy<<<1, 64>>>(others, rays, options, known);\n\
+                 largest<<<1, 1>>>(rays);\n\
+                 sort<<<1, 64>>>(pairs);\n\
+                 sum<<<1, 32>>>((float4 *)others, (float *)rays);\n\
+                 cudaMemcpy(host, others, sizeof(host), cudaMemcpyDeviceToHost);\n\
+                 cudaMemcpy(sorted, pairs, sizeof(sorted), cudaMemcpyDeviceToHost);\n\
+                 cudaMemcpy(chosen, options, sizeof(chosen), cudaMemcpyDeviceToHost);\n\
+                 cudaFree(rays);\n\
+                 cudaFree(others);\n\
+                 cudaFree(pairs);\n\
+                 cudaFree(options);\n\
+                 cudaFree(known);\n\
+             }}\n"
+        )
+    };
+    check_silent(&program("p.x"))?;
+    // The last member of a copied point is used, though nothing has set it.
+    check(
+        &program("p.w"),
+        &[
+            "read of uninitialized device memory (32 times)\n  in kernel sum, block (0, 0, 0), thread (0, 0, 0)",
+            "16 bytes at",
+            "allocation `others` at cause.cu:",
+            "likely cause: bytes before and after these have been written: a member of a structure",
+        ],
+    )
+}
+
+pub fn overlapping_arrays() -> Result<(), Failed> {
+    let program = |offset: &str, ty: &str| {
+        format!(
+            "__global__ void k(double *out) {{\n\
+                 extern __shared__ char buffer[];\n\
+                 int *counts = (int *)buffer, t = threadIdx.x;\n\
+                 {ty} *sums = ({ty} *)(buffer + {offset});\n\
+                 counts[t] = 2 * t;\n\
+                 sums[t] = 0.5 * t;\n\
+                 __syncthreads();\n\
+                 out[t] = counts[63 - t] + sums[63 - t];\n\
+             }}\n\
+             int main() {{\n\
+                 double *out, result[64];\n\
+                 cudaMalloc(&out, sizeof(result));\n\
+                 k<<<1, 64, 1024>>>(out);\n\
+                 cudaMemcpy(result, out, sizeof(result), cudaMemcpyDeviceToHost);\n\
+                 cudaFree(out);\n\
+             }}\n"
+        )
+    };
+    check(
+        &program("64", "double"),
+        &[
+            "error: race: write-after-write data race",
+            "writes at cause.cu:6",
+            "writes at cause.cu:5",
+            "likely cause: arrays that overlap, for one line uses the bytes as `double` and the other as `int`",
+        ],
+    )?;
+    check_silent(&program("64 * sizeof(int)", "double"))?;
+    check_silent(&program("64 * sizeof(int)", "float"))
+}
+
 pub fn textures() -> Result<(), Failed> {
     let program = |width: &str, columns: u32, description: &str| {
         format!(
@@ -347,26 +469,92 @@ pub fn textures() -> Result<(), Failed> {
 }
 
 pub fn surfaces() -> Result<(), Failed> {
-    check_silent(
-        "#include <cuda_runtime.h>\n\
-         __global__ void fill(cudaSurfaceObject_t s) {\n\
-             surf2Dwrite<float>(1, s, threadIdx.x * 4, threadIdx.y);\n\
-         }\n\
-         int main() {\n\
-             static float result[64];\n\
-             cudaArray_t array;\n\
-             cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();\n\
-             cudaMallocArray(&array, &format, 8, 8, cudaArraySurfaceLoadStore);\n\
-             cudaResourceDesc resource = {};\n\
-             resource.resType = cudaResourceTypeArray;\n\
-             resource.res.array.array = array;\n\
-             cudaSurfaceObject_t s;\n\
-             cudaCreateSurfaceObject(&s, &resource);\n\
-             fill<<<1, dim3(8, 8)>>>(s);\n\
-             cudaMemcpy2DFromArray(result, 32, array, 0, 0, 32, 8, cudaMemcpyDeviceToHost);\n\
-             cudaDestroySurfaceObject(s);\n\
-             cudaFreeArray(array);\n\
-         }\n",
+    let program = |threads: &str| {
+        format!(
+            "#include <cuda_runtime.h>\n\
+             __global__ void fill(cudaSurfaceObject_t s) {{\n\
+                 surf2Dwrite<float>(1, s, threadIdx.x * 4, threadIdx.y);\n\
+             }}\n\
+             __global__ void read(cudaSurfaceObject_t s, float *out) {{\n\
+                 out[threadIdx.y * 8 + threadIdx.x] = surf2Dread<float>(s, threadIdx.x * 4, threadIdx.y);\n\
+             }}\n\
+             int main() {{\n\
+                 static float result[64];\n\
+                 float *out;\n\
+                 cudaArray_t array;\n\
+                 cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();\n\
+                 cudaMallocArray(&array, &format, 8, 8, cudaArraySurfaceLoadStore);\n\
+                 cudaResourceDesc resource = {{}};\n\
+                 resource.resType = cudaResourceTypeArray;\n\
+                 resource.res.array.array = array;\n\
+                 cudaSurfaceObject_t s;\n\
+                 cudaCreateSurfaceObject(&s, &resource);\n\
+                 cudaMalloc(&out, sizeof(result));\n\
+                 fill<<<1, dim3({threads})>>>(s);\n\
+                 read<<<1, dim3(8, 8)>>>(s, out);\n\
+                 cudaMemcpy2DFromArray(result, 32, array, 0, 0, 32, 8, cudaMemcpyDeviceToHost);\n\
+                 cudaDestroySurfaceObject(s);\n\
+                 cudaFreeArray(array);\n\
+                 cudaFree(out);\n\
+             }}\n"
+        )
+    };
+    check_silent(&program("8, 8"))?;
+    check(
+        &program("6, 8"),
+        &[
+            "read of uninitialized device memory (16 times)\n  in kernel read, block (0, 0, 0), thread (6, 0, 0)\n  \
+             at cause.cu:6",
+            "allocation `array` at cause.cu:13 (`cudaMallocArray`)",
+            "likely cause: a surface whose array was never copied to, or a kernel that writes fewer elements",
+        ],
+    )
+}
+
+pub fn cube_maps() -> Result<(), Failed> {
+    let program = |faces: u32| {
+        format!(
+            "#include <cuda_runtime.h>\n\
+             __global__ void read(cudaTextureObject_t t, float *out) {{\n\
+                 int i = threadIdx.x, axis = i / 2;\n\
+                 float at = i % 2 ? -1 : 1;\n\
+                 out[i] = texCubemap<float>(t, axis == 0 ? at : 0, axis == 1 ? at : 0, axis == 2 ? at : 0);\n\
+             }}\n\
+             int main() {{\n\
+                 static float image[96];\n\
+                 cudaArray_t array;\n\
+                 cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();\n\
+                 cudaMalloc3DArray(&array, &format, make_cudaExtent(4, 4, 6), cudaArrayCubemap);\n\
+                 cudaMemcpy3DParms copy = {{}};\n\
+                 copy.srcPtr = make_cudaPitchedPtr(image, 16, 4, 4);\n\
+                 copy.dstArray = array;\n\
+                 copy.extent = make_cudaExtent(4, 4, {faces});\n\
+                 copy.kind = cudaMemcpyHostToDevice;\n\
+                 cudaMemcpy3D(&copy);\n\
+                 cudaResourceDesc resource = {{}};\n\
+                 resource.resType = cudaResourceTypeArray;\n\
+                 resource.res.array.array = array;\n\
+                 cudaTextureDesc description = {{}};\n\
+                 cudaTextureObject_t t;\n\
+                 cudaCreateTextureObject(&t, &resource, &description, nullptr);\n\
+                 float *out;\n\
+                 cudaMalloc(&out, 24);\n\
+                 read<<<1, 6>>>(t, out);\n\
+                 cudaDeviceSynchronize();\n\
+                 cudaDestroyTextureObject(t);\n\
+                 cudaFreeArray(array);\n\
+                 cudaFree(out);\n\
+             }}\n"
+        )
+    };
+    check_silent(&program(6))?;
+    check(
+        &program(4),
+        &[
+            "read of uninitialized device memory (2 times)\n  in kernel read, block (0, 0, 0), thread (4, 0, 0)\n  \
+             at cause.cu:5",
+            "likely cause: an array that was never copied to, or only in part",
+        ],
     )
 }
 

@@ -131,6 +131,29 @@ pub fn compile_errors() -> Result<(), Failed> {
         .assert_exit(1, &["file not found: no-such-file.cu"])
 }
 
+pub fn managed_variables() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let program = |access: &str| {
+        format!(
+            "__managed__ int x = 3;\n__global__ void k() {{ {access}; }}\nint main() {{ k<<<1, 1>>>(); {access}; }}\n"
+        )
+    };
+    workspace.write("managed.cu", &program("x = 1"));
+    let reason = "'x' is unavailable: clang does not support __managed__ variables: pass a pointer from cudaMallocManaged to \
+                  the kernel";
+    let run = workspace.run(&["managed.cu"]);
+    run.assert_exit(
+        1,
+        &[
+            "managed.cu:2:23: error: ",
+            "managed.cu:3:28: error: ",
+            reason,
+        ],
+    )?;
+    workspace.write("managed.cu", &program(""));
+    workspace.run(&["managed.cu"]).assert_exit(0, &[])
+}
+
 pub fn undefined_functions() -> Result<(), Failed> {
     let workspace = Workspace::new();
     workspace.write(

@@ -77,7 +77,7 @@ const FAILURES: [(&str, &str, &str); 14] = [
     (
         "free",
         "cudaFree failed with cudaErrorInvalidValue",
-        "it was freed before",
+        "which has been freed already",
     ),
 ];
 
@@ -162,4 +162,37 @@ pub fn kernels_that_do_not_load() -> Result<(), Failed> {
         1,
         &["  at old.cu:4\n  the program's kernels do not load: the module is for sm_80"],
     )
+}
+
+pub fn repeated_frees() -> Result<(), Failed> {
+    let program = "int main() {\n\
+                       float *p, *q, *h;\n\
+                       cudaMalloc(&p, 400);\n\
+                       cudaFree(p);\n\
+                       cudaFree(p);\n\
+                       cudaMalloc(&q, 800);\n\
+                       cudaFree(q + 2);\n\
+                       cudaMallocHost(&h, 16);\n\
+                       cudaFree(h);\n\
+                       cudaFreeHost(h);\n\
+                       cudaFreeAsync(q, 0);\n\
+                       for (int i = 0; i < 2; i++)\n\
+                           cudaFree(q);\n\
+                   }\n";
+    let workspace = Workspace::new();
+    workspace.write("frees.cu", program);
+    let expected = [
+        "at frees.cu:5\n  0x1000000000000 was the 400-byte allocation `p` at frees.cu:3 (`cudaMalloc`), which has been freed \
+         already at frees.cu:4",
+        "at frees.cu:7\n  0x1000000100208 is byte 8 of the 800-byte allocation `q` at frees.cu:6 (`cudaMalloc`): pass the \
+         pointer to its start",
+        "is the 16-byte allocation `h` at frees.cu:8 (`cudaMallocHost`), which another function frees",
+        "(invalid argument) 2 times, and the program ignored it\n  at frees.cu:13\n  0x1000000100200 was the 800-byte \
+         allocation `q` at frees.cu:6 (`cudaMalloc`), which has been freed already at frees.cu:11",
+        "The checks are incomplete: 5 calls failed, see below.",
+        "Failed calls: 5.",
+    ];
+    workspace
+        .run(&["--check", "frees.cu"])
+        .assert_exit(1, &expected)
 }

@@ -80,6 +80,9 @@ chinese! {
         WrappedIndex => "无符号下标减到了零以下，例如 `i` 为 0 时的 `i - 1`";
         OverflowedIndex => "`int` 溢出变成了负数：大数组中的 `blockIdx.x * blockDim.x`，或者行号乘宽度";
         WrongUnits => "下标的单位与数组不符：把字节当成元素，把 pitch 当成宽度，把行当成列；或者下标溢出了";
+        UnsignedBound(condition) =>
+            "如果有一个操作数是无符号数，`{condition}` 总是成立：小于 0 的差会回绕成很大的数。请不用减法来比较，例如 `i < n`，\
+             或者先把操作数转换成有符号类型";
         PastConstantArray => "下标超出了 `__constant__` 数组";
         PastParameterArray => "下标超出了参数中的数组";
         PastSharedArray => "下标超出了 `__shared__` 数组";
@@ -113,6 +116,8 @@ chinese! {
             "`cudaMemset` 把每个字节设为一个整数，浮点数会被截断：请用核函数、`cudaMemcpy` 或 `cuMemsetD32` 逐个元素赋值";
         TextureNotInitialized =>
             "没有向数组复制数据，或者只复制了一部分：请用 `cudaMemcpy2DToArray` 复制（宽度以字节计），并检查返回值";
+        SurfaceNotInitialized =>
+            "表面的数组没有复制过数据，或者写入它的核函数写的元素比这个核函数读的少：x 以字节计，即 `x * sizeof(T)`";
         NormalizedCoordinates =>
             "没有设置 `normalizedCoords = 1` 时，`cudaAddressModeWrap`（默认值）和 `cudaAddressModeMirror` 等同于 clamp；\
              坐标应在 0 到 1 之间，例如 `(x + 0.5f) / width`";
@@ -125,6 +130,8 @@ chinese! {
         InputNotRead => "核函数没有启动或者失败了，读取的是另一个缓冲区，或者这些数据已经用不到了";
         PartNotInitialized(initialized, of) =>
             "{of}中只有前 {initialized}写入过：复制、设值或之前的启动覆盖的元素比这个核函数读取的少";
+        GapsNotInitialized =>
+            "这些字节前后的字节都写入过：结构体中有一个成员没有赋值，或者下标跳过了一些元素";
         ElementsNotBytes(initialized, of) =>
             "{of}中只有前 {initialized}写入过：复制或设值的大小用了元素的个数，而它以字节计，即 `n * sizeof(T)`";
         RowsNotInitialized(pitch) =>
@@ -150,6 +157,9 @@ chinese! {
         DecidesByFlag =>
             "一些线程把标志或层数设成同一个值，另一些线程同时在判断它：如果新旧两个值都可以，就没有问题；\
              否则应用同步屏障或两个核函数把两者分开";
+        TypesDiffer(own, other) =>
+            "数组重叠了：同样的字节，一行当作 `{own}`，另一行当作 `{other}`。同一缓冲区中数组的偏移应以字节计，却用了元素的个数，\
+             或者用了别的类型的元素个数，例如把 `buffer + n * sizeof(T)` 写成了 `buffer + n`";
         CopyNotAwaited => "缺少 `cp.async.wait_group`，或者它允许未完成的组过多";
         BlockOrder => "线程块的执行顺序不定，有些同时执行：结果写在了输入上，或者跨线程块求和没有使用 `atomicAdd`";
         SameElementInBlocks =>

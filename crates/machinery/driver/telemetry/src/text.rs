@@ -10,6 +10,7 @@ use chapter::{check, rerun};
 use common::gpu::{Clock, GpuInfo};
 use cuda_driver::Checks;
 
+use crate::failures::FailedCall;
 use crate::faults::Fault;
 use crate::summary::{Api, Kernel, Launch, Summary};
 
@@ -78,9 +79,10 @@ impl Summary {
 
     /// Formats the findings of the checks.
     fn checked(&self, checks: Checks, api: Api) -> String {
-        let failed = match self.ignored_calls() {
+        let is_incomplete = self.ignored_calls() > 0;
+        let failed = match self.listed_failures(api).map(|call| call.calls).sum() {
             0 => None,
-            _ if api == Api::None => None,
+            _ if !is_incomplete => None,
             1 => Some("1 call failed, see below.".to_owned()),
             count => Some(format!("{} calls failed, see below.", grouped(count))),
         };
@@ -107,11 +109,12 @@ impl Summary {
         if calls.is_empty() {
             return String::new();
         }
+        let total = |calls: &[&FailedCall]| grouped(calls.iter().map(|call| call.calls).sum());
+        let mut parts = vec![format!("Failed calls: {}.", total(&calls))];
         let omitted = calls.split_off(calls.len().min(MAX_FAILURES));
-        let mut parts = vec![format!("Failed calls: {}.", calls.len() + omitted.len())];
         parts.extend(calls.iter().map(|call| call.to_string()));
         if !omitted.is_empty() {
-            parts.push(format!("and {} more failed calls", omitted.len()));
+            parts.push(format!("and {} more failed calls", total(&omitted)));
         }
         if self.ignored_calls() > 0 {
             let advice = "A failed call does nothing: check the result of every call, and cudaGetLastError() after every \

@@ -3,6 +3,7 @@
 use std::ffi::{c_uint, c_void};
 use std::sync::MutexGuard;
 
+use cuda_sim::check::Reason;
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 use cuda_sim::memory::global::AllocationKind;
 use cust_raw::{CUdeviceptr, CUmemoryPool};
@@ -173,8 +174,14 @@ fn lock_live_context_drained() -> Result<MutexGuard<'static, Driver>, CudaError>
 pub fn free_async(address: CUdeviceptr, h_stream: Stream) -> CallResult {
     let (driver, context, stream) = SIMULATOR.lock_live_stream(h_stream)?;
     let exists = driver.owner(address).is_some() || SIMULATOR.graph_memory.is_reserved(address);
-    if !exists || SIMULATOR.queue.has_pending_free(address) {
-        return Err(CudaError::InvalidValue.into());
+    if SIMULATOR.queue.has_pending_free(address) {
+        let pending = driver.allocation_record(address);
+        let reason = pending.map(|allocation| Reason::FreedBefore(address, allocation));
+        let reason = reason.unwrap_or(Reason::NotAnAllocation(address));
+        return Err(CudaError::InvalidValue.because(reason).into());
+    }
+    if !exists {
+        return Err(driver.not_freeable(address).into());
     }
     Ok(SIMULATOR.submit(driver, context, stream, StreamOp::Free(address))?)
 }

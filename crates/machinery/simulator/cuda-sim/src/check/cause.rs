@@ -32,6 +32,10 @@ sentences! {
         WrongUnits =>
             "an index in other units than the array's: bytes for elements, a pitch for a width, rows for \
              columns, or one that overflowed";
+        /// The condition before the access.
+        UnsignedBound(condition: String) =>
+            "`{condition}` is always true if an operand is unsigned, for a difference below 0 wraps around to a large number: \
+             compare without subtracting, such as `i < n`, or convert the operands to a signed type first";
         PastConstantArray => "an index past the end of a `__constant__` array";
         PastParameterArray => "an index past the end of an array in a parameter";
         PastSharedArray => "an index past the end of a `__shared__` array";
@@ -83,6 +87,9 @@ sentences! {
         TextureNotInitialized =>
             "an array that was never copied to, or only in part: copy to it with `cudaMemcpy2DToArray`, whose width is \
              in bytes, and check the result";
+        SurfaceNotInitialized =>
+            "a surface whose array was never copied to, or a kernel that writes fewer elements than this one reads: x is in \
+             bytes, `x * sizeof(T)`";
         NormalizedCoordinates =>
             "`cudaAddressModeWrap` (the default) and `cudaAddressModeMirror` act as clamp without \
              `normalizedCoords = 1` and coordinates from 0 to 1, such as `(x + 0.5f) / width`";
@@ -102,6 +109,10 @@ sentences! {
         PartNotInitialized(initialized: Bytes, of: Bytes) =>
             "only the first {initialized} of {of} have been written: a copy, a fill or an earlier launch covers fewer \
              elements than this kernel reads";
+        /// Bytes before and after these are initialized.
+        GapsNotInitialized =>
+            "bytes before and after these have been written: a member of a structure that nothing sets, or an index that \
+             skips elements";
         /// The number of initialized bytes is the number of elements.
         ElementsNotBytes(initialized: Bytes, of: Bytes) =>
             "only the first {initialized} of {of} have been written: a copy or a fill whose size is the number of \
@@ -143,6 +154,11 @@ sentences! {
         DecidesByFlag =>
             "a flag or a level that threads set to one value while others test it: intended if either value will do; \
              otherwise separate the two by a barrier, or by two kernels";
+        /// The types of the elements that the two accesses use.
+        TypesDiffer(own: String, other: String) =>
+            "arrays that overlap, for one line uses the bytes as `{own}` and the other as `{other}`: an offset of an array in \
+             a common buffer that counts elements instead of bytes, or elements of the wrong type, such as `buffer + n` \
+             instead of `buffer + n * sizeof(T)`";
         CopyNotAwaited => "a missing `cp.async.wait_group`, or one that leaves too many groups pending";
         BlockOrder =>
             "blocks run in any order and concurrently: an in-place result, or a sum over blocks without \

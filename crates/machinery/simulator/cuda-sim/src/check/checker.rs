@@ -10,9 +10,10 @@ use super::lane_runs::{Addresses, LaneRun};
 use super::launch_checks::LaunchChecks;
 use super::semantics::AccessSemantics;
 use super::serial_blocks::SerialBlocks;
-use super::shadow::{DeferredRead, FirstArrival, PartialWarp, Shadow};
+use super::shadow::{CopiedBytes, DeferredRead, FirstArrival, PartialWarp, Shadow};
 use super::shared::ShadowAccess;
 use crate::isa::Access;
+use crate::isa::check_event::{CheckEvents, LoadedBytes};
 use crate::lanes::{LANES, active};
 use std::sync::Arc;
 
@@ -119,20 +120,33 @@ pub fn uninitialized_reads(
     bytes: u64,
     written: impl Fn(u64) -> bool,
 ) -> Vec<DeferredRead> {
-    let lanes = (0..run.lanes).map(|nth| {
-        let step = if run.contiguous {
-            nth as u64 * bytes
-        } else {
-            0
-        };
-        DeferredRead {
-            site: current.site,
-            thread: current.thread(run.first + nth),
-            at: run.start + step,
-            bytes,
-        }
+    let lanes = run.addresses(bytes).map(|(lane, at)| DeferredRead {
+        site: current.site,
+        thread: current.thread(lane),
+        at,
+        bytes,
     });
     lanes.filter(|deferred| !written(deferred.at)).collect()
+}
+
+/// Removes those uninitialized reads by a warp that only copy the padding of structures. `initialized` returns true for the
+/// address of an initialized byte.
+#[cold]
+pub fn remove_padding(
+    reads: &mut Vec<DeferredRead>,
+    copied: &mut CopiedBytes,
+    (warp, loaded): (usize, Option<LoadedBytes>),
+    initialized: impl Fn(u64) -> bool,
+) {
+    let Some(loaded) = loaded else {
+        return;
+    };
+    reads.retain(|read| {
+        let thread = (warp, read.thread as usize % LANES);
+        !copied.copy_padding(thread, read.bytes, loaded, |byte| {
+            initialized(read.at.wrapping_add_signed(byte))
+        })
+    });
 }
 
 /// Records that a thread has read uninitialized memory.
@@ -168,6 +182,7 @@ impl Checker {
     pub fn check_local(
         &mut self,
         shadow: &mut Shadow,
+        events: &CheckEvents,
         current: WarpAccess,
         lanes: Lanes,
         size: u64,
@@ -177,23 +192,33 @@ impl Checker {
         }
         let Lanes { at, mask, bytes } = lanes;
         let inside = |at: u64| at < size && size - at >= bytes;
+        let loaded = events.loaded(current.site).filter(|_| current.reads);
+        if let (false, Some(loaded)) = (shadow.copied.is_empty(), loaded) {
+            shadow.copied.overwrite(current.warp, mask, loaded);
+        }
         for lane in active(mask).filter(|&lane| inside(at.of(lane))) {
             let (warp, at) = (current.warp, at.of(lane));
             // A read is fine if any of its bytes are initialized: structures with padding are copied as a
             // whole.
             if current.reads && !shadow.local.is_any_written(warp, lane, at, bytes) {
-                let deferred = DeferredRead {
+                let mut reads = vec![DeferredRead {
                     site: current.site,
                     thread: current.thread(lane),
                     at,
                     bytes,
-                };
-                record_uninitialized(
-                    &mut self.findings,
-                    FindingKind::UninitializedLocal,
-                    current.block,
-                    deferred,
-                );
+                }];
+                let Shadow { copied, local, .. } = &mut *shadow;
+                remove_padding(&mut reads, copied, (warp, loaded), |byte| {
+                    local.is_any_written(warp, lane, byte, 1)
+                });
+                for deferred in reads {
+                    record_uninitialized(
+                        &mut self.findings,
+                        FindingKind::UninitializedLocal,
+                        current.block,
+                        deferred,
+                    );
+                }
             }
             if current.writes {
                 shadow.local.write(warp, lane, at, bytes);

@@ -5,7 +5,8 @@ use super::accessed_bytes::AccessedAs;
 use super::blocks::BlockAccess;
 use super::cause::Cause;
 use super::checker::{
-    Checker, Lanes, RECENT, Values, WarpAccess, record_uninitialized, uninitialized_reads,
+    Checker, Lanes, RECENT, Values, WarpAccess, record_uninitialized, remove_padding,
+    uninitialized_reads,
 };
 use super::details::OutsideTexture;
 use super::device_shadow::LINE;
@@ -14,7 +15,7 @@ use super::finding_set::{Evidence, FindingKey, NO_SITE, Occurrence, OtherThread}
 use super::lane_runs::{LaneRun, LaneRuns};
 use super::semantics::{AccessSemantics, RaceRule};
 use super::serial_blocks::{RacyPair, SerialAccess, WORD};
-use super::shadow::{DeferredRead, Shadow};
+use super::shadow::{CopiedBytes, DeferredRead, Shadow};
 use super::shared_access::{Suspect, may_race, synchronize};
 use crate::isa::AccessKind;
 use crate::isa::check_event::CheckEvents;
@@ -24,7 +25,7 @@ use crate::lanes::active;
 enum AllocationCheck {
     /// The bytes are inside an allocation, aligned, and initialized if the access reads them.
     Valid,
-    /// Some of the bytes that the access reads are uninitialized.
+    /// Some of the bytes that the access reads are uninitialized. They may be padding.
     Uninitialized,
     /// The bytes are not inside one allocation, or the address is misaligned.
     OutOfBounds,
@@ -54,12 +55,26 @@ impl Checker {
             self.record_stores(current, lanes, &values.stored);
         }
         let number = events.device_access_ordinal(current.site);
+        let copied = &mut shadow.copied;
+        if !copied.is_empty()
+            && current.access.kind != AccessKind::Store
+            && let Some(loaded) = events.loaded(current.site)
+        {
+            copied.overwrite(current.warp, mask, loaded);
+        }
         // The last range that was valid: runs often access the same range again.
         let mut last_valid = None;
         for run in LaneRuns::new(at, mask, bytes) {
             let range = (run.start, run.span(bytes));
             if last_valid != Some(range) {
-                match self.check_allocation(current, number, &run, bytes, &values.stored) {
+                match self.check_allocation(
+                    &mut shadow.copied,
+                    events,
+                    current,
+                    number,
+                    (&run, bytes),
+                    &values.stored,
+                ) {
                     AllocationCheck::Valid => last_valid = Some(range),
                     AllocationCheck::Uninitialized => last_valid = None,
                     // The access is about to raise a fault, which reports it.
@@ -100,10 +115,11 @@ impl Checker {
     #[inline(always)]
     fn check_allocation(
         &mut self,
+        copied: &mut CopiedBytes,
+        events: &CheckEvents,
         current: WarpAccess,
         number: u32,
-        run: &LaneRun,
-        bytes: u64,
+        (run, bytes): (&LaneRun, u64),
         stored: &impl Fn(usize) -> [u8; 16],
     ) -> AllocationCheck {
         let Checker {
@@ -141,7 +157,17 @@ impl Checker {
             if current.reads && !written.is_initialized(offset, span) {
                 status = AllocationCheck::Uninitialized;
                 let initialized = |at| written.is_initialized(at - allocation.base, bytes);
-                for deferred in uninitialized_reads(current, run, bytes, initialized) {
+                let mut reads = uninitialized_reads(current, run, bytes, initialized);
+                remove_padding(
+                    &mut reads,
+                    copied,
+                    (current.warp, events.loaded(current.site)),
+                    |byte| {
+                        let inside = byte.wrapping_sub(allocation.base) < allocation.bytes;
+                        inside && written.is_initialized(byte - allocation.base, 1)
+                    },
+                );
+                for deferred in reads {
                     let kind = FindingKind::UninitializedDevice;
                     record_uninitialized(findings, kind, current.block, deferred);
                 }
@@ -152,6 +178,16 @@ impl Checker {
             if current.initializes() {
                 written.set(offset, span);
                 allocation.stores.note(current.access);
+                if !copied.is_empty()
+                    && let Some(stored) = events.stored(current.site)
+                {
+                    for (lane, at) in run.addresses(bytes) {
+                        copied.stored((current.warp, lane), stored, |byte, structure| {
+                            written.unset(at - allocation.base + byte);
+                            allocation.stores.note_structure(structure);
+                        });
+                    }
+                }
             }
         }
         if let Some(accessed) = &allocation.accessed {
@@ -379,7 +415,7 @@ impl Checker {
     }
 }
 
-/// A texture fetch by one lane.
+/// A texture fetch, or a read of a surface, by one lane.
 #[derive(Debug, Clone, Copy)]
 pub struct Fetch {
     pub block: u64,
@@ -410,9 +446,9 @@ impl OutsideTexture {
 }
 
 impl Checker {
-    /// Checks the texel that a lane fetches.
+    /// Checks the texel or the surface element that a lane reads. `cause` is the likely cause if it is uninitialized.
     #[cold]
-    pub fn check_texel(&mut self, fetch: Fetch, texel: Texel) {
+    pub fn check_texel(&mut self, fetch: Fetch, texel: Texel, cause: Cause) {
         let key = |kind, severity| FindingKey {
             severity,
             kind,
@@ -440,7 +476,7 @@ impl Checker {
             };
             record_uninitialized(&mut self.findings, kind, fetch.block, deferred);
             let key = key(kind, Severity::Error);
-            self.findings.set_cause(key, Cause::TextureNotInitialized);
+            self.findings.set_cause(key, cause);
         }
     }
 

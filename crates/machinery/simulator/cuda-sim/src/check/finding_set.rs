@@ -6,9 +6,10 @@ use super::details::{
     BlockBytes, Bytes, Details, Fill, FillRead, Lanes, NamedArray, OutsideTexture,
 };
 use super::finding::{Finding, FindingKind, OtherAccess, Severity};
+use super::launch_checks::InitializedExtent;
 use super::refined_causes;
 use crate::isa::check_event::{CheckEvent, SharedArray};
-use crate::isa::{Dims, Element, Listing};
+use crate::isa::{AccessKind, Dims, Element, Listing};
 use crate::memory::global::Global;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -257,13 +258,13 @@ impl FindingSet {
         overtaken.then_some(Cause::MissingBarrier)
     }
 
-    /// Converts the set into findings, errors first. `initialized_prefix` returns the number of bytes of the allocation
-    /// at an address that come before the first one that was uninitialized when the launch started.
+    /// Converts the set into findings, errors first. `initialized` returns the bytes of the allocation at an address that
+    /// were initialized when the launch started.
     pub fn into_findings(
         mut self,
         context: KernelContext,
         global: &Global,
-        initialized_prefix: impl Fn(u64) -> Option<u64>,
+        initialized: impl Fn(u64) -> Option<InitializedExtent>,
     ) -> Vec<Finding> {
         let KernelContext {
             listing,
@@ -304,8 +305,9 @@ impl FindingSet {
                 likely_cause: is_decision
                     .then_some(Cause::DecidesByFlag)
                     .or_else(|| self.causes.remove(&key))
+                    .or_else(|| cause_by_types(&key, listing))
                     .or_else(|| self.cause_by_order(&key))
-                    .or_else(|| cause_in(key.kind, &details, &initialized_prefix))
+                    .or_else(|| cause_in(key.kind, &details, &initialized))
                     .or_else(|| key.kind.likely_cause()),
                 details,
                 count: entry.counts.iter().map(|(_, count)| count).sum(),
@@ -325,11 +327,70 @@ impl FindingSet {
     }
 }
 
+/// Returns the cause of a race within a block whose two accesses use the same bytes as elements of different types.
+fn cause_by_types(key: &FindingKey, listing: &Listing) -> Option<Cause> {
+    use FindingKind::{ReadAfterWrite, WriteAfterRead, WriteAfterWrite};
+    if !matches!(key.kind, ReadAfterWrite | WriteAfterRead | WriteAfterWrite) {
+        return None;
+    }
+    let own = TypedAccess::of(key.site, listing)?;
+    let other = TypedAccess::of(key.other, listing)?;
+    own.differs(other).then(|| {
+        let [own, other] = [own, other].map(|access| access.element.type_name().to_owned());
+        Cause::TypesDiffer(own, other)
+    })
+}
+
+/// An access that does not merely copy bytes, as a copy of a structure does.
+#[derive(Clone, Copy)]
+struct TypedAccess {
+    element: Element,
+    /// True if the instruction shows the type of the element. A store of integers may store several smaller elements, or
+    /// the bits of a constant.
+    is_certain: bool,
+}
+
+impl TypedAccess {
+    /// Returns the access of the instruction at `site`.
+    fn of(site: u32, listing: &Listing) -> Option<TypedAccess> {
+        let events = &listing.check_events;
+        let CheckEvent::Access(access) = events.at(site) else {
+            return None;
+        };
+        let is_load = matches!(access.kind, AccessKind::Load | AccessKind::ReadOnlyLoad);
+        let is_typed = match access.kind {
+            AccessKind::Store => events.stored(site).is_none(),
+            _ => is_load && events.loaded(site).is_none_or(|loaded| loaded.used != 0),
+        };
+        is_typed.then_some(TypedAccess {
+            element: access.element,
+            is_certain: is_load || access.element.is_float,
+        })
+    }
+
+    /// Returns true if the elements certainly have different types.
+    fn differs(self, other: TypedAccess) -> bool {
+        let wider = if self.element.bytes > other.element.bytes {
+            self
+        } else {
+            other
+        };
+        let both = [self, other];
+        match self.element.bytes == other.element.bytes {
+            false => wider.is_certain,
+            true => {
+                self.element.is_float != other.element.is_float
+                    && both.iter().all(|access| access.is_certain)
+            }
+        }
+    }
+}
+
 /// Returns the cause that the accessed memory suggests, if it does.
 fn cause_in(
     kind: FindingKind,
     details: &Details,
-    initialized_prefix: impl Fn(u64) -> Option<u64>,
+    initialized: impl Fn(u64) -> Option<InitializedExtent>,
 ) -> Option<Cause> {
     match details {
         Details::BeforeArray(..) => Some(Cause::NegativeIndex),
@@ -338,14 +399,15 @@ fn cause_in(
         {
             let Some(rows) = allocation.rows else {
                 let of = allocation.bytes;
-                let initialized = initialized_prefix(allocation.base)?;
-                return match initialized {
+                let InitializedExtent { prefix, end } = initialized(allocation.base)?;
+                return match prefix {
                     0 => None,
-                    _ if *byte < initialized => None,
-                    _ if bytes.0 > 1 && initialized.checked_mul(bytes.0) == Some(of) => {
-                        Some(Cause::ElementsNotBytes(Bytes(initialized), Bytes(of)))
+                    _ if *byte < prefix => None,
+                    _ if *byte < end => Some(Cause::GapsNotInitialized),
+                    _ if bytes.0 > 1 && prefix.checked_mul(bytes.0) == Some(of) => {
+                        Some(Cause::ElementsNotBytes(Bytes(prefix), Bytes(of)))
                     }
-                    _ => Some(Cause::PartNotInitialized(Bytes(initialized), Bytes(of))),
+                    _ => Some(Cause::PartNotInitialized(Bytes(prefix), Bytes(of))),
                 };
             };
             Some(match byte % rows.pitch < rows.width {

@@ -85,6 +85,12 @@ impl LaneRun {
         }
     }
 
+    /// Iterates over the run's lanes with their addresses, if each accesses `bytes` bytes.
+    pub fn addresses(&self, bytes: u64) -> impl Iterator<Item = (usize, u64)> {
+        let (start, step) = (self.start, if self.contiguous { bytes } else { 0 });
+        (0..self.lanes).map(move |nth| (self.first + nth, start + nth as u64 * step))
+    }
+
     /// Returns the run's lanes as a mask.
     #[inline(always)]
     pub fn mask(&self) -> u32 {

@@ -140,7 +140,7 @@ impl LaunchChecks {
         }
         findings.into_findings(context, global, |base| {
             let tracked = self.device.get(self.device.find(base)?)?;
-            Some(tracked.initialized_prefix)
+            Some(tracked.initialized)
         })
     }
 
@@ -293,14 +293,23 @@ pub struct TrackedAllocation {
     pub written: Option<Arc<AtomicInitBitmap>>,
     /// The stores of the launch, as far as initialization is tracked.
     pub stores: TrackedStores,
-    /// The number of bytes before the first one that was uninitialized when the launch started.
-    pub initialized_prefix: u64,
+    /// The initialized bytes when the launch started.
+    pub initialized: InitializedExtent,
     /// The blocks that access each word. `None` unless [`BlockTracking::ConcurrentBlocks`] is on.
     pub shadow: Option<AllocationShadow>,
     /// The bytes that the launch accesses. `None` unless the check of streams is on.
     pub accessed: Option<AccessedBytes>,
     /// The input, of which the launch uses parts. `None` unless the check of unused input is on.
     pub input: Option<Arc<Input>>,
+}
+
+/// The initialized bytes of an allocation.
+#[derive(Debug, Clone, Copy)]
+pub struct InitializedExtent {
+    /// The number of bytes before the first one that is uninitialized.
+    pub prefix: u64,
+    /// The offset after the last byte that is initialized.
+    pub end: u64,
 }
 
 /// The stores of a launch to an allocation.
@@ -315,6 +324,12 @@ impl TrackedStores {
     #[inline(always)]
     pub fn note(&self, access: Access) {
         self.widths.note(access.bytes, access.element.bytes);
+    }
+
+    /// Notes a store of a part of a structure of `bytes` bytes, some of which are padding.
+    #[cold]
+    pub fn note_structure(&self, bytes: u32) {
+        self.widths.note_structure(bytes);
     }
 
     /// Notes an atomic that changes uninitialized memory.
@@ -366,14 +381,20 @@ impl DeviceAllocations {
                 .filter(|allocation| Some(allocation.base) != except)
                 .map(|allocation| {
                     let written = global.init_bitmap(allocation.base);
-                    let prefix =
-                        |written: &AtomicInitBitmap| written.initialized_prefix(allocation.size);
-                    let initialized_prefix = written.as_deref().map_or(allocation.size, prefix);
+                    let all = InitializedExtent {
+                        prefix: allocation.size,
+                        end: allocation.size,
+                    };
+                    let extent = |written: &AtomicInitBitmap| InitializedExtent {
+                        prefix: written.initialized_prefix(allocation.size),
+                        end: written.initialized_end(),
+                    };
+                    let initialized = written.as_deref().map_or(all, extent);
                     TrackedAllocation {
                         base: allocation.base,
                         bytes: allocation.size,
-                        written: written.filter(|_| initialized_prefix < allocation.size),
-                        initialized_prefix,
+                        written: written.filter(|_| initialized.prefix < allocation.size),
+                        initialized,
                         stores: TrackedStores::default(),
                         shadow: (block_tracking == BlockTracking::ConcurrentBlocks)
                             .then(|| AllocationShadow::new(allocation.size, granule)),

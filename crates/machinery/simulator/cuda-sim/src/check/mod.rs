@@ -64,6 +64,8 @@
 //! * Scopes of atomics: each is taken to have a scope that includes all its observers.
 //! * Uninitialized registers, and uninitialized parts of local memory that are read together with initialized
 //!   ones (the padding of structures).
+//! * Uses of a structure's padding after a copy through local memory, a selection or arithmetic: the copy counts as
+//!   initialized. A plain copy carries the state of each byte along, and only uses of its value are reported.
 
 mod accessed_bytes;
 mod blocks;
@@ -105,4 +107,5 @@ pub use selection::{Check, Checks};
 pub(crate) use checker::Checker;
 pub(crate) use finding_set::{FindingSet, KernelContext};
 pub(crate) use launch_checks::{LaunchChecks, LaunchedBlocks};
+pub(crate) use refined_causes::unsigned_bound_cause;
 pub(crate) use shadow::Shadow;

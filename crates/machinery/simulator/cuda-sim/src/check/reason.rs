@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::details::Bytes;
 pub use super::details::Names;
 use super::sentences::sentences;
+use crate::memory::global::{AllocationRecord, CallSite};
 
 sentences! {
     /// The reason for which a call failed, and what to do about it.
@@ -89,6 +90,19 @@ sentences! {
             "the width of {width} bytes exceeds the {end}'s pitch of {pitch} bytes; width and pitch are in bytes \
              (elements * sizeof)";
         ArrayBounds => "the copy exceeds the cudaArray; offsets and widths are in bytes, heights in rows";
+        /// An allocation to free that has been freed before.
+        FreedBefore(address: u64, allocation: AllocationRecord) =>
+            "{address:#x} was {allocation}, which has been freed already: free each allocation once";
+        /// The line that has freed it.
+        FreedBeforeAt(address: u64, allocation: AllocationRecord, line: CallSite) =>
+            "{address:#x} was {allocation}, which has been freed already at {line}: free each allocation once";
+        /// An address to free that is inside an allocation.
+        FreedInside(address: u64, byte: u64, allocation: AllocationRecord) =>
+            "{address:#x} is byte {byte} of {allocation}: pass the pointer to its start";
+        /// An allocation that another function frees.
+        OtherFree(address: u64, allocation: AllocationRecord) =>
+            "{address:#x} is {allocation}, which another function frees: cudaFree after cudaMalloc and cudaMallocManaged, \
+             cudaFreeHost after cudaMallocHost and cudaHostAlloc";
         /// An address to free that no live allocation starts with.
         NotAnAllocation(address: u64) =>
             "{address:#x} is not the start of a live allocation: it was freed before, has an offset, or comes from \

@@ -25,6 +25,52 @@ pub fn refine(findings: &mut [Finding]) {
     }
 }
 
+/// The number of lines before an access in which its bounds check is searched.
+const LINES_OF_CHECK: usize = 4;
+
+/// Returns the cause of an access past the end after a condition that is always true in an unsigned type, if the kernel's
+/// source can be read.
+pub fn unsigned_bound_cause(source: &SourceLine) -> Option<Cause> {
+    let text = source_text(source)?;
+    Some(Cause::UnsignedBound(unsigned_bound(&text, source.line)?))
+}
+
+/// Returns the condition that a difference is not below 0, in or shortly before a line of a source that uses unsigned types.
+fn unsigned_bound(text: &str, line: u32) -> Option<String> {
+    let is_unsigned = ["unsigned", "size_t", "uint"];
+    let code = || text.lines().map(without_comment);
+    if !code().any(|line| is_unsigned.iter().any(|name| line.contains(name))) {
+        return None;
+    }
+    let end = line as usize;
+    let lines = code().take(end).skip(end.saturating_sub(LINES_OF_CHECK));
+    let conditions = lines.filter_map(|line| {
+        let (before, after) = line.split_once(">=")?;
+        let rest = after.trim_start().strip_prefix('0')?;
+        let is_zero = !rest.starts_with(|next: char| next.is_alphanumeric() || next == '.');
+        let difference = left_operand(before);
+        let is_difference = difference.get(1..)?.replace("->", "").contains('-');
+        (is_zero && is_difference).then(|| format!("{difference} >= 0"))
+    });
+    conditions.last()
+}
+
+/// Returns the operand at the end of a line of source, as far as its opening parenthesis or a logical operator.
+fn left_operand(text: &str) -> &str {
+    let mut depth = 0;
+    let start = text.char_indices().rev().find_map(|(at, letter)| {
+        match letter {
+            ')' | ']' => depth += 1,
+            '(' | '[' => depth -= 1,
+            _ => {}
+        }
+        let ends =
+            depth < 0 || depth == 0 && matches!(letter, '&' | '|' | ';' | '?' | '{' | '=' | ',');
+        ends.then_some(at + 1)
+    });
+    text[start.unwrap_or(0)..].trim()
+}
+
 /// Returns the cause of reads of shared memory that is uninitialized because a sum there is: an atomic does not
 /// initialize, or the statement adds to it.
 fn sum_cause(finding: &Finding, findings: &[Finding]) -> Option<Cause> {
@@ -127,6 +173,9 @@ fn race_cause(race: &Finding, findings: &[Finding]) -> Option<Cause> {
         race.likely_cause,
         Some(Cause::LoadBeforeAtomic | Cause::DecidesByFlag)
     ) {
+        return None;
+    }
+    if matches!(race.likely_cause, Some(Cause::TypesDiffer(..))) {
         return None;
     }
     let mut same_lines = findings
@@ -238,6 +287,33 @@ mod tests {
         assert!(adds("    counts[t] += value;") && adds("a[i][j] |= 1; // b[k]"));
         assert!(!adds("    sum += tile[t];") && !adds("out[i] += tile[t];"));
         assert!(!adds("x[i] = 2;") && !adds_to_element("counts[t] += 1;", 2));
+    }
+
+    #[test]
+    fn conditions_on_unsigned_differences_are_found() {
+        let bound = |condition: &str, ty: &str| {
+            let text =
+                format!("__global__ void k(float *p, {ty} n) {{\n{condition}\np[i] = 1;\n}}\n");
+            unsigned_bound(&text, 3)
+        };
+        let found = |condition: &str| bound(condition, "unsigned");
+        assert_eq!(
+            found("if (n - 1 - i >= 0)").as_deref(),
+            Some("n - 1 - i >= 0")
+        );
+        let nested = "if (ok && (n - i) >= 0 && f(i))";
+        assert_eq!(found(nested).as_deref(), Some("(n - i) >= 0"));
+        assert_eq!(found("while (i-->= 0)").as_deref(), Some("i-- >= 0"));
+        for other in [
+            "if (i >= 0)",
+            "if (p->n >= 0)",
+            "if (n - i >= 0.5f)",
+            "// n - i >= 0",
+            "if (n - i >= 05)",
+        ] {
+            assert_eq!(found(other), None, "{other}");
+        }
+        assert_eq!(bound("if (n - i >= 0)", "int"), None);
     }
 
     #[test]

@@ -4,7 +4,9 @@
 use super::device_shadow::DeviceShadow;
 use super::happens_before::HappensBefore;
 use super::shared::SharedShadow;
-use crate::lanes::active;
+use crate::isa::check_event::{LoadedBytes, MovedRegisters};
+use crate::lanes::{LANES, active};
+use std::collections::HashMap;
 
 /// The shadow state of the block that an SM runs. The SM reuses it for its next block.
 pub struct Shadow {
@@ -12,6 +14,8 @@ pub struct Shadow {
     pub shared: SharedShadow,
     pub device: DeviceShadow,
     pub local: LocalShadow,
+    /// The registers into which loads have copied uninitialized bytes.
+    pub copied: CopiedBytes,
     pub partial_syncs: PartialSyncs,
     /// The threads that have exited.
     pub exited: ExitedThreads,
@@ -68,6 +72,7 @@ impl Shadow {
             shared,
             device,
             local: LocalShadow::default(),
+            copied: CopiedBytes::default(),
             exited: ExitedThreads::default(),
             partial_syncs: PartialSyncs::default(),
             barriers: [None; 16],
@@ -85,6 +90,7 @@ impl Shadow {
         self.shared.begin(restarts);
         self.device.begin();
         self.local.begin(warps);
+        self.copied.registers.clear();
         self.exited.begin(warps);
         self.partial_syncs.clear();
         self.barriers = [None; 16];
@@ -287,6 +293,96 @@ impl PartialSyncs {
         let mut pending = self.waiting.iter();
         let index = pending.position(|p| p.warp == warp && p.key == key);
         index.map_or(0, |index| self.waiting.swap_remove(index).busy)
+    }
+}
+
+/// Uninitialized bytes of structures, in registers: a program may copy the padding of a structure, but not use it.
+#[derive(Default)]
+pub struct CopiedBytes {
+    /// For each warp and register, what each lane holds.
+    registers: HashMap<(usize, u32), [Copied; LANES]>,
+}
+
+/// The uninitialized bytes that a lane has copied to a register.
+#[derive(Clone, Copy, Default)]
+struct Copied {
+    /// A mask of the bytes.
+    bytes: u8,
+    /// The size of the structure in bytes.
+    structure: u32,
+}
+
+impl CopiedBytes {
+    /// Returns true if no register holds such bytes.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.registers.is_empty()
+    }
+
+    /// Records that lanes of a warp write the registers of a load.
+    #[cold]
+    pub fn overwrite(&mut self, warp: usize, lanes: u32, loaded: LoadedBytes) {
+        for register in loaded.registers.iter() {
+            if let Some(copied) = self.registers.get_mut(&(warp, register)) {
+                active(lanes).for_each(|lane| copied[lane] = Copied::default());
+                if copied.iter().all(|copied| copied.bytes == 0) {
+                    self.registers.remove(&(warp, register));
+                }
+            }
+        }
+    }
+
+    /// Records that a load of `bytes` bytes copies uninitialized bytes to a lane if they are the padding of a structure:
+    /// the program uses none of them, and parts of the structure are initialized. Returns true then. `initialized` returns
+    /// true for initialized bytes, by their distance from the first loaded byte.
+    #[cold]
+    pub fn copy_padding(
+        &mut self,
+        (warp, lane): (usize, usize),
+        bytes: u64,
+        loaded: LoadedBytes,
+        initialized: impl Fn(i64) -> bool,
+    ) -> bool {
+        let missing = (0..bytes as u32).filter(|&byte| !initialized(byte.into()));
+        let missing = missing.fold(0u16, |missing, byte| missing | 1 << byte);
+        let structure = -i64::from(loaded.before)..bytes as i64 + i64::from(loaded.after);
+        let size = (structure.end - structure.start) as u32;
+        if missing & loaded.used != 0 || !structure.into_iter().any(&initialized) {
+            return false;
+        }
+        let part = loaded.registers.bytes_each;
+        for (nth, register) in (0u32..).zip(loaded.registers.iter()) {
+            let bytes = (missing >> (nth * part) & u16::MAX >> (16 - part)) as u8;
+            if bytes != 0 {
+                let copied = self.registers.entry((warp, register)).or_default();
+                copied[lane] = Copied {
+                    bytes,
+                    structure: size,
+                };
+            }
+        }
+        true
+    }
+
+    /// Calls `f` with the place of each uninitialized byte that a lane stores, counted from the first stored byte, and the
+    /// size of its structure.
+    #[cold]
+    pub fn stored(
+        &self,
+        (warp, lane): (usize, usize),
+        stored: MovedRegisters,
+        mut f: impl FnMut(u64, u32),
+    ) {
+        let part = u64::from(stored.bytes_each);
+        for (nth, register) in (0u64..).zip(stored.iter()) {
+            let Some(copied) = self.registers.get(&(warp, register)) else {
+                continue;
+            };
+            let Copied { bytes, structure } = copied[lane];
+            (0..part.min(8))
+                .filter(|byte| bytes >> byte & 1 == 1)
+                .for_each(|byte| f(nth * part + byte, structure));
+        }
     }
 }
 

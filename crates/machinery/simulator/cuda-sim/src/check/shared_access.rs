@@ -1,7 +1,7 @@
 //! Checks of accesses to shared memory: initialization, array bounds, and data races.
 
 use super::cause::Cause;
-use super::checker::{Checker, Lanes, Values, WarpAccess, uninitialized_reads};
+use super::checker::{Checker, Lanes, Values, WarpAccess, remove_padding, uninitialized_reads};
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, Occurrence, OtherThread};
 use super::happens_before::HappensBefore;
@@ -10,7 +10,7 @@ use super::semantics::{AccessSemantics, RaceRule};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING, SharedShadow};
 use crate::isa::AccessKind;
-use crate::isa::check_event::{CheckEvent, CheckEvents, SharedArray};
+use crate::isa::check_event::{CheckEvent, CheckEvents, LoadedBytes, SharedArray};
 use crate::lanes::{FULL, LANES, active};
 
 /// The maximum number of deferred reads per block. Further reads are recorded as findings at once.
@@ -40,8 +40,15 @@ impl Checker {
             shared,
             deferred,
             uninitialized,
+            copied,
             ..
         } = shadow;
+        if !copied.is_empty()
+            && current.reads
+            && let Some(loaded) = events.loaded(current.site)
+        {
+            copied.overwrite(current.warp, mask, loaded);
+        }
         if current.access.ordered.is_some() && checks.race {
             synchronize(order, current);
             self.record_stores(current, lanes, &values.stored);
@@ -71,7 +78,11 @@ impl Checker {
             if checks.init {
                 if current.reads && !shared.written.is_initialized(run.start, span) {
                     let initialized = |at| shared.written.is_initialized(at, bytes);
-                    let new = uninitialized_reads(current, &run, bytes, initialized);
+                    let mut new = uninitialized_reads(current, &run, bytes, initialized);
+                    let loaded = (current.warp, events.loaded(current.site));
+                    remove_padding(&mut new, copied, loaded, |byte| {
+                        shared.contains(byte, 1) && shared.written.is_initialized(byte, 1)
+                    });
                     if current.writes {
                         let kind = FindingKind::UninitializedShared;
                         let key = current.key(kind, Severity::Error);
@@ -86,6 +97,16 @@ impl Checker {
                 }
                 if current.initializes() {
                     shared.written.set(run.start, span);
+                    if !copied.is_empty()
+                        && let Some(stored) = events.stored(current.site)
+                    {
+                        for (lane, at) in run.addresses(bytes) {
+                            let thread = (current.warp, lane);
+                            copied.stored(thread, stored, |byte, _| {
+                                shared.written.unset(at + byte);
+                            });
+                        }
+                    }
                 }
             }
             if !checks.race {
@@ -299,13 +320,24 @@ impl Checker {
         run: LaneRun,
         bytes: u64,
     ) {
-        let Shadow { order, shared, .. } = shadow;
+        let Shadow {
+            order,
+            shared,
+            copied,
+            ..
+        } = shadow;
         let (lane, at) = (run.first, run.start);
         if !shared.contains(at, bytes) || at & (bytes - 1) != 0 {
             return;
         }
         if self.launch.checks.init {
             shared.written.set(at, bytes);
+            let halves = LoadedBytes::of_copy().registers;
+            copied.stored((current.warp, lane), halves, |byte, _| {
+                if byte < bytes {
+                    shared.written.unset(at + byte);
+                }
+            });
         }
         if self.launch.checks.race {
             let current = WarpAccess {

@@ -163,12 +163,32 @@ impl Driver {
             return Ok(());
         }
         // A module's variables have no owner: the program cannot free them.
-        let invalid = || CudaError::InvalidValue.because(Reason::NotAnAllocation(address));
-        self.owner(address).ok_or_else(invalid)?;
+        self.owner(address)
+            .ok_or_else(|| self.not_freeable(address))?;
         self.findings.extend(self.unused_input(address));
-        self.global.free(address).map_err(|_| invalid())?;
+        let freed = self.global.free(address);
+        freed.map_err(|_| self.not_freeable(address))?;
+        self.global.set_free_line(call_site::locate(None));
         self.remove_owner(address);
         Ok(())
+    }
+
+    /// Returns the error of a call that frees an address with which no allocation of its kind starts.
+    pub fn not_freeable(&self, address: u64) -> CudaError {
+        let reason = match self.global.record(address) {
+            Some(allocation) if allocation.base < address => {
+                Reason::FreedInside(address, address - allocation.base, allocation)
+            }
+            Some(allocation) => Reason::OtherFree(address, allocation),
+            None => match self.global.freed_with_line(address) {
+                Some((allocation, line)) if allocation.base == address => match line {
+                    Some(line) => Reason::FreedBeforeAt(address, allocation, line),
+                    None => Reason::FreedBefore(address, allocation),
+                },
+                _ => Reason::NotAnAllocation(address),
+            },
+        };
+        CudaError::InvalidValue.because(reason)
     }
 
     /// Returns the finding for the input of the allocation at `address` that nothing has read; `None` if all was read, or
@@ -215,7 +235,8 @@ impl Driver {
     pub fn free_host(&mut self, context: ContextId, address: u64) -> Result<(), CudaError> {
         self.context(context)?;
         let freed = self.global.free_host(address);
-        freed.map_err(|_| CudaError::InvalidValue.because(Reason::NotAnAllocation(address)))?;
+        freed.map_err(|_| self.not_freeable(address))?;
+        self.global.set_free_line(call_site::locate(None));
         self.remove_owner(address);
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use crate::check::{
     ActualMemory, AddressDetails, AddressedMemory, Bytes, Cause, Checks, Details, Extent,
-    FaultKind, Finding, FindingKind, NamedArray, Severity,
+    FaultKind, Finding, FindingKind, NamedArray, Severity, unsigned_bound_cause,
 };
 use crate::isa::check_event::SharedArray;
 use crate::isa::{Dims, SourceLine};
@@ -330,6 +330,20 @@ impl Diagnosis {
             FaultKind::InvalidBarrier { .. } => of_kind(FindingKind::InvalidBarrier),
             _ => return None,
         })
+    }
+
+    /// Replaces the cause by a condition in the kernel's source that should prevent the access, if there is one.
+    pub fn with_source(self, source: &SourceLine) -> Diagnosis {
+        use Cause::{LoopBounds, MatrixBounds, NoBoundsCheck, WrongUnits};
+        let may_have_bound = matches!(
+            self.likely_cause,
+            Some(LoopBounds | MatrixBounds | NoBoundsCheck | WrongUnits)
+        );
+        let bound = may_have_bound.then(|| unsigned_bound_cause(source));
+        Diagnosis {
+            likely_cause: bound.flatten().or(self.likely_cause),
+            ..self
+        }
     }
 }
 

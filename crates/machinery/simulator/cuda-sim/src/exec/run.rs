@@ -124,13 +124,17 @@ fn diagnosed(fault: Fault, launch: &Launch, grid: &Grid) -> Fault {
             .filter(|heap| heap.state().is_exhausted)
             .map(|heap| heap.bytes()),
     };
-    let diagnosis = Diagnosis::of(&fault.kind, launch.global, &context).map(Box::new);
+    let diagnosis = Diagnosis::of(&fault.kind, launch.global, &context);
+    let diagnosis = diagnosis.map(|diagnosis| match location {
+        Some(location) => diagnosis.with_source(&location.source),
+        None => diagnosis,
+    });
     let stalls = match fault.kind {
         FaultKind::Timeout { .. } | FaultKind::Interrupted { .. } => grid.stalls(),
         _ => Vec::new(),
     };
     Fault {
-        diagnosis,
+        diagnosis: diagnosis.map(Box::new),
         stalls,
         ..fault
     }

@@ -29,6 +29,19 @@ pub struct Element {
 }
 
 impl Element {
+    /// Returns the usual type of such an element in C++.
+    pub fn type_name(self) -> &'static str {
+        match (self.is_float, self.bytes) {
+            (true, 8) => "double",
+            (true, 4) => "float",
+            (true, _) => "half",
+            (false, 1) => "char",
+            (false, 2) => "short",
+            (false, 4) => "int",
+            (false, _) => "long long",
+        }
+    }
+
     /// An element of 4 bytes.
     pub const WORD: Element = Element {
         bytes: 4,

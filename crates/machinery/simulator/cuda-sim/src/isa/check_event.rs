@@ -1,6 +1,7 @@
 //! Events that the sanitizer observes, per instruction of a program.
 
 use super::{Access, AccessKind, Memory};
+use std::collections::HashMap;
 
 /// The event that an instruction causes for the sanitizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +109,64 @@ pub enum CopyGroupOp {
     WaitAll,
 }
 
+/// The registers that a load writes or a store reads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MovedRegisters {
+    registers: [u32; MovedRegisters::MAX],
+    count: usize,
+    /// The number of bytes that each register holds.
+    pub bytes_each: u32,
+}
+
+impl MovedRegisters {
+    const MAX: usize = 4;
+    /// The number of a register that is not tracked.
+    pub const UNTRACKED: u32 = u32::MAX;
+
+    /// Creates the list of at most 4 registers.
+    pub fn new(bytes_each: u32, registers: impl Iterator<Item = u32>) -> MovedRegisters {
+        let mut moved = MovedRegisters {
+            bytes_each,
+            ..MovedRegisters::default()
+        };
+        for register in registers.take(Self::MAX) {
+            moved.registers[moved.count] = register;
+            moved.count += 1;
+        }
+        moved
+    }
+
+    /// Iterates over the registers.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        self.registers.iter().copied().take(self.count)
+    }
+}
+
+/// The bytes that a load moves, of which the program uses only some as values: the others it stores elsewhere, passes on
+/// or ignores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoadedBytes {
+    /// A mask of the bytes whose values are used.
+    pub used: u16,
+    /// The numbers of bytes before and after these that other loads read from the same address register: the rest of a
+    /// structure.
+    pub before: u32,
+    pub after: u32,
+    pub registers: MovedRegisters,
+}
+
+impl LoadedBytes {
+    /// An asynchronous copy of at most 16 bytes, whose halves count as registers.
+    pub fn of_copy() -> LoadedBytes {
+        LoadedBytes {
+            used: 0,
+            before: 0,
+            after: 0,
+            registers: MovedRegisters::new(8, [u32::MAX - 1, u32::MAX - 2].into_iter()),
+        }
+    }
+}
+
 /// The sanitizer's view of a program, indexed by instruction address.
 #[derive(Default)]
 pub struct CheckEvents {
@@ -119,6 +178,10 @@ pub struct CheckEvents {
     numbers: Vec<u32>,
     /// The addresses of the device-memory accesses, in order.
     device: Vec<u32>,
+    /// The loads that move bytes without using their values.
+    loads: HashMap<u32, LoadedBytes>,
+    /// The registers of stores that come from such loads.
+    stores: HashMap<u32, MovedRegisters>,
 }
 
 impl CheckEvents {
@@ -141,6 +204,26 @@ impl CheckEvents {
         if let Some(last) = self.arrays.last_mut() {
             *last = array;
         }
+    }
+
+    /// Adds the bytes that the last appended instruction loads.
+    pub fn set_loaded(&mut self, loaded: LoadedBytes) {
+        self.loads.insert(self.list.len() as u32 - 1, loaded);
+    }
+
+    /// Adds the loaded registers that the last appended instruction stores.
+    pub fn set_stored(&mut self, stored: MovedRegisters) {
+        self.stores.insert(self.list.len() as u32 - 1, stored);
+    }
+
+    /// Returns the bytes that the load at `address` moves; `None` if the program uses the values of all bytes.
+    pub fn loaded(&self, address: u32) -> Option<LoadedBytes> {
+        self.loads.get(&address).copied()
+    }
+
+    /// Returns the registers of the store at `address` that come from loads.
+    pub fn stored(&self, address: u32) -> Option<MovedRegisters> {
+        self.stores.get(&address).copied()
     }
 
     /// Returns the array that the instruction at `address` accesses; all of shared memory if its provenance

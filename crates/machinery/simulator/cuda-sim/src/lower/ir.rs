@@ -53,6 +53,8 @@ pub struct IrInst {
     pub n8_tiles: u32,
     /// The rule by which the alignment of the result follows from the sources, or `None` if nothing is known.
     pub arithmetic: Option<Arithmetic>,
+    /// The origin of the result's bytes if the instruction only moves bytes, or `None` if it computes with their values.
+    pub byte_flow: Option<ByteFlow>,
     /// True for the first IR instruction that a PTX instruction is lowered to.
     pub starts_ptx_inst: bool,
     pub ptx_line: u32,
@@ -138,6 +140,23 @@ pub enum Arithmetic {
     Shift,
     /// The bitwise AND of all sources: as aligned as the most aligned source.
     Mask,
+}
+
+/// The way in which bytes of the sources become bytes of the result, without being used as a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByteFlow {
+    /// The bytes of all sources, one source after the other, are those of all results: a move, also of a vector.
+    Moved,
+    /// The number of low bytes that a conversion between integers keeps.
+    Converted(u32),
+    /// Each byte comes from the sources' bytes at the same place: a selection, or a bitwise operation.
+    InPlace,
+    /// A bitwise AND, of which a source may be a literal.
+    Masked,
+    ShiftedLeft,
+    ShiftedRight,
+    /// The bytes become an argument or a result of a call. The first source is an address.
+    Passed,
 }
 
 /// A virtual register of a function.

@@ -42,6 +42,12 @@ impl Widths {
         }
     }
 
+    /// Notes a store of a part of a structure of `bytes` bytes, some of which are padding.
+    #[cold]
+    pub fn note_structure(&self, bytes: u32) {
+        self.0.fetch_or(1 << bytes.ilog2().min(15), Relaxed);
+    }
+
     /// Returns the accesses as stores of an unknown kernel.
     pub fn stores(&self) -> Stores {
         let widths = self.0.load(Relaxed);

@@ -55,6 +55,15 @@ impl InitBitmap {
         });
     }
 
+    /// Marks the byte at `at` as uninitialized.
+    pub fn unset(&mut self, at: u64) {
+        let (word, bit) = ((at >> 6) as usize, 1 << (at & 63));
+        if self.words[word] & bit != 0 {
+            self.words[word] &= !bit;
+            self.uninitialized_bytes += 1;
+        }
+    }
+
     /// Returns true if all `bytes` bytes from `at` on are initialized. All of them must be inside the memory.
     #[inline(always)]
     pub fn is_initialized(&self, at: u64, bytes: u64) -> bool {
@@ -103,9 +112,22 @@ impl AtomicInitBitmap {
         uninitialized == 0
     }
 
+    /// Marks the byte at `at` as uninitialized.
+    pub fn unset(&self, at: u64) {
+        self.0[(at >> 6) as usize].fetch_and(!(1 << (at & 63)), Relaxed);
+    }
+
     /// Returns the number of initialized bytes before the first uninitialized one of the first `bytes` bytes.
     pub fn initialized_prefix(&self, bytes: u64) -> u64 {
         self.find(0, bytes, false)
+    }
+
+    /// Returns the offset after the last initialized byte; 0 if there is none.
+    pub fn initialized_end(&self) -> u64 {
+        let last = self.0.iter().rposition(|word| word.load(Relaxed) != 0);
+        last.map_or(0, |word| {
+            64 * (word as u64 + 1) - u64::from(self.0[word].load(Relaxed).leading_zeros())
+        })
     }
 
     /// Returns the ranges of uninitialized bytes between two offsets, as start and end.
@@ -221,6 +243,7 @@ mod tests {
                 for at in 0..count {
                     let prefix = if round == 0 { at } else { count };
                     assert_eq!(written.initialized_prefix(count), prefix);
+                    assert_eq!(written.initialized_end(), prefix);
                     bits.set(at, 1);
                     written.set(at, 1);
                 }

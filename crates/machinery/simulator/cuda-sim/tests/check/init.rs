@@ -20,7 +20,7 @@ fn read_from(instruction: &str, bytes: u64, initialized: u64) -> Checked {
 
 #[test]
 fn reads_of_uninitialized_device_memory_are_reported() {
-    let load = "ld.global.u32 %r1, [%mine];";
+    let load = "add.u32 %r2, %r1, 1; ld.global.u32 %r1, [%mine];";
     let finding = read_from(load, 128, 0).single(UninitializedDevice, Error, 0, 64);
     assert_contains(&finding.details, "byte 0 of the 128-byte allocation");
     let finding = read_from(load, 128, 90).single(UninitializedDevice, Error, 22, 20);
@@ -29,7 +29,7 @@ fn reads_of_uninitialized_device_memory_are_reported() {
     let finding =
         read_from("ld.global.u8 %r1, [%out];", 1, 0).single(UninitializedDevice, Error, 0, 64);
     assert_contains(&finding.details, "all of the 1-byte allocation");
-    let vector_load = "ld.global.v2.u32 {%r1, %r2}, [%out+56];";
+    let vector_load = "add.u32 %r2, %r2, 1; ld.global.v2.u32 {%r1, %r2}, [%out+56];";
     read_from(vector_load, 128, 60).single(UninitializedDevice, Error, 0, 64);
     read_from(vector_load, 128, 64).none();
     // Memory that the thread has written itself.
@@ -39,7 +39,8 @@ fn reads_of_uninitialized_device_memory_are_reported() {
         0,
     )
     .none();
-    let half_word_store = "st.global.u16 [%mine+2], 0; ld.global.u32 %r1, [%mine];";
+    let half_word_store =
+        "add.u32 %r2, %r1, 1; st.global.u16 [%mine+2], 0; ld.global.u32 %r1, [%mine];";
     read_from(half_word_store, 128, 0).single(UninitializedDevice, Error, 0, 64);
 }
 
@@ -152,4 +153,114 @@ fn local_memory_is_uninitialized_in_every_block() {
         .map(|finding| (finding.kind, finding.block, finding.count))
         .collect();
     assert_eq!(kinds, [(UninitializedLocal, [1, 0, 0], 64)]);
+}
+
+/// Runs `write` and `body` in a kernel for 32 threads, each of which has 16 bytes at `[%d1]` and `[%d2]` in two buffers whose
+/// bytes are uninitialized.
+fn move_structures(write: &str, body: &str) -> Checked {
+    let ptx = kernel_of(&format!(
+        ".shared .align 16 .b8 tile[1024];
+        .local .align 16 .b8 own[32];
+        mad.wide.u32 %d1, %t, 16, %out; add.u64 %d2, %d1, 512;
+        mov.u64 %d5, tile; mad.wide.u32 %d5, %t, 16, %d5; mov.u64 %d6, own;
+        {write}
+        {body}"
+    ));
+    let mut machine = checking_machine(&ptx);
+    let address = machine.global.allocate(1024).unwrap();
+    machine.global.track_initialization(address);
+    (machine.run("k", 1, 32, params![address]).findings, ptx)
+}
+
+/// Three members of 4 bytes, and padding of 4 bytes.
+const MEMBERS: &str = "st.global.v2.u32 [%d1], {%t, %t}; st.global.u32 [%d1+8], %t;";
+
+#[test]
+fn padding_may_be_copied() {
+    for body in [
+        "ld.global.v2.u64 {%d3, %d4}, [%d1]; st.global.v2.u64 [%d2], {%d3, %d4};",
+        // In parts, one of which is only padding.
+        "ld.global.u32 %r1, [%d1+12]; ld.global.u64 %d3, [%d1]; ld.global.u32 %r2, [%d1+8];
+        st.global.u32 [%d2+12], %r1; st.global.u64 [%d2], %d3; st.global.u32 [%d2+8], %r2;",
+        // The first member is used, and one of two structures is selected.
+        "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%d1]; add.u32 %r1, %r1, 1;
+        setp.eq.u32 %p1, %r1, 3; selp.u32 %r4, %r4, %r3, %p1;
+        st.global.v4.u32 [%d2], {%r1, %r2, %r3, %r4};",
+        // The used member and the padding are in one register.
+        "ld.global.u64 %d3, [%d1+8]; cvt.u32.u64 %r1, %d3; add.u32 %r1, %r1, 1; shl.b64 %d4, %d3, 32;
+        shr.u64 %d4, %d4, 32; add.u64 %d4, %d4, 1; and.b64 %d4, %d3, 65535; add.u64 %d4, %d4, 1;
+        mov.b64 {%r2, %r3}, %d3; add.u32 %r2, %r2, 1; st.global.u32 [%d2], %r3;",
+        // Through shared and local memory.
+        "ld.global.u64 %d3, [%d1]; ld.global.u64 %d4, [%d1+8];
+        st.shared.u64 [%d5], %d3; st.shared.u64 [%d5+8], %d4; bar.sync 0;
+        ld.shared.v2.u64 {%d3, %d4}, [%d5];
+        st.local.v2.u64 [%d6], {%d3, %d4}; ld.local.u32 %r1, [%d6]; ld.local.u32 %r2, [%d6+12];
+        st.global.u32 [%d2], %r1; st.global.u32 [%d2+12], %r2;",
+        "ld.u64 %d3, [%d1]; ld.u64 %d4, [%d1+8]; st.u64 [%d2], %d3; st.u64 [%d2+8], %d4;",
+        "cp.async.ca.shared.global [%d5], [%d1], 16; cp.async.wait_all; bar.sync 0;
+        ld.shared.v2.u64 {%d3, %d4}, [%d5]; st.global.v2.u64 [%d2], {%d3, %d4};",
+        "st.local.u32 [%d6], %t; ld.local.u64 %d3, [%d6+8]; ld.local.u64 %d4, [%d6];
+        st.global.u64 [%d2], %d3; st.global.u64 [%d2+8], %d4;",
+    ] {
+        move_structures(MEMBERS, body).none();
+    }
+}
+
+#[test]
+fn uses_of_padding_are_reported() {
+    let kind = UninitializedDevice;
+    // The last member is used although nothing has set it.
+    for body in [
+        "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%d1]; // here
+        add.u32 %r4, %r4, 1; st.global.u32 [%d2], %r4;",
+        "ld.global.u64 %d3, [%d1+8]; // here
+        shr.u64 %d4, %d3, 32; cvt.u32.u64 %r1, %d4; add.u32 %r1, %r1, 1;",
+        "ld.global.u64 %d3, [%d1+8]; // here
+        mov.b64 {%r1, %r2}, %d3; selp.u32 %r2, %r2, %r1, %p1; add.u32 %r2, %r2, 1;",
+        // Copied first.
+        "ld.global.v2.u64 {%d3, %d4}, [%d1]; st.global.v2.u64 [%d2], {%d3, %d4};
+        ld.global.u32 %r1, [%d2+12]; // here
+        add.u32 %r1, %r1, 1;",
+        "ld.global.u64 %d3, [%d1+8]; add.u64 %d4, %d2, 4; st.global.u64 [%d2], %d3;
+        ld.global.u32 %r1, [%d4]; // here
+        add.u32 %r1, %r1, 1;",
+    ] {
+        move_structures(MEMBERS, body).single(kind, Error, 0, 32);
+    }
+    // Through shared memory.
+    for copy in [
+        "ld.global.v2.u64 {%d3, %d4}, [%d1]; st.shared.v2.u64 [%d5], {%d3, %d4};",
+        "cp.async.ca.shared.global [%d5], [%d1], 16; cp.async.wait_all;",
+        "cp.async.ca.shared.global [%d5+8], [%d1+8], 8; cp.async.wait_all;",
+    ] {
+        let body = format!(
+            "{copy} bar.sync 0; ld.shared.u32 %r1, [%d5+12]; // here
+            add.u32 %r1, %r1, 1;"
+        );
+        move_structures(MEMBERS, &body).single(UninitializedShared, Error, 0, 32);
+    }
+    // Copies of elements none of whose bytes are initialized.
+    for body in [
+        "ld.global.u32 %r1, [%d1+12]; // here
+        st.global.u32 [%d2], %r1;",
+        "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%d2]; // here
+        st.global.v4.u32 [%d1], {%r1, %r2, %r3, %r4};",
+        "cp.async.ca.shared.global [%d5], [%d2], 16; // here",
+    ] {
+        move_structures(MEMBERS, body).single(kind, Error, 0, 32);
+    }
+}
+
+#[test]
+fn gaps_between_written_bytes_have_their_own_cause() {
+    let ptx = kernel_of("ld.global.u32 %r1, [%out+12]; add.u32 %r1, %r1, 1; // here");
+    let mut machine = checking_machine(&ptx);
+    let address = machine.global.allocate(128).unwrap();
+    machine.global.track_initialization(address);
+    let written = [(address, 12), (address + 16, 12)];
+    machine
+        .global
+        .mark_initialized(address, written.into_iter());
+    let findings = machine.run("k", 1, 1, params![address]).findings;
+    assert_eq!(findings[0].likely_cause, Some(Cause::GapsNotInitialized));
 }

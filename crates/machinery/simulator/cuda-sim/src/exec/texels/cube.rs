@@ -61,6 +61,29 @@ fn texel(size: i64, [x, y, z]: [i64; 3]) -> [i64; 3] {
     [(s + size - 1) / 2, (t + size - 1) / 2, face]
 }
 
+/// Returns the texel around which a cube map is sampled; `None` on the border.
+pub fn nearest(texture: &Texture, direction: [f32; 3], first: i64) -> Option<[i64; 3]> {
+    let (face, [s, t]) = face(direction);
+    let slice = (first + face).min(texture.image.extent(2) - 1);
+    filter::nearest(&plain(texture), [s, t, 0.0], 2, slice).0
+}
+
+/// Returns the texture as which a face of a cube map is sampled.
+fn plain(texture: &Texture) -> Texture {
+    let modes = texture.modes.map(|mode| match mode {
+        _ if texture.seamless => AddressMode::Clamp,
+        AddressMode::Border => mode,
+        _ if texture.normalised => mode,
+        _ => AddressMode::Clamp,
+    });
+    // The components of a direction are normalized, so a position on a face is always from 0 to 1.
+    Texture {
+        normalised: true,
+        modes,
+        ..*texture
+    }
+}
+
 /// Samples a cube map, whose faces start at slice `first` in z, in a direction.
 ///
 /// # Safety
@@ -73,18 +96,7 @@ pub unsafe fn at(
 ) -> [u32; 4] {
     let (face, [s, t]) = face(direction);
     let last = texture.image.extent(2) - 1;
-    let modes = texture.modes.map(|mode| match mode {
-        _ if texture.seamless => AddressMode::Clamp,
-        AddressMode::Border => mode,
-        _ if texture.normalised => mode,
-        _ => AddressMode::Clamp,
-    });
-    // The components of a direction are normalized, so a position on a face is always from 0 to 1.
-    let plain = Texture {
-        normalised: true,
-        modes,
-        ..*texture
-    };
+    let plain = plain(texture);
     if texture.seamless && texture.linear_filter && first + FACES <= last + 1 {
         // SAFETY: the caller guarantees the image's memory, and all six faces exist.
         return unsafe { across(&plain, memory, [s, t], face, first) };

@@ -11,7 +11,7 @@ pub use surface::{OutOfBounds, SurfaceAccess, SurfaceOp, reduce, surface_load, s
 use super::image::{Image, Slices, Texture};
 use super::sm::{Inst, Next, Sm};
 use crate::check::device_access::{Fetch, Texel};
-use crate::check::{FaultKind, OutsideTexture};
+use crate::check::{Cause, FaultKind, OutsideTexture};
 use crate::lanes::{LANES, active};
 
 /// Returns the host address of an image's bytes, or null if its memory was freed.
@@ -153,14 +153,10 @@ unsafe fn read_each(
         let values = read(sm, texture, memory, &rows[5..], lane);
         if sm.checker.is_some() {
             let texel = locate(sm, texture, &rows[5..], lane);
-            let fetch = Fetch {
-                block: sm.block.number,
-                thread: (sm.block.running * LANES + lane) as u32,
-                site: sm.address_of(inst),
-            };
+            let fetch = fetch(sm, inst, lane);
             if let Some(checker) = &mut sm.checker {
                 checker.use_memory(texture.image.base);
-                checker.check_texel(fetch, texel);
+                checker.check_texel(fetch, texel, Cause::TextureNotInitialized);
             }
         }
         for (offset, value) in rows.into_iter().zip(values) {
@@ -170,6 +166,15 @@ unsafe fn read_each(
     }
     sm.counts.reads += 1;
     inst.next()
+}
+
+/// Returns the fetch of a lane, for the checks.
+fn fetch(sm: &Sm, inst: &Inst, lane: usize) -> Fetch {
+    Fetch {
+        block: sm.block.number,
+        thread: (sm.block.running * LANES + lane) as u32,
+        site: sm.address_of(inst),
+    }
 }
 
 /// Returns the texel of an image at these indices, for the checks.
@@ -224,7 +229,8 @@ pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
             let (at, slice) = position(sm, texture, operands, lane);
             let image = &texture.image;
             if geometry.cube {
-                return located(image, None, None);
+                let at = cube::nearest(texture, at.map(f32::from_bits), slice);
+                return located(image, at, None);
             }
             if integer || image.linear {
                 let at = index(at, slice).map(i64::from);

@@ -1,7 +1,8 @@
 //! Surface instructions: `suld`, `sust`, `sured`.
 
-use super::{Geometry, host};
-use crate::check::{AddressedMemory, FaultKind};
+use super::{Geometry, fetch, host};
+use crate::check::device_access::Texel;
+use crate::check::{AddressedMemory, Cause, FaultKind};
 use crate::exec::image::Image;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
@@ -167,18 +168,43 @@ fn byte_offset(image: &Image, [x, y, z]: [i64; 3]) -> usize {
     (image.offset([0, y, z]) + x as u64) as usize
 }
 
-/// Notes the texels that an access writes, for the checks. `at` is their host address.
+/// Returns the device address of the elements at a host address, for the checks.
+fn device_address(sm: &Sm, handle: u64, at: *mut u8) -> Option<u64> {
+    let image = sm.grid.images.surfaces.get(&handle)?;
+    Some(image.base + (at.addr() - host(sm, image).addr()) as u64)
+}
+
+/// Checks the elements that a lane reads. `at` is their host address.
+fn check_read(
+    sm: &mut Sm,
+    inst: &Inst,
+    access: SurfaceAccess,
+    (lane, handle): (usize, u64),
+    at: *mut u8,
+) {
+    if sm.checker.is_none() {
+        return;
+    }
+    let element = Texel {
+        at: device_address(sm, handle, at),
+        bytes: (access.elements * access.bytes).into(),
+        outside: None,
+    };
+    let fetch = fetch(sm, inst, lane);
+    if let Some(checker) = &mut sm.checker {
+        checker.check_texel(fetch, element, Cause::SurfaceNotInitialized);
+    }
+}
+
+/// Notes the elements that an access writes, for the checks. `at` is their host address.
 fn note_store(sm: &mut Sm, access: SurfaceAccess, handle: u64, at: *mut u8) {
     if sm.checker.is_none() {
         return;
     }
-    let Some(&image) = sm.grid.images.surfaces.get(&handle) else {
-        return;
-    };
-    let offset = at.addr() - host(sm, &image).addr();
+    let address = device_address(sm, handle, at);
     let bytes = access.elements * access.bytes;
-    if let Some(checker) = &mut sm.checker {
-        checker.store_texels(image.base + offset as u64, bytes.into());
+    if let (Some(checker), Some(address)) = (&mut sm.checker, address) {
+        checker.store_texels(address, bytes.into());
     }
 }
 
@@ -229,6 +255,9 @@ pub unsafe fn surface_load(sm: &mut Sm, inst: &Inst) -> Next {
                 Ok(host) => host,
                 Err(kind) => return sm.fail(inst, lane, kind),
             };
+            if let Some(host) = host {
+                check_read(sm, inst, access, (lane, handles[lane]), host);
+            }
             for (element, &to) in list[..elements].iter().enumerate() {
                 let from = host.map(|host| host.add(element * access.bytes as usize));
                 let value = match (from, access.bytes) {
@@ -308,6 +337,7 @@ pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
                 Ok(None) => continue,
                 Err(kind) => return sm.fail(inst, lane, kind),
             };
+            check_read(sm, inst, access, (lane, handles[lane]), host);
             note_store(sm, access, handles[lane], host);
             let row = sm.frame.add(source);
             // The old value is not needed: the update applies to any value.

@@ -9,6 +9,9 @@
 //! lane that reads from a lane outside the member mask receives an undefined value. That is an error only if
 //! the lane uses the value, not if the program selects by lane index whether to use it.
 //!
+//! **Moved bytes**: loaded bytes whose values the function does not use, because it only stores them elsewhere, as when it
+//! copies a structure. Padding may be uninitialized in them.
+//!
 //! **Polling**: volatile loads and atomics that may poll for another thread's store, and the exchanges whose
 //! result is unused, which are plain stores.
 //!
@@ -16,10 +19,10 @@
 //! decides whether to try an atomic, or if a compare-and-swap verifies it.
 
 use crate::exec::memory::atomic::Atomic;
-use crate::isa::check_event::{CheckEvent, SharedArray};
+use crate::isa::check_event::{CheckEvent, LoadedBytes, MovedRegisters, SharedArray};
 use crate::isa::{Access, AccessKind, Class, LoadedValue, Memory, NextAtomic};
 use crate::lower::cfg::Cfg;
-use crate::lower::ir::{Arithmetic, Flow, IrInst, Register, RegisterClass, RegisterInfo};
+use crate::lower::ir::{Arithmetic, ByteFlow, Flow, IrInst, Register, RegisterClass, RegisterInfo};
 use crate::lower::limits;
 use std::collections::{HashMap, HashSet};
 
@@ -149,6 +152,221 @@ fn provenance_of_result(
     match (addresses.next(), addresses.next()) {
         (Some(&address), None) => address,
         _ => Provenance::Ambiguous,
+    }
+}
+
+/// Bytes that an instruction moves between memory and registers.
+#[derive(Clone, Copy)]
+pub enum MovedBytes {
+    Loaded(LoadedBytes),
+    Stored(MovedRegisters),
+}
+
+/// Returns the bytes that each load and store moves, except for loads all of whose bytes are used as values, and stores of
+/// other registers than such loads write.
+pub fn moved_bytes(insts: &[IrInst], registers: &[RegisterInfo]) -> Vec<Option<MovedBytes>> {
+    let is_load = |inst: &IrInst| {
+        inst.access
+            .filter(|access| matches!(access.kind, AccessKind::Load | AccessKind::ReadOnlyLoad))
+            .filter(|access| access.memory != Memory::Constant)
+    };
+    let mut moved = vec![None; insts.len()];
+    let Some(used) = used_bytes(insts, registers) else {
+        return moved;
+    };
+    // The definition of each register that has only one, and the registers that only loads write.
+    let mut definitions: Vec<Option<usize>> = vec![None; registers.len()];
+    let mut counts = vec![0u32; registers.len()];
+    let mut is_loaded = vec![true; registers.len()];
+    let mut records: HashMap<Register, Vec<(i64, i64)>> = HashMap::new();
+    for (index, inst) in insts.iter().enumerate() {
+        let load = is_load(inst);
+        for def in &inst.defs {
+            let def = def.0 as usize;
+            counts[def] += 1;
+            definitions[def] = (counts[def] == 1).then_some(index);
+            is_loaded[def] &= load.is_some();
+        }
+        if let Some(access) = load {
+            let start = inst.imm as i64;
+            let range = (start, start.saturating_add(access.bytes.into()));
+            let address = inst.operands[access.address];
+            records.entry(address).or_default().push(range);
+        }
+    }
+    records.values_mut().for_each(join_adjacent);
+    // The loaded register whose low bytes a register holds.
+    let origin = |mut register: Register| {
+        for _ in 0..MAX_MOVES {
+            let index = register.0 as usize;
+            if is_loaded[index] && counts[index] > 0 {
+                return register.0;
+            }
+            let Some(inst) = definitions[index].map(|index| &insts[index]) else {
+                break;
+            };
+            match (inst.byte_flow, &inst.uses[..]) {
+                (Some(ByteFlow::Moved | ByteFlow::Converted(_)), &[from])
+                    if inst.defs.len() == 1 =>
+                {
+                    register = from;
+                }
+                _ => break,
+            }
+        }
+        MovedRegisters::UNTRACKED
+    };
+    for (moved, inst) in moved.iter_mut().zip(insts) {
+        *moved = match (is_load(inst), inst.access) {
+            (Some(access), _) => {
+                let all = u16::MAX >> (16 - access.bytes);
+                let bytes = access.element.bytes;
+                let element = |(nth, def): (usize, &Register)| {
+                    // Narrow elements are extended when they are loaded.
+                    let used = match u16::from(used[def.0 as usize]) {
+                        0 => 0,
+                        _ if bytes < 4 => u16::MAX,
+                        used => used,
+                    };
+                    (used & u16::MAX >> (16 - bytes)) << (nth as u32 * bytes)
+                };
+                let used = inst.defs.iter().enumerate().map(element);
+                let used = used.fold(0, |all, used| all | used);
+                let (start, end) = (inst.imm as i64, inst.imm as i64 + i64::from(access.bytes));
+                let ranges = &records[&inst.operands[access.address]];
+                let record = ranges
+                    .iter()
+                    .find(|range| range.0 <= start && end <= range.1);
+                let &(from, to) = record.unwrap_or(&(start, end));
+                (used != all).then(|| {
+                    MovedBytes::Loaded(LoadedBytes {
+                        used,
+                        before: (start - from) as u32,
+                        after: (to - end) as u32,
+                        registers: MovedRegisters::new(bytes, inst.defs.iter().map(|def| def.0)),
+                    })
+                })
+            }
+            (None, Some(access)) if access.kind == AccessKind::Store => {
+                let stored = inst.operands.iter().enumerate();
+                let stored = stored.filter(|&(n, _)| n != access.address);
+                let stored = stored.map(|(_, &register)| origin(register));
+                let origins = MovedRegisters::new(access.element.bytes, stored);
+                let any = origins
+                    .iter()
+                    .any(|register| register != MovedRegisters::UNTRACKED);
+                any.then_some(MovedBytes::Stored(origins))
+            }
+            (None, Some(access)) if access.kind.is_async_copy() => {
+                Some(MovedBytes::Loaded(LoadedBytes::of_copy()))
+            }
+            _ => None,
+        };
+    }
+    moved
+}
+
+/// The maximum number of moves between a load and a store of the same bytes.
+const MAX_MOVES: usize = 4;
+
+/// Sorts ranges and joins those that are adjacent or overlap.
+fn join_adjacent(ranges: &mut Vec<(i64, i64)>) {
+    ranges.sort_unstable();
+    ranges.dedup_by(|next, range| {
+        let is_adjacent = next.0 <= range.1;
+        if is_adjacent {
+            range.1 = range.1.max(next.1);
+        }
+        is_adjacent
+    });
+}
+
+/// Returns masks of the bytes of each register whose values the function uses; `None` if it is too large.
+fn used_bytes(insts: &[IrInst], registers: &[RegisterInfo]) -> Option<Vec<u8>> {
+    let mut used = vec![0u8; registers.len()];
+    let (mut changed, mut steps) = (true, 0);
+    while std::mem::take(&mut changed) {
+        steps += insts.len();
+        if steps > limits::STEPS {
+            return None;
+        }
+        for inst in insts.iter().rev() {
+            for (nth, from) in inst.uses.iter().enumerate() {
+                let new = used_by(inst, nth, &used, registers);
+                let current = &mut used[from.0 as usize];
+                changed |= *current | new != *current;
+                *current |= new;
+            }
+        }
+    }
+    Some(used)
+}
+
+/// Returns a mask of the bytes of source `nth` whose values an instruction, or one that uses its results, uses.
+fn used_by(inst: &IrInst, nth: usize, used: &[u8], registers: &[RegisterInfo]) -> u8 {
+    let bytes_of = |register: &Register| registers[register.0 as usize].bytes;
+    let is_stored = inst.access.is_some_and(|access| {
+        access.kind == AccessKind::Store && nth != access.address && inst.defs.is_empty()
+    });
+    let (Some(byte_flow), false) = (inst.byte_flow, is_stored) else {
+        return if is_stored { 0 } else { u8::MAX };
+    };
+    let used_of = |def: &Register| {
+        used[def.0 as usize] & u8::MAX >> 8u32.saturating_sub(bytes_of(def)).min(7)
+    };
+    let result = inst
+        .defs
+        .iter()
+        .map(used_of)
+        .fold(0, |all, used| all | used);
+    let literal = |nth: usize| {
+        let register = inst.uses.get(nth)?;
+        registers[register.0 as usize].literal
+    };
+    // The bytes that a shift by a literal moves by, and those that it moves partly.
+    let shift = || literal(1).map(|bits| (bits.min(63) / 8, bits % 8 != 0));
+    match byte_flow {
+        ByteFlow::Passed if nth == 0 => u8::MAX,
+        ByteFlow::Passed => 0,
+        ByteFlow::Moved => {
+            let mut place = 0;
+            let parts = inst.defs.iter().map(|def| {
+                let bytes = bytes_of(def);
+                let part = u64::from(used_of(def)) << place;
+                place += bytes;
+                part
+            });
+            let all = parts.fold(0, |all, part| all | part);
+            let before: u32 = inst.uses[..nth].iter().map(bytes_of).sum();
+            (all >> before.min(63)) as u8
+        }
+        ByteFlow::Converted(bytes) => result & (u8::MAX >> 8u32.saturating_sub(bytes)),
+        ByteFlow::InPlace => result,
+        ByteFlow::Masked => match literal(1 - nth.min(1)) {
+            Some(mask) => {
+                (0..8).fold(0, |bytes, byte| {
+                    bytes | u8::from(mask >> (8 * byte) & 0xff != 0) << byte
+                }) & result
+            }
+            None => result,
+        },
+        ByteFlow::ShiftedLeft | ByteFlow::ShiftedRight if nth > 0 => {
+            u8::from(result != 0) * u8::MAX
+        }
+        ByteFlow::ShiftedLeft => match shift() {
+            Some((bytes, partly)) => {
+                let moved = result >> bytes;
+                if partly { moved | moved >> 1 } else { moved }
+            }
+            None => u8::from(result != 0) * u8::MAX,
+        },
+        ByteFlow::ShiftedRight => match shift() {
+            Some((bytes, partly)) => {
+                let moved = result << bytes;
+                if partly { moved | moved << 1 } else { moved }
+            }
+            None => u8::from(result != 0) * u8::MAX,
+        },
     }
 }
 

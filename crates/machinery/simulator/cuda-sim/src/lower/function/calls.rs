@@ -16,7 +16,7 @@ use crate::exec::warp::window::CallSite;
 use crate::exec::{control, device_runtime};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
-use crate::lower::ir::{Register, RegisterClass};
+use crate::lower::ir::{ByteFlow, Register, RegisterClass};
 use crate::lower::layout::{Symbol, bytes_of};
 use crate::lower::{layout, limits};
 use crate::ptx::ast;
@@ -450,6 +450,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let handler = Store::weak::<ArgumentSpace>(self.module.cpu, ty, 1);
         self.push_with_handlers(handler, Class::Integer, &[], &[address, value]);
         self.last().arg0 = 1;
+        self.last().byte_flow = Some(ByteFlow::Passed);
     }
 
     /// Returns a register that holds the address of an offset in this function's local memory.

@@ -10,6 +10,7 @@ use crate::exec::warp::window::Function;
 use crate::isa::check_event::{CheckEvent, ExitBranch, SharedArray};
 use crate::isa::listing::{BlockInfo, LineInfo, Site, SiteKind};
 use crate::isa::{Access, Class};
+use crate::lower::analysis::sanitizer::MovedBytes;
 use crate::lower::analysis::uniformity::{self, RowOwner};
 use crate::lower::analysis::vectorizer::{self, MergeRole};
 use crate::lower::analysis::{machine_code, sanitizer};
@@ -32,6 +33,8 @@ struct Plan {
     machine_branches: Vec<bool>,
     /// The shared-memory array that each IR instruction accesses.
     arrays: Vec<Option<SharedArray>>,
+    /// The bytes that each IR instruction moves between memory and registers.
+    moved: Vec<Option<MovedBytes>>,
     /// The role of each load and store in merged accesses.
     merge_roles: Vec<MergeRole>,
     /// The frames that hold each register while a gang runs.
@@ -118,6 +121,7 @@ impl FunctionLowering<'_, '_> {
                 &self.registers.infos,
                 &self.registers.arrays,
             ),
+            moved: sanitizer::moved_bytes(&self.insts, &self.registers.infos),
             reconverges: self.reconverges(&cfg),
             cfg,
             starts,
@@ -251,6 +255,11 @@ impl FunctionLowering<'_, '_> {
         program.listing.check_events.push(check_event);
         if let Some(array) = plan.arrays[index] {
             program.listing.check_events.set_array(array);
+        }
+        match plan.moved[index] {
+            Some(MovedBytes::Loaded(loaded)) => program.listing.check_events.set_loaded(loaded),
+            Some(MovedBytes::Stored(stored)) => program.listing.check_events.set_stored(stored),
+            None => {}
         }
         let gang_handler = gang_handler.unwrap_or(if ir.barrier {
             gang::barrier

@@ -14,7 +14,7 @@ use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::{Access, AccessKind, Class, Element, LoadedValue, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
-use crate::lower::ir::{Register, RegisterClass};
+use crate::lower::ir::{ByteFlow, Register, RegisterClass};
 use crate::lower::layout::Symbol;
 use crate::ptx::ast::{AddressBase, Instruction, Operand, Type};
 
@@ -330,6 +330,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 map1(self.module.cpu, |a: u32| u64::from(a))
             };
             self.push_with_handlers(handler, Class::Integer, &[register], &[narrow]);
+            self.last().byte_flow = Some(ByteFlow::Converted(ty.bytes()));
         }
         Ok(())
     }
@@ -376,6 +377,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let narrow = self.temporary(ty);
                 let handler = map1(self.module.cpu, |a: u64| a as u32);
                 self.push_with_handlers(handler, Class::Integer, &[narrow], &[register]);
+                self.last().byte_flow = Some(ByteFlow::Converted(ty.bytes()));
                 narrow
             });
         }
@@ -385,6 +387,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         inst.arg0 = form.count;
         inst.imm = offset as u64;
         inst.access = form.access(AccessKind::Store, 0);
+        inst.byte_flow = inst.access.is_none().then_some(ByteFlow::Passed);
         Ok(())
     }
 

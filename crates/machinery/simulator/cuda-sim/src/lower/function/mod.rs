@@ -250,6 +250,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             flops: 0,
             n8_tiles: 0,
             arithmetic: None,
+            byte_flow: None,
             starts_ptx_inst: std::mem::take(&mut self.position.starts_ptx_inst),
             ptx_line: self.position.line,
             location: self.position.location,

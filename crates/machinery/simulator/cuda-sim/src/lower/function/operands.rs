@@ -6,7 +6,7 @@ use crate::exec::ops::{Form, Select};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::function::instructions::{self, Entry};
-use crate::lower::ir::{Register, RegisterClass, RegisterInfo};
+use crate::lower::ir::{ByteFlow, Register, RegisterClass, RegisterInfo};
 use crate::lower::layout::{Symbol, immediate_bits};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
@@ -277,6 +277,10 @@ impl<'a> FunctionLowering<'_, 'a> {
         self.last().arithmetic = entry
             .alignment
             .and_then(|rule| rule.for_integers(&instruction.modifiers));
+        self.last().byte_flow = match entry.byte_flow {
+            Some(ByteFlow::Converted(_)) => converted_bytes(&instruction.modifiers),
+            byte_flow => byte_flow,
+        };
         if matches!(op.class, Class::Float | Class::Double | Class::Special) {
             self.last().flops = entry.flops;
         }
@@ -330,6 +334,16 @@ fn length(operand: &Operand) -> usize {
         Operand::Pair(..) => 2,
         _ => 1,
     }
+}
+
+/// Returns the bytes that a conversion with these modifiers keeps; `None` if it computes another value.
+fn converted_bytes(modifiers: &[&str]) -> Option<ByteFlow> {
+    let types = modifiers
+        .iter()
+        .filter_map(|name| Type::from_modifier(name));
+    let bytes = types.clone().map(Type::bytes).min()?;
+    let computes = types.clone().any(Type::is_float) || modifiers.contains(&"sat");
+    (!computes).then_some(ByteFlow::Converted(bytes))
 }
 
 /// Returns the elements of a vector operand; a single one may be written without braces.

@@ -52,8 +52,8 @@ pub struct Global {
     reservations: BTreeMap<u64, Reservation>,
     /// The number of unnamed allocations so far.
     allocation_count: u64,
-    /// The most recently freed allocations, oldest first.
-    freed: VecDeque<AllocationRecord>,
+    /// The most recently freed allocations, oldest first, with the lines that freed them, if they are known.
+    freed: VecDeque<(AllocationRecord, Option<CallSite>)>,
 }
 
 /// Maximum number of freed allocations that are remembered.
@@ -418,10 +418,26 @@ impl Global {
     /// Returns the most recently freed allocation that contained `address`; `None` if no such allocation is
     /// remembered.
     pub(crate) fn freed(&self, address: u64) -> Option<AllocationRecord> {
+        Some(self.freed_with_line(address)?.0)
+    }
+
+    /// Returns the most recently freed allocation that contained `address`, with the line that freed it.
+    pub(crate) fn freed_with_line(
+        &self,
+        address: u64,
+    ) -> Option<(AllocationRecord, Option<CallSite>)> {
         let mut freed = self.freed.iter().rev();
-        let record =
-            freed.find(|record| address >= record.base && address - record.base < record.bytes);
-        record.cloned()
+        let contains = |record: &AllocationRecord| {
+            address >= record.base && address - record.base < record.bytes
+        };
+        freed.find(|(record, _)| contains(record)).cloned()
+    }
+
+    /// Sets the line that freed the allocation that was freed last.
+    pub(crate) fn set_free_line(&mut self, line: Option<CallSite>) {
+        if let Some((_, last)) = self.freed.back_mut() {
+            *last = line;
+        }
     }
 
     /// Returns the last allocation that starts at or before `address` and the first one that starts after it.
@@ -496,7 +512,7 @@ impl Global {
                 if self.freed.len() == MAX_FREED_RECORDS {
                     self.freed.pop_front();
                 }
-                self.freed.push_back(entry.record(address));
+                self.freed.push_back((entry.record(address), None));
                 self.entries.remove(&address);
                 Ok(())
             }

@@ -237,7 +237,8 @@ fn check_lanes_local(
 ) {
     let bytes = current.access.bytes.into();
     let lanes = Lanes { at, mask, bytes };
-    checker.check_local(shadow, current, lanes, sm.locals.bytes.into());
+    let events = &sm.grid.program.listing.check_events;
+    checker.check_local(shadow, events, current, lanes, sm.locals.bytes.into());
 }
 
 /// Checks an access through generic addresses and performs it. Each lane's address determines its state space.

@@ -6,7 +6,7 @@ mod table;
 use super::FunctionLowering;
 use crate::exec::ops::Select;
 use crate::lower::error::LoadError;
-use crate::lower::ir::Arithmetic;
+use crate::lower::ir::{Arithmetic, ByteFlow};
 use crate::ptx::ast::Instruction;
 
 const PARTS: [&[Entry]; 5] = [
@@ -120,6 +120,8 @@ pub struct Entry {
     pub takes_addresses: bool,
     /// The rule by which the alignment of an integer result follows from the sources.
     pub alignment: Option<Arithmetic>,
+    /// The origin of the result's bytes, for an instruction that only moves bytes.
+    pub byte_flow: Option<ByteFlow>,
 }
 
 /// The implementation of an instruction.
@@ -209,6 +211,7 @@ const fn entry(name: &'static str, requirements: Requirements, lowering: Lowerin
         wider_registers: false,
         takes_addresses: false,
         alignment: None,
+        byte_flow: None,
     }
 }
 
@@ -266,6 +269,11 @@ impl Entry {
 
     const fn aligned_by(mut self, alignment: Arithmetic) -> Entry {
         self.alignment = Some(alignment);
+        self
+    }
+
+    const fn moves(mut self, byte_flow: ByteFlow) -> Entry {
+        self.byte_flow = Some(byte_flow);
         self
     }
 

@@ -3,7 +3,7 @@
 use super::GuardKind::{BranchAround, Condition};
 use super::{Entry, Requirements, lowered, not_simulated, ptx, registers};
 use crate::exec::ops::{self, bits, carry, compare, convert, float, functions, integer};
-use crate::lower::ir::Arithmetic;
+use crate::lower::ir::{Arithmetic, ByteFlow};
 
 /// Instructions that only read and write registers, grouped by family.
 pub const REGISTERS: &[Entry] = &[
@@ -61,30 +61,42 @@ pub const REGISTERS: &[Entry] = &[
     registers("fns", ptx(6, 0).sm(30), bits::fns),
     registers("popc", ptx(2, 0).sm(20), bits::popc),
     registers("szext", ptx(7, 6).sm(70), bits::szext),
-    registers("and", ptx(1, 0), bits::and).aligned_by(Arithmetic::Mask),
+    registers("and", ptx(1, 0), bits::and)
+        .aligned_by(Arithmetic::Mask)
+        .moves(ByteFlow::Masked),
     registers("cnot", ptx(1, 0), bits::cnot),
     registers("lop3", ptx(4, 3).sm(50), bits::lop3),
-    registers("not", ptx(1, 0), bits::not),
-    registers("or", ptx(1, 0), bits::or).aligned_by(Arithmetic::Sum),
+    registers("not", ptx(1, 0), bits::not).moves(ByteFlow::InPlace),
+    registers("or", ptx(1, 0), bits::or)
+        .aligned_by(Arithmetic::Sum)
+        .moves(ByteFlow::InPlace),
     registers("prmt", ptx(2, 0).sm(20), bits::prmt),
     registers("shf", ptx(3, 1).sm(32), bits::shf),
-    registers("shl", ptx(1, 0), bits::shl).aligned_by(Arithmetic::Shift),
-    registers("shr", ptx(1, 0), bits::shr),
-    registers("xor", ptx(1, 0), bits::xor).aligned_by(Arithmetic::Sum),
+    registers("shl", ptx(1, 0), bits::shl)
+        .aligned_by(Arithmetic::Shift)
+        .moves(ByteFlow::ShiftedLeft),
+    registers("shr", ptx(1, 0), bits::shr).moves(ByteFlow::ShiftedRight),
+    registers("xor", ptx(1, 0), bits::xor)
+        .aligned_by(Arithmetic::Sum)
+        .moves(ByteFlow::InPlace),
     // Comparison, selection, conversion.
-    registers("selp", ptx(1, 0), compare::selp).aligned_by(Arithmetic::Sum),
+    registers("selp", ptx(1, 0), compare::selp)
+        .aligned_by(Arithmetic::Sum)
+        .moves(ByteFlow::InPlace),
     registers("set", ptx(1, 0), compare::set).two_types(),
     registers("setp", ptx(1, 0), compare::setp).lengths(&[&[1, 1, 1], &[2, 1, 1]]),
     registers("slct", ptx(1, 0), compare::slct).two_types(),
     registers("cvt", ptx(1, 0), convert::cvt)
         .two_types()
         .wider_registers()
-        .aligned_by(Arithmetic::Sum),
+        .aligned_by(Arithmetic::Sum)
+        .moves(ByteFlow::Converted(8)),
     registers("cvt.pack", ptx(6, 5).sm(72), convert::pack).two_types(),
     registers("mov", ptx(1, 0), bits::mov)
         .lengths(&[&[1, 1], &[2, 1], &[4, 1], &[1, 2], &[1, 4]])
         .takes_addresses()
-        .aligned_by(Arithmetic::Sum),
+        .aligned_by(Arithmetic::Sum)
+        .moves(ByteFlow::Moved),
 ];
 
 /// Memory accesses, address conversions, fences, and cache control.
