@@ -15,7 +15,7 @@ int main() {
 #ifdef GOOD
         cudaStreamSynchronize(stream);
 #endif
-        memset(staging, part, bytes); //~ host memory accessed while work in a stream still uses it | which a copy of 1024 bytes reads | did not wait for the stream first
+        memset(staging, part, bytes); //~ host memory accessed while work in a stream still uses it | which a copy of 1024 bytes in stream 1 reads | did not wait for the stream first
         cudaMemcpyAsync(in, staging, bytes, cudaMemcpyHostToDevice, stream);
         add<<<1, 256, 0, stream>>>(sums, in);
     }

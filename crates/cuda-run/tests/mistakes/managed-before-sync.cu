@@ -10,7 +10,7 @@ int main() {
 #endif
     int sum = 0;
     for (int i = 0; i < 64; i++)
-        sum += x[i]; //~ host memory accessed while work in a stream still uses it | which kernel square may use | did not wait for the stream first
+        sum += x[i]; //~ host memory accessed while work in a stream still uses it | which kernel square in the default stream writes | did not wait for the stream first
     cudaDeviceSynchronize();
     cudaFree(x);
     return sum != 85344;

@@ -13,7 +13,7 @@ int main() {
 #ifdef GOOD
     cudaStreamSynchronize(stream);
 #endif
-    int last = host[63]; //~ host memory accessed while work in a stream still uses it | which a copy of 256 bytes writes | did not wait for the stream first
+    int last = host[63]; //~ host memory accessed while work in a stream still uses it | which a copy of 256 bytes in stream 1 writes | did not wait for the stream first
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
     cudaFreeHost(host);

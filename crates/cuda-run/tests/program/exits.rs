@@ -29,6 +29,24 @@ pub fn exit_statuses() -> Result<(), Failed> {
     Ok(())
 }
 
+/// The destructor of a global object, whose constructor does not call CUDA.
+pub fn destructors() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    for (free, code, text) in [("cudaFree(p);", 0, "no findings"), ("", 1, "error: leak: ")] {
+        workspace.write(
+            "global.cu",
+            &format!(
+                "struct Buffer {{ int *p; Buffer() {{ p = nullptr; }} ~Buffer() {{ {free} }} }} buffer;\n\
+                 int main() {{ return cudaMalloc(&buffer.p, 4); }}\n"
+            ),
+        );
+        workspace
+            .run(&["--check", "global.cu"])
+            .assert_exit(code, &[text])?;
+    }
+    Ok(())
+}
+
 pub fn crashes() -> Result<(), Failed> {
     let workspace = Workspace::new();
     workspace.write(

@@ -127,6 +127,59 @@ pub fn freed_memory() -> Result<(), Failed> {
     report.assert_exit(1, &["error: mem: use after free", &cause])
 }
 
+/// The host's use of the halves of a page-locked buffer: `good` always writes the one that no copy uses.
+pub fn host_accesses() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    for (name, statement, finding) in [
+        ("write", "write(file, h + 256, 1024);", None),
+        ("read", "read(file, h + 256, 1024);", None),
+        (
+            "other",
+            "fwrite(h, 4, 256, stdout);",
+            Some("the program reads byte 0 of"),
+        ),
+        (
+            "event",
+            "cudaEventSynchronize(e); x = h[0];",
+            Some("was recorded in stream 1 before the operation, at host.cu:8"),
+        ),
+        (
+            "stream",
+            "cudaStreamSynchronize(t); x = h[0];",
+            Some("the program waited for stream 2, not for stream 1"),
+        ),
+        (
+            "after",
+            "h[300] = 1; h[0] = 1;",
+            Some("the program writes byte 0 of"),
+        ),
+    ] {
+        let text = format!(
+            "#include <fcntl.h>\n#include <stdio.h>\n#include <unistd.h>\nint main() {{\n\
+             int *h, *d, file = open(\"/dev/zero\", O_RDWR); volatile int x; cudaStream_t s, t; cudaEvent_t e;\n\
+             cudaMallocHost(&h, 2048); cudaMalloc(&d, 2048); cudaMemset(d, 0, 2048); cudaDeviceSynchronize();\n\
+             cudaStreamCreate(&s); cudaStreamCreate(&t); cudaEventCreate(&e); cudaMemsetAsync(d + 256, 0, 4, t);\n\
+             cudaEventRecord(e, s);\n\
+             cudaMemcpyAsync(h, d, 1024, cudaMemcpyDeviceToHost, s);\n\
+             long n = 1024; (void)n; (void)x; {}\n\
+             cudaDeviceSynchronize(); cudaFreeHost(h); cudaFree(d); cudaStreamDestroy(s); cudaStreamDestroy(t);\n\
+             cudaEventDestroy(e); return n == 1024 ? 0 : 3; }}\n",
+            match finding {
+                None => format!("n = {statement}"),
+                Some(_) => statement.to_owned(),
+            }
+        );
+        workspace.write("host.cu", &text);
+        let run = workspace.run(&["--check", "host.cu"]);
+        match finding {
+            None => run.assert_exit(0, &["no findings"]),
+            Some(finding) => run.assert_exit(1, &["error: host: ", "at host.cu:10", finding]),
+        }
+        .map_err(|error| format!("{name}: {error:?}"))?;
+    }
+    Ok(())
+}
+
 pub fn shuffled_streams() -> Result<(), Failed> {
     let workspace = Workspace::new();
     for seed in ["1", "2", "3"] {

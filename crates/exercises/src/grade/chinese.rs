@@ -187,6 +187,18 @@ chinese! {
         PartialWarp => "线程块的大小不是 32 的整数倍";
         ForgottenBuffer => "缓冲区被遗忘";
         StreamNotAwaited => "此前没有等待该流（`cudaStreamSynchronize` 或事件）";
+        OtherStreamAwaited(using, awaited) =>
+            "程序等待的是{awaited}，而不是{using}：请对{using}调用 `cudaStreamSynchronize`";
+        HostEventEarly(stream) =>
+            "程序等待的事件在{stream}中记录得太早，在该操作之前，所以不包含该操作：请在该操作之后调用 `cudaEventRecord`";
+        HostEventEarlyAt(stream, record) =>
+            "程序等待的事件在{stream}中记录得太早（{record}，在该操作之前），所以不包含该操作：\
+             请在该操作之后调用 `cudaEventRecord`";
+        EventEarly(later, earlier) =>
+            "{later}等待的事件在{earlier}中记录得太早，在它的操作之前，所以不包含该操作：请在该操作之后调用 `cudaEventRecord`";
+        EventEarlyAt(later, earlier, record) =>
+            "{later}等待的事件在{earlier}中记录得太早（{record}，在它的操作之前），所以不包含该操作：\
+             请在该操作之后调用 `cudaEventRecord`";
         NoEventBetween(later, earlier) =>
             "没有什么使{later}等待{earlier}：请在{earlier}的操作之后调用 `cudaEventRecord`，\
              再在{later}的操作之前调用 `cudaStreamWaitEvent`";
@@ -330,10 +342,7 @@ chinese! {
     }
 
     PendingWork {
-        CopyFrom(bytes) => "一次 {bytes} 字节的复制要读取它";
-        CopyTo(bytes) => "一次 {bytes} 字节的复制要写入它";
-        Fill(bytes) => "一次 {bytes} 字节的 memset 要写入它";
-        Kernel(name) => "核函数 {name} 可能使用它";
+        Operation(operation) => "{operation}";
         GraphCopy(bytes) => "已启动的图还没有复制它（{bytes} 字节）";
     }
 

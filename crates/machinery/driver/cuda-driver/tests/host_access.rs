@@ -14,7 +14,7 @@ use cuda_driver::{Check, Checks, Finding, FindingKind, Severity};
 use cust::sys::{CUfunction, CUstream};
 use support::*;
 
-/// A kernel that stores 7 at an address.
+/// Kernels that store 7 at an address, load a word, store 7 with a volatile access and after a fence, and add 7.
 const PTX: &CStr = c"
 .version 6.4
 .target sm_52
@@ -26,16 +26,53 @@ const PTX: &CStr = c"
     mov.u32 %r1, 7;
     st.global.u32 [%rd1], %r1;
     ret;
+}
+.visible .entry load(.param .u64 at)
+{
+    .reg .u64 %rd<2>; .reg .u32 %r<2>;
+    ld.param.u64 %rd1, [at];
+    ld.global.u32 %r1, [%rd1];
+    ret;
+}
+.visible .entry flag(.param .u64 at)
+{
+    .reg .u64 %rd<2>; .reg .u32 %r<2>;
+    ld.param.u64 %rd1, [at];
+    mov.u32 %r1, 7;
+    st.volatile.global.u32 [%rd1], %r1;
+    ret;
+}
+.visible .entry fence(.param .u64 at)
+{
+    .reg .u64 %rd<2>; .reg .u32 %r<2>;
+    ld.param.u64 %rd1, [at];
+    mov.u32 %r1, 7;
+    membar.sys;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+.visible .entry atomic(.param .u64 at)
+{
+    .reg .u64 %rd<2>; .reg .u32 %r<2>;
+    ld.param.u64 %rd1, [at];
+    mov.u32 %r1, 7;
+    red.global.add.u32 [%rd1], %r1;
+    ret;
 }";
 
-/// The objects of a test program: 8192 bytes each of page-locked, managed and device memory, a stream and a
-/// kernel.
+/// The objects of a test program: 8192 bytes each of page-locked, managed and device memory, two streams and the
+/// kernels.
 struct Program {
     locked: *mut u8,
     managed: *mut u8,
     device: u64,
     h_stream: CUstream,
+    other: CUstream,
     store: CUfunction,
+    load: CUfunction,
+    flag: CUfunction,
+    fence: CUfunction,
+    atomic: CUfunction,
 }
 
 const BYTES: usize = 8192;
@@ -51,12 +88,18 @@ fn findings_of(program: impl FnOnce(&Program)) -> Vec<Finding> {
         host: true,
         ..Checks::NONE
     });
+    let module = module(PTX);
     program(&Program {
         locked,
         managed: std::ptr::with_exposed_provenance_mut(managed as usize),
         device: allocate(BYTES),
         h_stream: stream(1),
-        store: function(module(PTX), c"store"),
+        other: stream(1),
+        store: function(module, c"store"),
+        load: function(module, c"load"),
+        flag: function(module, c"flag"),
+        fence: function(module, c"fence"),
+        atomic: function(module, c"atomic"),
     });
     let findings = cuda_driver::take_findings();
     cuda_driver::check(Checks::NONE);
@@ -118,7 +161,7 @@ fn reading_a_result_before_its_copy_completes_is_reported() {
     });
     let parts = [
         "the program reads byte 5000 of the 8192-byte allocation",
-        "which a copy of 8192 bytes writes",
+        "which a copy of 8192 bytes in non-blocking stream",
         "likely cause: the program did not wait for the stream",
     ];
     assert_finding(&faulty, FindingKind::HostAccessed, Severity::Error, &parts);
@@ -146,7 +189,7 @@ fn overwriting_a_pending_copy_source_is_reported() {
     });
     let parts = [
         "the program writes byte 0",
-        "which a copy of 8192 bytes reads",
+        "which a copy of 8192 bytes in non-blocking stream",
     ];
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         assert_finding(&faulty, FindingKind::HostAccessed, Severity::Error, &parts);
@@ -176,14 +219,17 @@ fn accesses_outside_the_copied_range_are_not_reported() {
 }
 
 #[test]
-fn reading_managed_memory_during_a_kernel_is_reported() {
+fn reading_results_of_a_kernel_too_early_is_reported() {
     let faulty = findings_of(|program| {
         program.launch(program.managed);
         read(program.managed, 0);
         program.wait();
         assert_eq!(read(program.managed, 0), 7);
     });
-    let parts = ["the program reads byte 0", "which kernel store may use"];
+    let parts = [
+        "the program reads byte 0",
+        "which kernel store in non-blocking stream",
+    ];
     assert_finding(&faulty, FindingKind::HostAccessed, Severity::Error, &parts);
     let correct = findings_of(|program| {
         program.launch(program.managed);
@@ -194,19 +240,158 @@ fn reading_managed_memory_during_a_kernel_is_reported() {
 }
 
 #[test]
-fn page_locked_memory_used_by_a_kernel_is_a_warning() {
-    let faulty = findings_of(|program| {
+fn only_bytes_that_operations_use_conflict() {
+    let correct = findings_of(|program| {
+        // The kernel writes four bytes.
+        program.launch(program.managed);
         program.launch(program.locked);
+        for offset in 4..64 {
+            write(program.managed, offset, 1);
+            read(program.locked, offset);
+        }
+        program.wait();
+        // Both only read.
+        ok(launch(
+            program.load,
+            [1, 1],
+            program.h_stream,
+            &[program.managed as u64],
+        ));
+        read(program.managed, 0);
+        program.wait();
+    });
+    assert_eq!(correct, []);
+}
+
+#[test]
+fn a_correct_access_hides_no_later_one() {
+    let faulty = findings_of(|program| {
+        program.send(100);
+        write(program.locked, 200, 1);
+        write(program.locked, 0, 2);
+        program.wait();
+    });
+    let parts = ["the program writes byte 0", "a copy of 100 bytes"];
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        assert_finding(&faulty, FindingKind::HostAccessed, Severity::Error, &parts);
+    }
+}
+
+#[test]
+fn kernels_that_synchronize_with_the_host_are_not_reported() {
+    for is_fence in [false, true] {
+        let correct = findings_of(|program| {
+            let kernel = if is_fence {
+                program.fence
+            } else {
+                program.flag
+            };
+            ok(launch(
+                kernel,
+                [1, 1],
+                program.h_stream,
+                &[program.locked as u64],
+            ));
+            while read(program.locked, 0) != 7 {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            write(program.locked, 0, 8);
+            program.wait();
+        });
+        assert_eq!(correct, []);
+    }
+    let atomic = findings_of(|program| {
+        ok(launch(
+            program.atomic,
+            [1, 1],
+            program.h_stream,
+            &[program.locked as u64],
+        ));
         read(program.locked, 0);
         program.wait();
     });
-    let parts = ["which kernel store may use"];
+    let parts = ["updates with atomics"];
     assert_finding(
-        &faulty,
+        &atomic,
         FindingKind::HostAccessed,
         Severity::Warning,
         &parts,
     );
+}
+
+#[test]
+fn waits_for_other_work_are_reported() {
+    let stream = findings_of(|program| {
+        program.read_back();
+        calls! {
+            cuMemsetD8Async(program.device + 4096, 0, 1, program.other);
+            cuStreamSynchronize(program.other);
+        }
+        read(program.locked, 0);
+    });
+    let parts = ["likely cause: the program waited for non-blocking stream"];
+    assert_finding(&stream, FindingKind::HostAccessed, Severity::Error, &parts);
+    for is_early in [true, false] {
+        let findings = findings_of(|program| {
+            let event = event();
+            if is_early {
+                calls! { cuEventRecord(event, program.h_stream); }
+            }
+            program.read_back();
+            if !is_early {
+                calls! { cuEventRecord(event, program.h_stream); }
+            }
+            calls! { cuEventSynchronize(event); }
+            read(program.locked, 0);
+            program.wait();
+        });
+        let parts = ["the event that the program waited for was recorded in non-blocking stream"];
+        match is_early {
+            true => assert_finding(
+                &findings,
+                FindingKind::HostAccessed,
+                Severity::Error,
+                &parts,
+            ),
+            false => assert_eq!(findings, []),
+        }
+    }
+}
+
+#[test]
+fn system_calls_on_memory_in_use_succeed() {
+    use std::io::{Read, Write};
+    let file = std::env::temp_dir().join(format!("warpbook-host-access-{}", std::process::id()));
+    let open = || std::fs::File::create(&file).expect("cannot create a file");
+    let half = |program: &Program, offset| {
+        // SAFETY: the memory is allocated.
+        unsafe { std::slice::from_raw_parts(program.locked.add(offset), 100) }
+    };
+    let correct = findings_of(|program| {
+        write(program.locked, 200, 5);
+        calls! { cuMemcpyDtoHAsync_v2(program.locked.cast(), program.device, 100, program.h_stream); }
+        open().write_all(half(program, 200)).expect("cannot write");
+        program.wait();
+    });
+    assert_eq!(correct, []);
+    let faulty = findings_of(|program| {
+        calls! { cuMemcpyDtoHAsync_v2(program.locked.cast(), program.device, 100, program.h_stream); }
+        open().write_all(half(program, 50)).expect("cannot write");
+        program.wait();
+    });
+    let parts = ["the program reads byte 50"];
+    assert_finding(&faulty, FindingKind::HostAccessed, Severity::Error, &parts);
+    let faulty = findings_of(|program| {
+        calls! { cuMemcpyHtoDAsync_v2(program.device, program.locked.cast(), 100, program.h_stream); }
+        // SAFETY: the memory is allocated.
+        let to = unsafe { std::slice::from_raw_parts_mut(program.locked.add(50), 100) };
+        let mut file = std::fs::File::open(&file).expect("cannot open");
+        file.read_exact(to).expect("cannot read");
+        program.wait();
+    });
+    let parts = ["the program writes byte 50"];
+    assert_finding(&faulty, FindingKind::HostAccessed, Severity::Error, &parts);
+    std::fs::remove_file(&file).expect("cannot remove the file");
 }
 
 /// As on an H100 (driver 580.159.04), where both functions wait for the device.

@@ -827,6 +827,15 @@ fn findings_name_both_operations_and_the_cause() {
     });
     let cause = Cause::NonBlockingStream(StreamName::NonBlocking(1));
     assert_eq!(findings[0].likely_cause, Some(cause));
+
+    let findings = findings_of(|p| {
+        calls! { cuEventRecord(p.done, p.a); }
+        p.store(p.a);
+        calls! { cuStreamWaitEvent(p.b, p.done, 0); }
+        p.store(p.b);
+    });
+    let cause = Cause::EventEarly(StreamName::NonBlocking(2), StreamName::NonBlocking(1));
+    assert_eq!(findings[0].likely_cause, Some(cause));
 }
 
 #[test]

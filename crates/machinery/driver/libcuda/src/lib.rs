@@ -40,6 +40,7 @@ pub static warpbook_is_here: u8 = 1;
 static LOADED: extern "C" fn() = {
     extern "C" fn loaded() {
         cuda_driver::on_simulator_start(telemetry::report_at_exit);
+        telemetry::exit::register_handlers();
     }
     loaded
 };

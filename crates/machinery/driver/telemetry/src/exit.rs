@@ -1,7 +1,7 @@
 //! A hook for the end of the program: on return from `main`, on `exit`, and on terminating signals.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Once, OnceLock};
 
 static HOOK: OnceLock<fn()> = OnceLock::new();
 
@@ -18,16 +18,26 @@ fn run_hook() {
 
 /// Runs `hook` when the program exits, after handlers that are registered later.
 pub fn at_exit(hook: fn()) {
+    let _ = HOOK.set(hook);
+    register_handlers();
+}
+
+/// Registers the exit handlers: the driver's, which reports leaks, and then the hook, which may be set later. If this
+/// precedes the program's first global object, the program's destructors run before them.
+pub fn register_handlers() {
+    static REGISTERED: Once = Once::new();
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> std::ffi::c_int;
     }
     extern "C" fn at_exit() {
         run_hook();
     }
-    let _ = HOOK.set(hook);
-    // SAFETY: `atexit` has this signature in every C library, and this library is never unloaded. If
-    // registration fails, there is no report.
-    unsafe { atexit(at_exit) };
+    REGISTERED.call_once(|| {
+        // SAFETY: `atexit` has this signature in every C library, and this library is never unloaded. If
+        // registration fails, there is no report.
+        unsafe { atexit(at_exit) };
+        cuda_driver::check_leaks_at_exit();
+    });
 }
 
 #[cfg(unix)]

@@ -29,7 +29,7 @@ pub fn retain_primary(context: Option<Out<CUcontext>>, device: CUdevice) -> Call
 /// `cuDevicePrimaryCtxRelease`.
 pub fn release_primary(device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let mut driver = SIMULATOR.lock_driver_to_free()?;
     driver.release_primary(device)?;
     SIMULATOR.forget_contexts(driver);
     Ok(())
@@ -38,7 +38,7 @@ pub fn release_primary(device: CUdevice) -> CallResult {
 /// `cuDevicePrimaryCtxReset`.
 pub fn reset_primary(device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let mut driver = SIMULATOR.lock_driver_to_free()?;
     driver.reset_primary(device)?;
     SIMULATOR.forget_contexts(driver);
     Ok(())
@@ -131,7 +131,7 @@ pub fn affinity(affinity: Out<CUexecAffinityParam>, kind: c_int) -> CallResult {
 /// `cuCtxDestroy`.
 pub fn destroy(context: Option<ContextId>) -> CallResult {
     let context = required(context)?;
-    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let mut driver = SIMULATOR.lock_driver_to_free()?;
     driver.destroy_context(context)?;
     SIMULATOR.live_contexts.unregister(context);
     SIMULATOR.forget_contexts(driver);
@@ -256,7 +256,7 @@ pub fn synchronize() -> CallResult {
     SIMULATOR.captures.check_context_wait(context)?;
     drop(driver);
     SIMULATOR.wait(WaitTarget::All);
-    SIMULATOR.stream_order.host_waited_for_context(context);
+    SIMULATOR.host_waited_for_context(context);
     let mut driver = SIMULATOR.lock_driver()?;
     Ok(driver.synchronize_context(context)?)
 }
@@ -264,7 +264,7 @@ pub fn synchronize() -> CallResult {
 /// `cuCtxSynchronize_v2` of CUDA 13: a null handle means the current context.
 pub fn synchronize_one(context: Option<ContextId>) -> CallResult {
     let (mut driver, context) = lock_context_drained(context)?;
-    SIMULATOR.stream_order.host_waited_for_context(context);
+    SIMULATOR.host_waited_for_context(context);
     Ok(driver.synchronize_context(context)?)
 }
 

@@ -58,7 +58,7 @@ pub fn query(event: EventId) -> CallResult {
         return Err(CudaError::NotReady.into());
     }
     SIMULATOR.lock_driver()?.query_event(event)?;
-    SIMULATOR.stream_order.host_waited(WaitTarget::Event(event));
+    SIMULATOR.host_waited(WaitTarget::Event(event));
     Ok(())
 }
 
@@ -68,7 +68,7 @@ pub fn synchronize(event: EventId) -> CallResult {
     SIMULATOR.lock_driver()?.event_context(event)?;
     SIMULATOR.check_safe()?;
     SIMULATOR.wait(WaitTarget::Event(event));
-    SIMULATOR.stream_order.host_waited(WaitTarget::Event(event));
+    SIMULATOR.host_waited(WaitTarget::Event(event));
     Ok(SIMULATOR.lock_driver()?.synchronize_event(event)?)
 }
 
@@ -83,7 +83,7 @@ pub fn elapsed_time(milliseconds: Out<f32>, start: EventId, end: EventId) -> Cal
                 .because(Reason::EventNotCompleted)
                 .into());
         }
-        SIMULATOR.stream_order.host_waited(WaitTarget::Event(event));
+        SIMULATOR.host_waited(WaitTarget::Event(event));
     }
     milliseconds.set(SIMULATOR.lock_driver()?.elapsed_time(start, end)?);
     Ok(())

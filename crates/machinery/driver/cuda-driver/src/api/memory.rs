@@ -141,8 +141,13 @@ pub fn free(address: CUdeviceptr) -> CallResult {
         Some(context) => {
             let allocation = driver.allocation(address);
             let record = driver.allocation_record(address);
-            driver.free(context, address)?;
-            SIMULATOR.record_free(record);
+            SIMULATOR.host_access.begin_call();
+            let freed = driver.free(context, address);
+            if freed.is_ok() {
+                SIMULATOR.record_free(record);
+            }
+            SIMULATOR.host_access.end();
+            freed?;
             SIMULATOR.pools.record_free(address);
             if let Ok(allocation) = allocation {
                 let range = allocation.base..allocation.base + allocation.size;
@@ -236,10 +241,9 @@ pub fn host_flags(flags: Out<c_uint>, host: *mut c_void) -> CallResult {
 /// `cuMemFreeHost`.
 pub fn free_host(host: *mut c_void) -> CallResult {
     SIMULATOR.check_safe()?;
-    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let mut driver = SIMULATOR.lock_driver_to_free()?;
     let context = owner_or_current(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
     driver.free_host(context, host as u64)?;
-    SIMULATOR.stream_order.host_waited(WaitTarget::All);
     lock(&SIMULATOR.tables.host_flags).remove(&(host as u64));
     Ok(())
 }
@@ -281,7 +285,8 @@ pub fn unregister_host(host: *mut c_void) -> CallResult {
     SIMULATOR.check_safe()?;
     let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
     driver.unregister_host(context, host as u64)?;
-    SIMULATOR.stream_order.host_waited(WaitTarget::All);
+    drop(driver);
+    SIMULATOR.host_waited(WaitTarget::All);
     Ok(())
 }
 

@@ -94,7 +94,7 @@ pub unsafe fn options(
 /// `cuModuleUnload`.
 pub fn unload(module: ModuleId) -> CallResult {
     SIMULATOR.wait(WaitTarget::All);
-    SIMULATOR.stream_order.host_waited(WaitTarget::All);
+    SIMULATOR.host_waited(WaitTarget::All);
     let (mut driver, context) = lock_module(module)?;
     Ok(driver.unload_module(context, module)?)
 }

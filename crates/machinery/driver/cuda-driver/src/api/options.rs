@@ -11,16 +11,16 @@ use crate::simulator::WaitTarget;
 /// [`Checks::init`] covers only memory allocated after this call. Has no effect on a GPU.
 pub fn check(checks: Checks) {
     SIMULATOR.wait(WaitTarget::All);
-    SIMULATOR.report_page_accesses();
+    SIMULATOR.report_host_accesses();
     SIMULATOR.host_access.set_enabled(checks.host);
-    SIMULATOR.stream_order.set_enabled(checks.stream);
+    SIMULATOR.stream_order.set_checks(checks);
     SIMULATOR.update_options(|options| options.checks = checks);
 }
 
 /// Sets the checks before the simulator starts.
 pub fn set_initial_checks(checks: Checks) {
     SIMULATOR.host_access.set_enabled(checks.host);
-    SIMULATOR.stream_order.set_enabled(checks.stream);
+    SIMULATOR.stream_order.set_checks(checks);
     SIMULATOR.options().checks = checks;
 }
 

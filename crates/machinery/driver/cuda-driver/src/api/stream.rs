@@ -68,9 +68,7 @@ pub fn query(stream: Stream) -> CallResult {
         return Err(CudaError::NotReady.into());
     }
     SIMULATOR.lock_driver()?.query_stream(context, stream)?;
-    SIMULATOR
-        .stream_order
-        .host_waited(WaitTarget::Stream(context, stream));
+    SIMULATOR.host_waited(WaitTarget::Stream(context, stream));
     Ok(())
 }
 
@@ -81,7 +79,7 @@ pub fn synchronize(stream: Stream) -> CallResult {
     drop(driver);
     let target = WaitTarget::Stream(context, stream);
     SIMULATOR.wait(target);
-    SIMULATOR.stream_order.host_waited(target);
+    SIMULATOR.host_waited(target);
     Ok(SIMULATOR
         .lock_driver()?
         .synchronize_stream(context, stream)?)

@@ -59,7 +59,7 @@ pub fn defer_findings() {
 /// when its context was destroyed.
 pub fn take_findings() -> Vec<Finding> {
     SIMULATOR.wait(WaitTarget::All);
-    SIMULATOR.report_page_accesses();
+    SIMULATOR.report_host_accesses();
     SIMULATOR.telemetry.take_findings()
 }
 
@@ -74,7 +74,7 @@ pub extern "C" fn at_exit() {
             return Ok(());
         }
         SIMULATOR.wait(WaitTarget::All);
-        SIMULATOR.report_page_accesses();
+        SIMULATOR.report_host_accesses();
         if let Some(mut driver) = SIMULATOR.try_lock_driver() {
             let leaks = driver.take_leaks_at_exit();
             SIMULATOR.report_call_findings(driver);

@@ -2,7 +2,7 @@
 
 use std::env::{VarError, var};
 use std::ffi::{c_int, c_uint};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
 use cuda_sim::device::{DeviceSpec, PRESETS};
@@ -155,13 +155,22 @@ fn start_simulator() -> Result<&'static DeviceSpec, Status> {
     for function in all() {
         function.use_simulator();
     }
+    check_leaks_at_exit();
+    Ok(device)
+}
+
+/// Reports leaks when the program exits, after exit handlers that are registered later. Only the first call counts; the
+/// start of the simulator is one.
+pub fn check_leaks_at_exit() {
+    static REGISTERED: Once = Once::new();
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> c_int;
     }
     // SAFETY: the signature is that of `atexit` in every C library, and `at_exit` is a static function. If
     // the C library cannot register it, leaks at exit are not reported.
-    unsafe { atexit(api::telemetry::at_exit) };
-    Ok(device)
+    REGISTERED.call_once(|| unsafe {
+        atexit(api::telemetry::at_exit);
+    });
 }
 
 /// Returns the GPU model and the number of GPUs that the environment configures, without starting the

@@ -15,14 +15,14 @@ use cuda_sim::exec::Fault;
 use cuda_sim::launch::LaunchReport;
 use cuda_sim::memory::global::{AllocationKind, AllocationRecord, CallSite};
 
+use super::Simulator;
 use super::host_access::HostAccesses;
 use super::interrupt::InterruptGuard;
 use super::operation::{Body, NodeId, StreamOp};
-use super::queue::{RunningOp, WaitTarget};
+use super::queue::{RunningOp, Submitted, WaitTarget};
 use super::stream_order::{Call, Submission, accesses_of, accesses_of_allocation, action_of};
 use super::telemetry::Event;
 use super::thread;
-use super::{Simulator, lock};
 use crate::log::warn;
 use crate::names;
 
@@ -39,7 +39,7 @@ const LONG_IDLE_TIME: Duration = Duration::from_millis(250);
 struct Origin<'a> {
     /// False if it was submitted to a stream: then the host waits for some copies. True for a graph's node.
     is_node: bool,
-    /// The place in the order of streams, if the check of streams is on.
+    /// The place in the order of streams, if the check of streams or of host accesses is on.
     submission: Option<&'a Submission>,
 }
 
@@ -84,8 +84,7 @@ impl Simulator {
             self.lock_driver()?.stream_flags(context, stream)?;
         }
         if is_complete {
-            self.stream_order
-                .host_waited(WaitTarget::Stream(context, stream));
+            self.host_waited(WaitTarget::Stream(context, stream));
         }
         Ok(())
     }
@@ -107,31 +106,33 @@ impl Simulator {
                 self.finish(running_op);
             }
         }
+        self.report_host_accesses();
         let mut accesses = HostAccesses::default();
-        if self.host_access.is_enabled() {
-            self.report_page_accesses();
-            if let Ok(driver) = self.lock_driver() {
-                accesses = HostAccesses::of(&driver, &op);
-            }
+        if self.host_access.is_enabled()
+            && let Ok(driver) = self.lock_driver()
+        {
+            accesses = HostAccesses::of(&driver, &op);
         }
         let line = match call_site::is_known() {
             true => self.locate_call(&op),
             false => None,
         };
-        let call = self.stream_order.is_enabled().then(|| Call {
-            recorded_events: op.recorded_events(),
-            awaited_events: op.awaited_events(),
-            graph: op.graph(),
-            ..self.call(context, stream, blocking, line.clone())
+        let call = self.stream_order.is_enabled().then(|| {
+            let recorded_events = op.recorded_events();
+            Call {
+                line: line.clone().filter(|_| !recorded_events.is_empty()),
+                recorded_events,
+                awaited_events: op.awaited_events(),
+                graph: op.graph(),
+                ..self.call(context, stream, blocking)
+            }
         });
-        self.queue.add(context, stream, blocking, op, |number| {
-            self.host_access.add_pending(number, accesses);
-            if let Some(line) = line {
-                lock(&self.call_sites).insert(number, line);
+        self.queue.add(context, stream, blocking, op, || {
+            let submission = call.and_then(|call| self.stream_order.enqueue(call));
+            if let Some(submission) = &submission {
+                self.host_access.add_pending(submission, accesses);
             }
-            if let Some(call) = call {
-                self.stream_order.enqueue(number, call);
-            }
+            Submitted { line, submission }
         });
     }
 
@@ -145,13 +146,7 @@ impl Simulator {
     }
 
     /// Returns a call for the check of streams, without events.
-    fn call(
-        &self,
-        context: ContextId,
-        stream: StreamId,
-        blocking: bool,
-        line: Option<CallSite>,
-    ) -> Call {
+    fn call(&self, context: ContextId, stream: StreamId, blocking: bool) -> Call {
         let default = || match self.device_count() {
             1 => StreamName::Default,
             _ => {
@@ -172,7 +167,7 @@ impl Simulator {
             recorded_events: Vec::new(),
             awaited_events: Vec::new(),
             graph: None,
-            line,
+            line: None,
         }
     }
 
@@ -193,19 +188,24 @@ impl Simulator {
             // Programming Guide, "Peer-to-Peer Memory Copy").
             let is_peer_copy = devices.is_some_and(|[written, read]| written != read);
             if is_peer_copy {
-                self.stream_order.host_waited(WaitTarget::All);
+                self.host_waited(WaitTarget::All);
             }
             host_waits = devices.is_none() || is_peer_copy;
         }
+        self.host_access.begin_call();
         // SAFETY: the requirements are those of this function.
-        unsafe { driver.memcpy(context, copy) }?;
+        let result = unsafe { driver.memcpy(context, copy) };
+        self.host_access.end();
+        result?;
         self.report_call_findings(driver);
         if let Some((Some(action), accesses)) = accesses {
-            let call = self.call(context, StreamId::LEGACY, true, call_site::locate(None));
+            self.report_host_accesses();
+            let call = self.call(context, StreamId::LEGACY, true);
             if let Some(submission) = self.stream_order.submit(call) {
                 self.report_accesses(&submission, action, accesses);
                 if host_waits {
                     self.stream_order.host_waited_for(&submission);
+                    self.release_host_memory();
                 }
             }
         }
@@ -223,7 +223,8 @@ impl Simulator {
         let blocking = is_blocking(&driver, context, stream).unwrap_or(true);
         let accesses = accesses_of_allocation(&driver, address);
         drop(driver);
-        let call = self.call(context, stream, blocking, call_site::locate(None));
+        self.report_host_accesses();
+        let call = self.call(context, stream, blocking);
         if let Some(submission) = self.stream_order.submit(call) {
             self.report_accesses(&submission, StreamAction::Allocation, accesses);
         }
@@ -241,7 +242,7 @@ impl Simulator {
                 let findings = self.stream_order.freed_by_host(allocation, line);
                 self.telemetry.report_findings(&findings, None);
             }
-            _ => self.stream_order.host_waited(WaitTarget::All),
+            _ => self.host_waited(WaitTarget::All),
         }
     }
 
@@ -252,7 +253,16 @@ impl Simulator {
         action: StreamAction,
         accesses: Vec<AllocationAccesses>,
     ) {
-        let findings = self.stream_order.executed(submission, action, accesses);
+        if self.host_access.is_enabled()
+            && let Ok(driver) = self.lock_driver()
+        {
+            let used = HostAccesses::of_executed(&driver, &accesses);
+            self.host_access.add_executed(submission, used);
+        }
+        let line = call_site::locate(None);
+        let findings = self
+            .stream_order
+            .executed(submission, line, action, accesses);
         self.telemetry.report_findings(&findings, None);
     }
 
@@ -332,37 +342,48 @@ impl Simulator {
         struct CompleteOnDrop<'a> {
             simulator: &'a Simulator,
             number: u64,
-            calls_host_function: bool,
+            submission: Option<&'a Submission>,
+            guards_host_memory: bool,
         }
         impl Drop for CompleteOnDrop<'_> {
             fn drop(&mut self) {
                 thread::set_executing(false);
                 let simulator = self.simulator;
-                simulator.host_access.end_operation(self.number);
-                simulator
-                    .stream_order
-                    .complete(self.number, self.calls_host_function);
+                if self.guards_host_memory {
+                    simulator.host_access.end();
+                }
+                if let Some(submission) = self.submission {
+                    simulator.stream_order.complete(submission);
+                }
                 simulator.queue.complete(self.number);
             }
         }
         let RunningOp {
             number, context, ..
         } = running_op;
+        let Submitted { line, submission } = running_op.submitted;
+        self.report_host_accesses();
+        let calls_host_function = running_op.op.calls_host_function();
+        // The program may learn from the function that the earlier operations are complete.
+        if calls_host_function && let Some(submission) = &submission {
+            self.stream_order.host_waited_for(submission);
+            self.release_host_memory();
+        }
         thread::set_executing(true);
-        let _guard = CompleteOnDrop {
+        let guard = CompleteOnDrop {
             simulator: self,
             number,
-            calls_host_function: running_op.op.calls_host_function(),
+            submission: submission.as_ref(),
+            guards_host_memory: self.host_access.is_enabled()
+                && !matches!(running_op.op, StreamOp::Host(_)),
         };
-        if self.host_access.is_enabled() {
-            self.report_page_accesses();
-            self.report_host_findings(self.host_access.begin_operation(number));
+        if guard.guards_host_memory
+            && let Some(submission) = &submission
+        {
+            for source in self.host_access.begin_operation(submission) {
+                self.report_changed_source(source);
+            }
         }
-        let line = match call_site::is_known() {
-            true => lock(&self.call_sites).remove(&number),
-            false => None,
-        };
-        let submission = self.stream_order.start(number);
         let origin = Origin {
             is_node: false,
             submission: submission.as_ref(),
@@ -411,7 +432,7 @@ impl Simulator {
         Ok(())
     }
 
-    /// Executes `op`. Returns the memory that a kernel has used, if the check of streams is on.
+    /// Executes `op`. Returns the memory that a kernel has used, if the check of streams or of host accesses is on.
     fn perform(
         &self,
         context: ContextId,
@@ -466,7 +487,7 @@ impl Simulator {
     }
 
     /// Runs a kernel until it completes or faults, prints its output, and hands its report to the observer of events
-    /// and to the recorders of launches. Returns the memory that it has used, if the check of streams is on.
+    /// and to the recorders of launches. Returns the memory that it has used, if the check of streams or of host accesses is on.
     fn launch(
         &self,
         context: ContextId,

@@ -20,20 +20,19 @@ mod tables;
 mod telemetry;
 mod thread;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, Once, OnceLock, TryLockError};
 
-use cuda_sim::check::{Details, Writer, call_site};
+use cuda_sim::check::{Details, Writer};
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 use cuda_sim::exec::{LaunchOptions, TimeLimit};
-use cuda_sim::memory::global::CallSite;
 
 use captures::CaptureTable;
 use graph_memory::GraphMemory;
 use graphs::Graphs;
-use host_access::{HostAccessCheck, HostFinding};
+use host_access::{HostAccessCheck, Source, take_page_accesses};
 use pools::PoolTable;
 use queue::StreamQueue;
 use stream_order::StreamOrder;
@@ -84,8 +83,6 @@ pub struct Simulator {
     /// True if Ctrl-C ends the running launch.
     interrupts_launches: AtomicBool,
     pub host_access: HostAccessCheck,
-    /// The lines that submitted pending operations, by their numbers, if they are known.
-    pub call_sites: Mutex<BTreeMap<u64, CallSite>>,
     pub stream_order: StreamOrder,
     pub telemetry: Telemetry,
 }
@@ -142,7 +139,6 @@ impl Simulator {
             options: LazyLock::new(Mutex::default),
             interrupts_launches: AtomicBool::new(false),
             host_access: HostAccessCheck::new(),
-            call_sites: Mutex::new(BTreeMap::new()),
             stream_order: StreamOrder::new(),
             telemetry: Telemetry::new(),
         }
@@ -184,6 +180,13 @@ impl Simulator {
     /// work may depend on.
     pub fn lock_driver_drained(&self) -> Result<MutexGuard<'_, Driver>, CudaError> {
         self.wait(WaitTarget::All);
+        self.lock_driver()
+    }
+
+    /// Waits for all pending stream work, also for the checks, then locks the driver. For functions that free host memory.
+    pub fn lock_driver_to_free(&self) -> Result<MutexGuard<'_, Driver>, CudaError> {
+        self.wait(WaitTarget::All);
+        self.host_waited(WaitTarget::All);
         self.lock_driver()
     }
 
@@ -276,10 +279,40 @@ impl Simulator {
         self.interrupts_launches.load(Ordering::Relaxed)
     }
 
-    /// Reports the program's accesses to memory in use since the last call.
-    pub fn report_page_accesses(&self) {
+    /// Reports conflicts of the program's accesses to memory in use since the last call. Must be called before the order of
+    /// operations changes.
+    pub fn report_host_accesses(&self) {
+        if !self.host_access.is_enabled() {
+            return;
+        }
+        let accesses = take_page_accesses();
+        if accesses.is_empty() {
+            return;
+        }
+        self.host_access.protect_again();
+        let findings = self.stream_order.host_accessed(accesses);
+        self.telemetry.report_findings(&findings, None);
+    }
+
+    /// Records that the host has waited for `target`.
+    pub fn host_waited(&self, target: WaitTarget) {
+        self.report_host_accesses();
+        self.stream_order.host_waited(target);
+        self.release_host_memory();
+    }
+
+    /// Records that the host has waited for all operations of a context.
+    pub fn host_waited_for_context(&self, context: ContextId) {
+        self.report_host_accesses();
+        self.stream_order.host_waited_for_context(context);
+        self.release_host_memory();
+    }
+
+    /// Unprotects the host memory of operations that the host has waited for.
+    fn release_host_memory(&self) {
         if self.host_access.is_enabled() {
-            self.report_host_findings(self.host_access.take_page_accesses());
+            self.host_access
+                .release(|submission| self.stream_order.has_waited_for(submission));
         }
     }
 
@@ -295,24 +328,21 @@ impl Simulator {
         self.telemetry.report_findings(&findings, None);
     }
 
-    fn report_host_findings(&self, findings: Vec<HostFinding>) {
-        for finding in findings {
-            let Ok(driver) = self.lock_driver() else {
-                return;
-            };
-            let HostFinding { kind, severity, .. } = finding;
-            let line = call_site::line_of_frames(&finding.frames);
-            let finding = driver.host_finding(kind, severity, finding.action, finding.work);
-            drop(driver);
-            self.telemetry.report_findings(&[finding.at(line)], None);
-        }
+    /// Reports that the program has changed memory before a graph has copied it.
+    fn report_changed_source(&self, source: Source) {
+        let Ok(driver) = self.lock_driver() else {
+            return;
+        };
+        let finding = driver.changed_source(source.start, source.bytes);
+        drop(driver);
+        self.telemetry.report_findings(&[finding], None);
     }
 
     /// Reports allocations that were leaked when a context was destroyed, if leaks are checked, and removes the
     /// context's streams from captures. Unlocks the driver first, so that no other thread waits for the report.
     pub fn forget_contexts(&self, mut driver: MutexGuard<'_, Driver>) {
         let destructors = self.captures.forget_streams(&self.graphs, &driver);
-        self.stream_order.host_waited(WaitTarget::All);
+        self.host_waited(WaitTarget::All);
         let leaks = driver.take_leaks();
         self.report_call_findings(driver);
         // If the destructors' thread cannot be created, there is no caller left to report the error to.

@@ -9,9 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use cuda_sim::driver::{ContextId, EventId, StreamId};
+use cuda_sim::memory::global::CallSite;
 
 use super::lock;
 use super::operation::{Random, StreamOp};
+use super::stream_order::Submission;
 
 /// Capacity of the queue; a thread that submits to a full queue executes operations first.
 const CAPACITY: usize = 4096;
@@ -23,7 +25,17 @@ struct Item {
     op: StreamOp,
     /// The numbers of the operations that must complete first. Completed ones are no longer in the queue.
     dependencies: Vec<u64>,
+    submitted: Submitted,
     running: bool,
+}
+
+/// The call that has submitted an operation, for checks.
+#[derive(Clone, Default)]
+pub struct Submitted {
+    /// The line of the program, if it is known.
+    pub line: Option<CallSite>,
+    /// The place in the order of streams, if it is checked.
+    pub submission: Option<Submission>,
 }
 
 impl Item {
@@ -104,19 +116,21 @@ impl StreamQueue {
         self.in_background.store(in_background, Ordering::Release);
     }
 
-    /// Adds an operation. `blocking` is true if the stream synchronizes with the legacy default stream. Calls `added`
-    /// with its number before another thread can start it.
+    /// Adds an operation. `blocking` is true if the stream synchronizes with the legacy default stream. Calls `submit`
+    /// before another thread can add an operation or start this one.
     pub fn add(
         &self,
         context: ContextId,
         stream: StreamId,
         blocking: bool,
         op: StreamOp,
-        added: impl FnOnce(u64),
+        submit: impl FnOnce() -> Submitted,
     ) {
         let mut queue = lock(&self.queue);
         let number = queue.add(context, stream, blocking, op);
-        added(number);
+        if let Some(item) = queue.items.get_mut(&number) {
+            item.submitted = submit();
+        }
         self.pending.store(queue.items.len(), Ordering::Release);
         if queue.items.len() == 1 {
             self.notify_waiters(&queue);
@@ -244,6 +258,7 @@ impl Queue {
             stream,
             op,
             dependencies,
+            submitted: Submitted::default(),
             running: false,
         };
         self.items.insert(number, item);
@@ -354,6 +369,7 @@ impl Queue {
             context: item.context,
             stream: item.stream,
             op: item.op.clone(),
+            submitted: item.submitted.clone(),
         })
     }
 
@@ -388,6 +404,7 @@ pub struct RunningOp {
     pub context: ContextId,
     pub stream: StreamId,
     pub op: StreamOp,
+    pub submitted: Submitted,
 }
 
 #[cfg(test)]
@@ -404,7 +421,7 @@ mod tests {
             StreamId(stream),
             stream.is_multiple_of(2),
             op,
-            |_| (),
+            Submitted::default,
         );
     }
 

@@ -5,20 +5,23 @@
 //! complete first. The bytes that it uses are known when it has executed, and are compared with those of the unordered
 //! operations that have executed already. So the result does not depend on the order of execution.
 //!
-//! The host counts as one thread: an operation that any thread has waited for precedes all later submissions.
+//! The host counts as one thread: an operation that any thread has waited for precedes all later submissions. Accesses
+//! of the host to memory that operations use conflict with the operations that it has submitted and not waited for.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use cuda_sim::check::{
-    AccessedAs, AllocationAccesses, Bytes, Cause, Details, Finding, FindingKind, StreamAction,
-    StreamName, StreamOperation, StreamUse,
+    AccessedAs, AllocationAccesses, Bytes, Cause, Checks, Details, Finding, FindingKind,
+    HostAction, HostMemory, PendingWork, Severity, StreamAction, StreamName, StreamOperation,
+    StreamUse, call_site,
 };
 use cuda_sim::driver::{ContextId, Driver, EventId, StreamId};
 use cuda_sim::exec::Fault;
 use cuda_sim::memory::global::{AllocationRecord, CallSite};
 
+use super::host_access::PageAccess;
 use super::lock;
 use super::operation::{GraphId, StreamOp};
 use super::queue::WaitTarget;
@@ -32,6 +35,10 @@ const MAX_RANGES: usize = 1 << 20;
 
 /// The maximum number of different findings.
 const MAX_FINDINGS: usize = 100;
+
+/// The maximum number of accesses of the host that are remembered until operations have executed. Conflicts of further
+/// ones go unreported.
+const MAX_HOST_ACCESSES: usize = 1 << 14;
 
 /// The maximum number of frees that are remembered, to explain accesses to freed memory.
 const MAX_FREES: usize = 1024;
@@ -61,9 +68,22 @@ pub struct Call {
     pub awaited_events: Vec<EventId>,
     /// The graph, if the operation launches one.
     pub graph: Option<GraphId>,
-    /// The line of the program that makes the call.
+    /// The line of the program that makes the call, if it records an event.
     pub line: Option<CallSite>,
 }
+
+/// A wait for an event.
+#[derive(Clone)]
+struct EventWait {
+    /// The number of the event's record in its stream.
+    record: u64,
+    record_line: Option<CallSite>,
+    /// The number of operations submitted before the wait.
+    sequence: u64,
+}
+
+/// The waits for events of each stream.
+type EventWaits = BTreeMap<StreamKey, EventWait>;
 
 /// The position of a submitted operation in the order.
 #[derive(Clone)]
@@ -75,7 +95,8 @@ pub struct Submission {
     sequence: u64,
     clock: Arc<Clock>,
     name: StreamName,
-    line: Option<CallSite>,
+    /// The stream's last waits for events.
+    event_waits: Arc<EventWaits>,
     /// The place of a graph's node; `None` for the whole graph and other operations.
     node: Option<NodeOrder>,
 }
@@ -89,9 +110,25 @@ struct NodeOrder {
 }
 
 impl Submission {
+    /// Returns true if both are operations of one stream.
+    pub fn is_same_stream(&self, other: &Submission) -> bool {
+        self.stream == other.stream
+    }
+
+    /// Returns true if both are one operation, or nodes of one graph.
+    pub fn is_same_operation(&self, other: &Submission) -> bool {
+        (self.stream, self.number) == (other.stream, other.number)
+    }
+
+    /// Returns true if a thread with this clock has waited for the operation.
+    fn is_in(&self, clock: &Clock) -> bool {
+        let known = clock.get(&self.stream);
+        known.is_some_and(|&known| known >= self.number)
+    }
+
     /// Returns true if one of the operations happens before the other.
     fn is_ordered(&self, other: &Submission) -> bool {
-        if (self.stream, self.number) == (other.stream, other.number) {
+        if self.is_same_operation(other) {
             return match (&self.node, &other.node) {
                 (Some(own), Some(others)) => {
                     own.predecessors.contains(&others.index)
@@ -100,17 +137,15 @@ impl Submission {
                 _ => true,
             };
         }
-        let follows = |later: &Submission, earlier: &Submission| {
-            let known = later.clock.get(&earlier.stream);
-            known.is_some_and(|&known| known >= earlier.number)
-        };
-        follows(self, other) || follows(other, self)
+        other.is_in(&self.clock) || self.is_in(&other.clock)
     }
 }
 
 /// An executed operation and the memory that it has used.
 struct Executed {
     submission: Submission,
+    /// The line of the program that has submitted it.
+    line: Option<CallSite>,
     /// The kind of operation, with the symbol of its kernel.
     action: StreamAction,
     accesses: Vec<AllocationAccesses>,
@@ -132,7 +167,7 @@ impl Executed {
             other => other.clone(),
         };
         let name = self.submission.name.clone();
-        match &self.submission.line {
+        match &self.line {
             Some(line) => StreamOperation::At(action, name, verb, line.clone()),
             None => StreamOperation::Unlocated(action, name, verb),
         }
@@ -202,7 +237,15 @@ impl Executed {
         if self.submission.stream == earlier.submission.stream {
             return (FindingKind::GraphRace, Cause::NodesWithoutEdge);
         }
+        let stream = &earlier.submission.stream;
+        let early = self.submission.event_waits.get(stream).filter(|wait| {
+            wait.record < earlier.submission.number && wait.sequence >= earlier.submission.sequence
+        });
         let cause = match (name(self), name(earlier)) {
+            (later, earlier) if let Some(wait) = early => match wait.record_line.clone() {
+                Some(line) => Cause::EventEarlyAt(later, earlier, line),
+                None => Cause::EventEarly(later, earlier),
+            },
             (StreamName::Default, stream @ StreamName::NonBlocking(_))
             | (stream @ StreamName::NonBlocking(_), StreamName::Default) => {
                 Cause::NonBlockingStream(stream)
@@ -211,6 +254,97 @@ impl Executed {
         };
         (FindingKind::StreamRace, cause)
     }
+
+    /// Returns the finding if an access of the host conflicts with the operation.
+    fn host_conflict(&self, access: &HostAccess) -> Option<Finding> {
+        let submission = &self.submission;
+        let view = &access.view;
+        if submission.sequence > view.sequence || submission.is_in(&view.clock) {
+            return None;
+        }
+        let PageAccess {
+            addresses,
+            is_write,
+            frames,
+        } = &access.access;
+        let accesses = self.accesses.iter();
+        let mut accesses = accesses.filter(|accesses| !accesses.synchronizes_with_host);
+        let (allocation, (own, byte)) = accesses.find_map(|accesses| {
+            let conflict = accesses.host_conflict(addresses.clone(), *is_write)?;
+            Some((&accesses.allocation, conflict))
+        })?;
+        let action = match is_write {
+            true => HostAction::Writes,
+            false => HostAction::Reads,
+        };
+        let details = Details::Host(
+            action,
+            HostMemory::Allocated(byte, allocation.clone()),
+            PendingWork::Operation(self.describe(own)),
+        );
+        // Kernel and host may communicate with atomics.
+        let severity = match own {
+            AccessedAs::Read | AccessedAs::Write => Severity::Error,
+            AccessedAs::OrderedRead | AccessedAs::Update => Severity::Warning,
+        };
+        let finding = Finding::of_host(FindingKind::HostAccessed, severity, details);
+        let cause = view.cause_of(submission);
+        Some(
+            Finding {
+                likely_cause: Some(cause),
+                ..finding
+            }
+            .at(call_site::line_of_frames(frames)),
+        )
+    }
+}
+
+/// The waits of the host at one time.
+struct HostView {
+    clock: Clock,
+    /// The number of operations that it has submitted.
+    sequence: u64,
+    event_waits: EventWaits,
+    last_wait: Option<StreamWait>,
+}
+
+/// A wait of the host for a stream.
+#[derive(Clone)]
+struct StreamWait {
+    stream: StreamKey,
+    name: StreamName,
+    /// The number of operations submitted before the wait.
+    sequence: u64,
+}
+
+impl HostView {
+    /// Returns the reason why the host has not waited for an operation.
+    fn cause_of(&self, operation: &Submission) -> Cause {
+        let name = operation.name.clone();
+        if let Some(wait) = self.event_waits.get(&operation.stream)
+            && wait.record < operation.number
+            && wait.sequence >= operation.sequence
+        {
+            return match wait.record_line.clone() {
+                Some(line) => Cause::HostEventEarlyAt(name, line),
+                None => Cause::HostEventEarly(name),
+            };
+        }
+        match &self.last_wait {
+            Some(wait)
+                if wait.stream != operation.stream && wait.sequence >= operation.sequence =>
+            {
+                Cause::OtherStreamAwaited(name, wait.name.clone())
+            }
+            _ => Cause::StreamNotAwaited,
+        }
+    }
+}
+
+/// An access of the host to memory that operations use.
+struct HostAccess {
+    access: PageAccess,
+    view: Arc<HostView>,
 }
 
 /// A stream.
@@ -220,22 +354,41 @@ struct Stream {
     blocking: bool,
     /// The number of its operations.
     count: u64,
+    name: StreamName,
+    event_waits: Arc<EventWaits>,
+}
+
+/// The last record of an event.
+#[derive(Clone)]
+struct Record {
+    clock: Arc<Clock>,
+    stream: StreamKey,
+    number: u64,
+    line: Option<CallSite>,
 }
 
 /// The order of all operations.
 #[derive(Default)]
 struct State {
+    /// True if the check of streams is on, and true if that of host accesses is.
+    checks_streams: bool,
+    checks_host: bool,
     /// The operations that the host has waited for.
     host: Clock,
+    /// The host's last waits for events and streams.
+    event_waits: EventWaits,
+    last_wait: Option<StreamWait>,
+    /// Accesses of the host that operations which are pending may conflict with.
+    host_accesses: VecDeque<HostAccess>,
     streams: BTreeMap<StreamKey, Stream>,
     /// The position of each stream among all created ones.
     created: BTreeMap<StreamId, u64>,
-    /// The operations up to the last record of each event.
-    events: BTreeMap<EventId, Arc<Clock>>,
+    /// The last record of each event.
+    events: BTreeMap<EventId, Record>,
     /// The operations up to the last launch of each graph, which precedes the next one.
     graphs: BTreeMap<GraphId, Arc<Clock>>,
-    /// Operations that have not been executed, by their numbers in the queue.
-    pending: BTreeMap<u64, Submission>,
+    /// Operations that have not been executed, by their numbers among all.
+    pending: BTreeSet<u64>,
     /// Executed operations that later ones may conflict with, in the order of execution.
     history: VecDeque<Executed>,
     /// Frees in streams.
@@ -260,16 +413,20 @@ impl StreamOrder {
         }
     }
 
-    /// Enables or disables the check. No operation may be pending.
-    pub fn set_enabled(&self, on: bool) {
+    /// Enables or disables the checks of streams and of host accesses. No operation may be pending.
+    pub fn set_checks(&self, checks: Checks) {
+        let on = checks.tracks_accesses();
         let mut state = lock(&self.state);
         if on != state.is_some() {
             *state = on.then(State::default);
         }
+        if let Some(state) = &mut *state {
+            (state.checks_streams, state.checks_host) = (checks.stream, checks.host);
+        }
         self.enabled.store(on, Ordering::Relaxed);
     }
 
-    /// Returns true if the check is enabled.
+    /// Returns true if one of the checks is enabled.
     pub fn is_enabled(&self) -> bool {
         self.enabled.load(Ordering::Relaxed)
     }
@@ -293,37 +450,84 @@ impl StreamOrder {
         self.with(|state| state.submit(call))
     }
 
-    /// Submits an operation that has this number in the queue.
-    pub fn enqueue(&self, number: u64, call: Call) {
+    /// Submits an operation that executes later.
+    pub fn enqueue(&self, call: Call) -> Option<Submission> {
         self.with(|state| {
             let submission = state.submit(call);
-            state.pending.insert(number, submission);
-        });
+            state.pending.insert(submission.sequence);
+            submission
+        })
     }
 
-    /// Returns the operation with this number in the queue, which is about to execute.
-    pub fn start(&self, number: u64) -> Option<Submission> {
-        self.with(|state| state.pending.get(&number).cloned())?
-    }
-
-    /// Ends an operation that was enqueued. `is_host_function`: the program may learn from its function that the earlier
-    /// operations are complete.
-    pub fn complete(&self, number: u64, is_host_function: bool) {
+    /// Ends an operation that was enqueued.
+    pub fn complete(&self, submission: &Submission) {
         self.with(|state| {
-            if let Some(submission) = state.pending.remove(&number)
-                && is_host_function
-            {
-                join(&mut state.host, &submission.clock);
-                state.prune();
-            }
+            state.pending.remove(&submission.sequence);
+            let first = state.pending.first().copied().unwrap_or(u64::MAX);
+            state
+                .host_accesses
+                .retain(|access| access.view.sequence >= first);
+            state.prune();
         });
+    }
+
+    /// Returns true if the host has waited for an operation.
+    pub fn has_waited_for(&self, submission: &Submission) -> bool {
+        self.with(|state| submission.is_in(&state.host))
+            .unwrap_or(true)
+    }
+
+    /// Adds accesses of the host since the last change of the order. Returns their conflicts with operations that have
+    /// executed.
+    pub fn host_accessed(&self, accesses: Vec<PageAccess>) -> Vec<Finding> {
+        self.with(|state| {
+            if !state.checks_host {
+                return Vec::new();
+            }
+            let view = Arc::new(HostView {
+                clock: state.host.clone(),
+                sequence: state.sequence,
+                event_waits: state.event_waits.clone(),
+                last_wait: state.last_wait.clone(),
+            });
+            let mut findings = Vec::new();
+            let mut found = BTreeSet::new();
+            for access in accesses {
+                let instruction = (access.frames, access.is_write);
+                let access = HostAccess {
+                    access,
+                    view: view.clone(),
+                };
+                if !found.contains(&instruction)
+                    && let Some(finding) = state.find_host_conflict(&access)
+                {
+                    found.insert(instruction);
+                    findings.push(finding);
+                }
+                if !state.pending.is_empty() && state.host_accesses.len() < MAX_HOST_ACCESSES {
+                    state.host_accesses.push_back(access);
+                }
+            }
+            state.retain_new(&mut findings);
+            findings
+        })
+        .unwrap_or_default()
     }
 
     /// Records that the host has waited for `target`.
     pub fn host_waited(&self, target: WaitTarget) {
         self.with(|state| {
+            let sequence = state.sequence;
             let clocks = match target {
-                WaitTarget::Event(event) => state.events.get(&event).cloned().into_iter().collect(),
+                WaitTarget::Event(event) => {
+                    let record = state.events.get(&event).cloned();
+                    if let Some(record) = &record {
+                        state
+                            .event_waits
+                            .insert(record.stream, record.wait(sequence));
+                    }
+                    record.map(|record| record.clock).into_iter().collect()
+                }
                 WaitTarget::All => state.clocks_where(|_, _| true),
                 WaitTarget::Stream(context, StreamId::LEGACY) => {
                     state.clocks_where(|(owner, _), stream| owner == context && stream.blocking)
@@ -332,6 +536,15 @@ impl StreamOrder {
                     state.clocks_where(|key, _| key == (context, stream))
                 }
             };
+            if let WaitTarget::Stream(context, stream) = target
+                && let Some(known) = state.streams.get(&(context, stream))
+            {
+                state.last_wait = Some(StreamWait {
+                    stream: (context, stream),
+                    name: known.name.clone(),
+                    sequence,
+                });
+            }
             clocks.iter().for_each(|clock| join(&mut state.host, clock));
             state.prune();
         });
@@ -391,6 +604,7 @@ impl StreamOrder {
     pub fn executed(
         &self,
         submission: &Submission,
+        line: Option<CallSite>,
         action: StreamAction,
         accesses: Vec<AllocationAccesses>,
     ) -> Vec<Finding> {
@@ -399,6 +613,7 @@ impl StreamOrder {
         }
         let executed = Executed {
             submission: submission.clone(),
+            line,
             action,
             accesses,
         };
@@ -420,13 +635,13 @@ impl StreamOrder {
                 sequence: state.sequence,
                 clock: Arc::new(state.host.clone()),
                 name: StreamName::Host,
-                line,
+                event_waits: Arc::default(),
                 node: None,
             }
         });
         let accesses = vec![whole(allocation)];
         submission.map_or_else(Vec::new, |submission| {
-            self.executed(&submission, StreamAction::Free, accesses)
+            self.executed(&submission, line, StreamAction::Free, accesses)
         })
     }
 
@@ -438,6 +653,17 @@ impl StreamOrder {
             let (_, line) = frees.find(|(freed, _)| freed == allocation)?;
             Some(Cause::FreedInStream(line.clone()))
         })?
+    }
+}
+
+impl Record {
+    /// Returns a wait for the event after `sequence` operations.
+    fn wait(&self, sequence: u64) -> EventWait {
+        EventWait {
+            record: self.number,
+            record_line: self.line.clone(),
+            sequence,
+        }
     }
 }
 
@@ -471,8 +697,17 @@ impl State {
                         (_, false) => false,
                     }
         });
-        let events = call.awaited_events.iter();
-        predecessors.extend(events.filter_map(|event| self.events.get(event).cloned()));
+        let known = self.streams.get(&key);
+        let mut event_waits = known.map_or_else(Arc::default, |known| known.event_waits.clone());
+        for record in call
+            .awaited_events
+            .iter()
+            .filter_map(|event| self.events.get(event))
+        {
+            predecessors.push(record.clock.clone());
+            let wait = record.wait(self.sequence);
+            Arc::make_mut(&mut event_waits).insert(record.stream, wait);
+        }
         predecessors.extend(
             call.graph
                 .and_then(|graph| self.graphs.get(&graph).cloned()),
@@ -485,23 +720,31 @@ impl State {
         clock.insert(key, number);
         let clock = Arc::new(clock);
         for event in call.recorded_events {
-            self.events.insert(event, clock.clone());
+            let record = Record {
+                clock: clock.clone(),
+                stream: key,
+                number,
+                line: call.line.clone(),
+            };
+            self.events.insert(event, record);
         }
         if let Some(graph) = call.graph {
             self.graphs.insert(graph, clock.clone());
         }
+        let name = call.name.unwrap_or_else(|| match blocking {
+            true => StreamName::Created(self.number_of(stream)),
+            false => StreamName::NonBlocking(self.number_of(stream)),
+        });
         self.streams.insert(
             key,
             Stream {
                 clock: clock.clone(),
                 blocking,
                 count: number,
+                name: name.clone(),
+                event_waits: event_waits.clone(),
             },
         );
-        let name = call.name.unwrap_or_else(|| match blocking {
-            true => StreamName::Created(self.number_of(stream)),
-            false => StreamName::NonBlocking(self.number_of(stream)),
-        });
         self.sequence += 1;
         Submission {
             stream: key,
@@ -509,7 +752,7 @@ impl State {
             sequence: self.sequence,
             clock,
             name,
-            line: call.line,
+            event_waits,
             node: None,
         }
     }
@@ -518,7 +761,18 @@ impl State {
     fn add_executed(&mut self, executed: Executed) -> Vec<Finding> {
         let mut streams = BTreeSet::new();
         let mut findings = Vec::new();
-        for other in self.history.iter().rev() {
+        let mut instructions = BTreeSet::new();
+        for access in &self.host_accesses {
+            let instruction = (access.access.frames, access.access.is_write);
+            if !instructions.contains(&instruction)
+                && let Some(finding) = executed.host_conflict(access)
+            {
+                instructions.insert(instruction);
+                findings.push(finding);
+            }
+        }
+        let history = self.history.iter().rev();
+        for other in history.filter(|_| self.checks_streams) {
             if streams.contains(&other.submission.stream)
                 || executed.submission.is_ordered(&other.submission)
             {
@@ -529,6 +783,19 @@ impl State {
                 findings.push(finding);
             }
         }
+        self.retain_new(&mut findings);
+        self.remember(executed);
+        findings
+    }
+
+    /// Returns the first conflict of an access of the host with an operation that has executed.
+    fn find_host_conflict(&self, access: &HostAccess) -> Option<Finding> {
+        let mut history = self.history.iter().rev();
+        history.find_map(|executed| executed.host_conflict(access))
+    }
+
+    /// Removes findings that are known already.
+    fn retain_new(&mut self, findings: &mut Vec<Finding>) {
         findings.retain(|finding| {
             let mut known = self.findings.iter();
             let is_new = !known.any(|known| known.is_same_bug(finding));
@@ -537,8 +804,6 @@ impl State {
             }
             is_new
         });
-        self.remember(executed);
-        findings
     }
 
     fn remember(&mut self, executed: Executed) {
@@ -546,7 +811,7 @@ impl State {
             // No later operation can use the memory.
             StreamAction::Free => return,
             StreamAction::AsyncFree => {
-                let line = executed.submission.line.clone();
+                let line = executed.line.clone();
                 let freed = executed.accesses.into_iter().next();
                 if let (Some(freed), Some(line)) = (freed, line) {
                     self.frees.push_back((freed.allocation, line));
@@ -564,7 +829,7 @@ impl State {
             let repeated = |other: &Executed| {
                 let (own, others) = (&executed.submission, &other.submission);
                 others.node.is_none()
-                    && (own.stream, &own.line) == (others.stream, &others.line)
+                    && (own.stream, &executed.line) == (others.stream, &other.line)
                     && (&executed.action, &executed.accesses) == (&other.action, &other.accesses)
             };
             let index = self.history.iter().rposition(repeated);
@@ -587,12 +852,8 @@ impl State {
             return;
         }
         let host = &self.host;
-        let is_known = |submission: &Submission| {
-            let known = host.get(&submission.stream);
-            known.is_some_and(|&known| known >= submission.number)
-        };
         self.history
-            .retain(|executed| !is_known(&executed.submission));
+            .retain(|executed| !executed.submission.is_in(host));
     }
 }
 

@@ -139,7 +139,10 @@ pub fn exchange_capture_mode(mode: Mode) -> Mode {
 
 /// Returns true if this thread executes a stream operation.
 pub fn is_executing() -> bool {
-    THREAD.with(|thread| thread.executing.get())
+    // A thread that ends executes none.
+    THREAD
+        .try_with(|thread| thread.executing.get())
+        .unwrap_or(false)
 }
 
 /// Records that this thread starts or ends the execution of a stream operation.

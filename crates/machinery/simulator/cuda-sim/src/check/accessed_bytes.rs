@@ -65,6 +65,9 @@ pub struct AllocationAccesses {
     pub allocation: AllocationRecord,
     /// The ranges of bytes in ascending order, by kind of access.
     ranges: [Vec<Range<u64>>; KINDS.len()],
+    /// True if the operation is a launch that may synchronize with the host while it runs: with a fence of system scope,
+    /// or volatile accesses.
+    pub synchronizes_with_host: bool,
 }
 
 /// The maximum number of ranges per allocation and kind of access. Conflicts in further ones go unreported.
@@ -75,13 +78,18 @@ impl AllocationAccesses {
     pub(super) fn of_launch(
         allocation: AllocationRecord,
         accessed: &AccessedBytes,
+        synchronizes_with_host: bool,
     ) -> Option<AllocationAccesses> {
         let ranges = accessed.0.each_ref().map(|bitmap| {
             let bitmap = bitmap.get();
             bitmap.map_or_else(Vec::new, |bitmap| bitmap.ranges(MAX_RANGES))
         });
         let any = ranges.iter().any(|ranges| !ranges.is_empty());
-        any.then_some(AllocationAccesses { allocation, ranges })
+        any.then_some(AllocationAccesses {
+            allocation,
+            ranges,
+            synchronizes_with_host,
+        })
     }
 
     /// Returns accesses of one kind to an allocation. The ranges of bytes must be in ascending order.
@@ -92,7 +100,11 @@ impl AllocationAccesses {
     ) -> AllocationAccesses {
         let mut ranges: [Vec<Range<u64>>; KINDS.len()] = Default::default();
         ranges[kind as usize] = rows;
-        AllocationAccesses { allocation, ranges }
+        AllocationAccesses {
+            allocation,
+            ranges,
+            synchronizes_with_host: false,
+        }
     }
 
     /// Returns the kinds of the first two conflicting accesses, and the bytes that they share.
@@ -113,6 +125,38 @@ impl AllocationAccesses {
             Some((pair, shared))
         });
         conflicts.min_by_key(|(_, shared)| shared.start)
+    }
+
+    /// Returns the kind of the first access that conflicts with one of the host to these addresses, and the offset of
+    /// the first byte that both use. A read by the host conflicts with writes only.
+    pub fn host_conflict(
+        &self,
+        addresses: Range<u64>,
+        host_writes: bool,
+    ) -> Option<(AccessedAs, u64)> {
+        let base = self.allocation.base;
+        let own = addresses.start.max(base) - base..addresses.end.max(base) - base;
+        let kinds = KINDS
+            .iter()
+            .filter(|kind| host_writes || matches!(kind, AccessedAs::Write | AccessedAs::Update));
+        let conflicts = kinds.filter_map(|&kind| {
+            let ranges = &self.ranges[kind as usize];
+            let first = ranges.get(ranges.partition_point(|range| range.end <= own.start))?;
+            let start = first.start.max(own.start);
+            (start < own.end).then_some((kind, start))
+        });
+        conflicts.min_by_key(|(_, start)| *start)
+    }
+
+    /// Returns the addresses that the operation accesses, in ascending order of each kind, and true for those that it
+    /// writes.
+    pub fn addresses(&self) -> impl Iterator<Item = (Range<u64>, bool)> {
+        let base = self.allocation.base;
+        KINDS.iter().flat_map(move |&kind| {
+            let writes = matches!(kind, AccessedAs::Write | AccessedAs::Update);
+            let ranges = self.ranges[kind as usize].iter();
+            ranges.map(move |range| (base + range.start..base + range.end, writes))
+        })
     }
 
     /// Returns the number of ranges.
@@ -170,7 +214,7 @@ mod tests {
         written.record(Write, 1024, 60, 8);
         written.record(Write, 1024, 68, 4);
         written.record(Write, 1024, 200, 1);
-        let written = AllocationAccesses::of_launch(allocation(1), &written).unwrap();
+        let written = AllocationAccesses::of_launch(allocation(1), &written, false).unwrap();
         assert_eq!(written.range_count(), 2);
         let reads = |rows| AllocationAccesses::new(allocation(1), Read, rows);
         assert_eq!(
@@ -185,6 +229,18 @@ mod tests {
         let later = AllocationAccesses::new(allocation(2), Write, vec![all]);
         assert_eq!(written.first_conflict(&later), None);
         let unused = AccessedBytes::default();
-        assert_eq!(AllocationAccesses::of_launch(allocation(1), &unused), None);
+        assert_eq!(
+            AllocationAccesses::of_launch(allocation(1), &unused, false),
+            None
+        );
+        // The allocation starts at address 512.
+        assert_eq!(written.host_conflict(500..573, false), Some((Write, 60)));
+        assert_eq!(written.host_conflict(512..572, true), None);
+        assert_eq!(written.host_conflict(0..512, true), None);
+        let read = reads(vec![8..16]);
+        assert_eq!(read.host_conflict(520..521, false), None);
+        assert_eq!(read.host_conflict(520..521, true), Some((Read, 8)));
+        let addresses: Vec<_> = written.addresses().collect();
+        assert_eq!(addresses, [(572..584, true), (712..713, true)]);
     }
 }

@@ -207,11 +207,28 @@ sentences! {
         // Host memory and leaks.
         ForgottenBuffer => "a buffer that was forgotten (`mem::forget`, `into_raw`), or dropped after its context";
         StreamNotAwaited => "the program did not wait for the stream first (`cudaStreamSynchronize`, or an event)";
+        /// The stream of the operation, and the one that the program has waited for.
+        OtherStreamAwaited(using: StreamName, awaited: StreamName) =>
+            "the program waited for {awaited}, not for {using}: call `cudaStreamSynchronize` for {using}";
+        /// The stream of the operation and of an event that the program has waited for.
+        HostEventEarly(stream: StreamName) =>
+            "the event that the program waited for was recorded in {stream} before the operation, so it does not cover \
+             it: call `cudaEventRecord` after the operation";
+        HostEventEarlyAt(stream: StreamName, record: CallSite) =>
+            "the event that the program waited for was recorded in {stream} before the operation, at {record}, so it \
+             does not cover it: call `cudaEventRecord` after the operation";
         // Streams.
         /// The streams of the later and of the earlier operation.
         NoEventBetween(later: StreamName, earlier: StreamName) =>
             "nothing makes {later} wait for {earlier}: call `cudaEventRecord` in {earlier} after its operation and \
              `cudaStreamWaitEvent` in {later} before the other";
+        /// The streams of the later and of the earlier operation, and the record of the event.
+        EventEarly(later: StreamName, earlier: StreamName) =>
+            "{later} waits for an event that was recorded in {earlier} before its operation, so the event does not cover \
+             it: call `cudaEventRecord` after the operation";
+        EventEarlyAt(later: StreamName, earlier: StreamName, record: CallSite) =>
+            "{later} waits for an event that was recorded in {earlier} before its operation, at {record}, so the event \
+             does not cover it: call `cudaEventRecord` after the operation";
         NonBlockingStream(stream: StreamName) =>
             "{stream} was created with `cudaStreamNonBlocking`, so it and the default stream do not wait for each \
              other: create it without this flag, or order the two operations with `cudaEventRecord` and \

@@ -222,10 +222,7 @@ sentences! {
 
     /// Work in a stream that uses host memory.
     pub enum PendingWork {
-        CopyFrom(bytes: u64) => "a copy of {bytes} bytes reads";
-        CopyTo(bytes: u64) => "a copy of {bytes} bytes writes";
-        Fill(bytes: u64) => "a fill of {bytes} bytes writes";
-        Kernel(name: String) => "kernel {name} may use";
+        Operation(operation: StreamOperation) => "{operation}";
         GraphCopy(bytes: u64) => "a launched graph has not copied yet ({bytes} bytes)";
     }
 }
@@ -247,6 +244,10 @@ impl Details {
             (Details::Streams(a, b, ..), Details::Streams(c, d, ..)) => {
                 a.is_same_call(c) && b.is_same_call(d)
             }
+            (
+                Details::Host(a, _, PendingWork::Operation(b)),
+                Details::Host(c, _, PendingWork::Operation(d)),
+            ) => a == c && b.is_same_call(d),
             _ => true,
         }
     }

@@ -20,6 +20,7 @@ use super::shared_access::{Suspect, may_race, synchronize};
 use crate::isa::AccessKind;
 use crate::isa::check_event::CheckEvents;
 use crate::lanes::active;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The state of the bytes that some lanes access.
 enum AllocationCheck {
@@ -193,6 +194,12 @@ impl Checker {
         if let Some(accessed) = &allocation.accessed {
             let kind = AccessedAs::of(current.access.ordered.is_some(), current.writes);
             accessed.record(kind, allocation.bytes, offset, span);
+            if allocation.is_host_accessible
+                && let Some(ordered) = current.access.ordered
+                && ordered.is_system
+            {
+                launch.system_access.store(true, Relaxed);
+            }
         }
         if let Some(input) = &allocation.input {
             let access = current.access;
@@ -246,6 +253,11 @@ impl Checker {
             other: None,
             evidence: Evidence::ByteFill { at, element },
         });
+    }
+
+    /// Records that the kernel synchronizes with the host.
+    pub fn note_system_access(&self) {
+        self.launch.system_access.store(true, Relaxed);
     }
 
     /// Records that a block executes a fence.

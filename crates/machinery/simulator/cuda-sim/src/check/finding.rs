@@ -174,6 +174,11 @@ impl Finding {
         })
     }
 
+    /// Creates a finding about an access of the host.
+    pub fn of_host(kind: FindingKind, severity: Severity, details: Details) -> Finding {
+        Finding::of_program(kind, severity, details)
+    }
+
     /// Creates a finding that does not concern a kernel.
     pub(crate) fn of_program(kind: FindingKind, severity: Severity, details: Details) -> Finding {
         Finding {

@@ -55,6 +55,9 @@ pub struct LaunchChecks {
     pub(super) fills: Vec<(Range<u64>, u8)>,
     /// True if accesses to device memory are tracked.
     pub(super) tracks_device: bool,
+    /// True if the kernel has executed a fence of system scope, or a volatile access or one of system scope to memory
+    /// that the host can access: it may synchronize with the host.
+    pub(super) system_access: AtomicBool,
     /// The kind of race detection between blocks.
     block_tracking: BlockTracking,
     /// The number of blocks of the launch.
@@ -89,7 +92,7 @@ impl LaunchChecks {
                 device: DeviceAllocations::of(
                     global,
                     block_tracking,
-                    checks.stream,
+                    checks.tracks_accesses(),
                     device_granule,
                     blocks.heap,
                 ),
@@ -98,7 +101,11 @@ impl LaunchChecks {
                 } else {
                     Vec::new()
                 },
-                tracks_device: checks.race || checks.init || checks.stream || checks.unused,
+                tracks_device: checks.race
+                    || checks.init
+                    || checks.tracks_accesses()
+                    || checks.unused,
+                system_access: AtomicBool::new(false),
                 block_tracking,
                 blocks: blocks.count,
                 block_lines: (TOTAL_LINES / blocks.resident.max(1))
@@ -144,11 +151,13 @@ impl LaunchChecks {
         })
     }
 
-    /// Returns the device memory that the launch has accessed. Empty unless the check of streams is on.
+    /// Returns the device memory that the launch has accessed. Empty unless the check of streams or of host accesses is
+    /// on.
     pub fn accesses(&self, global: &Global) -> Vec<AllocationAccesses> {
+        let synchronizes = self.system_access.load(Relaxed);
         let accesses = self.device.iter().filter_map(|tracked| {
             let accessed = tracked.accessed.as_ref()?;
-            AllocationAccesses::of_launch(global.record(tracked.base)?, accessed)
+            AllocationAccesses::of_launch(global.record(tracked.base)?, accessed, synchronizes)
         });
         accesses.collect()
     }
@@ -297,8 +306,10 @@ pub struct TrackedAllocation {
     pub initialized: InitializedExtent,
     /// The blocks that access each word. `None` unless [`BlockTracking::ConcurrentBlocks`] is on.
     pub shadow: Option<AllocationShadow>,
-    /// The bytes that the launch accesses. `None` unless the check of streams is on.
+    /// The bytes that the launch accesses. `None` unless the check of streams or of host accesses is on.
     pub accessed: Option<AccessedBytes>,
+    /// True if the host can access the memory.
+    pub is_host_accessible: bool,
     /// The input, of which the launch uses parts. `None` unless the check of unused input is on.
     pub input: Option<Arc<Input>>,
 }
@@ -399,6 +410,7 @@ impl DeviceAllocations {
                         shadow: (block_tracking == BlockTracking::ConcurrentBlocks)
                             .then(|| AllocationShadow::new(allocation.size, granule)),
                         accessed: tracks_accesses.then(AccessedBytes::default),
+                        is_host_accessible: allocation.kind.is_host_accessible(),
                         input: global.input(allocation.base).map(|(_, input)| input),
                     }
                 })

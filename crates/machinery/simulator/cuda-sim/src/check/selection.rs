@@ -137,7 +137,12 @@ impl Checks {
 
     /// Returns true if any enabled check instruments the kernel.
     pub(crate) fn instruments(self) -> bool {
-        self.init || self.race || self.sync || self.stream || self.unused
+        self.init || self.race || self.sync || self.tracks_accesses() || self.unused
+    }
+
+    /// Returns true if the checks compare the bytes that launches access.
+    pub fn tracks_accesses(self) -> bool {
+        self.host || self.stream
     }
 
     fn enable(&mut self, check: Check) {

@@ -311,20 +311,15 @@ impl Driver {
 }
 
 impl Driver {
-    /// Creates a finding for an action of the program on host memory at `address` that pending `work` uses.
-    pub fn host_finding(
-        &self,
-        kind: FindingKind,
-        severity: Severity,
-        (action, address): (HostAction, u64),
-        work: PendingWork,
-    ) -> Finding {
+    /// Creates the finding for memory that the program has changed before a graph has copied it.
+    pub fn changed_source(&self, address: u64, bytes: u64) -> Finding {
         let memory = match self.global.record(address) {
             Some(allocation) => HostMemory::Allocated(address - allocation.base, allocation),
             None => HostMemory::Unallocated(address),
         };
-        let details = Details::Host(action, memory, work);
-        Finding::of_program(kind, severity, details)
+        let work = PendingWork::GraphCopy(bytes);
+        let details = Details::Host(HostAction::Changed, memory, work);
+        Finding::of_host(FindingKind::HostChanged, Severity::Error, details)
     }
 }
 

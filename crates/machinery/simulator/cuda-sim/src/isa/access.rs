@@ -59,6 +59,8 @@ pub struct Ordered {
     pub polls: bool,
     /// True for an exchange whose old value is unused, which is equivalent to a store.
     pub only_stores: bool,
+    /// True for a volatile access or one of system scope, which the host may observe.
+    pub is_system: bool,
 }
 
 /// The use of the value that a weak load reads, by which the sanitizer tells intended races from bugs.

@@ -42,6 +42,8 @@ pub enum FenceScope {
     Block,
     /// All threads of the device.
     Device,
+    /// All threads of the device, and the host.
+    System,
 }
 
 /// The lanes that a branch sends to the end of the thread.

@@ -123,10 +123,11 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// Lowers `membar` and `fence`.
     pub fn fence(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         self.push_effect(memory_order::fence);
-        self.last().sync_event = CheckEvent::Fence(if instruction.modifiers.contains(&"cta") {
-            FenceScope::Block
-        } else {
-            FenceScope::Device
+        let has = |scope| instruction.modifiers.contains(&scope);
+        self.last().sync_event = CheckEvent::Fence(match () {
+            () if has("cta") => FenceScope::Block,
+            () if has("sys") => FenceScope::System,
+            () => FenceScope::Device,
         });
         Ok(())
     }

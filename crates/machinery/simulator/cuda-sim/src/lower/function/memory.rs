@@ -135,8 +135,15 @@ fn ordering(instruction: &Instruction) -> Option<Ordered> {
     let has = instruction.modifiers.iter().any(ordered);
     has.then(|| Ordered {
         releases: is_release(instruction),
+        is_system: is_system(instruction),
         ..Ordered::default()
     })
+}
+
+/// Returns true for a volatile access or one of system scope.
+fn is_system(instruction: &Instruction) -> bool {
+    let is_system = |name: &&str| matches!(*name, "volatile" | "mmio" | "sys");
+    instruction.modifiers.iter().any(is_system)
 }
 
 /// Returns true for a release operation.
@@ -678,6 +685,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             ty,
             ordered: Some(Ordered {
                 releases: is_release(instruction),
+                is_system: is_system(instruction),
                 ..Ordered::default()
             }),
         };

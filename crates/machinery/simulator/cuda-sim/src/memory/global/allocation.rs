@@ -26,6 +26,11 @@ pub enum AllocationKind {
 }
 
 impl AllocationKind {
+    /// Returns true if the host can access the memory.
+    pub fn is_host_accessible(self) -> bool {
+        matches!(self, Self::Managed | Self::Host | Self::Registered)
+    }
+
     /// Returns the name of the function that creates such an allocation.
     pub fn function(self) -> &'static str {
         match self {

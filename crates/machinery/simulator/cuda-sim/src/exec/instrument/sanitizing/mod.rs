@@ -114,8 +114,14 @@ pub unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     check(sm, |sm, checker, shadow| {
         shadow.fence(sm.block.running);
-        if sm.grid.program.listing.check_events.at(site) == CheckEvent::Fence(FenceScope::Device) {
+        let CheckEvent::Fence(scope) = sm.grid.program.listing.check_events.at(site) else {
+            return;
+        };
+        if scope != FenceScope::Block {
             checker.fence(sm.block.number);
+        }
+        if scope == FenceScope::System {
+            checker.note_system_access();
         }
     });
     // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
