@@ -47,11 +47,19 @@
 #if defined(__CUDA__)
 #include "device_launch_parameters.h"
 #include "device_functions.h"
+#include "warpbook/references.h"
 #include "surface_functions.h"
 #include "texture_fetch_functions.h"
 #include "warpbook/host_math.h"
 
 #if defined(__cplusplus)
+// Storage for a `__shared__` object whose constructor never runs.
+template <class T> union warpbook_unconstructed {
+    T value;
+    __device__ warpbook_unconstructed() {}
+    __device__ ~warpbook_unconstructed() {}
+};
+
 // Included again: clang's wrapper declares `new` and `delete` for kernels only if `__device__` is already defined.
 #include <new>
 #endif

@@ -1,4 +1,4 @@
-// Reads and writes of surfaces, given as surface objects; x is in bytes.
+// Reads and writes of surfaces, given as surface objects or references; x is in bytes.
 
 #pragma once
 
@@ -66,6 +66,23 @@
                                         cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {  \
         warpbook_##name##write(warpbook_surface_bytes<sizeof(T)>::from(value), surface,         \
                                WARPBOOK_LIST names, mode);                                      \
+    }                                                                                           \
+    template <typename T, class U, int dim>                                                     \
+    WARPBOOK_DEVICE_FN T name##read(const warpbook_surface<U, dim> &reference, WARPBOOK_LIST parameters, \
+                                    cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
+        return name##read<T>(reference.object, WARPBOOK_LIST names, mode);                      \
+    }                                                                                           \
+    template <typename T, class U, int dim>                                                     \
+    WARPBOOK_DEVICE_FN void name##read(T *to, const warpbook_surface<U, dim> &reference,                 \
+                                       WARPBOOK_LIST parameters,                                \
+                                       cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {   \
+        *to = name##read<T>(reference.object, WARPBOOK_LIST names, mode);                       \
+    }                                                                                           \
+    template <typename T, class U, int dim>                                                     \
+    WARPBOOK_DEVICE_FN void name##write(T value, const warpbook_surface<U, dim> &reference,              \
+                                        WARPBOOK_LIST parameters,                               \
+                                        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {  \
+        name##write(value, reference.object, WARPBOOK_LIST names, mode);                        \
     }
 
 // A byte is passed in a 16-bit register.

@@ -1,7 +1,5 @@
-// Texture reads, given as texture objects: tex1D, tex2D, tex3D, tex1Dfetch, layered and cube
-// map textures, with a level of detail.
-//
-// Texture references (`texture<float> t;`) are not implemented: CUDA removed them in version 12.
+// Texture reads, given as texture objects or references: tex1D, tex2D, tex3D, tex1Dfetch, layered
+// and cube map textures, with a level of detail.
 
 #pragma once
 
@@ -70,6 +68,12 @@ WARPBOOK_TEXEL1(float, float)
     WARPBOOK_DEVICE_FN void name(T *to, cudaTextureObject_t texture,                         \
                                  WARPBOOK_LIST parameters) {                                 \
         *to = name<T>(texture, WARPBOOK_LIST names);                                         \
+    }                                                                                        \
+    template <class T, int dim, cudaTextureReadMode mode>                                    \
+    WARPBOOK_DEVICE_FN typename warpbook_texture<T, dim, mode>::fetched                               \
+    name(const warpbook_texture<T, dim, mode> &reference, WARPBOOK_LIST parameters) {                 \
+        return name<typename warpbook_texture<T, dim, mode>::fetched>(reference.object,               \
+                                                             WARPBOOK_LIST names);           \
     }
 
 WARPBOOK_FETCH(tex1Dfetch, (int x), (x), "tex.1d", ".s32", "{%5}]", ("r"(x)))

@@ -1,6 +1,6 @@
 //! The program's own process: loads the compiled library and calls its `main`, or launches a plan.
 
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::OnceLock;
@@ -92,12 +92,10 @@ fn run_plan(file: &Path, flags: &Flags, writer: &EventWriter) -> i32 {
 
 #[cfg(unix)]
 fn call_main(flags: &Flags, writer: &EventWriter) -> i32 {
-    use std::ffi::{CString, c_char, c_int};
+    use std::ffi::CString;
     use std::os::unix::ffi::OsStrExt as _;
 
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
-
-    type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
 
     // The program looks these functions up by name, so the linker must keep them.
     cuda_runtime::force_link();
@@ -139,7 +137,56 @@ fn call_main(flags: &Flags, writer: &EventWriter) -> i32 {
     writer.write(&Event::Started);
     let count = c_int::try_from(args.len()).unwrap_or(c_int::MAX);
     // SAFETY: both pointer lists are null-terminated and live until the process exits.
-    unsafe { main(count, pointers.as_ptr(), variables.as_ptr()) }
+    unsafe { call_program(count, pointers.as_ptr(), variables.as_ptr(), main) }
+}
+
+/// The type of a program's `main`.
+type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
+
+/// Calls `main`.
+///
+/// The function has no unwind information, so for C++'s runtime library the stack ends here: an exception that the
+/// program does not catch calls `std::terminate`, which prints it. A frame of Rust would catch it.
+///
+/// # Safety
+///
+/// The arguments are those of a C program.
+#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[unsafe(naked)]
+unsafe extern "C" fn call_program(
+    count: c_int,
+    arguments: *const *const c_char,
+    environment: *const *const c_char,
+    main: Main,
+) -> c_int {
+    #[cfg(target_arch = "x86_64")]
+    std::arch::naked_asm!("sub rsp, 8", "call rcx", "add rsp, 8", "ret");
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!(
+        "stp x29, x30, [sp, #-16]!",
+        "blr x3",
+        "ldp x29, x30, [sp], #16",
+        "ret"
+    );
+}
+
+/// Replaces `dlopen` in the program, which is linked with `--wrap=dlopen`: NVIDIA's driver is this process, whose own
+/// functions the program must find.
+///
+/// # Safety
+///
+/// As for `dlopen`.
+#[cfg(target_os = "linux")]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __wrap_dlopen(name: *const c_char, flags: c_int) -> *mut c_void {
+    // SAFETY: the caller passes a string or a null pointer.
+    let is_driver = !name.is_null()
+        && unsafe { CStr::from_ptr(name) }
+            .to_bytes()
+            .starts_with(b"libcuda.so");
+    let name = if is_driver { std::ptr::null() } else { name };
+    // SAFETY: these are the caller's arguments, or the name of this process.
+    unsafe { libc::dlopen(name, flags) }
 }
 
 #[cfg(not(unix))]

@@ -5,6 +5,7 @@
 
 mod arch;
 pub mod cache;
+mod dialect;
 mod link;
 mod pass;
 mod undefined;

@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use cuda_driver::CallSite;
 use telemetry::{Level, Problem, Related};
 
+use super::dialect::Repairs;
 use super::{Compiler, Goal, parse_location};
 
 /// The language of a file.
@@ -44,7 +45,7 @@ pub fn language(file: &Path) -> Result<Language> {
 }
 
 /// clang's arguments for CUDA files.
-pub const CUDA_ARGS: [&str; 10] = [
+pub const CUDA_ARGS: [&str; 12] = [
     "-x",
     "cuda",
     // No CUDA Toolkit is used, nor searched for.
@@ -54,6 +55,9 @@ pub const CUDA_ARGS: [&str; 10] = [
     // Selects the current runtime functions for launches.
     "-Xclang",
     "-target-sdk-version=11.0",
+    // Templates declare `__device__ no probe(...);`, which no kernel calls.
+    "-Xclang",
+    "-fcuda-allow-variadic-functions",
     // Warnings that nvcc does not print: for a conversion in the ray tracing note's listing, for `register`,
     // which C++17 removed, and for loops that `#pragma unroll` cannot unroll.
     "-Wno-implicit-const-int-float-conversion",
@@ -211,10 +215,12 @@ impl SourceFile {
             diagnostics: String::new(),
             sources: Vec::new(),
         };
+        let mut repairs = Repairs::default();
         let kernels = output_path(if self.is_linked { "bc" } else { "ptx" });
         if let Some(args) = &self.device {
-            let pass = self.run_pass(args, &[], &kernels, &output_path("device.d"))?;
-            compiled.diagnostics = merge_messages(&pass.stderr, "");
+            let files = (&kernels, &output_path("device.d"));
+            let pass = self.run_pass(args, &[], files, &mut repairs)?;
+            compiled.diagnostics = merge_messages(&repairs.warnings, &pass.stderr);
             compiled.sources = pass.sources;
             if !pass.success {
                 return Ok(compiled);
@@ -239,32 +245,37 @@ impl SourceFile {
             // clang requires a file; linked kernels are embedded later, once for all files.
             extra_args.push(if self.is_linked { &self.file } else { &kernels }.into());
         }
-        let pass = self.run_pass(args, &extra_args, &object, &output_path("host.d"))?;
+        let files = (&object, &output_path("host.d"));
+        let pass = self.run_pass(args, &extra_args, files, &mut repairs)?;
         compiled.diagnostics = merge_messages(&compiled.diagnostics, &pass.stderr);
         compiled.sources.extend(pass.sources);
         compiled.object = pass.success.then_some(object);
         Ok(compiled)
     }
 
+    /// Runs clang, again after each repair. `files` are its output and the list of the files that it reads.
     fn run_pass(
         &self,
         args: &[OsString],
         extra_args: &[OsString],
-        output_file: &Path,
-        dep_file: &Path,
+        files: (&PathBuf, &PathBuf),
+        repairs: &mut Repairs,
     ) -> Result<PassOutput> {
-        let mut command = Command::new(&self.clang);
-        command.args(args).args(extra_args);
-        command
-            .arg("-MD")
-            .arg("-MF")
-            .arg(dep_file)
-            .arg("-o")
-            .arg(output_file)
-            .arg(&self.file);
-        let output = command
-            .output()
-            .with_context(|| format!("cannot start {}", self.clang.display()))?;
+        let (output_file, dep_file) = files;
+        let output = loop {
+            let mut command = Command::new(&self.clang);
+            command.args(args).args(extra_args);
+            command.args(repairs.args(&output_file.with_extension("repaired"))?);
+            command.arg("-MD").arg("-MF").arg(dep_file);
+            command.arg("-o").arg(output_file).arg(&self.file);
+            let output = command
+                .output()
+                .with_context(|| format!("cannot start {}", self.clang.display()))?;
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            if output.status.success() || !repairs.add(&strip_colors(&stderr)) {
+                break output;
+            }
+        };
         let mut stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() && stderr.trim().is_empty() {
             stderr = format!(
@@ -282,11 +293,13 @@ impl SourceFile {
     }
 }
 
-/// Fixes a bug of older clang versions in the PTX, and defines functions that clang expects from a library.
+/// Fixes a bug of older clang versions in the PTX, defines functions that clang expects from a library, and raises the
+/// PTX version to that of the instructions in inline assembly, of which clang knows nothing.
 pub fn patch_ptx(ptx: &Path) -> Result<()> {
     let text = fs::read_to_string(ptx).with_context(|| format!("cannot read {}", ptx.display()))?;
     let patched = kernel_build::fix_bit_fields(&text);
     let patched = define_traps(&patched);
+    let patched = raise_version(&patched);
     if *patched == *text {
         return Ok(());
     }
@@ -489,6 +502,24 @@ fn define_traps(ptx: &str) -> Cow<'_, str> {
     patched
 }
 
+/// Replaces the version of PTX that contains newer inline assembly.
+fn raise_version(ptx: &str) -> Cow<'_, str> {
+    let has_assembly = ptx.contains("// begin inline asm");
+    let required = has_assembly.then(|| cuda_driver::required_version(ptx));
+    let Some((major, minor)) = required.flatten() else {
+        return Cow::Borrowed(ptx);
+    };
+    let version_of = |line: &str| line.strip_prefix(".version ").map(str::to_owned);
+    match ptx.lines().find_map(version_of) {
+        Some(version) if version != format!("{major}.{minor}") => {
+            let lines =
+                [version, format!("{major}.{minor}")].map(|text| format!(".version {text}\n"));
+            Cow::Owned(ptx.replacen(&lines[0], &lines[1], 1))
+        }
+        _ => Cow::Borrowed(ptx),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -586,6 +617,29 @@ mod tests {
         let patched = define_traps(ptx);
         assert!(patched.starts_with(".weak .func __cxa_pure_virtual()\n{\n\ttrap;"));
         assert!(patched.ends_with("}\n.visible .entry a()\n"));
+    }
+
+    #[test]
+    fn newer_inline_assembly_raises_the_version() {
+        let ptx = |version: &str, instruction: &str| {
+            format!(
+                ".version {version}\n.target sm_80\n.address_size 64\n.visible .entry k()\n{{\n\
+                 // begin inline asm\n{instruction}\n// end inline asm\nret;\n}}\n"
+            )
+        };
+        let prefetching = "{.reg .b64 a, b; cp.async.ca.shared.global.L2::128B [a], [b], 16;}";
+        assert_eq!(
+            raise_version(&ptx("7.1", prefetching)),
+            ptx("7.4", prefetching)
+        );
+        for (version, instruction) in [
+            ("8.0", prefetching),
+            ("7.1", "bar.sync 0;"),
+            ("7.1", "no PTX"),
+        ] {
+            let text = ptx(version, instruction);
+            assert_eq!(raise_version(&text), text);
+        }
     }
 
     #[test]

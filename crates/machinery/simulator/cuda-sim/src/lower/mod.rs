@@ -60,6 +60,30 @@ pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Prog
     })
 }
 
+/// Returns the oldest PTX version that has all of a module's instructions, at least the module's own; `None` if the
+/// text cannot be parsed.
+pub fn required_version(text: &str) -> Option<(u32, u32)> {
+    fn of_body(body: &[ast::Statement]) -> (u32, u32) {
+        let versions = body.iter().map(|statement| match statement {
+            ast::Statement::Instruction(instruction) => {
+                function::instructions::find(instruction.mnemonic, &instruction.modifiers)
+                    .map_or((0, 0), |entry| {
+                        entry.requirements_of(&instruction.modifiers).version
+                    })
+            }
+            ast::Statement::Block(body) => of_body(body),
+            _ => (0, 0),
+        });
+        versions.max().unwrap_or_default()
+    }
+    let module = ptx::parse(text).ok()?;
+    let bodies = module
+        .functions
+        .iter()
+        .filter_map(|function| function.body.as_deref());
+    bodies.map(of_body).chain([module.version]).max()
+}
+
 /// Returns the source file names by their PTX numbers, without the `./` that clang puts before files of the
 /// current directory.
 fn files(module: &ast::Module) -> HashMap<u32, String> {

@@ -1,0 +1,440 @@
+//! Sources that nvcc compiles and clang rejects.
+//!
+//! A program is first compiled as it is. If clang reports an error of a known kind, the text at that place is
+//! repaired and the file compiled again. No file of the user changes: clang reads the repaired text through an overlay
+//! of the file system, under the original name.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use serde_json::json;
+
+/// The repairs of one source file and the headers that it includes.
+#[derive(Default)]
+pub struct Repairs {
+    /// The repaired text of each file.
+    texts: BTreeMap<PathBuf, String>,
+    /// The warnings that replace errors.
+    pub warnings: String,
+    /// True if the program has texture or surface references, which CUDA 12 removed.
+    has_references: bool,
+}
+
+/// A message of clang: its location, kind and text.
+#[derive(Debug, PartialEq, Eq)]
+struct Message<'a> {
+    file: &'a str,
+    line: usize,
+    column: usize,
+    kind: &'a str,
+    text: &'a str,
+}
+
+/// A replacement of a part of a file.
+struct Edit {
+    file: PathBuf,
+    range: Range<usize>,
+    replacement: String,
+}
+
+impl Repairs {
+    /// Repairs the places that clang's messages name. Returns false if there is nothing to repair.
+    pub fn add(&mut self, messages: &str) -> bool {
+        let parsed: Vec<Message> = messages.lines().filter_map(parse_message).collect();
+        let mut edits: Vec<Edit> = Vec::new();
+        let mut changed = false;
+        for (index, error) in parsed.iter().enumerate() {
+            if !error.kind.ends_with("error") {
+                continue;
+            }
+            let notes = parsed[index + 1..].iter();
+            let notes: Vec<&Message> = notes.take_while(|message| message.kind == "note").collect();
+            if ["texture", "surface"]
+                .iter()
+                .any(|name| error.text == format!("no template named '{name}'"))
+            {
+                changed |= !self.has_references;
+                self.has_references = true;
+            }
+            edits.extend(self.edits(error, &notes));
+        }
+        // From the end of a file to its start, so that earlier positions stay valid.
+        edits.sort_by_key(|edit| (edit.file.clone(), std::cmp::Reverse(edit.range.start)));
+        edits.dedup_by_key(|edit| (edit.file.clone(), edit.range.start));
+        for edit in edits {
+            if let Some(text) = self.texts.get_mut(&edit.file) {
+                text.replace_range(edit.range, &edit.replacement);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Returns the edits for one error.
+    fn edits(&mut self, error: &Message, notes: &[&Message]) -> Vec<Edit> {
+        // Errors in a macro have a note for each expansion.
+        let expansions = notes
+            .iter()
+            .filter(|note| note.text.starts_with("expanded from macro"));
+        let places = || std::iter::once(error).chain(expansions.clone().copied());
+        if error.text == "expected expression" {
+            places()
+                .flat_map(|place| self.join_launches(place))
+                .collect()
+        } else if error.text == "expected ')'" {
+            places()
+                .filter_map(|place| self.insert_comma(place))
+                .collect()
+        } else if error.text.ends_with("cannot appear here") {
+            places()
+                .filter_map(|place| self.replace_alignas(place))
+                .collect()
+        } else if error.text.starts_with("reference to __host__ variable") {
+            let declarations = notes.iter();
+            declarations
+                .filter(|note| note.text == "host variable declared here")
+                .filter_map(|note| self.declare_reference(note))
+                .collect()
+        } else if error
+            .text
+            .contains("initialization is not supported for __shared__")
+        {
+            self.omit_constructor(error).into_iter().collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Returns the current text of a file and the offset of this location in it.
+    fn locate(&mut self, message: &Message) -> Option<(PathBuf, &str, usize)> {
+        let file = std::path::absolute(message.file).ok()?;
+        if !self.texts.contains_key(&file) {
+            self.texts
+                .insert(file.clone(), fs::read_to_string(&file).ok()?);
+        }
+        let text = &self.texts[&file];
+        let line_start: usize = text
+            .split_inclusive('\n')
+            .take(message.line.checked_sub(1)?)
+            .map(str::len)
+            .sum();
+        let offset = line_start + message.column.checked_sub(1)?;
+        text.is_char_boundary(offset)
+            .then_some((file, text, offset))
+    }
+
+    /// Joins `k << <1, 1 >> > (p)`, which code formatters write, in the whole file.
+    fn join_launches(&mut self, error: &Message) -> Vec<Edit> {
+        let Some((file, text, offset)) = self.locate(error) else {
+            return Vec::new();
+        };
+        if !text[offset..].starts_with(['<', '>']) {
+            return Vec::new();
+        }
+        split_brackets(text)
+            .into_iter()
+            .map(|range| {
+                let (brackets, blanks): (String, String) = text[range.clone()]
+                    .chars()
+                    .partition(|c| matches!(c, '<' | '>'));
+                Edit {
+                    file: file.clone(),
+                    range,
+                    replacement: brackets + &blanks,
+                }
+            })
+            .collect()
+    }
+
+    /// Inserts the comma that separates two operands of inline assembly: `"r"(a) "l"(p)`.
+    fn insert_comma(&mut self, error: &Message) -> Option<Edit> {
+        let (file, text, offset) = self.locate(error)?;
+        let before = text[..offset].trim_end();
+        (text[offset..].starts_with('"') && before.ends_with(')')).then(|| Edit {
+            file,
+            // Replaces a blank, so that the columns stay.
+            range: before.len()..(before.len() + 1).min(offset),
+            replacement: if text[before.len()..offset].starts_with('\n') {
+                ",\n".to_owned()
+            } else {
+                ",".to_owned()
+            },
+        })
+    }
+
+    /// Replaces `alignas` after `__shared__` by CUDA's attribute, which may stand there.
+    fn replace_alignas(&mut self, error: &Message) -> Option<Edit> {
+        let (file, text, offset) = self.locate(error)?;
+        text[offset..].starts_with("alignas").then(|| Edit {
+            file,
+            range: offset..offset + "alignas".len(),
+            replacement: "__align__".to_owned(),
+        })
+    }
+
+    /// Declares a texture or surface reference, `texture<float> image;`, as a variable of the GPU.
+    fn declare_reference(&mut self, note: &Message) -> Option<Edit> {
+        let (file, text, offset) = self.locate(note)?;
+        let types = ["texture", "surface"].into_iter();
+        let start = types.filter_map(|name| text[..offset].rfind(name)).max()?;
+        let declaration = &text[start..offset];
+        (declaration.contains('<') && !declaration.contains([';', '{', '}'])).then(|| Edit {
+            file,
+            range: start..start,
+            replacement: "__constant__ ".to_owned(),
+        })
+    }
+
+    /// Declares a `__shared__` object as storage without a constructor: `__shared__ barrier arrived[2];`.
+    fn omit_constructor(&mut self, error: &Message) -> Option<Edit> {
+        let (file, text, offset) = self.locate(error)?;
+        let before = &text[..offset];
+        let start = before.rfind("__shared__")? + "__shared__".len();
+        let class = before[start..].trim();
+        let declarator = text[offset..].split_once(';')?.0;
+        let name_len = declarator.find(|c: char| !c.is_alphanumeric() && c != '_');
+        let (name, extents) = declarator.split_at(name_len.unwrap_or(declarator.len()));
+        let is_simple = |text: &str| !text.contains(['(', '{', '=', ',', ';']);
+        if !is_simple(class) || !is_simple(extents) {
+            return None;
+        }
+        let edit = Edit {
+            file,
+            range: start..offset + declarator.len(),
+            replacement: format!(
+                " warpbook_unconstructed<{class}{extents}> {name}_storage; auto &{name} = {name}_storage.value"
+            ),
+        };
+        let warning = format!(
+            "{}:{}:{}: warning: the constructor of `{name}` never runs, because the object is in shared memory; \
+             initialize it in the kernel\n",
+            error.file, error.line, error.column
+        );
+        self.warnings += &warning;
+        Some(edit)
+    }
+
+    /// Writes the repaired files to this directory, and returns the arguments with which clang reads them.
+    pub fn args(&self, dir: &Path) -> Result<Vec<OsString>> {
+        let mut args: Vec<OsString> = Vec::new();
+        if self.has_references {
+            args.push("-DWARPBOOK_REFERENCES".into());
+        }
+        if self.texts.is_empty() {
+            return Ok(args);
+        }
+        fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
+        let mut roots = Vec::new();
+        for (number, (file, text)) in self.texts.iter().enumerate() {
+            let copy = dir.join(format!("repaired-{number}"));
+            write(&copy, text)?;
+            roots.push(json!({"type": "file", "name": file, "external-contents": copy}));
+        }
+        let overlay = dir.join("overlay.yaml");
+        let description = json!({"version": 0, "use-external-names": false, "roots": roots});
+        write(&overlay, &description.to_string())?;
+        args.extend(["-ivfsoverlay".into(), overlay.into()]);
+        Ok(args)
+    }
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Parses `main.cu:3:7: error: …`.
+fn parse_message(line: &str) -> Option<Message<'_>> {
+    let kinds = ["error", "fatal error", "warning", "note"];
+    let (location, kind, text) = kinds.iter().find_map(|kind| {
+        let (location, text) = line.split_once(&format!(": {kind}: "))?;
+        Some((location, *kind, text))
+    })?;
+    let mut parts = location.rsplitn(3, ':');
+    let column = parts.next()?.parse().ok()?;
+    let line = parts.next()?.parse().ok()?;
+    Some(Message {
+        file: parts.next()?,
+        line,
+        column,
+        kind,
+        text,
+    })
+}
+
+/// Finds the brackets of launches that blanks split: `<< <` and the `>> >` that follows it in the same statement.
+fn split_brackets(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut ranges = Vec::new();
+    let mut in_launch = false;
+    let mut position = 0;
+    while position < bytes.len() {
+        let rest = &bytes[position..];
+        match rest[0] {
+            b'/' if rest.starts_with(b"//") => {
+                position += text[position..].find('\n').unwrap_or(rest.len());
+            }
+            b'/' if rest.starts_with(b"/*") => {
+                position += text[position..]
+                    .find("*/")
+                    .map_or(rest.len(), |end| end + 2);
+            }
+            quote @ (b'"' | b'\'') => {
+                position += literal_len(rest, quote);
+            }
+            bracket @ (b'<' | b'>') => {
+                let range = position..position + bracket_len(rest, bracket);
+                let is_split = bytes[range.clone()].iter().any(u8::is_ascii_whitespace);
+                let count = bytes[range.clone()].iter().filter(|byte| **byte == bracket);
+                if count.count() == 3 {
+                    let is_operator = text[..position].trim_end().ends_with("operator");
+                    if is_split && !is_operator && (bracket == b'<' || in_launch) {
+                        ranges.push(range.clone());
+                    }
+                    in_launch = bracket == b'<' && !is_operator;
+                }
+                position = range.end;
+            }
+            b';' => {
+                in_launch = false;
+                position += 1;
+            }
+            _ => position += 1,
+        }
+    }
+    ranges
+}
+
+/// Returns the length of up to three equal brackets and the blanks between them.
+fn bracket_len(bytes: &[u8], bracket: u8) -> usize {
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace();
+    let mut end = 1;
+    for _ in 0..2 {
+        let blanks = bytes[end..]
+            .iter()
+            .take_while(|byte| is_blank(byte))
+            .count();
+        if bytes.get(end + blanks) != Some(&bracket) {
+            break;
+        }
+        end += blanks + 1;
+    }
+    end
+}
+
+/// Returns the length of a string or character literal, including its quotes.
+fn literal_len(bytes: &[u8], quote: u8) -> usize {
+    let mut end = 1;
+    while let Some(&byte) = bytes.get(end) {
+        end += if byte == b'\\' { 2 } else { 1 };
+        if byte == quote || byte == b'\n' {
+            break;
+        }
+    }
+    end.min(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Repairs `text` as `messages`, in which FILE is its name, demand. Returns the new text.
+    fn repaired(text: &str, messages: &str) -> Option<String> {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let file = dir.path().join("a.cu");
+        fs::write(&file, text).expect("a source file");
+        let mut repairs = Repairs::default();
+        let changed = repairs.add(&messages.replace("FILE", &file.to_string_lossy()));
+        changed.then(|| repairs.texts[&file].clone())
+    }
+
+    #[test]
+    fn a_split_launch_is_joined_and_other_text_kept() {
+        let text = "// << < a\nk << <1, 1 >> > (p);\nA<B<C<int>> > a; s = \"<< <\"; c = '\"';\n\
+                    operator<< <T>(a, b); k < < < n, 2>>> (p);\n";
+        let joined = "// << < a\nk <<< 1, 1 >>>  (p);\nA<B<C<int>> > a; s = \"<< <\"; c = '\"';\n\
+                      operator<< <T>(a, b); k <<<   n, 2>>> (p);\n";
+        let error = "FILE:2:6: error: expected expression\n";
+        assert_eq!(repaired(text, error).as_deref(), Some(joined));
+        assert_eq!(repaired(joined, error), None);
+        assert_eq!(
+            repaired("a = ;\n", "FILE:1:5: error: expected expression\n"),
+            None
+        );
+    }
+
+    #[test]
+    fn operands_of_inline_assembly_are_separated() {
+        let error = "FILE:1:16: error: expected ')'\n";
+        let text = "asm(\"\" :: \"r\"(7) \"l\"(p));\n";
+        let expected = text.replace(") \"l\"", "),\"l\"");
+        let column = text.find("\"l\"").expect("the operand") + 1;
+        let error = error.replace("16", &column.to_string());
+        assert_eq!(repaired(text, &error), Some(expected));
+        let adjacent = "asm(\"\" :: \"r\"(7)\"l\"(p));\n";
+        let error = error.replace(&column.to_string(), &(column - 1).to_string());
+        let expected = "asm(\"\" :: \"r\"(7),\"l\"(p));\n";
+        assert_eq!(repaired(adjacent, &error).as_deref(), Some(expected));
+        assert_eq!(repaired("f(a;\n", "FILE:1:4: error: expected ')'\n"), None);
+    }
+
+    #[test]
+    fn an_error_in_a_macro_is_repaired_in_its_definition() {
+        let text = "#define A asm(\"\" :: \"r\"(7) \"l\"(p))\nA;\n";
+        let column = text.find("\"l\"").expect("the operand") + 1;
+        let messages = format!(
+            "FILE:2:1: error: expected ')'\nFILE:1:{column}: note: expanded from macro 'A'\n"
+        );
+        let repaired = repaired(text, &messages).expect("a repair");
+        assert!(repaired.contains("(7),\"l\""), "{repaired}");
+    }
+
+    #[test]
+    fn shared_objects_and_references_are_declared_otherwise() {
+        let error = "FILE:1:21: error: initialization is not supported for __shared__ variables.\n";
+        assert_eq!(
+            repaired("__shared__ barrier  a[2];\n", error).as_deref(),
+            Some(
+                "__shared__ warpbook_unconstructed<barrier[2]> a_storage; auto &a = a_storage.value;\n"
+            )
+        );
+        assert_eq!(repaired("__shared__ barrier  a = {};\n", error), None);
+        let error = "FILE:9:1: error: reference to __host__ variable 'in' in __global__ function\n\
+                     FILE:1:23: note: host variable declared here\n";
+        let text = "static texture<float> in;\n";
+        let expected = format!("static __constant__ {}", &text["static ".len()..]);
+        assert_eq!(repaired(text, error), Some(expected));
+        assert_eq!(repaired("texture<int> a; float in;\n", error), None);
+    }
+
+    #[test]
+    fn other_errors_change_nothing() {
+        for messages in [
+            "FILE:1:1: error: unknown type name 'x'\n",
+            "FILE:1:1: warning: expected expression\n",
+            "FILE:9:1: error: expected expression\n",
+            "nowhere.cu:1:1: error: expected expression\n",
+            "clang: error: expected expression\n",
+        ] {
+            assert_eq!(repaired("x y;\n", messages), None, "{messages}");
+        }
+    }
+
+    #[test]
+    fn a_message_has_a_location() {
+        let parsed = parse_message("a:b.cu:3:7: error: no: such").expect("a message");
+        let expected = ("a:b.cu", 3, 7, "error", "no: such");
+        let Message {
+            file,
+            line,
+            column,
+            kind,
+            text,
+        } = parsed;
+        assert_eq!((file, line, column, kind, text), expected);
+        assert_eq!(parse_message("clang: error: none"), None);
+    }
+}
