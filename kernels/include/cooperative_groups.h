@@ -1,6 +1,6 @@
 // Cooperative groups: threads that work, synchronize and exchange values together.
 //
-// Thread block clusters and tiles larger than a warp are not implemented.
+// Thread block clusters are not implemented.
 
 #pragma once
 #define _COOPERATIVE_GROUPS_H_ // guard that programs test

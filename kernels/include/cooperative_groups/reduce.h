@@ -25,11 +25,18 @@ WARPBOOK_GROUP_OPERATION(bit_xor, a ^ b)
 
 // Reduces over a tile: each thread combines its value with that of its partner, at doubling distances.
 template <unsigned int Size, typename Parent, typename T, typename Operation>
-WARPBOOK_GROUP_FN T reduce(const thread_block_tile<Size, Parent> &group, T value,
+WARPBOOK_GROUP_FN T reduce(const thread_block_tile<Size, Parent, false> &group, T value,
                            const Operation &operation) {
     for (unsigned int distance = Size / 2; distance > 0; distance /= 2)
         value = operation(value, group.shfl_xor(value, (int)distance));
     return value;
+}
+
+// Reduces over a tile of several warps.
+template <unsigned int Size, typename Parent, typename T, typename Operation>
+WARPBOOK_GROUP_FN T reduce(const thread_block_tile<Size, Parent, true> &group, T value,
+                           const Operation &operation) {
+    return group.warpbook_reduce(value, operation);
 }
 
 // Reduces over other threads of a warp: from the upper half of the ranks to the lower, until one holds the result.
@@ -49,7 +56,7 @@ WARPBOOK_GROUP_FN T reduce(const coalesced_group &group, T value, const Operatio
 // Reduces 32-bit integers with one instruction.
 #define WARPBOOK_GROUP_REDUCE(T, operation, instruction)                                     \
     template <unsigned int Size, typename Parent>                                            \
-    WARPBOOK_GROUP_FN T reduce(const thread_block_tile<Size, Parent> &group, T value,        \
+    WARPBOOK_GROUP_FN T reduce(const thread_block_tile<Size, Parent, false> &group, T value, \
                                operation<T>) {                                               \
         return (T)instruction(group.warpbook_lanes(), value);                                \
     }                                                                                        \

@@ -79,6 +79,43 @@ pub fn deprecated_syntax_is_accepted() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Code that nvcc accepts and clang rejects.
+pub fn nvcc_dialect() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let run = workspace.run(&["--check", "--quiet", "nvcc.cu"]);
+    let warning = "nvcc.cu:24:21: warning: the constructor of `cells` never runs";
+    run.assert_exit(0, &[warning])?;
+    assert_eq!(run.stdout, "forms: right\nnewer PTX: right\nreferences: right\n");
+    assert_eq!(run.stderr.matches(warning).count(), 1, "{run:#?}");
+    // A program may have its own type of this name.
+    workspace.write(
+        "own.cu",
+        "struct texture { float v; };\n__global__ void k(texture t, float *o) { *o = t.v; }\nint main() {}\n",
+    );
+    workspace.run(&["--quiet", "own.cu"]).assert_exit(0, &[])?;
+    // An error that is not repaired is reported at its own line.
+    workspace.write(
+        "both.cu",
+        "__global__ void k(int *p) {\n    *p = missing;\n}\nint main() {\n    k << <1, 1 >> > (nullptr);\n}\n",
+    );
+    let run = workspace.run(&["both.cu"]);
+    run.assert_exit(1, &["both.cu:2:10: error: use of undeclared identifier"])?;
+    assert!(!run.stderr.contains("both.cu:5"), "{run:#?}");
+    Ok(())
+}
+
+/// CUDA 13's `cuCtxCreate`, in C and C++.
+pub fn context_of_cuda_13() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let text = "#include <cuda.h>\nint main(void) {\n    CUcontext one, other;\n    CUctxCreateParams none = {0};\n    cuInit(0);\n\
+                return cuCtxCreate(&one, 0, 0) || cuCtxCreate(&other, &none, 0, 0) || one == other;\n}\n";
+    for name in ["context.c", "context.cpp"] {
+        workspace.write(name, text);
+        workspace.run(&["--quiet", name]).assert_exit(0, &[])?;
+    }
+    Ok(())
+}
+
 /// Third-party headers: GNU's C++ library since GCC 13, and NVIDIA's CUDA Toolkit, which a Makefile names.
 pub fn third_party_headers() -> Result<(), Failed> {
     let workspace = Workspace::new();

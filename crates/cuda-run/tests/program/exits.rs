@@ -47,6 +47,24 @@ pub fn destructors() -> Result<(), Failed> {
     Ok(())
 }
 
+/// An exception that the program does not catch, with what it says, and the driver that a program loads itself.
+pub fn exceptions_and_loaded_driver() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "throws.cpp",
+        "#include <stdexcept>\nint main() { throw std::runtime_error(\"main.cu:7: no memory\"); }\n",
+    );
+    let text = ["std::runtime_error", "main.cu:7: no memory", "killed by signal 6"];
+    workspace.run(&["throws.cpp"]).assert_exit(134, &text)?;
+    workspace.write(
+        "loads.cpp",
+        "#include <dlfcn.h>\nint main() {\n    void *driver = dlopen(\"libcuda.so.1\", RTLD_NOW);\n    int (*init)(unsigned) = \
+         driver ? (int (*)(unsigned))dlsym(driver, \"cuInit\") : nullptr;\n    if (!init || init(0) != 0) return 1;\n    \
+         return dlopen(\"libno-such-library.so\", RTLD_NOW) ? 2 : 0;\n}\n",
+    );
+    workspace.run(&["--quiet", "loads.cpp"]).assert_exit(0, &[])
+}
+
 pub fn crashes() -> Result<(), Failed> {
     let workspace = Workspace::new();
     workspace.write(

@@ -85,8 +85,21 @@ class thread_group {
     WARPBOOK_GROUP_MEMBER unsigned int warpbook_lanes() const { return lanes; }
 };
 
+namespace warpbook {
+// Shared memory of tiles larger than a warp: a slot for each warp, and the arrivals of the last tile.
+struct tile_memory {
+    alignas(16) unsigned char slots[32][32];
+    unsigned int arrivals;
+};
+} // namespace warpbook
+
+// Shared memory that tiles larger than a warp need, given to this_thread_block.
+template <unsigned int MaxBlockSize = 1024> struct block_tile_memory : warpbook::tile_memory {};
+
 class thread_block : public thread_group {
   public:
+    warpbook::tile_memory *warpbook_memory = nullptr;
+
     WARPBOOK_GROUP_MEMBER thread_block() : thread_group(warpbook::block_kind) {}
     static WARPBOOK_GROUP_MEMBER void sync() { __syncthreads(); }
     static WARPBOOK_GROUP_MEMBER unsigned int size() { return warpbook::block_threads(); }
@@ -100,6 +113,14 @@ class thread_block : public thread_group {
 };
 
 WARPBOOK_GROUP_FN thread_block this_thread_block() { return thread_block(); }
+template <unsigned int MaxBlockSize>
+WARPBOOK_GROUP_FN thread_block this_thread_block(block_tile_memory<MaxBlockSize> &memory) {
+    thread_block block;
+    block.warpbook_memory = &memory;
+    if (warpbook::rank_in_block() == 0) memory.arrivals = 0;
+    __syncthreads();
+    return block;
+}
 
 class warpbook_thread : public thread_group {
   public:

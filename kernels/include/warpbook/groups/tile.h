@@ -1,4 +1,4 @@
-// Parts of a warp: tiles of a fixed size, and the threads that are currently active together.
+// Tiles of a fixed size, and the threads of a warp that are currently active together.
 
 #pragma once
 
@@ -59,10 +59,27 @@ class coalesced_group : public thread_group {
 
 WARPBOOK_GROUP_FN coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-// `Size` neighbouring threads of a block: a power of two up to 32.
-template <unsigned int Size, typename Parent = void> class thread_block_tile : public thread_group {
-    static_assert(Size <= 32 && (Size & (Size - 1)) == 0 && Size != 0,
-                  "a tile has 1, 2, 4, 8, 16 or 32 threads");
+// `Size` neighbouring threads of a block: a power of two. Tiles larger than a warp are a specialization.
+template <unsigned int Size, typename Parent = void, bool IsLarge = (Size > 32)>
+class thread_block_tile;
+
+namespace warpbook {
+// Ranks and numbers of tiles: among those of a larger tile, or of the block.
+template <typename Parent> struct tiles_of {
+    static WARPBOOK_GROUP_MEMBER unsigned int rank() { return rank_in_block(); }
+    static WARPBOOK_GROUP_MEMBER unsigned int size() { return block_threads(); }
+};
+template <unsigned int Size, typename Parent, bool IsLarge>
+struct tiles_of<thread_block_tile<Size, Parent, IsLarge>> {
+    static WARPBOOK_GROUP_MEMBER unsigned int rank() { return rank_in_block() % Size; }
+    static WARPBOOK_GROUP_MEMBER unsigned int size() { return Size; }
+};
+} // namespace warpbook
+
+template <unsigned int Size, typename Parent>
+class thread_block_tile<Size, Parent, false> : public thread_group {
+    static_assert((Size & (Size - 1)) == 0 && Size != 0,
+                  "the number of a tile's threads is a power of two");
 
     static WARPBOOK_GROUP_MEMBER unsigned int first_lane() { return warpbook::lane() & ~(Size - 1); }
     static WARPBOOK_GROUP_MEMBER unsigned int mask() {
@@ -82,6 +99,7 @@ template <unsigned int Size, typename Parent = void> class thread_block_tile : p
 
   public:
     WARPBOOK_GROUP_MEMBER thread_block_tile() : thread_group(warpbook::tile_kind, mask()) {}
+    WARPBOOK_GROUP_MEMBER thread_block_tile(warpbook::tile_memory *) : thread_block_tile() {}
     template <typename Other>
     WARPBOOK_GROUP_MEMBER thread_block_tile(const thread_block_tile<Size, Other> &)
         : thread_block_tile() {}
@@ -90,10 +108,10 @@ template <unsigned int Size, typename Parent = void> class thread_block_tile : p
     static WARPBOOK_GROUP_MEMBER unsigned int thread_rank() { return warpbook::lane() & (Size - 1); }
     static WARPBOOK_GROUP_MEMBER void sync() { __syncwarp(mask()); }
     static WARPBOOK_GROUP_MEMBER unsigned int meta_group_rank() {
-        return warpbook::rank_in_block() / Size;
+        return warpbook::tiles_of<Parent>::rank() / Size;
     }
     static WARPBOOK_GROUP_MEMBER unsigned int meta_group_size() {
-        return (warpbook::block_threads() + Size - 1) / Size;
+        return (warpbook::tiles_of<Parent>::size() + Size - 1) / Size;
     }
 
     WARPBOOK_TILE_SHUFFLE(shfl, int)
@@ -117,10 +135,102 @@ template <unsigned int Size, typename Parent = void> class thread_block_tile : p
 #endif
 };
 
+// A tile of several warps, whose values pass through the memory that this_thread_block received.
+template <unsigned int Size, typename Parent>
+class thread_block_tile<Size, Parent, true> : public thread_group {
+    static_assert((Size & (Size - 1)) == 0 && Size <= 1024,
+                  "the number of a tile's threads is a power of two, at most 1024");
+
+    static WARPBOOK_GROUP_MEMBER unsigned int index() { return warpbook::rank_in_block() / Size; }
+    static WARPBOOK_GROUP_MEMBER unsigned int warp() { return warpbook::rank_in_block() / 32; }
+    template <typename T> WARPBOOK_GROUP_MEMBER T *slot(unsigned int warp) const {
+        static_assert(sizeof(T) <= 32, "a value of a tile of several warps has at most 32 bytes");
+        if (warpbook_memory == nullptr) __trap();
+        return (T *)warpbook_memory->slots[warp];
+    }
+
+  public:
+    warpbook::tile_memory *warpbook_memory;
+
+    WARPBOOK_GROUP_MEMBER thread_block_tile(warpbook::tile_memory *memory)
+        : thread_group(warpbook::tile_kind, ~0u), warpbook_memory(memory) {}
+    template <typename Other>
+    WARPBOOK_GROUP_MEMBER thread_block_tile(const thread_block_tile<Size, Other> &other)
+        : thread_block_tile(other.warpbook_memory) {}
+    static WARPBOOK_GROUP_MEMBER constexpr unsigned int size() { return Size; }
+    static WARPBOOK_GROUP_MEMBER constexpr unsigned int num_threads() { return Size; }
+    static WARPBOOK_GROUP_MEMBER unsigned int thread_rank() {
+        return warpbook::rank_in_block() % Size;
+    }
+    static WARPBOOK_GROUP_MEMBER unsigned int meta_group_rank() {
+        return warpbook::tiles_of<Parent>::rank() / Size;
+    }
+    static WARPBOOK_GROUP_MEMBER unsigned int meta_group_size() {
+        return (warpbook::tiles_of<Parent>::size() + Size - 1) / Size;
+    }
+
+    // A block has 16 barriers, of which __syncthreads uses the first. A sixteenth tile counts its arrivals.
+    WARPBOOK_GROUP_MEMBER void sync() const {
+        if (index() < 15) {
+            asm volatile("barrier.sync %0, %1;" ::"r"(index() + 1), "r"(Size) : "memory");
+            return;
+        }
+        if (warpbook_memory == nullptr) __trap();
+        __syncwarp();
+        if (warpbook::lane() == 0) {
+            __threadfence_block();
+            const unsigned int before = atomicAdd(&warpbook_memory->arrivals, 1u);
+            const unsigned int all = before - before % (Size / 32) + Size / 32;
+            while ((int)(*(volatile unsigned int *)&warpbook_memory->arrivals - all) < 0) {
+            }
+            __threadfence_block();
+        }
+        __syncwarp();
+    }
+
+    template <typename T> WARPBOOK_GROUP_MEMBER T shfl(T value, unsigned int rank) const {
+        const unsigned int first = index() * (Size / 32);
+        if (thread_rank() == rank % Size) *slot<T>(first) = value;
+        sync();
+        value = *slot<T>(first);
+        sync();
+        return value;
+    }
+    // Combines the values of all threads.
+    template <typename T, typename Operation>
+    WARPBOOK_GROUP_MEMBER T warpbook_reduce(T value, const Operation &operation) const {
+        for (unsigned int distance = 16; distance > 0; distance /= 2)
+            value = operation(value, thread_block_tile<32>().shfl_xor(value, (int)distance));
+        if (warpbook::lane() == 0) *slot<T>(warp()) = value;
+        sync();
+        const unsigned int first = index() * (Size / 32);
+        value = *slot<T>(first);
+        for (unsigned int n = 1; n < Size / 32; n++) value = operation(value, *slot<T>(first + n));
+        sync();
+        return value;
+    }
+    WARPBOOK_GROUP_MEMBER int any(int predicate) const {
+        return warpbook_reduce(predicate != 0, [](int a, int b) { return a | b; });
+    }
+    WARPBOOK_GROUP_MEMBER int all(int predicate) const {
+        return warpbook_reduce(predicate != 0, [](int a, int b) { return a & b; });
+    }
+};
+
+namespace warpbook {
+// Returns the memory for tiles larger than a warp that a group has.
+template <typename Group> WARPBOOK_GROUP_FN tile_memory *memory_of(const Group &) { return nullptr; }
+WARPBOOK_GROUP_FN tile_memory *memory_of(const thread_block &block) { return block.warpbook_memory; }
+template <unsigned int Size, typename Parent>
+WARPBOOK_GROUP_FN tile_memory *memory_of(const thread_block_tile<Size, Parent, true> &tile) {
+    return tile.warpbook_memory;
+}
+} // namespace warpbook
+
 // Partitions: into tiles of a fixed size; of a size computed at run time; by a label.
 template <unsigned int Size, typename Parent>
-WARPBOOK_GROUP_FN thread_block_tile<Size, Parent> tiled_partition(const Parent &) {
-    return thread_block_tile<Size, Parent>();
+WARPBOOK_GROUP_FN thread_block_tile<Size, Parent> tiled_partition(const Parent &parent) {
+    return thread_block_tile<Size, Parent>(warpbook::memory_of(parent));
 }
 WARPBOOK_GROUP_FN coalesced_group tiled_partition(const coalesced_group &group, unsigned int size) {
     const unsigned int first = group.thread_rank() / size * size;

@@ -15,6 +15,7 @@ pub mod pairs;
 mod relation;
 pub mod rounding;
 mod value;
+pub mod video;
 
 pub use form::{Form, FormError, Op, Select};
 

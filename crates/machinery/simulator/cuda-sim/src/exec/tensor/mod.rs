@@ -11,6 +11,7 @@ pub mod warpgroup;
 
 use super::cpu::Cpu;
 use super::sm::{Handler, Inst, Next, Sm};
+use super::ops::rounding::pass_nan;
 use super::sync::converge;
 use crate::check::FaultKind;
 use crate::lanes::{FULL, LANES};
@@ -83,7 +84,7 @@ impl ProductShape {
 type Registers = [[u32; LANES]; 4];
 
 /// Maximum number of registers of an instruction.
-const MAX_REGISTERS: usize = 14;
+const MAX_REGISTERS: usize = 20;
 
 /// Returns the handler of `mma.sync.aligned` with the shape at index `form` of [`SHAPES`]. The instruction's
 /// operand list `imm` holds the registers of the result and of matrices A, B and C.
@@ -170,6 +171,75 @@ unsafe fn multiply_add(
         let d = product(&a, &b, &c);
         for n in 0..results {
             *row(n) = d[n];
+        }
+    })
+}
+
+/// A shape of `mma` with doubles. Matrix B has 8 columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DoubleShape {
+    /// Rows of matrix A: 8 or 16.
+    pub rows: u32,
+    /// Columns of matrix A: 4, 8 or 16.
+    pub k: u32,
+}
+
+impl DoubleShape {
+    /// Returns the number of registers per lane for the result, matrix A and matrix B.
+    pub fn registers(self) -> [usize; 3] {
+        let (rows, k) = (self.rows as usize, self.k as usize);
+        [rows * COLUMNS, rows * k, COLUMNS * k].map(|elements| elements / LANES)
+    }
+
+    /// Packs the shape into the number stored in instructions.
+    pub fn packed(self) -> u32 {
+        self.rows | self.k << 8
+    }
+}
+
+/// Runs `mma` on doubles. `arg0` is [`DoubleShape::packed`]; the operand list is `imm`. Each sum is a chain of fused
+/// multiply-adds in the order of k, starting from C, as on an H200.
+///
+/// # Safety
+/// The requirements of [`Handler`]; every entry of the operand list is a 64-bit row.
+pub unsafe fn doubles(sm: &mut Sm, inst: &Inst) -> Next {
+    if let Some(fault) = incomplete_warp_fault(sm) {
+        return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
+    }
+    let shape = DoubleShape {
+        rows: inst.arg0 & 0xff,
+        k: inst.arg0 >> 8,
+    };
+    converge(sm, inst, FULL, |sm| {
+        let mut offsets = [0; MAX_REGISTERS];
+        let list = &sm.grid.program.operand_lists[inst.imm as usize];
+        offsets[..list.len()].copy_from_slice(list);
+        let row = |n: usize| -> *mut [f64; LANES] {
+            // SAFETY: the lowering placed these registers, all 64-bit rows, inside the frame.
+            unsafe { sm.frame.add(offsets[n] as usize).cast() }
+        };
+        let [results, a_registers, b_registers] = shape.registers();
+        let (a, b) = (results, results + a_registers);
+        let c = b + b_registers;
+        let groups = shape.rows as usize / 8;
+        // SAFETY: all lanes are active, so whole rows may be read and written.
+        let element = |n: usize, lane: usize| unsafe { (*row(n))[lane] };
+        let mut d = [[0.0; LANES]; 4];
+        for m in 0..shape.rows as usize {
+            for n in 0..COLUMNS {
+                let (register, lane) = (m / 8 * 2 + n % 2, m % 8 * 4 + n / 2);
+                let start = element(c + register, lane);
+                let sum = (0..shape.k as usize).fold(start, |sum, k| {
+                    let left = element(a + k / 4 * groups + m / 8, m % 8 * 4 + k % 4);
+                    let right = element(b + k / 4, n * 4 + k % 4);
+                    pass_nan([right, sum, left], left.mul_add(right, sum))
+                });
+                d[register][lane] = sum;
+            }
+        }
+        for (n, d) in d[..results].iter().enumerate() {
+            // SAFETY: as above.
+            unsafe { *row(n) = *d };
         }
     })
 }

@@ -86,7 +86,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         });
     }
 
-    fn operand_count_error(&self, instruction: &Instruction, expected: usize) -> LoadError {
+    pub fn operand_count_error(&self, instruction: &Instruction, expected: usize) -> LoadError {
         self.error(format!(
             "`{}` takes {expected} operands",
             super::operands::display_name(instruction)

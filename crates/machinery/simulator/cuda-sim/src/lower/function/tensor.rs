@@ -1,15 +1,19 @@
 //! Lowering of tensor-core instructions and their loads and stores. Source: PTX ISA sections 9.7.14.5 (`mma`),
 //! 9.7.14.5.15 (`ldmatrix`), 9.7.14.5.16 (`stmatrix`) and "Asynchronous warpgroup level matrix instructions"
-//! (`wgmma`).
+//! (`wgmma`); and of SIMD video instructions (9.7.17).
 
 use super::FunctionLowering;
 use super::memory::{AccessSpace, ResolvedAddress};
 use super::operands::{display_name, elements};
+use crate::exec::ops::Form as Modifiers;
+use crate::exec::ops::video::{self, VideoForm, VideoOperation};
 use crate::exec::sm::Handler;
 use crate::exec::tensor;
 use crate::exec::tensor::matrix;
 use crate::exec::tensor::warpgroup::{Form, MAX_COLUMNS};
-use crate::exec::tensor::{Accumulator, Byte, ByteShape, Multiplicand, SHAPES, warpgroup};
+use crate::exec::tensor::{
+    Accumulator, Byte, ByteShape, DoubleShape, Multiplicand, SHAPES, warpgroup,
+};
 use crate::isa::check_event::CheckEvent;
 use crate::isa::{Access, AccessKind, Class, Element, LoadedValue, Memory, Update};
 use crate::lower::error::LoadError;
@@ -42,6 +46,9 @@ impl<'a> FunctionLowering<'_, 'a> {
         if clamps {
             return Err(self.unknown(instruction));
         }
+        if [d, a, b, c] == ["f64"; 4] {
+            return self.mma_f64(instruction, shape);
+        }
         let multiplicand = match a {
             "tf32" => Multiplicand::Tf32,
             "f16" => Multiplicand::F16,
@@ -69,8 +76,25 @@ impl<'a> FunctionLowering<'_, 'a> {
             return Err(self.unknown(instruction));
         };
         let handler = tensor::handler(self.module.cpu, index);
-        self.push_mma(instruction, handler, form.registers(), ty)?;
+        self.push_mma(instruction, handler, form.registers(), [ty, Type::B32])?;
         self.last().flops = form.operations();
+        Ok(())
+    }
+
+    /// Lowers an `mma` of doubles.
+    fn mma_f64(&mut self, instruction: &Instruction<'a>, shape: &str) -> Result<(), LoadError> {
+        let (rows, k) = match shape {
+            "m8n8k4" => (8, 4),
+            "m16n8k4" => (16, 4),
+            "m16n8k8" => (16, 8),
+            "m16n8k16" => (16, 16),
+            _ => return Err(self.unknown(instruction)),
+        };
+        let form = DoubleShape { rows, k };
+        let types = [Type::F64; 2];
+        self.push_mma(instruction, tensor::doubles, form.registers(), types)?;
+        self.last().arg0 = form.packed();
+        self.last().flops = 2 * rows * 8 * k / 32;
         Ok(())
     }
 
@@ -103,7 +127,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         if d != c {
             return Err(self.unknown(instruction));
         }
-        self.push_mma(instruction, handler, form.registers(), ty)?;
+        self.push_mma(instruction, handler, form.registers(), [ty, Type::B32])?;
         self.last().arg0 = form.packed();
         if ty == Type::F32 {
             self.last().flops = 2 * rows * 8 * k / 32;
@@ -111,13 +135,13 @@ impl<'a> FunctionLowering<'_, 'a> {
         Ok(())
     }
 
-    /// Appends an `mma`. Result and accumulator have type `ty`; the multiplicands are packed in 32-bit words.
+    /// Appends an `mma`. `types` are those of the registers of the result and accumulator, and of the multiplicands.
     fn push_mma(
         &mut self,
         instruction: &Instruction<'a>,
         handler: Handler,
         [results, first, second]: [usize; 3],
-        ty: Type,
+        [ty, multiplicand]: [Type; 2],
     ) -> Result<(), LoadError> {
         let [d, a, b, c] = &instruction.operands[..] else {
             return Err(self.error(format!("`{}` takes 4 operands", display_name(instruction))));
@@ -128,8 +152,8 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         let mut uses = Vec::new();
         for (operand, count, ty) in [
-            (a, first, Type::B32),
-            (b, second, Type::B32),
+            (a, first, multiplicand),
+            (b, second, multiplicand),
             (c, results, ty),
         ] {
             for part in self.vector_elements(operand, count)? {
@@ -141,10 +165,12 @@ impl<'a> FunctionLowering<'_, 'a> {
         Ok(())
     }
 
-    /// Lowers `ldmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16`.
+    /// Lowers `ldmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16`. Shape and count may stand in either order.
     pub fn ldmatrix(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let ["sync", "aligned", "m8n8", count, modifiers @ ..] = &instruction.modifiers[..] else {
-            return Err(self.unknown(instruction));
+        let (count, modifiers) = match &instruction.modifiers[..] {
+            ["sync", "aligned", "m8n8", count, rest @ ..]
+            | ["sync", "aligned", count, "m8n8", rest @ ..] => (count, rest),
+            _ => return Err(self.unknown(instruction)),
         };
         let (transposed, space) = match modifiers {
             ["b16"] => (false, AccessSpace::Generic),
@@ -194,8 +220,10 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Lowers `stmatrix.sync.aligned.m8n8.xN{.trans}{.shared}.b16`.
     pub fn stmatrix(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let ["sync", "aligned", "m8n8", count, modifiers @ ..] = &instruction.modifiers[..] else {
-            return Err(self.unknown(instruction));
+        let (count, modifiers) = match &instruction.modifiers[..] {
+            ["sync", "aligned", "m8n8", count, rest @ ..]
+            | ["sync", "aligned", count, "m8n8", rest @ ..] => (count, rest),
+            _ => return Err(self.unknown(instruction)),
         };
         let (transposed, modifiers) = match modifiers {
             ["trans", rest @ ..] => (true, rest),
@@ -234,6 +262,46 @@ impl<'a> FunctionLowering<'_, 'a> {
             loaded: LoadedValue::default(),
             update: Update::default(),
         });
+        Ok(())
+    }
+
+    /// Lowers a SIMD video instruction, such as `vadd4.u32.u32.u32.sat d, a, b, c`. Masks of the result and selections
+    /// of the sources' elements are not simulated.
+    pub fn video(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (name, elements) = instruction.mnemonic.split_at(instruction.mnemonic.len() - 1);
+        let modifiers = Modifiers::new(&instruction.modifiers, instruction.operands.len());
+        let comparison = modifiers.one_of(&["eq", "ne", "lt", "le", "gt", "ge"]);
+        let [saturates, accumulates] = ["sat", "add"].map(|modifier| modifiers.has(modifier));
+        let types = || modifiers.ty_among(&[Type::U32, Type::S32]).map(Type::is_signed);
+        let signed = match name {
+            "vset" => types().and_then(|a| Ok([false, a, types()?])),
+            _ => types().and_then(|d| Ok([d, types()?, types()?])),
+        };
+        let (Some(operation), Ok(signed), Ok(()), false) = (
+            VideoOperation::of(name, comparison),
+            signed,
+            modifiers.end(),
+            saturates && (name == "vset" || accumulates),
+        ) else {
+            return Err(self.unknown(instruction));
+        };
+        let [to, a, b, c] = &instruction.operands[..] else {
+            return Err(self.operand_count_error(instruction, 4));
+        };
+        let to = self.destination(to, Type::B32)?;
+        let mut uses = Vec::new();
+        for operand in [a, b, c] {
+            uses.push(self.source(operand, Type::B32)?);
+        }
+        let form = VideoForm {
+            operation,
+            elements: if elements == "4" { 4 } else { 2 },
+            signed,
+            saturates,
+            accumulates,
+        };
+        self.push(video::run, Class::Integer, &[to], &uses);
+        self.last().arg0 = form.packed();
         Ok(())
     }
 

@@ -9,11 +9,12 @@ use crate::lower::error::LoadError;
 use crate::lower::ir::{Arithmetic, ByteFlow};
 use crate::ptx::ast::Instruction;
 
-const PARTS: [&[Entry]; 5] = [
+const PARTS: [&[Entry]; 6] = [
     table::REGISTERS,
     table::MEMORY,
     table::CONTROL,
     table::WARPS,
+    table::VIDEO,
     table::NOT_SIMULATED,
 ];
 

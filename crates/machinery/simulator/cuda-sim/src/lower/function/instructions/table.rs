@@ -246,12 +246,30 @@ fn mma_requirements(modifiers: &[&str]) -> Requirements {
         .fold(ptx(6, 0), Requirements::and)
 }
 
+/// Instructions on two or four elements of a register.
+pub const VIDEO: &[Entry] = &[
+    lowered("vabsdiff2", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vabsdiff4", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vadd2", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vadd4", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vavrg2", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vavrg4", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vmax2", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vmax4", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vmin2", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vmin4", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vset2", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vset4", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vsub2", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vsub4", ptx(3, 0).sm(30), |l, i| l.video(i)),
+];
+
 /// Instructions that exist but are not simulated, so that the error can name their requirements. Unsupported
 /// variants of simulated instructions are listed next to those.
 pub const NOT_SIMULATED: &[Entry] = &[
     // Textures and surfaces.
     not_simulated("istypep", ptx(4, 0).sm(30)),
-    // Video instructions.
+    // Scalar video instructions.
     not_simulated("vabsdiff", ptx(2, 0).sm(20)),
     not_simulated("vadd", ptx(2, 0).sm(20)),
     not_simulated("vmad", ptx(2, 0).sm(20)),
@@ -260,12 +278,6 @@ pub const NOT_SIMULATED: &[Entry] = &[
     not_simulated("vset", ptx(2, 0).sm(20)),
     not_simulated("vshl", ptx(2, 0).sm(20)),
     not_simulated("vsub", ptx(2, 0).sm(20)),
-    not_simulated("vadd2", ptx(3, 0).sm(30)),
-    not_simulated("vavrg2", ptx(3, 0).sm(30)),
-    not_simulated("vsub2", ptx(3, 0).sm(30)),
-    not_simulated("vadd4", ptx(3, 0).sm(30)),
-    not_simulated("vavrg4", ptx(3, 0).sm(30)),
-    not_simulated("vsub4", ptx(3, 0).sm(30)),
     // The stack.
     not_simulated("alloca", ptx(7, 3).sm(52)),
     not_simulated("stackrestore", ptx(7, 3).sm(52)),
