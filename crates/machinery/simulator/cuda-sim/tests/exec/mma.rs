@@ -414,3 +414,91 @@ fn wgmma_sums_match_an_h200() {
     let mismatches = lines.find(|line| !H200.lines().any(|expected| expected == line));
     assert_eq!(mismatches, None);
 }
+
+/// Returns double number `n`: of any size within 2^±20, sometimes infinite or NaN.
+fn double(n: usize) -> f64 {
+    let bits = u64::from(random_bits(2 * n as u64)) << 32 | u64::from(random_bits(2 * n as u64 + 1));
+    match bits % 97 {
+        0 => f64::NAN,
+        1 => f64::INFINITY,
+        _ => f64::from_bits(bits & 0x800f_ffff_ffff_ffff | (1003 + bits % 41) << 52),
+    }
+}
+
+/// Sums of doubles are chains of fused multiply-adds in the order of k. (An H200 computes the same, bit for bit.)
+#[test]
+fn mma_of_doubles_adds_in_order() {
+    for (rows, k) in [(8, 4), (16, 4), (16, 8), (16, 16)] {
+        let counts = [rows * k / LANES, k * COLUMNS / LANES, rows * COLUMNS / LANES];
+        let [a, b, c]: [Vec<f64>; 3] = [(0, rows * k), (1000, k * COLUMNS), (2000, rows * COLUMNS)]
+            .map(|(first, count)| (first..first + count).map(double).collect());
+        // The figures of PTX ISA section 9.7.14.5: the registers of a lane, one after the other.
+        let of_lanes = |count: usize, element: &dyn Fn(usize, usize, usize) -> f64| -> Vec<f64> {
+            let of_lane = |lane: usize| (0..count).map(move |i| (i, lane / 4, lane % 4));
+            let all = (0..LANES).flat_map(of_lane);
+            all.map(|(i, group, thread)| element(i, group, thread)).collect()
+        };
+        let groups = rows / 8;
+        let in_a = of_lanes(counts[0], &|i, group, thread| {
+            a[(group + 8 * (i % groups)) * k + thread + 4 * (i / groups)]
+        });
+        let in_b = of_lanes(counts[1], &|i, group, thread| b[(thread + 4 * i) * COLUMNS + group]);
+        let at = |i: usize, group: usize, thread: usize| {
+            (group + 8 * (i / 2)) * COLUMNS + 2 * thread + i % 2
+        };
+        let in_c = of_lanes(counts[2], &|i, group, thread| c[at(i, group, thread)]);
+
+        let mut machine = Machine::new(&double_ptx(rows, k, counts));
+        let [p, q, r] = [in_a, in_b, in_c].map(|values| machine.buffer(&values));
+        let out = machine.out::<f64>(rows * COLUMNS);
+        machine.run("k", 1, LANES as u32, params![out, p, q, r]);
+        let actual = machine.read::<f64>(out, rows * COLUMNS);
+        let expected = of_lanes(counts[2], &|i, group, thread| {
+            let index = at(i, group, thread);
+            let (row, column) = (index / COLUMNS, index % COLUMNS);
+            (0..k).fold(c[index], |sum, n| {
+                a[row * k + n].mul_add(b[n * COLUMNS + column], sum)
+            })
+        });
+        let mut numbers = 0;
+        for (actual, expected) in actual.iter().zip(&expected) {
+            assert!(
+                actual.to_bits() == expected.to_bits() || actual.is_nan() && expected.is_nan(),
+                "m{rows}n8k{k}: {actual} instead of {expected}"
+            );
+            numbers += u32::from(expected.is_finite());
+        }
+        assert!(numbers > 0);
+    }
+}
+
+/// Returns a kernel that loads the registers of each lane from `a`, `b` and `c`, multiplies and stores the result to `p`.
+fn double_ptx(rows: usize, k: usize, [first, second, results]: [usize; 3]) -> String {
+    let mut body = String::from(".reg .f64 %a<8>, %b<4>, %c<4>, %e<4>; .reg .u64 %q<4>; .reg .u32 %l;\nmov.u32 %l, %tid.x;\n");
+    let list = |name: &str, count: usize| {
+        let names: Vec<String> = (0..count).map(|i| format!("%{name}{i}")).collect();
+        format!("{{{}}}", names.join(", "))
+    };
+    for (n, (name, count)) in [("a", first), ("b", second), ("c", results), ("p", results)]
+        .into_iter()
+        .enumerate()
+    {
+        let _ = writeln!(body, "ld.param.u64 %q{n}, [{name}]; mad.wide.u32 %q{n}, %l, {}, %q{n};", 8 * count);
+        if name != "p" {
+            for i in 0..count {
+                let _ = writeln!(body, "ld.global.f64 %{name}{i}, [%q{n}+{}];", 8 * i);
+            }
+        }
+    }
+    let [a, b, c, d] = [("a", first), ("b", second), ("c", results), ("e", results)]
+        .map(|(name, count)| list(name, count));
+    let _ = writeln!(
+        body,
+        "mma.sync.aligned.m{rows}n8k{k}.row.col.f64.f64.f64.f64 {d}, {a}, {b}, {c};"
+    );
+    for i in 0..results {
+        let _ = writeln!(body, "st.global.f64 [%q3+{}], %e{i};", 8 * i);
+    }
+    let parameters = ".param .u64 p, .param .u64 a, .param .u64 b, .param .u64 c";
+    for_hopper(&module_of("", &body).replace(".param .u64 p", parameters))
+}

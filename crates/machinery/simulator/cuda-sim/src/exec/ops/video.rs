@@ -118,7 +118,7 @@ impl VideoForm {
         }
     }
 
-    /// Returns the result for one lane's operands. (All forms are compared with an H200, driver 580.159.04.)
+    /// Returns the result for one lane's operands.
     pub fn apply(self, a: u32, b: u32, c: u32) -> u32 {
         let bits = 32 / self.elements;
         let element = |word: u32, n: u32, signed: bool| {

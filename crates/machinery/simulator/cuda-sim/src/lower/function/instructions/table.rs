@@ -235,6 +235,9 @@ fn arrival_requirements(modifiers: &[&str]) -> Requirements {
 
 /// Returns the requirements of a matrix multiplication from its shape and element types.
 fn mma_requirements(modifiers: &[&str]) -> Requirements {
+    if modifiers.contains(&"f64") && !modifiers.contains(&"m8n8k4") {
+        return ptx(7, 8).sm(90);
+    }
     modifiers
         .iter()
         .map(|modifier| match *modifier {
