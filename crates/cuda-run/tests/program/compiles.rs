@@ -85,7 +85,10 @@ pub fn nvcc_dialect() -> Result<(), Failed> {
     let run = workspace.run(&["--check", "--quiet", "nvcc.cu"]);
     let warning = "nvcc.cu:24:21: warning: the constructor of `cells` never runs";
     run.assert_exit(0, &[warning])?;
-    assert_eq!(run.stdout, "forms: right\nnewer PTX: right\nreferences: right\n");
+    assert_eq!(
+        run.stdout,
+        "forms: right\nnewer PTX: right\nreferences: right\n"
+    );
     assert_eq!(run.stderr.matches(warning).count(), 1, "{run:#?}");
     // A program may have its own type of this name.
     workspace.write(

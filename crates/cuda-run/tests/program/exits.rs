@@ -54,7 +54,11 @@ pub fn exceptions_and_loaded_driver() -> Result<(), Failed> {
         "throws.cpp",
         "#include <stdexcept>\nint main() { throw std::runtime_error(\"main.cu:7: no memory\"); }\n",
     );
-    let text = ["std::runtime_error", "main.cu:7: no memory", "killed by signal 6"];
+    let text = [
+        "std::runtime_error",
+        "main.cu:7: no memory",
+        "killed by signal 6",
+    ];
     workspace.run(&["throws.cpp"]).assert_exit(134, &text)?;
     workspace.write(
         "loads.cpp",

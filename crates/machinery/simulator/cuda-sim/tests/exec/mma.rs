@@ -417,7 +417,8 @@ fn wgmma_sums_match_an_h200() {
 
 /// Returns double number `n`: of any size within 2^±20, sometimes infinite or NaN.
 fn double(n: usize) -> f64 {
-    let bits = u64::from(random_bits(2 * n as u64)) << 32 | u64::from(random_bits(2 * n as u64 + 1));
+    let bits =
+        u64::from(random_bits(2 * n as u64)) << 32 | u64::from(random_bits(2 * n as u64 + 1));
     match bits % 97 {
         0 => f64::NAN,
         1 => f64::INFINITY,
@@ -429,20 +430,27 @@ fn double(n: usize) -> f64 {
 #[test]
 fn mma_of_doubles_adds_in_order() {
     for (rows, k) in [(8, 4), (16, 4), (16, 8), (16, 16)] {
-        let counts = [rows * k / LANES, k * COLUMNS / LANES, rows * COLUMNS / LANES];
+        let counts = [
+            rows * k / LANES,
+            k * COLUMNS / LANES,
+            rows * COLUMNS / LANES,
+        ];
         let [a, b, c]: [Vec<f64>; 3] = [(0, rows * k), (1000, k * COLUMNS), (2000, rows * COLUMNS)]
             .map(|(first, count)| (first..first + count).map(double).collect());
         // The figures of PTX ISA section 9.7.14.5: the registers of a lane, one after the other.
         let of_lanes = |count: usize, element: &dyn Fn(usize, usize, usize) -> f64| -> Vec<f64> {
             let of_lane = |lane: usize| (0..count).map(move |i| (i, lane / 4, lane % 4));
             let all = (0..LANES).flat_map(of_lane);
-            all.map(|(i, group, thread)| element(i, group, thread)).collect()
+            all.map(|(i, group, thread)| element(i, group, thread))
+                .collect()
         };
         let groups = rows / 8;
         let in_a = of_lanes(counts[0], &|i, group, thread| {
             a[(group + 8 * (i % groups)) * k + thread + 4 * (i / groups)]
         });
-        let in_b = of_lanes(counts[1], &|i, group, thread| b[(thread + 4 * i) * COLUMNS + group]);
+        let in_b = of_lanes(counts[1], &|i, group, thread| {
+            b[(thread + 4 * i) * COLUMNS + group]
+        });
         let at = |i: usize, group: usize, thread: usize| {
             (group + 8 * (i / 2)) * COLUMNS + 2 * thread + i % 2
         };
@@ -474,7 +482,9 @@ fn mma_of_doubles_adds_in_order() {
 
 /// Returns a kernel that loads the registers of each lane from `a`, `b` and `c`, multiplies and stores the result to `p`.
 fn double_ptx(rows: usize, k: usize, [first, second, results]: [usize; 3]) -> String {
-    let mut body = String::from(".reg .f64 %a<8>, %b<4>, %c<4>, %e<4>; .reg .u64 %q<4>; .reg .u32 %l;\nmov.u32 %l, %tid.x;\n");
+    let mut body = String::from(
+        ".reg .f64 %a<8>, %b<4>, %c<4>, %e<4>; .reg .u64 %q<4>; .reg .u32 %l;\nmov.u32 %l, %tid.x;\n",
+    );
     let list = |name: &str, count: usize| {
         let names: Vec<String> = (0..count).map(|i| format!("%{name}{i}")).collect();
         format!("{{{}}}", names.join(", "))
@@ -483,7 +493,11 @@ fn double_ptx(rows: usize, k: usize, [first, second, results]: [usize; 3]) -> St
         .into_iter()
         .enumerate()
     {
-        let _ = writeln!(body, "ld.param.u64 %q{n}, [{name}]; mad.wide.u32 %q{n}, %l, {}, %q{n};", 8 * count);
+        let _ = writeln!(
+            body,
+            "ld.param.u64 %q{n}, [{name}]; mad.wide.u32 %q{n}, %l, {}, %q{n};",
+            8 * count
+        );
         if name != "p" {
             for i in 0..count {
                 let _ = writeln!(body, "ld.global.f64 %{name}{i}, [%q{n}+{}];", 8 * i);

@@ -203,16 +203,56 @@ mod tests {
         };
         use VideoOperation::{AbsDiff, Add, Average, GreaterEqual, Max, Sub};
         for (form, [a, b, c], expected) in [
-            (form(Add, 4, false, false, false), [0x01ff_7f80, 0x0101_0180, 9], 0x0200_8000),
-            (form(Add, 4, false, true, false), [0x01ff_7f80, 0x0101_0180, 9], 0x02ff_80ff),
-            (form(Add, 4, true, true, false), [0x01ff_7f80, 0x0101_0180, 9], 0x0200_7f80),
-            (form(Sub, 2, true, true, false), [0x8000_0005, 0x0001_0007, 9], 0x8000_fffe),
-            (form(AbsDiff, 4, false, false, true), [0x0403_0201, 0x0005_0000, 3], 12),
-            (form(AbsDiff, 2, true, false, true), [0xffff_0001, 0x0001_ffff, 0], 4),
-            (form(Average, 4, true, false, false), [0x01ff_fe02, 0x02fe_fd02, 0], 0x02ff_fe02),
-            (form(Max, 2, false, false, false), [0x8000_0001, 0x7fff_0002, 0], 0x8000_0002),
-            (form(GreaterEqual, 4, false, false, false), [0x0102_0304, 0x0201_0304, 0], 0x0001_0101),
-            (form(GreaterEqual, 4, false, false, true), [0x0102_0304, 0x0201_0304, 7], 10),
+            (
+                form(Add, 4, false, false, false),
+                [0x01ff_7f80, 0x0101_0180, 9],
+                0x0200_8000,
+            ),
+            (
+                form(Add, 4, false, true, false),
+                [0x01ff_7f80, 0x0101_0180, 9],
+                0x02ff_80ff,
+            ),
+            (
+                form(Add, 4, true, true, false),
+                [0x01ff_7f80, 0x0101_0180, 9],
+                0x0200_7f80,
+            ),
+            (
+                form(Sub, 2, true, true, false),
+                [0x8000_0005, 0x0001_0007, 9],
+                0x8000_fffe,
+            ),
+            (
+                form(AbsDiff, 4, false, false, true),
+                [0x0403_0201, 0x0005_0000, 3],
+                12,
+            ),
+            (
+                form(AbsDiff, 2, true, false, true),
+                [0xffff_0001, 0x0001_ffff, 0],
+                4,
+            ),
+            (
+                form(Average, 4, true, false, false),
+                [0x01ff_fe02, 0x02fe_fd02, 0],
+                0x02ff_fe02,
+            ),
+            (
+                form(Max, 2, false, false, false),
+                [0x8000_0001, 0x7fff_0002, 0],
+                0x8000_0002,
+            ),
+            (
+                form(GreaterEqual, 4, false, false, false),
+                [0x0102_0304, 0x0201_0304, 0],
+                0x0001_0101,
+            ),
+            (
+                form(GreaterEqual, 4, false, false, true),
+                [0x0102_0304, 0x0201_0304, 7],
+                10,
+            ),
         ] {
             assert_eq!(form.apply(a, b, c), expected, "{form:?}");
         }

@@ -10,8 +10,8 @@ mod tests;
 pub mod warpgroup;
 
 use super::cpu::Cpu;
-use super::sm::{Handler, Inst, Next, Sm};
 use super::ops::rounding::pass_nan;
+use super::sm::{Handler, Inst, Next, Sm};
 use super::sync::converge;
 use crate::check::FaultKind;
 use crate::lanes::{FULL, LANES};

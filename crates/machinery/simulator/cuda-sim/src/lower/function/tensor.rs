@@ -268,11 +268,17 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// Lowers a SIMD video instruction, such as `vadd4.u32.u32.u32.sat d, a, b, c`. Masks of the result and selections
     /// of the sources' elements are not simulated.
     pub fn video(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (name, elements) = instruction.mnemonic.split_at(instruction.mnemonic.len() - 1);
+        let (name, elements) = instruction
+            .mnemonic
+            .split_at(instruction.mnemonic.len() - 1);
         let modifiers = Modifiers::new(&instruction.modifiers, instruction.operands.len());
         let comparison = modifiers.one_of(&["eq", "ne", "lt", "le", "gt", "ge"]);
         let [saturates, accumulates] = ["sat", "add"].map(|modifier| modifiers.has(modifier));
-        let types = || modifiers.ty_among(&[Type::U32, Type::S32]).map(Type::is_signed);
+        let types = || {
+            modifiers
+                .ty_among(&[Type::U32, Type::S32])
+                .map(Type::is_signed)
+        };
         let signed = match name {
             "vset" => types().and_then(|a| Ok([false, a, types()?])),
             _ => types().and_then(|d| Ok([d, types()?, types()?])),
