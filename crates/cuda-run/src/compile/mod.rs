@@ -8,7 +8,6 @@ pub mod cache;
 mod dialect;
 mod link;
 mod pass;
-mod undefined;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -232,7 +231,7 @@ impl<'a> Compiler<'a> {
         for module in modules {
             let text = fs::read_to_string(module)
                 .with_context(|| format!("cannot read {}", module.display()))?;
-            undefined.extend(undefined::undefined(&text));
+            undefined.extend(link::undefined(&text));
         }
         if undefined.is_empty() {
             return Ok(());

@@ -12,7 +12,6 @@ pub mod functions;
 pub mod half;
 pub mod integer;
 pub mod pairs;
-mod relation;
 pub mod rounding;
 mod value;
 pub mod video;
