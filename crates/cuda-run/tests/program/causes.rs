@@ -768,3 +768,78 @@ pub fn used_input() -> Result<(), Failed> {
          }\n";
     check_input("unused", body, &["no findings"])
 }
+
+/// Kernels that read next to atomics or to stores of other threads. Each has 4 blocks of 256 threads and gets 256 zeros.
+const RACING_KERNELS: &str = "__device__ float add(float *p, float x) {\n\
+         int *bits = (int *)p, old = *bits, assumed;\n\
+         do {\n\
+             assumed = old;\n\
+             old = atomicCAS(bits, assumed, __float_as_int(x + __int_as_float(assumed)));\n\
+         } while (assumed != old);\n\
+         return __int_as_float(old);\n\
+     }\n\
+     __global__ void k(int *p) {\n\
+         __shared__ int bins[256];\n\
+         int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;\n\
+         bins[t] = 0;\n";
+
+pub fn races_with_atomics() -> Result<(), Failed> {
+    let launch = |body: &str| {
+        format!(
+            "{RACING_KERNELS}{body}}}\n\
+             int main() {{\n\
+                 int *p;\n\
+                 cudaMalloc(&p, 1024); cudaMemset(p, 0, 1024);\n\
+                 k<<<4, 256>>>(p);\n\
+                 cudaDeviceSynchronize(); cudaFree(p);\n\
+             }}\n"
+        )
+    };
+    for correct in [
+        "add((float *)p, 1);",
+        "if (i > *p) atomicMax(p, i);",
+        "atomicAdd(p, 1); while (*(volatile int *)p < 0);",
+        "__syncthreads(); add((float *)&bins[t % 8], 1); __syncthreads(); if (bins[0]) *p = 1;",
+        "__syncthreads(); if (t > bins[0]) atomicMax(&bins[0], t);",
+    ] {
+        check_silent(&launch(correct))?;
+    }
+    for (body, texts) in [
+        (
+            "atomicAdd(&bins[i * 7 % 256], 1);\n",
+            &[
+                "cause.cu:13",
+                "updates atomically at cause.cu:13",
+                "a missing `__syncthreads()` between the two lines",
+            ][..],
+        ),
+        (
+            "__syncthreads();\natomicAdd(&bins[0], 1);\n__syncwarp();\nif (bins[0] > 9) p[t] = 1;\n",
+            &[
+                "reads at cause.cu:16",
+                "updates atomically at cause.cu:14",
+                "a missing `__syncthreads()` between the two lines",
+            ],
+        ),
+        (
+            "if (t > 0 && t < 255) p[t] = p[t - 1] + p[t + 1] + i;\n",
+            &[
+                "error: race: data race between blocks",
+                "blocks run in any order",
+            ],
+        ),
+    ] {
+        check(&launch(body), texts)?;
+    }
+    // Intended in some programs.
+    for (body, text) in [
+        (
+            "int old = *p;\natomicAdd(p, 1);\nbins[t] = old;\n__syncthreads();\nif (bins[0] == -1) *p = 1;",
+            "may be out of date",
+        ),
+        ("if (p[i % 8] == 0) p[i % 8] = 1;\n", "a flag or a level"),
+    ] {
+        check_with_exit(0, &launch(body), &["warning: race", text])?;
+    }
+    Ok(())
+}

@@ -103,6 +103,7 @@ fn main() -> ExitCode {
             "managed variables are an error with advice" => compiles::managed_variables,
             "several extern arrays in shared memory are reported" => causes::extern_arrays,
             "reads of memory that was set byte by byte are reported" => causes::byte_fills,
+            "races with atomics and flags are told apart" => causes::races_with_atomics,
             "races between streams name both calls" => streams::races,
             "accesses of the host to memory in use" => streams::host_accesses,
             "ordered streams are not reported" => streams::ordered_streams,
