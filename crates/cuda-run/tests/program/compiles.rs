@@ -186,7 +186,7 @@ pub fn managed_variables() -> Result<(), Failed> {
         1,
         &[
             "managed.cu:2:23: error: ",
-            "managed.cu:3:28: error: ",
+            "managed.cu:3:29: error: ",
             reason,
         ],
     )?;

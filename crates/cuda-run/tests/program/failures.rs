@@ -189,7 +189,7 @@ pub fn repeated_frees() -> Result<(), Failed> {
         "is the 16-byte allocation `h` at frees.cu:8 (`cudaMallocHost`), which another function frees",
         "(invalid argument) 2 times, and the program ignored it\n  at frees.cu:13\n  0x1000000100200 was the 800-byte \
          allocation `q` at frees.cu:6 (`cudaMalloc`), which has been freed already at frees.cu:11",
-        "The checks are incomplete: 5 calls failed, see below.",
+        ": 5 calls failed, see below.",
         "Failed calls: 5.",
     ];
     workspace

@@ -192,7 +192,10 @@ impl Checker {
         }
         let Lanes { at, mask, bytes } = lanes;
         let inside = |at: u64| at < size && size - at >= bytes;
+        // A compiler loads the padding of a structure that it keeps in registers from memory that nothing writes.
+        let is_narrow = current.access.element.bytes < 4;
         let loaded = events.loaded(current.site).filter(|_| current.reads);
+        let only_copies = is_narrow && loaded.is_some_and(|loaded| loaded.used == 0);
         if let (false, Some(loaded)) = (shadow.copied.is_empty(), loaded) {
             shadow.copied.overwrite(current.warp, mask, loaded);
         }
@@ -200,7 +203,8 @@ impl Checker {
             let (warp, at) = (current.warp, at.of(lane));
             // A read is fine if any of its bytes are initialized: structures with padding are copied as a
             // whole.
-            if current.reads && !shadow.local.is_any_written(warp, lane, at, bytes) {
+            let is_missing = || !shadow.local.is_any_written(warp, lane, at, bytes);
+            if current.reads && !only_copies && is_missing() {
                 let mut reads = vec![DeferredRead {
                     site: current.site,
                     thread: current.thread(lane),

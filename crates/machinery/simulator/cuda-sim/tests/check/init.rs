@@ -201,6 +201,9 @@ fn padding_may_be_copied() {
         ld.shared.v2.u64 {%d3, %d4}, [%d5]; st.global.v2.u64 [%d2], {%d3, %d4};",
         "st.local.u32 [%d6], %t; ld.local.u64 %d3, [%d6+8]; ld.local.u64 %d4, [%d6];
         st.global.u64 [%d2], %d3; st.global.u64 [%d2+8], %d4;",
+        // A byte of a loop, and a byte of a structure that the compiler keeps in registers.
+        "add.u64 %d7, %d1, 14; ld.global.u8 %h1, [%d7]; st.global.u8 [%d2+14], %h1;",
+        "ld.local.u8 %h1, [%d6]; st.global.u8 [%d2], %h1;",
     ] {
         move_structures(MEMBERS, body).none();
     }

@@ -232,17 +232,20 @@ pub fn moved_bytes(insts: &[IrInst], registers: &[RegisterInfo]) -> Vec<Option<M
                 };
                 let used = inst.defs.iter().enumerate().map(element);
                 let used = used.fold(0, |all, used| all | used);
-                let (start, end) = (inst.imm as i64, inst.imm as i64 + i64::from(access.bytes));
+                let start = inst.imm as i64;
+                let end = start.saturating_add(access.bytes.into());
                 let ranges = &records[&inst.operands[access.address]];
-                let record = ranges
-                    .iter()
-                    .find(|range| range.0 <= start && end <= range.1);
-                let &(from, to) = record.unwrap_or(&(start, end));
+                // The ranges are sorted, and one of them contains these bytes.
+                let after = ranges.partition_point(|range| range.0 <= start);
+                let (from, to) = ranges[after - 1];
+                // A loop that copies byte by byte uses another address for each byte of a structure.
+                let margin = if bytes == 1 && used == 0 { 15 } else { 0 };
+                let limited = |bytes: i64| bytes.clamp(margin, MAX_STRUCTURE) as u32;
                 (used != all).then(|| {
                     MovedBytes::Loaded(LoadedBytes {
                         used,
-                        before: (start - from) as u32,
-                        after: (to - end) as u32,
+                        before: limited(start - from),
+                        after: limited(to - end),
                         registers: MovedRegisters::new(bytes, inst.defs.iter().map(|def| def.0)),
                     })
                 })
@@ -265,6 +268,9 @@ pub fn moved_bytes(insts: &[IrInst], registers: &[RegisterInfo]) -> Vec<Option<M
     }
     moved
 }
+
+/// The maximum number of bytes before and after those of a load that count as the same structure.
+const MAX_STRUCTURE: i64 = 128;
 
 /// The maximum number of moves between a load and a store of the same bytes.
 const MAX_MOVES: usize = 4;
