@@ -320,6 +320,20 @@ fn kernels_that_synchronize_with_the_host_are_not_reported() {
 }
 
 #[test]
+fn host_functions_follow_the_operations_before_them() {
+    extern "C" fn touch(memory: *mut std::ffi::c_void) {
+        write(memory.cast(), 0, read(memory.cast(), 0) + 1);
+    }
+    let correct = findings_of(|program| {
+        program.read_back();
+        calls! { cuLaunchHostFunc(program.h_stream, Some(touch), program.locked.cast()); }
+        program.send(BYTES);
+        program.wait();
+    });
+    assert_eq!(correct, []);
+}
+
+#[test]
 fn waits_for_other_work_are_reported() {
     let stream = findings_of(|program| {
         program.read_back();

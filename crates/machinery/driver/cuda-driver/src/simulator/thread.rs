@@ -139,10 +139,13 @@ pub fn exchange_capture_mode(mode: Mode) -> Mode {
 
 /// Returns true if this thread executes a stream operation.
 pub fn is_executing() -> bool {
-    // A thread that ends executes none.
-    THREAD
-        .try_with(|thread| thread.executing.get())
-        .unwrap_or(false)
+    THREAD.with(|thread| thread.executing.get())
+}
+
+/// Returns true if accesses of this thread to memory in use are checked: not those of operations, nor of a stream's host
+/// functions, which precede the operations that follow them in the stream.
+pub fn is_checked() -> bool {
+    THREAD.with(|thread| !thread.executing.get() && !thread.in_callback.get())
 }
 
 /// Records that this thread starts or ends the execution of a stream operation.

@@ -278,7 +278,7 @@ fn on_access_violation(address: u64, context: *mut c_void) -> bool {
         }
         return is_stepped;
     }
-    if !thread::is_executing() {
+    if thread::is_checked() {
         record(
             address..address + 1,
             is_write(context),
@@ -527,7 +527,7 @@ mod system_calls {
     ) -> usize {
         let start = memory.addr() as u64;
         let is_guarded = GUARD.installed.is_completed()
-            && !thread::is_executing()
+            && thread::is_checked()
             && open(start..start.saturating_add(bytes as u64));
         let accessed = call();
         if is_guarded && accessed as isize > 0 {
