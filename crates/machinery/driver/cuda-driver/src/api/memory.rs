@@ -181,7 +181,7 @@ pub fn free_async(address: CUdeviceptr, h_stream: Stream) -> CallResult {
     let exists = driver.owner(address).is_some() || SIMULATOR.graph_memory.is_reserved(address);
     if SIMULATOR.queue.has_pending_free(address) {
         let pending = driver.allocation_record(address);
-        let reason = pending.map(|allocation| Reason::FreedBefore(address, allocation));
+        let reason = pending.map(|allocation| Reason::FreedBefore(address, Box::new(allocation)));
         let reason = reason.unwrap_or(Reason::NotAnAllocation(address));
         return Err(CudaError::InvalidValue.because(reason).into());
     }

@@ -91,16 +91,16 @@ sentences! {
              (elements * sizeof)";
         ArrayBounds => "the copy exceeds the cudaArray; offsets and widths are in bytes, heights in rows";
         /// An allocation to free that has been freed before.
-        FreedBefore(address: u64, allocation: AllocationRecord) =>
+        FreedBefore(address: u64, allocation: Box<AllocationRecord>) =>
             "{address:#x} was {allocation}, which has been freed already: free each allocation once";
         /// The line that has freed it.
-        FreedBeforeAt(address: u64, allocation: AllocationRecord, line: CallSite) =>
+        FreedBeforeAt(address: u64, allocation: Box<AllocationRecord>, line: CallSite) =>
             "{address:#x} was {allocation}, which has been freed already at {line}: free each allocation once";
         /// An address to free that is inside an allocation.
-        FreedInside(address: u64, byte: u64, allocation: AllocationRecord) =>
+        FreedInside(address: u64, byte: u64, allocation: Box<AllocationRecord>) =>
             "{address:#x} is byte {byte} of {allocation}: pass the pointer to its start";
         /// An allocation that another function frees.
-        OtherFree(address: u64, allocation: AllocationRecord) =>
+        OtherFree(address: u64, allocation: Box<AllocationRecord>) =>
             "{address:#x} is {allocation}, which another function frees: cudaFree after cudaMalloc and cudaMallocManaged, \
              cudaFreeHost after cudaMallocHost and cudaHostAlloc";
         /// An address to free that no live allocation starts with.

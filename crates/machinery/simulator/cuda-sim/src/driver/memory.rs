@@ -177,13 +177,13 @@ impl Driver {
     pub fn not_freeable(&self, address: u64) -> CudaError {
         let reason = match self.global.record(address) {
             Some(allocation) if allocation.base < address => {
-                Reason::FreedInside(address, address - allocation.base, allocation)
+                Reason::FreedInside(address, address - allocation.base, Box::new(allocation))
             }
-            Some(allocation) => Reason::OtherFree(address, allocation),
+            Some(allocation) => Reason::OtherFree(address, Box::new(allocation)),
             None => match self.global.freed_with_line(address) {
                 Some((allocation, line)) if allocation.base == address => match line {
-                    Some(line) => Reason::FreedBeforeAt(address, allocation, line),
-                    None => Reason::FreedBefore(address, allocation),
+                    Some(line) => Reason::FreedBeforeAt(address, Box::new(allocation), line),
+                    None => Reason::FreedBefore(address, Box::new(allocation)),
                 },
                 _ => Reason::NotAnAllocation(address),
             },
