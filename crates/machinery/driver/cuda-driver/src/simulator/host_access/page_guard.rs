@@ -545,8 +545,8 @@ mod system_calls {
             pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
                 static NEXT: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
                 let function = next(&NEXT, concat!(stringify!($name), "\0"));
-                // SAFETY: the C library's function of this name has this type.
                 let function: unsafe extern "C" fn($($type),*) -> $result =
+                    // SAFETY: the C library's function of this name has this type.
                     unsafe { std::mem::transmute(function) };
                 let mut result: $result = 0;
                 access($memory.cast(), $bytes, $writes, || {
@@ -600,8 +600,8 @@ mod system_calls {
             pub unsafe extern "C" fn $name(file: c_int, parts: *const iovec, count: c_int) -> ssize_t {
                 static NEXT: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
                 let function = next(&NEXT, concat!(stringify!($name), "\0"));
-                // SAFETY: the C library's function of this name has this type.
                 let function: unsafe extern "C" fn(c_int, *const iovec, c_int) -> ssize_t =
+                    // SAFETY: the C library's function of this name has this type.
                     unsafe { std::mem::transmute(function) };
                 for index in 0..usize::try_from(count).unwrap_or(0) {
                     // SAFETY: there are `count` parts.
