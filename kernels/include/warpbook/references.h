@@ -23,33 +23,45 @@ WARPBOOK_NORMALIZED_VECTORS(ushort)
 #undef WARPBOOK_NORMALIZED_VECTORS
 #undef WARPBOOK_NORMALIZED
 
+// A member of a reference. The host's copy of a variable of the GPU starts as zeros, so it records which members the
+// program has set; the others have the values that the GPU's variable started with.
+template <class T> struct warpbook_setting {
+    T value;
+    bool is_set;
+    __host__ __device__ constexpr warpbook_setting(T value) : value(value), is_set(false) {}
+    warpbook_setting &operator=(T set) {
+        value = set;
+        is_set = true;
+        return *this;
+    }
+    operator T() const { return value; }
+    T or_else(const warpbook_setting &start) const { return is_set ? value : start.value; }
+};
+
 struct textureReference {
     // The bound texture object, or 0.
     cudaTextureObject_t object;
     // The offset in bytes from the object's start to the bound address.
     size_t offset;
     enum cudaTextureReadMode readMode;
-    int normalized;
-    enum cudaTextureFilterMode filterMode;
-    enum cudaTextureAddressMode addressMode[3];
     struct cudaChannelFormatDesc channelDesc;
-    int sRGB;
-    unsigned int maxAnisotropy;
-    enum cudaTextureFilterMode mipmapFilterMode;
-    float mipmapLevelBias;
-    float minMipmapLevelClamp;
-    float maxMipmapLevelClamp;
+    warpbook_setting<int> normalized;
+    warpbook_setting<enum cudaTextureFilterMode> filterMode;
+    warpbook_setting<enum cudaTextureAddressMode> addressMode[3];
+    warpbook_setting<int> sRGB;
+    warpbook_setting<unsigned int> maxAnisotropy;
+    warpbook_setting<enum cudaTextureFilterMode> mipmapFilterMode;
+    warpbook_setting<float> mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
 };
 
 template <class T, int dim = cudaTextureType1D,
           cudaTextureReadMode mode = cudaReadModeElementType>
 struct warpbook_texture : textureReference {
     typedef typename warpbook_fetched<T, mode>::type fetched;
-    __host__ __device__ constexpr warpbook_texture(int normalized = 0,
-                                          cudaTextureFilterMode filter = cudaFilterModePoint,
-                                          cudaTextureAddressMode address = cudaAddressModeClamp,
-                                          cudaChannelFormatDesc channels = {})
-        : textureReference{0, 0, mode, normalized, filter, {address, address, address}, channels,
+    __host__ __device__ constexpr warpbook_texture(
+        int normalized = 0, cudaTextureFilterMode filter = cudaFilterModePoint,
+        cudaTextureAddressMode address = cudaAddressModeClamp, cudaChannelFormatDesc channels = {})
+        : textureReference{0, 0, mode, channels, normalized, filter, {address, address, address},
                            0, 0, cudaFilterModePoint, 0, 0, 0} {}
 };
 
@@ -62,8 +74,9 @@ template <class T = void, int dim = cudaTextureType1D> struct warpbook_surface :
 };
 
 // The start of a memory range and its size, from the driver.
-extern "C" int cuMemGetAddressRange_v2(unsigned long long *base, size_t *size,
-                                       unsigned long long pointer);
+extern "C" int warpbook_address_range(unsigned long long *base, size_t *size,
+                                      unsigned long long pointer)
+    __asm__("cuMemGetAddressRange_v2");
 
 inline cudaError_t cudaUnbindTexture(const textureReference *texref) {
     textureReference *reference = const_cast<textureReference *>(texref);
@@ -74,17 +87,22 @@ inline cudaError_t cudaUnbindTexture(const textureReference *texref) {
 }
 
 inline cudaError_t warpbook_bind(const textureReference *texref, const cudaResourceDesc *resource) {
+    warpbook_texture<int> start;
+    cudaError_t read = cudaMemcpyFromSymbol((textureReference *)&start, (const void *)texref,
+                                            sizeof(textureReference), 0, cudaMemcpyDeviceToHost);
+    if (read != cudaSuccess) return read;
     cudaTextureDesc description = {};
-    for (int axis = 0; axis < 3; axis++) description.addressMode[axis] = texref->addressMode[axis];
-    description.filterMode = texref->filterMode;
-    description.readMode = texref->readMode;
-    description.sRGB = texref->sRGB;
-    description.normalizedCoords = texref->normalized;
-    description.maxAnisotropy = texref->maxAnisotropy;
-    description.mipmapFilterMode = texref->mipmapFilterMode;
-    description.mipmapLevelBias = texref->mipmapLevelBias;
-    description.minMipmapLevelClamp = texref->minMipmapLevelClamp;
-    description.maxMipmapLevelClamp = texref->maxMipmapLevelClamp;
+    for (int axis = 0; axis < 3; axis++)
+        description.addressMode[axis] = texref->addressMode[axis].or_else(start.addressMode[axis]);
+    description.filterMode = texref->filterMode.or_else(start.filterMode);
+    description.readMode = start.readMode;
+    description.sRGB = texref->sRGB.or_else(start.sRGB);
+    description.normalizedCoords = texref->normalized.or_else(start.normalized);
+    description.maxAnisotropy = texref->maxAnisotropy.or_else(start.maxAnisotropy);
+    description.mipmapFilterMode = texref->mipmapFilterMode.or_else(start.mipmapFilterMode);
+    description.mipmapLevelBias = texref->mipmapLevelBias.or_else(start.mipmapLevelBias);
+    description.minMipmapLevelClamp = texref->minMipmapLevelClamp.or_else(start.minMipmapLevelClamp);
+    description.maxMipmapLevelClamp = texref->maxMipmapLevelClamp.or_else(start.maxMipmapLevelClamp);
     cudaTextureObject_t object;
     cudaError_t error = cudaCreateTextureObject(&object, resource, &description, 0);
     if (error != cudaSuccess) return error;
@@ -114,7 +132,7 @@ inline cudaError_t cudaBindTexture(size_t *offset, const textureReference *texre
     // The default size stands for the rest of the allocation.
     unsigned long long base;
     size_t allocated;
-    if (cuMemGetAddressRange_v2(&base, &allocated, (unsigned long long)start) != 0)
+    if (warpbook_address_range(&base, &allocated, (unsigned long long)start) != 0)
         return cudaErrorInvalidValue;
     size_t rest = base + allocated - (unsigned long long)start;
     size += (const char *)devPtr - (const char *)start;

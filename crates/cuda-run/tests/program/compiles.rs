@@ -83,7 +83,7 @@ pub fn deprecated_syntax_is_accepted() -> Result<(), Failed> {
 pub fn nvcc_dialect() -> Result<(), Failed> {
     let workspace = Workspace::new();
     let run = workspace.run(&["--check", "--quiet", "nvcc.cu"]);
-    let warning = "nvcc.cu:24:21: warning: the constructor of `cells` never runs";
+    let warning = "nvcc.cu:23:21: warning: the constructor of `cells` never runs";
     run.assert_exit(0, &[warning])?;
     assert_eq!(
         run.stdout,

@@ -66,7 +66,6 @@ int main() {
     cudaMallocArray(&pixels, &bytes, 4, 2);
     unsigned char rows[2][4] = {{9, 9, 9, 9}, {0, 255, 51, 0}};
     cudaMemcpy2DToArray(pixels, 0, 0, rows, 4, 4, 2, cudaMemcpyHostToDevice);
-    image.addressMode[0] = cudaAddressModeClamp;
     image.filterMode = cudaFilterModePoint;
     cudaBindTextureToArray(image, pixels);
     cudaChannelFormatDesc pairs = cudaCreateChannelDesc<float2>();

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: A data race: a read of data that another thread may not have written yet
+// Says: A data race: a write to data that another thread may not have read yet
 // Does not wait for the other warps before adding the block's sum.
 
 #include "cuda_device.h"

@@ -76,8 +76,10 @@ fn c_functions_catch_panics() {
             "simulated",
             "$crate::api::failure::report_failure(stringify!($name), ",
         ),
-        // The handler of access violations at protected pages.
-        ("page_guard.rs", "on_access_violation", "catch_panic("),
+        // Functions of the C library, and the handler of access violations at protected pages.
+        ("page_guard.rs", "$name", "static NEXT: AtomicPtr<c_void>"),
+        ("page_guard.rs", "$name", "static NEXT: AtomicPtr<c_void>"),
+        ("page_guard.rs", "on_signal", "catch_panic("),
         ("telemetry.rs", "at_exit", "catch_panic("),
     ];
     let functions = c_functions();
@@ -96,8 +98,8 @@ fn c_functions_catch_panics() {
     }
 }
 
-/// Returns the statics and thread-locals of the crate, each with its file and the line before it, outside of
-/// the function table, whose macros generate some for each function.
+/// Returns the statics and thread-locals of the crate, each with its file and the line before it, except for those that
+/// macros generate for each function.
 fn statics() -> Vec<(String, String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
@@ -118,7 +120,9 @@ fn statics() -> Vec<(String, String, String)> {
             let item = visibilities
                 .iter()
                 .find_map(|start| line.strip_prefix(start));
-            if let Some(item) = item {
+            if let Some(item) = item
+                && !previous.contains("$name")
+            {
                 let item = item.split(':').next().unwrap().to_owned();
                 statics.push((name.clone(), item, previous.to_owned()));
             }

@@ -37,6 +37,7 @@ const DEFAULT_TIME_LIMIT: TimeLimit = TimeLimit::Standstill(DEFAULT_TIMEOUT);
 static SELECTION: Selection = Selection {
     backend: OnceLock::new(),
     start_hook: OnceLock::new(),
+    leak_check: Once::new(),
 };
 
 struct Selection {
@@ -44,6 +45,8 @@ struct Selection {
     backend: OnceLock<Result<Backend, Status>>,
     /// The hook that runs before the simulator starts, if one is registered.
     start_hook: OnceLock<OnSimulatorStart>,
+    /// The registration of the check for leaks at exit.
+    leak_check: Once,
 }
 
 /// Returns the backend selected by `cuInit`; `None` before it succeeds.
@@ -162,13 +165,12 @@ fn start_simulator() -> Result<&'static DeviceSpec, Status> {
 /// Reports leaks when the program exits, after exit handlers that are registered later. Only the first call counts; the
 /// start of the simulator is one.
 pub fn check_leaks_at_exit() {
-    static REGISTERED: Once = Once::new();
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> c_int;
     }
     // SAFETY: the signature is that of `atexit` in every C library, and `at_exit` is a static function. If
     // the C library cannot register it, leaks at exit are not reported.
-    REGISTERED.call_once(|| unsafe {
+    SELECTION.leak_check.call_once(|| unsafe {
         atexit(api::telemetry::at_exit);
     });
 }

@@ -50,9 +50,10 @@ pub use graph_memory::make_room;
 pub use graphs::{Difference, DifferenceKind, ExecId, merge_graphs};
 #[cfg(unix)]
 pub use interrupt::defer_final_handler;
-pub use operation::{Body, GraphId, HostFunction, Kernel, Node, NodeId, Pointer, StreamOp};
+pub use operation::{
+    Body, GraphId, HostFunction, Kernel, Node, NodeId, Pointer, StreamOp, WaitTarget,
+};
 pub use pools::{Pool, default_pool};
-pub use queue::WaitTarget;
 pub use tables::{Advice, Hints, Link, Links, Log, ObjectDescriptors};
 pub use telemetry::{Event, FailedCall, Observer, Reports};
 pub use thread::{

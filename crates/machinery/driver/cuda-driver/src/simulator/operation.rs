@@ -6,8 +6,17 @@ use std::ffi::c_void;
 use std::mem::discriminant;
 use std::sync::Arc;
 
-use cuda_sim::driver::{CheckedLaunch, EventId, Memcpy, Memset};
+use cuda_sim::driver::{CheckedLaunch, ContextId, EventId, Memcpy, Memset, StreamId};
 use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
+
+/// The set of operations that a wait covers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum WaitTarget {
+    /// All operations submitted so far.
+    All,
+    Stream(ContextId, StreamId),
+    Event(EventId),
+}
 
 /// One operation.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use cuda_sim::driver::{ContextId, EventId, StreamId};
 use cuda_sim::memory::global::CallSite;
 
 use super::lock;
-use super::operation::{Random, StreamOp};
+use super::operation::{Random, StreamOp, WaitTarget};
 use super::stream_order::Submission;
 
 /// Capacity of the queue; a thread that submits to a full queue executes operations first.
@@ -227,15 +227,6 @@ impl StreamQueue {
     pub fn restart_shuffle(&self) {
         lock(&self.queue).draws = 0;
     }
-}
-
-/// The set of operations that a wait covers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum WaitTarget {
-    /// All operations submitted so far.
-    All,
-    Stream(ContextId, StreamId),
-    Event(EventId),
 }
 
 impl Queue {

@@ -9,9 +9,11 @@
 //! of the host to memory that operations use conflict with the operations that it has submitted and not waited for.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use cuda_sim::check::call_site::Frames;
 use cuda_sim::check::{
     AccessedAs, AllocationAccesses, Bytes, Cause, Checks, Details, Finding, FindingKind,
     HostAction, HostMemory, PendingWork, Severity, StreamAction, StreamName, StreamOperation,
@@ -21,11 +23,19 @@ use cuda_sim::driver::{ContextId, Driver, EventId, StreamId};
 use cuda_sim::exec::Fault;
 use cuda_sim::memory::global::{AllocationRecord, CallSite};
 
-use super::host_access::PageAccess;
 use super::lock;
-use super::operation::{GraphId, StreamOp};
-use super::queue::WaitTarget;
+use super::operation::{GraphId, StreamOp, WaitTarget};
 use crate::names;
+
+/// An access of the host to protected pages.
+#[derive(Clone, Debug)]
+pub struct PageAccess {
+    /// The first address of an instruction's access, or all of a system call's.
+    pub addresses: Range<u64>,
+    pub is_write: bool,
+    /// The addresses of the accessing instruction and its callers, if they are known.
+    pub frames: Frames,
+}
 
 /// The maximum number of executed operations that are remembered. Conflicts with earlier ones go unreported.
 const MAX_HISTORY: usize = 2048;

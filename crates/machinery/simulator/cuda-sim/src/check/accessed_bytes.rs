@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(written.host_conflict(500..573, false), Some((Write, 60)));
         assert_eq!(written.host_conflict(512..572, true), None);
         assert_eq!(written.host_conflict(0..512, true), None);
-        let read = reads(vec![8..16]);
+        let read = reads(std::iter::once(8..16).collect());
         assert_eq!(read.host_conflict(520..521, false), None);
         assert_eq!(read.host_conflict(520..521, true), Some((Read, 8)));
         let addresses: Vec<_> = written.addresses().collect();

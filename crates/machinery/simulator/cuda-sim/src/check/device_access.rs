@@ -5,7 +5,7 @@ use super::accessed_bytes::AccessedAs;
 use super::blocks::BlockAccess;
 use super::cause::Cause;
 use super::checker::{
-    Checker, Lanes, RECENT, Values, WarpAccess, record_uninitialized, remove_padding,
+    Checker, Lanes, RECENT, StoredValues, Values, WarpAccess, record_uninitialized, remove_padding,
     uninitialized_reads,
 };
 use super::details::OutsideTexture;
@@ -41,7 +41,7 @@ impl Checker {
         events: &CheckEvents,
         current: WarpAccess,
         lanes: Lanes,
-        values: Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
+        values: Values<impl StoredValues, impl Fn(u64, usize) -> [u8; 16]>,
     ) {
         if !self.launch.tracks_device {
             return;
@@ -121,7 +121,7 @@ impl Checker {
         current: WarpAccess,
         number: u32,
         (run, bytes): (&LaneRun, u64),
-        stored: &impl Fn(usize) -> [u8; 16],
+        stored: &impl StoredValues,
     ) -> AllocationCheck {
         let Checker {
             launch,
@@ -269,12 +269,7 @@ impl Checker {
 
     /// Applies the release and acquire effects of an ordered access, and records the values that it stores.
     #[cold]
-    fn apply_ordering(
-        &mut self,
-        current: WarpAccess,
-        lanes: Lanes,
-        stored: &impl Fn(usize) -> [u8; 16],
-    ) {
+    fn apply_ordering(&mut self, current: WarpAccess, lanes: Lanes, stored: &impl StoredValues) {
         self.record_stores(current, lanes, stored);
         let releases = current
             .access
@@ -301,7 +296,7 @@ impl Checker {
         events: &CheckEvents,
         (current, lanes): (WarpAccess, Lanes),
         run: &LaneRun,
-        values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
+        values: &Values<impl StoredValues, impl Fn(u64, usize) -> [u8; 16]>,
     ) {
         let Shadow { order, device, .. } = shadow;
         let (shadow_access, bytes) = (current.shadow_access(), lanes.bytes);
@@ -333,7 +328,7 @@ impl Checker {
         current: WarpAccess,
         run: &LaneRun,
         bytes: u64,
-        values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
+        values: &Values<impl StoredValues, impl Fn(u64, usize) -> [u8; 16]>,
     ) {
         let by = SerialAccess {
             block: current.block,
@@ -348,7 +343,7 @@ impl Checker {
                 } else {
                     0
                 };
-            (values.stored)(run.first + nth)[..width] == (values.before)(at, width)[..width]
+            values.stored.bytes(run.first + nth)[..width] == (values.before)(at, width)[..width]
         };
         let mut at = start;
         while at < start + span {

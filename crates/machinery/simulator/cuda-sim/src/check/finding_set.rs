@@ -163,12 +163,15 @@ impl FindingSet {
         }
     }
 
-    /// Records the values that an instruction stores.
+    /// Records the value that all lanes store, or `None` if they store different ones.
     #[inline(always)]
-    pub fn record_stored_values(&mut self, site: u32, values: impl Iterator<Item = [u8; 16]>) {
+    pub fn record_stored_values(&mut self, site: u32, value: impl Fn() -> Option<[u8; 16]>) {
         let state = self.site_mut(site);
         if *state != SiteState::Values {
-            values.for_each(|value| state.store(value));
+            match value() {
+                Some(value) => state.store(value),
+                None => *state = SiteState::Values,
+            }
         }
     }
 

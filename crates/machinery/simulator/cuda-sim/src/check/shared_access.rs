@@ -1,7 +1,9 @@
 //! Checks of accesses to shared memory: initialization, array bounds, and data races.
 
 use super::cause::Cause;
-use super::checker::{Checker, Lanes, Values, WarpAccess, remove_padding, uninitialized_reads};
+use super::checker::{
+    Checker, Lanes, StoredValues, Values, WarpAccess, remove_padding, uninitialized_reads,
+};
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, Occurrence, OtherThread};
 use super::happens_before::HappensBefore;
@@ -31,7 +33,7 @@ impl Checker {
         events: &CheckEvents,
         current: WarpAccess,
         lanes: Lanes,
-        values: Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
+        values: Values<impl StoredValues, impl Fn(u64, usize) -> [u8; 16]>,
     ) {
         let Lanes { at, mask, bytes } = lanes;
         let checks = self.launch.checks;
@@ -168,7 +170,7 @@ impl Checker {
         events: &CheckEvents,
         (current, lanes): (WarpAccess, Lanes),
         Suspect { conflict, evidence }: Suspect,
-        values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
+        values: &Values<impl StoredValues, impl Fn(u64, usize) -> [u8; 16]>,
     ) {
         let Lanes { at, mask, bytes } = lanes;
         let other = conflict.other;
@@ -181,9 +183,9 @@ impl Checker {
         let store = current.access.kind == AccessKind::Store;
         if conflict.other_wrote && store && !conflict.pending {
             let width = bytes as usize;
-            let new = (values.stored)(conflict.lane);
+            let new = values.stored.bytes(conflict.lane);
             let same = if together {
-                (values.stored)(other.lane())[..width] == new[..width]
+                values.stored.bytes(other.lane())[..width] == new[..width]
             } else {
                 (values.before)(address, width)[..width] == new[..width]
             };
@@ -205,18 +207,16 @@ impl Checker {
     }
 
     /// Records the values that an ordered store writes, or a plain one to device memory.
-    pub fn record_stores(
-        &mut self,
-        current: WarpAccess,
-        lanes: Lanes,
-        stored: &impl Fn(usize) -> [u8; 16],
-    ) {
+    pub fn record_stores(&mut self, current: WarpAccess, lanes: Lanes, stored: &impl StoredValues) {
         if matches!(
             current.semantics,
             AccessSemantics::OrderedStore | AccessSemantics::Store
         ) {
-            let values = active(lanes.mask).map(stored);
-            self.findings.record_stored_values(current.site, values);
+            let value = || {
+                let is_uniform = stored.is_uniform(lanes.mask);
+                is_uniform.then(|| stored.bytes(lanes.mask.trailing_zeros() as usize % LANES))
+            };
+            self.findings.record_stored_values(current.site, value);
         }
     }
 
@@ -228,12 +228,12 @@ impl Checker {
         current: WarpAccess,
         run: &LaneRun,
         evidence: Evidence,
-        stored: &impl Fn(usize) -> [u8; 16],
+        stored: &impl StoredValues,
     ) {
         let width = current.access.bytes as usize;
-        let first = stored(run.first);
+        let first = stored.bytes(run.first);
         let mut lanes = run.first + 1..run.first + run.lanes;
-        if let Some(other) = lanes.find(|&lane| stored(lane)[..width] != first[..width]) {
+        if let Some(other) = lanes.find(|&lane| stored.bytes(lane)[..width] != first[..width]) {
             self.record_lane_conflict(current, (other, run.first), evidence);
         }
     }

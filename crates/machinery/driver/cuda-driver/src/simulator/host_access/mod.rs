@@ -22,8 +22,8 @@ use cuda_sim::memory::global::AllocationKind;
 use super::lock;
 use super::operation::StreamOp;
 use super::stream_order::{Submission, accesses_of};
+pub use page_guard::take_page_accesses;
 use page_guard::{PAGE, Pages};
-pub use page_guard::{PageAccess, take_page_accesses};
 
 /// Unprotected memory that a graph will copy from, with a hash of its contents at submission.
 pub struct Source {

@@ -15,20 +15,11 @@ use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 
-use cuda_sim::check::call_site::{self, Frames};
+use cuda_sim::check::call_site;
 
 use crate::log::catch_panic;
+use crate::simulator::stream_order::PageAccess;
 use crate::simulator::{lock, thread};
-
-/// An access to protected pages.
-#[derive(Clone, Debug)]
-pub struct PageAccess {
-    /// The first address of an instruction's access, or all of a system call's.
-    pub addresses: Range<u64>,
-    pub is_write: bool,
-    /// The addresses of the accessing instruction and its callers, if they are known.
-    pub frames: Frames,
-}
 
 /// A range of pages to protect.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +84,8 @@ struct PageGuard {
     step_count: AtomicUsize,
     /// The installation of the handlers.
     installed: Once,
+    /// True if the functions of `system_calls` replace those of the C library.
+    replaces_calls: OnceLock<bool>,
     /// The program's actions for [`SIGNALS`].
     previous_actions: [OnceLock<libc::sigaction>; 3],
 }
@@ -125,6 +118,7 @@ static GUARD: PageGuard = PageGuard {
     }; 16],
     step_count: AtomicUsize::new(0),
     installed: Once::new(),
+    replaces_calls: OnceLock::new(),
     previous_actions: [const { OnceLock::new() }; 3],
 };
 
@@ -229,7 +223,7 @@ pub fn take_page_accesses() -> Vec<PageAccess> {
 /// waits for all earlier operations, after which no page is protected.
 fn protect(start: u64, end: u64, protection: c_int) {
     let bytes = (end - start) as usize;
-    // SAFETY: the pages belong to a live allocation, see above; an access violation is handled by `on_access_violation`.
+    // SAFETY: the pages belong to a live allocation, see above; an access violation is handled by `on_signal`.
     unsafe { libc::mprotect(without_provenance_mut(start as usize), bytes, protection) };
 }
 
@@ -482,8 +476,7 @@ fn run_previous_action(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
 pub fn detects_system_calls() -> bool {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        static IS_REPLACED: OnceLock<bool> = OnceLock::new();
-        *IS_REPLACED.get_or_init(|| {
+        *GUARD.replaces_calls.get_or_init(|| {
             // SAFETY: the name is a C string.
             let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"write".as_ptr()) };
             found.addr() == system_calls::write as *const () as usize

@@ -263,20 +263,20 @@ struct Line {
     busy: AtomicU32,
     /// The blocks that read, and the blocks that write.
     pub users: [Users; 2],
-    values: StoredValues,
+    values: WordValues,
 }
 
 /// Hashes of the values that are stored to a line's 32 words. All stores to a word are compared with the first one, so
-/// that the result does not depend on the order.
+/// that the result does not depend on the order of later ones. (Of two first stores at the same time, one may be missed.)
 #[derive(Default)]
-struct StoredValues {
+struct WordValues {
     /// A mask of the words to which different values were stored.
     differ: AtomicU32,
     /// The hash of each word's first value; 0 before it.
     hashes: [AtomicU8; LINE as usize],
 }
 
-impl StoredValues {
+impl WordValues {
     /// Records stores to `words`.
     #[inline(always)]
     fn record(&self, words: u32, value: impl Fn(u64) -> u32) {
@@ -285,14 +285,12 @@ impl StoredValues {
             // Multiplication spreads the differences of small integers.
             let hash = (value(word as u64).wrapping_mul(0x9e37_79b9) >> 24) as u8 | 1;
             let cell = &self.hashes[word];
-            let first = match cell.load(Ordering::Relaxed) {
-                0 => (cell.compare_exchange(0, hash, Ordering::Relaxed, Ordering::Relaxed))
-                    .err()
-                    .unwrap_or(hash),
-                first => first,
-            };
-            if first != hash {
-                self.differ.fetch_or(1 << word, Ordering::Relaxed);
+            match cell.load(Ordering::Relaxed) {
+                0 => cell.store(hash, Ordering::Relaxed),
+                first if first != hash => {
+                    self.differ.fetch_or(1 << word, Ordering::Relaxed);
+                }
+                _ => {}
             }
         }
     }

@@ -30,6 +30,8 @@ pub struct ShadowAccess {
     pub write: bool,
     /// True for an atomic and for a volatile or otherwise ordered access.
     pub ordered: bool,
+    /// True for an atomic, except for one that only stores. It does not race with others.
+    pub atomic: bool,
 }
 
 /// The shadow state of a block's shared memory, or of its lines of device memory. Each vector has one element
@@ -83,6 +85,7 @@ impl SharedShadow {
                 prior_time: row(),
                 prior: row(),
                 latest: 0,
+                latest_store: 0,
             },
             read_time: row(),
             reader: row(),
@@ -112,7 +115,7 @@ impl SharedShadow {
         self.reads.clear();
         self.pending = false;
         self.last_write = 0;
-        self.ordered.latest = 0;
+        (self.ordered.latest, self.ordered.latest_store) = (0, 0);
     }
 
     /// Enlarges the memory by `bytes` bytes.
@@ -198,6 +201,8 @@ struct OrderedWrites {
     prior: Vec<u32>,
     /// The latest stamp of any ordered write.
     latest: u32,
+    /// The latest stamp of an ordered write other than an atomic.
+    latest_store: u32,
 }
 
 impl OrderedWrites {
@@ -294,6 +299,9 @@ impl SharedShadow {
         let accessor = Accessor::new(access.warp, lane, access.site).0;
         let by = |k: u32| accessor + ((k >> lane_shift) << SITE_BITS);
         if access.ordered {
+            if !access.atomic {
+                self.ordered.latest_store = self.ordered.latest_store.max(stamp);
+            }
             return self.ordered.record(stamp, first, (0..count as u32).map(by));
         }
         self.write_time[range.clone()].fill(stamp);
@@ -429,7 +437,12 @@ impl SharedShadow {
             };
             suspect |= (at >= limit) & (!same | (at == PENDING));
         }
-        if self.ordered.latest >= floor {
+        let latest = if access.atomic {
+            self.ordered.latest_store
+        } else {
+            self.ordered.latest
+        };
+        if latest >= floor {
             let last = self.ordered.last_time[range.clone()].iter();
             let prior = self.ordered.prior_time[range.clone()].iter();
             suspect |= last.chain(prior).any(|&at| at >= floor);

@@ -51,6 +51,7 @@ fn logged_reads_conflict_like_reads_recorded_at_once() {
             site: random(9) as u32,
             write: random(6) == 0,
             ordered: false,
+            atomic: false,
         };
         logged.access(number, &order, access, &run);
         immediate.access(number, &order, access, &run);
@@ -92,6 +93,7 @@ fn reads_beyond_the_logs_capacity_are_recorded() {
         site: 1,
         write,
         ordered: false,
+        atomic: false,
     };
     shadow.access(0, &order, access(0, false), &at(64));
     for number in 1..10_000 {
@@ -112,6 +114,7 @@ fn fast_path_takes_only_valid_initialized_reads() {
         site: 1,
         write: false,
         ordered: false,
+        atomic: false,
     };
     let row = &std::array::from_fn(|lane| 4 * lane as u64);
     let mut takes = |offset, order: &HappensBefore| {
@@ -166,6 +169,7 @@ fn atomics_do_not_hide_plain_writes_and_other_warps_atomics() {
         site,
         write,
         ordered,
+        atomic: write && ordered,
     };
     let (store, atomic) = (access(0, 1, true, false), access(0, 2, true, true));
     let others = |shadow: &mut TestShadow| -> Vec<usize> {

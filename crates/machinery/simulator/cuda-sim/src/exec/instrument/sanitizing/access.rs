@@ -1,7 +1,7 @@
 //! Checks of memory accesses before they are performed.
 
 use super::{check, put_back, run_base, take};
-use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
+use crate::check::checker::{Checker, Lanes, StoredValues, Values, WarpAccess, word_of};
 use crate::check::lane_runs::{Accessor, Addresses, LaneRun};
 use crate::check::semantics::AccessSemantics;
 use crate::check::shadow::Shadow;
@@ -45,37 +45,73 @@ unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (WarpAccess, Addresses<'a>) {
     (current, Addresses { row, offset })
 }
 
-/// Returns the bytes that a lane stores.
-///
-/// # Safety
-/// The requirements of [`Handler`]; the instruction is a store or an exchange.
-#[inline(always)]
-unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] {
-    let mut value = [0; 16];
-    if access.kind.is_atomic() {
-        // SAFETY: operand 2 is a row as wide as the exchanged value.
-        let new = unsafe {
-            match access.bytes {
-                8 => sm.row::<u64>(inst, 2)[lane],
-                _ => sm.row::<u32>(inst, 2)[lane].into(),
-            }
-        };
-        value[..8].copy_from_slice(&new.to_le_bytes());
-        return value;
+/// The registers that a store or an exchange writes to memory. Created only for accesses; read only for these.
+struct StoredRows<'a> {
+    sm: &'a Sm,
+    inst: &'a Inst,
+    access: Access,
+}
+
+impl StoredRows<'_> {
+    /// Returns the row of 32-bit values of a store of one element of 4 bytes.
+    #[inline(always)]
+    fn words(&self) -> Option<&[u32; LANES]> {
+        let is_word = self.access.kind == AccessKind::Store && self.access.bytes == 4;
+        // SAFETY: operand 1 is a row as wide as the element.
+        (is_word && self.inst.arg0 <= 1).then(|| unsafe { self.sm.row::<u32>(self.inst, 1) })
     }
-    let parts = inst.arg0.clamp(1, 4) as usize;
-    let bytes = access.bytes as usize / parts;
-    for (part, value) in value.chunks_exact_mut(bytes).take(parts).enumerate() {
-        // SAFETY: the value rows are as wide as an element, and at least 32 bits.
-        unsafe {
-            let row = match bytes {
-                8 => sm.row::<u64>(inst, 1 + part)[lane],
-                _ => sm.row::<u32>(inst, 1 + part)[lane].into(),
+}
+
+impl StoredValues for StoredRows<'_> {
+    fn bytes(&self, lane: usize) -> [u8; 16] {
+        let StoredRows { sm, inst, access } = *self;
+        let mut value = [0; 16];
+        if access.kind.is_atomic() {
+            // SAFETY: operand 2 is a row as wide as the exchanged value.
+            let new = unsafe {
+                match access.bytes {
+                    8 => sm.row::<u64>(inst, 2)[lane],
+                    _ => sm.row::<u32>(inst, 2)[lane].into(),
+                }
             };
-            value.copy_from_slice(&row.to_le_bytes()[..bytes]);
+            value[..8].copy_from_slice(&new.to_le_bytes());
+            return value;
+        }
+        let parts = inst.arg0.clamp(1, 4) as usize;
+        let bytes = access.bytes as usize / parts;
+        for (part, value) in value.chunks_exact_mut(bytes).take(parts).enumerate() {
+            // SAFETY: the value rows are as wide as an element, and at least 32 bits.
+            unsafe {
+                let row = match bytes {
+                    8 => sm.row::<u64>(inst, 1 + part)[lane],
+                    _ => sm.row::<u32>(inst, 1 + part)[lane].into(),
+                };
+                value.copy_from_slice(&row.to_le_bytes()[..bytes]);
+            }
+        }
+        value
+    }
+
+    #[inline(always)]
+    fn word(&self, lane: usize, at: usize) -> u32 {
+        match self.words() {
+            Some(words) => words[lane],
+            None => word_of(&self.bytes(lane), at),
         }
     }
-    value
+
+    #[inline(always)]
+    fn is_uniform(&self, mask: u32) -> bool {
+        let first = mask.trailing_zeros() as usize % LANES;
+        match self.words() {
+            Some(words) if mask == FULL => words.iter().all(|word| *word == words[0]),
+            Some(words) => active(mask).all(|lane| words[lane] == words[first]),
+            None => {
+                let value = self.bytes(first);
+                active(mask).all(|lane| self.bytes(lane) == value)
+            }
+        }
+    }
 }
 
 /// Checks an access to device memory and performs it.
@@ -134,8 +170,11 @@ unsafe fn check_lanes_shared(
         }
         _ => (mask, current.access.bytes.into()),
     };
-    // SAFETY: the checker calls this only for stores.
-    let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
+    let stored = StoredRows {
+        sm,
+        inst,
+        access: current.access,
+    };
     let before = |at, width| bytes_of(&sm.block.shared, at, width);
     let checked = &sm.grid.program.listing.check_events;
     let lanes = Lanes { at, mask, bytes };
@@ -156,8 +195,11 @@ unsafe fn check_lanes_device(
     at: Addresses,
     mask: u32,
 ) {
-    // SAFETY: the checker calls this only for stores.
-    let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
+    let stored = StoredRows {
+        sm,
+        inst,
+        access: current.access,
+    };
     let before = |at, width| device_bytes(sm, at, width);
     let checked = &sm.grid.program.listing.check_events;
     let bytes = current.access.bytes.into();
