@@ -88,7 +88,7 @@ class thread_group {
 namespace warpbook {
 // Shared memory of tiles larger than a warp: a slot for each warp, and the arrivals of the last tile.
 struct tile_memory {
-    alignas(16) unsigned char slots[32][32];
+    alignas(8) unsigned char slots[32][8];
     unsigned int arrivals;
 };
 } // namespace warpbook

@@ -58,39 +58,6 @@ pub struct Lanes<'a> {
     pub bytes: u64,
 }
 
-/// The values that a store writes. Called only for stores.
-pub trait StoredValues {
-    /// Returns the bytes that a lane stores, padded with zeros.
-    fn bytes(&self, lane: usize) -> [u8; 16];
-
-    /// Returns the bytes that a lane stores from byte `at` on, at most 4, as a number.
-    #[inline(always)]
-    fn word(&self, lane: usize, at: usize) -> u32 {
-        word_of(&self.bytes(lane), at)
-    }
-
-    /// Returns true if all lanes of a mask store the same value.
-    #[inline(always)]
-    fn is_uniform(&self, mask: u32) -> bool {
-        let mut values = active(mask).map(|lane| self.bytes(lane));
-        let first = values.next();
-        values.all(|value| Some(value) == first)
-    }
-}
-
-/// Returns up to 4 bytes from byte `at` on as a number.
-pub fn word_of(bytes: &[u8; 16], at: usize) -> u32 {
-    let word = &bytes[at..];
-    word.first_chunk()
-        .map_or(word[0].into(), |word| u32::from_le_bytes(*word))
-}
-
-impl<F: Fn(usize) -> [u8; 16]> StoredValues for F {
-    fn bytes(&self, lane: usize) -> [u8; 16] {
-        self(lane)
-    }
-}
-
 /// The values before and after an access.
 #[derive(Clone, Copy)]
 pub struct Values<S, B> {

@@ -5,14 +5,14 @@ use super::accessed_bytes::AccessedAs;
 use super::blocks::BlockAccess;
 use super::cause::Cause;
 use super::checker::{
-    Checker, Lanes, RECENT, StoredValues, Values, WarpAccess, record_uninitialized, remove_padding,
+    Checker, Lanes, RECENT, Values, WarpAccess, record_uninitialized, remove_padding,
     uninitialized_reads,
 };
 use super::details::OutsideTexture;
 use super::device_shadow::LINE;
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, NO_SITE, Occurrence, OtherThread};
-use super::lane_runs::{LaneRun, LaneRuns};
+use super::lane_runs::{LaneRun, LaneRuns, StoredValues};
 use super::semantics::{AccessSemantics, RaceRule};
 use super::serial_blocks::{RacyPair, SerialAccess, WORD};
 use super::shadow::{CopiedBytes, DeferredRead, Shadow};

@@ -6,7 +6,6 @@ use super::details::{
     BlockBytes, Bytes, Details, Fill, FillRead, Lanes, NamedArray, OutsideTexture,
 };
 use super::finding::{Finding, FindingKind, OtherAccess, Severity};
-use super::launch_checks::InitializedExtent;
 use super::refined_causes;
 use crate::isa::check_event::{CheckEvent, SharedArray};
 use crate::isa::{AccessKind, Dims, Element, Listing};
@@ -95,6 +94,15 @@ impl SiteState {
             SiteState::OneValue(_) | SiteState::Values => {}
         }
     }
+}
+
+/// The initialized bytes of an allocation.
+#[derive(Debug, Clone, Copy)]
+pub struct InitializedExtent {
+    /// The number of bytes before the first one that is uninitialized.
+    pub prefix: u64,
+    /// The offset after the last byte that is initialized.
+    pub end: u64,
 }
 
 /// The occurrences of one finding.

@@ -1,8 +1,7 @@
 //! The parts of an access: the thread and instruction that perform it, and the runs of adjacent lanes with uniform
 //! or contiguous addresses.
 
-use super::checker::StoredValues;
-use crate::lanes::{LANES, LANES_PER_QUARTER, quarters};
+use crate::lanes::{LANES, LANES_PER_QUARTER, active, quarters};
 
 /// The number of low bits that hold the instruction's address. The bits above hold the thread's index.
 pub const SITE_BITS: u32 = 22;
@@ -37,6 +36,39 @@ impl Accessor {
     /// Returns the low [`SITE_BITS`] bits of the instruction's address.
     pub fn site(self) -> u32 {
         self.0 & ((1 << SITE_BITS) - 1)
+    }
+}
+
+/// The values that a store writes. Called only for stores.
+pub trait StoredValues {
+    /// Returns the bytes that a lane stores, padded with zeros.
+    fn bytes(&self, lane: usize) -> [u8; 16];
+
+    /// Returns the bytes that a lane stores from byte `at` on, at most 4, as a number.
+    #[inline(always)]
+    fn word(&self, lane: usize, at: usize) -> u32 {
+        word_of(&self.bytes(lane), at)
+    }
+
+    /// Returns true if all lanes of a mask store the same value.
+    #[inline(always)]
+    fn is_uniform(&self, mask: u32) -> bool {
+        let mut values = active(mask).map(|lane| self.bytes(lane));
+        let first = values.next();
+        values.all(|value| Some(value) == first)
+    }
+}
+
+/// Returns up to 4 bytes from byte `at` on as a number.
+pub fn word_of(bytes: &[u8; 16], at: usize) -> u32 {
+    let word = &bytes[at..];
+    word.first_chunk()
+        .map_or(word[0].into(), |word| u32::from_le_bytes(*word))
+}
+
+impl<F: Fn(usize) -> [u8; 16]> StoredValues for F {
+    fn bytes(&self, lane: usize) -> [u8; 16] {
+        self(lane)
     }
 }
 

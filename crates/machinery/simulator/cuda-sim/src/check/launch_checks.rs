@@ -6,7 +6,8 @@ use super::cause::Cause;
 use super::device_shadow::DeviceShadow;
 use super::finding::{Finding, FindingKind, Severity};
 use super::finding_set::{
-    Evidence, FindingKey, FindingSet, KernelContext, NO_SITE, Occurrence, OtherThread, SiteState,
+    Evidence, FindingKey, FindingSet, InitializedExtent, KernelContext, NO_SITE, Occurrence,
+    OtherThread, SiteState,
 };
 use super::selection::Checks;
 use super::shadow::Shadow;
@@ -312,15 +313,6 @@ pub struct TrackedAllocation {
     pub is_host_accessible: bool,
     /// The input, of which the launch uses parts. `None` unless the check of unused input is on.
     pub input: Option<Arc<Input>>,
-}
-
-/// The initialized bytes of an allocation.
-#[derive(Debug, Clone, Copy)]
-pub struct InitializedExtent {
-    /// The number of bytes before the first one that is uninitialized.
-    pub prefix: u64,
-    /// The offset after the last byte that is initialized.
-    pub end: u64,
 }
 
 /// The stores of a launch to an allocation.

@@ -1,13 +1,11 @@
 //! Checks of accesses to shared memory: initialization, array bounds, and data races.
 
 use super::cause::Cause;
-use super::checker::{
-    Checker, Lanes, StoredValues, Values, WarpAccess, remove_padding, uninitialized_reads,
-};
+use super::checker::{Checker, Lanes, Values, WarpAccess, remove_padding, uninitialized_reads};
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, Occurrence, OtherThread};
 use super::happens_before::HappensBefore;
-use super::lane_runs::{Accessor, LaneRun, LaneRuns};
+use super::lane_runs::{Accessor, LaneRun, LaneRuns, StoredValues};
 use super::semantics::{AccessSemantics, RaceRule};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING, SharedShadow};

@@ -21,7 +21,7 @@ fn unknown_instructions_name_their_required_capability() {
         r"
         wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1; => 90
         wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 {%r1, %r2}, %d1, %d2, 1, 1, 1; => 90
-        mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1, %d2}, {%d3}, {%d4}, {%d1, %d2}; =>
+        mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32 {%r1, %r2}, {%r3}, {%r4}, {%r1, %r2}; =>
         ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%d1]; =>
         cp.async.bulk.commit_group; => 90
         tcgen05.fence::before_thread_sync; => 100
@@ -55,7 +55,7 @@ fn unknown_instructions_name_their_required_capability() {
 #[test]
 fn instructions_of_the_own_target_need_no_other_target() {
     let ptx = kernel_of(
-        "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1, %d2}, {%d3}, {%d4}, {%d1, %d2};",
+        "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32 {%r1, %r2}, {%r3}, {%r4}, {%r1, %r2};",
     );
     let text = load_error(&ptx).to_string();
     assert!(text.ends_with("is not simulated"), "{text}");

@@ -257,7 +257,7 @@ fn invalid_forms_are_rejected_with_their_line() {
         TF32 {%r1, %r2}, {%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2, %r3, %r4}; => expected a vector of 4 registers, found 2
         TF32 {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%r1, %r2}; => takes 4 operands
         TF32 {%d1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2, %r3, %r4}; => 64 bits wide
-        mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1, %d2}, {%d3}, {%d4}, {%d1, %d2}; => is not simulated
+        mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1, %r2}, {%r3}, {%r4}, {%r1, %r2}; => is not simulated
         mma.sync.aligned.m16n8k8.row.row.f32.tf32.tf32.f32 %r1, %r2, %r3, %r4; => is not simulated
         ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r1, %r2, %r3}, [tile]; => is not simulated
         ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1}, [tile]; => a vector of 2 registers, found 1

@@ -81,7 +81,7 @@ pub fn groups(compiler: &Compiler) {
         let mut expected = vec![
             input[0] * 100 + 64,
             (i / 32) as i32 * 100 + 2,
-            (i % 8) as i32 * 100 + (i / 8) as i32,
+            (i % 8) as i32 * 100 + (i % 32 / 8) as i32,
             tile.iter().sum(),
             *warp.iter().max().unwrap(),
             tile[..=i % 8].iter().sum(),

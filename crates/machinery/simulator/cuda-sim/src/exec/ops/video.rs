@@ -236,7 +236,7 @@ mod tests {
             (
                 form(Average, 4, true, false, false),
                 [0x01ff_fe02, 0x02fe_fd02, 0],
-                0x02ff_fe02,
+                0x02fe_fd02,
             ),
             (
                 form(Max, 2, false, false, false),

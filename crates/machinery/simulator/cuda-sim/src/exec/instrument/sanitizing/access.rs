@@ -1,8 +1,8 @@
 //! Checks of memory accesses before they are performed.
 
 use super::{check, put_back, run_base, take};
-use crate::check::checker::{Checker, Lanes, StoredValues, Values, WarpAccess, word_of};
-use crate::check::lane_runs::{Accessor, Addresses, LaneRun};
+use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
+use crate::check::lane_runs::{Accessor, Addresses, LaneRun, StoredValues, word_of};
 use crate::check::semantics::AccessSemantics;
 use crate::check::shadow::Shadow;
 use crate::exec::cpu::Cpu;

@@ -242,7 +242,9 @@ fn mma_requirements(modifiers: &[&str]) -> Requirements {
         .iter()
         .map(|modifier| match *modifier {
             "m8n8k16" | "m16n8k8" | "s4" | "u4" | "s8" | "u8" | "b1" => ptx(6, 5).sm(75),
-            "m16n8k4" | "m16n8k16" | "m16n8k32" | "bf16" | "tf32" | "f64" => ptx(7, 0).sm(80),
+            "m16n8k4" | "m16n8k16" | "m16n8k32" | "m16n8k64" | "bf16" | "tf32" | "f64" => {
+                ptx(7, 0).sm(80)
+            }
             "e4m3" | "e5m2" => ptx(8, 4).sm(89),
             _ => ptx(6, 0),
         })

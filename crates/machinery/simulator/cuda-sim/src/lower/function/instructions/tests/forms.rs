@@ -224,7 +224,7 @@ fn required_capabilities_match_the_ptx_isa() {
         ("barrier.cluster.arrive", Some(90)),
         ("istypep.texref", Some(30)),
         ("vadd.s32.s32.s32", Some(20)),
-        ("vadd4.s32.s32.s32", Some(30)),
+        ("vadd4.s32.s32.s32", None),
         ("tcgen05.alloc", Some(100)),
         ("frobnicate.u32", None),
         ("cpu.f32", None),
