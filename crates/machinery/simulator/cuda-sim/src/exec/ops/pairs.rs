@@ -1,8 +1,7 @@
 //! Packed pairs in one register: 16-bit integers, comparisons of halves, and single precision. (Arithmetic on
 //! pairs of halves is in `half`.) Source: PTX ISA, sections 9.7.1, 9.7.3, 9.7.5.
 
-use super::compare::{bit, combination, relation};
-use super::form::{Form, FormError, Op, no_such_type};
+use super::form::{Form, FormError, Op, bit, combination, no_such_type, relation};
 use super::half;
 use super::rounding::{
     Mode, Operation, RoundingDirection, canonical, flush as flush_single, flush_rounded,
