@@ -1,5 +1,6 @@
 //! The place in the program from which the calling thread called this library.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -80,7 +81,7 @@ impl Callers {
     fn find(&self, kernel: Option<&str>) -> Option<Call> {
         /// The maximum number of addresses: inlined functions and launch stubs take none or one.
         const MAX: usize = 4;
-        let frames = program_frames();
+        let frames = known_frames();
         let frames = frames
             .into_iter()
             .take(MAX)
@@ -97,24 +98,94 @@ impl Callers {
 /// zeros. It does not allocate.
 #[cfg(unix)]
 fn program_frames() -> Frames {
+    trace_program().0
+}
+
+#[cfg(not(unix))]
+fn program_frames() -> Frames {
+    Frames::default()
+}
+
+/// Same as [`program_frames`], with the addresses in the stack after each of them.
+#[cfg(unix)]
+fn trace_program() -> (Frames, Frames) {
     let own = image(program_frames as fn() -> Frames as usize);
-    let mut frames = Frames::default();
+    let (mut frames, mut stack) = (Frames::default(), Frames::default());
     let mut count = 0;
     backtrace::trace(|frame| {
         let address = frame.ip() as usize;
         if image(address) != own {
-            frames[count] = address;
+            (frames[count], stack[count]) = (address, frame.sp() as usize);
             count += 1;
         } else if count > 0 {
             return false;
         }
         count < frames.len()
     });
+    (frames, stack)
+}
+
+/// The frames of an earlier call of a thread.
+#[cfg(unix)]
+#[derive(Clone, Copy, Default)]
+struct KnownFrames {
+    /// The position in the stack and the function of this library that was called.
+    stack_pointer: usize,
+    function: usize,
+    frames: Frames,
+    stack: Frames,
+}
+
+#[cfg(unix)]
+impl KnownFrames {
+    /// Returns true if all frames have an address in the stack that holds their return address.
+    fn is_in_stack(&self) -> bool {
+        let mut frames = self.frames.iter().zip(self.stack);
+        self.frames[0] != 0
+            && frames.all(|(&frame, stack)| {
+                // SAFETY: the stack of this thread reaches from the pointer beyond this address, as it did when the
+                // frames were found; on other systems than x86-64 the word may hold another value.
+                frame == 0
+                    || unsafe {
+                        std::ptr::with_exposed_provenance::<usize>(stack - size_of::<usize>())
+                            .read()
+                    } == frame
+            })
+    }
+}
+
+/// Same as [`program_frames`]. A call at the same position in the stack as an earlier one, with the same return addresses
+/// there, has the same frames: tracing them takes microseconds.
+#[cfg(unix)]
+#[inline(never)]
+fn known_frames() -> Frames {
+    thread_local! {
+        static KNOWN: Cell<[KnownFrames; 8]> = Cell::default();
+    }
+    let marker = 0_u8;
+    let stack_pointer = (&raw const marker).addr();
+    let function = cuda_driver::current_function().map_or(0, |name| name.as_ptr().addr());
+    let mut known = KNOWN.get();
+    let slot = &mut known[(stack_pointer / 16 + function) % 8];
+    let is_known = (slot.stack_pointer, slot.function) == (stack_pointer, function);
+    if is_known && slot.is_in_stack() {
+        return slot.frames;
+    }
+    let (frames, stack) = trace_program();
+    *slot = KnownFrames {
+        stack_pointer,
+        function,
+        frames,
+        stack,
+    };
+    if slot.is_in_stack() {
+        KNOWN.set(known);
+    }
     frames
 }
 
 #[cfg(not(unix))]
-fn program_frames() -> Frames {
+fn known_frames() -> Frames {
     Frames::default()
 }
 

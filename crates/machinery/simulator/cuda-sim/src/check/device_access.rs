@@ -19,7 +19,7 @@ use super::shadow::{CopiedBytes, DeferredRead, Shadow};
 use super::shared_access::{Suspect, may_race, synchronize};
 use crate::isa::AccessKind;
 use crate::isa::check_event::CheckEvents;
-use crate::lanes::active;
+use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The state of the bytes that some lanes access.
@@ -214,9 +214,15 @@ impl Checker {
                 write: current.writes,
             };
             let word_bytes = shadow.word_bytes();
-            let value = |word: u64| {
-                let at = (word * word_bytes).saturating_sub(offset);
-                run.stored_word(at, bytes, stored)
+            // Each word is one lane's, in the most frequent form.
+            let row = stored.words().filter(|_| run.contiguous && word_bytes == 4);
+            let first_word = (offset / 4).wrapping_sub(run.first as u64);
+            let value = |word: u64| match row {
+                Some(row) => row[word.wrapping_sub(first_word) as usize % LANES],
+                None => {
+                    let at = (word * word_bytes).saturating_sub(offset);
+                    run.stored_word(at, bytes, stored)
+                }
             };
             let is_new = shadow.record(recent_accesses, offset, span, by, value);
             if is_new && !current.writes {

@@ -50,6 +50,12 @@ pub trait StoredValues {
         word_of(&self.bytes(lane), at)
     }
 
+    /// Returns all lanes' values if each stores one element of 4 bytes from a register.
+    #[inline(always)]
+    fn words(&self) -> Option<&[u32; LANES]> {
+        None
+    }
+
     /// Returns true if all lanes of a mask store the same value.
     #[inline(always)]
     fn is_uniform(&self, mask: u32) -> bool {

@@ -13,7 +13,7 @@ use crate::memory::lock;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Words per line.
 const LINE: u64 = 32;
@@ -272,25 +272,51 @@ struct Line {
 struct WordValues {
     /// A mask of the words to which different values were stored.
     differ: AtomicU32,
-    /// The hash of each word's first value; 0 before it.
-    hashes: [AtomicU8; LINE as usize],
+    /// The hash of each word's first value, one byte for each; 0 before it.
+    hashes: [AtomicU64; LINE as usize / 8],
+}
+
+/// The highest bit of each byte.
+const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+
+/// Returns a mask of the bytes that are not zero.
+fn nonzero_bytes(bytes: u64) -> u64 {
+    let high = (((bytes & !HIGH_BITS) + !HIGH_BITS) | bytes) & HIGH_BITS;
+    (high >> 7) * 0xff
 }
 
 impl WordValues {
     /// Records stores to `words`.
     #[inline(always)]
     fn record(&self, words: u32, value: impl Fn(u64) -> u32) {
-        let words = words & !self.differ.load(Ordering::Relaxed);
-        for word in active(words) {
+        if words & !self.differ.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        for (group, cell) in (0u32..).zip(&self.hashes) {
+            let mask = words >> (8 * group) & 0xff;
+            if mask == 0 {
+                continue;
+            }
             // Multiplication spreads the differences of small integers.
-            let hash = (value(word as u64).wrapping_mul(0x9e37_79b9) >> 24) as u8 | 1;
-            let cell = &self.hashes[word];
-            match cell.load(Ordering::Relaxed) {
-                0 => cell.store(hash, Ordering::Relaxed),
-                first if first != hash => {
-                    self.differ.fetch_or(1 << word, Ordering::Relaxed);
-                }
-                _ => {}
+            let hash = |nth: usize| {
+                let word = 8 * u64::from(group) + nth as u64;
+                (value(word).wrapping_mul(0x9e37_79b9) >> 24) as u8 | 1
+            };
+            let hashes = match mask {
+                0xff => std::array::from_fn(hash),
+                _ => std::array::from_fn(|nth| if mask >> nth & 1 == 1 { hash(nth) } else { 0 }),
+            };
+            let (new, old) = (u64::from_le_bytes(hashes), cell.load(Ordering::Relaxed));
+            let known = nonzero_bytes(old);
+            if new & !known != 0 {
+                cell.store(old | new & !known, Ordering::Relaxed);
+            }
+            let differ = nonzero_bytes((old ^ new) & known & nonzero_bytes(new));
+            if differ != 0 {
+                let bytes = (0u32..).zip(differ.to_le_bytes());
+                let differ = bytes.fold(0, |mask, (nth, byte)| mask | u32::from(byte & 1) << nth);
+                self.differ
+                    .fetch_or(differ << (8 * group), Ordering::Relaxed);
             }
         }
     }

@@ -52,16 +52,6 @@ struct StoredRows<'a> {
     access: Access,
 }
 
-impl StoredRows<'_> {
-    /// Returns the row of 32-bit values of a store of one element of 4 bytes.
-    #[inline(always)]
-    fn words(&self) -> Option<&[u32; LANES]> {
-        let is_word = self.access.kind == AccessKind::Store && self.access.bytes == 4;
-        // SAFETY: operand 1 is a row as wide as the element.
-        (is_word && self.inst.arg0 <= 1).then(|| unsafe { self.sm.row::<u32>(self.inst, 1) })
-    }
-}
-
 impl StoredValues for StoredRows<'_> {
     fn bytes(&self, lane: usize) -> [u8; 16] {
         let StoredRows { sm, inst, access } = *self;
@@ -90,6 +80,13 @@ impl StoredValues for StoredRows<'_> {
             }
         }
         value
+    }
+
+    #[inline(always)]
+    fn words(&self) -> Option<&[u32; LANES]> {
+        let is_word = self.access.kind == AccessKind::Store && self.access.bytes == 4;
+        // SAFETY: operand 1 is a row as wide as the element.
+        (is_word && self.inst.arg0 <= 1).then(|| unsafe { self.sm.row::<u32>(self.inst, 1) })
     }
 
     #[inline(always)]
