@@ -1,6 +1,10 @@
 //! The program's own process: loads the compiled library and calls its `main`, or launches a plan.
 
-use std::ffi::{CStr, OsString, c_char, c_int, c_void};
+use std::ffi::OsString;
+#[cfg(target_os = "linux")]
+use std::ffi::{CStr, c_void};
+#[cfg(unix)]
+use std::ffi::{c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::OnceLock;
@@ -141,6 +145,7 @@ fn call_main(flags: &Flags, writer: &EventWriter) -> i32 {
 }
 
 /// The type of a program's `main`.
+#[cfg(unix)]
 type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
 
 /// Calls `main`.
@@ -170,8 +175,24 @@ unsafe extern "C" fn call_program(
     );
 }
 
-/// Replaces `dlopen` in the program, which is linked with `--wrap=dlopen`: NVIDIA's driver is this process, whose own
-/// functions the program must find.
+/// Calls `main`. On these processors, an exception that the program does not catch is reported as Rust's runtime does.
+///
+/// # Safety
+///
+/// The arguments are those of a C program.
+#[cfg(all(unix, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+unsafe fn call_program(
+    count: c_int,
+    arguments: *const *const c_char,
+    environment: *const *const c_char,
+    main: Main,
+) -> c_int {
+    // SAFETY: the arguments are those of a C program.
+    unsafe { main(count, arguments, environment) }
+}
+
+/// Replaces `dlopen` in the program (linked with `--wrap=dlopen`): a program that loads `libcuda.so` itself gets the driver
+/// functions of this process.
 ///
 /// # Safety
 ///
@@ -183,7 +204,9 @@ unsafe extern "C" fn __wrap_dlopen(name: *const c_char, flags: c_int) -> *mut c_
     let is_driver = !name.is_null()
         && unsafe { CStr::from_ptr(name) }
             .to_bytes()
-            .starts_with(b"libcuda.so");
+            .rsplit(|byte| *byte == b'/')
+            .next()
+            .is_some_and(|file| file.starts_with(b"libcuda.so"));
     let name = if is_driver { std::ptr::null() } else { name };
     // SAFETY: these are the caller's arguments, or the name of this process.
     unsafe { libc::dlopen(name, flags) }

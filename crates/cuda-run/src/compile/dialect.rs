@@ -153,8 +153,10 @@ impl Repairs {
     /// Inserts the comma that separates two operands of inline assembly: `"r"(a) "l"(p)`.
     fn insert_comma(&mut self, error: &Message) -> Option<Edit> {
         let (file, text, offset) = self.locate(error)?;
-        let before = text[..offset].trim_end();
-        (text[offset..].starts_with('"') && before.ends_with(')')).then(|| Edit {
+        let before = text[..offset].trim_ascii_end();
+        let statement = before.rfind(';').map_or(before, |end| &before[end..]);
+        let is_operand = text[offset..].starts_with('"') && before.ends_with(')');
+        (is_operand && statement.contains("asm")).then(|| Edit {
             file,
             // Replaces a blank, so that the columns stay.
             range: before.len()..(before.len() + 1).min(offset),
@@ -166,7 +168,7 @@ impl Repairs {
         })
     }
 
-    /// Replaces `alignas` after `__shared__` by CUDA's attribute, which may stand there.
+    /// Replaces `alignas` after `__shared__` with `__align__`, which clang accepts there.
     fn replace_alignas(&mut self, error: &Message) -> Option<Edit> {
         let (file, text, offset) = self.locate(error)?;
         text[offset..].starts_with("alignas").then(|| Edit {
@@ -179,12 +181,20 @@ impl Repairs {
     /// Declares a texture or surface reference, `texture<float> image;`, as a variable of the GPU.
     fn declare_reference(&mut self, note: &Message) -> Option<Edit> {
         let (file, text, offset) = self.locate(note)?;
+        // The line up to the variable: `static texture<float, 2> `.
+        let line_start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
+        let line = &text[line_start..offset];
         let types = ["texture", "surface"].into_iter();
-        let start = types.filter_map(|name| text[..offset].rfind(name)).max()?;
-        let declaration = &text[start..offset];
-        (declaration.contains('<') && !declaration.contains([';', '{', '}'])).then(|| Edit {
+        let start = types
+            .filter_map(|name| line.find(&format!("{name}<")))
+            .min()?;
+        let (before, declaration) = line.split_at(start);
+        let is_word = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let is_declaration = declaration.trim_ascii_end().ends_with('>');
+        let is_repaired = before.contains("__constant__");
+        (is_word && is_declaration && !is_repaired && !line.contains("//")).then(|| Edit {
             file,
-            range: start..start,
+            range: line_start + start..line_start + start,
             replacement: "__constant__ ".to_owned(),
         })
     }
@@ -214,7 +224,10 @@ impl Repairs {
              initialize it in the kernel\n",
             error.file, error.line, error.column
         );
-        self.warnings += &warning;
+        // Each instantiation of a template reports it.
+        if !self.warnings.contains(&warning) {
+            self.warnings += &warning;
+        }
         Some(edit)
     }
 
@@ -341,7 +354,7 @@ fn literal_len(bytes: &[u8], quote: u8) -> usize {
 mod tests {
     use super::*;
 
-    /// Repairs `text` as `messages`, in which FILE is its name, demand. Returns the new text.
+    /// Repairs `text` according to `messages`, which call the file FILE. Returns the new text.
     fn repaired(text: &str, messages: &str) -> Option<String> {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let file = dir.path().join("a.cu");
@@ -393,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_objects_and_references_are_declared_otherwise() {
+    fn shared_objects_and_references_are_redeclared() {
         let error = "FILE:1:21: error: initialization is not supported for __shared__ variables.\n";
         assert_eq!(
             repaired("__shared__ barrier  a[2];\n", error).as_deref(),
@@ -407,7 +420,14 @@ mod tests {
         let text = "static texture<float> in;\n";
         let expected = format!("static __constant__ {}", &text["static ".len()..]);
         assert_eq!(repaired(text, error), Some(expected));
-        assert_eq!(repaired("texture<int> a; float in;\n", error), None);
+        for text in [
+            "texture<int> a; float in;\n",
+            "// texture k<int>\nfloat scale, in;\n",
+            "my_texture<float>     in;\n",
+            "__constant__ texture<float> in;\n",
+        ] {
+            assert_eq!(repaired(text, error), None, "{text}");
+        }
     }
 
     #[test]

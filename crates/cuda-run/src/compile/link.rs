@@ -38,7 +38,7 @@ pub fn link_library(compiler: &Compiler, objects: &[PathBuf], dir: &Path) -> Res
     let undefined_flags: &[&str] = match cfg!(target_os = "macos") {
         true => &["-undefined", "dynamic_lookup"],
         // Calls within the program bind to its own functions, even if this process defines others of that name.
-        // A program that loads NVIDIA's driver itself finds this process.
+        // The program's `dlopen` of `libcuda.so` finds this process.
         false => &["-Wl,-Bsymbolic-functions", "-Wl,--wrap=dlopen"],
     };
     let mut command = Command::new(compiler.clang.program());

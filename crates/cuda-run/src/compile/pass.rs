@@ -101,6 +101,9 @@ fn is_cuda_toolkit(dir: &Path) -> bool {
     dir.join("crt/host_runtime.h").is_file()
 }
 
+/// How often a file is compiled again after a repair: clang stops at its 20th error.
+const MAX_REPAIRS: usize = 50;
+
 /// A source file and the arguments of its passes.
 pub struct SourceFile {
     pub number: usize,
@@ -262,6 +265,7 @@ impl SourceFile {
         repairs: &mut Repairs,
     ) -> Result<PassOutput> {
         let (output_file, dep_file) = files;
+        let mut attempts = 0..MAX_REPAIRS;
         let output = loop {
             let mut command = Command::new(&self.clang);
             command.args(args).args(extra_args);
@@ -272,7 +276,8 @@ impl SourceFile {
                 .output()
                 .with_context(|| format!("cannot start {}", self.clang.display()))?;
             let stderr = String::from_utf8_lossy(&output.stderr);
-            if output.status.success() || !repairs.add(&strip_colors(&stderr)) {
+            let is_done = output.status.success() || attempts.next().is_none();
+            if is_done || !repairs.add(&strip_colors(&stderr)) {
                 break output;
             }
         };

@@ -117,6 +117,7 @@ template <unsigned int MaxBlockSize>
 WARPBOOK_GROUP_FN thread_block this_thread_block(block_tile_memory<MaxBlockSize> &memory) {
     thread_block block;
     block.warpbook_memory = &memory;
+    __syncthreads();
     if (warpbook::rank_in_block() == 0) memory.arrivals = 0;
     __syncthreads();
     return block;

@@ -145,8 +145,9 @@ class thread_block_tile<Size, Parent, true> : public thread_group {
     static WARPBOOK_GROUP_MEMBER unsigned int warp() { return warpbook::rank_in_block() / 32; }
     template <typename T> WARPBOOK_GROUP_MEMBER T *slot(unsigned int warp) const {
         static_assert(sizeof(T) <= 8, "a value of a tile of several warps has at most 8 bytes");
-        if (warpbook_memory == nullptr) __trap();
-        return (T *)warpbook_memory->slots[warp];
+        // Only GPUs of compute capability 7.5 and earlier need the program's memory.
+        __shared__ static warpbook::tile_memory memory;
+        return (T *)(warpbook_memory != nullptr ? warpbook_memory : &memory)->slots[warp];
     }
 
   public:

@@ -220,11 +220,11 @@ pub fn take_page_accesses() -> Vec<PageAccess> {
 }
 
 /// Sets the protection of whole pages. They belong to a live allocation of the driver: freeing one first
-/// waits for all earlier operations, after which no page is protected.
-fn protect(start: u64, end: u64, protection: c_int) {
+/// waits for all earlier operations, after which no page is protected. Returns false if the system refuses it.
+fn protect(start: u64, end: u64, protection: c_int) -> bool {
     let bytes = (end - start) as usize;
     // SAFETY: the pages belong to a live allocation, see above; an access violation is handled by `on_signal`.
-    unsafe { libc::mprotect(without_provenance_mut(start as usize), bytes, protection) };
+    unsafe { libc::mprotect(without_provenance_mut(start as usize), bytes, protection) == 0 }
 }
 
 /// Installs the signal handlers.
@@ -267,10 +267,8 @@ fn on_access_violation(address: u64, context: *mut c_void) -> bool {
         // Another thread may have unprotected all pages while this page was protected again.
         let is_stepped = |step: &Step| step.page.load(Ordering::Acquire) == page;
         let is_stepped = page != 0 && GUARD.steps.iter().any(is_stepped);
-        if is_stepped {
-            protect(page, page + PAGE, libc::PROT_READ | libc::PROT_WRITE);
-        }
-        return is_stepped;
+        // The page may have been freed since.
+        return is_stepped && protect(page, page + PAGE, libc::PROT_READ | libc::PROT_WRITE);
     }
     if thread::is_checked() {
         record(
@@ -447,11 +445,15 @@ fn run_previous_action(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
         previous.sa_sigaction != libc::SIG_DFL && previous.sa_sigaction != libc::SIG_IGN
     });
     let Some(previous) = previous else {
-        // SAFETY: `SIG_DFL` is a valid action; the faulting instruction is executed again and ends the program.
+        // SAFETY: `SIG_DFL` is a valid action. A faulting instruction is executed again and ends the program; other signals,
+        // of a breakpoint or another process, are raised again.
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
             action.sa_sigaction = libc::SIG_DFL;
             libc::sigaction(signal, &action, null_mut());
+            if signal == libc::SIGTRAP || (*info).si_code <= 0 {
+                libc::raise(signal);
+            }
         }
         return;
     };

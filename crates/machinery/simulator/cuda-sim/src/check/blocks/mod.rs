@@ -267,22 +267,23 @@ struct Line {
 }
 
 /// Hashes of the values that are stored to a line's 32 words. All stores to a word are compared with the first one, so
-/// that the result does not depend on the order of later ones. (Of two first stores at the same time, one may be missed.)
+/// that the result does not depend on the order.
 #[derive(Default)]
 struct WordValues {
     /// A mask of the words to which different values were stored.
     differ: AtomicU32,
-    /// The hash of each word's first value, one byte for each; 0 before it.
-    hashes: [AtomicU64; LINE as usize / 8],
+    /// The hash of each word's first value, 16 bits for each; 0 before it.
+    hashes: [AtomicU64; LINE as usize / WORDS_PER_CELL],
 }
 
-/// The highest bit of each byte.
-const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+/// The number of hashes in 64 bits.
+const WORDS_PER_CELL: usize = 4;
 
-/// Returns a mask of the bytes that are not zero.
-fn nonzero_bytes(bytes: u64) -> u64 {
-    let high = (((bytes & !HIGH_BITS) + !HIGH_BITS) | bytes) & HIGH_BITS;
-    (high >> 7) * 0xff
+/// Returns a mask of the 16-bit parts that are not zero.
+fn nonzero_parts(parts: u64) -> u64 {
+    const HIGH_BITS: u64 = 0x8000_8000_8000_8000;
+    let high = (((parts & !HIGH_BITS) + !HIGH_BITS) | parts) & HIGH_BITS;
+    (high >> 15) * 0xffff
 }
 
 impl WordValues {
@@ -292,31 +293,27 @@ impl WordValues {
         if words & !self.differ.load(Ordering::Relaxed) == 0 {
             return;
         }
-        for (group, cell) in (0u32..).zip(&self.hashes) {
-            let mask = words >> (8 * group) & 0xff;
+        for (cell, first) in self.hashes.iter().zip((0u32..).step_by(WORDS_PER_CELL)) {
+            let mask = words >> first & 0xf;
             if mask == 0 {
                 continue;
             }
-            // Multiplication spreads the differences of small integers.
-            let hash = |nth: usize| {
-                let word = 8 * u64::from(group) + nth as u64;
-                (value(word).wrapping_mul(0x9e37_79b9) >> 24) as u8 | 1
-            };
-            let hashes = match mask {
-                0xff => std::array::from_fn(hash),
-                _ => std::array::from_fn(|nth| if mask >> nth & 1 == 1 { hash(nth) } else { 0 }),
-            };
-            let (new, old) = (u64::from_le_bytes(hashes), cell.load(Ordering::Relaxed));
-            let known = nonzero_bytes(old);
-            if new & !known != 0 {
-                cell.store(old | new & !known, Ordering::Relaxed);
+            let new = (0..WORDS_PER_CELL as u32).fold(0, |hashes, nth| {
+                if mask >> nth & 1 == 0 {
+                    return hashes;
+                }
+                // Multiplication spreads the differences of small integers.
+                let hash = value(u64::from(first + nth)).wrapping_mul(0x9e37_79b9) >> 16 | 1;
+                hashes | u64::from(hash) << (16 * nth)
+            });
+            let mut old = cell.load(Ordering::Relaxed);
+            if new & !nonzero_parts(old) != 0 {
+                // Of two first values at the same time, the second thread sees the first one's or both are in the cell.
+                old = cell.fetch_or(new & !nonzero_parts(old), Ordering::Relaxed);
             }
-            let differ = nonzero_bytes((old ^ new) & known & nonzero_bytes(new));
-            if differ != 0 {
-                let bytes = (0u32..).zip(differ.to_le_bytes());
-                let differ = bytes.fold(0, |mask, (nth, byte)| mask | u32::from(byte & 1) << nth);
-                self.differ
-                    .fetch_or(differ << (8 * group), Ordering::Relaxed);
+            let differ = nonzero_parts((old ^ new) & nonzero_parts(old) & nonzero_parts(new));
+            for nth in (0..WORDS_PER_CELL as u32).filter(|nth| differ >> (16 * nth) & 1 == 1) {
+                self.differ.fetch_or(1 << (first + nth), Ordering::Relaxed);
             }
         }
     }
