@@ -154,9 +154,8 @@ impl Repairs {
     fn insert_comma(&mut self, error: &Message) -> Option<Edit> {
         let (file, text, offset) = self.locate(error)?;
         let before = text[..offset].trim_ascii_end();
-        let statement = before.rfind(';').map_or(before, |end| &before[end..]);
         let is_operand = text[offset..].starts_with('"') && before.ends_with(')');
-        (is_operand && statement.contains("asm")).then(|| Edit {
+        (is_operand && is_in_assembly(before)).then(|| Edit {
             file,
             // Replaces a blank, so that the columns stay.
             range: before.len()..(before.len() + 1).min(offset),
@@ -257,6 +256,26 @@ impl Repairs {
 
 fn write(file: &Path, text: &str) -> Result<()> {
     fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Returns true if a text ends inside of the parentheses of `asm(…)`.
+fn is_in_assembly(text: &str) -> bool {
+    let statement = text
+        .rfind("asm")
+        .map_or("", |start| &text[start..])
+        .as_bytes();
+    let (mut position, mut depth) = (0, 0);
+    while let Some(&byte) = statement.get(position) {
+        match byte {
+            b'"' => position += literal_len(&statement[position..], byte) - 1,
+            b'(' => depth += 1,
+            b')' if depth == 1 => return false,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        position += 1;
+    }
+    depth > 0
 }
 
 /// Parses `main.cu:3:7: error: …`.
@@ -392,6 +411,10 @@ mod tests {
         let expected = "asm(\"\" :: \"r\"(7),\"l\"(p));\n";
         assert_eq!(repaired(adjacent, &error).as_deref(), Some(expected));
         assert_eq!(repaired("f(a;\n", "FILE:1:4: error: expected ')'\n"), None);
+        let call = "asm(\"exit;\"); f(g(1) \"a\");\n";
+        let column = call.find("\"a\"").expect("the argument") + 1;
+        let error = format!("FILE:1:{column}: error: expected ')'\n");
+        assert_eq!(repaired(call, &error), None);
     }
 
     #[test]
