@@ -83,11 +83,11 @@ pub fn deprecated_syntax_is_accepted() -> Result<(), Failed> {
 pub fn nvcc_dialect() -> Result<(), Failed> {
     let workspace = Workspace::new();
     let run = workspace.run(&["--check", "--quiet", "nvcc.cu"]);
-    let warning = "nvcc.cu:23:21: warning: the constructor of `cells` never runs";
+    let warning = "nvcc.cu:25:21: warning: the constructor of `cells` never runs";
     run.assert_exit(0, &[warning])?;
     assert_eq!(
         run.stdout,
-        "forms: right\nnewer PTX: right\nreferences: right\n"
+        "forms: right\nnewer PTX: right\ntiles: right\nreferences: right\n"
     );
     assert_eq!(run.stderr.matches(warning).count(), 1, "{run:#?}");
     // A program may have its own type of this name.

@@ -1,5 +1,7 @@
 // Code that nvcc compiles and clang rejects: each mistake or old form is repaired before it is compiled again.
 
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <cstdio>
 #include <cuda_runtime.h>
 
@@ -39,6 +41,17 @@ __global__ void fetches(float *out) {
     surf2Dwrite(make_float2(threadIdx.x, 7), canvas, threadIdx.x * (int)sizeof(float2), 1);
 }
 
+// Tiles of two warps, with memory from the program and without.
+__global__ void tiles(float *out) {
+    namespace cg = cooperative_groups;
+    __shared__ cg::block_tile_memory<256> memory;
+    auto with = cg::tiled_partition<64>(cg::this_thread_block(memory));
+    auto without = cg::tiled_partition<64>(cg::this_thread_block());
+    float sum = cg::reduce(with, (float)threadIdx.x, cg::plus<float>());
+    float half = cg::reduce(without, threadIdx.x / 2.0f, cg::plus<float>());
+    if (with.thread_rank() == 0) out[with.meta_group_rank()] = sum + half;
+}
+
 static bool check(const char *name, const float *d, const float (&expected)[4]) {
     float h[4];
     cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
@@ -58,6 +71,9 @@ int main() {
     bool right = check("forms", out, {4, 4, 4, 4});
     prefetch << < dim3(1), dim3(1) >> >(in, out);
     right &= check("newer PTX", out, {1, 2, 3, 4});
+
+    tiles<<<1, 256>>>(out);
+    right &= check("tiles", out, {3024, 9168, 15312, 21456});
 
     size_t offset = 1;
     cudaBindTexture(&offset, line, in, sizeof host);
