@@ -159,11 +159,16 @@ inline cudaError_t cudaBindTexture2D(size_t *offset, const textureReference *tex
     return warpbook_bind(texref, &resource);
 }
 
-inline cudaError_t cudaBindTextureToArray(const textureReference *texref, cudaArray_const_t array,
-                                          const cudaChannelFormatDesc * = 0) {
+inline cudaResourceDesc warpbook_array_resource(cudaArray_const_t array) {
     cudaResourceDesc resource = {};
     resource.resType = cudaResourceTypeArray;
     resource.res.array.array = const_cast<cudaArray_t>(array);
+    return resource;
+}
+
+inline cudaError_t cudaBindTextureToArray(const textureReference *texref, cudaArray_const_t array,
+                                          const cudaChannelFormatDesc * = 0) {
+    cudaResourceDesc resource = warpbook_array_resource(array);
     return warpbook_bind(texref, &resource);
 }
 
@@ -178,9 +183,7 @@ inline cudaError_t cudaBindTextureToMipmappedArray(const textureReference *texre
 
 inline cudaError_t cudaBindSurfaceToArray(const surfaceReference *surfref, cudaArray_const_t array,
                                           const cudaChannelFormatDesc * = 0) {
-    cudaResourceDesc resource = {};
-    resource.resType = cudaResourceTypeArray;
-    resource.res.array.array = const_cast<cudaArray_t>(array);
+    cudaResourceDesc resource = warpbook_array_resource(array);
     cudaSurfaceObject_t object;
     cudaError_t error = cudaCreateSurfaceObject(&object, &resource);
     if (error != cudaSuccess) return error;

@@ -400,7 +400,7 @@ pub fn overlapping_arrays() -> Result<(), Failed> {
             "error: race: write-after-write data race",
             "writes at cause.cu:6",
             "writes at cause.cu:5",
-            "likely cause: arrays that overlap, for one line uses the bytes as `double` and the other as `int`",
+            "likely cause: arrays that overlap: one line uses the bytes as `double` and the other as `int`",
         ],
     )?;
     check_silent(&program("64 * sizeof(int)", "double"))?;

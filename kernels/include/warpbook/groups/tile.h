@@ -64,7 +64,7 @@ template <unsigned int Size, typename Parent = void, bool IsLarge = (Size > 32)>
 class thread_block_tile;
 
 namespace warpbook {
-// Ranks and numbers of tiles: among those of a larger tile, or of the block.
+// The rank of the thread in the parent of a tile, and the size of the parent: a larger tile, or the block.
 template <typename Parent> struct tiles_of {
     static WARPBOOK_GROUP_MEMBER unsigned int rank() { return rank_in_block(); }
     static WARPBOOK_GROUP_MEMBER unsigned int size() { return block_threads(); }

@@ -45,7 +45,7 @@ impl Callers {
         Some(self.find(kernel)?.site)
     }
 
-    /// Returns the call of the program that makes an allocation, in which the calling thread is. It is counted.
+    /// Returns the allocating call that the calling thread is in, and counts it.
     fn allocation(&self) -> Option<AllocationCall> {
         let function = cuda_driver::current_function()?;
         let Call { site, column } = self.find(None)?;
@@ -106,7 +106,7 @@ fn program_frames() -> Frames {
     Frames::default()
 }
 
-/// Same as [`program_frames`], with the addresses in the stack after each of them.
+/// Returns the frames of [`program_frames`] and the stack address after each.
 #[cfg(unix)]
 fn trace_program() -> (Frames, Frames) {
     let own = image(program_frames as fn() -> Frames as usize);
@@ -154,8 +154,8 @@ impl KnownFrames {
     }
 }
 
-/// Same as [`program_frames`]. A call at the same position in the stack as an earlier one, with the same return addresses
-/// there, has the same frames: tracing them takes microseconds.
+/// Returns the frames of [`program_frames`]. If an earlier call was at the same stack position with the same return
+/// addresses, these are its frames, because tracing takes microseconds.
 #[cfg(unix)]
 #[inline(never)]
 fn known_frames() -> Frames {

@@ -34,7 +34,7 @@ sentences! {
              columns, or one that overflowed";
         /// The condition before the access.
         UnsignedBound(condition: String) =>
-            "`{condition}` is always true if an operand is unsigned, for a difference below 0 wraps around to a large number: \
+            "`{condition}` is always true if an operand is unsigned, because a negative difference wraps around to a large number: \
              compare without subtracting, such as `i < n`, or convert the operands to a signed type first";
         PastConstantArray => "an index past the end of a `__constant__` array";
         PastParameterArray => "an index past the end of an array in a parameter";
@@ -156,7 +156,7 @@ sentences! {
              otherwise separate the two by a barrier, or by two kernels";
         /// The types of the elements that the two accesses use.
         TypesDiffer(own: String, other: String) =>
-            "arrays that overlap, for one line uses the bytes as `{own}` and the other as `{other}`: an offset of an array in \
+            "arrays that overlap: one line uses the bytes as `{own}` and the other as `{other}`; for example an offset of an array in \
              a common buffer that counts elements instead of bytes, or elements of the wrong type, such as `buffer + n` \
              instead of `buffer + n * sizeof(T)`";
         CopyNotAwaited => "a missing `cp.async.wait_group`, or one that leaves too many groups pending";

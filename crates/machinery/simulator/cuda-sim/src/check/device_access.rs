@@ -214,7 +214,7 @@ impl Checker {
                 write: current.writes,
             };
             let word_bytes = shadow.word_bytes();
-            // Each word is one lane's, in the most frequent form.
+            // In the most frequent case each word belongs to one lane.
             let row = stored.words().filter(|_| run.contiguous && word_bytes == 4);
             let first_word = (offset / 4).wrapping_sub(run.first as u64);
             let value = |word: u64| match row {

@@ -30,7 +30,7 @@ pub struct ShadowAccess {
     pub write: bool,
     /// True for an atomic and for a volatile or otherwise ordered access.
     pub ordered: bool,
-    /// True for an atomic, except for one that only stores. It does not race with others.
+    /// True for an atomic that reads. Such atomics do not race with each other.
     pub atomic: bool,
 }
 

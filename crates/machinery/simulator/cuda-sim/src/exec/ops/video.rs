@@ -130,7 +130,7 @@ impl VideoForm {
             }
         };
         let [signed, a_signed, b_signed] = self.signed;
-        let (least, most) = match signed {
+        let (min_value, max_value) = match signed {
             true => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
             false => (0, (1 << bits) - 1),
         };
@@ -143,7 +143,7 @@ impl VideoForm {
             // Sums are of whole results, which may not fit in an element.
             sum = sum.wrapping_add(result as u32);
             let result = if self.saturates {
-                result.clamp(least, most)
+                result.clamp(min_value, max_value)
             } else {
                 result
             };
