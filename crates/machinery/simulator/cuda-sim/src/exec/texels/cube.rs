@@ -2,7 +2,7 @@
 //! "Cubemap Textures".
 
 use super::FACES;
-use super::filter::{self, channel, position, weighted_sum, weights};
+use super::filter::{self, Texel, channel, position, weighted_sum, weights};
 use crate::exec::image::{AddressMode, Texture};
 
 /// Returns the face that a direction hits, and the position on it from 0 to 1 in both dimensions, truncated
@@ -84,7 +84,7 @@ fn plain(texture: &Texture) -> Texture {
     }
 }
 
-/// Samples a cube map, whose faces start at slice `first` in z, in a direction.
+/// Samples a cube map, whose faces start at slice `first` in z, in a direction, as [`filter::at`] does.
 ///
 /// # Safety
 /// The requirements of [`filter::at`].
@@ -93,16 +93,18 @@ pub unsafe fn at(
     memory: *const u8,
     direction: [f32; 3],
     first: i64,
-) -> [u32; 4] {
+    values: &mut Texel,
+) {
     let (face, [s, t]) = face(direction);
     let last = texture.image.extent(2) - 1;
     let plain = plain(texture);
     if texture.seamless && texture.linear_filter && first + FACES <= last + 1 {
         // SAFETY: the caller guarantees the image's memory, and all six faces exist.
-        return unsafe { across(&plain, memory, [s, t], face, first) };
+        return unsafe { across(&plain, memory, [s, t], face, first, values) };
     }
+    let slice = (first + face).min(last);
     // SAFETY: the caller guarantees the image's memory, and the slice is inside.
-    unsafe { filter::at(&plain, memory, [s, t, 0.0], 2, (first + face).min(last)) }
+    unsafe { filter::at(&plain, memory, [s, t, 0.0], 2, slice, values) }
 }
 
 /// Interpolates the four texels around a position on a face, some of which may be on the next face. At a
@@ -116,7 +118,8 @@ unsafe fn across(
     at: [f32; 2],
     face: i64,
     first: i64,
-) -> [u32; 4] {
+    values: &mut Texel,
+) {
     let image = &texture.image;
     let size = image.extent(0);
     let [(x, right), (y, below)] = [0, 1].map(|n: usize| position(texture, n, at[n]));
@@ -137,8 +140,7 @@ unsafe fn across(
             around.extend(counts.map(|texel| (weight, texel)));
         }
     }
-    let mut texels = [0; 4];
-    for (number, value) in (0..image.channels).zip(&mut texels) {
+    for (number, value) in (0..image.channels).zip(values) {
         let terms: Vec<_> = around
             .iter()
             .map(|&(weight, [x, y, face])| {
@@ -149,7 +151,6 @@ unsafe fn across(
             .collect();
         *value = weighted_sum(texture, &terms);
     }
-    texels
 }
 
 /// Distributes the weight of a texel that does not exist: a third, rounded, to each neighbour, and the

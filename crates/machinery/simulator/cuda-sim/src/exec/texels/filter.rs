@@ -9,13 +9,24 @@
 //! layered one is not.
 
 use crate::exec::image::{AddressMode, Channel, Image, Slices, Texture};
+use crate::exec::ops;
 
 /// Fraction bits of a position, and of a normalized coordinate.
 const FRACTION_BITS: u32 = 8;
 const NORMALIZED_BITS: u32 = 21;
 
-/// Coordinates are clamped to this number of texels.
+/// Coordinates are clamped to this number, which is far outside every texture.
 const MAX_COORDINATE: f64 = (1u64 << 40) as f64;
+
+/// Returns the integer below a number, which is clamped to [`MAX_COORDINATE`]. `f64::floor` would be a library call on
+/// x86-64 without SSE 4.1.
+#[inline(always)]
+fn floor(at: f64) -> i64 {
+    let at = at.clamp(-MAX_COORDINATE, MAX_COORDINATE);
+    // SAFETY: the number is finite, because positions replace NaN by zero, and far from the limits of `i64`.
+    let integer: i64 = unsafe { at.to_int_unchecked() };
+    integer - i64::from(integer as f64 > at)
+}
 
 /// Truncates a normalized coordinate to its last bit.
 pub(super) fn truncate(at: f64) -> f64 {
@@ -27,6 +38,7 @@ pub(super) fn truncate(at: f64) -> f64 {
 pub(super) type Position = (i64, i64);
 
 /// Returns the position of a coordinate in one dimension.
+#[inline(always)]
 pub(super) fn position(texture: &Texture, dimension: usize, at: f32) -> Position {
     let at = if at.is_nan() { 0.0 } else { f64::from(at) };
     let size = texture.image.extent(dimension);
@@ -37,13 +49,17 @@ pub(super) fn position(texture: &Texture, dimension: usize, at: f32) -> Position
         (2, 0)
     };
     let twice = if texture.normalised {
-        let cut = (at * f64::from(1 << NORMALIZED_BITS))
-            .floor()
-            .clamp(-MAX_COORDINATE, MAX_COORDINATE) as i128;
-        let back = i128::from(back) << NORMALIZED_BITS;
-        ((cut * i128::from(size * scale) - back) >> NORMALIZED_BITS) as i64
+        let cut = floor(at * f64::from(1 << NORMALIZED_BITS));
+        let back = back << NORMALIZED_BITS;
+        match (cut.checked_mul(size * scale)).and_then(|scaled| scaled.checked_sub(back)) {
+            Some(twice) => twice >> NORMALIZED_BITS,
+            None => {
+                let scaled = i128::from(cut) * i128::from(size * scale);
+                ((scaled - i128::from(back)) >> NORMALIZED_BITS) as i64
+            }
+        }
     } else {
-        (at.clamp(-MAX_COORDINATE, MAX_COORDINATE) * scale as f64 - back as f64).floor() as i64
+        floor(at * scale as f64 - back as f64)
     };
     let at = twice >> 1;
     if texture.linear_filter {
@@ -55,6 +71,7 @@ pub(super) fn position(texture: &Texture, dimension: usize, at: f32) -> Position
 
 /// Returns true if coordinates outside select the nearest texel, so that nothing is interpolated within half
 /// a texel of the edge.
+#[inline(always)]
 fn clamps(texture: &Texture, dimension: usize) -> bool {
     match texture.modes[dimension] {
         AddressMode::Border => false,
@@ -64,6 +81,7 @@ fn clamps(texture: &Texture, dimension: usize) -> bool {
 }
 
 /// Returns the texel with an index in one dimension, or `None` outside.
+#[inline(always)]
 fn texel(texture: &Texture, dimension: usize, at: i64) -> Option<i64> {
     let size = texture.image.extent(dimension);
     if clamps(texture, dimension) {
@@ -118,7 +136,16 @@ pub fn nearest(
 /// # Safety
 /// `memory` must be that of the image, and the texel inside.
 pub(super) unsafe fn channel(image: &Image, memory: *const u8, at: [i64; 3], channel: u32) -> u32 {
-    let offset = image.offset(at) as usize + (channel * image.channel.bytes()) as usize;
+    // SAFETY: the caller guarantees that the texel is inside.
+    unsafe { channel_at(image, memory, image.offset(at), channel) }
+}
+
+/// Returns the stored bits of a channel of the texel at a byte offset.
+///
+/// # Safety
+/// `memory` must be that of the image, and the texel inside.
+unsafe fn channel_at(image: &Image, memory: *const u8, texel: u64, channel: u32) -> u32 {
+    let offset = texel as usize + (channel * image.channel.bytes()) as usize;
     // SAFETY: the caller guarantees that the texel is inside; texels may be unaligned in memory that is not
     // an array.
     unsafe {
@@ -138,7 +165,7 @@ fn border(texture: &Texture, channel: u32) -> u32 {
         |max: f32| (colour.clamp(if max < 0.0 { -1.0 } else { 0.0 }, 1.0) * max.abs()).round();
     match (texture.image.channel, texture.reads_integers) {
         (Channel::F32 | Channel::U32 | Channel::S32, _) => colour.to_bits(),
-        (Channel::F16, _) => half::f16::from_f32(colour).to_bits().into(),
+        (Channel::F16, _) => ops::half::to_f16(colour),
         (_, true) => 0,
         (Channel::U8, false) => part(255.0) as u32,
         (Channel::U16, false) => part(65535.0) as u32,
@@ -162,67 +189,142 @@ pub(super) fn weights([x, y, z]: [i64; 3]) -> [[[i64; 2]; 2]; 2] {
     all
 }
 
-/// Samples a texture at a position and returns the bits of each channel as a register gets them, zero for
-/// channels that it does not have. With fewer than three dimensions, the position is in `slice`.
+/// Samples a texture at a position: writes the bits of each channel as a register gets them to `values`. With fewer than
+/// three dimensions, the position is in `slice`.
 ///
 /// # Safety
 /// `memory` must be that of the texture's image, and the slice inside.
+#[inline]
 pub unsafe fn at(
     texture: &Texture,
     memory: *const u8,
     at: [f32; 3],
     dimensions: usize,
     slice: i64,
-) -> [u32; 4] {
-    let mut around = [(0, 0), (0, 0), (slice, 0)];
-    for (dimension, around) in around.iter_mut().enumerate() {
-        if dimension < dimensions {
-            *around = position(texture, dimension, at[dimension]);
-        } else if dimension == 1 && texture.image.slices != Slices::Layers {
-            // A row of a two-dimensional texture.
-            let plain = Texture {
-                normalised: false,
-                ..*texture
-            };
-            *around = position(&plain, 1, 0.0);
-        }
-        let last = texture.image.extent(dimension) - 1;
-        if clamps(texture, dimension) && !(0..last).contains(&around.0) {
-            *around = (around.0.clamp(0, last), 0);
-        }
-    }
-    let weights = weights(around.map(|(_, part)| part));
+    values: &mut Texel,
+) {
     let image = &texture.image;
-    let mut values = [0; 4];
-    for (number, value) in (0..image.channels).zip(&mut values) {
-        let mut terms = [(0, 0); 8];
-        let mut count = 0;
+    if texture.linear_filter {
+        let neighbours = Neighbours::new(texture, at, dimensions, slice);
+        for (number, value) in (0..image.channels).zip(values) {
+            // SAFETY: `Neighbours` are inside.
+            *value = unsafe { neighbours.weighted_sum(texture, memory, number) };
+        }
+        return;
+    }
+    let index = |axis| texel(texture, axis, position(texture, axis, at[axis]).0);
+    let x = index(0);
+    let y = if dimensions > 1 { index(1) } else { Some(0) };
+    let z = if dimensions > 2 {
+        index(2)
+    } else {
+        Some(slice)
+    };
+    let offset = match (x, y, z) {
+        (Some(x), Some(y), Some(z)) => image.offset([x, y, z]),
+        _ => BORDER,
+    };
+    for (number, value) in (0..image.channels).zip(values) {
+        // SAFETY: the texel is inside, because `texel` returned its index in each dimension.
+        *value = only(texture, unsafe { bits_at(texture, memory, offset, number) });
+    }
+}
+
+/// The channels of a texel, as registers get them: zero for channels that the texture does not have.
+pub type Texel = [u32; 4];
+
+/// The offset of a texel outside, whose value is the border's.
+const BORDER: u64 = u64::MAX;
+
+/// Returns the bits of a channel of the texel at a byte offset, or of the border.
+///
+/// # Safety
+/// `memory` must be that of the texture's image, and the texel inside.
+#[inline]
+unsafe fn bits_at(texture: &Texture, memory: *const u8, offset: u64, number: u32) -> u32 {
+    match offset {
+        BORDER => border(texture, number),
+        // SAFETY: the caller guarantees that the texel is inside.
+        offset => unsafe { channel_at(&texture.image, memory, offset, number) },
+    }
+}
+
+/// The texels between which a position lies, with linear filtering.
+struct Neighbours {
+    /// The weight of each texel in 256ths.
+    weights: [i64; 8],
+    /// The byte offset of each texel, or [`BORDER`].
+    offsets: [u64; 8],
+    count: usize,
+}
+
+impl Neighbours {
+    /// Finds the texels with nonzero weights. With fewer than three dimensions, the position is in `slice`.
+    #[inline]
+    fn new(texture: &Texture, at: [f32; 3], dimensions: usize, slice: i64) -> Neighbours {
+        let image = &texture.image;
+        let mut parts = [0; 3];
+        // The indices of the texels on both sides in each dimension, or -1 outside.
+        let mut sides = [[0; 2], [0; 2], [slice; 2]];
+        for axis in 0..3 {
+            let (first, part) = if axis < dimensions {
+                position(texture, axis, at[axis])
+            } else if axis == 1 && image.slices != Slices::Layers {
+                // A row of a two-dimensional texture.
+                let plain = Texture {
+                    normalised: false,
+                    ..*texture
+                };
+                position(&plain, 1, 0.0)
+            } else {
+                continue;
+            };
+            let last = image.extent(axis) - 1;
+            if clamps(texture, axis) && !(0..last).contains(&first) {
+                sides[axis] = [first.clamp(0, last); 2];
+                continue;
+            }
+            parts[axis] = part;
+            sides[axis] = [first, first + 1].map(|index| texel(texture, axis, index).unwrap_or(-1));
+        }
+        let weights = weights(parts);
+        let mut neighbours = Neighbours {
+            weights: [0; 8],
+            offsets: [BORDER; 8],
+            count: 0,
+        };
         for (z, slice) in weights.iter().enumerate() {
             for (y, row) in slice.iter().enumerate() {
                 for (x, &weight) in row.iter().enumerate() {
                     if weight == 0 {
                         continue;
                     }
-                    let texel_index = |dimension: usize, step: usize| {
-                        texel(texture, dimension, around[dimension].0 + step as i64)
-                    };
-                    let inside = match (texel_index(0, x), texel_index(1, y), texel_index(2, z)) {
-                        (Some(x), Some(y), Some(z)) => Some([x, y, z]),
-                        _ => None,
-                    };
-                    let bits = match inside {
-                        // SAFETY: the texel is inside, because `texel` returned its index in each dimension.
-                        Some(at) => unsafe { channel(image, memory, at, number) },
-                        None => border(texture, number),
-                    };
-                    terms[count] = (weight, bits);
-                    count += 1;
+                    let (count, at) = (neighbours.count, [sides[0][x], sides[1][y], sides[2][z]]);
+                    neighbours.weights[count] = weight;
+                    if at[0] | at[1] | at[2] >= 0 {
+                        neighbours.offsets[count] = image.offset(at);
+                    }
+                    neighbours.count = count + 1;
                 }
             }
         }
-        *value = weighted_sum(texture, &terms[..count]);
+        neighbours
     }
-    values
+
+    /// Returns the weighted sum of one channel.
+    ///
+    /// # Safety
+    /// `memory` must be that of the texture's image.
+    #[inline]
+    unsafe fn weighted_sum(&self, texture: &Texture, memory: *const u8, number: u32) -> u32 {
+        let mut terms = [(0, 0); 8];
+        for (index, term) in terms.iter_mut().enumerate().take(self.count) {
+            // SAFETY: the texel is inside, because `texel` returned its index in each dimension.
+            let bits = unsafe { bits_at(texture, memory, self.offsets[index], number) };
+            *term = (self.weights[index], bits);
+        }
+        weighted_sum(texture, &terms[..self.count])
+    }
 }
 
 /// Returns one channel of each of the four texels around a position that linear filtering would interpolate:
@@ -230,7 +332,7 @@ pub unsafe fn at(
 ///
 /// # Safety
 /// The requirements of [`at`].
-pub unsafe fn gather(texture: &Texture, memory: *const u8, at: [f32; 2], number: u32) -> [u32; 4] {
+pub unsafe fn gather(texture: &Texture, memory: *const u8, at: [f32; 2], number: u32) -> Texel {
     if number >= texture.image.channels {
         return [0; 4];
     }
@@ -245,7 +347,7 @@ pub unsafe fn gather(texture: &Texture, memory: *const u8, at: [f32; 2], number:
             (Some(x), Some(y)) => unsafe { channel(&texture.image, memory, [x, y, 0], number) },
             _ => border(texture, number),
         };
-        weighted_sum(texture, &[(256, bits)])
+        only(texture, bits)
     })
 }
 
@@ -253,54 +355,56 @@ pub unsafe fn gather(texture: &Texture, memory: *const u8, at: [f32; 2], number:
 ///
 /// # Safety
 /// The requirements of [`at`].
-pub unsafe fn fetch(texture: &Texture, memory: *const u8, at: [i32; 3]) -> [u32; 4] {
+pub unsafe fn fetch(texture: &Texture, memory: *const u8, at: [i32; 3], values: &mut Texel) {
     let image = &texture.image;
     let at = at.map(i64::from);
     if (0..3).any(|dimension| !(0..image.extent(dimension)).contains(&at[dimension])) {
-        return [0; 4];
+        return;
     }
-    let mut values = [0; 4];
-    for (number, value) in (0..image.channels).zip(&mut values) {
+    for (number, value) in (0..image.channels).zip(values) {
         // SAFETY: the texel is inside, as checked above.
-        *value = weighted_sum(
-            texture,
-            &[(256, unsafe { channel(image, memory, at, number) })],
-        );
+        *value = only(texture, unsafe { channel(image, memory, at, number) });
     }
-    values
+}
+
+/// Returns a texel's channel as a register gets it.
+#[inline]
+fn only(texture: &Texture, bits: u32) -> u32 {
+    match texture.image.channel {
+        // A NaN becomes a quiet one, and -0 becomes 0.
+        Channel::F32 => (f32::from_bits(bits) + 0.0).to_bits(),
+        _ => weighted_sum(texture, &[(256, bits)]),
+    }
 }
 
 /// Returns the weighted sum of texels' channels. The weights add up to 256.
+#[inline]
 pub(super) fn weighted_sum(texture: &Texture, terms: &[(i64, u32)]) -> u32 {
+    /// Returns the sum in 256ths, rounded to nearest.
+    fn nearest(terms: &[(i64, u32)], value: impl Fn(u32) -> i64) -> i64 {
+        let products = terms.iter().map(|&(weight, bits)| weight * value(bits));
+        (products.sum::<i64>() + 128) >> FRACTION_BITS
+    }
     let only = terms.first().map_or(0, |&(_, bits)| bits);
-    let sum = |value: &dyn Fn(u32) -> i64| -> i64 {
-        terms
-            .iter()
-            .map(|&(weight, bits)| weight * value(bits))
-            .sum()
-    };
-    let nearest = |sum: i64| (sum + 128) >> FRACTION_BITS;
     match (texture.image.channel, texture.reads_integers) {
         (Channel::U32 | Channel::S32, _) | (Channel::U8 | Channel::U16, true) => only,
         (Channel::S8, true) => only as u8 as i8 as i32 as u32,
         (Channel::S16, true) => only as u16 as i16 as i32 as u32,
-        (Channel::U8, false) => part(nearest(sum(&|bits| i64::from(bits) * 257)), 65535),
-        (Channel::U16, false) => part(nearest(sum(&|bits| bits.into())), 65535),
-        (Channel::S16, false) => part(
-            nearest(sum(&|bits| signed(bits as u16 as i16, 32767))),
-            32767,
-        ),
+        (Channel::U8, false) => part(nearest(terms, |bits| i64::from(bits) * 257), 65535),
+        (Channel::U16, false) => part(nearest(terms, i64::from), 65535),
+        (Channel::S16, false) => {
+            let sum = nearest(terms, |bits| signed(bits as u16 as i16, 32767));
+            part(sum, 32767)
+        }
         (Channel::S8, false) if terms.len() == 1 => part(signed(only as u8 as i8, 127), 127),
         (Channel::S8, false) => {
             // Filtered as 16 bits, which represent more values than 8.
-            let sum = sum(&|bits| (bits as u8 as i8).into()) * 32767;
+            let value = |&(weight, bits): &(i64, u32)| weight * i64::from(bits as u8 as i8);
+            let sum = terms.iter().map(value).sum::<i64>() * 32767;
             let nearest = (2 * sum + (127 << FRACTION_BITS)).div_euclid(2 * (127 << FRACTION_BITS));
             part(nearest.max(-32767), 32767)
         }
-        (Channel::F16, _) => {
-            let value = |bits: u32| half::f16::from_bits(bits as u16).to_f32();
-            float(terms, value, 10, -14).to_bits()
-        }
+        (Channel::F16, _) => float(terms, ops::half::f16, 10, -14).to_bits(),
         (Channel::F32, _) => float(terms, f32::from_bits, 23, -126).to_bits(),
     }
 }
@@ -315,8 +419,19 @@ fn part(value: i64, max: i64) -> u32 {
     (value as f32 / max as f32).to_bits()
 }
 
-/// Sums floats, rounded to `fraction` fraction bits, with `least` as the minimum normal exponent.
+/// Sums floats, rounded to `fraction` fraction bits, with `min_exponent` as the minimum normal exponent.
 fn float(
+    terms: &[(i64, u32)],
+    value: impl Fn(u32) -> f32,
+    fraction: u32,
+    min_exponent: i32,
+) -> f32 {
+    exact_sum(terms, &value, fraction, min_exponent)
+        .unwrap_or_else(|| general_sum(terms, &value, fraction, min_exponent))
+}
+
+/// Sums floats as [`float`] does, whatever their exponents.
+fn general_sum(
     terms: &[(i64, u32)],
     value: impl Fn(u32) -> f32,
     fraction: u32,
@@ -371,9 +486,89 @@ fn float(
     (if sum < 0 { -value } else { value }) as f32
 }
 
+/// Sums floats as [`float`] does, if a double holds the sum exactly and its rounding is no tie.
+fn exact_sum(
+    terms: &[(i64, u32)],
+    value: impl Fn(u32) -> f32,
+    fraction: u32,
+    min_exponent: i32,
+) -> Option<f32> {
+    /// Bits of a double's fraction.
+    const DOUBLE_FRACTION: u32 = 52;
+    /// A product has 24 + 8 bits, and the sum of eight at most three more; the rest may be spent on exponents.
+    const MAX_SPREAD: u32 = DOUBLE_FRACTION - 24 - 8 - 3;
+    let (mut sum, mut least, mut most) = (0.0, u32::MAX, 0);
+    for &(weight, bits) in terms {
+        let value = value(bits);
+        let exponent = value.to_bits() >> 23 & 0xff;
+        if exponent == 0xff {
+            return None;
+        }
+        if value != 0.0 {
+            (least, most) = (least.min(exponent), most.max(exponent));
+        }
+        sum += weight as f64 * f64::from(value);
+    }
+    if sum == 0.0 && most.saturating_sub(least) <= MAX_SPREAD {
+        return Some(0.0);
+    }
+    let sum = sum / 256.0;
+    let dropped = DOUBLE_FRACTION - fraction;
+    let rest = sum.to_bits() & ((1 << dropped) - 1);
+    let half = 1 << (dropped - 1);
+    let is_exact = most.saturating_sub(least) <= MAX_SPREAD;
+    if !is_exact || rest == half || sum.abs() < 2f64.powi(min_exponent) {
+        return None;
+    }
+    let rounded = if rest > half {
+        sum.to_bits() + (1 << dropped)
+    } else {
+        sum.to_bits()
+    };
+    Some(f64::from_bits(rounded & !((1 << dropped) - 1)) as f32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The exact sum and the general one agree on sums near ties, zeros, small and large numbers.
+    #[test]
+    fn exact_sums_equal_general_sums() {
+        let mut state = 1u32;
+        let mut random = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 8
+        };
+        let mut exact_count = 0;
+        for round in 0..200_000 {
+            let exponents = [4, 30, 254][round % 3];
+            let mut rest = 256;
+            let mut terms = [(0, 0); 8];
+            for (number, term) in terms.iter_mut().enumerate() {
+                let weight = if number == 7 {
+                    rest
+                } else {
+                    i64::from(random()) % (rest + 1)
+                };
+                rest -= weight;
+                // Few bits make ties and cancelled sums likely.
+                let digits = random() & [0x7f_ffff, 0x3, 0x60_0001, 0][round / 3 % 4];
+                let field = 127 - exponents / 2 + random() % exponents.max(1);
+                let sign = random() & 1;
+                *term = (weight, sign << 31 | (field & 0xff) << 23 | digits);
+            }
+            for (fraction, min_exponent) in [(23, -126), (10, -14)] {
+                let exact = exact_sum(&terms, f32::from_bits, fraction, min_exponent);
+                let general = general_sum(&terms, f32::from_bits, fraction, min_exponent);
+                exact_count += usize::from(exact.is_some());
+                if let Some(exact) = exact {
+                    assert_eq!(exact.to_bits(), general.to_bits(), "{terms:x?}");
+                }
+            }
+        }
+        assert!(exact_count > 100_000, "{exact_count}");
+    }
 
     #[test]
     fn weights_add_up_to_256() {

@@ -116,43 +116,38 @@ unsafe fn write_lane(sm: &mut Sm, offset: u32, lane: usize, value: u32) {
     }
 }
 
-/// Reads a texture in each active lane, into four rows. `locate` returns the texel that is read, for the checks.
+/// Reads a texture in each active lane, into four rows. `locate` returns the texel that a lane reads, for the checks;
+/// `read` writes the values of its channels. Lanes usually read the same texture, which is looked up once.
 ///
 /// # Safety
-/// The operand list must hold four 32-bit rows, a 64-bit row of handles, and the operands of `read`.
+/// `rows` must start with four 32-bit rows and a 64-bit row of handles.
 unsafe fn read_each(
     sm: &mut Sm,
     inst: &Inst,
-    locate: impl Fn(&Sm, &Texture, &[u32], usize) -> Texel,
-    read: impl Fn(&Sm, &Texture, *const u8, &[u32], usize) -> [u32; 4],
+    rows: [u32; 12],
+    locate: impl Fn(&Texture, usize) -> Texel,
+    read: impl Fn(&Texture, *const u8, usize, &mut filter::Texel),
 ) -> Next {
-    let rows = rows(sm, inst);
     // SAFETY: the caller guarantees that operand 4 is a 64-bit row.
     let handles = unsafe { row::<u64>(sm, rows[4]) };
+    let mut bound: Option<(u64, Texture, *const u8)> = None;
     for lane in active(sm.mask) {
-        let images = sm.grid.images.clone();
-        let Some(texture) = images.textures.get(&handles[lane]) else {
-            return sm.fail(
-                inst,
-                lane,
-                FaultKind::NoImage {
-                    handle: handles[lane],
-                },
-            );
-        };
-        let memory = host(sm, &texture.image);
-        if memory.is_null() {
-            return sm.fail(
-                inst,
-                lane,
-                FaultKind::NoImage {
-                    handle: handles[lane],
-                },
-            );
+        let handle = handles[lane];
+        if bound.is_none_or(|(known, ..)| known != handle) {
+            let texture = sm.grid.images.textures.get(&handle).copied();
+            let texture = texture.map(|texture| (texture, host(sm, &texture.image)));
+            let Some((texture, memory)) = texture.filter(|(_, memory)| !memory.is_null()) else {
+                return sm.fail(inst, lane, FaultKind::NoImage { handle });
+            };
+            bound = Some((handle, texture, memory));
         }
-        let values = read(sm, texture, memory, &rows[5..], lane);
+        let Some((_, texture, memory)) = &bound else {
+            continue;
+        };
+        let mut values = [0; 4];
+        read(texture, *memory, lane, &mut values);
         if sm.checker.is_some() {
-            let texel = locate(sm, texture, &rows[5..], lane);
+            let texel = locate(texture, lane);
             let fetch = fetch(sm, inst, lane);
             if let Some(checker) = &mut sm.checker {
                 checker.use_memory(texture.image.base);
@@ -198,58 +193,66 @@ fn located(
 pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
     let (geometry, integer) = (Geometry::of(inst.arg0), inst.arg1 == 1);
     let dimensions = geometry.dimensions as usize;
-    // SAFETY: coordinates and layers are 32-bit rows, and `read_each` provides the image's memory.
-    unsafe {
-        let position = |sm: &Sm, texture: &Texture, operands: &[u32], lane: usize| {
-            let mut at = [0u32; 3];
-            for (at, offset) in at.iter_mut().zip(operands).take(dimensions) {
-                *at = row::<u32>(sm, *offset)[lane];
-            }
-            let slice = if geometry.layered {
-                geometry.slice(&texture.image, row::<u32>(sm, operands[dimensions])[lane])
-            } else {
-                0
+    let rows = rows(sm, inst);
+    let mut operands = [[0; LANES]; 4];
+    for (operand, offset) in operands
+        .iter_mut()
+        .zip(&rows[5..])
+        .take(geometry.operands())
+    {
+        // SAFETY: coordinates and layers are 32-bit rows.
+        *operand = unsafe { row(sm, *offset) };
+    }
+    let slice = |texture: &Texture, lane: usize| match geometry.layered {
+        true => geometry.slice(&texture.image, operands[dimensions][lane]),
+        false => 0,
+    };
+    let coordinates = |lane: usize| {
+        let mut at = [0.0; 3];
+        for (at, operand) in at.iter_mut().zip(&operands).take(dimensions) {
+            *at = f32::from_bits(operand[lane]);
+        }
+        at
+    };
+    let index = |texture: &Texture, lane: usize| {
+        let mut texel = [0; 3];
+        for (texel, operand) in texel.iter_mut().zip(&operands).take(dimensions) {
+            *texel = match integer {
+                true => operand[lane].cast_signed(),
+                false => f32::from_bits(operand[lane]).floor() as i32,
             };
-            (at, slice)
-        };
-        let index = |at: [u32; 3], slice: i64| {
-            let mut texel = at.map(|at| {
-                if integer {
-                    at.cast_signed()
-                } else {
-                    f32::from_bits(at).floor() as i32
-                }
-            });
-            if geometry.layered {
-                texel[2] = slice as i32;
-            }
-            texel
-        };
-        let locate = |sm: &Sm, texture: &Texture, operands: &[u32], lane: usize| {
-            let (at, slice) = position(sm, texture, operands, lane);
-            let image = &texture.image;
-            if geometry.cube {
-                let at = cube::nearest(texture, at.map(f32::from_bits), slice);
-                return located(image, at, None);
-            }
-            if integer || image.linear {
-                let at = index(at, slice).map(i64::from);
-                let is_inside = (0..3).all(|n| (0..image.extent(n)).contains(&at[n]));
-                return located(image, is_inside.then_some(at), None);
-            }
-            let (at, outside) = filter::nearest(texture, at.map(f32::from_bits), dimensions, slice);
-            located(image, at, outside)
-        };
-        read_each(sm, inst, locate, |sm, texture, memory, operands, lane| {
-            let (at, slice) = position(sm, texture, operands, lane);
+        }
+        if geometry.layered {
+            texel[2] = slice(texture, lane) as i32;
+        }
+        texel
+    };
+    let locate = |texture: &Texture, lane: usize| {
+        let image = &texture.image;
+        if geometry.cube {
+            let at = cube::nearest(texture, coordinates(lane), slice(texture, lane));
+            return located(image, at, None);
+        }
+        if integer || image.linear {
+            let at = index(texture, lane).map(i64::from);
+            let is_inside = (0..3).all(|n| (0..image.extent(n)).contains(&at[n]));
+            return located(image, is_inside.then_some(at), None);
+        }
+        let slice = slice(texture, lane);
+        let (at, outside) = filter::nearest(texture, coordinates(lane), dimensions, slice);
+        located(image, at, outside)
+    };
+    // SAFETY: the operand list starts with the rows that `read_each` requires, and it provides the image's memory.
+    unsafe {
+        read_each(sm, inst, rows, locate, |texture, memory, lane, values| {
             if integer || texture.image.linear {
-                return filter::fetch(texture, memory, index(at, slice));
+                return filter::fetch(texture, memory, index(texture, lane), values);
             }
-            let at = at.map(f32::from_bits);
+            let (at, slice) = (coordinates(lane), slice(texture, lane));
             if geometry.cube {
-                cube::at(texture, memory, at, slice)
+                cube::at(texture, memory, at, slice, values)
             } else {
-                filter::at(texture, memory, at, dimensions, slice)
+                filter::at(texture, memory, at, dimensions, slice, values)
             }
         })
     }
@@ -260,19 +263,19 @@ pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`sample`].
 pub unsafe fn gather(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: coordinates are 32-bit rows, and `read_each` provides the image's memory.
+    let rows = rows(sm, inst);
+    // SAFETY: coordinates are 32-bit rows.
+    let coordinates: [[f32; LANES]; 2] = [5, 6].map(|n: usize| unsafe { row(sm, rows[n]) });
+    let position = |lane: usize| coordinates.map(|row| row[lane]);
+    let locate = |texture: &Texture, lane: usize| {
+        let [x, y] = position(lane);
+        let (at, outside) = filter::nearest(texture, [x, y, 0.0], 2, 0);
+        located(&texture.image, at, outside)
+    };
+    // SAFETY: as in `sample`.
     unsafe {
-        let position = |sm: &Sm, operands: &[u32], lane: usize| {
-            [0, 1].map(|n: usize| f32::from_bits(row::<u32>(sm, operands[n])[lane]))
-        };
-        let locate = |sm: &Sm, texture: &Texture, operands: &[u32], lane: usize| {
-            let [x, y] = position(sm, operands, lane);
-            let (at, outside) = filter::nearest(texture, [x, y, 0.0], 2, 0);
-            located(&texture.image, at, outside)
-        };
-        read_each(sm, inst, locate, |sm, texture, memory, operands, lane| {
-            let at = position(sm, operands, lane);
-            filter::gather(texture, memory, at, inst.arg0)
+        read_each(sm, inst, rows, locate, |texture, memory, lane, values| {
+            *values = filter::gather(texture, memory, position(lane), inst.arg0);
         })
     }
 }
