@@ -93,6 +93,36 @@ unsafe fn run_same<V: View, D: Lane, F: Fn(&Sm, &Inst, usize) -> D>(
     }
 }
 
+/// An operation on two or three sources and the instruction's immediate. Its code is inlined into the loop over the
+/// lanes whatever its size, unlike that of a closure, and so can be vectorized.
+pub trait LargeOperation<D>: 'static {
+    const SOURCES: usize;
+
+    /// Returns one lane's result. The third source is the second one again if there are only two.
+    fn apply(sources: [D; 3], imm: u64) -> D;
+}
+
+#[inline(always)]
+unsafe fn run_large<V: View, D: Lane, F: LargeOperation<D>>(
+    view: V,
+    sm: &mut Sm,
+    inst: &Inst,
+    _: F,
+) {
+    // SAFETY: the lowering checked the widths of the operands: as many sources as the operation has.
+    unsafe {
+        let [a, b, c] = [1, 2, F::SOURCES].map(|n| view.row::<D>(sm, inst, n));
+        let mut d = [D::default(); LANES];
+        for lane in view.lanes(sm) {
+            d[lane] = F::apply([a[lane], b[lane], c[lane]], inst.imm);
+        }
+        view.write(sm, inst, 0, d);
+    }
+}
+
+handlers!(
+    /// `d = F::apply([a, b, c], imm)`
+    map_large<D> LargeOperation<D>, run_large);
 handlers!(
     /// Fills `arg0` rows with the values of `f`, called with each row's number, which are uniform over a block.
     same<D> Fn(&Sm, &Inst, usize) -> D, run_same);

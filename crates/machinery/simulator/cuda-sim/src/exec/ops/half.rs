@@ -1,15 +1,16 @@
 //! Half precision: `.f16`, `.bf16` and pairs of them in one register, and arithmetic of halves with single precision.
 //! Source: PTX ISA, section 9.7.4.
 //!
-//! All operations share one handler, with the form in the immediate. Sums and products of halves are computed
-//! in single precision, which is accurate enough that double rounding changes nothing. A fused multiply-add
-//! uses software floating point.
+//! Sums and products of halves are computed in single precision, which is accurate enough that double rounding changes
+//! nothing. Sums, products and fused multiply-adds without modifiers are loops without branches, which the compiler
+//! vectorizes; all other forms share one handler, with the form in the immediate, in which a fused multiply-add uses
+//! software floating point.
 
 use super::form::{Form, FormError, Op, no_such_type};
 use super::functions::{hyperbolic_tangent, power_of_two};
 use super::rounding::{self, Mode, Operation, RoundingDirection, single};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanewise::{map1_imm, map2_imm, map3_imm};
+use crate::exec::lanewise::{map_large, map1_imm, map2_imm, map3_imm};
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Half};
@@ -22,16 +23,71 @@ pub const ONE_BF16: u16 = 0x3f80;
 /// The NaN that arithmetic produces, in both formats.
 const NAN: u16 = 0x7fff;
 
-/// Returns the value of an `.f16` register.
+/// Returns the value of an `.f16` register. A NaN may become a signaling one.
 #[inline(always)]
 pub fn f16(bits: u32) -> f32 {
-    half::f16::from_bits(bits as u16).to_f32()
+    let magnitude = bits & 0x7fff;
+    let special = f32::from_bits((bits & 0x8000) << 16 | 0x7f80_0000 | (magnitude & 0x3ff) << 13);
+    if magnitude >= 0x7c00 {
+        special
+    } else {
+        finite_f16(bits)
+    }
+}
+
+/// Returns the value of an `.f16` register that holds neither an infinity nor a NaN.
+#[inline(always)]
+pub fn finite_f16(bits: u32) -> f32 {
+    /// 2 to the power 127 - 15, the difference of the exponents' biases.
+    const REBIAS: f32 = f32::from_bits((127 + 127 - 15) << 23);
+    let magnitude = f32::from_bits((bits & 0x7fff) << 13) * REBIAS;
+    f32::from_bits(magnitude.to_bits() | (bits & 0x8000) << 16)
 }
 
 /// Returns the value of a `.bf16` register.
 #[inline(always)]
 pub fn bf16(bits: u32) -> f32 {
     f32::from_bits(bits << 16)
+}
+
+/// Rounds to the nearest `.f16`, ties to even.
+#[inline(always)]
+pub fn to_f16(x: f32) -> u32 {
+    /// Adding this number moves the last bit of a subnormal `.f16` to the last bit of the sum.
+    const SUBNORMAL: f32 = 0.5;
+    let bits = x.to_bits() & 0x7fff_ffff;
+    let rounded = (bits + 0xfff + (bits >> 13 & 1)).wrapping_sub((127 - 15) << 23);
+    let subnormal = (f32::from_bits(bits) + SUBNORMAL).to_bits();
+    let subnormal = subnormal.wrapping_sub(SUBNORMAL.to_bits());
+    let magnitude = if bits >= 0x4780_0000 {
+        0x7c00
+    } else if bits < 0x3880_0000 {
+        subnormal
+    } else {
+        rounded >> 13
+    };
+    let rounded = magnitude | x.to_bits() >> 16 & 0x8000;
+    if x.is_nan() { NAN.into() } else { rounded }
+}
+
+/// Rounds to the nearest `.bf16`, ties to even.
+#[inline(always)]
+pub fn to_bf16(x: f32) -> u32 {
+    let bits = x.to_bits();
+    let rounded = (bits.wrapping_add(0x7fff + (bits >> 16 & 1))) >> 16;
+    if x.is_nan() { NAN.into() } else { rounded }
+}
+
+/// Rounds two numbers to a pair: `a` in the upper half, `b` in the lower.
+#[inline(always)]
+pub fn to_f16x2(a: f32, b: f32) -> u32 {
+    to_f16(a) << 16 | to_f16(b)
+}
+
+/// Rounds two numbers to a pair as [`to_f16x2`] does.
+#[inline(always)]
+pub fn to_bf16x2(a: f32, b: f32) -> u32 {
+    to_bf16(a) << 16 | to_bf16(b)
 }
 
 /// 2^-14
@@ -252,6 +308,9 @@ fn special(ty: Type, modifiers: HalfForm, cpu: Cpu) -> Op {
 }
 
 fn op(ty: Type, modifiers: HalfForm, cpu: Cpu) -> Op {
+    if let Some(op) = plain_op(ty, modifiers, cpu) {
+        return op;
+    }
     let (sources, run) = match modifiers.function {
         HalfOperation::Fma => (3, map3_imm(cpu, |a, b, c, code| lane([a, b, c], code))),
         HalfOperation::Neg | HalfOperation::Abs | HalfOperation::Ex2 | HalfOperation::Tanh => {
@@ -260,6 +319,110 @@ fn op(ty: Type, modifiers: HalfForm, cpu: Cpu) -> Op {
         _ => (2, map2_imm(cpu, |a, b, code| lane([a, b, 0], code))),
     };
     Op::of_one_type(Class::Float, ty, sources, run).with_imm(modifiers.code())
+}
+
+/// Selects a sum, product or fused multiply-add without modifiers. The immediate is a mask of the result's bits, so that
+/// single values and pairs share a handler.
+fn plain_op(ty: Type, modifiers: HalfForm, cpu: Cpu) -> Option<Op> {
+    if modifiers.ftz || modifiers.sat || modifiers.relu {
+        return None;
+    }
+    let is_bfloat = modifiers.bfloat;
+    let (sources, run) = match modifiers.function {
+        HalfOperation::Add if is_bfloat => (2, map_large(cpu, plain::AddBf16)),
+        HalfOperation::Add => (2, map_large(cpu, plain::AddF16)),
+        HalfOperation::Sub if is_bfloat => (2, map_large(cpu, plain::SubBf16)),
+        HalfOperation::Sub => (2, map_large(cpu, plain::SubF16)),
+        HalfOperation::Mul if is_bfloat => (2, map_large(cpu, plain::MulBf16)),
+        HalfOperation::Mul => (2, map_large(cpu, plain::MulF16)),
+        HalfOperation::Fma if is_bfloat => (3, map_large(cpu, plain::FmaBf16)),
+        HalfOperation::Fma => (3, map_large(cpu, plain::FmaF16)),
+        _ => return None,
+    };
+    let mask = if modifiers.packed { u32::MAX } else { 0xffff };
+    Some(Op::of_one_type(Class::Float, ty, sources, run).with_imm(mask.into()))
+}
+
+/// Sums, products and fused multiply-adds of the lower and the upper halves of registers. The immediate is a mask of the
+/// result's bits.
+mod plain {
+    use super::{bf16, f16, to_bf16, to_f16};
+    use crate::exec::lanewise::LargeOperation;
+
+    /// Defines an operation on the halves of registers.
+    macro_rules! operation {
+        ($name:ident, $sources:literal, ($a:ident, $b:ident, $c:ident) => $result:expr) => {
+            #[derive(Clone, Copy)]
+            pub struct $name;
+
+            impl LargeOperation<u32> for $name {
+                const SOURCES: usize = $sources;
+
+                #[inline(always)]
+                fn apply([a, b, c]: [u32; 3], mask: u64) -> u32 {
+                    #[inline(always)]
+                    fn half($a: u32, $b: u32, $c: u32) -> u32 {
+                        $result
+                    }
+                    let (low, high) = (half(a, b, c), half(a >> 16, b >> 16, c >> 16));
+                    (low | high << 16) & mask as u32
+                }
+            }
+        };
+    }
+
+    operation!(AddF16, 2, (a, b, _c) => to_f16(f16(a) + f16(b)));
+    operation!(AddBf16, 2, (a, b, _c) => to_bf16(bf16(a) + bf16(b)));
+    operation!(SubF16, 2, (a, b, _c) => to_f16(f16(a) - f16(b)));
+    operation!(SubBf16, 2, (a, b, _c) => to_bf16(bf16(a) - bf16(b)));
+    operation!(MulF16, 2, (a, b, _c) => to_f16(f16(a) * f16(b)));
+    operation!(MulBf16, 2, (a, b, _c) => to_bf16(bf16(a) * bf16(b)));
+    operation!(FmaF16, 3, (a, b, c) => fused_f16(a, b, c));
+    operation!(FmaBf16, 3, (a, b, c) => fused_bf16(a, b, c));
+
+    /// Computes `a × b + c`, rounded once. The product is exact in single precision. The sum is rounded to odd, after
+    /// which rounding to fewer bits gives the nearest result. Source: Boldo and Melquiond, Emulation of a FMA and
+    /// correctly rounded sums: proved algorithms using rounding to odd, 2008.
+    #[inline(always)]
+    fn fused_f16(a: u32, b: u32, c: u32) -> u32 {
+        let (product, c) = (f16(a) * f16(b), f16(c));
+        let sum = product + c;
+        // Knuth's exact error of the sum.
+        let part = sum - product;
+        let error = (product - (sum - part)) + (c - part);
+        // The next float towards zero if the error points there, then odd.
+        let opposed = u32::from((error < 0.0) != (sum < 0.0));
+        let odd = sum.to_bits().wrapping_sub(opposed) | 1;
+        let is_exact = !(error.abs() > 0.0);
+        to_f16(if is_exact { sum } else { f32::from_bits(odd) })
+    }
+
+    /// Computes `a × b + c` as [`fused_f16`] does, in double precision.
+    #[inline(always)]
+    fn fused_bf16(a: u32, b: u32, c: u32) -> u32 {
+        let product = f64::from(bf16(a)) * f64::from(bf16(b));
+        let c = f64::from(bf16(c));
+        let sum = product + c;
+        let part = sum - product;
+        let error = (product - (sum - part)) + (c - part);
+        let opposed = u64::from((error < 0.0) != (sum < 0.0));
+        let odd = sum.to_bits().wrapping_sub(opposed) | 1;
+        let sum = if error.abs() > 0.0 {
+            f64::from_bits(odd)
+        } else {
+            sum
+        };
+        // The same for the conversion to single precision.
+        let single = sum as f32;
+        let error = sum - f64::from(single);
+        let opposed = u32::from((error < 0.0) != (sum < 0.0));
+        let odd = single.to_bits().wrapping_sub(opposed) | 1;
+        to_bf16(if error.abs() > 0.0 {
+            f32::from_bits(odd)
+        } else {
+            single
+        })
+    }
 }
 
 /// Computes one lane's register, which holds one value or two.
@@ -290,9 +453,9 @@ fn value(operands: [u16; 3], modifiers: HalfForm) -> u16 {
     };
     let narrow = |x: f32| {
         if modifiers.bfloat {
-            half::bf16::from_f32(x).to_bits()
+            to_bf16(x) as u16
         } else {
-            half::f16::from_f32(x).to_bits()
+            to_f16(x) as u16
         }
     };
     let is_nan = |bits: u16| widen(bits).is_nan();
@@ -449,5 +612,91 @@ fn widen_half(half: u32, code: u64) -> f32 {
         bf16(half)
     } else {
         f16(half)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::lanewise::LargeOperation as _;
+
+    /// Returns numbers of all kinds: subnormal, near one, large, infinite and NaN.
+    fn interesting() -> Vec<u32> {
+        let mut bits: Vec<u32> = (0..0x400).step_by(93).chain(0x7bf0..0x7c08).collect();
+        bits.extend((0x400..0x7c00).step_by(1217));
+        bits.extend([
+            0x3c00, 0x3c01, 0x3bff, 0x3f80, 0x3f81, 0x7f7f, 0x7f80, 0x7fc0, 0x0080,
+        ]);
+        let negative: Vec<u32> = bits.iter().map(|bits| bits | 0x8000).collect();
+        bits.extend(negative);
+        bits
+    }
+
+    #[test]
+    fn conversions_agree_with_the_half_crate() {
+        for bits in 0..=0xffff {
+            let expected = half::f16::from_bits(bits as u16).to_f32();
+            assert!(f16(bits).to_bits() == expected.to_bits() || expected.is_nan());
+            assert_eq!(f16(bits).is_nan(), expected.is_nan());
+        }
+        for bits in (0..=u32::MAX).step_by(997) {
+            let x = f32::from_bits(bits);
+            let expected = [
+                half::f16::from_f32(x).to_bits(),
+                half::bf16::from_f32(x).to_bits(),
+            ];
+            let expected = if x.is_nan() { [NAN; 2] } else { expected };
+            assert_eq!([to_f16(x), to_bf16(x)], expected.map(u32::from), "{x:e}");
+        }
+    }
+
+    /// The vectorized forms and the general handler give the same bits, for single values and for pairs.
+    #[test]
+    fn plain_forms_agree_with_the_general_handler() {
+        use HalfOperation::{Add, Fma, Mul, Sub};
+        let numbers = interesting();
+        for ty in HALVES {
+            let check = |function, [a, b, c]: [u32; 3], actual: u32| {
+                let form = HalfForm::plain(function, ty);
+                assert_eq!(actual, lane([a, b, c], form.code()), "{a:x} {b:x} {c:x}");
+            };
+            let form = HalfForm::plain(Add, ty);
+            let mask = if form.packed {
+                u64::from(u32::MAX)
+            } else {
+                0xffff
+            };
+            // The upper half of a pair is negated.
+            let pair = |bits: u32| {
+                if form.packed {
+                    bits | (bits ^ 0x8000) << 16
+                } else {
+                    bits
+                }
+            };
+            for a in numbers.iter().map(|&a| pair(a)) {
+                for b in numbers.iter().map(|&b| pair(b)) {
+                    let apply = |function| {
+                        let operation: fn([u32; 3], u64) -> u32 = match (function, form.bfloat) {
+                            (Add, false) => plain::AddF16::apply,
+                            (Add, true) => plain::AddBf16::apply,
+                            (Sub, false) => plain::SubF16::apply,
+                            (Sub, true) => plain::SubBf16::apply,
+                            (Mul, false) => plain::MulF16::apply,
+                            (Mul, true) => plain::MulBf16::apply,
+                            (_, false) => plain::FmaF16::apply,
+                            (_, true) => plain::FmaBf16::apply,
+                        };
+                        operation
+                    };
+                    for function in [Add, Sub, Mul] {
+                        check(function, [a, b, 0], apply(function)([a, b, b], mask));
+                    }
+                    for c in numbers.iter().map(|&c| pair(c)) {
+                        check(Fma, [a, b, c], apply(Fma)([a, b, c], mask));
+                    }
+                }
+            }
+        }
     }
 }

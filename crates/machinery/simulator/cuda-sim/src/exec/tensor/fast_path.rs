@@ -8,6 +8,7 @@
 
 use super::dot::{Accumulator, Dot, F32, Format, KEPT_BITS, Multiplicand};
 use super::{COLUMNS, ProductShape, ROWS, Registers};
+use crate::exec::ops::half::finite_f16;
 use crate::lanes::LANES;
 
 /// Values of the columns: first those with even indices within a lane, then the others.
@@ -36,7 +37,7 @@ fn element(ty: Multiplicand, bits: u32) -> (f32, i32) {
     let value = match ty {
         Multiplicand::Tf32 => f32::from_bits(bits >> ty.unused_bits() << ty.unused_bits()),
         Multiplicand::Bf16 => f32::from_bits(bits << 16),
-        Multiplicand::F16 => from_f16(bits),
+        Multiplicand::F16 => finite_f16(bits),
     };
     (value, exponent)
 }
@@ -52,15 +53,6 @@ fn exponent(format: Format, bits: u32) -> i32 {
     } else {
         exponent
     }
-}
-
-/// Converts the lower half of a word; not for infinities and NaN.
-#[inline(always)]
-fn from_f16(bits: u32) -> f32 {
-    /// 2 to the power 127 - 15, the difference of the exponents' biases.
-    const REBIAS: f32 = f32::from_bits((127 + 127 - 15) << 23);
-    let magnitude = f32::from_bits((bits & 0x7fff) << 13) * REBIAS;
-    f32::from_bits(magnitude.to_bits() | (bits & 0x8000) << 16)
 }
 
 /// The elements of matrix A as numbers, and the exponents of their encodings.
@@ -166,7 +158,7 @@ pub fn product(
             unit[n] = power(KEPT_BITS - largest[n]);
             let added = match shape.accumulator {
                 Accumulator::F32 => f32::from_bits(added[n]),
-                Accumulator::F16 => from_f16(added[n]),
+                Accumulator::F16 => finite_f16(added[n]),
             };
             // SAFETY: the exponent is at most `largest`, which is at most `MAX_EXPONENT`, so the scaled
             // number is finite and below 2 to the power 27.

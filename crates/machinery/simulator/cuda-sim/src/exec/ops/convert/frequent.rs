@@ -167,10 +167,8 @@ fn float_to_float(cpu: Cpu, conversion: Conversion) -> Option<Handlers> {
         (Type::F32, Type::F64) if !sat && !ftz && direction == Nearest => map1(cpu, nearest_single),
         (Type::F32, Type::F16) if !sat && !ftz => map1(cpu, |a: u32| canonical(half::f16(a))),
         (Type::F32, Type::BF16) if !sat && !ftz => map1(cpu, half::bf16),
-        (Type::F16, Type::F32) if !sat && !ftz && direction == Nearest => map1(cpu, |a: f32| {
-            let bits = ::half::f16::from_f32(a).to_bits();
-            u32::from(if a.is_nan() { 0x7fff } else { bits })
-        }),
+        (Type::F16, Type::F32) if !sat && !ftz && direction == Nearest => map1(cpu, half::to_f16),
+        (Type::BF16, Type::F32) if !sat && !ftz && direction == Nearest => map1(cpu, half::to_bf16),
         _ => return None,
     })
 }

@@ -10,9 +10,10 @@ mod frequent;
 mod general;
 
 use super::form::{Form, FormError, Op, no_such_type};
+use super::half;
 use super::rounding::RoundingDirection;
 use crate::exec::cpu::Cpu;
-use crate::exec::lanewise::{map1, map1_imm, map2_imm, map3_imm};
+use crate::exec::lanewise::{map1, map1_imm, map2, map2_imm, map3_imm};
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 use general::convert;
@@ -136,7 +137,14 @@ fn pack_halves(
     };
     let relu = form.has("relu");
     form.end()?;
-    let half = Conversion {
+    if direction == RoundingDirection::Nearest && !relu {
+        let run = match to {
+            Type::F16x2 => map2(cpu, half::to_f16x2),
+            _ => map2(cpu, half::to_bf16x2),
+        };
+        return Ok(Op::new(Class::Special, &[to], &[from, from], run));
+    }
+    let conversion = Conversion {
         to: if to == Type::F16x2 {
             Type::F16
         } else {
@@ -153,7 +161,7 @@ fn pack_halves(
     let run = map2_imm(cpu, |a: u32, b: u32, code| {
         (convert(a.into(), code) << 16 | convert(b.into(), code)) as u32
     });
-    Ok(Op::new(Class::Special, &[to], &[from, from], run).with_imm(half.code()))
+    Ok(Op::new(Class::Special, &[to], &[from, from], run).with_imm(conversion.code()))
 }
 
 /// Selects `cvt.rna.tf32.f32`: rounds to the 10 fraction bits that tensor cores use, ties away from zero.
