@@ -9,7 +9,7 @@ const PROGRAM: &str = "streams.cu";
 /// A case of the program, the problem in the first line of its finding, the streams, and part of the cause.
 type Case = (&'static str, &'static str, [&'static str; 2], &'static str);
 
-const CASES: [Case; 8] = [
+const CASES: [Case; 10] = [
     (
         "kernels",
         "data race between streams",
@@ -81,6 +81,24 @@ const CASES: [Case; 8] = [
             "kernel fill in stream 1 writes",
         ],
         "`cudaFree` does not wait for work that uses memory from `cudaMallocAsync`",
+    ),
+    (
+        "texture",
+        "data race between streams",
+        [
+            "kernel fetch in stream 2 reads",
+            "a copy of 4096 bytes in stream 1 writes",
+        ],
+        "call `cudaEventRecord` in stream 1 after its operation",
+    ),
+    (
+        "surface",
+        "data race between streams",
+        [
+            "a copy of 4096 bytes in stream 2 reads",
+            "kernel draw in stream 1 writes",
+        ],
+        "call `cudaEventRecord` in stream 1 after its operation",
     ),
 ];
 

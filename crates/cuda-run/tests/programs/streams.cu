@@ -16,6 +16,17 @@ __global__ void copy(const int *from, int *to)
     to[i] = from[i];
 }
 
+__global__ void fetch(cudaTextureObject_t from, int *to)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    to[i] = tex1D<int>(from, i + 0.5f);
+}
+
+__global__ void draw(cudaSurfaceObject_t to, int v)
+{
+    surf1Dwrite(v, to, (blockIdx.x * blockDim.x + threadIdx.x) * 4);
+}
+
 // Not optimized, because the compiler would merge equal calls at the ends of the cases, which then have no line.
 __attribute__((optnone)) int main(int argc, char **argv)
 {
@@ -31,6 +42,17 @@ __attribute__((optnone)) int main(int argc, char **argv)
     cudaMalloc(&p, n * sizeof(int));
     cudaMalloc(&q, n * sizeof(int));
     cudaMallocHost(&host, n * sizeof(int));
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+    cudaMallocArray(&array, &format, n, 0, cudaArraySurfaceLoadStore);
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaTextureDesc how = {};
+    cudaTextureObject_t texture;
+    cudaCreateTextureObject(&texture, &resource, &how, nullptr);
+    cudaSurfaceObject_t surface;
+    cudaCreateSurfaceObject(&surface, &resource);
     auto event = [&](cudaStream_t from, cudaStream_t to) {
         if (ordered) {
             cudaEventRecord(done, from);
@@ -86,6 +108,15 @@ __attribute__((optnone)) int main(int argc, char **argv)
         if (!ordered) cudaFreeAsync(pooled, s); // later used
         copy<<<4, 256, 0, s>>>(pooled, q);
         if (ordered) cudaFreeAsync(pooled, s);
+    } else if (is("texture")) {
+        for (int i = 0; i < n; i++) host[i] = i;
+        cudaMemcpy2DToArrayAsync(array, 0, 0, host, n * 4, n * 4, 1, cudaMemcpyHostToDevice, s); // earlier texture
+        event(s, t);
+        fetch<<<4, 256, 0, t>>>(texture, q); // later texture
+    } else if (is("surface")) {
+        draw<<<4, 256, 0, s>>>(surface, 1); // earlier surface
+        event(s, t);
+        cudaMemcpy2DFromArrayAsync(host, n * 4, array, 0, 0, n * 4, 1, cudaMemcpyDeviceToHost, t); // later surface
     } else if (is("halves")) {
         // Two halves of one buffer are no race.
         fill<<<2, 256, 0, s>>>(p, 1);
@@ -101,6 +132,9 @@ __attribute__((optnone)) int main(int argc, char **argv)
         }
     }
     cudaDeviceSynchronize();
+    cudaDestroyTextureObject(texture);
+    cudaDestroySurfaceObject(surface);
+    cudaFreeArray(array);
     cudaFree(p);
     cudaFree(q);
     cudaFreeHost(host);

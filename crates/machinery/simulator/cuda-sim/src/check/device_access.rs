@@ -13,6 +13,7 @@ use super::device_shadow::LINE;
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, NO_SITE, Occurrence, OtherThread};
 use super::lane_runs::{LaneRun, LaneRuns, StoredValues};
+use super::launch_checks::TrackedAllocation;
 use super::semantics::{AccessSemantics, RaceRule};
 use super::serial_blocks::{RacyPair, SerialAccess, WORD};
 use super::shadow::{CopiedBytes, DeferredRead, Shadow};
@@ -477,6 +478,9 @@ impl Checker {
                 evidence: Evidence::OutsideTexture(outside),
             });
         }
+        if let Some(at) = texel.at {
+            self.record_texels(AccessedAs::Read, at, texel.bytes);
+        }
         if let (Some(at), true) = (texel.at, self.launch.checks.init)
             && !self.is_initialized(at, texel.bytes)
         {
@@ -497,9 +501,10 @@ impl Checker {
     /// may read several texels, a surface, or a string.
     #[cold]
     pub fn use_memory(&self, address: u64) {
-        let device = &self.launch.device;
-        let allocation = device.find(address).and_then(|index| device.get(index));
-        if let Some(input) = allocation.and_then(|allocation| allocation.input.as_ref()) {
+        if let Some(input) = self
+            .tracked(address)
+            .and_then(|memory| memory.input.as_ref())
+        {
             input.use_all();
         }
     }
@@ -507,9 +512,8 @@ impl Checker {
     /// Notes that a kernel writes bytes of a surface.
     #[cold]
     pub fn store_texels(&mut self, at: u64, bytes: u64) {
-        let device = &self.launch.device;
-        let allocation = device.find(at).and_then(|index| device.get(index));
-        if let Some(allocation) = allocation
+        self.record_texels(AccessedAs::Write, at, bytes);
+        if let Some(allocation) = self.tracked(at)
             && let (Some(written), Some(offset)) =
                 (&allocation.written, allocation.offset(at, bytes))
         {
@@ -517,15 +521,29 @@ impl Checker {
         }
     }
 
+    /// Records an access to bytes of a texture or a surface, for the checks of streams and of the host.
+    fn record_texels(&self, kind: AccessedAs, at: u64, bytes: u64) {
+        if let Some(allocation) = self.tracked(at)
+            && let (Some(accessed), Some(offset)) =
+                (&allocation.accessed, allocation.offset(at, bytes))
+        {
+            accessed.record(kind, allocation.bytes, offset, bytes);
+        }
+    }
+
     /// Returns false for uninitialized bytes of device memory.
     fn is_initialized(&self, at: u64, bytes: u64) -> bool {
-        let device = &self.launch.device;
-        let allocation = device.find(at).and_then(|index| device.get(index));
-        allocation.is_none_or(|allocation| {
+        self.tracked(at).is_none_or(|allocation| {
             match (&allocation.written, allocation.offset(at, bytes)) {
                 (Some(written), Some(offset)) => written.is_initialized(offset, bytes),
                 _ => true,
             }
         })
+    }
+
+    /// Returns the shadow state of the allocation that contains an address.
+    fn tracked(&self, address: u64) -> Option<&TrackedAllocation> {
+        let device = &self.launch.device;
+        device.find(address).and_then(|index| device.get(index))
     }
 }
