@@ -154,7 +154,7 @@ impl EventWriter {
     /// of its kernel.
     fn write_launch(&self, record: &LaunchRecord) {
         let event = || Event::Launched(Box::new(record.clone()), 1);
-        let Some(counters) = self.counters.as_ref().filter(|_| record.profile.is_none()) else {
+        let Some(counters) = &self.counters else {
             return self.write(&event());
         };
         let mut recent = self.recent.lock();

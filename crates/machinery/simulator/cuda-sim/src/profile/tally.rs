@@ -68,6 +68,7 @@ pub struct Tally {
     /// Arrivals of warps at block barriers.
     pub barriers: u64,
     /// The accesses of each class, indexed by class: `tally[AccessClass::GlobalLoad]`.
+    #[serde(with = "nonzero")]
     pub accesses: [AccessCounts; AccessClass::COUNT],
 }
 
@@ -101,6 +102,33 @@ pub struct AccessCounts {
     pub wavefronts: u64,
     /// Wavefronts of shared memory in excess of those that the same bytes would need without conflicts.
     pub conflicts: u64,
+}
+
+/// Serialization of the classes that have accesses, each with its index: few lines have more than one.
+mod nonzero {
+    use super::{AccessClass, AccessCounts};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    type Counts = [AccessCounts; AccessClass::COUNT];
+
+    pub fn serialize<S: Serializer>(accesses: &Counts, serializer: S) -> Result<S::Ok, S::Error> {
+        let classes = accesses.iter().enumerate();
+        // A collected list, because some formats need its length first.
+        let used: Vec<(usize, &AccessCounts)> = classes
+            .filter(|(_, counts)| **counts != AccessCounts::default())
+            .collect();
+        serializer.collect_seq(used)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Counts, D::Error> {
+        let mut accesses = Counts::default();
+        for (class, counts) in Vec::<(usize, AccessCounts)>::deserialize(deserializer)? {
+            let slot = accesses.get_mut(class);
+            *slot.ok_or_else(|| D::Error::custom("no such class of accesses"))? = counts;
+        }
+        Ok(accesses)
+    }
 }
 
 /// The traffic from the L1 caches to the L2 cache, which all SMs share.
@@ -186,5 +214,26 @@ impl AccessCounts {
     /// Returns the sectors that missed the L1 cache.
     pub fn misses(&self) -> u64 {
         self.sectors.saturating_sub(self.hits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_serialized_tally_has_only_the_used_classes() {
+        let counts = AccessCounts {
+            requests: 3,
+            ..AccessCounts::default()
+        };
+        let tally = Tally::of([(AccessClass::GlobalStore, counts)]);
+        let json = serde_json::to_string(&tally).unwrap();
+        assert_eq!(json.matches("requests").count(), 1, "{json}");
+        assert_eq!(serde_json::from_str::<Tally>(&json).unwrap(), tally);
+        let index = format!("[{},", AccessClass::GlobalStore as usize);
+        let unknown = json.replace(&index, &format!("[{},", AccessClass::COUNT));
+        let error = serde_json::from_str::<Tally>(&unknown).unwrap_err();
+        assert!(error.to_string().contains("no such class"), "{error}");
     }
 }
