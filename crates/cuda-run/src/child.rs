@@ -18,6 +18,7 @@ use telemetry::name_calls;
 use telemetry::wire::{Event, EventWriter};
 
 use crate::plan::{self, PlanFile};
+use crate::status_line;
 
 /// The first argument of this process.
 pub const SUBCOMMAND: &str = "run-compiled";
@@ -66,10 +67,16 @@ pub fn main(args: &[OsString]) -> ! {
         name_calls();
     }
     let writer: &'static EventWriter = WRITER.get_or_init(|| writer);
-    exit::at_exit(|| WRITER.get().into_iter().for_each(EventWriter::finish));
+    exit::at_exit(|| {
+        status_line::clear();
+        WRITER.get().into_iter().for_each(EventWriter::finish);
+    });
     cuda_driver::set_observer(Box::new(|event| {
         writer.write_simulator_event(&event);
     }));
+    if std::env::var_os("CUDA_BACKEND").is_some_and(|backend| backend == "sim") {
+        status_line::start();
+    }
     if flags.measure {
         cuda_runtime::time_launches(Box::new(|launch| {
             writer.write(&Event::Measured(launch));

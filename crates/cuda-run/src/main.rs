@@ -27,6 +27,7 @@ mod nvcc;
 mod plan;
 mod run;
 mod simulator_dir;
+mod status_line;
 mod supervise;
 
 use std::process;

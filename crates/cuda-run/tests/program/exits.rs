@@ -1,5 +1,7 @@
 //! Exits of programs: by themselves, by signals and at the time limit.
 
+#[cfg(unix)]
+use chapter_test::Chapter;
 use libtest_mimic::Failed;
 
 use crate::support::{Run, Workspace};
@@ -201,6 +203,25 @@ pub fn interrupted_kernel() -> Result<(), Failed> {
         .find(|result| result["ruleId"] == "interrupted");
     let related = &hang.expect("the hang")["relatedLocations"];
     assert_eq!(related[1]["physicalLocation"]["region"]["startLine"], 7);
+    Ok(())
+}
+
+/// The line that a terminal shows after five seconds.
+#[cfg(unix)]
+pub fn status_line() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write("never.cu", NEVER);
+    for (program, line) in [
+        ("never.cu", "no kernel has been running for "),
+        ("endless.cu", "k: 0 of 4 blocks done (0 %), running for "),
+    ] {
+        let cuda_run = Chapter::new(env!("CARGO_BIN_EXE_cuda-run"));
+        let mut terminal = cuda_run.start_in_terminal(&workspace.path(""), program);
+        terminal.wait_for(line);
+        terminal.interrupt();
+        let (code, output) = terminal.end();
+        assert_eq!(code, 130, "{output}");
+    }
     Ok(())
 }
 

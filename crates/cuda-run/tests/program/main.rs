@@ -141,6 +141,7 @@ fn main() -> ExitCode {
     ));
     #[cfg(unix)]
     tests.extend(with_clang! {
+        "a terminal shows what a long program does" => exits::status_line,
         "Ctrl-C stops a program, which has a report" => exits::interrupted,
         "Ctrl-C in an endless kernel lists the lines of its threads" => exits::interrupted_kernel,
     });
