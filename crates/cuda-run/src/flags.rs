@@ -163,6 +163,11 @@ pub struct CompileFlags {
     #[arg(short = 'I', value_name = "DIR")]
     pub include: Vec<PathBuf>,
 
+    /// Use CCCL (Thrust, CUB and libcu++) from this directory, a checkout of its repository or a directory of its
+    /// headers, instead of Debian's version in /usr/include
+    #[arg(long, value_name = "DIR")]
+    pub cccl: Option<PathBuf>,
+
     /// Define a macro
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     pub define: Vec<String>,

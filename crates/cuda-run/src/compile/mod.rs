@@ -6,6 +6,7 @@
 mod arch;
 pub mod cache;
 mod dialect;
+mod libraries;
 mod link;
 mod pass;
 
@@ -86,6 +87,8 @@ pub struct Compiler<'a> {
     pub flags: &'a CompileFlags,
     arch: Arch,
     include: PathBuf,
+    /// The include directories of CCCL, if the user names one.
+    cccl: Vec<PathBuf>,
 }
 
 impl<'a> Compiler<'a> {
@@ -107,11 +110,13 @@ impl<'a> Compiler<'a> {
             _ => Arch::newest(clang.version(), gpu),
         };
         let include = headers()?;
+        let cccl = flags.cccl.as_deref().map(libraries::cccl_dirs);
         Ok(Compiler {
             arch: arch.map_err(anyhow::Error::msg)?,
             clang,
             flags,
             include,
+            cccl: cccl.transpose()?.unwrap_or_default(),
         })
     }
 
@@ -202,6 +207,7 @@ impl<'a> Compiler<'a> {
             output.sources.extend(compiled.sources);
         }
         if !errors.is_empty() || objects.len() < files.len() {
+            let errors = libraries::explain_missing_headers(&errors);
             let text = format!(
                 "{} does not compile:\n{}",
                 self.clang.name(),

@@ -138,6 +138,9 @@ impl SourceFile {
             common.extend(["-I".into(), dir.into()]);
         }
         common.extend(["-isystem".into(), (&compiler.include).into()]);
+        for dir in &compiler.cccl {
+            common.extend(["-isystem".into(), dir.into()]);
+        }
         // NVIDIA's own headers do not match this runtime; those of its libraries are found after ours.
         for dir in toolkit_dirs {
             common.extend(["-isystem".into(), dir.into()]);
@@ -368,7 +371,7 @@ fn merge_messages(first: &str, second: &str) -> String {
 }
 
 /// Splits clang's output into messages, each starting with a location or clang's name, and drops summary lines.
-fn split_messages(text: &str) -> Vec<String> {
+pub fn split_messages(text: &str) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
     let mut follows_include = false;
     for line in text.split_inclusive('\n') {
@@ -475,7 +478,7 @@ fn line_and_column(text: &str) -> Option<(CallSite, u32)> {
 }
 
 /// Removes terminal color sequences.
-fn strip_colors(text: &str) -> String {
+pub fn strip_colors(text: &str) -> String {
     let mut stripped = String::new();
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
