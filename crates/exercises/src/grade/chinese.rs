@@ -109,6 +109,7 @@ chinese! {
         DeepRecursion => "函数递归过深，或者无法结束；`cudaDeviceSetLimit(cudaLimitStackSize, bytes)` 可以增大栈";
         InvalidFunctionPointer => "函数指针取自主机端，或者从未赋值";
         SurfaceInElements => "表面（surface）的 x 坐标用了元素的个数：它以字节计，即 `x * sizeof(T)`";
+        LibraryArguments => "规模、主维（leading dimension）、增量或步长与缓冲区不符；它们以元素计，不以字节计";
         BufferNotInitialized => "没有向它复制数据或清零，或者只初始化了一部分";
         ExternArraysOverlap =>
             "所有 `extern __shared__` 数组都是同一块内存：只声明一个，其余指针由它算出，例如 `int *second = first + n`";
@@ -221,6 +222,8 @@ chinese! {
     Details {
         None => "";
         Block(bytes) => "{bytes}";
+        LibraryRead(function, read, unwritten, first, allocation) =>
+            "{function} 读取{allocation}的 {read} 字节，其中 {unwritten} 字节没有写入过，最先是第 {first} 字节";
         PastArray(bytes, at, byte, array) => "共享内存偏移 {at:#x} 处的 {bytes}：{array}的第 {byte} 字节";
         BeforeArray(bytes, at, distance, array) =>
             "共享内存偏移 {at:#x} 处的 {bytes}：{array}的开头之前 {distance}";
@@ -358,6 +361,8 @@ chinese! {
         NodeCopy(bytes) => "图中一次 {bytes}的复制";
         Fill(bytes) => "一次 {bytes}的 memset ";
         NodeFill(bytes) => "图中一次 {bytes}的 memset ";
+        Library(function) => "`{function}` ";
+        NodeLibrary(function) => "图中的 `{function}` ";
         Allocation => "调用 `cudaMallocAsync` ";
         AsyncFree => "调用 `cudaFreeAsync` ";
         Free => "调用 `cudaFree` ";
@@ -382,6 +387,8 @@ chinese! {
 
     FaultKind {
         IllegalAddress { address, bytes, write, memory } => "非法地址：{}，不在任何已分配的{memory}之内",
+            if *write.0 { format!("向 {address:#x} 写入 {bytes} 字节") } else { format!("从 {address:#x} 读取 {bytes} 字节") };
+        IllegalOperand { function, address, bytes, write } => "非法地址：{function} {}，不在任何已分配的全局内存之内",
             if *write.0 { format!("向 {address:#x} 写入 {bytes} 字节") } else { format!("从 {address:#x} 读取 {bytes} 字节") };
         MisalignedAddress { address, bytes } => "地址未对齐：{address:#x} 不是 {bytes} 的整数倍";
         MisalignedSurface { x, bytes } => "表面（surface）坐标未对齐：x 是第 {x} 字节，不是 {bytes} 的整数倍";

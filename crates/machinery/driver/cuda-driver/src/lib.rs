@@ -43,6 +43,7 @@ pub mod types;
 
 pub use api::device::{VERSION as SIMULATED_VERSION, device_bus_id, device_memory, device_uuid};
 pub use api::failure::{current_function, name_kernel, report_failure, report_fetched};
+pub use api::launch::submit_library_call;
 pub use api::options::{
     active_checks, check, interrupt_launches_on_ctrl_c, is_profiling, poison, profile, progress,
     set_sample_seed, shuffle, trace,
@@ -53,6 +54,9 @@ pub use api::telemetry::{
 pub use cuda_sim::check::reason::{self, Reason};
 pub use cuda_sim::check::{
     Cause, Check, Checks, Details, FaultKind, Finding, FindingKind, OtherAccess, Severity,
+};
+pub use cuda_sim::driver::{
+    Arithmetic, CallMemory, IllegalOperand, LibraryCall, MemoryRows, Operations,
 };
 pub use cuda_sim::exec::Progress;
 pub use cuda_sim::exec::fault::{Fault, FaultLocation};

@@ -35,6 +35,8 @@ pub struct Record<'a> {
     wrong: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    library_calls: Vec<LibraryRow<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     not_simulated: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -74,6 +76,14 @@ struct MeasuredRow<'a> {
     varied: bool,
     #[serde(flatten)]
     all: &'a TimedLaunch,
+}
+
+/// The calls of a library's function, which are not simulated.
+#[derive(Serialize)]
+struct LibraryRow<'a> {
+    function: &'a str,
+    calls: u64,
+    estimated_ms: f64,
 }
 
 /// The calls of one function that failed at one place with one error.
@@ -154,6 +164,15 @@ impl<'a> Record<'a> {
                 .rejected_modules
                 .iter()
                 .map(|(reason, _)| reason.as_str())
+                .collect(),
+            library_calls: summary
+                .library_calls
+                .iter()
+                .map(|(function, calls)| LibraryRow {
+                    function,
+                    calls: calls.count,
+                    estimated_ms: calls.milliseconds,
+                })
                 .collect(),
             not_simulated: &summary.not_simulated,
             failed_calls: summary

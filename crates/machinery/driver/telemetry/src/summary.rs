@@ -21,6 +21,7 @@ pub struct EventLog {
     load_error: Option<String>,
     mismatches: Vec<String>,
     rejected_modules: Vec<(String, u64)>,
+    library_calls: BTreeMap<String, LibraryCalls>,
     not_simulated: Vec<String>,
     failed_calls: Vec<FailedCall>,
     calls: BTreeMap<String, u64>,
@@ -42,11 +43,21 @@ pub struct Summary {
     pub mismatches: Vec<String>,
     /// Reasons for which modules were rejected, with the number of modules.
     pub rejected_modules: Vec<(String, u64)>,
+    /// The calls of each function of a library.
+    pub library_calls: BTreeMap<String, LibraryCalls>,
     /// Called functions that the simulator does not implement.
     pub not_simulated: Vec<String>,
     pub failed_calls: Vec<FailedCall>,
     /// The number of calls of each driver function.
     pub calls: BTreeMap<String, u64>,
+}
+
+/// The calls of a library's function.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LibraryCalls {
+    pub count: u64,
+    /// The estimated total time.
+    pub milliseconds: f64,
 }
 
 impl EventLog {
@@ -69,6 +80,11 @@ impl EventLog {
                 Some(entry) => entry.1 += 1,
                 None => self.rejected_modules.push((reason, 1)),
             },
+            Event::LibraryCalled(function, seconds) => {
+                let calls = self.library_calls.entry(function).or_default();
+                calls.count += 1;
+                calls.milliseconds += seconds * 1e3;
+            }
             Event::NotSimulated(name) if self.not_simulated.contains(&name) => {}
             Event::NotSimulated(name) => self.not_simulated.push(name),
             // Each event contains the numbers so far.
@@ -120,6 +136,7 @@ impl EventLog {
             load_error: self.load_error.clone(),
             mismatches: self.mismatches.clone(),
             rejected_modules: self.rejected_modules.clone(),
+            library_calls: self.library_calls.clone(),
             not_simulated: self.not_simulated.clone(),
             failed_calls: self.failed_calls.clone(),
             calls: self.calls.clone(),
@@ -193,6 +210,7 @@ impl Summary {
             && self.measured.is_empty()
             && self.findings.is_empty()
             && self.faults.is_empty()
+            && self.library_calls.is_empty()
             && self.rejected_modules.is_empty()
             && self.ignored_calls() == 0
             && lists.iter().all(|list| list.is_empty())
@@ -345,12 +363,15 @@ mod tests {
     fn repeated_events_are_counted() {
         let rejected = || Event::ModuleRejected("line 3".to_owned());
         let not_simulated = || Event::NotSimulated("cuIpcOpenMemHandle".to_owned());
+        let library_called = |seconds| Event::LibraryCalled("cublasSgemm".to_owned(), seconds);
         let api_calls = |count| Event::ApiCalls(vec![("cuInit".to_owned(), count)]);
         let events = [
             rejected(),
             rejected(),
             not_simulated(),
             not_simulated(),
+            library_called(2e-6),
+            library_called(3e-6),
             api_calls(1),
             api_calls(4),
         ];
@@ -361,6 +382,11 @@ mod tests {
         assert_eq!(summary.rejected_modules, [("line 3".to_owned(), 2)]);
         assert_eq!(summary.not_simulated, ["cuIpcOpenMemHandle"]);
         assert_eq!(summary.calls["cuInit"], 4);
+        let LibraryCalls {
+            count,
+            milliseconds,
+        } = summary.library_calls["cublasSgemm"];
+        assert!(count == 2 && (milliseconds - 5e-3).abs() < 1e-12);
         assert!(!summary.is_idle() && !summary.has_errors(false));
         let idle = [Event::Started, api_calls(1)]
             .into_iter()

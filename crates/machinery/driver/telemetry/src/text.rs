@@ -55,7 +55,7 @@ impl Summary {
         } else {
             self.gpu_section(options, gpu)
         };
-        let mut parts = vec![kernels, self.rejections()];
+        let mut parts = vec![kernels, self.library_calls(), self.rejections()];
         if let Some(detail) = options.profile {
             parts.extend(self.profile(detail, options, modelled));
         }
@@ -70,7 +70,7 @@ impl Summary {
             });
         }
         parts.push(self.failures(options.api));
-        if modelled && !self.kernels.is_empty() {
+        if modelled && !(self.kernels.is_empty() && self.library_calls.is_empty()) {
             parts.push("These times are modelled; run on a GPU to measure them.".to_owned());
         }
         parts.retain(|part| !part.is_empty());
@@ -124,6 +124,26 @@ impl Summary {
         parts.join("\n\n")
     }
 
+    /// Lists the calls of libraries.
+    fn library_calls(&self) -> String {
+        if self.library_calls.is_empty() {
+            return String::new();
+        }
+        let functions = self.library_calls.iter();
+        let functions = functions.map(|(function, calls)| match calls.count {
+            1 => function.clone(),
+            count => format!("{function} × {}", grouped(count)),
+        });
+        let functions: Vec<String> = functions.collect();
+        let total = self.library_calls.values();
+        let total = total.map(|calls| calls.milliseconds).sum();
+        format!(
+            "Library calls, not simulated: {}; estimated {} ms.",
+            functions.join(", "),
+            milliseconds(total)
+        )
+    }
+
     /// Lists unsupported functions and rejected modules.
     fn rejections(&self) -> String {
         let mut lines = Vec::new();
@@ -155,7 +175,9 @@ impl Summary {
     /// Formats the table of kernels.
     fn table(&self, order: Order) -> String {
         if self.kernels.is_empty() {
-            let reason = if self.faults.is_empty() {
+            let reason = if !self.library_calls.is_empty() {
+                ""
+            } else if self.faults.is_empty() {
                 "The program did not launch any kernels."
             } else {
                 "No kernel launch completed."
@@ -346,7 +368,7 @@ mod tests {
     use cuda_driver::TimedLaunch;
 
     use super::*;
-    use crate::summary::EventLog;
+    use crate::summary::{EventLog, LibraryCalls};
     use crate::wire::Event;
 
     #[test]
@@ -405,6 +427,29 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains('|'), "{text}");
+    }
+
+    #[test]
+    fn library_calls_are_counted_and_estimated() {
+        let call = |count, milliseconds| LibraryCalls {
+            count,
+            milliseconds,
+        };
+        let summary = Summary {
+            library_calls: [
+                ("cublasSgemm", call(1200, 2.5)),
+                ("cublasSdot", call(1, 0.25)),
+            ]
+            .map(|(name, calls)| (name.to_owned(), calls))
+            .into(),
+            ..Summary::default()
+        };
+        assert_eq!(
+            summary.library_calls(),
+            "Library calls, not simulated: cublasSdot, cublasSgemm × 1 200; estimated 2.750 ms."
+        );
+        assert!(!summary.is_idle());
+        assert_eq!(Summary::default().library_calls(), "");
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub enum Event {
     Mismatch(String),
     /// A module was rejected, for this reason.
     ModuleRejected(String),
+    /// A library's function has completed, in this estimated number of seconds.
+    LibraryCalled(String, f64),
     /// A function was called that the simulator does not implement.
     NotSimulated(String),
     /// Calls have failed; the numbers are those so far.
@@ -53,6 +55,9 @@ impl Event {
     pub fn from_simulator(event: &SimulatorEvent<'_>, failures: &Failures) -> Option<Event> {
         Some(match *event {
             SimulatorEvent::Launched(record) => Event::Launched(Box::new(record.clone()), 1),
+            SimulatorEvent::LibraryCalled(function, seconds) => {
+                Event::LibraryCalled(function.to_owned(), seconds)
+            }
             SimulatorEvent::Faulted(fault) => Event::Faulted(Box::new(fault.into())),
             SimulatorEvent::Findings(findings) => Event::Findings(findings.to_vec()),
             SimulatorEvent::ModuleRejected(reason) => Event::ModuleRejected(reason.to_owned()),

@@ -1,17 +1,17 @@
-//! Kernel launches: the parameters in the two forms in which C passes them, and launch attributes.
+//! Kernel launches: the parameters in the two forms in which C passes them, and launch attributes; and calls of libraries.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
-use cuda_sim::driver::{CudaError, Driver, EventId, FunctionId};
+use cuda_sim::driver::{CudaError, Driver, EventId, FunctionId, LibraryCall};
 use cuda_sim::exec::LaunchSpec;
 use cust_raw::{CUfunction, CUstream};
 
-use super::{SIMULATOR, event};
+use super::{SIMULATOR, check_permitted, event};
 use crate::arguments::{Argument, In, number};
-use crate::log::warn;
-use crate::simulator::{Kernel, StreamOp};
-use crate::status::CallResult;
+use crate::log::{catch_panic, warn};
+use crate::simulator::{Kernel, Stream, StreamOp};
+use crate::status::{CallResult, Code};
 use crate::types::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 
 /// Tags in a launch's `extra` list (`CU_LAUNCH_PARAM_…`).
@@ -30,6 +30,19 @@ const DEVICE_UPDATABLE: c_int = 13;
 /// memory synchronization domains and the link to other devices; and programmatic stream serialization, which
 /// permits an overlap of launches that the simulator never uses, because it runs one launch at a time.
 const HARMLESS: [c_int; 12] = [0, 1, 3, 5, 6, 8, 9, 10, 11, 14, 15, 16];
+
+/// Submits a call of a library to a stream of the simulator, which must be the selected backend. Returns the driver API's
+/// error.
+pub fn submit_library_call(stream: CUstream, call: LibraryCall) -> Code {
+    let function = call.function;
+    let mut call = Some(call);
+    catch_panic(function, &mut || {
+        check_permitted()?;
+        let (driver, context, stream) = SIMULATOR.lock_live_stream(Stream::from(stream))?;
+        let call = call.take().ok_or(CudaError::Unknown)?;
+        Ok(SIMULATOR.submit(driver, context, stream, StreamOp::Library(Arc::new(call)))?)
+    })
+}
 
 /// The effective attributes of a launch.
 #[derive(Default)]

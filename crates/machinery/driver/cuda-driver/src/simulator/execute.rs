@@ -10,7 +10,9 @@ use std::sync::MutexGuard;
 use std::time::Duration;
 
 use cuda_sim::check::{AllocationAccesses, Finding, StreamAction, StreamName, call_site};
-use cuda_sim::driver::{CheckedLaunch, ContextId, CudaError, Driver, Memcpy, StreamId};
+use cuda_sim::driver::{
+    CheckedLaunch, ContextId, CudaError, Driver, LibraryCall, Memcpy, StreamId,
+};
 use cuda_sim::exec::Fault;
 use cuda_sim::launch::LaunchReport;
 use cuda_sim::memory::global::{AllocationKind, AllocationRecord, CallSite};
@@ -432,7 +434,8 @@ impl Simulator {
         Ok(())
     }
 
-    /// Executes `op`. Returns the memory that a kernel has used, if the check of streams or of host accesses is on.
+    /// Executes `op`. Returns the memory that a kernel or a library's function has used, if the check of streams or of host
+    /// accesses is on.
     fn perform(
         &self,
         context: ContextId,
@@ -457,6 +460,7 @@ impl Simulator {
                 Ok(())
             }
             StreamOp::Memset(memset) => self.lock_driver()?.memset(context, stream, memset),
+            StreamOp::Library(call) => return self.call_library(context, stream, call),
             StreamOp::Host(function) => {
                 self.lock_driver()?.stream_flags(context, stream)?;
                 thread::call_host_functions(vec![*function])
@@ -516,7 +520,9 @@ impl Simulator {
         }
         let fault = report.result.as_ref().err();
         if let Some(fault) = fault {
-            self.telemetry.print_fault(fault, &report.findings);
+            let finding = fault.finding();
+            let is_found = finding.is_some_and(|finding| report.findings.contains(&finding));
+            self.telemetry.print_fault(fault, is_found);
         }
         self.telemetry
             .report_findings(&report.findings, fault.and_then(Fault::finding).as_ref());
@@ -524,6 +530,30 @@ impl Simulator {
         self.telemetry.record(report);
         pending_signal.raise();
         Ok(if is_complete { accesses } else { Vec::new() })
+    }
+
+    /// Executes a call of a library's function. Returns the memory that it has used, if the check of streams or of host
+    /// accesses is on.
+    fn call_library(
+        &self,
+        context: ContextId,
+        stream: StreamId,
+        call: &LibraryCall,
+    ) -> Result<Vec<AllocationAccesses>, CudaError> {
+        let mut driver = self.lock_driver()?;
+        let report = driver.call_library(context, stream, call)?;
+        self.telemetry.emit(match &report.fault {
+            None => Event::LibraryCalled(call.function, report.seconds),
+            Some(fault) => Event::Faulted(fault),
+        });
+        let findings = driver.take_findings();
+        drop(driver);
+        if let Some(fault) = &report.fault {
+            self.telemetry.print_fault(fault, report.finding.is_some());
+        }
+        self.telemetry
+            .report_findings(&findings, report.finding.as_ref());
+        Ok(report.accesses)
     }
 
     /// Names the call that has freed the memory that a launch accessed, if it is known.

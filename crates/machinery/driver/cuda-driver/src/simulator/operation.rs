@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::mem::discriminant;
 use std::sync::Arc;
 
-use cuda_sim::driver::{CheckedLaunch, ContextId, EventId, Memcpy, Memset, StreamId};
+use cuda_sim::driver::{CheckedLaunch, ContextId, EventId, LibraryCall, Memcpy, Memset, StreamId};
 use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
 
 /// The set of operations that a wait covers.
@@ -26,6 +26,7 @@ pub enum StreamOp {
     Kernel(Kernel),
     Memcpy(Memcpy),
     Memset(Memset),
+    Library(Arc<LibraryCall>),
     Host(HostFunction),
     RecordEvent(EventId),
     WaitEvent(EventId),

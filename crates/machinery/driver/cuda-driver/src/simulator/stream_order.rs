@@ -929,6 +929,13 @@ pub fn action_of(driver: &Driver, op: &StreamOp, in_graph: bool) -> Option<Strea
                 false => StreamAction::Fill(Bytes(bytes)),
             }
         }
+        StreamOp::Library(call) => {
+            let function = call.function.to_owned();
+            match in_graph {
+                true => StreamAction::NodeLibrary(function),
+                false => StreamAction::Library(function),
+            }
+        }
         StreamOp::Free(_) => StreamAction::AsyncFree,
         _ => return None,
     })

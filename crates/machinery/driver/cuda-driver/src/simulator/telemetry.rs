@@ -34,7 +34,9 @@ pub type Observer = Box<dyn Fn(Event<'_>) + Send + Sync>;
 pub enum Event<'a> {
     /// A launch completed without a fault.
     Launched(&'a LaunchRecord),
-    /// A launch ended with a fault.
+    /// A library's function completed without a fault, in this estimated number of seconds.
+    LibraryCalled(&'a str, f64),
+    /// A launch, or a library's function, ended with a fault.
     Faulted(&'a Fault),
     /// Checks reported findings.
     Findings(&'a [Finding]),
@@ -122,13 +124,9 @@ impl Telemetry {
         self.deferred.store(true, Ordering::Relaxed);
     }
 
-    /// Prints the fault of a launch with these findings, unless the observer will report it.
-    pub fn print_fault(&self, fault: &Fault, findings: &[Finding]) {
-        let is_deferred = self.deferred.load(Ordering::Relaxed)
-            && fault
-                .finding()
-                .is_some_and(|finding| findings.contains(&finding));
-        if !is_deferred {
+    /// Prints a fault, unless it is among the findings (`is_found`) and the observer will report those.
+    pub fn print_fault(&self, fault: &Fault, is_found: bool) {
+        if !(is_found && self.deferred.load(Ordering::Relaxed)) {
             warn(format_args!("{fault}"));
         }
     }

@@ -76,6 +76,8 @@ sentences! {
         /// A surface instruction.
         SurfaceInElements =>
             "the x coordinate of a surface in elements: `surf2Dread` and `surf2Dwrite` take bytes, `x * sizeof(T)`";
+        LibraryArguments =>
+            "a size, leading dimension, increment or stride that does not fit the buffer; they count elements, not bytes";
         // Uninitialized memory.
         BufferNotInitialized => "the buffer was never copied to or set to zero, or only part of it was";
         ExternArraysOverlap =>

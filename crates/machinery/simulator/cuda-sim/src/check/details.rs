@@ -50,6 +50,10 @@ sentences! {
         /// Elements that are copied although nothing has written them.
         Unwritten(unwritten: Unwritten, allocation: AllocationRecord, writer: Writer) =>
             "{unwritten} {allocation}{writer}";
+        /// Bytes that a library's function reads although nothing has written them.
+        LibraryRead(function: String, read: u64, unwritten: u64, first: u64, allocation: AllocationRecord) =>
+            "{function} reads {read} bytes, {unwritten} of which nothing has written; the first is byte {first} of \
+             {allocation}";
         /// Elements that were copied or set although nothing has read them.
         Unread(unread: Unread) => "{unread}";
         /// An action of the program on host memory that work in a stream still uses.
@@ -193,6 +197,9 @@ sentences! {
         NodeCopy(bytes: Bytes) => "a graph's copy of {bytes}";
         Fill(bytes: Bytes) => "a fill of {bytes}";
         NodeFill(bytes: Bytes) => "a graph's fill of {bytes}";
+        /// A function of a library.
+        Library(function: String) => "`{function}`";
+        NodeLibrary(function: String) => "a graph's `{function}`";
         Allocation => "`cudaMallocAsync`";
         AsyncFree => "`cudaFreeAsync`";
         /// The free of memory that was allocated in a stream.

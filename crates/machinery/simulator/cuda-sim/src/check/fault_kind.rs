@@ -10,6 +10,10 @@ sentences! {
         IllegalAddress { address: u64, bytes: u32, write: bool, memory: AddressedMemory } =>
             "illegal address: {} of {bytes} bytes at {address:#x}, outside every {memory} allocation",
             if *write { "write" } else { "read" };
+        /// An access of a library's function outside every allocation of device memory.
+        IllegalOperand { function: String, address: u64, bytes: u64, write: bool } =>
+            "illegal address: {function} {} {bytes} bytes at {address:#x}, outside every device memory allocation",
+            if *write { "writes" } else { "reads" };
         /// An address that is not a multiple of the access's size.
         MisalignedAddress { address: u64, bytes: u32 } =>
             "misaligned address: {address:#x} is not a multiple of {bytes}";

@@ -240,7 +240,9 @@ impl Driver {
 /// Returns the error code of later calls in the context after a fault.
 fn fault_code(fault: &FaultKind) -> CudaError {
     match fault {
-        FaultKind::IllegalAddress { .. } => CudaError::IllegalAddress,
+        FaultKind::IllegalAddress { .. } | FaultKind::IllegalOperand { .. } => {
+            CudaError::IllegalAddress
+        }
         FaultKind::MisalignedAddress { .. } | FaultKind::MisalignedSurface { .. } => {
             CudaError::MisalignedAddress
         }

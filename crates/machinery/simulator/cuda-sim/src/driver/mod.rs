@@ -16,6 +16,7 @@ mod event;
 mod image;
 mod launch;
 mod library;
+mod library_call;
 mod memcpy;
 mod memory;
 mod memset;
@@ -36,6 +37,9 @@ pub use context::{ContextStack, Limit};
 pub use error::CudaError;
 pub use image::{ArrayDescription, Resource};
 pub use launch::CheckedLaunch;
+pub use library_call::{
+    Arithmetic, CallMemory, IllegalOperand, LibraryCall, LibraryReport, MemoryRows, Operations,
+};
 pub use memcpy::{Memcpy, MemcpyAddress, MemcpyOperand};
 pub use memset::{Memset, MemsetValue};
 pub use module::{ModuleError, check_source};

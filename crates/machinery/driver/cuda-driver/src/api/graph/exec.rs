@@ -218,7 +218,7 @@ pub fn enabled(exec: ExecId, node: NodeId, out: Out<c_uint>) -> CallResult {
 fn can_be_disabled(op: &StreamOp) -> bool {
     matches!(
         op,
-        StreamOp::Kernel(_) | StreamOp::Memcpy(_) | StreamOp::Memset(_)
+        StreamOp::Kernel(_) | StreamOp::Library(_) | StreamOp::Memcpy(_) | StreamOp::Memset(_)
     )
 }
 

@@ -23,7 +23,8 @@ pub fn type_of_node(node: NodeId, out: Out<c_int>) -> CallResult {
 /// Returns the `CUgraphNodeType` of a node with this operation.
 pub fn node_type(op: &StreamOp) -> c_int {
     match op {
-        StreamOp::Kernel(_) => 0,
+        // NVIDIA's libraries launch kernels.
+        StreamOp::Kernel(_) | StreamOp::Library(_) => 0,
         StreamOp::Memcpy(_) => 1,
         StreamOp::Memset(_) => 2,
         StreamOp::Host(_) => 3,
@@ -278,6 +279,7 @@ fn label(driver: &Driver, node: &Node) -> String {
             )
         }
         StreamOp::Memset(memset) => format!("MEMSET\\n{} x {}", memset.width, memset.height),
+        StreamOp::Library(call) => format!("KERNEL {}", call.function),
         StreamOp::Host(_) => "HOST".into(),
         StreamOp::RecordEvent(_) => "EVENT_RECORD".into(),
         StreamOp::WaitEvent(_) => "EVENT_WAIT".into(),

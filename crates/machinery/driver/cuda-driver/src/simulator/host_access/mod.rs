@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cuda_sim::check::AllocationAccesses;
-use cuda_sim::driver::{CheckedLaunch, Driver, Memcpy};
+use cuda_sim::driver::{Driver, Memcpy};
 use cuda_sim::memory::global::AllocationKind;
 
 use super::lock;
@@ -203,7 +203,13 @@ impl HostAccesses {
     /// they read.
     fn add(&mut self, driver: &Driver, op: &StreamOp, in_graph: bool) {
         match op {
-            StreamOp::Kernel(kernel) => self.add_kernel(driver, &kernel.launch),
+            StreamOp::Kernel(kernel) => {
+                let words = kernel.launch.spec().parameters.chunks_exact(8);
+                let words =
+                    words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
+                self.add_operands(driver, words);
+            }
+            StreamOp::Library(call) => self.add_operands(driver, call.operands.iter().copied()),
             StreamOp::Graph(body) => {
                 for node in body.nodes.values().filter(|node| node.enabled) {
                     self.add(driver, &node.op, true);
@@ -265,16 +271,15 @@ impl HostAccesses {
         }
     }
 
-    /// Adds the allocations whose addresses are in a kernel's arguments: which of their bytes the kernel accesses is
-    /// not yet known.
-    fn add_kernel(&mut self, driver: &Driver, launch: &CheckedLaunch) {
+    /// Adds the allocations that contain these addresses, the arguments of a kernel or of a library's function: which of
+    /// their bytes the call accesses is not yet known.
+    fn add_operands(&mut self, driver: &Driver, addresses: impl Iterator<Item = u64>) {
         if !page_guard::detects_system_calls() {
             return;
         }
-        let words = launch.spec().parameters.chunks_exact(8);
-        for word in words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?))) {
-            if let Ok(allocation) = driver.allocation(word)
-                && is_guarded(driver, word)
+        for address in addresses {
+            if let Ok(allocation) = driver.allocation(address)
+                && is_guarded(driver, address)
             {
                 let end = allocation.base + allocation.size;
                 self.add_range(allocation.base..end, end, false);
