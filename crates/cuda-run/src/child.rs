@@ -110,6 +110,7 @@ fn call_main(flags: &Flags, writer: &EventWriter) -> i32 {
 
     // The program looks these functions up by name, so the linker must keep them.
     cuda_runtime::force_link();
+    cuda_libraries::force_link();
     let args = [&flags.name].into_iter().chain(&flags.arguments);
     // Command line arguments contain no NUL bytes.
     let args: Vec<CString> = args

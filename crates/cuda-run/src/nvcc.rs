@@ -110,11 +110,9 @@ const NVCC_FLAGS: &[(&str, Translation)] = &[
 ];
 
 /// NVIDIA's libraries that this program provides.
-const BUILT_IN_LIBRARIES: [&str; 4] = ["cudart", "cudart_static", "cuda", "cudadevrt"];
-const UNSUPPORTED_LIBRARIES: [&str; 12] = [
-    "cublas",
-    "cublasLt",
-    "cufft",
+const BUILT_IN_LIBRARIES: [&str; 6] =
+    ["cudart", "cuda", "cudadevrt", "cublas", "cublasLt", "cufft"];
+const UNSUPPORTED_LIBRARIES: [&str; 9] = [
     "cufftw",
     "curand",
     "cusolver",
@@ -306,18 +304,16 @@ fn translate_value(
     })
 }
 
-/// Translates `-l`: CUDA's runtime is built in, and NVIDIA's other libraries are not available.
+/// Translates `-l`: this program provides CUDA's runtime and some of NVIDIA's libraries, others are not available.
 fn link_flag(library: &str) -> Result<Vec<OsString>, String> {
-    if BUILT_IN_LIBRARIES.contains(&library) {
+    let name = library.trim_end_matches("_static");
+    if BUILT_IN_LIBRARIES.contains(&name) {
         return Ok(Vec::new());
     }
-    if UNSUPPORTED_LIBRARIES
-        .iter()
-        .any(|name| library.trim_end_matches("_static") == *name)
-    {
+    if UNSUPPORTED_LIBRARIES.contains(&name) {
         return Err(format!(
-            "-l{library}: cuda-run provides the CUDA runtime and driver APIs, but none of NVIDIA's other \
-             libraries"
+            "-l{library}: cuda-run provides {}, but none of NVIDIA's other libraries",
+            BUILT_IN_LIBRARIES.join(", ")
         ));
     }
     Ok(vec![format!("-l{library}").into()])
@@ -397,8 +393,8 @@ mod tests {
                 "-c is not supported: cuda-run compiles and runs a program",
             ),
             (
-                "a.cu -lcublas",
-                "-lcublas: cuda-run provides the CUDA runtime",
+                "a.cu -lcusparse_static",
+                "-lcusparse_static: cuda-run provides cudart, cuda,",
             ),
             ("--library curand", "-lcurand: cuda-run provides"),
             ("-gencode sm_70", "missing arch=compute_"),

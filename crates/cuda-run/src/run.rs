@@ -341,9 +341,7 @@ fn is_defined(_name: &str) -> bool {
 
 /// Returns where a function is likely to be defined.
 fn hint(name: &str) -> String {
-    const LIBRARIES: [(&str, &str); 9] = [
-        ("cublas", "cuBLAS"),
-        ("cufft", "cuFFT"),
+    const LIBRARIES: [(&str, &str); 7] = [
         ("curand", "cuRAND's host part"),
         ("cusparse", "cuSPARSE"),
         ("cusolver", "cuSOLVER"),
@@ -355,9 +353,13 @@ fn hint(name: &str) -> String {
     let library = LIBRARIES
         .iter()
         .find(|(prefix, _)| name.starts_with(prefix));
+    let is_provided = |prefix: &&str| name.starts_with(*prefix);
     match library {
         Some((_, library)) => {
             format!("belongs to {library}, which cuda-run does not provide")
+        }
+        None if ["cublas", "cufft"].iter().any(is_provided) => {
+            "is not implemented by cuda-run's cuBLAS and cuFFT".to_owned()
         }
         None if name.starts_with("cu") => {
             "is not implemented by cuda-run's CUDA runtime".to_owned()
@@ -376,9 +378,10 @@ mod tests {
     #[test]
     fn hints_name_the_library_of_a_function() {
         assert_eq!(
-            hint("cublasSgemm_v2"),
-            "belongs to cuBLAS, which cuda-run does not provide"
+            hint("cusparseSpMV"),
+            "belongs to cuSPARSE, which cuda-run does not provide"
         );
+        assert!(hint("cublasSgemmGrouped").ends_with("cuda-run's cuBLAS and cuFFT"));
         assert!(hint("cudaGraphNew").starts_with("is not implemented"));
         assert!(hint("helper(int)").contains("-l"));
     }

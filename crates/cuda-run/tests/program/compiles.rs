@@ -198,11 +198,11 @@ pub fn undefined_functions() -> Result<(), Failed> {
     let workspace = Workspace::new();
     workspace.write(
         "calls.cu",
-        "extern \"C\" int cublasSgemm_v2(int);\nint helper(double);\nint main()\n{\n    cublasSgemm_v2(3);\n    return helper(2);\n}\n",
+        "extern \"C\" int cusparseSpMV(int);\nint helper(double);\nint main()\n{\n    cusparseSpMV(3);\n    return helper(2);\n}\n",
     );
     let args = [
-        "cublasSgemm_v2",
-        "belongs to cuBLAS, which cuda-run does not provide",
+        "cusparseSpMV",
+        "belongs to cuSPARSE, which cuda-run does not provide",
         "helper(double)",
         "-l",
     ];
@@ -229,7 +229,7 @@ pub fn invalid_flags() -> Result<(), Failed> {
         &["-c is not supported: cuda-run compiles and runs a program"],
     )?;
     workspace
-        .run(&["vector-add.cu", "-lcublas"])
+        .run(&["vector-add.cu", "-lcusparse"])
         .assert_exit(2, &["none of NVIDIA's other libraries"])?;
     workspace
         .run(&["--profile=all", "vector-add.cu"])
