@@ -41,12 +41,14 @@
 #include "crt/host_defines.h"
 #include "vector_types.h"
 #include "vector_functions.h"
+#include "device_types.h"
 #include "driver_types.h"
 #include "cuda_runtime_api.h"
 
 #if defined(__CUDA__)
 #include "device_launch_parameters.h"
 #include "device_functions.h"
+#include "warpbook/nvcc.h"
 #include "warpbook/references.h"
 #include "surface_functions.h"
 #include "texture_fetch_functions.h"

@@ -89,6 +89,14 @@ impl Repairs {
             places()
                 .filter_map(|place| self.insert_comma(place))
                 .collect()
+        } else if error.text == "invalid % escape in inline assembly string" {
+            places()
+                .filter_map(|place| self.double_percent(place))
+                .collect()
+        } else if error.text.starts_with("__host__ function '")
+            && (error.text).contains("' cannot overload __host__ __device__ function '")
+        {
+            self.repeat_specifiers(error).into_iter().collect()
         } else if error.text.ends_with("cannot appear here") {
             places()
                 .filter_map(|place| self.replace_alignas(place))
@@ -167,6 +175,29 @@ impl Repairs {
         })
     }
 
+    /// Writes the `%` of a special register in inline assembly twice, as clang requires: `mov.u64 %0, %globaltimer;`.
+    fn double_percent(&mut self, error: &Message) -> Option<Edit> {
+        // The error is at the second character after the sign.
+        let (file, text, offset) = self.locate(error)?;
+        let percent = text[..offset].rfind('%')?;
+        let is_register = text[percent + 1..offset].starts_with(|c: char| c.is_ascii_alphabetic());
+        (is_register && offset - percent == 2).then(|| Edit {
+            file,
+            range: percent..percent,
+            replacement: "%".to_owned(),
+        })
+    }
+
+    /// Inserts the specifiers of the function's declaration, which nvcc does not require in its definition.
+    fn repeat_specifiers(&mut self, error: &Message) -> Option<Edit> {
+        let (file, _, offset) = self.locate(error)?;
+        Some(Edit {
+            file,
+            range: offset..offset,
+            replacement: "__host__ __device__ ".to_owned(),
+        })
+    }
+
     /// Replaces `alignas` after `__shared__` with `__align__`, which clang accepts there.
     fn replace_alignas(&mut self, error: &Message) -> Option<Edit> {
         let (file, text, offset) = self.locate(error)?;
@@ -207,8 +238,10 @@ impl Repairs {
         let declarator = text[offset..].split_once(';')?.0;
         let name_len = declarator.find(|c: char| !c.is_alphanumeric() && c != '_');
         let (name, extents) = declarator.split_at(name_len.unwrap_or(declarator.len()));
-        let is_simple = |text: &str| !text.contains(['(', '{', '=', ',', ';']);
-        if !is_simple(class) || !is_simple(extents) {
+        let is_simple = |text: &str| !text.contains(['(', '{', '=', ';']);
+        // A comma separates arguments of a template, not two variables.
+        let is_one = !class.contains(',') || class.ends_with('>');
+        if !is_simple(class) || !is_simple(extents) || extents.contains(',') || !is_one {
             return None;
         }
         let edit = Edit {

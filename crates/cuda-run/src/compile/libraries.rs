@@ -1,5 +1,6 @@
 //! Libraries that this program does not contain: the directories of CCCL, and advice where a header is missing.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -62,8 +63,9 @@ pub fn cccl_dirs(dir: &Path) -> Result<Vec<PathBuf>> {
         headers.iter().any(|header| dir.join(header).is_file())
     };
     // Since CUDA 13 the toolkit has these headers in a directory of their own.
-    let candidates = ["", "cccl", "include/cccl", "include"].map(|inner| dir.join(inner));
-    match candidates.into_iter().find(has_headers) {
+    let inner = ["cccl", "include/cccl", "include"].map(|inner| dir.join(inner));
+    let mut candidates = iter::once(dir.to_owned()).chain(inner);
+    match candidates.find(has_headers) {
         Some(dir) => Ok(vec![dir]),
         None => bail!(
             "--cccl {}: no CCCL in this directory, which contains neither thrust/version.h nor libcudacxx/include. \
@@ -141,7 +143,7 @@ mod tests {
         assert_eq!(dirs("wheel").unwrap(), ["wheel/include"]);
         assert_eq!(dirs("wheel13").unwrap(), ["wheel13/include/cccl"]);
         assert_eq!(dirs("wheel13/include").unwrap(), ["wheel13/include/cccl"]);
-        assert_eq!(dirs("flat").unwrap(), ["flat/"]);
+        assert_eq!(dirs("flat").unwrap(), ["flat"]);
         let parts = [
             "checkout/libcudacxx/include",
             "checkout/cub",
