@@ -7,6 +7,8 @@ use cuda_driver::{
 };
 use cust_raw::CUstream;
 
+use crate::functions::{CallResult, Status};
+
 /// A stream's handle.
 #[derive(Clone, Copy)]
 pub struct Stream(pub CUstream);
@@ -19,10 +21,10 @@ unsafe impl Sync for Stream {}
 impl Stream {
     pub const NULL: Self = Self(std::ptr::null_mut());
 
-    /// Waits for all work in the stream. Returns an error of the driver API.
-    pub fn synchronize(self) -> Result<(), DriverError> {
+    /// Waits for all work in the stream.
+    pub fn synchronize(self) -> CallResult {
         // SAFETY: the driver validates the handle.
-        DriverError::check(unsafe { cu::cuStreamSynchronize(self.0) })
+        check(unsafe { cu::cuStreamSynchronize(self.0) })
     }
 
     /// Submits work that the running C function requests. `operands` are addresses in the allocations that it may use.
@@ -31,28 +33,23 @@ impl Stream {
         operands: Vec<u64>,
         operations: Operations,
         work: impl Fn(&mut CallMemory<'_>) -> Result<(), IllegalOperand> + Send + Sync + 'static,
-    ) -> Result<(), DriverError> {
+    ) -> CallResult {
         // The runtime's context may not exist yet.
         // SAFETY: freeing a null pointer only creates the context.
         let code = unsafe { cuda_runtime::cudaFree(std::ptr::null_mut()) };
-        DriverError::check(code)?;
+        check(code)?;
         let function = current_function().unwrap_or_default();
         let function = function.strip_suffix("_v2").unwrap_or(function);
         let call = LibraryCall::new(function, operands, operations, work);
-        DriverError::check(submit_library_call(self.0, call))
+        check(submit_library_call(self.0, call))
     }
 }
 
-/// An error of the driver or runtime API, which each library converts to a status.
-#[derive(Clone, Copy, Debug)]
-pub struct DriverError;
-
-impl DriverError {
-    fn check(code: i32) -> Result<(), Self> {
-        match code {
-            0 => Ok(()),
-            _ => Err(Self),
-        }
+/// Converts the result of the driver or runtime API.
+fn check(code: i32) -> CallResult {
+    match code {
+        0 => Ok(()),
+        _ => Err(Status::OF_DRIVER),
     }
 }
 

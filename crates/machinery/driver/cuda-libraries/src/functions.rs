@@ -24,6 +24,11 @@ use crate::nvidia::Library;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(pub c_int);
 
+impl Status {
+    /// An error of the driver or runtime API: [`call`] replaces it by the library's status for a failed execution.
+    pub const OF_DRIVER: Self = Self(c_int::MIN);
+}
+
 /// The result of an implementation.
 pub type CallResult = Result<(), Status>;
 
@@ -61,6 +66,7 @@ pub fn call(
         || {
             status = match catch_unwind(AssertUnwindSafe(implementation)) {
                 Ok(Ok(())) => 0,
+                Ok(Err(Status::OF_DRIVER)) => library.execution_failed,
                 Ok(Err(Status(code))) => code,
                 Err(_) => {
                     warn(format_args!("internal error in {name}; please report it"));

@@ -15,12 +15,13 @@
 mod functions;
 mod call;
 pub mod cublas;
+pub mod cufft;
 mod nvidia;
 
 use functions::Entry;
 
 /// The exported functions, by library.
-static TABLES: [&[Entry]; 1] = [cublas::FUNCTIONS];
+static TABLES: [&[Entry]; 2] = [cublas::FUNCTIONS, cufft::FUNCTIONS];
 
 /// Forces the linker to keep the functions of all libraries in the calling program. Returns their number and has no other
 /// effect.

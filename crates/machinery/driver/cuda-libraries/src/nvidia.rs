@@ -18,6 +18,8 @@ pub struct Library {
     pub packages: [&'static str; 2],
     /// The status of calls if it is not installed.
     pub missing: c_int,
+    /// The status of calls for which the driver returns an error.
+    pub execution_failed: c_int,
     pub internal_error: c_int,
     loaded: OnceLock<Option<loaded::Loaded>>,
 }
@@ -27,13 +29,14 @@ impl Library {
         name: &'static str,
         files: &'static [&'static str],
         packages: [&'static str; 2],
-        [missing, internal_error]: [c_int; 2],
+        [missing, execution_failed, internal_error]: [c_int; 3],
     ) -> Self {
         Self {
             name,
             files,
             packages,
             missing,
+            execution_failed,
             internal_error,
             loaded: OnceLock::new(),
         }

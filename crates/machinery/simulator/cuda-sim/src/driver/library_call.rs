@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn operands_outside_of_allocations_fault() {
         let (mut driver, context) = driver();
-        driver.options.checks = crate::check::Checks::all();
+        driver.options.checks = crate::check::Checks::ALL;
         let address = driver.allocate(context, 64).unwrap();
         let past_end = call(move |memory| {
             let rows = MemoryRows {
