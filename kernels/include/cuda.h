@@ -262,6 +262,7 @@ CUresult cuProfilerStop(void);
 
 // Functions introduced with CUDA 11 and 12
 #include "warpbook/driver_recent.h"
+#include "warpbook/driver_missing.h"
 
 // Arrays, textures, surfaces and external memory
 CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray);

@@ -389,6 +389,10 @@ typedef enum CUevent_flags_enum {
     CU_EVENT_INTERPROCESS = 4
 } CUevent_flags;
 
+typedef enum CUevent_wait_flags_enum {
+    CU_EVENT_WAIT_DEFAULT = 0, CU_EVENT_WAIT_EXTERNAL = 1
+} CUevent_wait_flags;
+
 typedef enum CUstream_flags_enum {
     CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1
 } CUstream_flags;

@@ -378,6 +378,8 @@ typedef struct CUlaunchAttribute_st {
     CUlaunchAttributeValue value;
 } CUlaunchAttribute;
 
+typedef CUlaunchAttributeID CUkernelNodeAttrID;
+typedef CUlaunchAttributeValue CUkernelNodeAttrValue;
 typedef CUlaunchAttributeID CUstreamAttrID;
 typedef CUlaunchAttributeValue CUstreamAttrValue;
 
