@@ -1,4 +1,4 @@
-// 8-bit floating point, `__nv_fp8_e4m3` and `__nv_fp8_e5m2`: types and conversions, for host and device.
+// 8-bit floating point, `__nv_fp8_e4m3`, `__nv_fp8_e5m2` and `__nv_fp8_e8m0`: types and conversions, for host and device.
 // Conversions go through double and are correctly rounded, even on GPUs with instructions for them.
 
 #pragma once
@@ -151,4 +151,5 @@ WARPBOOK_FP8_MANY(__nv_fp8_e4m3, __nv_fp8x2_e4m3, __nv_fp8x4_e4m3, __NV_E4M3)
 WARPBOOK_FP8_MANY(__nv_fp8_e5m2, __nv_fp8x2_e5m2, __nv_fp8x4_e5m2, __NV_E5M2)
 #undef WARPBOOK_FP8
 #undef WARPBOOK_FP8_MANY
+#include "warpbook/narrow/e8m0.h"
 #undef WARPBOOK_FP8_MEMBER
