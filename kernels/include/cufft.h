@@ -2,7 +2,7 @@
 // The functions of the library are in crates/machinery/driver/cuda-libraries.
 
 #pragma once
-#define CUFFT_H_ // guard that programs test
+#define _CUFFT_H_ // guard that programs test
 
 #include "cuComplex.h"
 #include "cuda_runtime_api.h"

@@ -2,7 +2,7 @@
 // supported.
 
 #pragma once
-#define CUFFTXT_H_ // guard that programs test
+#define _CUFFTXT_H_ // guard that programs test
 
 #include "cufft.h"
 

@@ -171,10 +171,13 @@ macro_rules! function {
 macro_rules! types {
     ([]) => {};
     ([$first:ident]) => {
+        #[allow(dead_code, reason = "not all signatures need the types")]
         type T = $first;
     };
     ([$first:ident $second:ident]) => {
+        #[allow(dead_code, reason = "not all signatures need the types")]
         type T = $first;
+        #[allow(dead_code, reason = "not all signatures need the types")]
         type U = $second;
     };
 }
@@ -187,6 +190,19 @@ macro_rules! generic {
     ([$($type:ident)+] [$($path:ident)::+] $arguments:tt) => {
         $($path)::+::<$($type),+> $arguments
     };
+}
+
+/// Writes a result, which must have room; otherwise returns the status `invalid`.
+///
+/// # Safety
+/// `output` must be null or writable.
+pub unsafe fn write_output<T>(output: *mut T, value: T, invalid: Status) -> CallResult {
+    if output.is_null() {
+        return Err(invalid);
+    }
+    // SAFETY: the pointer is writable, by this function's contract.
+    unsafe { output.write(value) };
+    Ok(())
 }
 
 /// The objects behind the handles of a library: a handle is a number that is never used again.

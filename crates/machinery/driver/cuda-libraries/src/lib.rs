@@ -21,7 +21,7 @@ mod nvidia;
 use functions::Entry;
 
 /// The exported functions, by library.
-static TABLES: [&[Entry]; 2] = [cublas::FUNCTIONS, cufft::FUNCTIONS];
+static TABLES: [&[Entry]; 3] = [cublas::FUNCTIONS, cublas::lt::FUNCTIONS, cufft::FUNCTIONS];
 
 /// Forces the linker to keep the functions of all libraries in the calling program. Returns their number and has no other
 /// effect.

@@ -23,6 +23,9 @@ const MAX_PROFILED_KERNELS: usize = 6;
 /// The maximum number of rejection reasons listed.
 const MAX_REJECTIONS: usize = 10;
 
+/// The maximum number of functions of libraries listed.
+const MAX_LIBRARY_FUNCTIONS: usize = 20;
+
 /// The maximum number of failed calls listed.
 const MAX_FAILURES: usize = 20;
 
@@ -129,12 +132,15 @@ impl Summary {
         if self.library_calls.is_empty() {
             return String::new();
         }
-        let functions = self.library_calls.iter();
-        let functions = functions.map(|(function, calls)| match calls.count {
+        let listed = self.library_calls.iter().take(MAX_LIBRARY_FUNCTIONS);
+        let functions = listed.map(|(function, calls)| match calls.count {
             1 => function.clone(),
             count => format!("{function} × {}", grouped(count)),
         });
-        let functions: Vec<String> = functions.collect();
+        let mut functions: Vec<String> = functions.collect();
+        if let Some(more @ 1..) = self.library_calls.len().checked_sub(functions.len()) {
+            functions.push(format!("and {more} more functions"));
+        }
         let total = self.library_calls.values();
         let total = total.map(|calls| calls.milliseconds).sum();
         format!(
@@ -450,6 +456,15 @@ mod tests {
         );
         assert!(!summary.is_idle());
         assert_eq!(Summary::default().library_calls(), "");
+        let many = Summary {
+            library_calls: (10..32).map(|i| (format!("f{i}"), call(1, 0.5))).collect(),
+            ..Summary::default()
+        };
+        let text = many.library_calls();
+        assert!(
+            text.ends_with("f28, f29, and 2 more functions; estimated 11.00 ms."),
+            "{text}"
+        );
     }
 
     #[test]

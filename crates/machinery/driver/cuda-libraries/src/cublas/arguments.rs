@@ -150,10 +150,10 @@ pub unsafe fn submit_with_result<R: Copy + Send + Sync + 'static>(
     if settings.pointer_mode == PointerMode::Device {
         let address = result as u64;
         operands.push(address);
-        return Ok(stream.submit(operands, operations, move |memory| {
+        return stream.submit(operands, operations, move |memory| {
             let value = work(memory)?;
             write_element(memory, address, value)
-        })?);
+        });
     }
     let computed = Arc::new(Mutex::new(None));
     let output = computed.clone();

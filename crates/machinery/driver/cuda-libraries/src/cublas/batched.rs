@@ -62,19 +62,17 @@ unsafe fn gemms<T: Scalar>(
     }
     let operations = operations(T::ARITHMETIC, gemm.sizes.operations::<T>() * count as f64);
     let operands = batches.map(Batch::address).to_vec();
-    Ok(settings
-        .stream
-        .submit(operands, operations, move |memory| {
-            let scales = [alpha.get(memory)?, beta.get(memory)?];
-            for index in 0..count {
-                let mut addresses = [0; 3];
-                for (address, batch) in addresses.iter_mut().zip(&batches) {
-                    *address = batch.get(memory, index)?;
-                }
-                gemm.compute::<T>(memory, addresses, scales)?;
+    settings.stream.submit(operands, operations, move |memory| {
+        let scales = [alpha.get(memory)?, beta.get(memory)?];
+        for index in 0..count {
+            let mut addresses = [0; 3];
+            for (address, batch) in addresses.iter_mut().zip(&batches) {
+                *address = batch.get(memory, index)?;
             }
-            Ok(())
-        })?)
+            gemm.compute::<T>(memory, addresses, scales)?;
+        }
+        Ok(())
+    })
 }
 
 /// `cublas?gemmBatched`.
@@ -181,38 +179,34 @@ unsafe fn gemvs<T: Scalar>(
     let elements = shape[0] as f64 * shape[1] as f64 * count as f64;
     let operations = operations(T::ARITHMETIC, 2.0 * elements);
     let operands = batches.map(Batch::address).to_vec();
-    Ok(settings
-        .stream
-        .submit(operands, operations, move |memory| {
-            let (alpha, beta) = (alpha.get(memory)?, beta.get(memory)?);
-            for index in 0..count {
-                let pointer =
-                    |address: u64| std::ptr::with_exposed_provenance::<T>(address as usize);
-                let a = pointer(batches[0].get(memory, index)?);
-                let x = Vector::level1(
-                    pointer(batches[1].get(memory, index)?),
-                    columns,
-                    increments[0],
-                );
-                let y =
-                    Vector::level1(pointer(batches[2].get(memory, index)?), rows, increments[1]);
-                let matrix = Matrix::general(a, shape, leading).read::<T>(memory)?;
-                let product = matrix.multiply(op, &x.read(memory)?);
-                let results: Vec<T> = match beta.is_zero() {
-                    true => product.into_iter().map(|product| alpha * product).collect(),
-                    false => {
-                        let old = y.read::<T>(memory)?;
-                        product
-                            .into_iter()
-                            .zip(old)
-                            .map(|(product, old)| alpha * product + beta * old)
-                            .collect()
-                    }
-                };
-                y.write(memory, results)?;
-            }
-            Ok(())
-        })?)
+    settings.stream.submit(operands, operations, move |memory| {
+        let (alpha, beta) = (alpha.get(memory)?, beta.get(memory)?);
+        for index in 0..count {
+            let pointer = |address: u64| std::ptr::with_exposed_provenance::<T>(address as usize);
+            let a = pointer(batches[0].get(memory, index)?);
+            let x = Vector::level1(
+                pointer(batches[1].get(memory, index)?),
+                columns,
+                increments[0],
+            );
+            let y = Vector::level1(pointer(batches[2].get(memory, index)?), rows, increments[1]);
+            let matrix = Matrix::general(a, shape, leading).read::<T>(memory)?;
+            let product = matrix.multiply(op, &x.read(memory)?);
+            let results: Vec<T> = match beta.is_zero() {
+                true => product.into_iter().map(|product| alpha * product).collect(),
+                false => {
+                    let old = y.read::<T>(memory)?;
+                    product
+                        .into_iter()
+                        .zip(old)
+                        .map(|(product, old)| alpha * product + beta * old)
+                        .collect()
+                }
+            };
+            y.write(memory, results)?;
+        }
+        Ok(())
+    })
 }
 
 /// `cublas?gemvBatched`.
@@ -324,7 +318,7 @@ pub unsafe fn trsm_array<T: Scalar>(
         count: operations.count * count as f64,
         ..operations
     };
-    Ok(settings
+    settings
         .stream
         .submit(vec![a as u64, b as u64], operations, move |memory| {
             let alpha = alpha.get(memory)?;
@@ -336,7 +330,7 @@ pub unsafe fn trsm_array<T: Scalar>(
                 call.solve::<T>(memory, addresses, alpha)?;
             }
             Ok(())
-        })?)
+        })
 }
 
 /// An LU factorization on the host: both factors in one matrix in column-major order.
@@ -516,7 +510,7 @@ pub unsafe fn getrf<T: Scalar>(
         return Ok(());
     }
     let operands = vec![a as u64, pivot, info];
-    Ok(settings
+    settings
         .stream
         .submit(operands, factorizations::<T>(order, count), move |memory| {
             for index in 0..count {
@@ -534,7 +528,7 @@ pub unsafe fn getrf<T: Scalar>(
                 write_element(memory, info + 4 * index as u64, factors.singular)?;
             }
             Ok(())
-        })?)
+        })
 }
 
 /// Reads a factorization of `cublas?getrfBatched`.
@@ -591,7 +585,7 @@ pub unsafe fn getri<T: Scalar>(
         return Ok(());
     }
     let operands = vec![a as u64, pivot, c as u64, info];
-    Ok(settings.stream.submit(
+    settings.stream.submit(
         operands,
         factorizations::<T>(order, 2 * count),
         move |memory| {
@@ -613,7 +607,7 @@ pub unsafe fn getri<T: Scalar>(
             }
             Ok(())
         },
-    )?)
+    )
 }
 
 /// `cublas?matinvBatched`: inverts matrices of order 32 at most.
@@ -646,7 +640,7 @@ pub unsafe fn matinv<T: Scalar>(
         return Ok(());
     }
     let operands = vec![a as u64, inverse as u64, info];
-    Ok(settings.stream.submit(
+    settings.stream.submit(
         operands,
         factorizations::<T>(order, 3 * count),
         move |memory| {
@@ -668,7 +662,7 @@ pub unsafe fn matinv<T: Scalar>(
             }
             Ok(())
         },
-    )?)
+    )
 }
 
 /// `cublas?getrsBatched`: solves systems with factorizations. `info` is on the host.
@@ -705,23 +699,21 @@ pub unsafe fn getrs<T: Scalar>(
     let operands = vec![a as u64, b as u64, pivot];
     let each = 2.0 * (order * order * columns) as f64;
     let operations = operations(T::ARITHMETIC, each * count as f64);
-    Ok(settings
-        .stream
-        .submit(operands, operations, move |memory| {
-            for index in 0..count {
-                let address = factors.get(memory, index)?;
-                let lu = read_factors::<T>(memory, address, [order, a_leading], (pivot, index))?;
-                let target = right.get(memory, index)?;
-                let start = std::ptr::with_exposed_provenance::<T>(target as usize);
-                let matrix = Matrix::general(start, [order, columns], b_leading);
-                let mut solution = read_dense(memory, &matrix)?;
-                solution
-                    .chunks_mut(order)
-                    .for_each(|column| lu.solve(op, column));
-                write_dense(memory, target, [order, columns], b_leading, &solution)?;
-            }
-            Ok(())
-        })?)
+    settings.stream.submit(operands, operations, move |memory| {
+        for index in 0..count {
+            let address = factors.get(memory, index)?;
+            let lu = read_factors::<T>(memory, address, [order, a_leading], (pivot, index))?;
+            let target = right.get(memory, index)?;
+            let start = std::ptr::with_exposed_provenance::<T>(target as usize);
+            let matrix = Matrix::general(start, [order, columns], b_leading);
+            let mut solution = read_dense(memory, &matrix)?;
+            solution
+                .chunks_mut(order)
+                .for_each(|column| lu.solve(op, column));
+            write_dense(memory, target, [order, columns], b_leading, &solution)?;
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use cuda_driver::{Arithmetic, CallMemory, IllegalOperand};
 use half::bf16;
 
 /// `CUBLAS_STATUS_NOT_SUPPORTED`.
-const NOT_SUPPORTED: Status = Status(15);
+pub const NOT_SUPPORTED: Status = Status(15);
 
 /// A type of elements in memory.
 pub trait Element: Copy + Send + Sync + 'static {
@@ -100,6 +100,8 @@ macro_rules! with_element {
     }};
 }
 
+pub(super) use with_element;
+
 /// Evaluates an expression in which a name stands for the type that a call computes in.
 macro_rules! with_scalar {
     ($data_type:expr, $name:ident => $value:expr) => {
@@ -112,6 +114,8 @@ macro_rules! with_scalar {
         }
     };
 }
+
+pub(super) use with_scalar;
 
 /// A scalar argument of any type.
 #[derive(Clone, Copy)]
@@ -199,17 +203,21 @@ pub struct Types {
     /// Those of A, B and C.
     matrices: [DataType; 3],
     /// The type that products and sums have here. Sums of halves are rounded at the end only.
-    compute: DataType,
+    pub compute: DataType,
     /// The type of the scalars.
-    scale: DataType,
+    pub scale: DataType,
 }
 
 impl Types {
     /// Checks the arguments of C for a combination that cuBLAS documents.
     pub fn new(matrices: [c_int; 3], compute: c_int) -> Result<Self, Status> {
-        use DataType::{Bf16, C32, C64, F16, F32, F64, I8, I32};
         let [a, b, c] = matrices.map(DataType::new);
-        let matrices = [a?, b?, c?];
+        Self::of([a?, b?, c?], compute)
+    }
+
+    /// Checks a combination of types.
+    pub fn of(matrices: [DataType; 3], compute: c_int) -> Result<Self, Status> {
+        use DataType::{Bf16, C32, C64, F16, F32, F64, I8, I32};
         let (compute, scale) = match (compute, matrices) {
             (64 | 65, [F16, F16, F16]) => (F32, F16),
             (
@@ -229,7 +237,7 @@ impl Types {
         })
     }
 
-    fn arithmetic(&self) -> Arithmetic {
+    pub fn arithmetic(&self) -> Arithmetic {
         match self.matrices[0] {
             DataType::F64 | DataType::C64 => Arithmetic::Double,
             DataType::F32 | DataType::C32 => Arithmetic::Single,

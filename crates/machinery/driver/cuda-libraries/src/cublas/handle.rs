@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use super::arguments::PointerMode;
 use super::*;
-use crate::functions::CallResult;
+use crate::functions::{CallResult, write_output};
 
 /// `cublasHandle_t`.
 pub type Handle = usize;
@@ -53,7 +53,7 @@ pub unsafe fn create(handle: *mut Handle) -> CallResult {
 /// None: the handle is looked up.
 pub unsafe fn destroy(handle: Handle) -> CallResult {
     let settings = HANDLES.remove(handle)?;
-    Ok(settings.stream.synchronize()?)
+    settings.stream.synchronize()
 }
 
 /// Generates the functions that set and get a setting: the type in C, the value's conversion from C and to C, and the
@@ -75,11 +75,8 @@ macro_rules! settings {
         /// `value` must be null or writable.
         pub unsafe fn $get(handle: Handle, value: *mut $type) -> CallResult {
             let $field = settings(handle)?.$field;
-            match value.is_null() {
-                true => Err(INVALID_VALUE),
-                // SAFETY: the pointer is writable, by this function's contract.
-                false => Ok(unsafe { value.write($to) }),
-            }
+            // SAFETY: the requirements are those of this function.
+    unsafe { write_output(value, $to, INVALID_VALUE) }
         }
     )*};
 }
@@ -109,11 +106,8 @@ const VERSION: c_int = 120_804;
 /// # Safety
 /// `version` must be null or writable.
 pub unsafe fn version(_: Handle, version: *mut c_int) -> CallResult {
-    match version.is_null() {
-        true => Err(INVALID_VALUE),
-        // SAFETY: the pointer is writable, by this function's contract.
-        false => Ok(unsafe { version.write(VERSION) }),
-    }
+    // SAFETY: the requirements are those of this function.
+    unsafe { write_output(version, VERSION, INVALID_VALUE) }
 }
 
 /// `cublasGetProperty`: the major version, the minor version or the patch level.
@@ -127,11 +121,8 @@ pub unsafe fn property(kind: c_int, value: *mut c_int) -> CallResult {
         2 => VERSION % 100,
         _ => return Err(INVALID_VALUE),
     };
-    match value.is_null() {
-        true => Err(INVALID_VALUE),
-        // SAFETY: the pointer is writable, by this function's contract.
-        false => Ok(unsafe { value.write(property) }),
-    }
+    // SAFETY: the requirements are those of this function.
+    unsafe { write_output(value, property, INVALID_VALUE) }
 }
 
 /// `cublasGetCudartVersion`.
@@ -237,9 +228,6 @@ pub unsafe fn set_logger_callback(_: *mut c_void) -> CallResult {
 /// # Safety
 /// `callback` must be null or writable.
 pub unsafe fn get_logger_callback(callback: *mut *mut c_void) -> CallResult {
-    match callback.is_null() {
-        true => Err(INVALID_VALUE),
-        // SAFETY: the pointer is writable, by this function's contract.
-        false => Ok(unsafe { callback.write(std::ptr::null_mut()) }),
-    }
+    // SAFETY: the requirements are those of this function.
+    unsafe { write_output(callback, std::ptr::null_mut(), INVALID_VALUE) }
 }

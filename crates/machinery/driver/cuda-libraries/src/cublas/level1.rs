@@ -227,7 +227,7 @@ fn submit<T: Scalar>(
         return Ok(());
     }
     let operations = per_element::<T>(length, count);
-    Ok(settings.stream.submit(vectors.to_vec(), operations, work)?)
+    settings.stream.submit(vectors.to_vec(), operations, work)
 }
 
 /// `cublas?axpy`.
@@ -435,7 +435,7 @@ unsafe fn change_scalars<T: Scalar, const N: usize>(
     }
     let addresses = pointers.map(|pointer| pointer as u64);
     let operands = addresses.to_vec();
-    Ok(settings
+    settings
         .stream
         .submit(operands, per_element::<T>(1, 1.0), move |memory| {
             let mut values = [T::zero(); N];
@@ -446,7 +446,7 @@ unsafe fn change_scalars<T: Scalar, const N: usize>(
                 write_element(memory, address, value)?;
             }
             Ok(())
-        })?)
+        })
 }
 
 /// `cublasSrotg` and `cublasDrotg`: computes the rotation that makes the second of two numbers zero.
@@ -522,7 +522,7 @@ pub unsafe fn rotg_complex<T: Scalar>(
         return Ok(());
     }
     let [a, b, c, s] = [a as u64, b as u64, c as u64, s as u64];
-    Ok(settings
+    settings
         .stream
         .submit(vec![a, b, c, s], per_element::<T>(1, 1.0), move |memory| {
             let (x, y) = (read_element(memory, a)?, read_element(memory, b)?);
@@ -530,7 +530,7 @@ pub unsafe fn rotg_complex<T: Scalar>(
             write_element(memory, a, radius)?;
             write_element(memory, c, cosine)?;
             write_element(memory, s, sine)
-        })?)
+        })
 }
 
 /// Returns the matrix of a modified Givens rotation, `[h11, h21, h12, h22]`, from its parameters; `None` for the identity.

@@ -80,7 +80,7 @@ fn multiply<T: Scalar>(
         return Ok(());
     }
     let operands = vec![matrix.address, from.address, to.address];
-    Ok(settings
+    settings
         .stream
         .submit(operands, operand.operations::<T>(), move |memory| {
             let (alpha, beta) = (alpha.get(memory)?, beta.get(memory)?);
@@ -106,7 +106,7 @@ fn multiply<T: Scalar>(
                         }
                 }),
             )
-        })?)
+        })
 }
 
 /// Reads two scalars.
@@ -273,17 +273,15 @@ fn triangular<T: Scalar>(
     }
     let operands = vec![matrix.address, vector.address];
     let operations = Operand { matrix, op }.operations::<T>();
-    Ok(settings
-        .stream
-        .submit(operands, operations, move |memory| {
-            let a = matrix.read::<T>(memory)?;
-            let mut x = vector.read::<T>(memory)?;
-            match solves {
-                true => a.solve(op, &mut x),
-                false => x = a.multiply(op, &x),
-            }
-            vector.write(memory, x)
-        })?)
+    settings.stream.submit(operands, operations, move |memory| {
+        let a = matrix.read::<T>(memory)?;
+        let mut x = vector.read::<T>(memory)?;
+        match solves {
+            true => a.solve(op, &mut x),
+            false => x = a.multiply(op, &x),
+        }
+        vector.write(memory, x)
+    })
 }
 
 /// Generates the functions of triangular matrices and vectors: name, the arguments that describe the storage between `n`
@@ -346,16 +344,14 @@ unsafe fn rank_one<T: Scalar>(
         op: Op::None,
     }
     .operations::<T>();
-    Ok(settings
-        .stream
-        .submit(operands, operations, move |memory| {
-            let alpha = alpha.get(memory)?;
-            let x = first.read::<T>(memory)?;
-            let y = second.read::<T>(memory)?;
-            matrix.update(memory, true, |row, column, old: T| {
-                old + alpha * x[row] * y[column].conj_if(conjugated)
-            })
-        })?)
+    settings.stream.submit(operands, operations, move |memory| {
+        let alpha = alpha.get(memory)?;
+        let x = first.read::<T>(memory)?;
+        let y = second.read::<T>(memory)?;
+        matrix.update(memory, true, |row, column, old: T| {
+            old + alpha * x[row] * y[column].conj_if(conjugated)
+        })
+    })
 }
 
 /// `cublas?ger` and `cublas?geru`.
@@ -450,7 +446,7 @@ unsafe fn self_rank_one<T: Scalar, S: level1::FactorOf<T>>(
         op: Op::None,
     }
     .operations::<T>();
-    Ok(settings
+    settings
         .stream
         .submit(vec![matrix.address, x as u64], operations, move |memory| {
             let alpha = alpha.get(memory)?.of();
@@ -459,7 +455,7 @@ unsafe fn self_rank_one<T: Scalar, S: level1::FactorOf<T>>(
                 let value = old + alpha * x[row] * x[column].conj_if(is_hermitian);
                 selfadjoint_element(matrix.kind, row, column, value)
             })
-        })?)
+        })
 }
 
 /// Generates the functions that add a vector's product with itself to a matrix: name, kind, the type of `alpha`, the
@@ -524,19 +520,17 @@ unsafe fn self_rank_two<T: Scalar>(
     }
     .operations::<T>();
     let operands = vec![matrix.address, x as u64, y as u64];
-    Ok(settings
-        .stream
-        .submit(operands, operations, move |memory| {
-            let alpha = alpha.get(memory)?;
-            let x = first.read::<T>(memory)?;
-            let y = second.read::<T>(memory)?;
-            let conj = |value: T| value.conj_if(is_hermitian);
-            matrix.update(memory, true, |row, column, old: T| {
-                let value =
-                    old + alpha * x[row] * conj(y[column]) + conj(alpha) * y[row] * conj(x[column]);
-                selfadjoint_element(matrix.kind, row, column, value)
-            })
-        })?)
+    settings.stream.submit(operands, operations, move |memory| {
+        let alpha = alpha.get(memory)?;
+        let x = first.read::<T>(memory)?;
+        let y = second.read::<T>(memory)?;
+        let conj = |value: T| value.conj_if(is_hermitian);
+        matrix.update(memory, true, |row, column, old: T| {
+            let value =
+                old + alpha * x[row] * conj(y[column]) + conj(alpha) * y[row] * conj(x[column]);
+            selfadjoint_element(matrix.kind, row, column, value)
+        })
+    })
 }
 
 /// Generates the functions that add the product of two vectors to a matrix: name, kind, the arguments that describe the
@@ -567,4 +561,72 @@ self_rank_twos! {
     spr2, Symmetric, [], Format::Packed;
     /// `cublas?hpr2`.
     hpr2, Hermitian, [], Format::Packed;
+}
+
+/// Submits a copy of a triangle from one storage to another.
+fn convert<T: Scalar>(
+    handle: Handle,
+    [uplo, n]: [c_int; 2],
+    [(from, from_format), (to, to_format)]: [(*const T, Format); 2],
+) -> CallResult {
+    let settings = settings(handle)?;
+    let (fill, order) = (Fill::new(uplo)?, size(n)?);
+    let kind = Kind::Triangular(fill, Diagonal::Stored);
+    let source = Matrix::square(from, order, from_format.storage(fill, order)?, kind);
+    let target = Matrix::square(to, order, to_format.storage(fill, order)?, kind);
+    if order == 0 {
+        return Ok(());
+    }
+    let operands = vec![source.address, target.address];
+    let copied = operations(T::ARITHMETIC, 0.0);
+    settings.stream.submit(operands, copied, move |memory| {
+        let elements = source.read::<T>(memory)?.dense();
+        target.update(memory, false, |row, column, _| {
+            elements[row + column * order]
+        })
+    })
+}
+
+/// `cublas?tpttr`: copies a packed triangle to full storage.
+///
+/// # Safety
+/// None: the device's memory is checked.
+pub unsafe fn tpttr<T: Scalar>(
+    handle: Handle,
+    uplo: c_int,
+    n: c_int,
+    packed: *const T,
+    a: *mut T,
+    lda: c_int,
+) -> CallResult {
+    convert(
+        handle,
+        [uplo, n],
+        [
+            (packed, Format::Packed),
+            (a.cast_const(), Format::Full(lda)),
+        ],
+    )
+}
+
+/// `cublas?trttp`: copies a triangle in full storage to packed storage.
+///
+/// # Safety
+/// None: the device's memory is checked.
+pub unsafe fn trttp<T: Scalar>(
+    handle: Handle,
+    uplo: c_int,
+    n: c_int,
+    a: *const T,
+    lda: c_int,
+    packed: *mut T,
+) -> CallResult {
+    convert(
+        handle,
+        [uplo, n],
+        [
+            (a, Format::Full(lda)),
+            (packed.cast_const(), Format::Packed),
+        ],
+    )
 }

@@ -139,12 +139,12 @@ pub unsafe fn gemm<T: Scalar>(
     }
     let addresses = [a as u64, b as u64, c as u64];
     let operations = operations(T::ARITHMETIC, gemm.sizes.operations::<T>());
-    Ok(settings
+    settings
         .stream
         .submit(addresses.to_vec(), operations, move |memory| {
             let scales = [alpha.get(memory)?, beta.get(memory)?];
             gemm.compute::<T>(memory, addresses, scales)
-        })?)
+        })
 }
 
 /// Reads a general matrix without gaps between its columns.
@@ -260,7 +260,7 @@ unsafe fn selfadjoint_product<T: Scalar>(
         return Ok(());
     }
     let operands = [square, general, target].map(|matrix| matrix.address);
-    Ok(settings.stream.submit(
+    settings.stream.submit(
         operands.to_vec(),
         product.operations::<T>(),
         move |memory| {
@@ -274,7 +274,7 @@ unsafe fn selfadjoint_product<T: Scalar>(
             };
             accumulate(memory, &target, &result, beta)
         },
-    )?)
+    )
 }
 
 /// `cublas?symm`.
@@ -387,42 +387,40 @@ unsafe fn rank_k<T: Scalar, A: FactorOf<T>, B: FactorOf<T>>(
     let sizes = Sizes { m: n, n, k };
     let operands = vec![first.address, second.address, target.address];
     let operations = operations(T::ARITHMETIC, sizes.operations::<T>());
-    Ok(settings
-        .stream
-        .submit(operands, operations, move |memory| {
-            let (alpha, beta) = (alpha.get(memory)?.of(), beta.get(memory)?.of());
-            let mut sum = vec![T::zero(); n * n];
-            if !alpha.is_zero() && k > 0 {
-                let a = read_dense::<T>(memory, &first)?;
-                let b = read_dense::<T>(memory, &second)?;
-                let is_transposed = op.is_transposed();
-                let mut add = |alpha: T, left: &[T], right: &[T]| {
-                    let left = Factor::new(
-                        left.as_ptr(),
-                        rows,
-                        is_transposed,
-                        is_transposed && is_hermitian,
-                    );
-                    let right = Factor::new(
-                        right.as_ptr(),
-                        rows,
-                        !is_transposed,
-                        !is_transposed && is_hermitian,
-                    );
-                    let target = StridedMut {
-                        start: sum.as_mut_ptr(),
-                        column: n,
-                    };
-                    // SAFETY: the vectors have these sizes.
-                    unsafe { multiply(sizes, alpha, left, right, T::one(), target) };
+    settings.stream.submit(operands, operations, move |memory| {
+        let (alpha, beta) = (alpha.get(memory)?.of(), beta.get(memory)?.of());
+        let mut sum = vec![T::zero(); n * n];
+        if !alpha.is_zero() && k > 0 {
+            let a = read_dense::<T>(memory, &first)?;
+            let b = read_dense::<T>(memory, &second)?;
+            let is_transposed = op.is_transposed();
+            let mut add = |alpha: T, left: &[T], right: &[T]| {
+                let left = Factor::new(
+                    left.as_ptr(),
+                    rows,
+                    is_transposed,
+                    is_transposed && is_hermitian,
+                );
+                let right = Factor::new(
+                    right.as_ptr(),
+                    rows,
+                    !is_transposed,
+                    !is_transposed && is_hermitian,
+                );
+                let target = StridedMut {
+                    start: sum.as_mut_ptr(),
+                    column: n,
                 };
-                add(alpha, &a, &b);
-                if terms == Terms::Two {
-                    add(alpha.conj_if(is_hermitian), &b, &a);
-                }
+                // SAFETY: the vectors have these sizes.
+                unsafe { multiply(sizes, alpha, left, right, T::one(), target) };
+            };
+            add(alpha, &a, &b);
+            if terms == Terms::Two {
+                add(alpha.conj_if(is_hermitian), &b, &a);
             }
-            accumulate(memory, &target, &sum, beta)
-        })?)
+        }
+        accumulate(memory, &target, &sum, beta)
+    })
 }
 
 /// Generates the functions of rank k with one matrix: name, kind, and the types of the scalars.
@@ -609,7 +607,7 @@ pub unsafe fn trmm<T: Scalar>(
         return Ok(());
     }
     let operands = vec![a as u64, b as u64, c as u64];
-    Ok(settings
+    settings
         .stream
         .submit(operands, call.operations::<T>(), move |memory| {
             let alpha = alpha.get(memory)?;
@@ -623,7 +621,7 @@ pub unsafe fn trmm<T: Scalar>(
             };
             let result = product.compute(alpha, &triangle, &read_dense(memory, &general)?);
             accumulate(memory, &target, &result, T::zero())
-        })?)
+        })
 }
 
 /// `cublas?trsm`.
@@ -653,12 +651,12 @@ pub unsafe fn trsm<T: Scalar>(
         return Ok(());
     }
     let operands = [a as u64, b as u64];
-    Ok(settings
+    settings
         .stream
         .submit(operands.to_vec(), call.operations::<T>(), move |memory| {
             let alpha = alpha.get(memory)?;
             call.solve::<T>(memory, operands, alpha)
-        })?)
+        })
 }
 
 /// Returns the operations that need this number of them per element.
@@ -712,7 +710,7 @@ pub unsafe fn geam<T: Scalar>(
         return Ok(());
     }
     let operands = vec![a as u64, b as u64, c as u64];
-    Ok(settings
+    settings
         .stream
         .submit(operands, per_element::<T>(shape, 3.0), move |memory| {
             let mut sum = vec![T::zero(); shape[0] * shape[1]];
@@ -732,7 +730,7 @@ pub unsafe fn geam<T: Scalar>(
                 }
             }
             target.update(memory, false, |row, column, _| sum[row + column * shape[0]])
-        })?)
+        })
 }
 
 /// `cublas?dgmm`: multiplies the rows or the columns of a matrix with the elements of a vector.
@@ -765,7 +763,7 @@ pub unsafe fn dgmm<T: Scalar>(
         return Ok(());
     }
     let operands = vec![a as u64, x as u64, c as u64];
-    Ok(settings
+    settings
         .stream
         .submit(operands, per_element::<T>(shape, 1.0), move |memory| {
             let elements = read_dense::<T>(memory, &source)?;
@@ -777,5 +775,5 @@ pub unsafe fn dgmm<T: Scalar>(
                 };
                 elements[row + column * shape[0]] * factor
             })
-        })?)
+        })
 }

@@ -12,6 +12,7 @@ mod handle;
 mod level1;
 mod level2;
 mod level3;
+pub mod lt;
 mod matrix;
 mod scalar;
 mod transfer;
@@ -112,6 +113,8 @@ functions! { CUBLAS;
     [cublasCher2_v2 C32, cublasZher2_v2 C64] (handle: Handle, uplo: c_int, n: c_int, alpha: *const T, x: *const T, incx: c_int, y: *const T, incy: c_int, a: *mut T, lda: c_int) => level2::her2;
     [cublasSspr2_v2 f32, cublasDspr2_v2 f64] (handle: Handle, uplo: c_int, n: c_int, alpha: *const T, x: *const T, incx: c_int, y: *const T, incy: c_int, a: *mut T) => level2::spr2;
     [cublasChpr2_v2 C32, cublasZhpr2_v2 C64] (handle: Handle, uplo: c_int, n: c_int, alpha: *const T, x: *const T, incx: c_int, y: *const T, incy: c_int, a: *mut T) => level2::hpr2;
+    [cublasStpttr f32, cublasDtpttr f64, cublasCtpttr C32, cublasZtpttr C64] (handle: Handle, uplo: c_int, n: c_int, packed: *const T, a: *mut T, lda: c_int) => level2::tpttr;
+    [cublasStrttp f32, cublasDtrttp f64, cublasCtrttp C32, cublasZtrttp C64] (handle: Handle, uplo: c_int, n: c_int, a: *const T, lda: c_int, packed: *mut T) => level2::trttp;
 
     // Level 3.
     [cublasSgemm_v2 f32, cublasDgemm_v2 f64, cublasCgemm_v2 C32, cublasZgemm_v2 C64, cublasCgemm3m C32, cublasZgemm3m C64] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const T, a: *const T, lda: c_int, b: *const T, ldb: c_int, beta: *const T, c: *mut T, ldc: c_int) => level3::gemm;

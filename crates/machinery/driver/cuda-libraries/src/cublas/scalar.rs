@@ -85,7 +85,7 @@ unsafe impl<T: Sync> Send for Strided<T> {}
 unsafe impl<T: Sync> Sync for Strided<T> {}
 
 impl<T> Strided<T> {
-    fn at(self, row: usize, column: usize) -> *const T {
+    pub fn at(self, row: usize, column: usize) -> *const T {
         self.start
             .wrapping_add(row * self.row + column * self.column)
     }

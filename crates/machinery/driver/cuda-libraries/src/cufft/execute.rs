@@ -190,12 +190,10 @@ impl Execution {
         };
         let operations = operations(arithmetic, each * share * batch as f64);
         let operands = vec![self.input, self.output];
-        Ok(
-            stream.submit(operands, operations, move |memory| match kind.is_double {
-                true => self.compute::<f64>(memory),
-                false => self.compute::<f32>(memory),
-            })?,
-        )
+        stream.submit(operands, operations, move |memory| match kind.is_double {
+            true => self.compute::<f64>(memory),
+            false => self.compute::<f32>(memory),
+        })
     }
 }
 

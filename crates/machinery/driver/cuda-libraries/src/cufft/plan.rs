@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::call::Stream;
-use crate::functions::{CallResult, Handles};
+use crate::functions::{CallResult, Handles, write_output};
 
 /// `cufftHandle`.
 pub type Handle = c_int;
@@ -231,11 +231,8 @@ impl Plan {
 /// # Safety
 /// `size` must be null or writable.
 unsafe fn write_size(size: *mut usize) -> CallResult {
-    match size.is_null() {
-        true => Err(INVALID_VALUE),
-        // SAFETY: the pointer is writable, by this function's contract.
-        false => Ok(unsafe { size.write(0) }),
-    }
+    // SAFETY: the requirements are those of this function.
+    unsafe { write_output(size, 0, INVALID_VALUE) }
 }
 
 /// Gives a handle of `cufftCreate` its plan.
@@ -511,11 +508,8 @@ const VERSION: c_int = 11_303;
 /// # Safety
 /// `output` must be null or writable.
 unsafe fn write_number(output: *mut c_int, number: c_int) -> CallResult {
-    match output.is_null() {
-        true => Err(INVALID_VALUE),
-        // SAFETY: the pointer is writable, by this function's contract.
-        false => Ok(unsafe { output.write(number) }),
-    }
+    // SAFETY: the requirements are those of this function.
+    unsafe { write_output(output, number, INVALID_VALUE) }
 }
 
 /// `cufftGetVersion`.
