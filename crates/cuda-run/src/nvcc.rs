@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use crate::compile::is_source;
+use crate::compile::{is_source, unsupported_library};
 
 /// The translation of one of nvcc's flags.
 #[derive(Clone, Copy)]
@@ -110,18 +110,13 @@ const NVCC_FLAGS: &[(&str, Translation)] = &[
 ];
 
 /// NVIDIA's libraries that this program provides.
-const BUILT_IN_LIBRARIES: [&str; 6] =
-    ["cudart", "cuda", "cudadevrt", "cublas", "cublasLt", "cufft"];
-const UNSUPPORTED_LIBRARIES: [&str; 9] = [
-    "cufftw",
-    "curand",
-    "cusolver",
-    "cusparse",
-    "cudnn",
-    "nccl",
-    "nvrtc",
-    "npp",
-    "nvToolsExt",
+const BUILT_IN_LIBRARIES: [&str; 6] = [
+    "cudart",
+    "cuda",
+    "cudadevrt",
+    "cublas",
+    "cublasLt",
+    "cufft",
 ];
 
 /// This program's flags whose value is optional.
@@ -304,19 +299,15 @@ fn translate_value(
     })
 }
 
-/// Translates `-l`: this program provides CUDA's runtime and some of NVIDIA's libraries, others are not available.
+/// Translates `-l`: some of NVIDIA's libraries are built in, and others are not available.
 fn link_flag(library: &str) -> Result<Vec<OsString>, String> {
-    let name = library.trim_end_matches("_static");
-    if BUILT_IN_LIBRARIES.contains(&name) {
+    if BUILT_IN_LIBRARIES.contains(&library.trim_end_matches("_static")) {
         return Ok(Vec::new());
     }
-    if UNSUPPORTED_LIBRARIES.contains(&name) {
-        return Err(format!(
-            "-l{library}: cuda-run provides {}, but none of NVIDIA's other libraries",
-            BUILT_IN_LIBRARIES.join(", ")
-        ));
+    match unsupported_library(library) {
+        Some(error) => Err(error),
+        None => Ok(vec![format!("-l{library}").into()]),
     }
-    Ok(vec![format!("-l{library}").into()])
 }
 
 #[cfg(test)]
@@ -393,10 +384,10 @@ mod tests {
                 "-c is not supported: cuda-run compiles and runs a program",
             ),
             (
-                "a.cu -lcusparse_static",
-                "-lcusparse_static: cuda-run provides cudart, cuda,",
+                "a.cu -lcusolver",
+                "-lcusolver belongs to cuSOLVER. cuda-run does not",
             ),
-            ("--library curand", "-lcurand: cuda-run provides"),
+            ("--library cudnn_static", "-lcudnn belongs to cuDNN."),
             ("-gencode sm_70", "missing arch=compute_"),
             ("--sarif a.cu", "write --sarif report.sarif a.cu"),
             ("--junit=a.cu b.cu", "write --junit report.xml a.cu"),

@@ -16,7 +16,7 @@ use telemetry::record::Run;
 use telemetry::text::{Order, TextOptions};
 use telemetry::{EventLog, Level, Problem, Summary, wire};
 
-use crate::compile::{Compiler, Goal, SourceError, undefined_symbol};
+use crate::compile::{Compiler, Goal, SourceError, library_of_function, undefined_symbol};
 use crate::flags::Flags;
 use crate::formats::Report;
 use crate::plan::PlanFile;
@@ -341,26 +341,20 @@ fn is_defined(_name: &str) -> bool {
 
 /// Returns where a function is likely to be defined.
 fn hint(name: &str) -> String {
-    const LIBRARIES: [(&str, &str); 7] = [
-        ("curand", "cuRAND's host part"),
-        ("cusparse", "cuSPARSE"),
-        ("cusolver", "cuSOLVER"),
-        ("cudnn", "cuDNN"),
-        ("nccl", "NCCL"),
+    const LIBRARIES: [(&str, &str); 4] = [
+        ("cublas", "cuBLAS"),
+        ("cufft", "cuFFT"),
+        ("curand", "cuRAND"),
         ("nvrtc", "NVRTC"),
-        ("nvtx", "NVTX"),
     ];
     let library = LIBRARIES
         .iter()
         .find(|(prefix, _)| name.starts_with(prefix));
-    let is_provided = |prefix: &&str| name.starts_with(*prefix);
+    if let Some(library) = library_of_function(name) {
+        return format!("belongs to {library}, which cuda-run does not provide");
+    }
     match library {
-        Some((_, library)) => {
-            format!("belongs to {library}, which cuda-run does not provide")
-        }
-        None if ["cublas", "cufft"].iter().any(is_provided) => {
-            "is not implemented by cuda-run's cuBLAS and cuFFT".to_owned()
-        }
+        Some((_, library)) => format!("is not implemented by cuda-run's {library}"),
         None if name.starts_with("cu") => {
             "is not implemented by cuda-run's CUDA runtime".to_owned()
         }
@@ -378,10 +372,10 @@ mod tests {
     #[test]
     fn hints_name_the_library_of_a_function() {
         assert_eq!(
-            hint("cusparseSpMV"),
-            "belongs to cuSPARSE, which cuda-run does not provide"
+            hint("cudnnCreate"),
+            "belongs to cuDNN, which cuda-run does not provide"
         );
-        assert!(hint("cublasSgemmGrouped").ends_with("cuda-run's cuBLAS and cuFFT"));
+        assert!(hint("cublasSgemmGrouped").ends_with("cuda-run's cuBLAS"));
         assert!(hint("cudaGraphNew").starts_with("is not implemented"));
         assert!(hint("helper(int)").contains("-l"));
     }

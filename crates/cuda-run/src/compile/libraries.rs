@@ -1,4 +1,5 @@
-//! Libraries that this program does not contain: the directories of CCCL, and advice where a header is missing.
+//! Libraries that this program does not contain: the directories of CCCL, and advice where a header or a library for
+//! the linker is missing.
 
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -7,27 +8,230 @@ use anyhow::{Result, bail};
 
 use super::pass::{split_messages, strip_colors};
 
-/// A library of headers that programs include.
+/// A library that programs use and this program does not contain.
 struct Library {
     name: &'static str,
     /// Returns true if a header, as named in an `#include`, belongs to the library.
     owns: fn(&str) -> bool,
+    /// The library's names for the linker, which may end in `_static`.
+    linked: &'static [&'static str],
+    /// The prefix of the library's functions, if they have one that is not used elsewhere.
+    prefix: Option<&'static str>,
     /// The next step for a user whose program includes it.
     remedy: &'static str,
 }
 
-const LIBRARIES: &[Library] = &[Library {
-    name: "CCCL (Thrust, CUB and libcu++)",
-    owns: |header| {
-        let directories = ["thrust/", "cub/", "cuda/std/"];
-        directories.iter().any(|dir| header.starts_with(dir))
-            || header == "nv/target"
-            // CCCL's other headers have no extension: `cuda/barrier`.
-            || (header.starts_with("cuda/") && !header.contains('.'))
+const NOT_PROVIDED: &str = "cuda-run does not provide this library: run the program on a GPU with NVIDIA's CUDA \
+                            Toolkit, or change it to work without the library";
+const NO_DISPLAY: &str = "cuda-run has no graphics: change the program to work without a display, such as by writing its \
+                          images to files";
+
+/// Returns true if a name begins with one of these prefixes.
+fn has_prefix(name: &str, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Creates the row of a library of NVIDIA's that has no open source.
+const fn closed(
+    name: &'static str,
+    prefix: &'static str,
+    owns: fn(&str) -> bool,
+    linked: &'static [&'static str],
+) -> Library {
+    Library {
+        name,
+        owns,
+        linked,
+        prefix: Some(prefix),
+        remedy: NOT_PROVIDED,
+    }
+}
+
+/// Creates the row of a library of headers and functions without a common prefix.
+const fn open(name: &'static str, owns: fn(&str) -> bool, remedy: &'static str) -> Library {
+    Library {
+        name,
+        owns,
+        linked: &[],
+        prefix: None,
+        remedy,
+    }
+}
+
+const LIBRARIES: &[Library] = &[
+    open(
+        "CCCL (Thrust, CUB and libcu++)",
+        |header| {
+            has_prefix(header, &["thrust/", "cub/", "cuda/std/"])
+                || header == "nv/target"
+                // CCCL's other headers have no extension: `cuda/barrier`.
+                || (header.starts_with("cuda/") && !header.contains('.'))
+        },
+        "Install Debian's version with \"sudo apt-get install libthrust-dev libcub-dev libcu++-dev\", or name the \
+         directory of any version with --cccl DIR, such as that of \"pip install nvidia-cuda-cccl-cu12\"",
+    ),
+    open(
+        "the common headers of NVIDIA's CUDA samples",
+        |header| {
+            let names = [
+                "exception.h",
+                "drvapi_error_string.h",
+                "multithreading.h",
+                "nvrtc_helper.h",
+                "timer.h",
+            ];
+            header.starts_with("helper_") || names.contains(&header)
+        },
+        "Get them with \"git clone https://github.com/NVIDIA/cuda-samples\", and name their directory with \
+         -I cuda-samples/Common",
+    ),
+    open(
+        "CUTLASS",
+        |header| has_prefix(header, &["cutlass/", "cute/"]),
+        "Get it with \"git clone https://github.com/NVIDIA/cutlass\", and name its directory with -I cutlass/include",
+    ),
+    Library {
+        name: "OpenGL",
+        owns: |header| {
+            let interoperability = [
+                "cuda_gl_interop.h",
+                "cudaGL.h",
+                "cuda_egl_interop.h",
+                "cudaEGL.h",
+            ];
+            let dirs = [
+                "GL/",
+                "GLFW/",
+                "GLES",
+                "GLUT/",
+                "EGL/",
+                "OpenGL/",
+                "glad/",
+                "rendercheck_gl",
+            ];
+            has_prefix(header, &dirs) || interoperability.contains(&header)
+        },
+        linked: &["GL", "GLU", "GLEW", "glut", "glfw", "EGL"],
+        prefix: None,
+        remedy: NO_DISPLAY,
     },
-    remedy: "Install Debian's version with \"sudo apt-get install libthrust-dev libcub-dev libcu++-dev\", or name the \
-             directory of any version with --cccl DIR, such as that of \"pip install nvidia-cuda-cccl-cu12\"",
-}];
+    Library {
+        name: "Vulkan",
+        owns: |header| header.starts_with("vulkan/"),
+        linked: &["vulkan"],
+        prefix: None,
+        remedy: NO_DISPLAY,
+    },
+    closed(
+        "cuDNN",
+        "cudnn",
+        |header| header.starts_with("cudnn"),
+        &["cudnn"],
+    ),
+    closed(
+        "cuSOLVER",
+        "cusolver",
+        |header| header.starts_with("cusolver"),
+        &["cusolver", "cusolverMg"],
+    ),
+    closed(
+        "cuSPARSE",
+        "cusparse",
+        |header| header.starts_with("cusparse"),
+        &["cusparse"],
+    ),
+    closed(
+        "cuTENSOR",
+        "cutensor",
+        |header| header.starts_with("cutensor"),
+        &["cutensor"],
+    ),
+    closed(
+        "NPP (image and signal processing)",
+        "npp",
+        |header| header.starts_with("npp"),
+        &[
+            "npp", "nppc", "nppial", "nppicc", "nppidei", "nppif", "nppig", "nppim", "nppist",
+            "nppisu", "nppitc", "npps",
+        ],
+    ),
+    closed(
+        "nvJPEG",
+        "nvjpeg",
+        |header| header.starts_with("nvjpeg"),
+        &["nvjpeg"],
+    ),
+    closed(
+        "nvGRAPH",
+        "nvgraph",
+        |header| header == "nvgraph.h",
+        &["nvgraph"],
+    ),
+    closed("NCCL", "nccl", |header| header == "nccl.h", &["nccl"]),
+    closed(
+        "NVSHMEM",
+        "nvshmem",
+        |header| header.starts_with("nvshmem"),
+        &["nvshmem"],
+    ),
+    closed("NVML", "nvml", |header| header == "nvml.h", &["nvidia-ml"]),
+    closed(
+        "CUPTI",
+        "cupti",
+        |header| header.starts_with("cupti"),
+        &["cupti"],
+    ),
+    closed(
+        "the Video Codec SDK",
+        "cuvid",
+        |header| ["nvcuvid.h", "cuviddec.h", "nvEncodeAPI.h"].contains(&header),
+        &["nvcuvid"],
+    ),
+    closed("OptiX", "optix", |header| header.starts_with("optix"), &[]),
+    closed(
+        "cuFile (GPUDirect Storage)",
+        "cuFile",
+        |header| header == "cufile.h",
+        &["cufile"],
+    ),
+    open(
+        "MPI",
+        |header| header == "mpi.h",
+        "Install it with \"sudo apt-get install libopenmpi-dev\", and add the flags that \"mpicxx --showme:compile\" and \
+         \"mpicxx --showme:link\" print",
+    ),
+    open(
+        "OpenCV",
+        |header| header.starts_with("opencv2/"),
+        "Install it with \"sudo apt-get install libopencv-dev\", and add the flags that \"pkg-config --cflags --libs \
+         opencv4\" prints",
+    ),
+    open(
+        "FreeImage",
+        |header| header == "FreeImage.h",
+        "Install it with \"sudo apt-get install libfreeimage-dev\", and add -lfreeimage",
+    ),
+];
+
+/// Returns the error for a library that the linker is to use, if this program knows it and does not provide it.
+pub fn unsupported_library(linked: &str) -> Option<String> {
+    let linked = linked.trim_end_matches("_static");
+    let library = LIBRARIES
+        .iter()
+        .find(|library| library.linked.contains(&linked))?;
+    let Library { name, remedy, .. } = library;
+    Some(format!("-l{linked} belongs to {name}. {remedy}"))
+}
+
+/// Returns the name of the library that a function belongs to, if this program does not provide it.
+pub fn library_of_function(function: &str) -> Option<&'static str> {
+    let owns = |library: &&Library| {
+        library
+            .prefix
+            .is_some_and(|prefix| function.starts_with(prefix))
+    };
+    LIBRARIES.iter().find(owns).map(|library| library.name)
+}
 
 /// Replaces clang's errors about missing headers of known libraries by the library's name and the next step.
 pub fn explain_missing_headers(messages: &str) -> String {
@@ -104,11 +308,46 @@ mod tests {
             assert!(explained.starts_with(&expected), "{explained}");
             assert_eq!(explained.lines().count(), 2, "{explained}");
         }
+        for (header, library) in [
+            ("cudnn.h", "cuDNN"),
+            ("cusolverDn.h", "cuSOLVER"),
+            ("nppi.h", "NPP"),
+            ("GL/glew.h", "OpenGL"),
+            ("cuda_gl_interop.h", "OpenGL"),
+            (
+                "helper_cuda.h",
+                "the common headers of NVIDIA's CUDA samples",
+            ),
+            ("mpi.h", "MPI"),
+            ("opencv2/core.hpp", "OpenCV"),
+        ] {
+            let explained = explain_missing_headers(&missing(header));
+            let expected =
+                format!("./b.h:2:10: fatal error: '{header}' not found: it belongs to {library}");
+            assert!(explained.contains(&expected), "{explained}");
+            assert_eq!(explained.lines().count(), 2, "{explained}");
+        }
         for header in ["cuda/utils.h", "sort.h"] {
             assert_eq!(explain_missing_headers(&missing(header)), missing(header));
         }
         let other = "a.cu:1:1: error: unknown type name 'thrust/x'\n";
         assert_eq!(explain_missing_headers(other), other);
+    }
+
+    #[test]
+    fn a_library_for_the_linker_is_explained() {
+        for linked in ["cusolver", "cusolver_static"] {
+            let error = unsupported_library(linked).expect("an error");
+            assert!(
+                error.starts_with("-lcusolver belongs to cuSOLVER. cuda-run does not"),
+                "{error}"
+            );
+        }
+        for linked in ["m", "cublas", "GLib"] {
+            assert_eq!(unsupported_library(linked), None);
+        }
+        assert_eq!(library_of_function("ncclAllReduce"), Some("NCCL"));
+        assert_eq!(library_of_function("cudaMalloc"), None);
     }
 
     #[test]

@@ -27,6 +27,7 @@ use tempfile::TempDir;
 use crate::flags::CompileFlags;
 use arch::Arch;
 use cache::{Cache, Entry};
+pub use libraries::{library_of_function, unsupported_library};
 
 /// The kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,13 +99,7 @@ impl<'a> Compiler<'a> {
     ///
     /// Fails with advice if there is no clang or it does not support the GPU.
     pub fn find(flags: &'a CompileFlags, gpu: Capability) -> Result<Self> {
-        let clang = Clang::find().map_err(|reason| {
-            anyhow!(
-                "cuda-run needs clang, but found no usable version ({reason}).\n\
-                 Install it:  {}",
-                install_command()
-            )
-        })?;
+        let clang = find_clang()?;
         let arch = match &flags.arch {
             Some(name) if name != "native" && name != "all" => Arch::named(name, clang.version()),
             _ => Arch::newest(clang.version(), gpu),
@@ -275,6 +270,21 @@ struct CompileOutput {
     file: PathBuf,
     diagnostics: String,
     sources: Vec<PathBuf>,
+}
+
+/// Finds clang.
+///
+/// # Errors
+///
+/// Fails with advice if there is none.
+fn find_clang() -> Result<Clang> {
+    Clang::find().map_err(|reason| {
+        anyhow!(
+            "cuda-run needs clang, but found no usable version ({reason}).\n\
+             Install it:  {}",
+            install_command()
+        )
+    })
 }
 
 /// Returns true if a file has the extension of a source file.

@@ -198,11 +198,11 @@ pub fn undefined_functions() -> Result<(), Failed> {
     let workspace = Workspace::new();
     workspace.write(
         "calls.cu",
-        "extern \"C\" int cusparseSpMV(int);\nint helper(double);\nint main()\n{\n    cusparseSpMV(3);\n    return helper(2);\n}\n",
+        "extern \"C\" int cusolverDnCreate(int);\nint helper(double);\nint main()\n{\n    cusolverDnCreate(3);\n    return helper(2);\n}\n",
     );
     let args = [
-        "cusparseSpMV",
-        "belongs to cuSPARSE, which cuda-run does not provide",
+        "cusolverDnCreate",
+        "belongs to cuSOLVER, which cuda-run does not provide",
         "helper(double)",
         "-l",
     ];
@@ -211,6 +211,27 @@ pub fn undefined_functions() -> Result<(), Failed> {
     if cfg!(target_os = "linux") {
         run.assert_exit(1, &["(called in calls.cu:5)", "(called in calls.cu:6)"])?;
     }
+    Ok(())
+}
+
+/// A program that needs a library which cuda-run does not provide.
+pub fn missing_libraries() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write("solver.h", "#include <cusolverDn.h>\n");
+    workspace.write("solve.cu", "#include \"solver.h\"\nint main() {}\n");
+    let error = "./solver.h:1:10: fatal error: 'cusolverDn.h' not found: it belongs to cuSOLVER. cuda-run does not provide \
+                 this library: ";
+    let run = workspace.run(&["--json", "solve.cu"]);
+    run.assert_exit(1, &["In file included from solve.cu:1:", error])?;
+    assert_eq!(run.stderr.matches("cusolverDn.h").count(), 1, "{run:#?}");
+    let record: serde_json::Value = serde_json::from_str(&run.stdout)?;
+    let problem = &record["problems"][0];
+    assert_eq!(problem["location"]["file"], "solver.h");
+    let message = problem["message"].as_str().unwrap_or_default();
+    assert!(
+        message.starts_with("'cusolverDn.h' not found: it belongs to cuSOLVER."),
+        "{problem}"
+    );
     Ok(())
 }
 
@@ -229,8 +250,11 @@ pub fn invalid_flags() -> Result<(), Failed> {
         &["-c is not supported: cuda-run compiles and runs a program"],
     )?;
     workspace
-        .run(&["vector-add.cu", "-lcusparse"])
-        .assert_exit(2, &["none of NVIDIA's other libraries"])?;
+        .run(&["vector-add.cu", "-lcusolver"])
+        .assert_exit(
+            2,
+            &["-lcusolver belongs to cuSOLVER. cuda-run does not provide"],
+        )?;
     workspace
         .run(&["--profile=all", "vector-add.cu"])
         .assert_exit(2, &["summary, lines"])?;
