@@ -69,7 +69,12 @@ pub fn main(args: &[OsString]) -> ! {
     let writer: &'static EventWriter = WRITER.get_or_init(|| writer);
     exit::at_exit(|| {
         status_line::clear();
-        WRITER.get().into_iter().for_each(EventWriter::finish);
+        let Some(writer) = WRITER.get() else { return };
+        #[cfg(unix)]
+        if let Some(event) = crate::nvtx::event() {
+            writer.write(&event);
+        }
+        writer.finish();
     });
     cuda_driver::set_observer(Box::new(|event| {
         writer.write_simulator_event(&event);

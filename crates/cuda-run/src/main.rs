@@ -11,6 +11,7 @@
 //! | [`run`] | compiling and running a program, and explaining why it does not load |
 //! | [`formats`] | the report in machine-readable formats |
 //! | [`child`] | the program's own process, which loads the library and calls its `main` |
+//! | [`nvtx`] | annotations of the program's host code |
 //! | [`supervise`] | the parent process, which starts the child, waits for it and stops it |
 //! | [`plan`] | kernels without a host program, launched by a launch plan |
 //! | [`external`] | running programs that were not compiled here |
@@ -24,6 +25,8 @@ mod external;
 mod flags;
 mod formats;
 mod nvcc;
+#[cfg(unix)]
+mod nvtx;
 mod plan;
 mod run;
 mod simulator_dir;

@@ -110,13 +110,14 @@ const NVCC_FLAGS: &[(&str, Translation)] = &[
 ];
 
 /// NVIDIA's libraries that this program provides.
-const BUILT_IN_LIBRARIES: [&str; 6] = [
+const BUILT_IN_LIBRARIES: [&str; 7] = [
     "cudart",
     "cuda",
     "cudadevrt",
     "cublas",
     "cublasLt",
     "cufft",
+    "nvToolsExt",
 ];
 
 /// This program's flags whose value is optional.

@@ -49,6 +49,7 @@ fn main() -> ExitCode {
             "a second run uses the cache" => compiles::second_run_uses_the_cache,
             "a profile lists the program's source lines" => report::profile,
             "the record matches its schema" => report::record,
+            "a profile lists NVTX ranges" => report::nvtx_ranges,
             "findings fail the run" => report::check,
             "all formats contain the same problems" => formats::same_problems,
             "faults and wrong results are problems without checks" => formats::problems_without_checks,

@@ -3,7 +3,7 @@
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use crate::support::Workspace;
+use crate::support::{Run, Workspace};
 
 pub fn launches_are_listed() -> Result<(), Failed> {
     let run = Workspace::new().run(&["-O3", "-arch=sm_70", "vector-add.cu", "--", "100000"]);
@@ -63,6 +63,54 @@ pub fn record() -> Result<(), Failed> {
         serde_json::from_str(&std::fs::read_to_string(workspace.path("out.json"))?)?;
     chapter_test::check_record("cuda-run", &record);
     assert_eq!(record["status"], 0);
+    Ok(())
+}
+
+/// The C and C++ interfaces of our headers, and a program that contains its own NVTX, as with NVIDIA's headers.
+pub fn nvtx_ranges() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let rows = |run: &Run| -> Vec<String> {
+        let rows = run
+            .stderr
+            .lines()
+            .skip_while(|line| !line.starts_with("| NVTX range"));
+        let cells = rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());
+        let cells = cells.take_while(|cells| cells.len() > 4).skip(2);
+        cells
+            .map(|cells| format!("{} {} {}", cells[1], cells[2], cells[4]))
+            .collect()
+    };
+    for (arguments, expected) in [
+        (
+            &["--profile", "nvtx.cu"][..],
+            &[
+                "inner 3 3",
+                "outer 1 4",
+                "other: inner 1 0",
+                "wide 1 1",
+                "registered 2 1",
+                "other: scope 1 1",
+            ][..],
+        ),
+        (
+            &["--profile", "-DATTACHED", "nvtx.cu"],
+            &["inner 1 0", "library: inner 1 1"],
+        ),
+    ] {
+        let run = workspace.run(arguments);
+        run.assert_exit(0, &["Host times are measured on this machine"])?;
+        assert_eq!(rows(&run), expected, "{run:#?}");
+    }
+    let run = workspace.run(&["--json", "nvtx.cu"]);
+    let record: Value = serde_json::from_str(&run.stdout)?;
+    chapter_test::check_record("cuda-run", &record);
+    let range = &record["ranges"][2];
+    assert_eq!(
+        (&range["name"], &range["domain"]),
+        (&"inner".into(), &"other".into())
+    );
+    let run = workspace.run(&["nvtx.cu"]);
+    assert!(!run.stderr.contains("NVTX"), "{run:#?}");
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use chapter::flags::Detail;
 use chapter::{check, profile};
-use common::gpu::GpuInfo;
+use common::gpu::{Clock, GpuInfo};
 use cuda_driver::{Checks, Reason, TimedLaunch};
 use serde::Serialize;
 
@@ -41,6 +41,8 @@ pub struct Record<'a> {
     not_simulated: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed_calls: Vec<FailedCallRow<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ranges: Vec<RangeRow<'a>>,
     /// The list that all machine-readable formats contain.
     problems: &'a [Problem],
 }
@@ -84,6 +86,19 @@ struct LibraryRow<'a> {
     function: &'a str,
     calls: u64,
     estimated_ms: f64,
+}
+
+/// The total of all NVTX ranges of one name in one domain.
+#[derive(Serialize)]
+struct RangeRow<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    domain: Option<&'a str>,
+    count: u64,
+    milliseconds: f64,
+    /// Launches are only counted on the simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    launches: Option<u64>,
 }
 
 /// The calls of one function that failed at one place with one error.
@@ -147,6 +162,14 @@ impl<'a> Record<'a> {
             varied: kernel.varied,
             all: &kernel.total,
         });
+        let modelled = gpu.is_some_and(|gpu| gpu.time == Clock::Modelled);
+        let ranges = summary.ranges.iter().map(|range| RangeRow {
+            name: &range.name,
+            domain: range.domain.as_deref(),
+            count: range.count,
+            milliseconds: range.milliseconds,
+            launches: modelled.then_some(range.launches),
+        });
         Record {
             schema: SCHEMA,
             run,
@@ -180,6 +203,7 @@ impl<'a> Record<'a> {
                 .iter()
                 .map(FailedCallRow::new)
                 .collect(),
+            ranges: ranges.collect(),
             problems,
         }
     }

@@ -8,7 +8,7 @@ use cuda_driver::{Cause, Finding, FindingKind, LaunchRecord, Severity, TimedLaun
 
 use crate::failures::FailedCall;
 use crate::faults::Fault;
-use crate::wire::Event;
+use crate::wire::{Event, RangeTotal};
 
 /// The events of a program so far.
 #[derive(Debug, Default)]
@@ -25,6 +25,7 @@ pub struct EventLog {
     not_simulated: Vec<String>,
     failed_calls: Vec<FailedCall>,
     calls: BTreeMap<String, u64>,
+    ranges: Vec<RangeTotal>,
 }
 
 /// The final report of a program.
@@ -50,6 +51,8 @@ pub struct Summary {
     pub failed_calls: Vec<FailedCall>,
     /// The number of calls of each driver function.
     pub calls: BTreeMap<String, u64>,
+    /// NVTX ranges, in the order in which they first ended.
+    pub ranges: Vec<RangeTotal>,
 }
 
 /// The calls of a library's function.
@@ -100,6 +103,7 @@ impl EventLog {
             }
             // Each event contains all calls of its process so far.
             Event::ApiCalls(calls) => self.calls.extend(calls),
+            Event::Ranges(ranges) => self.ranges = ranges,
         }
     }
 
@@ -140,6 +144,7 @@ impl EventLog {
             not_simulated: self.not_simulated.clone(),
             failed_calls: self.failed_calls.clone(),
             calls: self.calls.clone(),
+            ranges: self.ranges.clone(),
         }
     }
 }

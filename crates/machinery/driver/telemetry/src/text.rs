@@ -61,6 +61,7 @@ impl Summary {
         let mut parts = vec![kernels, self.library_calls(), self.rejections()];
         if let Some(detail) = options.profile {
             parts.extend(self.profile(detail, options, modelled));
+            parts.push(self.range_table(modelled));
         }
         if let Some(checks) = options.check {
             parts.push(if modelled {
@@ -268,6 +269,34 @@ impl Summary {
             })
             .collect();
         profile::text(&scope, &launches, detail)
+    }
+
+    /// Formats the table of NVTX ranges. Launches are only counted on the simulator.
+    fn range_table(&self, modelled: bool) -> String {
+        if self.ranges.is_empty() {
+            return String::new();
+        }
+        let columns = if modelled { 4 } else { 3 };
+        let headers = ["NVTX range", "count", "host ms", "launches"];
+        let rows = self.ranges.iter().map(|range| {
+            let name = match &range.domain {
+                Some(domain) => format!("{domain}: {}", range.name),
+                None => range.name.clone(),
+            };
+            let mut row = vec![
+                or_dash(Some(name).filter(|name| !name.is_empty())),
+                grouped(range.count),
+                milliseconds(range.milliseconds),
+                grouped(range.launches),
+            ];
+            row.truncate(columns);
+            row
+        });
+        let mut text = table(&headers[..columns], rows);
+        if modelled {
+            text += "\n\nHost times are measured on this machine and include the simulation.";
+        }
+        text
     }
 
     /// Formats the log. `process` names the process.

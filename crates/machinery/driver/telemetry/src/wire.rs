@@ -47,6 +47,21 @@ pub enum Event {
     CallFailed(FailedCall),
     /// The number of calls of each driver function so far.
     ApiCalls(Vec<(String, u64)>),
+    /// The NVTX ranges that have ended so far.
+    Ranges(Vec<RangeTotal>),
+}
+
+/// All NVTX ranges of one name in one domain.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RangeTotal {
+    pub name: String,
+    /// The name of the domain, or `None` for the default domain.
+    pub domain: Option<String>,
+    pub count: u64,
+    /// The total time on the host.
+    pub milliseconds: f64,
+    /// The number of launches requested between the start and the end, by all threads.
+    pub launches: u64,
 }
 
 impl Event {
