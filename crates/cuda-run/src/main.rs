@@ -11,6 +11,7 @@
 //! | [`run`] | compiling and running a program, and explaining why it does not load |
 //! | [`formats`] | the report in machine-readable formats |
 //! | [`child`] | the program's own process, which loads the library and calls its `main` |
+//! | [`nvrtc`] | compilation by the program while it runs |
 //! | [`nvtx`] | annotations of the program's host code |
 //! | [`supervise`] | the parent process, which starts the child, waits for it and stops it |
 //! | [`plan`] | kernels without a host program, launched by a launch plan |
@@ -25,6 +26,8 @@ mod external;
 mod flags;
 mod formats;
 mod nvcc;
+#[cfg(unix)]
+mod nvrtc;
 #[cfg(unix)]
 mod nvtx;
 mod plan;

@@ -36,7 +36,8 @@ use Translation::{
 };
 
 const COMPILES_AND_RUNS: &str = "cuda-run compiles and runs a program, and writes no output files";
-const FAST_MATH: &[&str] = &[
+/// The translation of `--use_fast_math`.
+pub const FAST_MATH: &[&str] = &[
     "--device-option=-ffast-math",
     // Programs test for finite numbers, which nvcc's flag leaves intact.
     "--device-option=-fno-finite-math-only",
@@ -46,7 +47,7 @@ const FAST_MATH: &[&str] = &[
     FLUSH_DENORMALS[1],
 ];
 /// Flushes denormal floats to zero.
-const FLUSH_DENORMALS: [&str; 2] = [
+pub const FLUSH_DENORMALS: [&str; 2] = [
     "--device-option=-fcuda-flush-denormals-to-zero",
     "--device-option=-D__CUDA_FTZ=1",
 ];
@@ -110,13 +111,15 @@ const NVCC_FLAGS: &[(&str, Translation)] = &[
 ];
 
 /// NVIDIA's libraries that this program provides.
-const BUILT_IN_LIBRARIES: [&str; 7] = [
+const BUILT_IN_LIBRARIES: [&str; 9] = [
     "cudart",
     "cuda",
     "cudadevrt",
     "cublas",
     "cublasLt",
     "cufft",
+    "nvrtc",
+    "nvrtc-builtins",
     "nvToolsExt",
 ];
 

@@ -74,6 +74,13 @@ impl Arch {
         Ok(Arch::from(arch))
     }
 
+    /// Returns the numbers of the architectures that this version of clang supports.
+    #[cfg(unix)]
+    pub fn supported(clang: &str) -> Vec<u32> {
+        let supported = SUPPORTED.iter().filter(|arch| arch.clang <= major(clang));
+        supported.map(|arch| arch.sm).collect()
+    }
+
     /// Returns the name, such as `sm_70`.
     pub fn name(self) -> String {
         format!("sm_{}", self.sm)

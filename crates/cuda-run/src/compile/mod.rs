@@ -9,6 +9,8 @@ mod dialect;
 mod libraries;
 mod link;
 mod pass;
+#[cfg(unix)]
+mod text;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -28,6 +30,8 @@ use crate::flags::CompileFlags;
 use arch::Arch;
 use cache::{Cache, Entry};
 pub use libraries::{library_of_function, unsupported_library};
+#[cfg(unix)]
+pub use text::{KernelText, compile_text};
 
 /// The kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,6 +274,16 @@ struct CompileOutput {
     file: PathBuf,
     diagnostics: String,
     sources: Vec<PathBuf>,
+}
+
+/// Returns the numbers of the architectures that clang supports, such as 80.
+///
+/// # Errors
+///
+/// Fails if there is no clang.
+#[cfg(unix)]
+pub fn supported_archs() -> Result<Vec<u32>> {
+    Ok(Arch::supported(find_clang()?.version()))
 }
 
 /// Finds clang.

@@ -214,6 +214,25 @@ pub fn undefined_functions() -> Result<(), Failed> {
     Ok(())
 }
 
+/// NVRTC, compiled from C++ and twice, the second time from the cache.
+pub fn runtime_compilation() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    for _ in 0..2 {
+        let run = workspace.run(&["--check", "-lnvrtc", "-lcuda", "nvrtc.cpp"]);
+        run.assert_exit(0, &["| shapes::fill<unsigned int> |        2 |"])?;
+        let expected = [
+            "wrong.cu:2:34: error: use of undeclared identifier 'undeclared'",
+            "nvrtc: error: unrecognized option --fast found",
+            "function f(int) (used in default_program:1)",
+            "0 failures",
+        ];
+        for line in expected {
+            assert!(run.stdout.contains(line), "{line}: {run:#?}");
+        }
+    }
+    Ok(())
+}
+
 /// A program that needs a library which cuda-run does not provide.
 pub fn missing_libraries() -> Result<(), Failed> {
     let workspace = Workspace::new();

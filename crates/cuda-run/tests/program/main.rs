@@ -67,6 +67,7 @@ fn main() -> ExitCode {
             "sign tests are correct with every clang" => kernels::sign_test,
             "lanes may pass undefined values to shuffles" => kernels::undefined_arguments,
             "an undefined function is reported with its line" => compiles::undefined_functions,
+            "a program compiles kernels while it runs" => compiles::runtime_compilation,
             "a missing library is named" => compiles::missing_libraries,
             "a file without a main is an error with advice" => compiles::missing_main,
             "an uncaught exception says what it is, and dlopen finds the driver" => exits::exceptions_and_loaded_driver,

@@ -1,0 +1,134 @@
+//! Kernels that a running program compiles with NVRTC: their source and headers are texts in memory.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path};
+
+use anyhow::{Context as _, Result, ensure};
+use common::gpu::Capability;
+
+use super::cache::{self, Cache};
+use super::{Compiler, Goal, SourceError, libraries, pass};
+use crate::flags::CompileFlags;
+
+/// A source and the headers that it may include.
+pub struct KernelText<'a> {
+    pub source: String,
+    /// The names by which headers are included, and their texts.
+    pub headers: &'a [(String, String)],
+}
+
+/// The result of a compilation.
+pub struct CompiledText {
+    /// The PTX, or `None` if the source does not compile.
+    pub ptx: Option<String>,
+    /// clang's messages.
+    pub messages: String,
+}
+
+/// The name of the file with the source; messages contain the name in its `#line` directive instead.
+const FILE_NAME: &str = "kernels.cu";
+
+/// Compiles kernels for the newest architecture that clang supports and `arch` includes, or returns the cached output.
+///
+/// # Errors
+///
+/// Fails if there is no clang, a header's name is invalid, or files cannot be written.
+pub fn compile_text(
+    mut flags: CompileFlags,
+    arch: Capability,
+    text: &KernelText,
+) -> Result<CompiledText> {
+    let cache = Cache::open();
+    let dir = match &cache {
+        Some(cache) => cache.build_dir()?,
+        None => tempfile::tempdir().context("cannot create a temporary directory")?,
+    };
+    let dir = dir.path();
+    for (name, header) in text.headers {
+        write_header(dir, name, header)?;
+    }
+    let file = dir.join(FILE_NAME);
+    fs::write(&file, &text.source).with_context(|| format!("cannot write {}", file.display()))?;
+    flags.include.insert(0, dir.to_owned());
+    let compiler = Compiler::find(&flags, arch)?;
+    let source = pass::SourceFile::new(&compiler, 0, &file, Goal::Ptx);
+    let key = key(&compiler, &source, text, dir);
+    if let Some(compiled) = cache.as_ref().and_then(|cache| cache.find(&key)) {
+        let ptx = fs::read_to_string(&compiled.file)
+            .context("cannot read compiled kernels from the cache")?;
+        return Ok(CompiledText {
+            ptx: Some(ptx),
+            messages: compiled.diagnostics,
+        });
+    }
+    let compiled = source.compile(dir)?;
+    let messages = without_dir(&compiled.diagnostics, dir);
+    let Some(output) = compiled.object else {
+        return Ok(CompiledText {
+            ptx: None,
+            messages: libraries::explain_missing_headers(&messages),
+        });
+    };
+    if let Err(error) = compiler.check_undefined(&[output.clone()], false) {
+        let error = error.downcast::<SourceError>()?;
+        return Ok(CompiledText {
+            ptx: None,
+            messages: format!("{messages}{error}\n"),
+        });
+    }
+    let ptx =
+        fs::read_to_string(&output).with_context(|| format!("cannot read {}", output.display()))?;
+    let ptx = without_dir(&ptx, dir);
+    fs::write(&output, &ptx).with_context(|| format!("cannot write {}", output.display()))?;
+    if let Some(cache) = cache {
+        let mut files = compiled.sources;
+        files.retain(|file| !file.starts_with(dir));
+        cache.store(&key, &output, &files, messages.clone())?;
+    }
+    Ok(CompiledText {
+        ptx: Some(ptx),
+        messages,
+    })
+}
+
+/// Returns the cache key: a hash of everything that determines the output, except the contents of files outside of
+/// the temporary directory.
+fn key(compiler: &Compiler, source: &pass::SourceFile, text: &KernelText, dir: &Path) -> String {
+    let mut words: Vec<OsString> = vec![
+        cache::FORMAT.into(),
+        "text".into(),
+        compiler.clang.program().to_owned(),
+        compiler.clang.version().into(),
+        std::env::current_dir().unwrap_or_default().into(),
+    ];
+    let args = source.all_args().into_iter();
+    words.extend(args.map(|arg| without_dir(&arg.to_string_lossy(), dir).into()));
+    words.push((&text.source).into());
+    words.extend(
+        text.headers
+            .iter()
+            .flat_map(|(name, header)| [name.into(), header.into()]),
+    );
+    cache::hash_of(&words)
+}
+
+/// Writes a header below the directory.
+fn write_header(dir: &Path, name: &str, text: &str) -> Result<()> {
+    let is_inside = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+    ensure!(
+        !name.is_empty() && Path::new(name).components().all(is_inside),
+        "the include name \"{name}\" is not supported: expected a relative path without \"..\""
+    );
+    let file = dir.join(name);
+    let written = file.parent().map_or(Ok(()), fs::create_dir_all);
+    written
+        .and_then(|()| fs::write(&file, text))
+        .with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Removes the temporary directory from the names of files.
+fn without_dir(text: &str, dir: &Path) -> String {
+    let dir = dir.display().to_string();
+    text.replace(&format!("{dir}/"), "").replace(&dir, ".")
+}
