@@ -281,7 +281,7 @@ unsafe fn text(from: *const c_char) -> Result<String, Code> {
 ///
 /// # Safety
 ///
-/// The pointer must be null or point to so many strings.
+/// The pointer must be null or point to this number of strings.
 unsafe fn texts(from: *const *const c_char, count: c_int) -> Result<Vec<String>, Code> {
     let count = usize::try_from(count).map_err(|_| INVALID_INPUT)?;
     if count > 0 && from.is_null() {

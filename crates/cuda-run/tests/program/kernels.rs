@@ -75,6 +75,22 @@ pub fn graphs() -> Result<(), Failed> {
     workspace.run(&["graphs.cu", "--check"]).assert_exit(0, &[])
 }
 
+/// cuRAND's host interface, with the checks of streams and initialization.
+pub fn random_numbers() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let run = workspace.run(&["--check", "-lcurand", "curand.cu"]);
+    run.assert_exit(
+        0,
+        &[
+            "| doubled |        5 |",
+            "Library calls, not simulated: curandGenerateUniform × 10;",
+            "no findings",
+        ],
+    )?;
+    assert_eq!(run.stdout, "0 failures\n");
+    Ok(())
+}
+
 /// Several devices, each with its own memory and variables; copies between them, and peer access by kernels.
 pub fn devices() -> Result<(), Failed> {
     let workspace = Workspace::new();

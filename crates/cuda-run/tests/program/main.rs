@@ -122,6 +122,7 @@ fn main() -> ExitCode {
             "kernels allocate and free memory" => kernels::heap,
             "kernels call virtual functions" => kernels::virtual_functions,
             "layered textures and cubemaps match the recording" => kernels::layered_textures,
+            "a program generates random numbers with cuRAND" => kernels::random_numbers,
             "a program uses several GPUs" => kernels::devices,
             "headers define NVIDIA's include guards" => compiles::header_guards,
             "nvcc's flags flush denormals to zero" => kernels::flush_denormals,

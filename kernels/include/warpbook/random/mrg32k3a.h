@@ -5,16 +5,7 @@
 
 #include "../../vector_functions.h"
 #include "../device_fn.h"
-
-struct curandStateMRG32k3a {
-    // State of the two recurrences, oldest number first.
-    unsigned int s1[3], s2[3];
-    int boxmuller_flag;
-    int boxmuller_flag_double;
-    float boxmuller_extra;
-    double boxmuller_extra_double;
-};
-typedef struct curandStateMRG32k3a curandStateMRG32k3a_t;
+#include "states.h"
 
 // Moduli of the two recurrences.
 enum : unsigned int { warpbook_mrg_m1 = 4294967087u, warpbook_mrg_m2 = 4294944443u };

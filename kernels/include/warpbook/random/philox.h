@@ -6,18 +6,7 @@
 #include "../../vector_functions.h"
 #include "../bits.h"
 #include "../device_fn.h"
-
-struct curandStatePhilox4_32_10 {
-    uint4 ctr, output;
-    uint2 key;
-    // Number of the four outputs that are already used.
-    unsigned int STATE;
-    int boxmuller_flag;
-    int boxmuller_flag_double;
-    float boxmuller_extra;
-    double boxmuller_extra_double;
-};
-typedef struct curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
+#include "states.h"
 
 WARPBOOK_DEVICE_FN uint4 curand_Philox4x32_10(uint4 c, uint2 key) {
     for (int round = 0; round < 10; round++) {

@@ -4,19 +4,8 @@
 #pragma once
 
 #include "../device_fn.h"
+#include "states.h"
 #include "xorwow_jumps.h"
-
-struct curandStateXORWOW {
-    // The Weyl sequence, the five words, and the saved second number of a pair of normal numbers.
-    unsigned int d, v[5];
-    int boxmuller_flag;
-    int boxmuller_flag_double;
-    float boxmuller_extra;
-    double boxmuller_extra_double;
-};
-typedef struct curandStateXORWOW curandStateXORWOW_t;
-typedef struct curandStateXORWOW curandState_t;
-typedef struct curandStateXORWOW curandState;
 
 WARPBOOK_DEVICE_FN void warpbook_xorwow_step(unsigned int v[5]) {
     const unsigned int t = v[0] ^ v[0] >> 2;

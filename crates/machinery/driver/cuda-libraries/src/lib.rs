@@ -1,4 +1,4 @@
-//! Libraries under NVIDIA's names, for programs that `cuda-run` compiles: cuBLAS and cuFFT.
+//! Libraries under NVIDIA's names, for programs that `cuda-run` compiles: cuBLAS, cuFFT and cuRAND.
 //!
 //! On a GPU, their functions forward to NVIDIA's library if it is installed. On the simulator, they compute on device
 //! memory in stream order, with crates for the host; their instructions are not simulated, and their times are estimates.
@@ -16,12 +16,18 @@ mod functions;
 mod call;
 pub mod cublas;
 pub mod cufft;
+pub mod curand;
 mod nvidia;
 
 use functions::Entry;
 
 /// The exported functions, by library.
-static TABLES: [&[Entry]; 3] = [cublas::FUNCTIONS, cublas::lt::FUNCTIONS, cufft::FUNCTIONS];
+static TABLES: [&[Entry]; 4] = [
+    cublas::FUNCTIONS,
+    cublas::lt::FUNCTIONS,
+    cufft::FUNCTIONS,
+    curand::FUNCTIONS,
+];
 
 /// Forces the linker to keep the functions of all libraries in the calling program. Returns their number and has no other
 /// effect.
