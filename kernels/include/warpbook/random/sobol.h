@@ -18,17 +18,21 @@ template <typename State, typename Word> WARPBOOK_DEVICE_FN void warpbook_sobol_
 WARPBOOK_DEVICE_FN int warpbook_lowest_zero(unsigned int x) { return __builtin_ctz(~x); }
 WARPBOOK_DEVICE_FN int warpbook_lowest_zero(unsigned long long x) { return __builtin_ctzll(~x); }
 
+// The place of a coordinate in the normal distribution.
+WARPBOOK_DEVICE_FN double warpbook_sobol_centered(unsigned int x) { return __builtin_fma((double)x, 0x1p-32, 0x1p-33); }
+WARPBOOK_DEVICE_FN double warpbook_sobol_centered(unsigned long long x) {
+    return __builtin_fma((double)(x >> 11), 0x1p-53, 0x1p-54);
+}
+
 // Coordinates above 0, up to 1.
 WARPBOOK_DEVICE_FN float warpbook_sobol_uniform(unsigned int x) { return warpbook_uniform(x); }
 WARPBOOK_DEVICE_FN float warpbook_sobol_uniform(unsigned long long x) {
     return warpbook_uniform((unsigned int)(x >> 32));
 }
 WARPBOOK_DEVICE_FN double warpbook_sobol_uniform_double(unsigned int x) {
-    return __builtin_fma((double)x, 0x1p-32, 0x1p-33);
+    return __builtin_fma((double)x, 0x1p-32, 0x1p-32);
 }
-WARPBOOK_DEVICE_FN double warpbook_sobol_uniform_double(unsigned long long x) {
-    return __builtin_fma((double)(x >> 11), 0x1p-53, 0x1p-54);
-}
+WARPBOOK_DEVICE_FN double warpbook_sobol_uniform_double(unsigned long long x) { return warpbook_sobol_centered(x); }
 
 #define WARPBOOK_SOBOL(State, Word)                                                          \
     WARPBOOK_DEVICE_FN void skipahead(Word count, State *state) {                            \
@@ -50,7 +54,7 @@ WARPBOOK_DEVICE_FN double warpbook_sobol_uniform_double(unsigned long long x) {
         return normcdfinvf(curand_uniform(state));                                           \
     }                                                                                        \
     WARPBOOK_DEVICE_FN double curand_normal_double(State *state) {                           \
-        return normcdfinv(curand_uniform_double(state));                                     \
+        return normcdfinv(warpbook_sobol_centered(curand(state)));                                     \
     }                                                                                        \
     WARPBOOK_DEVICE_FN float curand_log_normal(State *state, float mean, float deviation) {  \
         return expf(mean + deviation * curand_normal(state));                                \

@@ -77,9 +77,15 @@ impl Fraction {
         }
     }
 
+    /// Returns the number to 32 bits, in the middle between two of them.
+    fn centered(self) -> f64 {
+        let bits = Bits.at(self);
+        f64::from(bits).mul_add(UNIT, UNIT / 2.0)
+    }
+
     fn uniform_double(self) -> f64 {
         match self {
-            Self::Bits32(x) => f64::from(x).mul_add(UNIT, UNIT / 2.0),
+            Self::Bits32(x) => f64::from(x).mul_add(UNIT, UNIT),
             Self::Bits64(x) => ((x >> 11) as f64).mul_add(UNIT_53, UNIT_53 / 2.0),
         }
     }
@@ -90,6 +96,8 @@ pub trait Distribution: Send + Sync + 'static {
     type Number: Copy;
     /// The numbers that a pseudorandom generator draws together.
     const GROUP: usize = 1;
+    /// The words of 32 bits that it uses for each.
+    const WORDS: u64 = 1;
 
     /// Draws the numbers of one group.
     fn draw(&self, engine: &mut impl Engine, to: &mut [Self::Number]);
@@ -118,6 +126,8 @@ impl Distribution for Bits {
 
 /// A type of floating-point numbers.
 pub trait Real: Copy + Send + Sync + 'static {
+    /// The words of 32 bits for a random number.
+    const WORDS: u64;
     fn uniform(engine: &mut impl Engine) -> Self;
     fn normal(engine: &mut impl Engine) -> [Self; 2];
     /// Returns the uniform number at a place.
@@ -130,6 +140,8 @@ pub trait Real: Copy + Send + Sync + 'static {
 }
 
 impl Real for f32 {
+    const WORDS: u64 = 1;
+
     fn uniform(engine: &mut impl Engine) -> Self {
         engine.uniform()
     }
@@ -140,7 +152,7 @@ impl Real for f32 {
         fraction.uniform()
     }
     fn normal_at(fraction: Fraction) -> Self {
-        normal_quantile(fraction.uniform_double()) as f32
+        normal_quantile(fraction.centered()) as f32
     }
     fn scaled(self, mean: Self, deviation: Self) -> Self {
         self.mul_add(deviation, mean)
@@ -151,6 +163,8 @@ impl Real for f32 {
 }
 
 impl Real for f64 {
+    const WORDS: u64 = 2;
+
     fn uniform(engine: &mut impl Engine) -> Self {
         engine.uniform_double()
     }
@@ -161,7 +175,10 @@ impl Real for f64 {
         fraction.uniform_double()
     }
     fn normal_at(fraction: Fraction) -> Self {
-        normal_quantile(fraction.uniform_double())
+        normal_quantile(match fraction {
+            Fraction::Bits32(_) => fraction.centered(),
+            Fraction::Bits64(_) => fraction.uniform_double(),
+        })
     }
     fn scaled(self, mean: Self, deviation: Self) -> Self {
         self.mul_add(deviation, mean)
@@ -176,6 +193,7 @@ pub struct Uniform<T>(pub PhantomData<fn() -> T>);
 
 impl<T: Real> Distribution for Uniform<T> {
     type Number = T;
+    const WORDS: u64 = T::WORDS;
 
     fn draw(&self, engine: &mut impl Engine, to: &mut [T]) {
         to.fill_with(|| T::uniform(engine));
@@ -195,6 +213,7 @@ pub struct Normal<T> {
 impl<T: Real> Distribution for Normal<T> {
     type Number = T;
     const GROUP: usize = 2;
+    const WORDS: u64 = T::WORDS;
 
     fn draw(&self, engine: &mut impl Engine, to: &mut [T]) {
         for pair in to.chunks_mut(2) {
@@ -216,6 +235,7 @@ pub struct LogNormal<T>(pub Normal<T>);
 impl<T: Real> Distribution for LogNormal<T> {
     type Number = T;
     const GROUP: usize = 2;
+    const WORDS: u64 = T::WORDS;
 
     fn draw(&self, engine: &mut impl Engine, to: &mut [T]) {
         self.0.draw(engine, to);
@@ -277,18 +297,23 @@ impl Poisson {
 
 impl Distribution for Poisson {
     type Number = u32;
+    const WORDS: u64 = 2;
 
     fn draw(&self, engine: &mut impl Engine, to: &mut [u32]) {
         to.fill_with(|| self.quantile(engine.uniform_double()));
     }
 
     fn at(&self, fraction: Fraction) -> u32 {
-        self.quantile(fraction.uniform_double())
+        self.quantile(fraction.centered())
     }
 }
 
 /// Returns the standard normal number up to which the probability is `p`: Wichura, "The percentage points of the normal
 /// distribution", Applied Statistics 37 (1988), algorithm AS 241 (PPND16).
+#[expect(
+    clippy::excessive_precision,
+    reason = "the coefficients are as published"
+)]
 fn normal_quantile(p: f64) -> f64 {
     const NEAR: [[f64; 8]; 2] = [
         [

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use super::distributions::{Bits, Distribution, LogNormal, Normal, Poisson, Real, Uniform};
 use super::interleaved::Interleaved;
 use super::mrg32k3a::Mrg32k3a;
+use super::mt19937::Mt19937;
 use super::philox::Philox;
 use super::sobol::{DIMENSIONS, Sobol};
 use super::xorwow::Xorwow;
@@ -21,7 +22,20 @@ use crate::functions::CallResult;
 pub type Handle = usize;
 
 /// The version of cuRAND whose interface and sequences these are.
-const VERSION: c_int = 10300;
+const VERSION: c_int = 10400;
+
+/// `curandOrdering`.
+const ORDERING_BEST: c_int = 100;
+const ORDERING_DEFAULT: c_int = 101;
+const ORDERING_SEEDED: c_int = 102;
+const ORDERING_LEGACY: c_int = 103;
+const ORDERING_DYNAMIC: c_int = 104;
+const ORDERING_QUASI: c_int = 201;
+
+/// The number of subsequences that numbers come from in turns: that of XORWOW, and of MRG32k3a in its older order, and
+/// that of MRG32k3a.
+const SUBSEQUENCES: usize = 4096;
+const MRG32K3A_SUBSEQUENCES: usize = 81920;
 
 /// An algorithm.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,6 +43,7 @@ enum Kind {
     Xorwow,
     Mrg32k3a,
     Philox,
+    Mt19937,
     Sobol32,
     Sobol64,
 }
@@ -39,17 +54,17 @@ impl Kind {
         let name = match kind {
             100 | 101 => return Ok(Self::Xorwow),
             121 => return Ok(Self::Mrg32k3a),
+            142 => return Ok(Self::Mt19937),
             161 => return Ok(Self::Philox),
             200 | 201 => return Ok(Self::Sobol32),
             203 => return Ok(Self::Sobol64),
             141 => "MTGP32",
-            142 => "MT19937",
             202 | 204 => "scrambled Sobol sequences",
             _ => return Err(TYPE_ERROR),
         };
         warn(format_args!(
-            "curandCreateGenerator: the simulator's cuRAND has no {name}; it has XORWOW, MRG32k3a, Philox, Sobol32 and \
-             Sobol64"
+            "curandCreateGenerator: the simulator's cuRAND has no {name}; it has XORWOW, MRG32k3a, Philox, MT19937, \
+             Sobol32 and Sobol64"
         ));
         Err(TYPE_ERROR)
     }
@@ -64,6 +79,7 @@ enum Numbers {
     Xorwow(Interleaved<Xorwow>),
     Mrg32k3a(Interleaved<Mrg32k3a>),
     Philox(Philox),
+    Mt19937(Box<Mt19937>),
     Sobol32(Sobol<u32, 32>),
     Sobol64(Sobol<u64, 64>),
 }
@@ -74,9 +90,10 @@ impl Numbers {
         match self {
             Self::Xorwow(numbers) => numbers.fill(distribution, to),
             Self::Mrg32k3a(numbers) => numbers.fill(distribution, to),
-            Self::Philox(engine) => {
+            Self::Philox(elements) => elements.fill(distribution, to),
+            Self::Mt19937(engine) => {
                 let groups = to.chunks_mut(D::GROUP);
-                groups.for_each(|group| distribution.draw(engine, group));
+                groups.for_each(|group| distribution.draw(&mut **engine, group));
             }
             Self::Sobol32(points) => points.fill_distribution(distribution, to),
             Self::Sobol64(points) => points.fill_distribution(distribution, to),
@@ -91,6 +108,7 @@ struct Generator {
     stream: Stream,
     seed: u64,
     offset: u64,
+    ordering: c_int,
     dimensions: usize,
     /// The position in the sequence; `None` until the first call after a change of a setting.
     numbers: Option<Arc<Mutex<Numbers>>>,
@@ -102,9 +120,19 @@ impl Generator {
     fn numbers(&mut self) -> Arc<Mutex<Numbers>> {
         let (seed, offset) = (self.seed, self.offset);
         let create = || match self.kind {
-            Kind::Xorwow => Numbers::Xorwow(Interleaved::new(Xorwow::new(seed), offset)),
-            Kind::Mrg32k3a => Numbers::Mrg32k3a(Interleaved::new(Mrg32k3a::new(seed), offset)),
+            Kind::Xorwow => {
+                Numbers::Xorwow(Interleaved::new(Xorwow::new(seed), SUBSEQUENCES, offset))
+            }
+            Kind::Mrg32k3a => {
+                let subsequences = match self.ordering {
+                    ORDERING_LEGACY => SUBSEQUENCES,
+                    _ => MRG32K3A_SUBSEQUENCES,
+                };
+                let first = Mrg32k3a::new(seed);
+                Numbers::Mrg32k3a(Interleaved::new(first, subsequences, offset))
+            }
             Kind::Philox => Numbers::Philox(Philox::new(seed, offset)),
+            Kind::Mt19937 => Numbers::Mt19937(Box::new(Mt19937::new(seed))),
             Kind::Sobol32 => Numbers::Sobol32(Sobol::<u32, 32>::new(self.dimensions, offset)),
             Kind::Sobol64 => Numbers::Sobol64(Sobol::<u64, 64>::new(self.dimensions, offset)),
         };
@@ -155,6 +183,7 @@ unsafe fn add(handle: *mut Handle, kind: c_int, on_host: bool) -> CallResult {
         stream: Stream::NULL,
         seed: 0,
         offset: 0,
+        ordering: ORDERING_DEFAULT,
         dimensions: 1,
         numbers: None,
     };
@@ -231,21 +260,33 @@ pub unsafe fn set_seed(handle: Handle, seed: u64) -> CallResult {
 /// None: the handle is looked up.
 pub unsafe fn set_offset(handle: Handle, offset: u64) -> CallResult {
     change(handle, |generator| {
+        if generator.kind == Kind::Mt19937 {
+            return Err(TYPE_ERROR);
+        }
         generator.offset = offset;
         Ok(())
     })
 }
 
-/// `curandSetGeneratorOrdering`. All orders are the default one.
+/// `curandSetGeneratorOrdering`. Orders for which cuRAND promises no sequence are the default one.
 ///
 /// # Safety
 /// None: the handle is looked up.
 pub unsafe fn set_ordering(handle: Handle, ordering: c_int) -> CallResult {
     change(handle, |generator| {
-        match (generator.kind.is_quasi(), ordering) {
-            (false, 100..=104) | (true, 201) => Ok(()),
-            _ => Err(OUT_OF_RANGE),
+        let is_quasi = generator.kind.is_quasi();
+        let is_valid = match ordering {
+            ORDERING_QUASI => is_quasi,
+            ORDERING_BEST | ORDERING_DEFAULT | ORDERING_LEGACY => !is_quasi,
+            ORDERING_DYNAMIC => !is_quasi && generator.kind != Kind::Mt19937,
+            ORDERING_SEEDED => generator.kind == Kind::Xorwow,
+            _ => false,
+        };
+        if !is_valid {
+            return Err(OUT_OF_RANGE);
         }
+        generator.ordering = ordering;
+        Ok(())
     })
 }
 
@@ -338,8 +379,9 @@ unsafe fn distributed<D: Distribution>(
     n: usize,
     distribution: D,
 ) -> CallResult {
-    let is_quasi = GENERATORS.with(handle, |generator| generator.kind.is_quasi())?;
-    if !is_quasi && !n.is_multiple_of(D::GROUP) {
+    let kind = GENERATORS.with(handle, |generator| generator.kind)?;
+    let in_pairs = matches!(kind, Kind::Xorwow | Kind::Mrg32k3a);
+    if in_pairs && !n.is_multiple_of(D::GROUP) {
         return Err(LENGTH_NOT_MULTIPLE);
     }
     // SAFETY: this function has the same contract.

@@ -10,9 +10,6 @@ pub trait Subsequences: Clone {
     fn skip_subsequence(&mut self);
 }
 
-/// The number of subsequences.
-const COUNT: usize = 4096;
-
 /// The generators of all subsequences.
 pub struct Interleaved<E> {
     engines: Vec<E>,
@@ -21,18 +18,18 @@ pub struct Interleaved<E> {
 }
 
 impl<E: Engine + Subsequences> Interleaved<E> {
-    /// Creates the generators of all subsequences, which continue `first`. Skips `offset` numbers.
-    pub fn new(first: E, offset: u64) -> Self {
+    /// Creates the generators of this number of subsequences, which continue `first`. Skips `offset` numbers.
+    pub fn new(first: E, count: usize, offset: u64) -> Self {
         let next_subsequence = |engine: &E| {
             let mut engine = engine.clone();
             engine.skip_subsequence();
             Some(engine)
         };
         let engines = std::iter::successors(Some(first), next_subsequence);
-        let mut engines: Vec<E> = engines.take(COUNT).collect();
-        let next = (offset % COUNT as u64) as usize;
+        let mut engines: Vec<E> = engines.take(count).collect();
+        let next = (offset % count as u64) as usize;
         for (index, engine) in engines.iter_mut().enumerate() {
-            engine.skip(offset / COUNT as u64 + u64::from(index < next));
+            engine.skip(offset / count as u64 + u64::from(index < next));
         }
         Self { engines, next }
     }
@@ -41,7 +38,7 @@ impl<E: Engine + Subsequences> Interleaved<E> {
     pub fn fill<D: Distribution>(&mut self, distribution: &D, to: &mut [D::Number]) {
         for group in to.chunks_mut(D::GROUP) {
             distribution.draw(&mut self.engines[self.next], group);
-            self.next = (self.next + 1) % COUNT;
+            self.next = (self.next + 1) % self.engines.len();
         }
     }
 }

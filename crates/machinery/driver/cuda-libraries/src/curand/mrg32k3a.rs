@@ -111,7 +111,7 @@ impl Engine for Mrg32k3a {
     }
 
     fn uniform_double(&mut self) -> f64 {
-        f64::from(self.next()) * 2.3283065498378288e-10
+        f64::from(self.next()) * 2.328306549837829e-10
     }
 
     fn normal(&mut self) -> [f32; 2] {

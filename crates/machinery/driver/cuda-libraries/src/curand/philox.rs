@@ -1,40 +1,68 @@
 //! Philox4x32-10: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011). Ten rounds mix a
 //! 128-bit counter with a key and give four numbers.
 
-use super::distributions::Engine;
+use super::distributions::{Distribution, Engine};
 
-/// A position in the sequence of a seed.
+/// The number of subsequences, from which four elements of the output come in turns.
+const COUNT: u64 = 65536;
+const GROUP: u64 = 4;
+
+/// The elements of the output.
 pub struct Philox {
     seed: u64,
-    /// The counter of the next number.
+    /// The index of the next element.
+    next: u64,
+}
+
+/// A position in a subsequence.
+struct Position {
+    seed: u64,
+    /// The counter of the next four numbers.
     counter: u128,
-    /// The numbers of the counter.
-    block: [u32; 4],
-    /// How many of them have been used.
+    numbers: [u32; 4],
+    /// How many of the numbers have been used.
     used: usize,
 }
 
 impl Philox {
-    /// Creates the generator, and skips `offset` numbers.
+    /// Creates the generator, and skips `offset` elements.
     pub fn new(seed: u64, offset: u64) -> Self {
-        let counter = u128::from(offset / 4);
-        Self {
-            seed,
-            counter,
-            block: numbers(counter, seed),
-            used: (offset % 4) as usize,
+        Self { seed, next: offset }
+    }
+
+    /// Writes the next elements.
+    pub fn fill<D: Distribution>(&mut self, distribution: &D, mut to: &mut [D::Number]) {
+        while let Some(first) = to.first() {
+            let mut group = [*first; GROUP as usize];
+            let index = self.next / GROUP;
+            let row = index / COUNT * D::WORDS;
+            let mut position = Position {
+                seed: self.seed,
+                counter: u128::from(index % COUNT) << 64 | u128::from(row),
+                numbers: [0; 4],
+                used: 4,
+            };
+            for part in group.chunks_mut(D::GROUP) {
+                distribution.draw(&mut position, part);
+            }
+            let group = &group[(self.next % GROUP) as usize..];
+            let count = group.len().min(to.len());
+            let (now, later) = to.split_at_mut(count);
+            now.copy_from_slice(&group[..count]);
+            self.next += count as u64;
+            to = later;
         }
     }
 }
 
-impl Engine for Philox {
+impl Engine for Position {
     fn bits(&mut self) -> u32 {
         if self.used == 4 {
+            self.numbers = numbers(self.counter, self.seed);
             self.counter += 1;
-            self.block = numbers(self.counter, self.seed);
             self.used = 0;
         }
-        let number = self.block[self.used];
+        let number = self.numbers[self.used];
         self.used += 1;
         number
     }
