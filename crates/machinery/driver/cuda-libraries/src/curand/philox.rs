@@ -3,15 +3,18 @@
 
 use super::distributions::{Distribution, Engine};
 
-/// The number of subsequences, from which four elements of the output come in turns.
-const COUNT: u64 = 65536;
-const GROUP: u64 = 4;
+/// The number of subsequences, from which four elements of the output come in turns. A row has four of each.
+const SUBSEQUENCES: usize = 65536;
+const GROUP: usize = 4;
+const ROW: usize = GROUP * SUBSEQUENCES;
 
 /// The elements of the output.
 pub struct Philox {
     seed: u64,
-    /// The index of the next element.
-    next: u64,
+    /// The counter at which the row starts in each subsequence.
+    counter: u64,
+    /// The index of the next element in its row.
+    next: usize,
 }
 
 /// A position in a subsequence.
@@ -27,29 +30,36 @@ struct Position {
 impl Philox {
     /// Creates the generator, and skips `offset` elements.
     pub fn new(seed: u64, offset: u64) -> Self {
-        Self { seed, next: offset }
+        Self {
+            seed,
+            counter: offset / ROW as u64,
+            next: (offset % ROW as u64) as usize,
+        }
     }
 
     /// Writes the next elements.
     pub fn fill<D: Distribution>(&mut self, distribution: &D, mut to: &mut [D::Number]) {
         while let Some(first) = to.first() {
-            let mut group = [*first; GROUP as usize];
-            let index = self.next / GROUP;
-            let row = index / COUNT * D::WORDS;
+            let mut group = [*first; GROUP];
+            let subsequence = self.next / GROUP;
             let mut position = Position {
                 seed: self.seed,
-                counter: u128::from(index % COUNT) << 64 | u128::from(row),
+                counter: (subsequence as u128) << 64 | u128::from(self.counter),
                 numbers: [0; 4],
                 used: 4,
             };
             for part in group.chunks_mut(D::GROUP) {
                 distribution.draw(&mut position, part);
             }
-            let group = &group[(self.next % GROUP) as usize..];
+            let group = &group[self.next % GROUP..];
             let count = group.len().min(to.len());
             let (now, later) = to.split_at_mut(count);
             now.copy_from_slice(&group[..count]);
-            self.next += count as u64;
+            self.next += count;
+            if self.next == ROW {
+                self.next = 0;
+                self.counter += D::WORDS;
+            }
             to = later;
         }
     }
