@@ -255,9 +255,7 @@ macro_rules! functions {
         )*
 
         fn functions() -> Vec<(u32, usize, *const ())> {
-            let mut functions = Vec::new();
-            $($(functions.push(($module, $number, $name as *const ()));)?)*
-            functions
+            vec![$($(($module, $number, $name as *const ()),)?)*]
         }
     };
 }

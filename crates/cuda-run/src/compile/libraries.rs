@@ -73,13 +73,7 @@ const LIBRARIES: &[Library] = &[
     open(
         "the common headers of NVIDIA's CUDA samples",
         |header| {
-            let names = [
-                "exception.h",
-                "drvapi_error_string.h",
-                "multithreading.h",
-                "nvrtc_helper.h",
-                "timer.h",
-            ];
+            let names = ["drvapi_error_string.h", "nvrtc_helper.h"];
             header.starts_with("helper_") || names.contains(&header)
         },
         "Get them with \"git clone https://github.com/NVIDIA/cuda-samples\", and name their directory with \

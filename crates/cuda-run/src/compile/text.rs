@@ -70,7 +70,7 @@ pub fn compile_text(
             messages: libraries::explain_missing_headers(&messages),
         });
     };
-    if let Err(error) = compiler.check_undefined(&[output.clone()], false) {
+    if let Err(error) = compiler.check_undefined(std::slice::from_ref(&output), false) {
         let error = error.downcast::<SourceError>()?;
         return Ok(CompiledText {
             ptx: None,

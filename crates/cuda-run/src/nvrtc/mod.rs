@@ -211,8 +211,15 @@ fn c_string(text: &str) -> CString {
 }
 
 /// The programs that have not been destroyed, by number.
-static PROGRAMS: Mutex<(usize, BTreeMap<usize, Arc<Mutex<Program>>>)> =
-    Mutex::new((0, BTreeMap::new()));
+struct Programs {
+    last_number: usize,
+    live: BTreeMap<usize, Arc<Mutex<Program>>>,
+}
+
+static PROGRAMS: Mutex<Programs> = Mutex::new(Programs {
+    last_number: 0,
+    live: BTreeMap::new(),
+});
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -220,7 +227,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Calls `f` with a program. Returns its error, or that of an invalid program.
 fn with_program(handle: Handle, f: impl FnOnce(&mut Program) -> Result<(), Code>) -> Code {
-    let program = lock(&PROGRAMS).1.get(&handle.addr()).cloned();
+    let program = lock(&PROGRAMS).live.get(&handle.addr()).cloned();
     let Some(program) = program else {
         return INVALID_PROGRAM;
     };
@@ -346,17 +353,17 @@ functions! {
             ..Program::default()
         };
         let mut programs = lock(&PROGRAMS);
-        let number = programs.0 + 1;
+        let number = programs.last_number + 1;
         set(to, std::ptr::without_provenance_mut(number))?;
-        programs.0 = number;
-        programs.1.insert(number, Arc::new(Mutex::new(program)));
+        programs.last_number = number;
+        programs.live.insert(number, Arc::new(Mutex::new(program)));
         Ok(())
     }
     nvrtcDestroyProgram(program: *mut Handle) {
         if program.is_null() {
             return Err(INVALID_PROGRAM);
         }
-        let removed = lock(&PROGRAMS).1.remove(&(*program).addr());
+        let removed = lock(&PROGRAMS).live.remove(&(*program).addr());
         *program = std::ptr::null_mut();
         removed.map(drop).ok_or(INVALID_PROGRAM)
     }
