@@ -285,6 +285,7 @@ impl Machine {
             options: &self.options,
             global: &self.global,
             device: &self.device,
+            submitter: None,
         })
     }
 

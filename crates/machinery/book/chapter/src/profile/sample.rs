@@ -40,6 +40,7 @@ pub fn launch(total: Tally, parts: &[(Resource, f64)]) -> LaunchRecord {
             total,
             ..LaunchProfile::default()
         }),
+        launched_by: None,
     }
 }
 

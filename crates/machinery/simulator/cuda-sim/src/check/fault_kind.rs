@@ -61,6 +61,9 @@ sentences! {
         /// An in-kernel `free` of an address that `malloc` did not return or that was freed before.
         InvalidFree { address: u64 } =>
             "invalid free of {address:#x}: in-kernel malloc did not return this address, or it was freed before";
+        /// A handle that `cudaGraphConditionalHandleCreate` did not return.
+        NoGraphCondition { handle: u64 } =>
+            "cudaGraphSetConditional: {handle:#x} is not a handle of cudaGraphConditionalHandleCreate";
         /// A texture or surface handle that names no object, or whose memory was freed.
         NoImage { handle: u64 } =>
             "no texture or surface object has the handle {handle:#x}, or its memory was freed";

@@ -5,11 +5,11 @@
 
 use std::ops::RangeInclusive;
 
-use super::launch::max_threads;
 use super::memory::MAX_PITCH;
 use super::{CudaError, Driver, FunctionId};
 use crate::device::DeviceSpec;
 use crate::isa::Kernel;
+use crate::launch::limits::max_threads;
 
 /// One past the last device attribute of the CUDA 13.0 API.
 const DEVICE_END: i32 = 145;

@@ -7,11 +7,9 @@ use std::sync::Arc;
 
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
-use crate::check::reason::{Shape, Size};
-use crate::check::{Bytes, Reason};
-use crate::device::DeviceSpec;
-use crate::exec::{FaultKind, Heap, LaunchSpec, Program, Resources};
-use crate::isa::Kernel;
+use crate::check::Reason;
+use crate::exec::{DeviceRuntime, FaultKind, Heap, LaunchSpec, Program, Resources};
+use crate::launch::limits::{count, max_threads, misfit};
 use crate::launch::{Launch, LaunchReport, launch};
 
 /// A launch that fits the limits of its device and kernel, as [`Driver::check_launch`] has verified.
@@ -103,7 +101,7 @@ impl Driver {
         self.context_mut(context)?.timeline.record(stream)?;
         let (function, module) = self.loaded_function(checked.function)?;
         let (kernel, program) = (function.kernel, module.program.clone());
-        let resources = self.resources(context, &program, &checked.spec)?;
+        let resources = self.resources(context, checked, &program)?;
         self.global_of(context)?;
         if !self.options.checks.unused {
             // The reads of this launch are not recorded.
@@ -117,6 +115,7 @@ impl Driver {
             options: &self.options,
             global: &self.global,
             device: &self.device,
+            submitter: None,
         });
         if let Some(barrier) = resources.grid_barrier {
             self.global.free(barrier)?;
@@ -124,66 +123,14 @@ impl Driver {
         let context = self.context_mut(context)?;
         match &report.result {
             Ok(record) => {
-                let seconds = record.time.milliseconds / 1e3;
+                let milliseconds = record.time.milliseconds + report.descendants.milliseconds;
+                let seconds = milliseconds / 1e3;
                 context.timeline.run(stream, Engine::Compute, seconds)?;
             }
             Err(fault) => context.fault = Some(fault_code(&fault.kind)),
         }
         Ok(report)
     }
-}
-
-/// Returns the reason for which a launch does not fit the device or the kernel; `None` if it does.
-/// `max_dynamic_shared` is the limit that the program has set.
-fn misfit(
-    device: &DeviceSpec,
-    kernel: &Kernel,
-    max_dynamic_shared: Option<u32>,
-    spec: &LaunchSpec,
-) -> Option<Reason> {
-    for (shape, size, limit) in [
-        (Shape::Grid, spec.grid, device.grid_dimensions),
-        (Shape::Block, spec.block, device.block_dimensions),
-    ] {
-        if size.contains(&0) {
-            return Some(Reason::EmptyLaunch(shape, Size(size)));
-        }
-        if size
-            .into_iter()
-            .zip(limit)
-            .any(|(size, limit)| size > limit)
-        {
-            return Some(Reason::DimensionTooLarge(shape, Size(size), Size(limit)));
-        }
-    }
-    let threads = count(spec.block);
-    let device_limit = u64::from(device.threads_per_block);
-    if threads > device_limit {
-        return Some(Reason::TooManyThreads(threads, device_limit));
-    }
-    let bound = kernel.max_threads.map(count);
-    if let Some(limit) = bound.filter(|&limit| threads > limit) {
-        return Some(Reason::LaunchBounds(threads, limit));
-    }
-    let required = kernel.required_threads.filter(|&size| size != spec.block);
-    if let Some(required) = required {
-        return Some(Reason::RequiredBlock(Size(spec.block), Size(required)));
-    }
-    let (fixed, dynamic) = (kernel.shared_bytes, spec.dynamic_shared);
-    let total = u64::from(fixed) + u64::from(dynamic);
-    let limit = max_dynamic_shared.map_or(device.shared_per_block, |dynamic| fixed + dynamic);
-    if total > limit.into() {
-        let bytes = |bytes: u32| Bytes(bytes.into());
-        return Some(if total > device.shared_per_block_optin.into() {
-            Reason::SharedCapacity(Bytes(total), bytes(device.shared_per_block_optin))
-        } else if let Some(allowed) = max_dynamic_shared {
-            Reason::SharedAttribute(bytes(dynamic), bytes(allowed))
-        } else {
-            Reason::SharedMemory(bytes(dynamic), bytes(fixed), bytes(limit), dynamic)
-        });
-    }
-    let (passed, expected) = (spec.parameters.len() as u64, u64::from(kernel.param_bytes));
-    (passed != expected).then_some(Reason::ArgumentBytes(Bytes(passed), Bytes(expected)))
 }
 
 /// Bytes of the grid workspace of a cooperative launch: its size, and the word on which the blocks
@@ -195,19 +142,45 @@ impl Driver {
     fn resources(
         &mut self,
         context: ContextId,
+        checked: &CheckedLaunch,
         program: &Program,
-        spec: &LaunchSpec,
     ) -> Result<Resources, CudaError> {
+        let runtime = program
+            .launches_kernels
+            .then(|| self.device_runtime(context, checked.function));
         let stack = self.limit(context, Limit::StackSize)?;
         Ok(Resources {
             stack_limit: u32::try_from(stack).unwrap_or(u32::MAX),
             heap: program.uses_heap.then(|| self.heap(context)).transpose()?,
-            grid_barrier: spec
+            grid_barrier: checked
+                .spec
                 .cooperative
                 .then(|| self.allocate_grid_barrier(context))
                 .transpose()?,
             images: self.images.clone(),
+            graph_conditions: self.graph_conditions.clone(),
+            runtime: runtime.transpose()?,
         })
+    }
+
+    /// Returns the state for launches by kernels of the module of `function`.
+    fn device_runtime(
+        &self,
+        context: ContextId,
+        function: FunctionId,
+    ) -> Result<Arc<DeviceRuntime>, CudaError> {
+        let module = self.function_module(function)?;
+        let functions = self.functions.values();
+        let of_module = functions.filter(|function| function.module == module);
+        let max_dynamic_shared = of_module.filter_map(|function| {
+            let bytes = function.settings.max_dynamic_shared?;
+            Some((function.kernel, bytes))
+        });
+        let max_pending = self.limit(context, Limit::PendingLaunches)? as u64;
+        Ok(Arc::new(DeviceRuntime::new(
+            max_pending,
+            max_dynamic_shared.collect(),
+        )))
     }
 
     /// Returns the device heap of a context. It is allocated on first use, with the current limit as its size.
@@ -265,44 +238,7 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         | FaultKind::Breakpoint
         | FaultKind::Mbarrier(_)
         | FaultKind::InvalidFree { .. }
+        | FaultKind::NoGraphCondition { .. }
         | FaultKind::NoImage { .. } => CudaError::LaunchFailed,
     }
-}
-
-/// Registers are allocated per warp in multiples of this number.
-const REGISTER_UNIT: u32 = 256;
-
-/// Returns the maximum threads per block that the kernel's registers and its launch bounds (`.maxntid`,
-/// `.reqntid`) allow.
-pub(super) fn max_threads(device: &DeviceSpec, kernel: &Kernel) -> u32 {
-    // When in doubt, accept a launch that a GPU would reject rather than reject one that a GPU would accept.
-    let needed = allocated_registers(device, kernel.estimated_registers());
-    let warps = device.registers_per_multiprocessor / needed;
-    let bound = kernel
-        .max_threads
-        .or(kernel.required_threads)
-        .map_or(u64::MAX, count)
-        .min(device.threads_per_block.into());
-    (warps * device.warp_size).min(bound as u32)
-}
-
-/// Returns the registers that a resident warp of `kernel` occupies, estimated from the maximum number of live
-/// registers in the PTX.
-pub(super) fn registers_per_warp(device: &DeviceSpec, kernel: &Kernel) -> u32 {
-    /// The maximum registers per thread. An assembler spills the rest to local memory.
-    const MAX_REGISTERS: u32 = 255;
-    allocated_registers(
-        device,
-        kernel.limit_by_launch_bounds(kernel.registers.clamp(1, MAX_REGISTERS)),
-    )
-}
-
-/// Returns the registers allocated to a warp whose threads need `registers` each.
-fn allocated_registers(device: &DeviceSpec, registers: u32) -> u32 {
-    (registers * device.warp_size).next_multiple_of(REGISTER_UNIT)
-}
-
-/// Returns the number of threads or blocks in a box of this size.
-fn count(size: [u32; 3]) -> u64 {
-    size.into_iter().map(u64::from).fold(1, u64::saturating_mul)
 }

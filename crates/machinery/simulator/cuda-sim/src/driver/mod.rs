@@ -49,6 +49,7 @@ pub use virtual_memory::GRANULARITY;
 
 use crate::check::Finding;
 use crate::device::DeviceSpec;
+use crate::exec::GraphConditions;
 use crate::exec::image::Images;
 use crate::exec::{LaunchOptions, TimeLimit};
 use crate::memory::global::{Devices, Global, MAX_DEVICES};
@@ -79,6 +80,8 @@ pub struct Driver {
     /// The arrays by handle, and below them the texture and surface objects.
     arrays: BTreeMap<u64, image::Array>,
     images: Arc<Images>,
+    /// The values of conditional graph nodes.
+    pub graph_conditions: Arc<GraphConditions>,
 }
 
 impl Driver {
@@ -116,6 +119,7 @@ impl Driver {
             events: BTreeMap::new(),
             arrays: BTreeMap::new(),
             images: Arc::default(),
+            graph_conditions: Arc::default(),
         }
     }
 

@@ -1,9 +1,9 @@
 //! The occupancy API (`cuOccupancy…`): the number of blocks of a kernel that an SM holds at once.
 
 use super::attribute::MAX_DYNAMIC_SHARED;
-use super::launch::{max_threads, registers_per_warp};
 use super::{CudaError, Driver, FunctionId};
 use crate::device::DeviceSpec;
+use crate::launch::limits::{max_threads, registers_per_warp};
 
 /// Computes the number of blocks of one kernel that an SM holds at once, for any block size.
 ///

@@ -31,9 +31,13 @@ pub(crate) mod warp;
 mod worker;
 
 pub use crate::check::{FaultKind, TimeLimit};
+pub use device_runtime::is_device_function;
 pub use fault::{Diagnosis, Fault};
 pub use profiler::trace::Traced;
 pub use schedule::progress::{Progress, Watch, forget_interrupts, interrupt};
 pub use sm::Program;
 pub use sm::heap::Heap;
-pub use sm::launch_spec::{Conditions, LaunchOptions, LaunchSpec, Resources, Tracing};
+pub use sm::launch_spec::{
+    Conditions, GraphConditions, LaunchOptions, LaunchSpec, Resources, Tracing,
+};
+pub use sm::runtime::DeviceRuntime;

@@ -4,6 +4,7 @@
 use super::fault::{Diagnosis, Fault, FaultContext};
 use super::launch_cache;
 use super::profiler::trace::{self, Traced};
+use super::sm::submissions::Submission;
 use super::sm::{Grid, Launch};
 use super::worker::{WorkerResult, run_blocks};
 use crate::check::{self, AllocationAccesses, FaultKind, Finding, NamedArray};
@@ -29,6 +30,8 @@ pub struct Outcome {
     pub trace: Vec<Traced>,
     /// Output of `printf` in block order.
     pub printed: Vec<u8>,
+    /// The work that the blocks have submitted and that has not started, in block order.
+    pub submissions: Vec<Submission>,
     /// Findings of the checks, errors first, after the fault.
     pub findings: Vec<Finding>,
     /// The device memory that the launch accessed, if the check of streams is on.
@@ -56,6 +59,7 @@ pub fn run(launch: &Launch, blocks_per_sm: u32) -> Outcome {
     let WorkerResult {
         counted,
         mut printed,
+        mut submissions,
         trace,
         mut findings,
     } = result.unwrap_or_else(|| WorkerResult::new(&program.listing));
@@ -90,12 +94,14 @@ pub fn run(launch: &Launch, blocks_per_sm: u32) -> Outcome {
         fault.add_to(&mut findings, launch.options.checks);
     }
     printed.sort_by_key(|(block, _)| *block);
+    submissions.sort_by_key(|submission| submission.block);
     Outcome {
         fault,
         counted,
         traffic: grid.regions.traffic(launch.device.l2_bytes.into()),
         trace: trace.map_or_else(Vec::new, |trace| trace::traced(&program.listing, *trace)),
         printed: printed.into_iter().flat_map(|(_, text)| text).collect(),
+        submissions,
         findings,
         accesses,
     }

@@ -6,6 +6,7 @@ use super::profiler::trace::Trace;
 use super::schedule::progress::{SHORT_LAUNCH, WakeTime};
 use super::schedule::{Depth, RandomSchedule};
 use super::sm::block::Block;
+use super::sm::submissions::Submission;
 use super::sm::{Grid, Sm};
 use crate::check::FindingSet;
 use crate::isa::Listing;
@@ -21,6 +22,7 @@ const MAX_AFTER_FAILURE: u64 = 1 << 24;
 pub struct WorkerResult {
     pub counted: LaunchCounts,
     pub printed: Vec<(u64, Vec<u8>)>,
+    pub submissions: Vec<Submission>,
     pub trace: Option<Box<Trace>>,
     pub findings: FindingSet,
 }
@@ -31,6 +33,7 @@ impl WorkerResult {
         WorkerResult {
             counted: LaunchCounts::new(listing),
             printed: Vec::new(),
+            submissions: Vec::new(),
             trace: None,
             findings: FindingSet::default(),
         }
@@ -40,6 +43,7 @@ impl WorkerResult {
     pub fn add(&mut self, other: WorkerResult) {
         self.counted.add(&other.counted);
         self.printed.extend(other.printed);
+        self.submissions.extend(other.submissions);
         match (&mut self.trace, other.trace) {
             (Some(trace), Some(other)) => trace.add(*other),
             (None, other) => self.trace = other,
@@ -137,6 +141,7 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
     let result = WorkerResult {
         counted,
         printed: std::mem::take(&mut sm.printed),
+        submissions: std::mem::take(&mut sm.submissions),
         trace: sm.trace.take(),
         findings: sm
             .checker

@@ -5,6 +5,7 @@ use crate::exec::profiler::Caches;
 use crate::exec::warp::gang_state::WarpGroup;
 use crate::exec::warp::{SplitState, Warp};
 use crate::lanes::active;
+use std::collections::BTreeMap;
 
 /// Number of hardware barriers of a block. Source: PTX ISA section 9.7.13.1.
 pub const BARRIERS: usize = 16;
@@ -31,6 +32,8 @@ pub struct Block {
     pub caches: Option<Box<Caches>>,
     /// The sanitizer's shadow state, if checks are on.
     pub shadow: Option<Box<Shadow>>,
+    /// The last error of the device runtime, by thread.
+    pub last_errors: BTreeMap<u32, u32>,
     barriers: [Barrier; BARRIERS],
     /// Mask of the barriers at which some thread has arrived since they last opened.
     pending_barriers: u32,
@@ -125,6 +128,7 @@ impl Block {
             accesses: 0,
             caches: None,
             shadow: None,
+            last_errors: BTreeMap::new(),
             barriers: Default::default(),
             pending_barriers: 0,
         }
@@ -164,6 +168,7 @@ impl Block {
         self.clock = 0;
         self.accesses = 0;
         self.caches = None;
+        self.last_errors.clear();
         for barrier in active(std::mem::take(&mut self.pending_barriers)) {
             self.barriers[barrier].reset();
         }

@@ -3,7 +3,9 @@
 use super::Program;
 use super::block::{Block, StalledLanes};
 use super::heap::Heap;
-use super::launch_spec::{LaunchOptions, LaunchSpec, Resources};
+use super::launch_spec::{GraphConditions, LaunchOptions, LaunchSpec, Resources};
+use super::runtime::DeviceRuntime;
+use super::submissions::Submitter;
 use crate::check;
 use crate::device::DeviceSpec;
 use crate::exec::fault::{Fault, Stall};
@@ -32,10 +34,32 @@ pub struct Launch<'a> {
     /// The device's memory.
     pub global: &'a Global,
     pub device: &'a DeviceSpec,
+    /// Checks and runs the launches of the kernel's threads; `None` if the program has none.
+    pub submitter: Option<&'a dyn Submitter>,
 }
 
 /// A function that wakes worker threads to help with a launch.
 pub type WakeWorkers = Box<dyn FnOnce(&Arc<Grid>) + Send>;
+
+/// A pointer to the submitter of a launch, for the workers of its grid.
+struct SubmitterPointer(*const (dyn Submitter + 'static));
+
+// SAFETY: a `Submitter` is `Sync`.
+unsafe impl Send for SubmitterPointer {}
+// SAFETY: a `Submitter` is `Sync`.
+unsafe impl Sync for SubmitterPointer {}
+
+impl SubmitterPointer {
+    fn new(submitter: &dyn Submitter) -> SubmitterPointer {
+        let pointer: *const (dyn Submitter + '_) = submitter;
+        // SAFETY: only the lifetime changes; `Grid::submitter` explains why the pointer stays valid.
+        SubmitterPointer(unsafe {
+            std::mem::transmute::<*const (dyn Submitter + '_), *const (dyn Submitter + 'static)>(
+                pointer,
+            )
+        })
+    }
+}
 
 /// The state of a launch that every SM shares.
 pub struct Grid {
@@ -55,6 +79,10 @@ pub struct Grid {
     /// Number of blocks resident on the modelled GPU at once, and so the number that may wait for each other.
     pub resident: usize,
     pub images: Arc<Images>,
+    pub graph_conditions: Arc<GraphConditions>,
+    /// The state for launches by kernels.
+    pub runtime: Option<Arc<DeviceRuntime>>,
+    submitter: Option<SubmitterPointer>,
     /// The heap of in-kernel `malloc`.
     pub heap: Option<Arc<Heap>>,
     /// Device address of a cooperative launch's grid barrier; 0 for other launches.
@@ -144,6 +172,9 @@ impl Grid {
             ),
             resident,
             images: resources.images.clone(),
+            graph_conditions: resources.graph_conditions.clone(),
+            runtime: resources.runtime.clone(),
+            submitter: launch.submitter.map(SubmitterPointer::new),
             heap: resources.heap.clone(),
             cooperative: resources.grid_barrier.unwrap_or(0),
             sample: Sample::new(
@@ -163,6 +194,12 @@ impl Grid {
             waker: Mutex::new(None),
             timing: Timing::start(options.time_limit),
         }
+    }
+
+    /// Returns the submitter of the launch, for a thread that runs one of its blocks.
+    pub fn submitter(&self) -> Option<&dyn Submitter> {
+        // SAFETY: the launch borrows the submitter until `run::run` returns, which waits for all workers.
+        (self.submitter.as_ref()).map(|pointer| unsafe { &*pointer.0 })
     }
 
     /// Returns the number of this launch in this process: `%gridid`.

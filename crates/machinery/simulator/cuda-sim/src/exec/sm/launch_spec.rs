@@ -2,13 +2,16 @@
 //! which launches run.
 
 use super::heap::Heap;
+use super::runtime::DeviceRuntime;
 use crate::check::Checks;
 use crate::check::TimeLimit;
 use crate::exec::image::Images;
 use crate::exec::profiler::sample::ProfileMode;
 use crate::exec::schedule::progress::Watch;
+use crate::memory::lock;
 use rayon::ThreadPool;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 /// A launch as requested by the program. The caller has checked it against the limits of the device and the
 /// kernel.
@@ -50,6 +53,7 @@ impl LaunchSpec {
 }
 
 /// The resources of a context that a launch uses.
+#[derive(Clone)]
 pub struct Resources {
     /// Bytes of local memory per thread for calls, as set by `cuCtxSetLimit`.
     pub stack_limit: u32,
@@ -60,6 +64,32 @@ pub struct Resources {
     pub heap: Option<Arc<Heap>>,
     /// Textures and surfaces that the kernel can access.
     pub images: Arc<Images>,
+    /// The values of conditional graph nodes, which kernels set.
+    pub graph_conditions: Arc<GraphConditions>,
+    /// The state for launches by kernels; `None` if the program has none.
+    pub runtime: Option<Arc<DeviceRuntime>>,
+}
+
+/// The values of the handles of conditional graph nodes.
+#[derive(Debug, Default)]
+pub struct GraphConditions(Mutex<HashMap<u64, u32>>);
+
+impl GraphConditions {
+    /// Sets the value of a handle, which need not exist yet.
+    pub fn set(&self, handle: u64, value: u32) {
+        lock(&self.0).insert(handle, value);
+    }
+
+    /// Changes the value of a handle. Returns false if it does not exist.
+    pub fn change(&self, handle: u64, value: u32) -> bool {
+        let mut values = lock(&self.0);
+        values.get_mut(&handle).map(|old| *old = value).is_some()
+    }
+
+    /// Returns the value of a handle, or 0 if it does not exist.
+    pub fn value(&self, handle: u64) -> u32 {
+        lock(&self.0).get(&handle).copied().unwrap_or(0)
+    }
 }
 
 impl Default for Resources {
@@ -70,6 +100,8 @@ impl Default for Resources {
             grid_barrier: None,
             heap: None,
             images: Arc::default(),
+            graph_conditions: Arc::default(),
+            runtime: None,
         }
     }
 }

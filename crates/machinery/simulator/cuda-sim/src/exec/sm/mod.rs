@@ -6,8 +6,10 @@ mod grid;
 pub mod heap;
 pub mod launch_spec;
 mod program;
+pub mod runtime;
 mod splits;
 mod stalls;
+pub mod submissions;
 #[cfg(test)]
 pub mod test_support;
 
@@ -34,6 +36,7 @@ use block::Block;
 use grid::ThreadIndices;
 use std::ops::Range;
 use std::sync::Arc;
+use submissions::Submission;
 
 /// Number of recently accessed allocations that are cached.
 const RECENT_REGIONS: usize = 16;
@@ -101,6 +104,8 @@ pub struct Sm {
     pub locals: LocalPool,
     /// Output of `printf`, by block number.
     pub printed: Vec<(u64, Vec<u8>)>,
+    /// The work that blocks have submitted, in order.
+    pub submissions: Vec<Submission>,
     /// Recorded accesses, if the launch is traced.
     pub trace: Option<Box<Trace>>,
 }
@@ -238,6 +243,7 @@ impl Sm {
             windows,
             locals,
             printed: Vec::new(),
+            submissions: Vec::new(),
             trace: grid.sample.trace(),
             grid,
         }

@@ -25,6 +25,8 @@ pub struct Program {
     pub call_sites: Vec<CallSite>,
     /// True if its functions call `malloc` or `free`.
     pub uses_heap: bool,
+    /// True if its functions launch kernels, or copy or fill memory with the device runtime.
+    pub launches_kernels: bool,
     /// Device address and size in bytes of constant memory.
     pub constants: Option<(u64, u64)>,
     /// Device address and size in bytes of each module variable in global or constant memory.

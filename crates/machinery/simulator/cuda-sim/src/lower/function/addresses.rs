@@ -234,7 +234,8 @@ impl<'a> FunctionLowering<'_, 'a> {
                 Ok(register)
             }
             Some(Symbol::Function(number)) => {
-                self.calls.through_pointers = true;
+                // A kernel's address serves for launches.
+                self.calls.through_pointers |= !self.module.is_kernel(name);
                 Ok(self.literal(Type::U64, FUNCTION_BASE + number as u64 * FUNCTION_STEP))
             }
             None => Err(self.error(format!("`{name}` is not declared"))),

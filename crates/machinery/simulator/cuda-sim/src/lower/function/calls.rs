@@ -223,29 +223,27 @@ impl<'a> FunctionLowering<'_, 'a> {
         arguments: &[u32],
         results: &[u32],
     ) -> Result<(), LoadError> {
-        // The handler, the number of arguments, and the size of the result.
-        let (handler, expected, bytes): (crate::exec::sm::Handler, usize, u32) = match name {
-            "vprintf" => (device_runtime::vprintf, 2, 4),
-            "__assertfail" => (device_runtime::assert_fail, 5, 4),
-            "malloc" => (device_runtime::malloc, 1, 8),
-            "free" => (device_runtime::free, 1, 0),
-            _ => {
-                let message = format!("function `{name}` is declared but has no body");
-                return Err(self.error(message));
-            }
+        let Some(function) = device_runtime::find(name) else {
+            let message = format!("function `{name}` is declared but has no body");
+            return Err(self.error(message));
         };
+        let expected = function.arguments;
         if arguments.len() != expected {
             return Err(self.error(format!("`{name}` takes {expected} arguments")));
         }
-        self.program.uses_heap |= matches!(name, "malloc" | "free");
+        self.program.uses_heap |= function.uses_heap;
+        self.program.launches_kernels |= name.starts_with("cuda");
         let result = results.first().copied();
         self.calls.sites.push(CallSite {
             arguments: arguments.iter().map(|&from| (from, 0, 0)).collect(),
-            results: result.into_iter().map(|to| (0, to, bytes)).collect(),
+            results: result
+                .into_iter()
+                .map(|to| (0, to, function.result_bytes))
+                .collect(),
             caller_bytes: 0,
         });
         let site = (self.program.call_sites.len() + self.calls.sites.len() - 1) as u64;
-        self.push(handler, Class::Control, &[], &[]);
+        self.push(function.run, Class::Control, &[], &[]);
         self.last().imm = site;
         Ok(())
     }

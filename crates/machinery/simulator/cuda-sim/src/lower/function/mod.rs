@@ -43,6 +43,14 @@ pub struct ModuleContext<'m, 'a> {
     pub cpu: Cpu,
 }
 
+impl ModuleContext<'_, '_> {
+    /// Returns true if a function of the module is a kernel.
+    pub fn is_kernel(&self, name: &str) -> bool {
+        let mut functions = self.ast.functions.iter();
+        functions.any(|function| function.name == name && function.entry)
+    }
+}
+
 /// The state of lowering one function.
 pub struct FunctionLowering<'m, 'a> {
     program: &'m mut Program,

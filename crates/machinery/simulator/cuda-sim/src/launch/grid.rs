@@ -1,12 +1,11 @@
-//! A kernel launch from start to finish: execution, counting, and the modelled time.
-
-pub use crate::exec::sm::Launch;
+//! The launch of one grid from start to finish: execution, counting, and the modelled time.
 
 use crate::check::{AllocationAccesses, Finding};
 use crate::device::DeviceSpec;
 use crate::exec::profiler::trace::Traced;
 use crate::exec::run::{self, Outcome};
-use crate::exec::sm::{Program, ProgramId};
+use crate::exec::sm::submissions::Submission;
+use crate::exec::sm::{Launch, Program, ProgramId};
 use crate::exec::{Fault, launch_cache};
 use crate::memory::footprint::DeviceTraffic;
 use crate::model::{self, FinishedLaunch, Modelled, Occupancy, estimate_time};
@@ -30,6 +29,19 @@ pub struct LaunchReport {
     pub findings: Vec<Finding>,
     /// The device memory that the launch accessed, if the check of streams is on.
     pub accesses: Vec<AllocationAccesses>,
+    /// The launches by the kernel's threads, and by theirs.
+    pub descendants: Descendants,
+}
+
+/// The launches that a kernel has made, directly or through others. Their output and their findings are in the report of
+/// the kernel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Descendants {
+    /// The records in the order in which the launches started.
+    pub records: Vec<LaunchRecord>,
+    /// The modelled time from the end of the kernel until the last launch is complete. Launches of different blocks run at
+    /// the same time, those of one block one after the other.
+    pub milliseconds: f64,
 }
 
 /// The record that the simulator emits for a completed launch.
@@ -47,6 +59,9 @@ pub struct LaunchRecord {
     pub time: Modelled,
     /// The profiler's counters; `None` if profiling was off.
     pub profile: Option<LaunchProfile>,
+    /// The kernel that launched this one; `None` if the host did.
+    #[serde(default)]
+    pub launched_by: Option<String>,
 }
 
 impl LaunchRecord {
@@ -62,8 +77,8 @@ impl LaunchRecord {
     }
 }
 
-/// Runs a kernel until it completes or faults.
-pub fn launch(launch: &Launch) -> LaunchReport {
+/// Runs one grid until it completes or faults. Returns its report, and what its threads have submitted.
+pub fn run_grid(launch: &Launch) -> (LaunchReport, Vec<Submission>) {
     let Launch {
         program,
         spec,
@@ -84,6 +99,7 @@ pub fn launch(launch: &Launch) -> LaunchReport {
         traffic,
         trace,
         printed,
+        submissions,
         findings,
         accesses,
     } = run::run(launch, occupancy.blocks);
@@ -110,19 +126,22 @@ pub fn launch(launch: &Launch) -> LaunchReport {
                 profile: options
                     .has_profile()
                     .then(|| collect::profile(listing, &counted, &counts, traffic)),
+                launched_by: None,
             };
             launch_cache::store_counted(program, counted);
             Ok(record)
         }
     };
-    LaunchReport {
+    let report = LaunchReport {
         result,
         counts,
         trace,
         printed,
         findings,
         accesses,
-    }
+        descendants: Descendants::default(),
+    };
+    (report, submissions)
 }
 
 /// The number of launches that each thread remembers.
@@ -251,6 +270,7 @@ mod tests {
                 lines: lines.iter().map(line).collect(),
                 ..LaunchProfile::default()
             }),
+            launched_by: None,
         }
     }
 

@@ -1,0 +1,43 @@
+//! Work that kernels submit to the device (dynamic parallelism): launches of kernels, copies and fills. They start when
+//! the grid that has submitted them is complete, or when a thread waits for them.
+//!
+//! Source: CUDA C++ Programming Guide, "CUDA Dynamic Parallelism".
+
+use super::launch_spec::LaunchSpec;
+use crate::exec::fault::Fault;
+
+/// An operation that a thread has submitted.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The block of the thread.
+    pub block: u64,
+    /// True if it starts when the grid and all that its other submissions have started is complete.
+    pub is_tail: bool,
+    pub operation: DeviceOperation,
+}
+
+/// The operation of a submission.
+#[derive(Clone, Debug)]
+pub enum DeviceOperation {
+    /// The kernel's index in the program's listing, and the launch.
+    Launch(usize, LaunchSpec),
+    Copy {
+        to: u64,
+        from: u64,
+        bytes: u64,
+    },
+    Fill {
+        address: u64,
+        value: u8,
+        bytes: u64,
+    },
+}
+
+/// The part of a launch that checks and runs the submissions of its grid.
+pub trait Submitter: Sync {
+    /// Returns an error of the runtime API for a launch that the device or the kernel does not allow.
+    fn check(&self, kernel: usize, spec: &LaunchSpec) -> Result<(), u32>;
+
+    /// Runs submissions of a block in order, on this thread. Returns the output of their kernels.
+    fn run(&self, block: u64, submissions: Vec<Submission>) -> Result<Vec<u8>, Fault>;
+}

@@ -1,0 +1,98 @@
+//! The limits of a device and a kernel that a launch must keep.
+
+use crate::check::reason::{Shape, Size};
+use crate::check::{Bytes, Reason};
+use crate::device::DeviceSpec;
+use crate::exec::LaunchSpec;
+use crate::isa::Kernel;
+
+/// Returns the reason for which a launch does not fit the device or the kernel; `None` if it does.
+/// `max_dynamic_shared` is the limit that the program has set.
+pub fn misfit(
+    device: &DeviceSpec,
+    kernel: &Kernel,
+    max_dynamic_shared: Option<u32>,
+    spec: &LaunchSpec,
+) -> Option<Reason> {
+    for (shape, size, limit) in [
+        (Shape::Grid, spec.grid, device.grid_dimensions),
+        (Shape::Block, spec.block, device.block_dimensions),
+    ] {
+        if size.contains(&0) {
+            return Some(Reason::EmptyLaunch(shape, Size(size)));
+        }
+        if size
+            .into_iter()
+            .zip(limit)
+            .any(|(size, limit)| size > limit)
+        {
+            return Some(Reason::DimensionTooLarge(shape, Size(size), Size(limit)));
+        }
+    }
+    let threads = count(spec.block);
+    let device_limit = u64::from(device.threads_per_block);
+    if threads > device_limit {
+        return Some(Reason::TooManyThreads(threads, device_limit));
+    }
+    let bound = kernel.max_threads.map(count);
+    if let Some(limit) = bound.filter(|&limit| threads > limit) {
+        return Some(Reason::LaunchBounds(threads, limit));
+    }
+    let required = kernel.required_threads.filter(|&size| size != spec.block);
+    if let Some(required) = required {
+        return Some(Reason::RequiredBlock(Size(spec.block), Size(required)));
+    }
+    let (fixed, dynamic) = (kernel.shared_bytes, spec.dynamic_shared);
+    let total = u64::from(fixed) + u64::from(dynamic);
+    let limit = max_dynamic_shared.map_or(device.shared_per_block, |dynamic| fixed + dynamic);
+    if total > limit.into() {
+        let bytes = |bytes: u32| Bytes(bytes.into());
+        return Some(if total > device.shared_per_block_optin.into() {
+            Reason::SharedCapacity(Bytes(total), bytes(device.shared_per_block_optin))
+        } else if let Some(allowed) = max_dynamic_shared {
+            Reason::SharedAttribute(bytes(dynamic), bytes(allowed))
+        } else {
+            Reason::SharedMemory(bytes(dynamic), bytes(fixed), bytes(limit), dynamic)
+        });
+    }
+    let (passed, expected) = (spec.parameters.len() as u64, u64::from(kernel.param_bytes));
+    (passed != expected).then_some(Reason::ArgumentBytes(Bytes(passed), Bytes(expected)))
+}
+
+/// Registers are allocated per warp in multiples of this number.
+const REGISTER_UNIT: u32 = 256;
+
+/// Returns the maximum threads per block that the kernel's registers and its launch bounds (`.maxntid`,
+/// `.reqntid`) allow.
+pub fn max_threads(device: &DeviceSpec, kernel: &Kernel) -> u32 {
+    // When in doubt, accept a launch that a GPU would reject rather than reject one that a GPU would accept.
+    let needed = allocated_registers(device, kernel.estimated_registers());
+    let warps = device.registers_per_multiprocessor / needed;
+    let bound = kernel
+        .max_threads
+        .or(kernel.required_threads)
+        .map_or(u64::MAX, count)
+        .min(device.threads_per_block.into());
+    (warps * device.warp_size).min(bound as u32)
+}
+
+/// Returns the registers that a resident warp of `kernel` occupies, estimated from the maximum number of live
+/// registers in the PTX.
+pub fn registers_per_warp(device: &DeviceSpec, kernel: &Kernel) -> u32 {
+    /// The maximum registers per thread. An assembler spills the rest to local memory.
+    const MAX_REGISTERS: u32 = 255;
+    allocated_registers(
+        device,
+        kernel.limit_by_launch_bounds(kernel.registers.clamp(1, MAX_REGISTERS)),
+    )
+}
+
+/// Returns the registers allocated to a warp whose threads need `registers` each.
+fn allocated_registers(device: &DeviceSpec, registers: u32) -> u32 {
+    (registers * device.warp_size).next_multiple_of(REGISTER_UNIT)
+}
+
+/// Returns the number of threads or blocks in a box of this size.
+pub fn count(size: [u32; 3]) -> u64 {
+    size.into_iter().map(u64::from).fold(1, u64::saturating_mul)
+}
