@@ -60,7 +60,7 @@ pub use cuda_sim::driver::{
 };
 pub use cuda_sim::exec::Progress;
 pub use cuda_sim::exec::fault::{Fault, FaultLocation};
-pub use cuda_sim::exec::{TimeLimit, Traced, Tracing};
+pub use cuda_sim::exec::{TimeLimit, Traced, Tracing, is_device_function};
 pub use cuda_sim::isa::{
     AccessClass, AccessKind, AccessSet, Direction, Memory, SourceLine, coordinates,
 };

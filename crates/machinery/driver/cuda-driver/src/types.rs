@@ -135,6 +135,20 @@ pub mod graph {
         pub ctx: CUcontext,
     }
 
+    /// `CUDA_CONDITIONAL_NODE_PARAMS`.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug)]
+    pub struct ConditionalNodeParams {
+        pub handle: c_ulonglong,
+        /// A `CUgraphConditionalNodeType`.
+        pub kind: c_int,
+        /// The number of graphs.
+        pub size: c_uint,
+        /// The list of the node's graphs, which belongs to the node.
+        pub graphs: *mut CUgraph,
+        pub ctx: CUcontext,
+    }
+
     /// `CUgraphNodeParams`: a node of any type.
     #[repr(C)]
     pub struct NodeParams {
@@ -157,6 +171,7 @@ pub mod graph {
         pub event: CUevent,
         pub alloc: CUDA_MEM_ALLOC_NODE_PARAMS,
         pub free: CUdeviceptr,
+        pub conditional: ConditionalNodeParams,
     }
 
     /// `CUgraphEdgeData`.
@@ -199,6 +214,7 @@ pub mod graph {
             assert_eq!(size_of::<KernelNodeParams>(), 72);
             assert_eq!(size_of::<MemcpyNodeParams>(), 216);
             assert_eq!(size_of::<MemsetNodeParams>(), 48);
+            assert_eq!(size_of::<ConditionalNodeParams>(), 32);
             assert_eq!(size_of::<NodeParams>(), 256);
             assert_eq!(size_of::<EdgeData>(), 8);
             assert_eq!(size_of::<InstantiateParams>(), 32);

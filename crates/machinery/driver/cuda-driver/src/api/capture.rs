@@ -63,17 +63,17 @@ fn begin_capture(
     Ok(captures.begin(&SIMULATOR.graphs, context, stream, blocking, mode, target)?)
 }
 
-/// `cuStreamEndCapture`. Except for a wrong thread or stream, an error also ends the capture, and there is no
+/// `cuStreamEndCapture`; `out` may be null, for a capture into a graph of the program. Except for a wrong thread or stream, an error also ends the capture, and there is no
 /// graph.
-pub fn end(h_stream: Stream, out: Out<CUgraph>) -> CallResult {
+pub fn end(h_stream: Stream, out: Option<Out<CUgraph>>) -> CallResult {
     let stream = resolve(h_stream)?.1;
     match SIMULATOR.captures.end(&SIMULATOR.graphs, stream)? {
         Ended::Graph(graph) => {
-            out.set(handle(graph.0));
+            Out::set_optional(out, handle(graph.0));
             Ok(())
         }
         Ended::Failed(error, destructors) => {
-            out.set(std::ptr::null_mut());
+            Out::set_optional(out, std::ptr::null_mut());
             call_host_functions(destructors)?;
             Err(error.into())
         }

@@ -154,8 +154,7 @@ impl Captures {
         let (id, tail) = (member.capture, member.tail.clone());
         let graph = self.active(id)?.graph;
         let added = match &op {
-            // A graph that allocates memory cannot be a child graph.
-            StreamOp::Graph(body) if body.has_memory() => Err(CudaError::NotSupported),
+            StreamOp::Graph(body) if !body.can_be_child() => Err(CudaError::NotSupported),
             _ => lock(graphs).add(graph, op, tail),
         };
         let node = added.map_err(|error| self.invalidate([id], error))?;

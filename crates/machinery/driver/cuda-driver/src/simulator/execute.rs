@@ -20,7 +20,7 @@ use cuda_sim::memory::global::{AllocationKind, AllocationRecord, CallSite};
 use super::Simulator;
 use super::host_access::HostAccesses;
 use super::interrupt::InterruptGuard;
-use super::operation::{Body, NodeId, StreamOp, WaitTarget};
+use super::operation::{Body, Conditional, ConditionalKind, NodeId, StreamOp, WaitTarget};
 use super::queue::{RunningOp, Submitted};
 use super::stream_order::{Call, Submission, accesses_of, accesses_of_allocation, action_of};
 use super::telemetry::Event;
@@ -486,6 +486,9 @@ impl Simulator {
                 }
                 Ok(())
             }
+            StreamOp::Conditional(conditional) => {
+                self.run_conditional(context, stream, conditional, origin.submission)
+            }
         }?;
         Ok(Vec::new())
     }
@@ -509,6 +512,9 @@ impl Simulator {
             Ok(record) => Event::Launched(record),
             Err(fault) => Event::Faulted(fault),
         });
+        for record in &report.descendants.records {
+            self.telemetry.emit(Event::Launched(record));
+        }
         drop(driver);
         if !report.printed.is_empty() {
             flush_c();
@@ -587,7 +593,14 @@ impl Simulator {
         let mut orders: BTreeMap<NodeId, BTreeSet<u64>> = BTreeMap::new();
         let order = body.order(self.shuffle_seed());
         let order = order.ok_or(CudaError::InvalidValue)?;
-        let start = self.lock_driver()?.stream_time(context, stream)?;
+        let mut driver = self.lock_driver()?;
+        let start = driver.stream_time(context, stream)?;
+        for handle in &body.handles {
+            if let Some(value) = handle.default {
+                driver.graph_conditions.set(handle.number, value);
+            }
+        }
+        drop(driver);
         let mut ends = BTreeMap::new();
         let mut last = start;
         for id in order {
@@ -626,6 +639,28 @@ impl Simulator {
             ends.insert(id, end);
         }
         self.lock_driver()?.set_stream_time(context, stream, last)
+    }
+
+    /// Runs the graph of a conditional node that the value of its handle selects; that of a loop until the value is 0.
+    fn run_conditional(
+        &self,
+        context: ContextId,
+        stream: StreamId,
+        conditional: &Conditional,
+        submission: Option<&Submission>,
+    ) -> Result<(), CudaError> {
+        loop {
+            let driver = self.lock_driver()?;
+            let value = driver.graph_conditions.value(conditional.handle);
+            drop(driver);
+            let Some(body) = conditional.selected(value) else {
+                return Ok(());
+            };
+            self.run_graph(context, stream, body, submission)?;
+            if conditional.kind != ConditionalKind::While {
+                return Ok(());
+            }
+        }
     }
 
     /// Returns the context and stream of a node that does not run where the graph was launched: a kernel runs in

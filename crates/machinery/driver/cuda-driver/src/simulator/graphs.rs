@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use cuda_sim::driver::CudaError;
 
-use super::operation::{Body, GraphId, HostFunction, Node, NodeId, StreamOp};
+use super::operation::{
+    Body, Conditional, ConditionalHandle, ConditionalKind, GraphId, HostFunction, Node, NodeId,
+    StreamOp,
+};
 
 /// The number of an executable graph (`CUgraphExec`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,9 +25,9 @@ pub struct Exec {
 /// All graphs, executable graphs and user objects.
 pub struct Graphs {
     last: u64,
-    /// The graphs that are not child graphs.
+    /// The graphs that are not part of a node.
     graphs: BTreeMap<GraphId, Body>,
-    /// The parent node of each child graph.
+    /// The parent node of each child graph, and of each graph of a conditional node.
     nested: BTreeMap<GraphId, NodeId>,
     /// The graph of each node.
     owners: BTreeMap<NodeId, GraphId>,
@@ -75,10 +78,9 @@ impl Graphs {
             return Ok(graph);
         }
         let parent = self.nested.get(&id).ok_or(CudaError::InvalidValue)?;
-        match &self.node(*parent)?.op {
-            StreamOp::Graph(body) => Ok(body),
-            _ => Err(CudaError::InvalidValue),
-        }
+        let mut bodies = self.node(*parent)?.op.bodies().iter();
+        let body = bodies.find(|body| body.id == id);
+        body.map(|body| &**body).ok_or(CudaError::InvalidValue)
     }
 
     /// Same as [`Graphs::graph`], but mutable.
@@ -87,10 +89,9 @@ impl Graphs {
             return self.graphs.get_mut(&id).ok_or(CudaError::InvalidValue);
         }
         let parent = *self.nested.get(&id).ok_or(CudaError::InvalidValue)?;
-        match &mut self.node_mut(parent)?.op {
-            StreamOp::Graph(body) => Ok(Arc::make_mut(body)),
-            _ => Err(CudaError::InvalidValue),
-        }
+        let mut bodies = self.node_mut(parent)?.op.bodies_mut().iter_mut();
+        let body = bodies.find(|body| body.id == id);
+        body.map(Arc::make_mut).ok_or(CudaError::InvalidValue)
     }
 
     /// Returns the graph that contains a node.
@@ -127,6 +128,9 @@ impl Graphs {
         if !dependencies.iter().enumerate().all(is_valid) {
             return Err(CudaError::InvalidValue);
         }
+        if self.is_conditional(graph) && !op.is_allowed_in_conditional() {
+            return Err(CudaError::NotSupported);
+        }
         let id = NodeId(self.next());
         let op = match op {
             StreamOp::Graph(body) => {
@@ -136,11 +140,80 @@ impl Graphs {
             }
             other => other,
         };
+        if let StreamOp::Conditional(conditional) = &op {
+            let bodies = conditional.bodies.iter();
+            self.nested.extend(bodies.map(|body| (body.id, id)));
+        }
         self.owners.insert(id, graph);
         self.graph_mut(graph)?
             .nodes
             .insert(id, Node::new(op, dependencies));
         Ok(id)
+    }
+
+    /// Returns true if a graph is one of a conditional node, or a child graph at any depth of one.
+    fn is_conditional(&self, graph: GraphId) -> bool {
+        let mut parent = self.nested.get(&graph);
+        while let Some(node) = parent {
+            if matches!(&self.node(*node), Ok(node) if matches!(node.op, StreamOp::Conditional(_)))
+            {
+                return true;
+            }
+            let graph = self.owners.get(node);
+            parent = graph.and_then(|graph| self.nested.get(graph));
+        }
+        false
+    }
+
+    /// Creates a handle for a conditional node of `graph` or of a graph in its nodes, for
+    /// `cuGraphConditionalHandleCreate`.
+    pub fn create_handle(
+        &mut self,
+        graph: GraphId,
+        default: Option<u32>,
+    ) -> Result<u64, CudaError> {
+        let number = self.next();
+        let handle = ConditionalHandle { number, default };
+        self.graph_mut(graph)?.handles.push(handle);
+        Ok(number)
+    }
+
+    /// Creates the operation of a conditional node of `graph` with `size` empty graphs. The handle must have been created
+    /// for the graph or for one that contains it, and no other node may use it.
+    pub fn create_conditional(
+        &mut self,
+        graph: GraphId,
+        handle: u64,
+        kind: ConditionalKind,
+        size: u32,
+    ) -> Result<StreamOp, CudaError> {
+        let mut next = Some(graph);
+        let mut owner = None;
+        while let Some(id) = next {
+            let body = self.graph(id)?;
+            if body.handles.iter().any(|known| known.number == handle) {
+                owner = Some(body);
+                break;
+            }
+            let parent = self.nested.get(&id);
+            next = parent.and_then(|node| self.owners.get(node).copied());
+        }
+        let owner = owner.ok_or(CudaError::InvalidValue)?;
+        let sizes = match kind {
+            ConditionalKind::If => 1..=2,
+            ConditionalKind::While => 1..=1,
+            ConditionalKind::Switch => 1..=u32::MAX,
+        };
+        if owner.uses_handle(handle) || !sizes.contains(&size) {
+            return Err(CudaError::InvalidValue);
+        }
+        let bodies = (0..size).map(|_| Arc::new(Body::new(GraphId(self.next()))));
+        let bodies = bodies.collect();
+        Ok(StreamOp::Conditional(Conditional {
+            handle,
+            kind,
+            bodies,
+        }))
     }
 
     /// Clones a graph, for `cuGraphClone`.
@@ -207,10 +280,8 @@ impl Graphs {
             other.dependencies.retain(|dependency| *dependency != node);
         }
         self.owners.remove(&node);
-        match removed.map(|node| node.op) {
-            Some(StreamOp::Graph(body)) => Ok(self.remove_ids(&body)),
-            _ => Ok(Vec::new()),
-        }
+        let removed = removed.iter().flat_map(|node| node.op.bodies());
+        Ok(removed.flat_map(|body| self.remove_ids(body)).collect())
     }
 
     /// Removes a destroyed graph's numbers, and releases its user objects.
@@ -498,7 +569,7 @@ pub fn merge_graphs(old: &Body, new: &Body) -> Result<Body, Difference> {
         })?;
         let merged = Node {
             op,
-            argument_pointers: Vec::new(),
+            listed: Vec::new(),
             ..old_node.clone()
         };
         result.nodes.insert(old_ids[id], merged);
@@ -515,6 +586,19 @@ fn merge_node(old: &Node, new: &Node) -> Result<StreamOp, Difference> {
     match (&old.op, &new.op) {
         (StreamOp::Graph(old), StreamOp::Graph(new)) => {
             Ok(StreamOp::Graph(Arc::new(merge_graphs(old, new)?)))
+        }
+        (StreamOp::Conditional(old), StreamOp::Conditional(new)) => {
+            let is_same = (old.handle, old.kind, old.bodies.len())
+                == (new.handle, new.kind, new.bodies.len());
+            if !is_same {
+                return Err(difference(DifferenceKind::Parameters));
+            }
+            let bodies = old.bodies.iter().zip(&new.bodies);
+            let bodies = bodies.map(|(old, new)| merge_graphs(old, new).map(Arc::new));
+            Ok(StreamOp::Conditional(Conditional {
+                bodies: bodies.collect::<Result<_, _>>()?,
+                ..old.clone()
+            }))
         }
         (StreamOp::Kernel(old), StreamOp::Kernel(new))
             if old.launch.spec().cooperative != new.launch.spec().cooperative =>

@@ -51,7 +51,8 @@ pub use graphs::{Difference, DifferenceKind, ExecId, merge_graphs};
 #[cfg(unix)]
 pub use interrupt::defer_final_handler;
 pub use operation::{
-    Body, GraphId, HostFunction, Kernel, Node, NodeId, Pointer, StreamOp, WaitTarget,
+    Body, ConditionalKind, GraphId, HostFunction, Kernel, Node, NodeId, Pointer, StreamOp,
+    WaitTarget,
 };
 pub use pools::{Pool, default_pool};
 pub use tables::{Advice, Hints, Link, Links, Log, ObjectDescriptors};

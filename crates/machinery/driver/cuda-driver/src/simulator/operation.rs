@@ -34,6 +34,7 @@ pub enum StreamOp {
     /// Frees the allocation at this address.
     Free(u64),
     Graph(Arc<Body>),
+    Conditional(Conditional),
 }
 
 // SAFETY: the pointers in an operation are only dereferenced when it executes. The driver API requires them
@@ -96,15 +97,89 @@ impl StreamOp {
 
     /// Calls `f` for each operation: for a graph, for those of its nodes.
     fn visit(&self, f: &mut impl FnMut(&StreamOp)) {
-        match self {
-            StreamOp::Graph(body) => {
-                for node in body.nodes.values() {
-                    node.op.visit(f);
-                }
-            }
-            single => f(single),
+        let bodies = self.bodies();
+        for node in bodies.iter().flat_map(|body| body.nodes.values()) {
+            node.op.visit(f);
+        }
+        if bodies.is_empty() {
+            f(self);
         }
     }
+
+    /// Returns the graphs that it contains.
+    pub fn bodies(&self) -> &[Arc<Body>] {
+        match self {
+            StreamOp::Graph(body) => std::slice::from_ref(body),
+            StreamOp::Conditional(conditional) => &conditional.bodies,
+            _ => &[],
+        }
+    }
+
+    /// Same as [`StreamOp::bodies`], but mutable.
+    pub fn bodies_mut(&mut self) -> &mut [Arc<Body>] {
+        match self {
+            StreamOp::Graph(body) => std::slice::from_mut(body),
+            StreamOp::Conditional(conditional) => &mut conditional.bodies,
+            _ => &mut [],
+        }
+    }
+
+    /// Returns true if a graph of a conditional node may contain it. Source: CUDA Driver API, `cuGraphAddNode`.
+    pub fn is_allowed_in_conditional(&self) -> bool {
+        match self {
+            StreamOp::Empty
+            | StreamOp::Kernel(_)
+            | StreamOp::Memcpy(_)
+            | StreamOp::Memset(_)
+            | StreamOp::Conditional(_) => true,
+            StreamOp::Graph(body) => {
+                let mut nodes = body.nodes.values();
+                nodes.all(|node| node.op.is_allowed_in_conditional())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A conditional node: its graphs, of which the value of a handle selects one.
+#[derive(Clone)]
+pub struct Conditional {
+    /// The number of the handle.
+    pub handle: u64,
+    pub kind: ConditionalKind,
+    pub bodies: Vec<Arc<Body>>,
+}
+
+/// A `CUgraphConditionalNodeType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConditionalKind {
+    /// Runs the first graph if the value is not 0, otherwise the second one, if there is one.
+    If = 0,
+    /// Runs the graph until the value is 0.
+    While = 1,
+    /// Runs the graph whose index is the value.
+    Switch = 2,
+}
+
+impl Conditional {
+    /// Returns the graph that a value of the handle selects.
+    pub fn selected(&self, value: u32) -> Option<&Arc<Body>> {
+        let index = match self.kind {
+            ConditionalKind::If => u32::from(value == 0),
+            ConditionalKind::While if value == 0 => return None,
+            ConditionalKind::While => 0,
+            ConditionalKind::Switch => value,
+        };
+        self.bodies.get(index as usize)
+    }
+}
+
+/// A handle of a conditional node.
+#[derive(Clone, Copy)]
+pub struct ConditionalHandle {
+    pub number: u64,
+    /// The value at the start of each launch of the graph; `None` if a launch keeps the value.
+    pub default: Option<u32>,
 }
 
 /// A kernel launch.
@@ -158,6 +233,8 @@ pub struct Body {
     pub nodes: BTreeMap<NodeId, Node>,
     /// Number of references that the graph holds to each user object, by object number.
     pub objects: BTreeMap<u64, u64>,
+    /// The handles of conditional nodes that were created for the graph.
+    pub handles: Vec<ConditionalHandle>,
 }
 
 /// A node: an operation and its dependencies.
@@ -170,8 +247,9 @@ pub struct Node {
     pub original: Option<NodeId>,
     /// True if launches execute the node. A disabled node still orders its neighbours.
     pub enabled: bool,
-    /// Pointers to a kernel's arguments, created when the program reads the node's parameters.
-    pub argument_pointers: Vec<Pointer>,
+    /// A list that the program reads: pointers to a kernel's arguments, created when the program reads the node's
+    /// parameters, or the handles of a conditional node's graphs.
+    pub listed: Vec<Pointer>,
 }
 
 /// A pointer handed out to the program.
@@ -191,7 +269,7 @@ impl Node {
             dependencies,
             original: None,
             enabled: true,
-            argument_pointers: Vec::new(),
+            listed: Vec::new(),
         }
     }
 }
@@ -202,6 +280,7 @@ impl Body {
             id,
             nodes: BTreeMap::new(),
             objects: BTreeMap::new(),
+            handles: Vec::new(),
         }
     }
 
@@ -258,11 +337,8 @@ impl Body {
         }
         let children = self.nodes.values_mut();
         children
-            .filter_map(|node| match &mut node.op {
-                StreamOp::Graph(body) => Some(Arc::make_mut(body)),
-                _ => None,
-            })
-            .find_map(|child| child.find_mut(id))
+            .flat_map(|node| node.op.bodies_mut())
+            .find_map(|child| Arc::make_mut(child).find_mut(id))
     }
 
     /// Returns the nodes that `matches` accepts.
@@ -296,12 +372,24 @@ impl Body {
         self.children().find_map(Body::find_cycle)
     }
 
-    /// Returns the child graphs in its nodes.
+    /// Returns the graphs in its nodes: child graphs, and those of conditional nodes.
     pub fn children(&self) -> impl Iterator<Item = &Body> {
-        self.nodes.values().filter_map(|node| match &node.op {
-            StreamOp::Graph(body) => Some(&**body),
-            _ => None,
-        })
+        let bodies = self.nodes.values().flat_map(|node| node.op.bodies());
+        bodies.map(|body| &**body)
+    }
+
+    /// Returns true if it can be copied and be a child graph: if it has neither memory nodes nor conditional nodes.
+    pub fn can_be_child(&self) -> bool {
+        let is_conditional = |node: &Node| matches!(node.op, StreamOp::Conditional(_));
+        !self.has_memory()
+            && !self.nodes.values().any(is_conditional)
+            && self.children().all(Body::can_be_child)
+    }
+
+    /// Returns true if a conditional node here or in one of the graphs in its nodes uses this handle.
+    pub fn uses_handle(&self, handle: u64) -> bool {
+        let uses = |node: &Node| matches!(&node.op, StreamOp::Conditional(conditional) if conditional.handle == handle);
+        self.nodes.values().any(uses) || self.children().any(|child| child.uses_handle(handle))
     }
 
     /// Returns true if a node here or in a child graph allocates or frees memory, which restricts what a

@@ -1,6 +1,6 @@
 //! Creation and destruction of graphs and nodes.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use cuda_sim::driver::{ContextId, CudaError, EventId};
 use cust_raw::{
@@ -12,7 +12,7 @@ use super::{check_edges, node_id, params_in};
 use crate::api::SIMULATOR;
 use crate::arguments::{Argument, In, InOut, Out, handle, number, read_list, required};
 use crate::log::warn;
-use crate::simulator::{GraphId, NodeId, StreamOp, call_host_functions};
+use crate::simulator::{ConditionalKind, GraphId, NodeId, Pointer, StreamOp, call_host_functions};
 use crate::status::CallResult;
 use crate::types::graph::{EdgeData, KernelNodeParams, NodeParams};
 
@@ -34,7 +34,7 @@ pub fn destroy(graph: GraphId) -> CallResult {
 /// `cuGraphClone`.
 pub fn clone(out: Out<CUgraph>, graph: GraphId) -> CallResult {
     let mut graphs = SIMULATOR.graphs();
-    if graphs.graph(graph)?.has_memory() {
+    if !graphs.graph(graph)?.can_be_child() {
         return Err(CudaError::NotSupported.into());
     }
     out.set(handle(graphs.duplicate(graph)?.0));
@@ -70,7 +70,10 @@ impl NewNode {
     ///
     /// # Safety
     /// `dependencies` must have `count` elements.
-    unsafe fn add(self, op: impl FnOnce() -> Result<StreamOp, CudaError>) -> CallResult {
+    unsafe fn add(
+        self,
+        op: impl FnOnce() -> Result<StreamOp, CudaError>,
+    ) -> Result<NodeId, CudaError> {
         // SAFETY: the list has `count` elements, by this function's contract.
         let dependencies = unsafe { read_list(self.dependencies, self.count) }?;
         SIMULATOR.graphs().graph(self.graph)?;
@@ -78,7 +81,7 @@ impl NewNode {
         let dependencies = dependencies.into_iter().map(node_id).collect();
         let node = SIMULATOR.graphs().add(self.graph, op, dependencies)?;
         self.out.set(handle(node.0));
-        Ok(())
+        Ok(node)
     }
 }
 
@@ -95,7 +98,8 @@ macro_rules! adders {
         ) -> CallResult {
             let new_node = NewNode { out, graph, dependencies, count };
             // SAFETY: the C function requires that `dependencies` has `count` elements.
-            unsafe { new_node.add(|| $op) }
+            unsafe { new_node.add(|| $op) }?;
+            Ok(())
         }
     )*};
 }
@@ -123,8 +127,74 @@ adders! {
     add_alloc(params: InOut<CUDA_MEM_ALLOC_NODE_PARAMS>) params_in::allocation(params);
     /// `cuGraphAddMemFreeNode`.
     add_free(address: CUdeviceptr) params_in::free_op(address);
-    /// `cuGraphAddNode` before CUDA 13.
-    add_any(params: InOut<NodeParams>) read_any(&params);
+}
+
+/// `cuGraphAddNode` before CUDA 13.
+pub fn add_any(
+    out: Out<CUgraphNode>,
+    graph: GraphId,
+    dependencies: Option<In<CUgraphNode>>,
+    count: usize,
+    params: InOut<NodeParams>,
+) -> CallResult {
+    let new_node = NewNode {
+        out,
+        graph,
+        dependencies,
+        count,
+    };
+    let pointer = params.as_ptr();
+    // SAFETY: the C function requires that `dependencies` has `count` elements, and a valid, writable structure, whose
+    // `kind` selects the field of the union.
+    unsafe {
+        if (*pointer).kind != CONDITIONAL {
+            new_node.add(|| read_any(&params))?;
+            return Ok(());
+        }
+        let conditional = &mut (*pointer).payload.conditional;
+        let kind = match conditional.kind {
+            0 => ConditionalKind::If,
+            1 => ConditionalKind::While,
+            2 => ConditionalKind::Switch,
+            _ => return Err(CudaError::InvalidValue.into()),
+        };
+        let node = new_node.add(|| {
+            let (handle, size) = (conditional.handle, conditional.size);
+            SIMULATOR
+                .graphs()
+                .create_conditional(graph, handle, kind, size)
+        })?;
+        let mut graphs = SIMULATOR.graphs();
+        let node = graphs.node_mut(node)?;
+        let bodies = node.op.bodies().iter();
+        node.listed = bodies
+            .map(|body| Pointer(handle::<c_void>(body.id.0)))
+            .collect();
+        // `Pointer` is `repr(transparent)`, and a handle is a pointer.
+        conditional.graphs = node.listed.as_mut_ptr().cast();
+    }
+    Ok(())
+}
+
+/// `cuGraphConditionalHandleCreate`.
+pub fn create_conditional_handle(
+    out: Out<c_ulonglong>,
+    graph: GraphId,
+    _context: Option<ContextId>,
+    value: c_uint,
+    flags: c_uint,
+) -> CallResult {
+    /// `CU_GRAPH_COND_ASSIGN_DEFAULT`.
+    const ASSIGN_DEFAULT: c_uint = 1;
+    if flags & !ASSIGN_DEFAULT != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let default = (flags & ASSIGN_DEFAULT != 0).then_some(value);
+    let driver = SIMULATOR.lock_driver_drained()?;
+    let number = SIMULATOR.graphs().create_handle(graph, default)?;
+    driver.graph_conditions.set(number, value);
+    out.set(number);
+    Ok(())
 }
 
 /// `cuGraphAddNode`, with edge data.
@@ -148,14 +218,16 @@ pub fn add_any_with_edges(
 }
 
 /// Node types that the simulator does not support, by `CUgraphNodeType`.
-const UNSUPPORTED: [(c_int, &str); 4] = [
+const UNSUPPORTED: [(c_int, &str); 3] = [
     (8, "external semaphore signal nodes"),
     (9, "external semaphore wait nodes"),
     (12, "batch memory operation nodes"),
-    (13, "conditional nodes"),
 ];
 
-/// Creates the operation of a node of any type. For an allocation node, writes its address to the structure.
+/// The `CUgraphNodeType` of conditional nodes.
+const CONDITIONAL: c_int = 13;
+
+/// Creates the operation of a node of any type but conditional nodes, which cannot be changed. For an allocation node, writes its address to the structure.
 pub fn read_any(params: &InOut<NodeParams>) -> Result<StreamOp, CudaError> {
     let params = params.as_ptr();
     // SAFETY: the C function requires a valid, writable structure, whose `kind` selects the field of the union.
@@ -172,6 +244,7 @@ pub fn read_any(params: &InOut<NodeParams>) -> Result<StreamOp, CudaError> {
             7 => existing_event(EventId(number((*payload).event))).map(StreamOp::RecordEvent),
             10 => params_in::allocation(InOut::from_c(&raw mut (*payload).alloc)?),
             11 => params_in::free_op((*payload).free),
+            CONDITIONAL => Err(CudaError::NotSupported),
             other => Err(unsupported_node(other)),
         }
     }

@@ -29,7 +29,7 @@ pub fn replace_op(driver: &Driver, node: &mut Node, op: StreamOp) -> Result<(), 
         }
         (_, other) => other,
     };
-    node.argument_pointers.clear();
+    node.listed.clear();
     Ok(())
 }
 

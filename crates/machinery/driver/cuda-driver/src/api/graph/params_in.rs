@@ -146,11 +146,11 @@ pub fn host(from: In<CUDA_HOST_NODE_PARAMS>) -> Result<StreamOp, CudaError> {
     }))
 }
 
-/// Creates the operation of a child graph node. A graph that allocates or frees memory cannot be a child.
+/// Creates the operation of a child graph node. A graph with memory nodes or conditional nodes cannot be a child.
 pub fn child(graph: GraphId) -> Result<StreamOp, CudaError> {
     let graphs = SIMULATOR.graphs();
     let body = graphs.graph(graph)?;
-    if body.has_memory() {
+    if !body.can_be_child() {
         return Err(CudaError::NotSupported);
     }
     Ok(StreamOp::Graph(Arc::new(body.clone())))

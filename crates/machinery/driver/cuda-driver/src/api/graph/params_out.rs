@@ -29,11 +29,11 @@ pub fn kernel(driver: &Driver, node: &mut Node) -> Result<KernelNodeParams, Cuda
             .cast_mut()
             .cast()
     };
-    node.argument_pointers = layout
+    node.listed = layout
         .iter()
         .map(|parameter| Pointer(pointer_at(parameter.offset)))
         .collect();
-    let list: *mut Pointer = node.argument_pointers.as_mut_ptr();
+    let list: *mut Pointer = node.listed.as_mut_ptr();
     Ok(KernelNodeParams {
         func: handle(function.0),
         grid: spec.grid,

@@ -10,7 +10,7 @@ use super::{check_edges, node_id};
 use crate::api::SIMULATOR;
 use crate::arguments::{In, InOut, Out, handle, read_list};
 use crate::names;
-use crate::simulator::{Body, GraphId, Node, NodeId, StreamOp};
+use crate::simulator::{Body, ConditionalKind, GraphId, Node, NodeId, StreamOp};
 use crate::status::CallResult;
 use crate::types::graph::EdgeData;
 
@@ -34,6 +34,7 @@ pub fn node_type(op: &StreamOp) -> c_int {
         StreamOp::RecordEvent(_) => 7,
         StreamOp::Allocate(_) => 10,
         StreamOp::Free(_) => 11,
+        StreamOp::Conditional(_) => 13,
     }
 }
 
@@ -286,5 +287,17 @@ fn label(driver: &Driver, node: &Node) -> String {
         StreamOp::Allocate(reserved) => format!("MEM_ALLOC\\n{} bytes", reserved.bytes),
         StreamOp::Free(_) => "MEM_FREE".into(),
         StreamOp::Graph(body) => format!("GRAPH\\ncluster_{:x}", body.id.0),
+        StreamOp::Conditional(conditional) => {
+            let kind = match conditional.kind {
+                ConditionalKind::If => "IF",
+                ConditionalKind::While => "WHILE",
+                ConditionalKind::Switch => "SWITCH",
+            };
+            let bodies = conditional.bodies.iter();
+            let bodies: String = bodies
+                .map(|body| format!("\\ncluster_{:x}", body.id.0))
+                .collect();
+            format!("CONDITIONAL {kind}{bodies}")
+        }
     }
 }

@@ -97,7 +97,7 @@ functions! {
     11070 cuGraphExecBatchMemOpNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const c_void) [];
     12030 cuGraphConditionalHandleCreate(
         to: *mut c_ulonglong, graph: CUgraph, context: CUcontext, value: c_uint, flags: c_uint,
-    ) [];
+    ) [nodes::create_conditional_handle];
 
     // Parameters of nodes
     10000 cuGraphKernelNodeGetParams(

@@ -210,8 +210,9 @@ impl HostAccesses {
                 self.add_operands(driver, words);
             }
             StreamOp::Library(call) => self.add_operands(driver, call.operands.iter().copied()),
-            StreamOp::Graph(body) => {
-                for node in body.nodes.values().filter(|node| node.enabled) {
+            StreamOp::Graph(_) | StreamOp::Conditional(_) => {
+                let nodes = op.bodies().iter().flat_map(|body| body.nodes.values());
+                for node in nodes.filter(|node| node.enabled) {
                     self.add(driver, &node.op, true);
                 }
             }
