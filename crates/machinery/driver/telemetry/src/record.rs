@@ -65,10 +65,18 @@ pub struct Run {
 struct KernelRow<'a> {
     kernel: &'a str,
     launches: u64,
+    /// Number of launches that kernels made.
+    #[serde(skip_serializing_if = "is_zero")]
+    by_kernels: u64,
     /// True if the grids or blocks of the launches differ. Those in `launch` are the first's.
     varied: bool,
     #[serde(flatten)]
     all: profile::Record<'a>,
+}
+
+/// Returns true for 0.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The total of all launches of a kernel on a GPU.
@@ -154,6 +162,7 @@ impl<'a> Record<'a> {
         let kernels = summary.kernels.iter().map(|kernel| KernelRow {
             kernel: &kernel.name,
             launches: kernel.launches,
+            by_kernels: kernel.by_kernels,
             varied: kernel.varied,
             all: profile::Record::new(Some(&kernel.total), profile),
         });

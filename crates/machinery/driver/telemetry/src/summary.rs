@@ -242,6 +242,8 @@ pub trait Launch: Clone {
     fn add(&mut self, other: &Self);
     /// Returns the total time in milliseconds.
     fn milliseconds(&self) -> f64;
+    /// Returns true if a kernel made the launch.
+    fn is_by_kernel(&self) -> bool;
 }
 
 impl Launch for LaunchRecord {
@@ -259,6 +261,10 @@ impl Launch for LaunchRecord {
 
     fn milliseconds(&self) -> f64 {
         self.time.milliseconds
+    }
+
+    fn is_by_kernel(&self) -> bool {
+        self.launched_by.is_some()
     }
 }
 
@@ -278,6 +284,10 @@ impl Launch for TimedLaunch {
     fn milliseconds(&self) -> f64 {
         self.milliseconds
     }
+
+    fn is_by_kernel(&self) -> bool {
+        false
+    }
 }
 
 /// A kernel and the total of its launches.
@@ -289,6 +299,8 @@ pub struct Kernel<L = LaunchRecord> {
     symbol: String,
     /// Number of launches.
     pub launches: u64,
+    /// Number of these launches that kernels made.
+    pub by_kernels: u64,
     /// True if the grid or the block of a launch differs from the first launch's.
     pub varied: bool,
     /// The sum of all launches. Its kernel is [`Self::name`]; its grid and block are those of the first launch.
@@ -322,6 +334,7 @@ impl<L: Launch> Kernels<L> {
         if let Some(&index) = self.indices.get(&symbol) {
             let kernel = &mut self.entries[index];
             kernel.launches += times;
+            kernel.by_kernels += if launch.is_by_kernel() { times } else { 0 };
             kernel.varied |= kernel.total.shape() != launch.shape();
             // Added one by one, because a product would be rounded differently from the sum.
             for _ in 0..times {
@@ -330,6 +343,7 @@ impl<L: Launch> Kernels<L> {
             return;
         }
         let remaining = launch.clone();
+        let by_kernels = launch.is_by_kernel().into();
         let name = short(&symbol);
         launch.kernel().clone_from(&name);
         self.indices.insert(symbol.clone(), self.entries.len());
@@ -338,6 +352,7 @@ impl<L: Launch> Kernels<L> {
             name,
             symbol,
             launches: 1,
+            by_kernels,
             varied: false,
         });
         self.add(remaining, times - 1);

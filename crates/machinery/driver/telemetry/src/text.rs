@@ -379,9 +379,17 @@ fn row<L: Launch>(kernel: &Kernel<L>, time: String) -> Vec<String> {
         }
     });
     let total_ms = kernel.total.milliseconds();
+    let launches = match kernel.by_kernels {
+        0 => grouped(kernel.launches),
+        some => format!(
+            "{} ({} by kernels)",
+            grouped(kernel.launches),
+            grouped(some)
+        ),
+    };
     vec![
         kernel.name.clone(),
-        grouped(kernel.launches),
+        launches,
         grid,
         block,
         milliseconds(total_ms / kernel.launches as f64),
