@@ -329,6 +329,16 @@ struct cudaMemcpyNodeParams {
     struct cudaMemcpy3DParms copyParams;
 };
 
+// The handle of a conditional node, whose value kernels set.
+typedef unsigned long long cudaGraphConditionalHandle;
+
+struct cudaConditionalNodeParams {
+    cudaGraphConditionalHandle handle;
+    enum cudaGraphConditionalNodeType type;
+    unsigned int size;
+    cudaGraph_t *phGraph_out;
+};
+
 struct cudaGraphNodeParams {
     enum cudaGraphNodeType type;
     int reserved0[3];
@@ -351,6 +361,7 @@ struct cudaGraphNodeParams {
         struct {
             void *dptr;
         } free;
+        struct cudaConditionalNodeParams conditional;
     };
     long long reserved2;
 };

@@ -51,7 +51,7 @@ CUresult cuGraphAddBatchMemOpNode(CUgraphNode *to, CUgraph graph, const CUgraphN
 CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, void *to);
 CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node, const void *how);
 CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node, const void *how);
-CUresult cuGraphConditionalHandleCreate(unsigned long long *to, CUgraph graph, CUcontext context,
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *to, CUgraph graph, CUcontext context,
     unsigned int value, unsigned int flags);
 
 // Parameters of nodes

@@ -122,6 +122,14 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeMemFree = 0x0b, cudaGraphNodeTypeConditional = 0x0d, cudaGraphNodeTypeCount
 };
 
+enum cudaGraphConditionalNodeType {
+    cudaGraphCondTypeIf = 0, cudaGraphCondTypeWhile = 1, cudaGraphCondTypeSwitch = 2
+};
+
+enum cudaGraphConditionalHandleFlags {
+    cudaGraphCondAssignDefault = 1
+};
+
 enum cudaGraphExecUpdateResult {
     cudaGraphExecUpdateSuccess = 0x0, cudaGraphExecUpdateError = 0x1,
     cudaGraphExecUpdateErrorTopologyChanged = 0x2, cudaGraphExecUpdateErrorNodeTypeChanged = 0x3,

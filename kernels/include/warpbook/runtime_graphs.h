@@ -72,7 +72,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cud
 cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t
     *after, const cudaGraphEdgeData *edges, size_t count, struct cudaGraphNodeParams *how);
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *how);
-cudaError_t cudaGraphConditionalHandleCreate(unsigned long long *to, cudaGraph_t graph, unsigned int
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *to, cudaGraph_t graph, unsigned int
     value WARPBOOK_DEFAULT(0), unsigned int flags WARPBOOK_DEFAULT(0));
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *to);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *to, size_t *count);

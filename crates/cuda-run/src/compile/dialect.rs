@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use serde_json::json;
 
+use super::device_launch::{DeviceLaunch, declare_selector};
+
 /// The repairs of one source file and the headers that it includes.
 #[derive(Default)]
 pub struct Repairs {
@@ -85,6 +87,25 @@ impl Repairs {
             places()
                 .flat_map(|place| self.join_launches(place))
                 .collect()
+        } else if error.text.starts_with("reference to __global__ function") {
+            places()
+                .filter_map(|place| self.launch_on_device(place, false))
+                .collect()
+        } else if error.text.starts_with("no matching function for call to") {
+            let is_kernel =
+                |note: &&&Message| note.text.contains("call to __global__ function from");
+            let kernels: Vec<&Message> = notes.iter().filter(is_kernel).copied().collect();
+            if kernels.is_empty() {
+                return Vec::new();
+            }
+            let launches = places().filter_map(|place| self.launch_on_device(place, true));
+            let mut edits: Vec<Edit> = launches.collect();
+            edits.extend(
+                kernels
+                    .iter()
+                    .filter_map(|note| self.declare_selector(note)),
+            );
+            edits
         } else if error.text == "expected ')'" {
             places()
                 .filter_map(|place| self.insert_comma(place))
@@ -156,6 +177,31 @@ impl Repairs {
                 }
             })
             .collect()
+    }
+
+    /// Rewrites the launch of a kernel by device code. `is_selected` is true if the arguments may select the kernel.
+    fn launch_on_device(&mut self, error: &Message, is_selected: bool) -> Option<Edit> {
+        let (file, text, offset) = self.locate(error)?;
+        let launch = DeviceLaunch::parse(text, offset)?;
+        Some(Edit {
+            file,
+            range: launch.range.clone(),
+            replacement: match is_selected && !launch.is_instance() {
+                true => launch.rewritten_by_arguments(),
+                false => launch.rewritten(),
+            },
+        })
+    }
+
+    /// Declares the function by which the arguments of a launch select a kernel.
+    fn declare_selector(&mut self, note: &Message) -> Option<Edit> {
+        let (file, text, offset) = self.locate(note)?;
+        let (start, replacement) = declare_selector(text, offset)?;
+        Some(Edit {
+            file,
+            range: start..start,
+            replacement,
+        })
     }
 
     /// Inserts the comma that separates two operands of inline assembly: `"r"(a) "l"(p)`.
@@ -391,7 +437,7 @@ fn bracket_len(bytes: &[u8], bracket: u8) -> usize {
 }
 
 /// Returns the length of a string or character literal, including its quotes.
-fn literal_len(bytes: &[u8], quote: u8) -> usize {
+pub fn literal_len(bytes: &[u8], quote: u8) -> usize {
     let mut end = 1;
     while let Some(&byte) = bytes.get(end) {
         end += if byte == b'\\' { 2 } else { 1 };

@@ -8,8 +8,8 @@ use std::process::Command;
 use std::{fmt, fs};
 
 use anyhow::{Context as _, Result, bail};
-use cuda_driver::CallSite;
 use cuda_driver::names::with_parameters;
+use cuda_driver::{CallSite, is_device_function};
 use telemetry::{Level, Problem};
 
 use super::pass::{CUDA_ARGS, patch_ptx};
@@ -269,9 +269,6 @@ static void register_file(void (*register_all)(void **)) {
     source
 }
 
-/// Functions that the driver provides.
-const DRIVER_FUNCTIONS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
-
 /// An undefined symbol.
 pub struct Undefined {
     /// The kind and the name: `function twice(int)`.
@@ -317,7 +314,7 @@ pub fn undefined(ptx: &str) -> Vec<Undefined> {
             }
         }
     }
-    names.retain(|(_, name)| !DRIVER_FUNCTIONS.contains(name));
+    names.retain(|(_, name)| !is_device_function(name));
     let uses = names.iter().map(|(kind, name)| Undefined {
         name: format!("{kind} {}", with_parameters(name)),
         location: first_use(ptx, name, &files),

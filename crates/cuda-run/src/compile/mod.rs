@@ -5,6 +5,7 @@
 
 mod arch;
 pub mod cache;
+mod device_launch;
 mod dialect;
 mod libraries;
 mod link;

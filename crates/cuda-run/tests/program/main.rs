@@ -2,6 +2,7 @@
 
 mod causes;
 mod compiles;
+mod dynamic;
 mod exits;
 mod failures;
 mod formats;
@@ -124,6 +125,10 @@ fn main() -> ExitCode {
             "layered textures and cubemaps match the recording" => kernels::layered_textures,
             "a program generates random numbers with cuRAND" => kernels::random_numbers,
             "a program uses several GPUs" => kernels::devices,
+            "kernels launch kernels" => dynamic::launches_by_kernels,
+            "kernels wait for kernels that they launch" => dynamic::device_synchronization,
+            "kernels launch kernels of other files" => dynamic::linked_launches,
+            "conditional nodes of graphs select graphs" => dynamic::conditional_nodes,
             "headers define NVIDIA's include guards" => compiles::header_guards,
             "nvcc's flags flush denormals to zero" => kernels::flush_denormals,
         });

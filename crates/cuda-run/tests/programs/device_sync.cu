@@ -1,0 +1,33 @@
+// Kernels that wait for kernels that they launch.
+#include <cstdio>
+
+__global__ void reduce(int *data, int n) {
+    int half = n / 2;
+    if (threadIdx.x < half) data[threadIdx.x] += data[threadIdx.x + half];
+    __syncthreads();
+    if (threadIdx.x == 0 && half > 1) {
+        reduce<<<1, half / 2>>>(data, half);
+        cudaDeviceSynchronize();
+        if (half == 2) printf("sum %d\n", data[0]);
+    }
+}
+
+__global__ void parent(int *data) {
+    data += 256 * blockIdx.x;
+    data[threadIdx.x] = threadIdx.x + blockIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        reduce<<<1, 128>>>(data, 256);
+        cudaError_t status = cudaDeviceSynchronize();
+        printf("block %d: %d %s\n", blockIdx.x, data[0], cudaGetErrorString(status));
+    }
+}
+
+int main() {
+    int *data;
+    cudaMalloc(&data, 3 * 256 * sizeof *data);
+    parent<<<3, 256>>>(data);
+    int status = cudaDeviceSynchronize();
+    cudaFree(data);
+    return status;
+}
