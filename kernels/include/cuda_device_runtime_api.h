@@ -14,14 +14,6 @@
 #if defined(__CUDA__) && defined(__cplusplus)
 #include "warpbook/library.h"
 
-#if defined(CUDA_FORCE_CDP1_IF_SUPPORTED)
-#define WARPBOOK_REMOVED_IN_CUDA_12
-#else
-#define WARPBOOK_REMOVED_IN_CUDA_12                                                                 \
-    __attribute__((deprecated("nvcc 12 accepts it in kernels only for compute capability below 9.0 and with " \
-                              "-DCUDA_FORCE_CDP1_IF_SUPPORTED; launch the work that follows in cudaStreamTailLaunch")))
-#endif
-
 extern "C" {
 // Launches
 __device__ void *cudaGetParameterBuffer(size_t alignment, size_t size);
@@ -31,7 +23,7 @@ __device__ cudaError_t cudaLaunchDevice(void *func, void *parameterBuffer, dim3 
                                         dim3 blockDimension, unsigned int sharedMemSize,
                                         cudaStream_t stream);
 __device__ cudaError_t cudaLaunchDeviceV2(void *parameterBuffer, cudaStream_t stream);
-__device__ cudaError_t cudaDeviceSynchronize(void) WARPBOOK_REMOVED_IN_CUDA_12;
+__device__ cudaError_t cudaDeviceSynchronize(void);
 __device__ cudaError_t __cudaDeviceSynchronizeDeprecationAvoidance(void); // CUB's name for it, for CUDA 11
 
 // Errors of the calling thread
@@ -64,7 +56,6 @@ static inline __device__ const char *cudaGetErrorName(cudaError_t error) {
     case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
     case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
     case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
-    case cudaErrorLaunchMaxDepthExceeded: return "cudaErrorLaunchMaxDepthExceeded";
     case cudaErrorSyncDepthExceeded: return "cudaErrorSyncDepthExceeded";
     case cudaErrorLaunchPendingCountExceeded: return "cudaErrorLaunchPendingCountExceeded";
     case cudaErrorInvalidDeviceFunction: return "cudaErrorInvalidDeviceFunction";
@@ -79,8 +70,6 @@ static inline __device__ const char *cudaGetErrorString(cudaError_t error) {
     case cudaErrorInvalidValue: return "invalid argument";
     case cudaErrorMemoryAllocation: return "out of memory";
     case cudaErrorInvalidConfiguration: return "invalid configuration argument";
-    case cudaErrorLaunchMaxDepthExceeded:
-        return "launch would exceed maximum depth of nested launches";
     case cudaErrorSyncDepthExceeded:
         return "cudaDeviceSynchronize failed because caller's grid depth exceeds cudaLimitDevRuntimeSyncDepth";
     case cudaErrorLaunchPendingCountExceeded:
@@ -144,5 +133,4 @@ struct warpbook_device_launch<void(Parameters...), kernel> {
 template <class... Parameters, void (*kernel)(Parameters...)>
 __device__ void (*const warpbook_device_launch<void(Parameters...), kernel>::address)(Parameters...) = kernel;
 
-#undef WARPBOOK_REMOVED_IN_CUDA_12
 #endif

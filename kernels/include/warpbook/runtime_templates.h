@@ -290,6 +290,33 @@ inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t h
     return result;
 }
 
+// CUDA 13 added edge data to these functions.
+inline cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                    const cudaGraphNode_t *pDependencies,
+                                    const cudaGraphEdgeData *dependencyData, size_t numDependencies,
+                                    struct cudaGraphNodeParams *nodeParams) {
+    return cudaGraphAddNode_v2(pGraphNode, graph, pDependencies, dependencyData, numDependencies,
+                               nodeParams);
+}
+
+inline cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
+                                               enum cudaStreamCaptureStatus *captureStatus_out,
+                                               unsigned long long *id_out, cudaGraph_t *graph_out,
+                                               const cudaGraphNode_t **dependencies_out,
+                                               const cudaGraphEdgeData **edgeData_out,
+                                               size_t *numDependencies_out) {
+    return cudaStreamGetCaptureInfo_v3(stream, captureStatus_out, id_out, graph_out, dependencies_out,
+                                       edgeData_out, numDependencies_out);
+}
+
+inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+                                                       cudaGraphNode_t *dependencies,
+                                                       const cudaGraphEdgeData *dependencyData,
+                                                       size_t numDependencies, unsigned int flags) {
+    return cudaStreamUpdateCaptureDependencies_v2(stream, dependencies, dependencyData,
+                                                  numDependencies, flags);
+}
+
 template <class T>
 inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
                                                   const cudaGraphNode_t *pDependencies,

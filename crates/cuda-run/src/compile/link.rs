@@ -287,8 +287,11 @@ impl fmt::Display for Undefined {
     }
 }
 
-/// Lists the undefined symbols of a module.
-pub fn undefined(ptx: &str) -> Vec<Undefined> {
+/// The symbols that a module declares, with their kinds, and its source files by number.
+type Declarations<'a> = (Vec<(&'a str, &'a str)>, HashMap<&'a str, &'a str>);
+
+/// Lists the symbols that a module declares and does not define.
+fn declarations(ptx: &str) -> Declarations<'_> {
     let mut names: Vec<(&str, &str)> = Vec::new();
     let mut files: HashMap<&str, &str> = HashMap::new();
     for line in ptx.lines().map(str::trim) {
@@ -314,6 +317,21 @@ pub fn undefined(ptx: &str) -> Vec<Undefined> {
             }
         }
     }
+    (names, files)
+}
+
+/// Returns the location of the first call of a function that the device runtime provides.
+pub fn first_call(ptx: &str, function: &str) -> Option<CallSite> {
+    let (names, files) = declarations(ptx);
+    let is_declared = names.iter().any(|(_, name)| *name == function);
+    is_declared
+        .then(|| first_use(ptx, function, &files))
+        .flatten()
+}
+
+/// Lists the undefined symbols of a module.
+pub fn undefined(ptx: &str) -> Vec<Undefined> {
+    let (mut names, files) = declarations(ptx);
     names.retain(|(_, name)| !is_device_function(name));
     let uses = names.iter().map(|(kind, name)| Undefined {
         name: format!("{kind} {}", with_parameters(name)),

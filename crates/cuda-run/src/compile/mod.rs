@@ -222,6 +222,7 @@ impl<'a> Compiler<'a> {
             objects.push(link::embed_object(self, &kernels[0], &objects, dir)?);
         }
         self.check_undefined(&kernels, is_linked)?;
+        output.diagnostics += &self.warn_of_synchronization(&kernels)?;
         output.sources.sort();
         output.sources.dedup();
         output.file = match goal {
@@ -260,6 +261,27 @@ impl<'a> Compiler<'a> {
             text,
             problems: problems.collect()
         });
+    }
+
+    /// Returns a warning if a kernel waits for kernels that it has launched, which nvcc rejects.
+    fn warn_of_synchronization(&self, modules: &[PathBuf]) -> Result<String> {
+        let mut defined = self.flags.define.iter();
+        if defined.any(|name| name.starts_with("CUDA_FORCE_CDP1_IF_SUPPORTED")) {
+            return Ok(String::new());
+        }
+        for module in modules {
+            let text = fs::read_to_string(module)
+                .with_context(|| format!("cannot read {}", module.display()))?;
+            if let Some(CallSite { file, line }) = link::first_call(&text, "cudaDeviceSynchronize")
+            {
+                return Ok(format!(
+                    "{file}:{line}:1: warning: a kernel calls cudaDeviceSynchronize, which nvcc 12 accepts only for \
+                     compute capability below 9.0 and with -DCUDA_FORCE_CDP1_IF_SUPPORTED; launch the work that \
+                     follows in cudaStreamTailLaunch\n"
+                ));
+            }
+        }
+        Ok(String::new())
     }
 
     fn passes(&self, files: &[PathBuf], goal: Goal) -> Vec<pass::SourceFile> {

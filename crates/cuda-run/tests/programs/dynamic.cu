@@ -94,7 +94,7 @@ __global__ void again(int *p, int n) {
 __global__ void deep(int *p, int n) {
     *p = n;
     deep<<<1, 1>>>(p, n + 1);
-    if (cudaGetLastError() == cudaErrorLaunchMaxDepthExceeded) printf("depth %d\n", n);
+    if (cudaGetLastError() == cudaErrorLaunchPendingCountExceeded) printf("depth %d\n", n);
 }
 
 __global__ void invalid(int *p) {
@@ -102,8 +102,15 @@ __global__ void invalid(int *p) {
     printf("%s", cudaGetErrorName(cudaPeekAtLastError()));
     cudaGetLastError();
     append<<<1, 1, 300 << 10>>>(p, 0);
-    cudaStream_t stream;
-    printf(" %d %d %d\n", cudaGetLastError(), cudaStreamCreateWithFlags(&stream, 0), cudaGetLastError());
+    cudaEvent_t event;
+    printf(" %d", cudaGetLastError());
+    printf(" %d", cudaEventCreateWithFlags(&event, 0));
+    printf(" %d\n", cudaGetLastError());
+}
+
+// Launches of threads that do not end before others launch need launch slots, those of one thread in a row do not.
+__global__ void many(int *p, int n) {
+    for (int i = 0; i < n; i++) append<<<1, 1>>>(p, 0);
 }
 
 template <class T> static void print(T *from, int n, const char *format) {
@@ -139,6 +146,8 @@ int main() {
     deep<<<1, 1>>>(p, 0);
     print(p, 1, "%d");
     invalid<<<1, 1>>>(p);
+    many<<<1, 1>>>(p, 3000);
+    many<<<3, 1000>>>(p, 1);
     int status = cudaDeviceSynchronize();
     cudaFree(p);
     cudaFree(f);

@@ -48,6 +48,9 @@ struct Origin<'a> {
 /// The maximum number of nodes of a graph whose order is checked.
 const MAX_ORDERED_NODES: usize = 2048;
 
+/// The maximum number of nodes of the iterations of a loop whose order is checked.
+const MAX_ORDERED_ITERATED_NODES: usize = 512;
+
 /// Returns true if a stream synchronizes with the legacy default stream.
 pub fn is_blocking(
     driver: &Driver,
@@ -524,6 +527,7 @@ impl Simulator {
                 .write_all(&report.printed)
                 .and_then(|()| stdout.flush());
         }
+        warn_of_device_errors(&report);
         let fault = report.result.as_ref().err();
         if let Some(fault) = fault {
             let finding = fault.finding();
@@ -649,6 +653,7 @@ impl Simulator {
         conditional: &Conditional,
         submission: Option<&Submission>,
     ) -> Result<(), CudaError> {
+        let mut iteration = submission.cloned();
         loop {
             let driver = self.lock_driver()?;
             let value = driver.graph_conditions.value(conditional.handle);
@@ -656,10 +661,16 @@ impl Simulator {
             let Some(body) = conditional.selected(value) else {
                 return Ok(());
             };
-            self.run_graph(context, stream, body, submission)?;
+            self.run_graph(context, stream, body, iteration.as_ref())?;
             if conditional.kind != ConditionalKind::While {
                 return Ok(());
             }
+            // The next iteration follows all nodes of this one. The order of later ones is not checked.
+            iteration = iteration.and_then(|previous| {
+                let nodes = self.stream_order.nodes_up_to(&previous);
+                let is_checked = nodes.len() <= MAX_ORDERED_ITERATED_NODES;
+                is_checked.then(|| self.stream_order.node(&previous, nodes))
+            });
         }
     }
 
@@ -719,6 +730,42 @@ fn device_memory_of(driver: &Driver, copy: &Memcpy) -> Option<[u32; 2]> {
     };
     let [written, read] = driver.copy_spans(copy)?;
     Some([device(written)?, device(read)?])
+}
+
+/// Warns of errors of the device runtime that no thread of a launch has fetched: on a GPU, nothing shows them.
+fn warn_of_device_errors(report: &LaunchReport) {
+    let Ok(record) = &report.result else {
+        return;
+    };
+    for (&code, threads) in &report.descendants.unfetched_errors {
+        let cause = match code {
+            9 => {
+                "cudaErrorInvalidConfiguration: the grid, the block or the shared memory of a launch exceeds a limit of \
+                 the GPU or the kernel"
+            }
+            68 => {
+                "cudaErrorSyncDepthExceeded: cudaDeviceSynchronize in a grid that is nested too deep"
+            }
+            69 => {
+                "cudaErrorLaunchPendingCountExceeded: too many launches by kernels were not complete; allow more with \
+                 cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, …), or launch fewer grids at once"
+            }
+            98 => {
+                "cudaErrorInvalidDeviceFunction: a launch of a function that is not a kernel of the module"
+            }
+            701 => {
+                "cudaErrorLaunchOutOfResources: a block has more registers than an SM, or the device heap is full"
+            }
+            _ => {
+                "cudaErrorInvalidValue: an argument of a function of the device runtime is invalid"
+            }
+        };
+        warn(format_args!(
+            "{threads} threads of kernel {} and of those that it launched ended with an error that they have not \
+             fetched with cudaGetLastError: {cause}",
+            names::short(&record.kernel)
+        ));
+    }
 }
 
 /// Replaces mangled kernel names with source names.

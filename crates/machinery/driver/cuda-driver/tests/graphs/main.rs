@@ -6,6 +6,7 @@ mod support;
 
 mod capture;
 mod capture_rules;
+mod conditional;
 mod errors;
 mod executable;
 mod manual;

@@ -305,8 +305,8 @@ fn generic_node_functions_support_every_type() {
         cuGraphAddNode(&mut empty, graph, null(), 0, &mut params);
         cuGraphNodeSetParams(add, &mut params) => 1;
     }
-    // Conditional nodes, and an unknown type.
-    params.kind = 13;
+    // Nodes of a batch of memory operations, and an unknown type.
+    params.kind = 12;
     calls! { cuGraphAddNode(&mut empty, graph, null(), 0, &mut params) => 801; }
     params.kind = 99;
     calls! { cuGraphAddNode(&mut empty, graph, null(), 0, &mut params) => 1; }

@@ -15,14 +15,15 @@ const MAX_PROGRAMS: usize = 4;
 const MAX_INSTRUCTIONS: usize = 1 << 14;
 
 /// The cached state of a program.
+#[expect(clippy::vec_box, reason = "they are handed on in their boxes")]
 pub struct CachedState {
     program: ProgramId,
-    /// Parts of an SM.
-    pub parts: Option<Box<ReusableParts>>,
+    /// Parts of an SM. There are several after kernels have waited for kernels that they launched, which run nested.
+    pub parts: Vec<Box<ReusableParts>>,
     /// Counters, all zero.
-    pub counted: Option<LaunchCounts>,
-    /// A block to reset.
-    pub block: Option<Box<Block>>,
+    pub counted: Vec<LaunchCounts>,
+    /// Blocks to reset.
+    pub blocks: Vec<Box<Block>>,
     pub caches: SpareCaches,
     /// For each kernel, the average number of warp instructions per warp in its last launch.
     costs: Vec<Option<u64>>,
@@ -43,9 +44,9 @@ pub fn with<T>(program: &Program, f: impl FnOnce(&mut CachedState) -> T) -> Opti
                 entries.truncate(MAX_PROGRAMS - 1);
                 let empty = CachedState {
                     program: program.id,
-                    parts: None,
-                    counted: None,
-                    block: None,
+                    parts: Vec::new(),
+                    counted: Vec::new(),
+                    blocks: Vec::new(),
                     caches: SpareCaches::default(),
                     costs: Vec::new(),
                 };
@@ -61,7 +62,7 @@ pub fn with<T>(program: &Program, f: impl FnOnce(&mut CachedState) -> T) -> Opti
 pub fn store_counted(program: &Program, mut counted: LaunchCounts) {
     if program.code.plain.len() <= MAX_INSTRUCTIONS {
         counted.clear();
-        with(program, |cached| cached.counted = Some(counted));
+        with(program, |cached| cached.counted.push(counted));
     }
 }
 

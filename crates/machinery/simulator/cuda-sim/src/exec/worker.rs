@@ -60,9 +60,9 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
     let is_cacheable = launch_cache::is_cacheable(grid);
     let take_cached = |cached: &mut CachedState| {
         (
-            cached.parts.take(),
-            cached.counted.take(),
-            cached.block.take(),
+            cached.parts.pop(),
+            cached.counted.pop(),
+            cached.blocks.pop(),
         )
     };
     let (parts, counted, block) = is_cacheable
@@ -132,6 +132,9 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
         } else if finished {
             pass_on(block.caches.take());
             grid.progress.done.value.fetch_add(1, Ordering::Relaxed);
+            for &error in block.last_errors.values() {
+                grid.add_unfetched_error(error);
+            }
             spare.push(block);
         } else {
             pass_on(None);
@@ -150,8 +153,8 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
     };
     if is_cacheable && sm.clock <= SHORT_LAUNCH && grid.lowest_failed() == u64::MAX {
         launch_cache::with(&grid.program, |cached| {
-            cached.parts = Some(Box::new(sm.into_parts()));
-            cached.block = spare.pop();
+            cached.parts.push(Box::new(sm.into_parts()));
+            cached.blocks.extend(spare.pop());
         });
     }
     result

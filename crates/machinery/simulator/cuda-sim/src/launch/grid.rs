@@ -13,6 +13,7 @@ use crate::profile::collect::{self, LaunchCounts};
 use crate::profile::{Counters, Counts, LaunchProfile};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// The report of a launch that ran.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +43,8 @@ pub struct Descendants {
     /// The modelled time from the end of the kernel until the last launch is complete. Launches of different blocks run at
     /// the same time, those of one block one after the other.
     pub milliseconds: f64,
+    /// Number of threads by the error of the runtime API with which they have ended and that they have not fetched.
+    pub unfetched_errors: BTreeMap<u32, u64>,
 }
 
 /// The record that the simulator emits for a completed launch.

@@ -9,10 +9,9 @@ pub mod limits;
 pub use crate::exec::sm::Launch;
 pub use grid::{Descendants, LaunchRecord, LaunchReport};
 
-use crate::exec::sm::runtime::{MAX_DEPTH, error};
+use crate::exec::sm::runtime::error;
 use crate::exec::sm::submissions::{DeviceOperation, Submission, Submitter};
 use crate::exec::{Fault, LaunchSpec, Resources};
-use crate::isa::Kernel;
 use crate::memory::lock;
 use grid::run_grid;
 use limits::{count, max_threads, misfit};
@@ -21,60 +20,18 @@ use std::sync::Mutex;
 
 /// Runs a kernel, and all that its threads submit, until everything is complete or a grid faults.
 pub fn launch(launch: &Launch) -> LaunchReport {
-    launch_at(launch, 0)
-}
-
-/// Implements [`launch`] for a grid at a nesting depth.
-fn launch_at(launch: &Launch, depth: u32) -> LaunchReport {
-    if launch.resources.runtime.is_none() {
+    let Some(runtime) = &launch.resources.runtime else {
         return run_grid(launch).0;
-    }
-    let nested = Nested::new(launch, depth);
-    let (mut report, tails) = nested.run(launch);
-    let mut family = Family::default();
-    let mut tails = VecDeque::from(tails);
-    while report.result.is_ok()
-        && let Some(tail) = tails.pop_front()
-    {
-        let result = match &tail.operation {
-            DeviceOperation::Launch(kernel, spec) => {
-                nested.start();
-                let (mut child, its_tails) = nested.run(&nested.child(*kernel, spec));
-                its_tails
-                    .into_iter()
-                    .rev()
-                    .for_each(|tail| tails.push_front(tail));
-                name_launcher(&mut child, nested.kernel());
-                family.add(child)
-            }
-            _ => nested.run_operation(&tail.operation, &mut family),
-        };
-        if let Err(fault) = result {
-            report.result = Err(fault);
-        }
-    }
-    let milliseconds = family.milliseconds;
-    family.add_to(&mut report);
-    report.descendants.milliseconds += milliseconds;
+    };
+    let tree = Tree::new(launch, 0);
+    let mut report = tree.run(tree.start(launch, 0, None));
+    report.descendants.unfetched_errors = runtime.take_unfetched();
     report
 }
 
-/// Marks a launch as one of another kernel.
-fn name_launcher(report: &mut LaunchReport, kernel: &Kernel) {
-    if let Ok(record) = &mut report.result {
-        record.launched_by = Some(kernel.name.clone());
-    }
-}
-
-/// A grid, as its threads see it when they submit work.
-struct Nested<'a> {
-    launch: Launch<'a>,
-    /// The resources of the launches of its threads.
-    resources: Resources,
-    depth: u32,
-    /// The launches that threads have waited for, by block.
-    awaited: Mutex<BTreeMap<u64, Family>>,
-}
+/// The maximum nesting depth of a grid whose threads wait for the launches of their block; the grid that the host
+/// launches has depth 0. Each level takes a part of a host thread's stack.
+const MAX_SYNC_DEPTH: u32 = 24;
 
 /// Launches of threads of a grid, and all of theirs, in order.
 #[derive(Default)]
@@ -114,85 +71,191 @@ impl Family {
     }
 }
 
-impl<'a> Nested<'a> {
-    fn new(launch: &Launch<'a>, depth: u32) -> Nested<'a> {
-        let resources = Resources {
-            grid_barrier: None,
-            ..launch.resources.clone()
-        };
-        Nested {
-            launch: *launch,
-            resources,
-            depth,
-            awaited: Mutex::default(),
+/// A grid that has run and whose submissions run now.
+struct Frame {
+    report: LaunchReport,
+    /// The submission that has started the grid; `None` for the first grid. It holds a launch slot.
+    started_by: Option<Submission>,
+    /// The submissions that have not started, except for tail launches.
+    children: VecDeque<Submission>,
+    tails: VecDeque<Submission>,
+    /// The submissions that have run, by block.
+    families: BTreeMap<u64, Family>,
+    /// The tail launches that have run.
+    tail_family: Family,
+}
+
+impl Frame {
+    /// Returns the next submission to run; `None` if all are complete, only a parent's tail launches remain, or one has
+    /// faulted.
+    fn next(&mut self) -> Option<Submission> {
+        if self.report.result.is_err() {
+            return None;
+        }
+        let child = self.children.pop_front();
+        child.or_else(|| match self.is_tail() {
+            // The tail launches of a tail launch run next to it, so that a chain of them does not nest.
+            true => None,
+            false => self.tails.pop_front(),
+        })
+    }
+
+    fn is_tail(&self) -> bool {
+        (self.started_by.as_ref()).is_some_and(|submission| submission.is_tail)
+    }
+
+    /// Returns the family that a submission belongs to.
+    fn family(&mut self, submission: &Submission) -> &mut Family {
+        match submission.is_tail {
+            true => &mut self.tail_family,
+            false => self.families.entry(submission.block).or_default(),
         }
     }
 
-    /// Returns the kernel that makes the launches.
-    fn kernel(&self) -> &Kernel {
-        &self.launch.program.listing.kernels[self.launch.kernel]
+    /// Adds a grid that a submission has started and that is complete, with the tail launches that remain.
+    fn add(&mut self, submission: &Submission, report: LaunchReport, tails: VecDeque<Submission>) {
+        if let Err(fault) = self.family(submission).add(report) {
+            self.report.result = Err(fault);
+        }
+        for tail in tails.into_iter().rev() {
+            self.tails.push_front(tail);
+        }
     }
 
-    /// Returns a launch by a thread of the grid.
-    fn child<'b>(&'b self, kernel: usize, spec: &'b LaunchSpec) -> Launch<'b> {
-        Launch {
+    /// Returns the report of the grid and all that it has started, its submission, and the tail launches that have not
+    /// run.
+    fn finish(mut self) -> (LaunchReport, Option<Submission>, VecDeque<Submission>) {
+        let times = self.families.values().map(|family| family.milliseconds);
+        let milliseconds = times.fold(0.0, f64::max) + self.tail_family.milliseconds;
+        self.report.descendants.milliseconds = milliseconds;
+        for family in self.families.into_values() {
+            family.add_to(&mut self.report);
+        }
+        self.tail_family.add_to(&mut self.report);
+        (self.report, self.started_by, self.tails)
+    }
+}
+
+/// A launch and the grids that it starts.
+struct Tree<'a> {
+    launch: Launch<'a>,
+    /// The resources of the launches by kernels.
+    resources: Resources,
+    /// The nesting depth of the first grid.
+    depth: u32,
+}
+
+impl<'a> Tree<'a> {
+    fn new(launch: &Launch<'a>, depth: u32) -> Tree<'a> {
+        Tree {
+            launch: *launch,
+            resources: Resources {
+                grid_barrier: None,
+                ..launch.resources.clone()
+            },
+            depth,
+        }
+    }
+
+    /// Runs the submissions of a grid, and theirs, until all are complete. Returns the report of the grid.
+    fn run(&self, first: Frame) -> LaunchReport {
+        // An explicit stack, because grids may nest as deep as there are launch slots.
+        let mut parents: Vec<Frame> = Vec::new();
+        let mut frame = first;
+        loop {
+            if let Some(submission) = frame.next() {
+                let depth = self.depth + parents.len() as u32 + 1;
+                match self.run_submission(&submission, depth, &mut frame) {
+                    None => {}
+                    Some(child) => {
+                        let child = Frame {
+                            started_by: Some(submission),
+                            ..child
+                        };
+                        parents.push(std::mem::replace(&mut frame, child));
+                    }
+                }
+                continue;
+            }
+            let Some(mut parent) = parents.pop() else {
+                return frame.finish().0;
+            };
+            let (report, submission, tails) = frame.finish();
+            if let Some(submission) = submission {
+                parent.add(&submission, report, tails);
+            }
+            frame = parent;
+        }
+    }
+
+    /// Runs a submission of a grid. Returns the grid that it has started, whose submissions have not run.
+    fn run_submission(
+        &self,
+        submission: &Submission,
+        depth: u32,
+        parent: &mut Frame,
+    ) -> Option<Frame> {
+        match &submission.operation {
+            DeviceOperation::Launch(kernel, spec) => {
+                Some(self.start_child(*kernel, spec, submission, depth))
+            }
+            operation => {
+                parent.family(submission).milliseconds += self.run_operation(operation);
+                None
+            }
+        }
+    }
+
+    /// Runs a grid that a thread has launched.
+    fn start_child(
+        &self,
+        kernel: usize,
+        spec: &LaunchSpec,
+        submission: &Submission,
+        depth: u32,
+    ) -> Frame {
+        let launch = Launch {
             kernel,
             spec,
             resources: &self.resources,
-            submitter: None,
             ..self.launch
-        }
+        };
+        self.start(&launch, depth, Some(submission.launcher))
     }
 
-    /// Counts a submission as started.
-    fn start(&self) {
-        if let Some(runtime) = &self.resources.runtime {
-            runtime.start_pending();
-        }
-    }
-
-    /// Runs a grid at this depth and its submissions. Returns its report, and the tail launches, which have not run.
-    fn run(&self, launch: &Launch) -> (LaunchReport, Vec<Submission>) {
-        let nested = Nested::new(launch, self.depth);
+    /// Runs a grid that the host or a kernel has launched. Its submissions have not run, except for those that threads
+    /// have waited for.
+    fn start(&self, launch: &Launch, depth: u32, launcher: Option<usize>) -> Frame {
+        let nested = Nested {
+            tree: self,
+            depth,
+            awaited: Mutex::default(),
+        };
         let launch = Launch {
             submitter: Some(&nested),
             ..*launch
         };
         let (mut report, submissions) = run_grid(&launch);
-        let mut families = std::mem::take(&mut *lock(&nested.awaited));
-        let mut tails = Vec::new();
-        for submission in submissions {
-            if submission.is_tail {
-                tails.push(submission);
-            } else if report.result.is_ok() {
-                let family = families.entry(submission.block).or_default();
-                if let Err(fault) = nested.run_submission(&submission, family) {
-                    report.result = Err(fault);
-                }
-            }
+        if let (Ok(record), Some(launcher)) = (&mut report.result, launcher) {
+            let kernels = &self.launch.program.listing.kernels;
+            record.launched_by = Some(kernels[launcher].name.clone());
         }
-        let times = families.values().map(|family| family.milliseconds);
-        report.descendants.milliseconds = times.fold(0.0, f64::max);
-        for family in families.into_values() {
-            family.add_to(&mut report);
+        let (tails, children) = submissions
+            .into_iter()
+            .partition(|submission| submission.is_tail);
+        Frame {
+            report,
+            started_by: None,
+            children,
+            tails,
+            families: std::mem::take(&mut *lock(&nested.awaited)),
+            tail_family: Family::default(),
         }
-        (report, tails)
     }
 
-    /// Runs a submission, and adds it to its family.
-    fn run_submission(&self, submission: &Submission, family: &mut Family) -> Result<(), Fault> {
-        let DeviceOperation::Launch(kernel, spec) = &submission.operation else {
-            return self.run_operation(&submission.operation, family);
-        };
-        self.start();
-        let mut report = launch_at(&self.child(*kernel, spec), self.depth + 1);
-        name_launcher(&mut report, self.kernel());
-        family.add(report)
-    }
-
-    /// Runs a copy or fill. Memory that was freed since the submission is left alone.
-    fn run_operation(&self, operation: &DeviceOperation, family: &mut Family) -> Result<(), Fault> {
-        self.start();
+    /// Runs a copy or fill. Memory that was freed since the submission is left alone. Returns its modelled time in
+    /// milliseconds.
+    fn run_operation(&self, operation: &DeviceOperation) -> f64 {
         let global = self.launch.global;
         let moved = match *operation {
             DeviceOperation::Copy { to, from, bytes } => {
@@ -211,7 +274,8 @@ impl<'a> Nested<'a> {
                 bytes,
             } => {
                 if let Some(host) = global.host(address, bytes) {
-                    // SAFETY: as above.
+                    // SAFETY: `Global::host` returned a pointer to `bytes` valid bytes, and no grid that accesses them
+                    // without a data race of the program runs.
                     unsafe { host.write_bytes(value, bytes as usize) };
                     global.mark_initialized(address, std::iter::once((address, bytes)));
                 }
@@ -219,20 +283,24 @@ impl<'a> Nested<'a> {
             }
             DeviceOperation::Launch(..) => 0,
         };
-        family.milliseconds += moved as f64 / self.launch.device.memory_bandwidth * 1e3;
-        Ok(())
+        moved as f64 / self.launch.device.memory_bandwidth * 1e3
     }
+}
+
+/// A running grid, as its threads see it when they submit work.
+struct Nested<'a> {
+    tree: &'a Tree<'a>,
+    depth: u32,
+    /// The submissions that threads have waited for, by block.
+    awaited: Mutex<BTreeMap<u64, Family>>,
 }
 
 impl Submitter for Nested<'_> {
     fn check(&self, kernel: usize, spec: &LaunchSpec) -> Result<(), u32> {
-        if self.depth >= MAX_DEPTH {
-            return Err(error::LAUNCH_MAX_DEPTH_EXCEEDED);
-        }
-        let device = self.launch.device;
-        let runtime = self.resources.runtime.as_ref();
+        let device = self.tree.launch.device;
+        let runtime = self.tree.resources.runtime.as_ref();
         let dynamic = runtime.and_then(|runtime| runtime.max_dynamic_shared.get(&kernel));
-        let kernel = &self.launch.program.listing.kernels[kernel];
+        let kernel = &self.tree.launch.program.listing.kernels[kernel];
         if misfit(device, kernel, dynamic.copied(), spec).is_some() {
             return Err(error::INVALID_CONFIGURATION);
         }
@@ -242,11 +310,24 @@ impl Submitter for Nested<'_> {
         }
     }
 
+    fn can_wait(&self) -> bool {
+        self.depth < MAX_SYNC_DEPTH
+    }
+
     fn run(&self, block: u64, submissions: Vec<Submission>) -> Result<Vec<u8>, Fault> {
         let mut family = lock(&self.awaited).remove(&block).unwrap_or_default();
+        let tree = Tree::new(&self.tree.launch, self.depth + 1);
         let mut submissions = submissions.iter();
-        let result =
-            submissions.try_for_each(|submission| self.run_submission(submission, &mut family));
+        let result = submissions.try_for_each(|submission| match &submission.operation {
+            DeviceOperation::Launch(kernel, spec) => {
+                let child = tree.start_child(*kernel, spec, submission, tree.depth);
+                family.add(tree.run(child))
+            }
+            operation => {
+                family.milliseconds += tree.run_operation(operation);
+                Ok(())
+            }
+        });
         let printed = std::mem::take(&mut family.printed);
         lock(&self.awaited).insert(block, family);
         result.map(|()| printed)

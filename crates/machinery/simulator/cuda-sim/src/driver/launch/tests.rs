@@ -535,3 +535,84 @@ fn cooperative_launches_beyond_residency_are_rejected() {
     let launched = launch_in(&mut driver, context, sums, &plain).unwrap();
     assert_eq!(launched.result.unwrap_err().kind, FaultKind::GridBarrier);
 }
+
+/// The kernels `child`, which stores its argument to the address in the other, and `parent`, which launches it by the
+/// functions of the device runtime's first version.
+const LAUNCHES: &str = "
+.version 6.4
+.target sm_52
+.address_size 64
+.extern .func (.param .b64 r) cudaGetParameterBuffer (.param .b64 align, .param .b64 size);
+.extern .func (.param .b32 r) cudaLaunchDevice (.param .b64 f, .param .b64 buffer, .param .align 4 .b8 grid[12],
+    .param .align 4 .b8 block[12], .param .b32 shared, .param .b64 stream);
+.visible .entry child(.param .u64 to, .param .u32 value)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [to];
+    ld.param.u32 %r1, [value];
+    mov.u32 %r2, %tid.x;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd1, %rd1, %rd2;
+    add.u32 %r1, %r1, %r2;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+.visible .entry parent(.param .u64 to, .param .u64 status, .param .u32 threads)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [to];
+    ld.param.u64 %rd2, [status];
+    ld.param.u32 %r3, [threads];
+    mov.u64 %rd5, child;
+    { .param .b64 a; .param .b64 s; .param .b64 r; st.param.b64 [a], 64; st.param.b64 [s], 12;
+      call.uni (r), cudaGetParameterBuffer, (a, s); ld.param.b64 %rd3, [r]; }
+    st.global.u64 [%rd3], %rd1;
+    st.global.u32 [%rd3+8], 7;
+    { .param .b64 f; .param .b64 b; .param .align 4 .b8 g[12]; .param .align 4 .b8 t[12]; .param .b32 m; .param .b64 s;
+      .param .b32 r; st.param.b64 [f], %rd5; st.param.b64 [b], %rd3; st.param.b32 [g], 1; st.param.b32 [g+4], 1;
+      st.param.b32 [g+8], 1; st.param.b32 [t], %r3; st.param.b32 [t+4], 1; st.param.b32 [t+8], 1; st.param.b32 [m], 0;
+      st.param.b64 [s], 0; call.uni (r), cudaLaunchDevice, (f, b, g, t, m, s); ld.param.b32 %r1, [r]; }
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+";
+
+#[test]
+fn a_kernel_launches_a_kernel() {
+    let (mut driver, context) = driver();
+    let module = driver.load_module(context, LAUNCHES).unwrap();
+    let parent = driver.function(context, module, "parent").unwrap();
+    let address = driver.allocate(context, 256).unwrap();
+    let launch = |driver: &mut Driver, threads: u32| {
+        let words = [address, address + 128, threads.into()];
+        let parameters: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+        let spec = LaunchSpec::new([1; 3], [1; 3], &parameters[..20]);
+        launch_in(driver, context, parent, &spec).unwrap()
+    };
+    let report = launch(&mut driver, 32);
+    let [child] = &report.descendants.records[..] else {
+        panic!("{report:?}");
+    };
+    assert_eq!((&*child.kernel, child.block), ("child", [32, 1, 1]));
+    assert_eq!(child.launched_by.as_deref(), Some("parent"));
+    assert_eq!(report.result.unwrap().launched_by, None);
+    assert_eq!(report.descendants.milliseconds, child.time.milliseconds);
+    let output = read_words(&mut driver, context, address);
+    assert!(output[..32].iter().copied().eq(7..39));
+    assert_eq!(output[32], 0);
+    // 9 is `cudaErrorInvalidConfiguration`.
+    let report = launch(&mut driver, 2048);
+    assert!(report.descendants.records.is_empty());
+    assert_eq!(read_words(&mut driver, context, address)[32], 9);
+}
+
+/// Reads 64 words of device memory.
+fn read_words(driver: &mut Driver, context: ContextId, address: u64) -> [u32; 64] {
+    let mut output = [0_u32; 64];
+    let copy = Memcpy::linear(Host(output.as_mut_ptr().cast()), Device(address), 256);
+    // SAFETY: `output` has 256 bytes.
+    unsafe { driver.memcpy(context, &copy) }.unwrap();
+    output
+}

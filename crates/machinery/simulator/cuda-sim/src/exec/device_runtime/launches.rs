@@ -7,11 +7,12 @@
 use super::unreadable;
 use crate::exec::memory::state_space::{GenericSpace, SpaceAccess};
 use crate::exec::sm::launch_spec::LaunchSpec;
-use crate::exec::sm::runtime::{PreparedLaunch, error};
+use crate::exec::sm::runtime::{DeviceRuntime, PreparedLaunch, error};
 use crate::exec::sm::submissions::{DeviceOperation, Submission};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP, LOCAL_WINDOW, in_window};
+use std::time::Instant;
 
 /// `cudaStreamTailLaunch`.
 const TAIL_LAUNCH: u64 = 3;
@@ -98,15 +99,28 @@ impl Sm {
     /// Submits an operation of the running block to a stream.
     fn submit(&mut self, operation: DeviceOperation, stream: u64) -> Result<(), u32> {
         let runtime = self.grid.runtime.as_ref();
-        if !runtime.is_some_and(|runtime| runtime.add_pending()) {
-            return Err(error::LAUNCH_PENDING_COUNT_EXCEEDED);
+        let slot = runtime.and_then(DeviceRuntime::take_slot);
+        let slot = slot.ok_or(error::LAUNCH_PENDING_COUNT_EXCEEDED)?;
+        let is_tail = stream == TAIL_LAUNCH;
+        if !is_tail {
+            let slots = self.block.slots.entry(self.block.running).or_default();
+            slots.push(slot.clone());
         }
         self.submissions.push(Submission {
             block: self.block.number,
-            is_tail: stream == TAIL_LAUNCH,
+            launcher: self.grid.kernel,
+            slot,
+            is_tail,
             operation,
         });
         Ok(())
+    }
+
+    /// Releases the slots of the running warp's last launch: on a GPU, a grid that can start is complete before the warp
+    /// launches the next one.
+    fn release_slots(&mut self) {
+        let slots = self.block.slots.remove(&self.block.running);
+        slots.iter().flatten().for_each(|slot| slot.release());
     }
 
     /// Writes a new handle at a lane's generic address. Returns false if the address is invalid.
@@ -183,6 +197,7 @@ fn return_buffer(sm: &mut Sm, inst: &Inst, lane: usize, buffer: Result<u64, u32>
 /// # Safety
 /// As for [`parameter_buffer`].
 pub unsafe fn launch(sm: &mut Sm, inst: &Inst) -> Next {
+    sm.release_slots();
     for lane in active(sm.mask) {
         let buffer = sm.argument(inst, 1, lane);
         let stream = sm.argument(inst, 5, lane);
@@ -205,6 +220,7 @@ pub unsafe fn launch(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`parameter_buffer`].
 pub unsafe fn launch_v2(sm: &mut Sm, inst: &Inst) -> Next {
+    sm.release_slots();
     for lane in active(sm.mask) {
         let (buffer, stream) = (sm.argument(inst, 0, lane), sm.argument(inst, 1, lane));
         let runtime = sm.grid.runtime.as_ref();
@@ -223,25 +239,30 @@ pub unsafe fn launch_v2(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`parameter_buffer`].
 pub unsafe fn synchronize(sm: &mut Sm, inst: &Inst) -> Next {
-    let block = sm.block.number;
-    let is_awaited = |submission: &Submission| submission.block == block && !submission.is_tail;
-    let all = std::mem::take(&mut sm.submissions);
-    let (awaited, rest) = all.into_iter().partition(is_awaited);
-    sm.submissions = rest;
     let grid = sm.grid.clone();
-    let output = grid
-        .submitter()
-        .map(|submitter| submitter.run(block, awaited));
-    match output {
-        Some(Err(fault)) => {
-            sm.fault = Some(fault);
-            return std::ptr::null();
+    let mut result = Err(error::SYNC_DEPTH_EXCEEDED);
+    if let Some(submitter) = grid.submitter().filter(|submitter| submitter.can_wait()) {
+        let block = sm.block.number;
+        let is_awaited = |submission: &Submission| submission.block == block && !submission.is_tail;
+        let all = std::mem::take(&mut sm.submissions);
+        let (awaited, rest) = all.into_iter().partition(is_awaited);
+        sm.submissions = rest;
+        match submitter.run(block, awaited) {
+            Err(fault) => {
+                sm.fault = Some(fault);
+                return std::ptr::null();
+            }
+            Ok(text) if !text.is_empty() => sm.print(text),
+            Ok(_) => {}
         }
-        Some(Ok(text)) if !text.is_empty() => sm.print(text),
-        _ => {}
+        // The time limit for a block that does not end excludes the launches that it has waited for.
+        if let Some((_, since)) = &mut sm.watchdog.last_change {
+            *since = Instant::now();
+        }
+        result = Ok(());
     }
     for lane in active(sm.mask) {
-        sm.return_error(inst, lane, Ok(()));
+        sm.return_error(inst, lane, result);
     }
     inst.next()
 }
@@ -272,14 +293,12 @@ pub unsafe fn peek_last_error(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
-/// Runs `cudaStreamCreateWithFlags(stream, flags)`.
+/// Runs `cudaStreamCreateWithFlags(stream, flags)`. The manual requires a flag, and an NVIDIA H200 (driver 580) does not.
 ///
 /// # Safety
 /// As for [`parameter_buffer`].
 pub unsafe fn create_stream(sm: &mut Sm, inst: &Inst) -> Next {
-    /// `cudaStreamNonBlocking`, which is required.
-    const NON_BLOCKING: u32 = 1;
-    create(sm, inst, NON_BLOCKING)
+    create(sm, inst, 0)
 }
 
 /// Runs `cudaEventCreateWithFlags(event, flags)`.
@@ -292,12 +311,12 @@ pub unsafe fn create_event(sm: &mut Sm, inst: &Inst) -> Next {
     create(sm, inst, DISABLE_TIMING)
 }
 
-/// Stores a handle at the address in argument 0 if argument 1 has the required flags.
+/// Stores a handle at the address in argument 0 if argument 1 contains the required flags.
 fn create(sm: &mut Sm, inst: &Inst, required_flags: u32) -> Next {
     for lane in active(sm.mask) {
         let address = sm.argument(inst, 0, lane);
         let flags = sm.argument(inst, 1, lane) as u32;
-        let result = match flags == required_flags {
+        let result = match flags & required_flags == required_flags {
             true if !sm.write_handle(lane, address) => {
                 return sm.fail(inst, lane, unreadable(address));
             }
@@ -325,6 +344,7 @@ pub unsafe fn succeed(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`parameter_buffer`].
 pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
+    sm.release_slots();
     for lane in active(sm.mask) {
         let [to, from, bytes] = [0, 1, 2].map(|n| sm.argument(inst, n, lane));
         let stream = sm.argument(inst, 4, lane);
@@ -340,6 +360,7 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`parameter_buffer`].
 pub unsafe fn fill(sm: &mut Sm, inst: &Inst) -> Next {
+    sm.release_slots();
     for lane in active(sm.mask) {
         let [address, value, bytes, stream] = [0, 1, 2, 3].map(|n| sm.argument(inst, n, lane));
         let operation = DeviceOperation::Fill {

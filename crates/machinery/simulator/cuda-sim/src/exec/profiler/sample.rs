@@ -62,6 +62,13 @@ pub struct Sample {
 #[expect(clippy::vec_box, reason = "they are handed on in their boxes")]
 pub struct SpareCaches(Vec<Box<Caches>>);
 
+impl SpareCaches {
+    /// Adds the caches of another launch.
+    pub fn add(&mut self, other: SpareCaches) {
+        self.0.extend(other.0);
+    }
+}
+
 /// A set of sampled SMs.
 enum SampledSms {
     All,

@@ -83,10 +83,13 @@ impl Watch {
         })
     }
 
-    /// Publishes `running` until the guard is dropped.
-    pub fn show(&self, running: Arc<LaunchProgress>) -> ShowGuard<'_> {
-        *lock(&self.0) = Some(running);
-        ShowGuard(self)
+    /// Publishes `running` until the guard is dropped. Returns `None` for a launch that a thread of the running launch
+    /// waits for.
+    pub fn show(&self, running: Arc<LaunchProgress>) -> Option<ShowGuard<'_>> {
+        let mut shown = lock(&self.0);
+        let is_nested = shown.is_some();
+        shown.get_or_insert(running);
+        (!is_nested).then(|| ShowGuard(self))
     }
 }
 

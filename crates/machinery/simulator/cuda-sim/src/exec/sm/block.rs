@@ -1,11 +1,13 @@
 //! A thread block: its warps, shared memory and barriers.
 
+use super::runtime::LaunchSlot;
 use crate::check::Shadow;
 use crate::exec::profiler::Caches;
 use crate::exec::warp::gang_state::WarpGroup;
 use crate::exec::warp::{SplitState, Warp};
 use crate::lanes::active;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Number of hardware barriers of a block. Source: PTX ISA section 9.7.13.1.
 pub const BARRIERS: usize = 16;
@@ -34,6 +36,8 @@ pub struct Block {
     pub shadow: Option<Box<Shadow>>,
     /// The last error of the device runtime, by thread.
     pub last_errors: BTreeMap<u32, u32>,
+    /// The launch slots of each warp's last launch.
+    pub slots: BTreeMap<usize, Vec<Arc<LaunchSlot>>>,
     barriers: [Barrier; BARRIERS],
     /// Mask of the barriers at which some thread has arrived since they last opened.
     pending_barriers: u32,
@@ -129,6 +133,7 @@ impl Block {
             caches: None,
             shadow: None,
             last_errors: BTreeMap::new(),
+            slots: BTreeMap::new(),
             barriers: Default::default(),
             pending_barriers: 0,
         }
@@ -169,6 +174,7 @@ impl Block {
         self.accesses = 0;
         self.caches = None;
         self.last_errors.clear();
+        self.slots.clear();
         for barrier in active(std::mem::take(&mut self.pending_barriers)) {
             self.barriers[barrier].reset();
         }

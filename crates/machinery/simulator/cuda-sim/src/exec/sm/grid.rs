@@ -202,6 +202,13 @@ impl Grid {
         (self.submitter.as_ref()).map(|pointer| unsafe { &*pointer.0 })
     }
 
+    /// Counts a thread that has ended with an error of the device runtime that it has not fetched.
+    pub fn add_unfetched_error(&self, error: u32) {
+        if let Some(runtime) = &self.runtime {
+            runtime.add_unfetched(error);
+        }
+    }
+
     /// Returns the number of this launch in this process: `%gridid`.
     pub fn id(&self) -> u64 {
         self.progress.launch
