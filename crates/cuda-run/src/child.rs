@@ -17,6 +17,8 @@ use telemetry::failures::Judgement;
 use telemetry::name_calls;
 use telemetry::wire::{Event, EventWriter};
 
+#[cfg(unix)]
+use crate::nvtx;
 use crate::plan::{self, PlanFile};
 use crate::status_line;
 
@@ -71,7 +73,7 @@ pub fn main(args: &[OsString]) -> ! {
         status_line::clear();
         let Some(writer) = WRITER.get() else { return };
         #[cfg(unix)]
-        if let Some(event) = crate::nvtx::event() {
+        if let Some(event) = nvtx::event() {
             writer.write(&event);
         }
         writer.finish();
@@ -205,7 +207,7 @@ unsafe fn call_program(
 }
 
 /// Replaces `dlopen` in the program (linked with `--wrap=dlopen`): a program that loads `libcuda.so` itself gets the driver
-/// functions of this process.
+/// functions of this process, and NVIDIA's NVTX gets its functions for tools.
 ///
 /// # Safety
 ///
@@ -214,13 +216,17 @@ unsafe fn call_program(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __wrap_dlopen(name: *const c_char, flags: c_int) -> *mut c_void {
     // SAFETY: the caller passes a string or a null pointer.
-    let is_driver = !name.is_null()
+    let is_this_process = !name.is_null()
         && unsafe { CStr::from_ptr(name) }
             .to_bytes()
             .rsplit(|byte| *byte == b'/')
             .next()
-            .is_some_and(|file| file.starts_with(b"libcuda.so"));
-    let name = if is_driver { std::ptr::null() } else { name };
+            .is_some_and(|file| file.starts_with(b"libcuda.so") || file == nvtx::TOOL.as_bytes());
+    let name = if is_this_process {
+        std::ptr::null()
+    } else {
+        name
+    };
     // SAFETY: these are the caller's arguments, or the name of this process.
     unsafe { libc::dlopen(name, flags) }
 }

@@ -2,8 +2,8 @@
 //! names of objects have no effect.
 //!
 //! A program calls these functions if it includes the headers in `kernels/include/nvtx3`. NVIDIA's own headers define
-//! them in the program, as functions that do nothing unless a tool attaches to them: they look for the tool in
-//! [`InitializeInjectionNvtx2_fnptr`], which this process exports.
+//! them in the program, as functions that do nothing unless a tool attaches to them. They load the tool that the
+//! environment names, which is this process ([`TOOL`]), and call [`InitializeInjectionNvtx2`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,6 +14,11 @@ use std::time::Instant;
 
 use libc::wchar_t;
 use telemetry::wire::{Event, RangeTotal};
+
+/// The environment variable with the name of the tool, and the name of this process as a tool: it is no file, but the
+/// program's `dlopen` opens this process for it.
+pub const TOOL_VARIABLE: &str = "NVTX_INJECTION64_PATH";
+pub const TOOL: &str = "libcuda-run-nvtx.so";
 
 /// `nvtxEventAttributes_t`.
 #[repr(C)]
@@ -365,7 +370,12 @@ pub struct ExportTable {
 const CALLBACKS_TABLE: u32 = 1;
 
 /// Attaches this process's functions to a program that contains NVIDIA's NVTX. Returns one if that is done.
-unsafe extern "C" fn attach(get_export_table: GetExportTable) -> c_int {
+///
+/// # Safety
+///
+/// NVTX must call this function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn InitializeInjectionNvtx2(get_export_table: GetExportTable) -> c_int {
     // SAFETY: NVTX passes this function, and its tables live as long as the program.
     let Some(table) = (unsafe { get_export_table(CALLBACKS_TABLE).as_ref() }) else {
         return 0;
@@ -387,7 +397,3 @@ unsafe extern "C" fn attach(get_export_table: GetExportTable) -> c_int {
     }
     1
 }
-
-/// The tool that NVIDIA's NVTX in a program attaches to. The program has a weak variable of this name.
-#[unsafe(no_mangle)]
-pub static InitializeInjectionNvtx2_fnptr: unsafe extern "C" fn(GetExportTable) -> c_int = attach;

@@ -14,6 +14,8 @@ use common::gpu::{Clock, GpuInfo};
 
 use crate::child;
 use crate::flags::Flags;
+#[cfg(target_os = "linux")]
+use crate::nvtx;
 
 /// The exit status of a program ended by a signal, minus the signal's number, as in a shell.
 const SIGNAL_STATUS_BASE: i32 = 128;
@@ -103,6 +105,10 @@ impl Process<'_> {
             command.arg("--check").arg(checks.to_string());
         }
         command.arg("--").args(&self.flags.arguments);
+        #[cfg(target_os = "linux")]
+        if env::var_os(nvtx::TOOL_VARIABLE).is_none() {
+            command.env(nvtx::TOOL_VARIABLE, nvtx::TOOL);
+        }
         // The parent has already chosen and announced the backend.
         command.env(
             "CUDA_BACKEND",

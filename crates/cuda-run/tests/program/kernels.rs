@@ -82,8 +82,8 @@ pub fn random_numbers() -> Result<(), Failed> {
     run.assert_exit(
         0,
         &[
-            "| doubled |        5 |",
-            "Library calls, not simulated: curandGenerateUniform × 10;",
+            "| doubled |        6 |",
+            "Library calls, not simulated: curandGenerateUniform × 12;",
             "no findings",
         ],
     )?;

@@ -7,6 +7,8 @@ __global__ void kernel() {}
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <dlfcn.h>
 
 typedef void (*Function)();
 static int (*push)(const char *);
@@ -39,8 +41,6 @@ static struct {
 } callbacks = {sizeof callbacks, module_functions};
 static const void *export_table(uint32_t table) { return table == 1 ? &callbacks : nullptr; }
 
-extern "C" __attribute__((weak)) int (*InitializeInjectionNvtx2_fnptr)(const void *(*)(uint32_t));
-
 int main() {
     static Function ignored;
     for (Function *&place : core) place = &ignored;
@@ -48,7 +48,10 @@ int main() {
     core[9] = (Function *)&push, core[11] = (Function *)&pop;
     core2[12] = (Function *)&create_domain;
     core2[4] = (Function *)&push_in_domain, core2[5] = (Function *)&pop_in_domain;
-    if (!InitializeInjectionNvtx2_fnptr || !InitializeInjectionNvtx2_fnptr(export_table)) return 1;
+    void *tool = dlopen(getenv("NVTX_INJECTION64_PATH"), RTLD_LAZY);
+    if (!tool) return 1;
+    const auto attach = (int (*)(const void *(*)(uint32_t)))dlsym(tool, "InitializeInjectionNvtx2");
+    if (!attach || !attach(export_table)) return 1;
     if (push("inner") != 0 || pop() != 0) return 2;
     void *domain = create_domain("library");
     const Attributes attributes = {3, sizeof attributes, 0, 0, 0, 0, 0, 0, 1, "inner"};

@@ -365,8 +365,7 @@ unsafe fn generate<T: Copy + 'static>(
         });
         Ok(())
     };
-    let submitted = stream.submit(vec![address], operations, work);
-    submitted.map_err(|_| LAUNCH_FAILURE)
+    stream.submit(vec![address], operations, work)
 }
 
 /// Writes numbers of a distribution.

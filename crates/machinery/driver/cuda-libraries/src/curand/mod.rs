@@ -41,7 +41,7 @@ static CURAND: Library = Library::new(
     "cuRAND",
     &["libcurand.so.10"],
     ["nvidia-curand-cu12", "libcurand"],
-    [NOT_INITIALIZED.0, INTERNAL_ERROR.0],
+    [NOT_INITIALIZED.0, LAUNCH_FAILURE.0, INTERNAL_ERROR.0],
 );
 
 functions! { CURAND;
