@@ -7,6 +7,7 @@ mod exits;
 mod failures;
 mod formats;
 mod kernels;
+mod libraries;
 mod mistakes;
 mod notes;
 mod plan;
@@ -129,6 +130,10 @@ fn main() -> ExitCode {
             "kernels wait for kernels that they launch" => dynamic::device_synchronization,
             "kernels launch kernels of other files" => dynamic::linked_launches,
             "conditional nodes of graphs select graphs" => dynamic::conditional_nodes,
+            "a program multiplies matrices with cuBLAS" => libraries::cublas,
+            "calls of libraries are checked" => libraries::checked_calls,
+            "a program transforms with cuFFT" => libraries::cufft,
+            "headers of libraries compile without calls" => libraries::headers,
             "headers define NVIDIA's include guards" => compiles::header_guards,
             "nvcc's flags flush denormals to zero" => kernels::flush_denormals,
         });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cuda_driver::{CallMemory, IllegalOperand, MemoryRows, Operations};
 use parking_lot::Mutex;
 
-use super::handle::Settings;
+use super::handle::{PointerMode, Settings};
 use super::{EXECUTION_FAILED, INVALID_VALUE};
 use crate::call::Columns;
 use crate::functions::{CallResult, Status};
@@ -41,8 +41,6 @@ enums! {
     Side { Left = 0, Right = 1 }
     /// `cublasDiagType_t`.
     Diagonal { Stored = 0, Unit = 1 }
-    /// `cublasPointerMode_t`.
-    PointerMode { Host = 0, Device = 1 }
 }
 
 impl Op {

@@ -1,8 +1,8 @@
 //! Functions whose element types are arguments (`cublasGemmEx` and the like), and those of half precision.
 
-use super::arguments::{PointerMode, Vector, read_element, size, submit_with_result};
+use super::arguments::{Vector, read_element, size, submit_with_result};
 use super::batched::Batch;
-use super::handle::{Handle, Settings, settings};
+use super::handle::{Handle, PointerMode, Settings, settings};
 use super::level1::{inner, norm};
 use super::level3::Gemm;
 use super::scalar::{Factor, Scalar, StridedMut, multiply};
@@ -200,7 +200,7 @@ pub fn write_as<T: Element>(
 /// The types of a matrix multiplication.
 #[derive(Clone, Copy)]
 pub struct Types {
-    /// Those of A, B and C.
+    /// The types of A, B and C.
     matrices: [DataType; 3],
     /// The type that products and sums have here. Sums of halves are rounded at the end only.
     pub compute: DataType,

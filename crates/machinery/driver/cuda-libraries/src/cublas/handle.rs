@@ -2,12 +2,29 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::arguments::PointerMode;
 use super::*;
 use crate::functions::{CallResult, write_output};
 
 /// `cublasHandle_t`.
 pub type Handle = usize;
+
+/// `cublasPointerMode_t`: the memory of scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointerMode {
+    Host = 0,
+    Device = 1,
+}
+
+impl PointerMode {
+    /// Converts a value of C.
+    pub fn new(value: c_int) -> Result<Self, Status> {
+        match value {
+            0 => Ok(Self::Host),
+            1 => Ok(Self::Device),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+}
 
 /// The settings of a handle. Math and atomics modes, the workspace and the limit of multiprocessors have no effect on
 /// results here; programs can read them back.
@@ -60,7 +77,7 @@ pub unsafe fn destroy(handle: Handle) -> CallResult {
 /// setting.
 macro_rules! settings {
     ($($set:ident, $get:ident: $type:ty, |$value:ident| $from:expr, |$field:ident| $to:expr;)*) => {$(
-        /// Sets it.
+        /// Sets the setting.
         ///
         /// # Safety
         /// None: the handle is looked up.
@@ -69,7 +86,7 @@ macro_rules! settings {
             HANDLES.with(handle, |settings| settings.$field = value)
         }
 
-        /// Gets it.
+        /// Gets the setting.
         ///
         /// # Safety
         /// `value` must be null or writable.

@@ -424,7 +424,7 @@ unsafe fn change_scalars<T: Scalar, const N: usize>(
     if pointers.iter().any(|pointer| pointer.is_null()) {
         return Err(INVALID_VALUE);
     }
-    if settings.pointer_mode == arguments::PointerMode::Host {
+    if settings.pointer_mode == handle::PointerMode::Host {
         // SAFETY: the requirements are those of this function.
         let changed = change(pointers.map(|pointer| unsafe { pointer.read() }));
         for (pointer, value) in pointers.into_iter().zip(changed) {
@@ -511,7 +511,7 @@ pub unsafe fn rotg_complex<T: Scalar>(
     if [a, b, s].iter().any(|pointer| pointer.is_null()) || c.is_null() {
         return Err(INVALID_VALUE);
     }
-    if settings.pointer_mode == arguments::PointerMode::Host {
+    if settings.pointer_mode == handle::PointerMode::Host {
         // SAFETY: the requirements are those of this function.
         unsafe {
             let (radius, cosine, sine) = rotation(a.read(), b.read());

@@ -17,7 +17,7 @@ use crate::functions::CallResult;
 pub struct Gemm {
     pub sizes: Sizes,
     pub ops: [Op; 2],
-    /// Those of A, B and C.
+    /// The leading dimensions of A, B and C.
     pub leading: [usize; 3],
 }
 
@@ -348,7 +348,7 @@ pub unsafe fn hemm<T: Scalar>(
 enum Terms {
     /// `A * B^T` alone: B is A in `syrk`.
     One,
-    /// That and its transpose.
+    /// `A * B^T` and its transpose.
     Two,
 }
 
@@ -666,7 +666,7 @@ fn per_element<T: Scalar>([rows, columns]: [usize; 2], count: f64) -> Operations
 
 /// Checks a matrix that is read if its scalar is not zero.
 fn added<T>(settings: &Settings, pointer: *const T) -> CallResult {
-    let is_unused = settings.pointer_mode == arguments::PointerMode::Host;
+    let is_unused = settings.pointer_mode == handle::PointerMode::Host;
     match pointer.is_null() && !is_unused {
         true => Err(INVALID_VALUE),
         false => Ok(()),

@@ -7,10 +7,11 @@ use cuda_driver::{CallMemory, IllegalOperand};
 use cust_raw::CUstream;
 use half::{bf16, f16};
 
-use super::arguments::{Op, PointerMode};
+use super::arguments::Op;
 use super::extended::{
     AnyScale, DataType, Element, NOT_SUPPORTED, Types, read_as, with_element, with_scalar, write_as,
 };
+use super::handle::PointerMode;
 use super::scalar::{C32, C64, Factor, Scalar, Sizes, StridedMut, multiply};
 use super::{EXECUTION_FAILED, INTERNAL_ERROR, INVALID_VALUE, NOT_INITIALIZED};
 use crate::call::{Columns, Stream, operations};
@@ -531,7 +532,7 @@ fn gelu_derivative(x: f64) -> f64 {
 struct Multiplication {
     sizes: Sizes,
     ops: [Op; 2],
-    /// Those of A, B, C and D.
+    /// The layouts of A, B, C and D.
     layouts: [Layout; 4],
     types: Types,
     mode: PointerMode,

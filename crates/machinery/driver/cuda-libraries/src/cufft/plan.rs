@@ -74,7 +74,7 @@ pub struct Plan {
     pub layouts: Layouts,
 }
 
-/// What a handle denotes.
+/// The plan and the stream of a handle.
 #[derive(Clone, Copy)]
 pub struct Settings {
     pub plan: Option<Plan>,
