@@ -414,6 +414,8 @@ chinese! {
         InvalidBarrier { barrier, count } =>
             "无效的同步屏障：编号 {barrier}（只有 0 到 15），线程数 {count}（应是 32 的整数倍）";
         InvalidFree { address } => "释放 {address:#x}：它不是核函数中 malloc 给出的地址，或者已经释放过";
+        NoGraphCondition { handle } =>
+            "cudaGraphSetConditional：{handle:#x} 不是 cudaGraphConditionalHandleCreate 给出的句柄";
         NoImage { handle } => "没有句柄为 {handle:#x} 的纹理或表面对象，或者其内存已经释放";
         Mbarrier(misuse) => "mbarrier：{misuse}";
         Interrupted { ended, blocks } => "核函数被中断；{blocks} 个线程块中有 {ended} 个已经结束";
