@@ -27,6 +27,7 @@ impl Sm {
                 options: &LaunchOptions::default(),
                 global: &Global::new(0),
                 device: &DeviceSpec::h200(),
+                submitter: None,
             };
             Arc::new(Grid::new(&launch, 1))
         });
