@@ -86,6 +86,11 @@ impl Arch {
         format!("sm_{}", self.sm)
     }
 
+    /// Returns the definition of nvcc's macro for the architectures of a program. CUB's namespaces contain it.
+    pub fn list_macro(self) -> String {
+        format!("-D__CUDA_ARCH_LIST__={}0", self.sm)
+    }
+
     /// Returns clang's name of the PTX version's feature, such as `+ptx70`.
     pub fn feature(self) -> String {
         format!("+ptx{}", self.ptx)

@@ -508,6 +508,27 @@ mod tests {
     }
 
     #[test]
+    fn a_special_register_gets_a_second_percent_sign() {
+        let text = "asm(\"mov.u64 %0, %globaltimer;\" : \"=l\"(t));\n";
+        let column = text.find("lobaltimer").expect("the register") + 1;
+        let error = format!("FILE:1:{column}: error: invalid % escape in inline assembly string\n");
+        let expected = text.replace("%g", "%%g");
+        assert_eq!(repaired(text, &error), Some(expected));
+        let placeholder = text.replace("%g", "%5g");
+        assert_eq!(repaired(&placeholder, &error), None);
+    }
+
+    #[test]
+    fn a_definition_repeats_the_specifiers_of_its_declaration() {
+        let error = "FILE:3:5: error: __host__ function 'twice' cannot overload __host__ __device__ function 'twice'\n";
+        let text = "__host__ __device__ int twice(int);\n\nint twice(int x) { return 2 * x; }\n";
+        let expected = text.replace("\nint twice", "\nint __host__ __device__ twice");
+        assert_eq!(repaired(text, error), Some(expected));
+        let other = error.replace("__host__ __device__", "__device__");
+        assert_eq!(repaired(text, &other), None);
+    }
+
+    #[test]
     fn shared_objects_and_references_are_redeclared() {
         let error = "FILE:1:21: error: initialization is not supported for __shared__ variables.\n";
         assert_eq!(
@@ -516,7 +537,15 @@ mod tests {
                 "__shared__ warpbook_unconstructed<barrier[2]> a_storage; auto &a = a_storage.value;\n"
             )
         );
-        assert_eq!(repaired("__shared__ barrier  a = {};\n", error), None);
+        assert_eq!(
+            repaired("__shared__ pair<A, B>   a;\n", &error.replace("21", "25")).as_deref(),
+            Some(
+                "__shared__ warpbook_unconstructed<pair<A, B>> a_storage; auto &a = a_storage.value;\n"
+            )
+        );
+        for text in ["__shared__ barrier  a = {};\n", "__shared__ B x,     a;\n"] {
+            assert_eq!(repaired(text, error), None);
+        }
         let error = "FILE:9:1: error: reference to __host__ variable 'in' in __global__ function\n\
                      FILE:1:23: note: host variable declared here\n";
         let text = "static texture<float> in;\n";

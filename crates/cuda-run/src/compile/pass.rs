@@ -164,6 +164,7 @@ impl SourceFile {
         }
         let mut cuda: Vec<OsString> = CUDA_ARGS.map(OsString::from).into();
         cuda.extend(["-include".into(), "cuda_runtime.h".into()]);
+        cuda.push(compiler.arch.list_macro().into());
         let is_linked = flags.link_kernels && goal == Goal::Library;
         if is_linked {
             // Static kernels and variables in two files may have the same name, to which clang appends this
