@@ -177,6 +177,47 @@ pub fn flush_denormals() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Conversions to powers of two, with both rounding modes and both kinds of saturation, and back.
+pub fn powers_of_two() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "scales.cu",
+        r#"#include <cuda_fp8.h>
+#include <cstdio>
+__global__ void convert(const double *x, unsigned char *out, float *back) {
+    const double value = x[threadIdx.x];
+    unsigned char *to = out + 3 * threadIdx.x;
+    to[0] = __nv_cvt_double_to_e8m0(value, __NV_SATFINITE, cudaRoundZero);
+    to[1] = __nv_cvt_double_to_e8m0(value, __NV_SATFINITE, cudaRoundPosInf);
+    to[2] = __nv_cvt_double_to_e8m0(value, __NV_NOSAT, cudaRoundPosInf);
+    back[threadIdx.x] = (float)__nv_fp8_e8m0(value);
+}
+int main() {
+    double *x;
+    unsigned char *out;
+    float *back;
+    cudaMallocManaged(&x, 8 * 8);
+    cudaMallocManaged(&out, 8 * 3);
+    cudaMallocManaged(&back, 8 * 4);
+    const double values[] = {1, -3, 0, 0x1p-127, 0x1.8p127, 0x1p128, 1 / 0.0, 0 / 0.0};
+    for (int i = 0; i < 8; i++) x[i] = values[i];
+    convert<<<1, 8>>>(x, out, back);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < 8; i++) printf("%d %d %d %g\n", out[3 * i], out[3 * i + 1], out[3 * i + 2], back[i]);
+}
+"#,
+    );
+    let run = workspace.run(&["--quiet", "scales.cu"]);
+    run.assert_exit(0, &[])?;
+    let largest = "1.70141e+38";
+    let expected = format!(
+        "127 127 127 1\n128 129 129 4\n0 0 0 5.87747e-39\n0 0 0 5.87747e-39\n254 254 255 {largest}\n\
+         254 254 255 {largest}\n254 254 255 {largest}\n255 255 255 nan\n"
+    );
+    assert_eq!(run.stdout, expected);
+    Ok(())
+}
+
 pub fn undefined_device_symbols() -> Result<(), Failed> {
     let workspace = Workspace::new();
     workspace.write(

@@ -1,6 +1,7 @@
 //! Programs compiled and run by the real binary.
 
 mod causes;
+mod cccl;
 mod compiles;
 mod dynamic;
 mod exits;
@@ -136,7 +137,9 @@ fn main() -> ExitCode {
             "headers of libraries compile without calls" => libraries::headers,
             "headers define NVIDIA's include guards" => compiles::header_guards,
             "nvcc's flags flush denormals to zero" => kernels::flush_denormals,
+            "numbers convert to powers of two" => kernels::powers_of_two,
         });
+        tests.extend(cccl::tests());
         tests.extend(mistakes::programs().into_iter().map(|file| {
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
             let name = format!("the mistake: {name}");
