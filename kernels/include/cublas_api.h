@@ -7,10 +7,18 @@
 #include <stdint.h>
 
 #include "cuComplex.h"
-#include "cuda_bf16.h"
-#include "cuda_fp16.h"
 #include "cuda_runtime_api.h"
 #include "library_types.h"
+
+#if defined(__cplusplus)
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+#else
+// The header of halves is C++.
+typedef struct {
+    unsigned short bits;
+} __half;
+#endif
 
 #define CUBLASAPI
 #define CUBLASWINAPI
@@ -767,6 +775,21 @@ cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void *x, cudaData
 cublasStatus_t cublasDotcEx(cublasHandle_t handle, int n, const void *x, cudaDataType x_type,
     int incx, const void *y, cudaDataType y_type, int incy, void *result, cudaDataType
     result_type, cudaDataType execution);
+cublasStatus_t cublasRotEx(cublasHandle_t handle, int n, void *x, cudaDataType x_type, int incx,
+    void *y, cudaDataType y_type, int incy, const void *c, const void *s, cudaDataType cs_type,
+    cudaDataType execution);
+cublasStatus_t cublasCsyrkEx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t
+    trans, int n, int k, const cuComplex *alpha, const void *a, cudaDataType a_type, int lda,
+    const cuComplex *beta, void *c, cudaDataType c_type, int ldc);
+cublasStatus_t cublasCsyrk3mEx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t
+    trans, int n, int k, const cuComplex *alpha, const void *a, cudaDataType a_type, int lda,
+    const cuComplex *beta, void *c, cudaDataType c_type, int ldc);
+cublasStatus_t cublasCherkEx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t
+    trans, int n, int k, const float *alpha, const void *a, cudaDataType a_type, int lda, const
+    float *beta, void *c, cudaDataType c_type, int ldc);
+cublasStatus_t cublasCherk3mEx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t
+    trans, int n, int k, const float *alpha, const void *a, cudaDataType a_type, int lda, const
+    float *beta, void *c, cudaDataType c_type, int ldc);
 cublasStatus_t cublasNrm2Ex(cublasHandle_t handle, int n, const void *x, cudaDataType x_type,
     int incx, void *result, cudaDataType result_type, cudaDataType execution);
 

@@ -854,6 +854,82 @@ pub unsafe fn dotc(
     unsafe { any_dot(handle, vectors, (result, result_type), execution, true) }
 }
 
+/// `cublasRotEx`.
+///
+/// # Safety
+/// `c` and `s` must be readable in the pointer mode of the host.
+#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
+pub unsafe fn rot(
+    handle: Handle,
+    n: c_int,
+    x: *mut c_void,
+    x_type: c_int,
+    incx: c_int,
+    y: *mut c_void,
+    y_type: c_int,
+    incy: c_int,
+    c: *const c_void,
+    s: *const c_void,
+    cs_type: c_int,
+    execution: c_int,
+) -> CallResult {
+    let settings = settings(handle)?;
+    let first = AnyVector::new(n, (x.cast_const(), x_type, incx))?;
+    let second = AnyVector::new(n, (y.cast_const(), y_type, incy))?;
+    let (mode, scale) = (settings.pointer_mode, DataType::new(cs_type)?);
+    // SAFETY: the requirements are those of this function.
+    let (cosine, sine) = unsafe {
+        (
+            AnyScale::new(mode, c, scale)?,
+            AnyScale::new(mode, s, scale)?,
+        )
+    };
+    with_scalar!(DataType::new(execution)?, T => {
+        if first.vector.length == 0 {
+            return Ok(());
+        }
+        let operations = operations(T::ARITHMETIC, 6.0 * first.vector.length as f64);
+        settings.stream.submit(vec![x as u64, y as u64], operations, move |memory| {
+            let (c, s): (T, T) = (cosine.get(memory)?, sine.get(memory)?);
+            let x = first.read::<T>(memory)?;
+            let y = second.read::<T>(memory)?;
+            let pairs = || x.iter().zip(&y);
+            first.write(memory, pairs().map(|(&x, &y)| c * x + s * y))?;
+            second.write(memory, pairs().map(|(&x, &y)| c * y - s.conj() * x))
+        })
+    })
+}
+
+/// Generates functions of rank k whose matrices have single complex elements: name, function and type of the scalars.
+macro_rules! rank_k_of_types {
+    ($($(#[$doc:meta])* $name:ident, $function:ident, $scale:ty;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// The scalars must be readable in the pointer mode of the host.
+        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
+        pub unsafe fn $name(
+            handle: Handle, uplo: c_int, trans: c_int, n: c_int, k: c_int, alpha: *const $scale, a: *const c_void, a_type: c_int,
+            lda: c_int, beta: *const $scale, c: *mut c_void, c_type: c_int, ldc: c_int,
+        ) -> CallResult {
+            if [DataType::new(a_type)?, DataType::new(c_type)?] != [DataType::C32; 2] {
+                return Err(NOT_SUPPORTED);
+            }
+            // SAFETY: the requirements are those of this function.
+            unsafe {
+                level3::$function::<C32>(handle, uplo, trans, n, k, alpha, a.cast(), lda, beta, c.cast(), ldc)
+            }
+        }
+    )*};
+}
+
+rank_k_of_types! {
+    /// `cublasCsyrkEx` and `cublasCsyrk3mEx`.
+    csyrk, syrk, C32;
+    /// `cublasCherkEx` and `cublasCherk3mEx`.
+    cherk, herk, f32;
+}
+
 /// `cublasNrm2Ex`.
 ///
 /// # Safety

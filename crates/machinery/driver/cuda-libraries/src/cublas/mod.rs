@@ -154,5 +154,8 @@ functions! { CUBLAS;
     [cublasScalEx] (handle: Handle, n: c_int, alpha: *const c_void, alpha_type: c_int, x: *mut c_void, x_type: c_int, incx: c_int, execution: c_int) => extended::scal;
     [cublasDotEx] (handle: Handle, n: c_int, x: *const c_void, x_type: c_int, incx: c_int, y: *const c_void, y_type: c_int, incy: c_int, result: *mut c_void, result_type: c_int, execution: c_int) => extended::dot;
     [cublasDotcEx] (handle: Handle, n: c_int, x: *const c_void, x_type: c_int, incx: c_int, y: *const c_void, y_type: c_int, incy: c_int, result: *mut c_void, result_type: c_int, execution: c_int) => extended::dotc;
+    [cublasRotEx] (handle: Handle, n: c_int, x: *mut c_void, x_type: c_int, incx: c_int, y: *mut c_void, y_type: c_int, incy: c_int, c: *const c_void, s: *const c_void, cs_type: c_int, execution: c_int) => extended::rot;
+    [cublasCsyrkEx, cublasCsyrk3mEx] (handle: Handle, uplo: c_int, trans: c_int, n: c_int, k: c_int, alpha: *const C32, a: *const c_void, a_type: c_int, lda: c_int, beta: *const C32, c: *mut c_void, c_type: c_int, ldc: c_int) => extended::csyrk;
+    [cublasCherkEx, cublasCherk3mEx] (handle: Handle, uplo: c_int, trans: c_int, n: c_int, k: c_int, alpha: *const f32, a: *const c_void, a_type: c_int, lda: c_int, beta: *const f32, c: *mut c_void, c_type: c_int, ldc: c_int) => extended::cherk;
     [cublasNrm2Ex] (handle: Handle, n: c_int, x: *const c_void, x_type: c_int, incx: c_int, result: *mut c_void, result_type: c_int, execution: c_int) => extended::nrm2;
 }
