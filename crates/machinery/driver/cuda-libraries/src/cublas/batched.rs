@@ -333,6 +333,11 @@ pub unsafe fn trsm_array<T: Scalar>(
         })
 }
 
+/// Returns the square of the absolute value, by which pivots are selected.
+fn square<T: Scalar>(element: T) -> T::Real {
+    element.re() * element.re() + element.im() * element.im()
+}
+
 /// An LU factorization on the host: both factors in one matrix in column-major order.
 struct Factorization<T> {
     order: usize,
@@ -352,9 +357,9 @@ impl<T: Scalar> Factorization<T> {
             let mut pivot = step;
             if pivoting {
                 for row in step + 1..order {
-                    if elements[row + step * order].magnitude()
-                        > elements[pivot + step * order].magnitude()
-                    {
+                    let [candidate, best] =
+                        [row, pivot].map(|row| square(elements[row + step * order]));
+                    if candidate > best {
                         pivot = row;
                     }
                 }
