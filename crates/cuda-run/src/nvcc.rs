@@ -111,13 +111,14 @@ const NVCC_FLAGS: &[(&str, Translation)] = &[
 ];
 
 /// NVIDIA's libraries that this program provides.
-const BUILT_IN_LIBRARIES: [&str; 10] = [
+const BUILT_IN_LIBRARIES: [&str; 11] = [
     "cudart",
     "cuda",
     "cudadevrt",
     "cublas",
     "cublasLt",
     "cufft",
+    "culibos",
     "curand",
     "nvrtc",
     "nvrtc-builtins",
