@@ -260,7 +260,7 @@ fn triangular<T: Element>(
                 let mut elements: Vec<T> = numbers(LEADING * LEADING, 7);
                 for element in &mut elements {
                     // Small elements beside the diagonal keep the systems well-conditioned.
-                    *element = *element * T::make(0.125, 0.0);
+                    *element *= T::make(0.125, 0.0);
                 }
                 for i in 0..n {
                     let diagonal = match (format, fill) {
@@ -348,7 +348,7 @@ fn trsm<T: Element>(function: Trsm<T>) {
         let mut elements: Vec<T> = numbers(LEADING * LEADING, 9);
         elements
             .iter_mut()
-            .for_each(|element| *element = *element * T::make(0.125, 0.0));
+            .for_each(|element| *element *= T::make(0.125, 0.0));
         (0..LEADING).for_each(|i| elements[i + i * LEADING] = T::make(1.25, -0.5));
         let before: Vec<T> = numbers(LEADING * LEADING, 10);
         let (a, b) = (Array::new(&elements), Array::new(&before));

@@ -171,11 +171,10 @@ fn set<V>(
     attribute: c_int,
     value: V,
 ) {
+    let (pointer, bytes) = ((&raw const value).cast(), size_of::<V>());
     // SAFETY: the value is readable.
-    assert_eq!(
-        unsafe { function(object, attribute, (&raw const value).cast(), size_of::<V>()) },
-        0
-    );
+    let status = unsafe { function(object, attribute, pointer, bytes) };
+    assert_eq!(status, 0);
 }
 
 #[test]
