@@ -57,26 +57,31 @@ impl<'a> Case<'a> {
         let n = self.setting("n").expect("a number of elements") as usize;
         let mut generator = 0;
         let check = |status| assert_eq!(status, 0);
-        // SAFETY: the handle is writable.
-        check(unsafe { curandCreateGeneratorHost(&mut generator, kind) });
-        if let Some(seed) = self.setting("seed") {
-            // Seeds are numbers of more than 53 bits.
-            let seed = if seed > 1 << 53 {
-                0x123_4567_89ab_cdef
-            } else {
-                seed
-            };
-            // SAFETY: handles are validated, here and below.
-            check(unsafe { curandSetPseudoRandomGeneratorSeed(generator, seed) });
-        }
-        if let Some(offset) = self.setting("offset") {
-            check(unsafe { curandSetGeneratorOffset(generator, offset) });
-        }
-        if let Some(ordering) = self.setting("ordering") {
-            check(unsafe { curandSetGeneratorOrdering(generator, ordering as i32) });
-        }
-        if let Some(dimensions) = self.setting("dimensions") {
-            check(unsafe { curandSetQuasiRandomGeneratorDimensions(generator, dimensions as u32) });
+        let settings = ["seed", "offset", "ordering", "dimensions"].map(|name| self.setting(name));
+        // SAFETY: the handle is writable, and the functions validate it.
+        unsafe {
+            check(curandCreateGeneratorHost(&mut generator, kind));
+            if let Some(seed) = settings[0] {
+                // A seed of more than 53 bits is not exact in a double.
+                let seed = if seed > 1 << 53 {
+                    0x123_4567_89ab_cdef
+                } else {
+                    seed
+                };
+                check(curandSetPseudoRandomGeneratorSeed(generator, seed));
+            }
+            if let Some(offset) = settings[1] {
+                check(curandSetGeneratorOffset(generator, offset));
+            }
+            if let Some(ordering) = settings[2] {
+                check(curandSetGeneratorOrdering(generator, ordering as i32));
+            }
+            if let Some(dimensions) = settings[3] {
+                check(curandSetQuasiRandomGeneratorDimensions(
+                    generator,
+                    dimensions as u32,
+                ));
+            }
         }
         if let Some(earlier) = self.setting("earlier_bits") {
             self.call("bits", generator, earlier as usize);
@@ -85,6 +90,7 @@ impl<'a> Case<'a> {
             self.call(self.function, generator, earlier as usize);
         }
         let numbers = self.call(self.function, generator, n);
+        // SAFETY: the function validates the handle.
         check(unsafe { curandDestroyGenerator(generator) });
         numbers
     }
