@@ -92,16 +92,18 @@ const SELECTOR: &str = "warpbook_launch_of_";
 /// Declares the function that selects the kernel whose name is at `offset` in its declaration. Returns the start of the
 /// declaration, and the text to insert there. Returns `None` if the declaration is not understood or has its function.
 pub fn declare_selector(text: &str, offset: usize) -> Option<(usize, String)> {
-    let previous = text[..offset]
-        .rfind([';', '{', '}'])
-        .map_or(0, |end| end + 1);
+    let in_comment = |at: usize| {
+        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        text[line..at].contains("//")
+    };
+    let mut ends = text[..offset].rmatch_indices([';', '{', '}']);
+    let previous = ends.find(|(at, _)| !in_comment(*at));
+    let previous = previous.map_or(0, |(at, end)| at + end.len());
     let mut line_start = previous;
     let mut start = None;
     for line in text[previous..offset].split_inclusive('\n') {
         let code = line.trim_ascii_start();
-        let is_start = ["template", "__global__"]
-            .iter()
-            .any(|word| code.starts_with(word) || (start.is_none() && code.contains("__global__")));
+        let is_start = code.starts_with("template") || code.contains("__global__");
         if is_start && start.is_none() && !code.starts_with("//") {
             start = Some(line_start + line.len() - code.len());
         }
