@@ -106,7 +106,11 @@ impl Checker {
             && let Some(serial) = &mut self.serial
         {
             for lane in active(mask) {
-                serial.release(current.block, at.of(lane) / WORD);
+                let location = at.of(lane) / WORD;
+                serial.release(current.block, location);
+                if matches!(current.semantics, AccessSemantics::OrderedStore { .. }) {
+                    serial.release_reads(current.block, location);
+                }
             }
         }
     }
@@ -288,7 +292,11 @@ impl Checker {
             }
             if current.semantics.can_acquire() {
                 for lane in active(lanes.mask) {
-                    serial.acquire(current.block, lanes.at.of(lane) / WORD);
+                    let location = lanes.at.of(lane) / WORD;
+                    serial.acquire(current.block, location);
+                    if current.semantics.polls() {
+                        serial.acquire_reads(current.block, location);
+                    }
                 }
             }
         }

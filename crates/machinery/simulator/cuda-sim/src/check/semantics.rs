@@ -8,12 +8,16 @@ pub enum AccessSemantics {
     Load(LoadedValue),
     Store,
     /// A volatile or otherwise ordered load. `polls` is true in a loop that may wait for another thread's
-    /// store.
+    /// store, `names_order` for `ld.relaxed` and `ld.acquire`.
     OrderedLoad {
         polls: bool,
+        names_order: bool,
     },
-    /// A volatile or otherwise ordered store, or an atomic exchange whose old value is unused.
-    OrderedStore,
+    /// A volatile or otherwise ordered store, or an atomic exchange whose old value is unused. `names_order` as in
+    /// [`AccessSemantics::OrderedLoad`].
+    OrderedStore {
+        names_order: bool,
+    },
     /// Any other atomic. `polls` as in [`AccessSemantics::OrderedLoad`].
     Atomic {
         polls: bool,
@@ -38,14 +42,19 @@ impl AccessSemantics {
     pub fn of(access: Access) -> AccessSemantics {
         match (access.ordered, access.kind) {
             (Some(ordered), kind) if kind.is_atomic() && ordered.only_stores => {
-                AccessSemantics::OrderedStore
+                AccessSemantics::OrderedStore {
+                    names_order: ordered.names_order,
+                }
             }
             (Some(ordered), kind) if kind.is_atomic() => AccessSemantics::Atomic {
                 polls: ordered.polls,
             },
-            (Some(_), AccessKind::Store) => AccessSemantics::OrderedStore,
+            (Some(ordered), AccessKind::Store) => AccessSemantics::OrderedStore {
+                names_order: ordered.names_order,
+            },
             (Some(ordered), _) => AccessSemantics::OrderedLoad {
                 polls: ordered.polls,
+                names_order: ordered.names_order,
             },
             (
                 None,
@@ -63,7 +72,9 @@ impl AccessSemantics {
     pub fn writes(self) -> bool {
         matches!(
             self,
-            AccessSemantics::Store | AccessSemantics::OrderedStore | AccessSemantics::Atomic { .. }
+            AccessSemantics::Store
+                | AccessSemantics::OrderedStore { .. }
+                | AccessSemantics::Atomic { .. }
         )
     }
 
@@ -79,7 +90,7 @@ impl AccessSemantics {
     pub fn can_release(self) -> bool {
         matches!(
             self,
-            AccessSemantics::OrderedStore | AccessSemantics::Atomic { .. }
+            AccessSemantics::OrderedStore { .. } | AccessSemantics::Atomic { .. }
         )
     }
 
@@ -87,13 +98,35 @@ impl AccessSemantics {
     pub fn polls(self) -> bool {
         matches!(
             self,
-            AccessSemantics::OrderedLoad { polls: true } | AccessSemantics::Atomic { polls: true }
+            AccessSemantics::OrderedLoad { polls: true, .. }
+                | AccessSemantics::Atomic { polls: true }
         )
     }
 
     /// Returns true for an atomic and for a volatile or otherwise ordered access.
     pub fn is_ordered(self) -> bool {
         !matches!(self, AccessSemantics::Load(_) | AccessSemantics::Store)
+    }
+
+    /// Returns true if both accesses are atomic in C++'s sense, in which they never race: loads and stores that name a
+    /// memory order, and atomics. A program that uses volatile accesses instead relies on more than is guaranteed.
+    pub fn are_atomic(self, other: AccessSemantics) -> bool {
+        let names_order = |semantics| {
+            matches!(
+                semantics,
+                AccessSemantics::OrderedLoad {
+                    names_order: true,
+                    ..
+                } | AccessSemantics::OrderedStore { names_order: true }
+            )
+        };
+        let is_atomic = |semantics| matches!(semantics, AccessSemantics::Atomic { .. });
+        match (names_order(self), names_order(other)) {
+            (true, true) => true,
+            (true, false) => is_atomic(other),
+            (false, true) => is_atomic(self),
+            (false, false) => false,
+        }
     }
 
     /// Returns the consequence if nothing orders this access and `other`. At least one of the two must write.
@@ -112,10 +145,12 @@ impl AccessSemantics {
             (AccessSemantics::Store, _) | (_, AccessSemantics::Store) => return RaceRule::Race,
             _ => {}
         }
-        let is_store =
-            self == AccessSemantics::OrderedStore || other == AccessSemantics::OrderedStore;
-        let waits = |semantics| matches!(semantics, AccessSemantics::OrderedLoad { polls: true });
-        if is_store && !waits(self) && !waits(other) {
+        let is_store = |semantics| matches!(semantics, AccessSemantics::OrderedStore { .. });
+        let waits =
+            |semantics| matches!(semantics, AccessSemantics::OrderedLoad { polls: true, .. });
+        if self.are_atomic(other) {
+            RaceRule::NoRace
+        } else if (is_store(self) || is_store(other)) && !waits(self) && !waits(other) {
             RaceRule::RaceUnlessConstant
         } else {
             RaceRule::NoRace
@@ -131,9 +166,21 @@ mod tests {
     fn synchronization_operations_may_be_unordered() {
         let atomic = AccessSemantics::Atomic { polls: false };
         let (load, poll) = (
-            AccessSemantics::OrderedLoad { polls: false },
-            AccessSemantics::OrderedLoad { polls: true },
+            AccessSemantics::OrderedLoad {
+                polls: false,
+                names_order: false,
+            },
+            AccessSemantics::OrderedLoad {
+                polls: true,
+                names_order: false,
+            },
         );
+        let [store, relaxed_store] =
+            [false, true].map(|names_order| AccessSemantics::OrderedStore { names_order });
+        let relaxed_load = AccessSemantics::OrderedLoad {
+            polls: false,
+            names_order: true,
+        };
         let plain = |only_decides, next_atomic| {
             AccessSemantics::Load(LoadedValue {
                 only_decides,
@@ -162,25 +209,18 @@ mod tests {
                 RaceRule::Race,
             ),
             (AccessSemantics::Store, poll, RaceRule::Race),
-            (AccessSemantics::OrderedStore, result, RaceRule::Race),
+            (store, result, RaceRule::Race),
+            (relaxed_store, relaxed_load, RaceRule::NoRace),
+            (relaxed_store, relaxed_store, RaceRule::NoRace),
+            (relaxed_store, atomic, RaceRule::NoRace),
+            (relaxed_load, store, RaceRule::RaceUnlessConstant),
+            (relaxed_load, AccessSemantics::Store, RaceRule::Race),
             (atomic, atomic, RaceRule::NoRace),
             (atomic, load, RaceRule::NoRace),
-            (AccessSemantics::OrderedStore, poll, RaceRule::NoRace),
-            (
-                AccessSemantics::OrderedStore,
-                load,
-                RaceRule::RaceUnlessConstant,
-            ),
-            (
-                AccessSemantics::OrderedStore,
-                atomic,
-                RaceRule::RaceUnlessConstant,
-            ),
-            (
-                AccessSemantics::OrderedStore,
-                AccessSemantics::OrderedStore,
-                RaceRule::RaceUnlessConstant,
-            ),
+            (store, poll, RaceRule::NoRace),
+            (store, load, RaceRule::RaceUnlessConstant),
+            (store, atomic, RaceRule::RaceUnlessConstant),
+            (store, store, RaceRule::RaceUnlessConstant),
         ] {
             assert_eq!(
                 first.race_rule(second),

@@ -46,6 +46,8 @@ struct LineUse {
     /// The index of the block's clock, and the block's time.
     block: usize,
     time: u32,
+    /// The block's time in the clocks of reads.
+    read_time: u32,
     /// The position of the access in the launch.
     at: u64,
     /// The last block that polled a stored word, and thus has seen the store.
@@ -68,6 +70,9 @@ pub struct RacyPair {
 /// The vector clocks and recent accesses of the blocks so far.
 pub struct SerialBlocks {
     clocks: VectorClocks,
+    /// The order of reads. An ordered store comes after the reads before it even without a fence, because they have their
+    /// values, so that a block that waits for the store may overwrite what was read.
+    read_clocks: VectorClocks,
     line_table: LineTable,
     lines: Vec<Vec<LineUse>>,
     announcements: Announcements,
@@ -78,6 +83,7 @@ impl SerialBlocks {
     pub fn new(blocks: u64) -> SerialBlocks {
         SerialBlocks {
             clocks: VectorClocks::new(blocks),
+            read_clocks: VectorClocks::new(blocks),
             line_table: LineTable::new(MAX_LINES),
             lines: Vec::new(),
             announcements: Announcements::new(blocks),
@@ -104,6 +110,19 @@ impl SerialBlocks {
         self.announcements.release(block, location);
     }
 
+    /// Acquires the reads that other blocks released at a location. Called before a read that polls.
+    pub fn acquire_reads(&mut self, block: u64, location: u64) {
+        let block = self.clocks.index(block);
+        self.read_clocks.acquire(block, location);
+    }
+
+    /// Releases at a location a block's reads so far. Called after an ordered store.
+    pub fn release_reads(&mut self, block: u64, location: u64) {
+        let block = self.clocks.index(block);
+        self.read_clocks.fence(block);
+        self.read_clocks.release(block, location);
+    }
+
     /// Records an access of `bytes` bytes at `address`, all in one line. Returns an earlier access that races
     /// with it, if there is one.
     pub fn record(&mut self, by: SerialAccess, address: u64, bytes: u64) -> Option<RacyPair> {
@@ -116,10 +135,12 @@ impl SerialBlocks {
         let block = self.clocks.index(by.block);
         let announcements = &mut self.announcements;
         announcements.now += 1;
-        let race = find_race(&self.clocks, announcements, line, by, block, bytes);
+        let clocks = [&self.clocks, &self.read_clocks];
+        let race = find_race(clocks, announcements, line, by, block, bytes);
         if by.semantics.polls() {
-            let ordered_stores =
-                |entry: &&mut LineUse| entry.by.semantics == AccessSemantics::OrderedStore;
+            let ordered_stores = |entry: &&mut LineUse| {
+                matches!(entry.by.semantics, AccessSemantics::OrderedStore { .. })
+            };
             let ordered_stores = line.iter_mut().filter(ordered_stores);
             for entry in ordered_stores.filter(|entry| entry.bytes & bytes != 0) {
                 entry.seen_by = Some(block);
@@ -130,6 +151,7 @@ impl SerialBlocks {
             by,
             block,
             time: self.clocks.time(block),
+            read_time: self.read_clocks.time(block),
             at: self.announcements.now,
             seen_by: None,
         };
@@ -140,7 +162,7 @@ impl SerialBlocks {
 
 /// Returns the first access to a line that races with an access to `bytes` by `block`.
 fn find_race(
-    clocks: &VectorClocks,
+    [clocks, read_clocks]: [&VectorClocks; 2],
     announcements: &Announcements,
     line: &[LineUse],
     by: SerialAccess,
@@ -151,6 +173,10 @@ fn find_race(
         let both = entry.bytes & bytes;
         let writes = entry.by.semantics.writes() || by.semantics.writes();
         if both == 0 || !writes || clocks.happens_before(entry.block, entry.time, block) {
+            return None;
+        }
+        let is_read = !entry.by.semantics.writes();
+        if is_read && read_clocks.happens_before(entry.block, entry.read_time, block) {
             return None;
         }
         let rule = by.semantics.race_rule(entry.by.semantics);
@@ -189,7 +215,10 @@ fn push_use(line: &mut Vec<LineUse>, current: LineUse) {
             && entry.seen_by.is_none()
     });
     match same_access {
-        Some(same_access) => same_access.bytes |= current.bytes,
+        Some(same_access) => {
+            same_access.bytes |= current.bytes;
+            same_access.read_time = current.read_time;
+        }
         None => {
             if line.len() == MAX_USES_PER_LINE {
                 line.remove(0);

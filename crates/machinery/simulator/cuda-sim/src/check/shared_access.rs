@@ -208,7 +208,7 @@ impl Checker {
     pub fn record_stores(&mut self, current: WarpAccess, lanes: Lanes, stored: &impl StoredValues) {
         if matches!(
             current.semantics,
-            AccessSemantics::OrderedStore | AccessSemantics::Store
+            AccessSemantics::OrderedStore { .. } | AccessSemantics::Store
         ) {
             let value = || {
                 let is_uniform = stored.is_uniform(lanes.mask);
@@ -394,7 +394,8 @@ fn race_rule(events: &CheckEvents, current: WarpAccess, other: Accessor) -> Race
         (current.access, current.semantics),
     ];
     // The threads of a warp do not run in lockstep: volatile accesses do not replace `__syncwarp`.
-    let has_atomic = both.iter().any(|(access, _)| access.kind.is_atomic());
+    let has_atomic = both.iter().any(|(access, _)| access.kind.is_atomic())
+        || current.semantics.are_atomic(other_semantics);
     let all_ordered = both.iter().all(|(_, semantics)| semantics.is_ordered());
     if other.warp() == current.warp && all_ordered {
         return match has_atomic {

@@ -61,6 +61,11 @@ pub struct Ordered {
     pub only_stores: bool,
     /// True for a volatile access or one of system scope, which the host may observe.
     pub is_system: bool,
+    /// True if the instruction names a memory order, as those of `cuda::atomic` do: `ld.relaxed`, `atom.acq_rel`.
+    pub names_order: bool,
+    /// True for a weak access that names the level-2 cache, in which all threads see one value: `ld.cg`, `st.wt`. Code
+    /// from before `ld.relaxed` polls with it.
+    pub at_l2: bool,
 }
 
 /// The use of the value that a weak load reads, by which the sanitizer tells intended races from bugs.

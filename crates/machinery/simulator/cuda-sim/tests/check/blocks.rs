@@ -314,6 +314,107 @@ fn volatile_accesses_are_not_atomic() {
 }
 
 #[test]
+fn accesses_that_name_an_order_are_atomic() {
+    // A thread stores its number, and all others of the grid, or of the block, read it or the one before.
+    let exchange = |load: &str, store: &str| {
+        format!(
+            "mov.u32 %r7, %ctaid.x;
+        mad.lo.u32 %r7, %r7, 32, %t;
+        setp.eq.u32 %p1, %r7, 40;
+        @%p1 bra store;
+        {load}.global.u32 %r2, [%out];
+        bra done;
+    store:
+        {store}.global.u32 [%out], %r7;
+    done:"
+        )
+    };
+    for (load, store) in [
+        ("ld.relaxed.gpu", "st.relaxed.gpu"),
+        ("ld.acquire.gpu", "st.release.gpu"),
+    ] {
+        let body = exchange(load, store);
+        assert_eq!(lines_in_grid(&body, 10), [], "{body}");
+        check_kernel(&body, 96).none();
+    }
+    for (load, store) in [("ld.relaxed.gpu", "st"), ("ld", "st.relaxed.gpu")] {
+        let body = exchange(load, store);
+        assert!(!lines_in_grid(&body, 10).is_empty(), "{body}");
+        let (findings, ptx) = check_kernel(&body, 96);
+        assert!(!findings.is_empty(), "{ptx}");
+    }
+    // The threads of a warp do not run in lockstep.
+    let (findings, ptx) = check_kernel(&exchange("ld.volatile", "st.volatile"), 64);
+    assert!(!findings.is_empty(), "{ptx}");
+    assert!(findings.iter().all(|finding| finding.severity == Warning));
+}
+
+#[test]
+fn polling_at_the_level_2_cache_waits() {
+    // Decoupled look-back, as in older versions of CUB: a block waits for its predecessor's sum and flag, in one word.
+    let look_back = |load: &str, store: &str| {
+        first_thread(&format!(
+            ".reg .b64 %word;
+        mov.u32 %r7, %ctaid.x;
+        mov.u32 %r5, 1;
+        setp.eq.u32 %p1, %r7, 0;
+        @%p1 bra store;
+        mul.wide.u32 %word, %r7, 8;
+        add.u64 %word, %word, %out;
+    wait:
+        membar.cta;
+        {load}.v2.u32 {{%r4, %r2}}, [%word+-8];
+        setp.ne.u32 %p1, %r4, 1;
+        @%p1 bra wait;
+        add.u32 %r5, %r2, 2;
+    store:
+        mul.wide.u32 %word, %r7, 8;
+        add.u64 %word, %word, %out;
+        mov.u32 %r4, 1;
+        {store}.v2.u32 [%word], {{%r4, %r5}};"
+        ))
+    };
+    for (load, store) in [
+        ("ld.global.cg", "st.global.cg"),
+        ("ld.global.cv", "st.global.wt"),
+        ("ld.volatile.global", "st.volatile.global"),
+    ] {
+        let body = look_back(load, store);
+        assert_eq!(lines_in_grid(&body, 10), [], "{body}");
+    }
+    let body = look_back("ld.global.cg", "st.global");
+    assert!(!lines_in_grid(&body, 10).is_empty(), "{body}");
+}
+
+#[test]
+fn a_write_after_a_handshake_follows_the_reads_before_it() {
+    // In place: a block reads its word and passes on, without a fence, that it has; the next block then overwrites the
+    // first block's word.
+    let pass_on = |read_before: bool, fence: &str| {
+        let read = "ld.global.u32 %r2, [%at];";
+        let (before, after) = if read_before { (read, "") } else { ("", read) };
+        first_thread(&format!(
+            "mov.u32 %r7, %ctaid.x;
+        setp.ne.u32 %p1, %r7, 0;
+        @%p1 bra wait;
+        {before}
+        {fence}
+        st.volatile.global.u32 [%out+384], 1;
+        {after}
+        bra done;
+    wait:
+        ld.volatile.global.u32 %r4, [%out+384];
+        setp.ne.u32 %p1, %r4, 1;
+        @%p1 bra wait;
+        st.global.u32 [%out], %r7;"
+        ))
+    };
+    assert_eq!(lines_in_grid(&pass_on(true, ""), 2), []);
+    assert_eq!(lines_in_grid(&pass_on(true, "membar.gl;"), 2), []);
+    assert!(!lines_in_grid(&pass_on(false, ""), 2).is_empty());
+}
+
+#[test]
 fn loop_over_volatile_memory_is_not_a_spin_loop() {
     // The last block sums the words that all blocks have stored, at words 0, 1, 2.
     let body = |fence: &str| {

@@ -144,7 +144,7 @@ impl Merger<'_> {
                 let is_mergeable = is_word_sized
                     && access.bytes < max_bytes
                     && !inst.predicated
-                    && access.ordered.is_none();
+                    && access.ordered.is_none_or(|ordered| ordered.at_l2);
                 let base = inst.operands[access.address];
                 let mut candidates = if is_mergeable {
                     self.take_pending(class, base)

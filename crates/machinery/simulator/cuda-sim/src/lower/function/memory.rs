@@ -124,18 +124,21 @@ impl AccessForm {
     }
 }
 
-/// Returns the ordering properties of a load or store; `None` for a weak one.
+/// Returns the ordering properties of a load or store; `None` for a weak one, unless it names the level-2 cache.
 fn ordering(instruction: &Instruction) -> Option<Ordered> {
-    let ordered = |name: &&str| {
-        matches!(
-            *name,
-            "volatile" | "relaxed" | "acquire" | "release" | "mmio"
-        )
+    let names = |names: &[&str]| {
+        instruction
+            .modifiers
+            .iter()
+            .any(|name| names.contains(name))
     };
-    let has = instruction.modifiers.iter().any(ordered);
-    has.then(|| Ordered {
+    let is_strong = names(&["volatile", "relaxed", "acquire", "release", "mmio"]);
+    let at_l2 = !is_strong && names(&["cg", "cv", "wt"]);
+    (is_strong || at_l2).then(|| Ordered {
         releases: is_release(instruction),
         is_system: is_system(instruction),
+        names_order: names_order(instruction),
+        at_l2,
         ..Ordered::default()
     })
 }
@@ -144,6 +147,12 @@ fn ordering(instruction: &Instruction) -> Option<Ordered> {
 fn is_system(instruction: &Instruction) -> bool {
     let is_system = |name: &&str| matches!(*name, "volatile" | "mmio" | "sys");
     instruction.modifiers.iter().any(is_system)
+}
+
+/// Returns true if the instruction names a memory order.
+fn names_order(instruction: &Instruction) -> bool {
+    let is_order = |name: &&str| matches!(*name, "relaxed" | "acquire" | "release" | "acq_rel");
+    instruction.modifiers.iter().any(is_order)
 }
 
 /// Returns true for a release operation.
@@ -406,9 +415,9 @@ impl<'a> FunctionLowering<'_, 'a> {
     ) -> Result<(Handlers, Class), LoadError> {
         use state_space::{ArgumentSpace, GenericSpace, GlobalSpace, LocalSpace, SharedSpace};
         let (cpu, ty, count) = (self.module.cpu, form.ty, form.count);
-        let is_ordered = form.ordered.is_some();
-        self.effects.volatile |=
-            is_ordered && matches!(form.space, AccessSpace::Global | AccessSpace::Generic);
+        let is_ordered = form.ordered.is_some_and(|ordered| !ordered.at_l2);
+        self.effects.volatile |= form.ordered.is_some()
+            && matches!(form.space, AccessSpace::Global | AccessSpace::Generic);
         Ok(match form.space {
             AccessSpace::Generic if is_ordered => {
                 (T::ordered::<GenericSpace>(ty, count), Class::Global)
@@ -686,6 +695,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             ordered: Some(Ordered {
                 releases: is_release(instruction),
                 is_system: is_system(instruction),
+                names_order: names_order(instruction),
                 ..Ordered::default()
             }),
         };
