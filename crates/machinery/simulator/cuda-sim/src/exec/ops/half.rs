@@ -393,8 +393,8 @@ mod plain {
         // The next float towards zero if the error points there, then odd.
         let opposed = u32::from((error < 0.0) != (sum < 0.0));
         let odd = sum.to_bits().wrapping_sub(opposed) | 1;
-        let is_exact = !(error.abs() > 0.0);
-        to_f16(if is_exact { sum } else { f32::from_bits(odd) })
+        let is_inexact = error.abs() > 0.0;
+        to_f16(if is_inexact { f32::from_bits(odd) } else { sum })
     }
 
     /// Computes `a × b + c` as [`fused_f16`] does, in double precision.
