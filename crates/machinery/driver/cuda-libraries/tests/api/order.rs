@@ -15,14 +15,15 @@ fn calls_follow_earlier_work_and_are_captured() {
     let mut stream = null_mut();
     // SAFETY: the pointers are valid.
     unsafe {
-        assert_eq!(cudaStreamCreate(&mut stream), 0);
+        // Other tests use the default stream, and allocate memory during the capture.
+        assert_eq!(cudaStreamCreateWithFlags(&mut stream, 1), 0);
         assert_eq!(cublasSetStream_v2(handle.0, stream), 0);
         assert_eq!(cudaMemsetAsync(x.address.cast(), 0x40, 256, stream), 0);
         assert_eq!(cublasSscal_v2(handle.0, 64, &two, x.address, 1), 0);
         assert_eq!(x.read(), [2.0 * f32::from_bits(0x4040_4040); 64]);
 
         let (mut graph, mut executable) = (null_mut(), null_mut());
-        assert_eq!(cudaStreamBeginCapture(stream, 0), 0);
+        assert_eq!(cudaStreamBeginCapture(stream, 2), 0);
         assert_eq!(cublasSscal_v2(handle.0, 32, &two, x.address, 2), 0);
         assert_eq!(cudaStreamEndCapture(stream, &mut graph), 0);
         assert_eq!(
