@@ -264,6 +264,8 @@ pub fn cccl_dirs(dir: &Path) -> Result<Vec<PathBuf>> {
     let inner = ["cccl", "include/cccl", "include"].map(|inner| dir.join(inner));
     let mut candidates = iter::once(dir.to_owned()).chain(inner);
     match candidates.find(has_headers) {
+        // clang searches this directory anyway, after that of the C++ library, which relies on the order.
+        Some(dir) if dir == Path::new("/usr/include") => Ok(Vec::new()),
         Some(dir) => Ok(vec![dir]),
         None => bail!(
             "--cccl {}: no CCCL in this directory, which contains neither thrust/version.h nor libcudacxx/include. \
