@@ -144,7 +144,7 @@ impl AllocationShadow {
         let mut racy = Vec::new();
         for number in 0..self.count {
             let [reads, writes] = &self.line(number).users;
-            if writes.sites() == 0 {
+            if writes.sites() == 0 || writes.are_sole_users(reads) {
                 continue;
             }
             let user = |users: &Users, word: u32, write| {
@@ -298,18 +298,22 @@ impl WordValues {
             if mask == 0 {
                 continue;
             }
-            let new = (0..WORDS_PER_CELL as u32).fold(0, |hashes, nth| {
-                if mask >> nth & 1 == 0 {
-                    return hashes;
-                }
+            let hash = |nth: u32| {
                 // Multiplication spreads the differences of small integers.
                 let hash = value(u64::from(first + nth)).wrapping_mul(0x9e37_79b9) >> 16 | 1;
-                hashes | u64::from(hash) << (16 * nth)
-            });
+                u64::from(hash) << (16 * nth)
+            };
+            let new = match mask {
+                0xf => hash(0) | hash(1) | hash(2) | hash(3),
+                _ => active(mask).fold(0, |hashes, nth| hashes | hash(nth as u32)),
+            };
             let mut old = cell.load(Ordering::Relaxed);
             if new & !nonzero_parts(old) != 0 {
                 // Of two first values at the same time, the second thread sees the first one's or both are in the cell.
                 old = cell.fetch_or(new & !nonzero_parts(old), Ordering::Relaxed);
+            }
+            if old == 0 || old == new {
+                continue;
             }
             let differ = nonzero_parts((old ^ new) & nonzero_parts(old) & nonzero_parts(new));
             for nth in (0..WORDS_PER_CELL as u32).filter(|nth| differ >> (16 * nth) & 1 == 1) {
@@ -342,6 +346,13 @@ impl Users {
             () if has(&self.others) => other().map_or(WordUsers::Several, WordUsers::One),
             () => WordUsers::Unused,
         }
+    }
+
+    /// Returns true if one block made all of these accesses and the others.
+    fn are_sole_users(&self, others: &Users) -> bool {
+        let block = self.lowest.get();
+        let is_only = |users: &Users| [users.lowest.get(), users.highest.get()] == [block; 2];
+        is_only(self) && (others.highest.get() == 0 || is_only(others))
     }
 
     /// Returns the lowest block that accessed a word of the line, or 0 for none.

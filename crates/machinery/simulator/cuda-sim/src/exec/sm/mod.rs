@@ -346,7 +346,7 @@ impl Sm {
 
     /// Stops the launch with the fault `kind` of `lane` at `inst`.
     #[cold]
-    pub fn fail(&mut self, inst: &Inst, lane: usize, kind: FaultKind) -> Next {
+    pub fn fail(&mut self, inst: &Inst, lane: usize, kind: impl Into<FaultKind>) -> Next {
         let address = self.address_of(inst);
         let warp = self.block.warp();
         let thread = self
@@ -362,7 +362,7 @@ impl Sm {
             source: listing.nearest_source_of(address),
             array: Some(listing.check_events.array(address)),
         };
-        self.fault = Some(Fault::new(kind, Some(Box::new(location))));
+        self.fault = Some(Fault::new(kind.into(), Some(Box::new(location))));
         std::ptr::null()
     }
 }

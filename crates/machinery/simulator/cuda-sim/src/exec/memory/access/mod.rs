@@ -10,7 +10,7 @@ mod warp;
 pub use gang::pattern_key;
 
 use super::state_space::SpaceAccess;
-use crate::check::FaultKind;
+use crate::check::{AddressedMemory, FaultKind};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Lane, WarpView, same};
 use crate::exec::sm::{Handler, Handlers, Inst, Next, Sm};
@@ -125,6 +125,43 @@ pub fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Lan
     }
 }
 
+/// A fault of an access. Unlike a [`FaultKind`], it owns nothing, so that valid accesses need not drop it.
+#[derive(Debug, Clone, Copy)]
+pub enum InvalidAccess {
+    Misaligned {
+        address: u64,
+        bytes: u32,
+    },
+    Illegal {
+        address: u64,
+        bytes: u32,
+        write: bool,
+        memory: AddressedMemory,
+    },
+}
+
+impl From<InvalidAccess> for FaultKind {
+    #[cold]
+    fn from(access: InvalidAccess) -> FaultKind {
+        match access {
+            InvalidAccess::Misaligned { address, bytes } => {
+                FaultKind::MisalignedAddress { address, bytes }
+            }
+            InvalidAccess::Illegal {
+                address,
+                bytes,
+                write,
+                memory,
+            } => FaultKind::IllegalAddress {
+                address,
+                bytes,
+                write,
+                memory,
+            },
+        }
+    }
+}
+
 /// Returns the host address of one lane's access of `bytes` bytes, aligned to `unit`, or the fault it causes.
 #[inline(always)]
 pub fn translate<S: SpaceAccess>(
@@ -134,18 +171,19 @@ pub fn translate<S: SpaceAccess>(
     bytes: u64,
     unit: u64,
     write: bool,
-) -> Result<*mut u8, FaultKind> {
+) -> Result<*mut u8, InvalidAccess> {
+    let bytes_of_unit = unit as u32;
     if address & (unit - 1) != 0 {
-        return Err(FaultKind::MisalignedAddress {
+        return Err(InvalidAccess::Misaligned {
             address,
-            bytes: unit as u32,
+            bytes: bytes_of_unit,
         });
     }
     let host = S::host(sm, lane, address, bytes);
     if host.is_null() || write && !S::writable(sm, address) {
-        return Err(FaultKind::IllegalAddress {
+        return Err(InvalidAccess::Illegal {
             address,
-            bytes: unit as u32,
+            bytes: bytes_of_unit,
             write,
             memory: S::MEMORY,
         });
@@ -156,8 +194,8 @@ pub fn translate<S: SpaceAccess>(
 
 /// Records the fault of `lane` and returns false, so that the access stops.
 #[cold]
-pub fn record_fault(sm: &mut Sm, inst: &Inst, lane: usize, kind: FaultKind) -> bool {
-    sm.fail(inst, lane, kind);
+pub fn record_fault(sm: &mut Sm, inst: &Inst, lane: usize, access: InvalidAccess) -> bool {
+    sm.fail(inst, lane, access);
     false
 }
 
@@ -169,7 +207,8 @@ pub fn translate_atomic<S: SpaceAccess>(
     address: u64,
     bytes: u64,
 ) -> Result<*mut u8, Next> {
-    translate::<S>(sm, lane, address, bytes, bytes, true).map_err(|kind| sm.fail(inst, lane, kind))
+    translate::<S>(sm, lane, address, bytes, bytes, true)
+        .map_err(|access| sm.fail(inst, lane, access))
 }
 
 /// Defines `$name(cpu)`, which returns the handlers of an access. `$run` executes one warp on a CPU with wide
