@@ -21,7 +21,7 @@ __attribute__((const)) WARPBOOK_DEVICE_FN unsigned int __isGridConstant(const vo
 // copied as bytes.
 template <class T> constexpr bool warpbook_is_plain = __is_trivially_copyable(T);
 template <class T> constexpr bool warpbook_is_plain<const T> = warpbook_is_plain<T>;
-#define WARPBOOK_PLAIN(T) template <> constexpr bool warpbook_is_plain<T> = true;
+#define WARPBOOK_PLAIN(T) template <> inline constexpr bool warpbook_is_plain<T> = true;
 WARPBOOK_PLAIN(int4) WARPBOOK_PLAIN(uint4) WARPBOOK_PLAIN(long4) WARPBOOK_PLAIN(ulong4)
 WARPBOOK_PLAIN(long2) WARPBOOK_PLAIN(ulong2) WARPBOOK_PLAIN(longlong2) WARPBOOK_PLAIN(ulonglong2)
 WARPBOOK_PLAIN(longlong4) WARPBOOK_PLAIN(ulonglong4) WARPBOOK_PLAIN(float4) WARPBOOK_PLAIN(double2)

@@ -7,8 +7,6 @@
 
 use std::ops::Range;
 
-use super::dialect::literal_len;
-
 /// A launch in a source text.
 pub struct DeviceLaunch<'a> {
     /// The range of the text from the kernel's name to the end of the configuration.
@@ -234,6 +232,18 @@ fn enclosed_len(text: &str, open: &str, close: &str) -> Option<usize> {
         };
     }
     None
+}
+
+/// Returns the length of a string or character literal, including its quotes.
+pub fn literal_len(bytes: &[u8], quote: u8) -> usize {
+    let mut end = 1;
+    while let Some(&byte) = bytes.get(end) {
+        end += if byte == b'\\' { 2 } else { 1 };
+        if byte == quote || byte == b'\n' {
+            break;
+        }
+    }
+    end.min(bytes.len())
 }
 
 #[cfg(test)]

@@ -436,18 +436,6 @@ fn bracket_len(bytes: &[u8], bracket: u8) -> usize {
     end
 }
 
-/// Returns the length of a string or character literal, including its quotes.
-pub fn literal_len(bytes: &[u8], quote: u8) -> usize {
-    let mut end = 1;
-    while let Some(&byte) = bytes.get(end) {
-        end += if byte == b'\\' { 2 } else { 1 };
-        if byte == quote || byte == b'\n' {
-            break;
-        }
-    }
-    end.min(bytes.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
