@@ -8,9 +8,9 @@
 
 typedef cublasStatus_t cublasStatus;
 
-// The handle of this file's calls, and the status of the last one.
-static cublasHandle_t warpbook_cublas_handle;
-static cublasStatus_t warpbook_cublas_status;
+// The handle of the program's calls, and the status of the last one. Weak, because each file of a program defines them.
+__attribute__((weak)) cublasHandle_t warpbook_cublas_handle;
+__attribute__((weak)) cublasStatus_t warpbook_cublas_status;
 
 static inline cublasStatus_t cublasInit(void) {
     return warpbook_cublas_handle ? CUBLAS_STATUS_SUCCESS : cublasCreate_v2(&warpbook_cublas_handle);

@@ -70,7 +70,6 @@ pub fn main(args: &[OsString]) -> ! {
     }
     let writer: &'static EventWriter = WRITER.get_or_init(|| writer);
     exit::at_exit(|| {
-        status_line::clear();
         let Some(writer) = WRITER.get() else { return };
         #[cfg(unix)]
         if let Some(event) = nvtx::event() {

@@ -1,61 +1,42 @@
-//! The status line of a program that takes more than five seconds on the simulator: the running kernel, its completed
-//! blocks and the estimated time left, or that no kernel is running. It is shown only if standard error is a terminal.
+//! Status lines of a program that takes more than five seconds on the simulator: the running kernel, its completed blocks
+//! and the estimated time left, or that no kernel is running. They are printed only if standard error is a terminal, at
+//! growing intervals. A line that is redrawn would erase what the program prints.
 
 use std::io::{self, IsTerminal as _};
-use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use common::error::note;
 use cuda_driver::Progress;
-use indicatif::{ProgressBar, ProgressStyle};
+use cuda_driver::names::short;
 
-/// The run time before the line is shown.
-const DELAY: Duration = Duration::from_secs(5);
+/// The run time at which the first line is printed. The next line follows after the same time again, and so on.
+const FIRST: Duration = Duration::from_secs(5);
 
-const UPDATE_INTERVAL: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The duration of a launch from which on its blocks are shown. Programs with many shorter launches are better described
 /// by the number of launches.
 const MIN_LAUNCH: Duration = Duration::from_secs(1);
 
-/// The line, from its first display until the program exits.
-static LINE: Mutex<Option<ProgressBar>> = Mutex::new(None);
-
-/// Shows the line after the delay, from a thread of its own.
+/// Prints the lines from a thread of its own.
 pub fn start() {
     if !io::stderr().is_terminal() {
         return;
     }
-    let mut status = Status::new(Instant::now());
-    // Without a thread there is no line, which is no error.
-    let _ = thread::Builder::new().spawn(move || {
-        thread::sleep(DELAY);
-        let line = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{msg}") {
-            line.set_style(style);
-        }
-        replace_line(Some(line));
+    // Without a thread there are no lines, which is no error.
+    let _ = thread::Builder::new().spawn(|| {
+        let start = Instant::now();
+        let (mut status, mut next) = (Status::new(start), FIRST);
         loop {
+            thread::sleep(POLL_INTERVAL);
             let text = status.text(cuda_driver::progress(), Instant::now());
-            match &*LINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-                Some(line) => line.set_message(text),
-                None => return,
+            if start.elapsed() >= next {
+                note(format_args!("warpbook: {text}"));
+                next *= 2;
             }
-            thread::sleep(UPDATE_INTERVAL);
         }
     });
-}
-
-/// Removes the line.
-pub fn clear() {
-    if let Some(line) = replace_line(None) {
-        line.finish_and_clear();
-    }
-}
-
-fn replace_line(line: Option<ProgressBar>) -> Option<ProgressBar> {
-    let mut current = LINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    std::mem::replace(&mut *current, line)
 }
 
 /// What the program does, from its progress at several times.
@@ -83,7 +64,7 @@ impl Status {
         };
         self.last_kernel = now;
         let (number, done, blocks) = (progress.launch, progress.blocks_done, progress.blocks);
-        let kernel = progress.kernel;
+        let kernel = short(&progress.kernel);
         let (since, first) = match self.launch {
             Some((known, since, first)) if known == number => (since, first),
             _ => {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use serde_json::json;
 
-use super::device_launch::{DeviceLaunch, declare_selector};
+use super::device_launch::{DeviceLaunch, declare_selector, literal_len};
 
 /// The repairs of one source file and the headers that it includes.
 #[derive(Default)]

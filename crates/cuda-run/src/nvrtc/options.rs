@@ -78,7 +78,7 @@ const OPTIONS: &[(&str, Meaning)] = &[
     ),
     (
         "maxrregcount prec-sqrt prec-div ptxas-options Xptxas optimization-info opt-info diag-error diag-suppress \
-         diag-warn time split-compile fdevice-time-trace ofast-compile Ofc jump-table-density jtd",
+         diag-warn time split-compile fdevice-time-trace Ofast-compile Ofc jump-table-density jtd",
         Meaning::IgnoredValue,
     ),
     (

@@ -206,7 +206,7 @@ pub fn interrupted_kernel() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The line that a terminal shows after five seconds.
+/// The first line that a terminal shows, after five seconds.
 #[cfg(unix)]
 pub fn status_line() -> Result<(), Failed> {
     let workspace = Workspace::new();

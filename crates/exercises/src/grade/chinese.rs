@@ -361,7 +361,7 @@ chinese! {
         NodeCopy(bytes) => "图中一次 {bytes}的复制";
         Fill(bytes) => "一次 {bytes}的 memset ";
         NodeFill(bytes) => "图中一次 {bytes}的 memset ";
-        Library(function) => "`{function}` ";
+        Library(function) => "库函数 `{function}` ";
         NodeLibrary(function) => "图中的 `{function}` ";
         Allocation => "调用 `cudaMallocAsync` ";
         AsyncFree => "调用 `cudaFreeAsync` ";

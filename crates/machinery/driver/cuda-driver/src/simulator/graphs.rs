@@ -46,6 +46,9 @@ struct Object {
     destructor: HostFunction,
 }
 
+/// The maximum number of graphs of a SWITCH node.
+const MAX_CASES: u32 = 1 << 16;
+
 impl Graphs {
     pub const fn new() -> Self {
         Self {
@@ -202,7 +205,7 @@ impl Graphs {
         let sizes = match kind {
             ConditionalKind::If => 1..=2,
             ConditionalKind::While => 1..=1,
-            ConditionalKind::Switch => 1..=u32::MAX,
+            ConditionalKind::Switch => 1..=MAX_CASES,
         };
         if owner.uses_handle(handle) || !sizes.contains(&size) {
             return Err(CudaError::InvalidValue);

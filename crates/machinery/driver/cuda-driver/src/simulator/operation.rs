@@ -131,6 +131,7 @@ impl StreamOp {
             | StreamOp::Kernel(_)
             | StreamOp::Memcpy(_)
             | StreamOp::Memset(_)
+            | StreamOp::Library(_)
             | StreamOp::Conditional(_) => true,
             StreamOp::Graph(body) => {
                 let mut nodes = body.nodes.values();

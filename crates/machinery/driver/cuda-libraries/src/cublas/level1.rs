@@ -91,7 +91,12 @@ pub unsafe fn amin<T: Scalar>(
 
 /// Returns the sum of real numbers, with an accumulator of double precision.
 fn sum<R: Scalar>(values: impl Iterator<Item = R>) -> R {
-    R::narrow(values.map(R::widen).sum())
+    // `sum` of no numbers would be -0.
+    R::narrow(
+        values
+            .map(R::widen)
+            .fold(R::Wide::zero(), |sum, value| sum + value),
+    )
 }
 
 /// `cublas?asum`.
@@ -146,7 +151,7 @@ pub unsafe fn nrm2<T: Scalar>(
 pub fn inner<T: Scalar>(x: &[T], y: &[T], conjugated: bool) -> T {
     let products = x.iter().zip(y);
     let products = products.map(|(x, y)| x.conj_if(conjugated).widen() * y.widen());
-    T::narrow(products.sum())
+    T::narrow(products.fold(T::Wide::zero(), |sum, product| sum + product))
 }
 
 /// Submits a dot product.

@@ -169,19 +169,28 @@ impl Plan {
             return Err(INVALID_VALUE);
         }
         let rank = rank as usize;
-        let read = |numbers: *const N| {
+        // Reads the numbers from `first` on; the others are 1.
+        let read = |numbers: *const N, first: usize| {
             let mut padded = [1; 3];
-            for (i, padded) in padded[3 - rank..].iter_mut().enumerate() {
+            for (i, padded) in padded[3 - rank..].iter_mut().enumerate().skip(first) {
                 // SAFETY: there are `rank` numbers, by this function's contract.
                 *padded = size_of_dimension(unsafe { numbers.add(i).read() })?;
             }
             Ok::<_, Status>(padded)
         };
+        let batch = size_of_dimension(batch)?;
+        // The distance between transforms matters only if there are several.
+        let is_single = batch == 1;
         let layout = |(embed, stride, distance): (*const N, N, N)| {
             Ok::<_, Status>(Layout {
-                embed: read(embed)?,
+                // The size of the slowest dimension does not matter, and programs pass 0.
+                embed: read(embed, 1)?,
                 stride: size_of_dimension(stride)?,
-                distance: size_of_dimension(distance)?,
+                distance: if is_single {
+                    1
+                } else {
+                    size_of_dimension(distance)?
+                },
             })
         };
         // Without one of the arrays, all layouts are contiguous.
@@ -191,8 +200,8 @@ impl Plan {
         };
         Ok(Self {
             kind,
-            sizes: read(sizes)?,
-            batch: size_of_dimension(batch)?,
+            sizes: read(sizes, 0)?,
+            batch,
             layouts,
         })
     }

@@ -213,12 +213,10 @@ fn push_use(line: &mut Vec<LineUse>, current: LineUse) {
         (entry.block, entry.by.block, entry.time) == (current.block, current.by.block, current.time)
             && (entry.by.site, entry.by.semantics) == (current.by.site, current.by.semantics)
             && entry.seen_by.is_none()
+            && (writes || entry.read_time == current.read_time)
     });
     match same_access {
-        Some(same_access) => {
-            same_access.bytes |= current.bytes;
-            same_access.read_time = current.read_time;
-        }
+        Some(same_access) => same_access.bytes |= current.bytes,
         None => {
             if line.len() == MAX_USES_PER_LINE {
                 line.remove(0);

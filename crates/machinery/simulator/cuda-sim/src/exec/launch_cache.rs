@@ -58,11 +58,18 @@ pub fn with<T>(program: &Program, f: impl FnOnce(&mut CachedState) -> T) -> Opti
     CACHE.try_with(with_entry).ok()
 }
 
+/// The maximum number of cached counters per program. Grids that nest need more than one; not every launch takes one.
+const MAX_COUNTED: usize = 4;
+
 /// Clears a launch's counters and caches them for the next launch.
 pub fn store_counted(program: &Program, mut counted: LaunchCounts) {
     if program.code.plain.len() <= MAX_INSTRUCTIONS {
         counted.clear();
-        with(program, |cached| cached.counted.push(counted));
+        with(program, |cached| {
+            if cached.counted.len() < MAX_COUNTED {
+                cached.counted.push(counted);
+            }
+        });
     }
 }
 

@@ -180,7 +180,9 @@ fn run_on_pool(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResult>
         Some(_) => None,
         None => shared_pool(),
     };
-    let Some(pool) = pool.or(shared) else {
+    // A thread of the pool that waits for launches by a kernel must run them itself: others of its threads may wait too.
+    let pool = pool.or(shared);
+    let Some(pool) = pool.filter(|pool| pool.current_thread_index().is_none()) else {
         return vec![run_blocks(grid, grid.resident, false)];
     };
     // All host threads together keep as many blocks resident as the device does.
@@ -195,7 +197,8 @@ fn run_on_pool(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResult>
 
 /// Calls [`run_blocks`] on this thread, which wakes other workers if the launch takes long.
 fn run_on_caller(grid: &Arc<Grid>) -> Vec<WorkerResult> {
-    let threads = shared_pool().map_or(1, ThreadPool::current_num_threads);
+    let pool = shared_pool().filter(|pool| pool.current_thread_index().is_none());
+    let threads = pool.map_or(1, ThreadPool::current_num_threads);
     let resident = grid.resident.div_ceil(threads);
     let (sender, receiver) = channel();
     let wake = move |grid: &Arc<Grid>| {

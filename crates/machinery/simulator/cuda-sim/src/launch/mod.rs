@@ -183,6 +183,7 @@ impl<'a> Tree<'a> {
             let (report, submission, tails) = frame.finish();
             if let Some(submission) = submission {
                 parent.add(&submission, report, tails);
+                submission.slot.release();
             }
             frame = parent;
         }
@@ -201,6 +202,7 @@ impl<'a> Tree<'a> {
             }
             operation => {
                 parent.family(submission).milliseconds += self.run_operation(operation);
+                submission.slot.release();
                 None
             }
         }
