@@ -23,11 +23,32 @@ __global__ void parent(int *data) {
     }
 }
 
+__global__ void count(int *counter) {
+    int sum = 0;
+    for (int i = 0; i < 200; i++) sum += i % 2;
+    atomicAdd(counter, sum);
+}
+
+// Many blocks wait, each for many blocks, at the same time on all threads of the host.
+__global__ void wide(int *counters) {
+    if (threadIdx.x == 0) {
+        count<<<64, 256>>>(counters + blockIdx.x);
+        cudaDeviceSynchronize();
+        counters[blockIdx.x] /= 100 * 256;
+    }
+}
+
 int main() {
     int *data;
     cudaMalloc(&data, 3 * 256 * sizeof *data);
     parent<<<3, 256>>>(data);
     int status = cudaDeviceSynchronize();
+    int counters[64], different = 0;
+    cudaMemset(data, 0, sizeof counters);
+    wide<<<64, 32>>>(data);
+    cudaMemcpy(counters, data, sizeof counters, cudaMemcpyDeviceToHost);
+    for (int counter : counters) different += counter != 64;
+    printf("different: %d\n", different);
     cudaFree(data);
     return status;
 }
