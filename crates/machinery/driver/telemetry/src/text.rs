@@ -489,7 +489,7 @@ mod tests {
         };
         assert_eq!(
             summary.library_calls(),
-            "Library calls, not simulated: cublasSdot, cublasSgemm × 1 200; estimated 2.750 ms."
+            "Library calls, not simulated: cublasSdot, cublasSgemm × 1 200; estimated 2.7500 ms."
         );
         assert!(!summary.is_idle());
         assert_eq!(Summary::default().library_calls(), "");
@@ -499,7 +499,7 @@ mod tests {
         };
         let text = many.library_calls();
         assert!(
-            text.ends_with("f28, f29, and 2 more functions; estimated 11.00 ms."),
+            text.ends_with("f28, f29, and 2 more functions; estimated 11.0000 ms."),
             "{text}"
         );
     }
