@@ -42,7 +42,7 @@ pub fn device_synchronization() -> Result<(), Failed> {
         let sum = 255 * 128 + 256 * block;
         format!("sum {sum}\nblock {block}: {sum} no error\n")
     };
-    let expected = (0..3).map(block).collect::<String>() + "different: 0\n";
+    let expected = (0..3).map(block).collect::<String>() + "different: 0, failed: 0\n";
     for args in [&[][..], &["--check"]] {
         let run =
             workspace.run(&[args, &["device_sync.cu", "-DCUDA_FORCE_CDP1_IF_SUPPORTED"]].concat());

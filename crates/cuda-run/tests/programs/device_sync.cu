@@ -38,6 +38,23 @@ __global__ void wide(int *counters) {
     }
 }
 
+__global__ void nothing() {}
+
+__device__ volatile int turn;
+
+// Three blocks make 1,024 launches each, one block after the other. No more than 2,048 may be pending at a time, so those
+// of a block must be complete when it has waited for them.
+__global__ void in_turn(int *failed) {
+    if (threadIdx.x == 0)
+        while (turn != blockIdx.x) {}
+    __syncthreads();
+    nothing<<<1, 1>>>();
+    if (cudaGetLastError() != cudaSuccess) atomicAdd(failed, 1);
+    cudaDeviceSynchronize();
+    __syncthreads();
+    if (threadIdx.x == 0) turn = blockIdx.x + 1;
+}
+
 int main() {
     int *data;
     cudaMalloc(&data, 3 * 256 * sizeof *data);
@@ -48,7 +65,11 @@ int main() {
     wide<<<64, 32>>>(data);
     cudaMemcpy(counters, data, sizeof counters, cudaMemcpyDeviceToHost);
     for (int counter : counters) different += counter != 64;
-    printf("different: %d\n", different);
+    int failed = 0;
+    cudaMemset(data, 0, sizeof *data);
+    in_turn<<<3, 1024>>>(data);
+    cudaMemcpy(&failed, data, sizeof failed, cudaMemcpyDeviceToHost);
+    printf("different: %d, failed: %d\n", different, failed);
     cudaFree(data);
     return status;
 }

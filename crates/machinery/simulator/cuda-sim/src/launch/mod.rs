@@ -320,15 +320,19 @@ impl Submitter for Nested<'_> {
         let mut family = lock(&self.awaited).remove(&block).unwrap_or_default();
         let tree = Tree::new(&self.tree.launch, self.depth + 1);
         let mut submissions = submissions.iter();
-        let result = submissions.try_for_each(|submission| match &submission.operation {
-            DeviceOperation::Launch(kernel, spec) => {
-                let child = tree.start_child(*kernel, spec, submission, tree.depth);
-                family.add(tree.run(child))
-            }
-            operation => {
-                family.milliseconds += tree.run_operation(operation);
-                Ok(())
-            }
+        let result = submissions.try_for_each(|submission| {
+            let result = match &submission.operation {
+                DeviceOperation::Launch(kernel, spec) => {
+                    let child = tree.start_child(*kernel, spec, submission, tree.depth);
+                    family.add(tree.run(child))
+                }
+                operation => {
+                    family.milliseconds += tree.run_operation(operation);
+                    Ok(())
+                }
+            };
+            submission.slot.release();
+            result
         });
         let printed = std::mem::take(&mut family.printed);
         lock(&self.awaited).insert(block, family);
