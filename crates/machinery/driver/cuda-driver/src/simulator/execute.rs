@@ -13,7 +13,7 @@ use cuda_sim::check::{AllocationAccesses, Finding, StreamAction, StreamName, cal
 use cuda_sim::driver::{
     CheckedLaunch, ContextId, CudaError, Driver, LibraryCall, Memcpy, StreamId,
 };
-use cuda_sim::exec::Fault;
+use cuda_sim::exec::{Fault, device_error};
 use cuda_sim::launch::LaunchReport;
 use cuda_sim::memory::global::{AllocationKind, AllocationRecord, CallSite};
 
@@ -739,21 +739,21 @@ fn warn_of_device_errors(report: &LaunchReport) {
     };
     for (&code, threads) in &report.descendants.unfetched_errors {
         let cause = match code {
-            9 => {
+            device_error::INVALID_CONFIGURATION => {
                 "cudaErrorInvalidConfiguration: the grid, the block or the shared memory of a launch exceeds a limit of \
                  the GPU or the kernel"
             }
-            68 => {
+            device_error::SYNC_DEPTH_EXCEEDED => {
                 "cudaErrorSyncDepthExceeded: cudaDeviceSynchronize in a grid that is nested too deep"
             }
-            69 => {
+            device_error::LAUNCH_PENDING_COUNT_EXCEEDED => {
                 "cudaErrorLaunchPendingCountExceeded: too many launches by kernels were not complete; allow more with \
                  cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, …), or launch fewer grids at once"
             }
-            98 => {
+            device_error::INVALID_DEVICE_FUNCTION => {
                 "cudaErrorInvalidDeviceFunction: a launch of a function that is not a kernel of the module"
             }
-            701 => {
+            device_error::LAUNCH_OUT_OF_RESOURCES => {
                 "cudaErrorLaunchOutOfResources: a block has more registers than an SM, or the device heap is full"
             }
             _ => {

@@ -2,6 +2,7 @@
 //! handle of another type is simply not found.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 
 use cuda_sim::driver::CudaError;
@@ -156,16 +157,16 @@ impl Graphs {
 
     /// Returns true if a graph is one of a conditional node, or a child graph at any depth of one.
     fn is_conditional(&self, graph: GraphId) -> bool {
-        let mut parent = self.nested.get(&graph);
-        while let Some(node) = parent {
-            if matches!(&self.node(*node), Ok(node) if matches!(node.op, StreamOp::Conditional(_)))
-            {
-                return true;
-            }
-            let graph = self.owners.get(node);
-            parent = graph.and_then(|graph| self.nested.get(graph));
-        }
-        false
+        let is_conditional = |node: &Node| matches!(node.op, StreamOp::Conditional(_));
+        let mut parents = self.containing(graph).map(|graph| self.nested.get(&graph));
+        parents.any(|parent| parent.is_some_and(|node| self.node(*node).is_ok_and(is_conditional)))
+    }
+
+    /// Returns a graph, the graph that contains it in a node, and so on.
+    fn containing(&self, graph: GraphId) -> impl Iterator<Item = GraphId> {
+        iter::successors(Some(graph), |graph| {
+            self.owners.get(self.nested.get(graph)?).copied()
+        })
     }
 
     /// Creates a handle for a conditional node of `graph` or of a graph in its nodes, for
@@ -190,18 +191,12 @@ impl Graphs {
         kind: ConditionalKind,
         size: u32,
     ) -> Result<StreamOp, CudaError> {
-        let mut next = Some(graph);
-        let mut owner = None;
-        while let Some(id) = next {
-            let body = self.graph(id)?;
-            if body.handles.iter().any(|known| known.number == handle) {
-                owner = Some(body);
-                break;
-            }
-            let parent = self.nested.get(&id);
-            next = parent.and_then(|node| self.owners.get(node).copied());
-        }
-        let owner = owner.ok_or(CudaError::InvalidValue)?;
+        let owns = |body: &&Body| body.handles.iter().any(|known| known.number == handle);
+        let owner = self
+            .containing(graph)
+            .flat_map(|graph| self.graph(graph))
+            .find(owns)
+            .ok_or(CudaError::InvalidValue)?;
         let sizes = match kind {
             ConditionalKind::If => 1..=2,
             ConditionalKind::While => 1..=1,

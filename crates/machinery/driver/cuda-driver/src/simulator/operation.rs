@@ -389,7 +389,10 @@ impl Body {
 
     /// Returns true if a conditional node here or in one of the graphs in its nodes uses this handle.
     pub fn uses_handle(&self, handle: u64) -> bool {
-        let uses = |node: &Node| matches!(&node.op, StreamOp::Conditional(conditional) if conditional.handle == handle);
+        let uses = |node: &Node| match &node.op {
+            StreamOp::Conditional(conditional) => conditional.handle == handle,
+            _ => false,
+        };
         self.nodes.values().any(uses) || self.children().any(|child| child.uses_handle(handle))
     }
 

@@ -227,7 +227,8 @@ const UNSUPPORTED: [(c_int, &str); 3] = [
 /// The `CUgraphNodeType` of conditional nodes.
 const CONDITIONAL: c_int = 13;
 
-/// Creates the operation of a node of any type but conditional nodes, which cannot be changed. For an allocation node, writes its address to the structure.
+/// Creates the operation of a node of any type but conditional nodes, which cannot be changed. For an allocation node,
+/// writes its address to the structure.
 pub fn read_any(params: &InOut<NodeParams>) -> Result<StreamOp, CudaError> {
     let params = params.as_ptr();
     // SAFETY: the C function requires a valid, writable structure, whose `kind` selects the field of the union.
