@@ -70,8 +70,8 @@ pub struct RacyPair {
 /// The vector clocks and recent accesses of the blocks so far.
 pub struct SerialBlocks {
     clocks: VectorClocks,
-    /// The order of reads. An ordered store comes after the reads before it even without a fence, because they have their
-    /// values, so that a block that waits for the store may overwrite what was read.
+    /// The order of reads. When a block executes an ordered store, its earlier reads have returned their values. So a
+    /// block that has waited for the store may overwrite what they read, even without a fence.
     read_clocks: VectorClocks,
     line_table: LineTable,
     lines: Vec<Vec<LineUse>>,

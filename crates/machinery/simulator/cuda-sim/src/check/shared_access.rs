@@ -394,11 +394,11 @@ fn race_rule(events: &CheckEvents, current: WarpAccess, other: Accessor) -> Race
         (current.access, current.semantics),
     ];
     // The threads of a warp do not run in lockstep: volatile accesses do not replace `__syncwarp`.
-    let has_atomic = both.iter().any(|(access, _)| access.kind.is_atomic())
+    let is_atomic = both.iter().any(|(access, _)| access.kind.is_atomic())
         || current.semantics.are_atomic(other_semantics);
     let all_ordered = both.iter().all(|(_, semantics)| semantics.is_ordered());
     if other.warp() == current.warp && all_ordered {
-        return match has_atomic {
+        return match is_atomic {
             true => RaceRule::NoRace,
             false => RaceRule::Race,
         };

@@ -40,4 +40,4 @@ pub use sm::heap::Heap;
 pub use sm::launch_spec::{
     Conditions, GraphConditions, LaunchOptions, LaunchSpec, Resources, Tracing,
 };
-pub use sm::runtime::DeviceRuntime;
+pub use sm::runtime::{DeviceRuntime, error as device_error};

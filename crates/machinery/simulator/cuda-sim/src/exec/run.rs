@@ -171,18 +171,22 @@ fn shared_pool() -> Option<&'static ThreadPool> {
         .as_ref()
 }
 
+/// Returns true if this thread does not belong to a pool. One that does, and waits for launches by a kernel, must run them
+/// itself: the other threads of the pool may wait too.
+fn is_foreign(pool: &&ThreadPool) -> bool {
+    pool.current_thread_index().is_none()
+}
+
 /// Calls [`run_blocks`] on every thread of a pool; idle threads take the next block.
 ///
 /// The caller sleeps meanwhile. It must not help out, as rayon would have it do for a pool it belongs to: the
 /// work it would pick up may wait for the very driver call it is in.
 fn run_on_pool(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResult> {
-    let shared = match pool {
-        Some(_) => None,
+    let pool = match pool {
+        Some(pool) => Some(pool),
         None => shared_pool(),
     };
-    // A thread of the pool that waits for launches by a kernel must run them itself: others of its threads may wait too.
-    let pool = pool.or(shared);
-    let Some(pool) = pool.filter(|pool| pool.current_thread_index().is_none()) else {
+    let Some(pool) = pool.filter(is_foreign) else {
         return vec![run_blocks(grid, grid.resident, false)];
     };
     // All host threads together keep as many blocks resident as the device does.
@@ -197,7 +201,7 @@ fn run_on_pool(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResult>
 
 /// Calls [`run_blocks`] on this thread, which wakes other workers if the launch takes long.
 fn run_on_caller(grid: &Arc<Grid>) -> Vec<WorkerResult> {
-    let pool = shared_pool().filter(|pool| pool.current_thread_index().is_none());
+    let pool = shared_pool().filter(is_foreign);
     let threads = pool.map_or(1, ThreadPool::current_num_threads);
     let resident = grid.resident.div_ceil(threads);
     let (sender, receiver) = channel();

@@ -144,7 +144,7 @@ impl AllocationShadow {
         let mut racy = Vec::new();
         for number in 0..self.count {
             let [reads, writes] = &self.line(number).users;
-            if writes.sites() == 0 || writes.are_sole_users(reads) {
+            if writes.sites() == 0 || writes.are_by_one_block_with(reads) {
                 continue;
             }
             let user = |users: &Users, word: u32, write| {
@@ -348,8 +348,8 @@ impl Users {
         }
     }
 
-    /// Returns true if one block made all of these accesses and the others.
-    fn are_sole_users(&self, others: &Users) -> bool {
+    /// Returns true if a single block made these accesses and all of the others.
+    fn are_by_one_block_with(&self, others: &Users) -> bool {
         let block = self.lowest.get();
         let is_only = |users: &Users| [users.lowest.get(), users.highest.get()] == [block; 2];
         is_only(self) && (others.highest.get() == 0 || is_only(others))

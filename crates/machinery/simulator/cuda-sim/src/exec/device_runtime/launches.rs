@@ -23,14 +23,25 @@ impl Sm {
         self.block.warp().index * LANES as u32 + lane as u32
     }
 
-    /// Returns a call's result of the type `cudaError_t` to a lane, and keeps an error as the last one of its thread.
+    /// Returns a call's result of the type `cudaError_t` to a lane.
     fn return_error(&mut self, inst: &Inst, lane: usize, result: Result<(), u32>) {
+        self.keep_error(lane, result);
         let code = result.err().unwrap_or(0);
-        if code != 0 {
+        self.return_value(inst, lane, &code.to_le_bytes());
+    }
+
+    /// Returns the address of a buffer to a lane: null after an error.
+    fn return_buffer(&mut self, inst: &Inst, lane: usize, buffer: Result<u64, u32>) {
+        self.keep_error(lane, buffer);
+        self.return_value(inst, lane, &buffer.unwrap_or(0).to_le_bytes());
+    }
+
+    /// Keeps the error of a call as the last one of a lane's thread.
+    fn keep_error<T>(&mut self, lane: usize, result: Result<T, u32>) {
+        if let Err(code) = result {
             let thread = self.thread_of(lane);
             self.block.last_errors.insert(thread, code);
         }
-        self.return_value(inst, lane, &code.to_le_bytes());
     }
 
     /// Returns a lane's argument `n` of the type `dim3`.
@@ -148,7 +159,7 @@ impl Sm {
 pub unsafe fn parameter_buffer(sm: &mut Sm, inst: &Inst) -> Next {
     for lane in active(sm.mask) {
         let buffer = sm.allocate_buffer(sm.argument(inst, 1, lane));
-        return_buffer(sm, inst, lane, buffer);
+        sm.return_buffer(inst, lane, buffer);
     }
     inst.next()
 }
@@ -178,18 +189,9 @@ pub unsafe fn parameter_buffer_v2(sm: &mut Sm, inst: &Inst) -> Next {
             }
             Ok(buffer)
         });
-        return_buffer(sm, inst, lane, buffer);
+        sm.return_buffer(inst, lane, buffer);
     }
     inst.next()
-}
-
-/// Returns the address of a buffer to a lane: null after an error, which is then the last one of its thread.
-fn return_buffer(sm: &mut Sm, inst: &Inst, lane: usize, buffer: Result<u64, u32>) {
-    if let Err(code) = buffer {
-        let thread = sm.thread_of(lane);
-        sm.block.last_errors.insert(thread, code);
-    }
-    sm.return_value(inst, lane, &buffer.unwrap_or(0).to_le_bytes());
 }
 
 /// Runs `cudaLaunchDevice(kernel, buffer, grid, block, dynamic shared bytes, stream)`.

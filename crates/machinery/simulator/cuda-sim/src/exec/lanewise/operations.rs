@@ -95,7 +95,7 @@ unsafe fn run_same<V: View, D: Lane, F: Fn(&Sm, &Inst, usize) -> D>(
 
 /// An operation on two or three sources and the instruction's immediate. Its code is inlined into the loop over the
 /// lanes whatever its size, unlike that of a closure, and so can be vectorized.
-pub trait LargeOperation<D>: 'static {
+pub trait InlinedOperation<D>: 'static {
     const SOURCES: usize;
 
     /// Returns one lane's result. The third source is the second one again if there are only two.
@@ -103,7 +103,7 @@ pub trait LargeOperation<D>: 'static {
 }
 
 #[inline(always)]
-unsafe fn run_large<V: View, D: Lane, F: LargeOperation<D>>(
+unsafe fn run_inlined<V: View, D: Lane, F: InlinedOperation<D>>(
     view: V,
     sm: &mut Sm,
     inst: &Inst,
@@ -122,7 +122,7 @@ unsafe fn run_large<V: View, D: Lane, F: LargeOperation<D>>(
 
 handlers!(
     /// `d = F::apply([a, b, c], imm)`
-    map_large<D> LargeOperation<D>, run_large);
+    map_inlined<D> InlinedOperation<D>, run_inlined);
 handlers!(
     /// Fills `arg0` rows with the values of `f`, called with each row's number, which are uniform over a block.
     same<D> Fn(&Sm, &Inst, usize) -> D, run_same);

@@ -10,7 +10,7 @@ use super::form::{Form, FormError, Op, no_such_type};
 use super::functions::{hyperbolic_tangent, power_of_two};
 use super::rounding::{self, Mode, Operation, RoundingDirection, single};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanewise::{map_large, map1_imm, map2_imm, map3_imm};
+use crate::exec::lanewise::{map_inlined, map1_imm, map2_imm, map3_imm};
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Half};
@@ -329,14 +329,14 @@ fn plain_op(ty: Type, modifiers: HalfForm, cpu: Cpu) -> Option<Op> {
     }
     let is_bfloat = modifiers.bfloat;
     let (sources, run) = match modifiers.function {
-        HalfOperation::Add if is_bfloat => (2, map_large(cpu, plain::AddBf16)),
-        HalfOperation::Add => (2, map_large(cpu, plain::AddF16)),
-        HalfOperation::Sub if is_bfloat => (2, map_large(cpu, plain::SubBf16)),
-        HalfOperation::Sub => (2, map_large(cpu, plain::SubF16)),
-        HalfOperation::Mul if is_bfloat => (2, map_large(cpu, plain::MulBf16)),
-        HalfOperation::Mul => (2, map_large(cpu, plain::MulF16)),
-        HalfOperation::Fma if is_bfloat => (3, map_large(cpu, plain::FmaBf16)),
-        HalfOperation::Fma => (3, map_large(cpu, plain::FmaF16)),
+        HalfOperation::Add if is_bfloat => (2, map_inlined(cpu, plain::AddBf16)),
+        HalfOperation::Add => (2, map_inlined(cpu, plain::AddF16)),
+        HalfOperation::Sub if is_bfloat => (2, map_inlined(cpu, plain::SubBf16)),
+        HalfOperation::Sub => (2, map_inlined(cpu, plain::SubF16)),
+        HalfOperation::Mul if is_bfloat => (2, map_inlined(cpu, plain::MulBf16)),
+        HalfOperation::Mul => (2, map_inlined(cpu, plain::MulF16)),
+        HalfOperation::Fma if is_bfloat => (3, map_inlined(cpu, plain::FmaBf16)),
+        HalfOperation::Fma => (3, map_inlined(cpu, plain::FmaF16)),
         _ => return None,
     };
     let mask = if modifiers.packed { u32::MAX } else { 0xffff };
@@ -347,7 +347,8 @@ fn plain_op(ty: Type, modifiers: HalfForm, cpu: Cpu) -> Option<Op> {
 /// result's bits.
 mod plain {
     use super::{bf16, f16, to_bf16, to_f16};
-    use crate::exec::lanewise::LargeOperation;
+    use crate::exec::lanewise::InlinedOperation;
+    use std::cmp::Ordering;
 
     /// Defines an operation on the halves of registers.
     macro_rules! operation {
@@ -355,7 +356,7 @@ mod plain {
             #[derive(Clone, Copy)]
             pub struct $name;
 
-            impl LargeOperation<u32> for $name {
+            impl InlinedOperation<u32> for $name {
                 const SOURCES: usize = $sources;
 
                 #[inline(always)]
@@ -390,11 +391,19 @@ mod plain {
         // Knuth's exact error of the sum.
         let part = sum - product;
         let error = (product - (sum - part)) + (c - part);
+        to_f16(to_odd(sum, error))
+    }
+
+    /// Rounds `nearest + error` to odd, of which `nearest` is the nearest float.
+    #[inline(always)]
+    fn to_odd<E: PartialOrd + Default + Copy>(nearest: f32, error: E) -> f32 {
+        let zero = E::default();
         // The next float towards zero if the error points there, then odd.
-        let opposed = u32::from((error < 0.0) != (sum < 0.0));
-        let odd = sum.to_bits().wrapping_sub(opposed) | 1;
-        let is_inexact = error.abs() > 0.0;
-        to_f16(if is_inexact { f32::from_bits(odd) } else { sum })
+        let opposed = u32::from((error < zero) != nearest.is_sign_negative());
+        let odd = nearest.to_bits().wrapping_sub(opposed) | 1;
+        // The error of a sum that is not finite is NaN.
+        let is_inexact = error.partial_cmp(&zero).is_some_and(Ordering::is_ne);
+        f32::from_bits(if is_inexact { odd } else { nearest.to_bits() })
     }
 
     /// Computes `a × b + c` as [`fused_f16`] does, in double precision.
@@ -412,16 +421,8 @@ mod plain {
         } else {
             sum
         };
-        // The same for the conversion to single precision.
         let single = sum as f32;
-        let error = sum - f64::from(single);
-        let opposed = u32::from((error < 0.0) != (sum < 0.0));
-        let odd = single.to_bits().wrapping_sub(opposed) | 1;
-        to_bf16(if error.abs() > 0.0 {
-            f32::from_bits(odd)
-        } else {
-            single
-        })
+        to_bf16(to_odd(single, sum - f64::from(single)))
     }
 }
 
@@ -618,7 +619,7 @@ fn widen_half(half: u32, code: u64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::lanewise::LargeOperation as _;
+    use crate::exec::lanewise::InlinedOperation as _;
 
     /// Returns numbers of all kinds: subnormal, near one, large, infinite and NaN.
     fn interesting() -> Vec<u32> {

@@ -2,7 +2,7 @@
 //! "Cubemap Textures".
 
 use super::FACES;
-use super::filter::{self, Texel, channel, position, weighted_sum, weights};
+use super::filter::{self, Channels, channel, position, weighted_sum, weights};
 use crate::exec::image::{AddressMode, Texture};
 
 /// Returns the face that a direction hits, and the position on it from 0 to 1 in both dimensions, truncated
@@ -93,7 +93,7 @@ pub unsafe fn at(
     memory: *const u8,
     direction: [f32; 3],
     first: i64,
-    values: &mut Texel,
+    values: &mut Channels,
 ) {
     let (face, [s, t]) = face(direction);
     let last = texture.image.extent(2) - 1;
@@ -118,7 +118,7 @@ unsafe fn across(
     at: [f32; 2],
     face: i64,
     first: i64,
-    values: &mut Texel,
+    values: &mut Channels,
 ) {
     let image = &texture.image;
     let size = image.extent(0);

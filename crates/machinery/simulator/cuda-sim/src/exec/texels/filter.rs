@@ -1,7 +1,7 @@
 //! Texture filtering, bit-identical to that of an NVIDIA H200; its rules were derived from measurements (driver
 //! 580.159.04, `scripts/textures.py`).
 //!
-//! Positions position texels have 8 fraction bits, rounded to nearest; normalized coordinates are first
+//! Positions between texels have 8 fraction bits, rounded to nearest; normalized coordinates are first
 //! truncated to 21 bits. The weights of the texels around a position are integers that add up to 256: they
 //! are distributed first in z, then in x, then in y, rounded to nearest each time. The weighted sum is exact
 //! and rounded once: floats to nearest, ties away from zero; 8-bit and 16-bit integers to 16 bits. A
@@ -201,13 +201,13 @@ pub unsafe fn at(
     at: [f32; 3],
     dimensions: usize,
     slice: i64,
-    values: &mut Texel,
+    values: &mut Channels,
 ) {
     let image = &texture.image;
     if texture.linear_filter {
         let neighbours = Neighbours::new(texture, at, dimensions, slice);
         for (number, value) in (0..image.channels).zip(values) {
-            // SAFETY: `Neighbours` are inside.
+            // SAFETY: `memory` is that of the texture's image, as the caller guarantees.
             *value = unsafe { neighbours.weighted_sum(texture, memory, number) };
         }
         return;
@@ -226,12 +226,12 @@ pub unsafe fn at(
     };
     for (number, value) in (0..image.channels).zip(values) {
         // SAFETY: the texel is inside, because `texel` returned its index in each dimension.
-        *value = only(texture, unsafe { bits_at(texture, memory, offset, number) });
+        *value = unfiltered(texture, unsafe { bits_at(texture, memory, offset, number) });
     }
 }
 
 /// The channels of a texel, as registers get them: zero for channels that the texture does not have.
-pub type Texel = [u32; 4];
+pub type Channels = [u32; 4];
 
 /// The offset of a texel outside, whose value is the border's.
 const BORDER: u64 = u64::MAX;
@@ -332,7 +332,7 @@ impl Neighbours {
 ///
 /// # Safety
 /// The requirements of [`at`].
-pub unsafe fn gather(texture: &Texture, memory: *const u8, at: [f32; 2], number: u32) -> Texel {
+pub unsafe fn gather(texture: &Texture, memory: *const u8, at: [f32; 2], number: u32) -> Channels {
     if number >= texture.image.channels {
         return [0; 4];
     }
@@ -347,7 +347,7 @@ pub unsafe fn gather(texture: &Texture, memory: *const u8, at: [f32; 2], number:
             (Some(x), Some(y)) => unsafe { channel(&texture.image, memory, [x, y, 0], number) },
             _ => border(texture, number),
         };
-        only(texture, bits)
+        unfiltered(texture, bits)
     })
 }
 
@@ -355,7 +355,7 @@ pub unsafe fn gather(texture: &Texture, memory: *const u8, at: [f32; 2], number:
 ///
 /// # Safety
 /// The requirements of [`at`].
-pub unsafe fn fetch(texture: &Texture, memory: *const u8, at: [i32; 3], values: &mut Texel) {
+pub unsafe fn fetch(texture: &Texture, memory: *const u8, at: [i32; 3], values: &mut Channels) {
     let image = &texture.image;
     let at = at.map(i64::from);
     if (0..3).any(|dimension| !(0..image.extent(dimension)).contains(&at[dimension])) {
@@ -363,13 +363,13 @@ pub unsafe fn fetch(texture: &Texture, memory: *const u8, at: [i32; 3], values: 
     }
     for (number, value) in (0..image.channels).zip(values) {
         // SAFETY: the texel is inside, as checked above.
-        *value = only(texture, unsafe { channel(image, memory, at, number) });
+        *value = unfiltered(texture, unsafe { channel(image, memory, at, number) });
     }
 }
 
 /// Returns a texel's channel as a register gets it.
 #[inline]
-fn only(texture: &Texture, bits: u32) -> u32 {
+fn unfiltered(texture: &Texture, bits: u32) -> u32 {
     match texture.image.channel {
         // A NaN becomes a quiet one, and -0 becomes 0.
         Channel::F32 => (f32::from_bits(bits) + 0.0).to_bits(),

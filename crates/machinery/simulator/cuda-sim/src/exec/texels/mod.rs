@@ -126,7 +126,7 @@ unsafe fn read_each(
     inst: &Inst,
     rows: [u32; 12],
     locate: impl Fn(&Texture, usize) -> Texel,
-    read: impl Fn(&Texture, *const u8, usize, &mut filter::Texel),
+    read: impl Fn(&Texture, *const u8, usize, &mut filter::Channels),
 ) -> Next {
     // SAFETY: the caller guarantees that operand 4 is a 64-bit row.
     let handles = unsafe { row::<u64>(sm, rows[4]) };

@@ -126,39 +126,31 @@ impl AccessForm {
 
 /// Returns the ordering properties of a load or store; `None` for a weak one, unless it names the level-2 cache.
 fn ordering(instruction: &Instruction) -> Option<Ordered> {
-    let names = |names: &[&str]| {
-        instruction
-            .modifiers
-            .iter()
-            .any(|name| names.contains(name))
-    };
-    let is_strong = names(&["volatile", "relaxed", "acquire", "release", "mmio"]);
-    let at_l2 = !is_strong && names(&["cg", "cv", "wt"]);
+    let is_strong = has_any(
+        instruction,
+        &["volatile", "relaxed", "acquire", "release", "mmio"],
+    );
+    let at_l2 = !is_strong && has_any(instruction, &["cg", "cv", "wt"]);
     (is_strong || at_l2).then(|| Ordered {
-        releases: is_release(instruction),
-        is_system: is_system(instruction),
-        names_order: names_order(instruction),
         at_l2,
-        ..Ordered::default()
+        ..named_order(instruction)
     })
 }
 
-/// Returns true for a volatile access or one of system scope.
-fn is_system(instruction: &Instruction) -> bool {
-    let is_system = |name: &&str| matches!(*name, "volatile" | "mmio" | "sys");
-    instruction.modifiers.iter().any(is_system)
+/// Returns the ordering properties that an instruction's modifiers name.
+fn named_order(instruction: &Instruction) -> Ordered {
+    Ordered {
+        releases: has_any(instruction, &["release", "acq_rel"]),
+        is_system: has_any(instruction, &["volatile", "mmio", "sys"]),
+        names_order: has_any(instruction, &["relaxed", "acquire", "release", "acq_rel"]),
+        ..Ordered::default()
+    }
 }
 
-/// Returns true if the instruction names a memory order.
-fn names_order(instruction: &Instruction) -> bool {
-    let is_order = |name: &&str| matches!(*name, "relaxed" | "acquire" | "release" | "acq_rel");
-    instruction.modifiers.iter().any(is_order)
-}
-
-/// Returns true for a release operation.
-fn is_release(instruction: &Instruction) -> bool {
-    let is_release = |name: &&str| matches!(*name, "release" | "acq_rel");
-    instruction.modifiers.iter().any(is_release)
+/// Returns true if an instruction has one of these modifiers.
+fn has_any(instruction: &Instruction, names: &[&str]) -> bool {
+    let mut modifiers = instruction.modifiers.iter();
+    modifiers.any(|modifier| names.contains(modifier))
 }
 
 impl<'a> FunctionLowering<'_, 'a> {
@@ -692,12 +684,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             space,
             count: 1,
             ty,
-            ordered: Some(Ordered {
-                releases: is_release(instruction),
-                is_system: is_system(instruction),
-                names_order: names_order(instruction),
-                ..Ordered::default()
-            }),
+            ordered: Some(named_order(instruction)),
         };
         self.last().access = form.access(AccessKind::Atomic, 1);
         Ok(())

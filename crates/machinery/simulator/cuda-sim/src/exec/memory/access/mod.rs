@@ -172,18 +172,17 @@ pub fn translate<S: SpaceAccess>(
     unit: u64,
     write: bool,
 ) -> Result<*mut u8, InvalidAccess> {
-    let bytes_of_unit = unit as u32;
     if address & (unit - 1) != 0 {
         return Err(InvalidAccess::Misaligned {
             address,
-            bytes: bytes_of_unit,
+            bytes: unit as u32,
         });
     }
     let host = S::host(sm, lane, address, bytes);
     if host.is_null() || write && !S::writable(sm, address) {
         return Err(InvalidAccess::Illegal {
             address,
-            bytes: bytes_of_unit,
+            bytes: unit as u32,
             write,
             memory: S::MEMORY,
         });
