@@ -70,6 +70,16 @@ pub struct Columns {
 }
 
 impl Columns {
+    /// Creates one column.
+    pub fn contiguous(address: u64, rows: usize) -> Self {
+        Self {
+            address,
+            rows,
+            columns: 1,
+            leading: rows,
+        }
+    }
+
     fn memory<T>(self) -> MemoryRows {
         let size = size_of::<T>();
         let bytes = |elements: usize| (elements * size) as u64;

@@ -99,6 +99,16 @@ impl<T: Copy + Send + Sync + 'static> Scale<T> {
         })
     }
 
+    /// Reads two scalars as [`new`](Self::new) does.
+    ///
+    /// # Safety
+    /// In the pointer mode of the host, the pointers must be null or readable.
+    pub unsafe fn pair(settings: &Settings, pointers: [*const T; 2]) -> Result<[Self; 2], Status> {
+        // SAFETY: the requirements are those of this function.
+        let [first, second] = pointers.map(|pointer| unsafe { Self::new(settings, pointer) });
+        Ok([first?, second?])
+    }
+
     /// Returns the scalar.
     pub fn get(self, memory: &mut CallMemory<'_>) -> Result<T, IllegalOperand> {
         match self {
@@ -176,20 +186,24 @@ pub struct Vector {
 }
 
 impl Vector {
-    /// Creates a vector of BLAS level 2, whose increment may not be 0.
-    pub fn new<T>(address: *const T, length: usize, increment: c_int) -> Result<Self, Status> {
-        match increment {
-            0 => Err(INVALID_VALUE),
-            _ => Ok(Self::level1(address, length, increment)),
+    pub fn new(address: u64, length: usize, increment: c_int) -> Self {
+        Self {
+            address,
+            length,
+            increment: increment as isize,
         }
     }
 
-    /// Creates a vector of BLAS level 1.
-    pub fn level1<T>(address: *const T, length: usize, increment: c_int) -> Self {
-        Self {
-            address: address as u64,
-            length,
-            increment: increment as isize,
+    /// Creates a vector of BLAS level 1, which is empty if its length is not positive.
+    pub fn level1<T>(address: *const T, length: c_int, increment: c_int) -> Self {
+        Self::new(address as u64, length.max(0) as usize, increment)
+    }
+
+    /// Creates a vector of BLAS level 2, whose increment may not be 0.
+    pub fn level2<T>(address: *const T, length: usize, increment: c_int) -> Result<Self, Status> {
+        match increment {
+            0 => Err(INVALID_VALUE),
+            _ => Ok(Self::new(address as u64, length, increment)),
         }
     }
 

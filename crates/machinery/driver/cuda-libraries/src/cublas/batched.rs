@@ -2,8 +2,9 @@
 //! in batches only.
 
 use super::arguments::{Op, Scale, Vector, leading, read_element, size, write_element};
-use super::handle::{Handle, Settings, settings};
-use super::level3::{Gemm, Triangular, read_dense};
+use super::handle::{Handle, settings};
+use super::level2::Operand;
+use super::level3::Triangular;
 use super::matrix::Matrix;
 use super::scalar::Scalar;
 use super::*;
@@ -35,6 +36,19 @@ impl Batch {
         }
     }
 
+    /// Returns the addresses of the matrices of several batches.
+    pub fn addresses<const N: usize>(
+        batches: &[Self; N],
+        memory: &mut CallMemory<'_>,
+        index: usize,
+    ) -> Result<[u64; N], IllegalOperand> {
+        let mut addresses = [0; N];
+        for (address, batch) in addresses.iter_mut().zip(batches) {
+            *address = batch.get(memory, index)?;
+        }
+        Ok(addresses)
+    }
+
     /// Returns the address that C has passed.
     pub fn address(self) -> u64 {
         match self {
@@ -43,133 +57,24 @@ impl Batch {
     }
 }
 
-/// Submits the multiplications of a batch.
-///
-/// # Safety
-/// The scalars must be readable in the pointer mode of the host.
-unsafe fn gemms<T: Scalar>(
-    settings: &Settings,
-    gemm: Gemm,
-    [alpha, beta]: [*const T; 2],
-    batches: [Batch; 3],
-    count: c_int,
-) -> CallResult {
-    let count = size(count)?;
-    // SAFETY: the requirements are those of this function.
-    let (alpha, beta) = unsafe { (Scale::new(settings, alpha)?, Scale::new(settings, beta)?) };
-    if gemm.is_empty() || count == 0 {
-        return Ok(());
-    }
-    let operations = operations(T::ARITHMETIC, gemm.sizes.operations::<T>() * count as f64);
-    let operands = batches.map(Batch::address).to_vec();
-    settings.stream.submit(operands, operations, move |memory| {
-        let scales = [alpha.get(memory)?, beta.get(memory)?];
-        for index in 0..count {
-            let mut addresses = [0; 3];
-            for (address, batch) in addresses.iter_mut().zip(&batches) {
-                *address = batch.get(memory, index)?;
-            }
-            gemm.compute::<T>(memory, addresses, scales)?;
-        }
-        Ok(())
-    })
-}
-
-/// `cublas?gemmBatched`.
-///
-/// # Safety
-/// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
-pub unsafe fn gemm_array<T: Scalar>(
-    handle: Handle,
-    transa: c_int,
-    transb: c_int,
-    m: c_int,
-    n: c_int,
-    k: c_int,
-    alpha: *const T,
-    a: *const *const T,
-    lda: c_int,
-    b: *const *const T,
-    ldb: c_int,
-    beta: *const T,
-    c: *const *mut T,
-    ldc: c_int,
-    count: c_int,
-) -> CallResult {
-    let settings = settings(handle)?;
-    let gemm = Gemm::new([transa, transb], [m, n, k], [lda, ldb, ldc])?;
-    let batches = [a as u64, b as u64, c as u64].map(Batch::Array);
-    // SAFETY: the requirements are those of this function.
-    unsafe { gemms(&settings, gemm, [alpha, beta], batches, count) }
-}
-
-/// `cublas?gemmStridedBatched`.
-///
-/// # Safety
-/// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
-pub unsafe fn gemm_strided<T: Scalar>(
-    handle: Handle,
-    transa: c_int,
-    transb: c_int,
-    m: c_int,
-    n: c_int,
-    k: c_int,
-    alpha: *const T,
-    a: *const T,
-    lda: c_int,
-    stride_a: i64,
-    b: *const T,
-    ldb: c_int,
-    stride_b: i64,
-    beta: *const T,
-    c: *mut T,
-    ldc: c_int,
-    stride_c: i64,
-    count: c_int,
-) -> CallResult {
-    let settings = settings(handle)?;
-    let gemm = Gemm::new([transa, transb], [m, n, k], [lda, ldb, ldc])?;
-    let batches = [
-        Batch::strided(a, stride_a),
-        Batch::strided(b, stride_b),
-        Batch::strided(c.cast_const(), stride_c),
-    ];
-    // SAFETY: the requirements are those of this function.
-    unsafe { gemms(&settings, gemm, [alpha, beta], batches, count) }
-}
-
-/// The matrices and vectors of a batch of products.
-#[derive(Clone, Copy)]
-struct Products {
-    op: Op,
-    shape: [usize; 2],
-    leading: usize,
-    increments: [c_int; 2],
-    count: usize,
-}
-
 /// Submits products of matrices and vectors.
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
 unsafe fn gemvs<T: Scalar>(
-    settings: &Settings,
-    products: Products,
-    [alpha, beta]: [*const T; 2],
+    handle: Handle,
+    [trans, m, n, lda]: [c_int; 4],
+    scales: [*const T; 2],
+    [incx, incy]: [c_int; 2],
     batches: [Batch; 3],
+    count: c_int,
 ) -> CallResult {
-    let Products {
-        op,
-        shape,
-        leading,
-        increments,
-        count,
-    } = products;
+    let settings = settings(handle)?;
+    let (op, shape, count) = (Op::new(trans)?, [size(m)?, size(n)?], size(count)?);
+    let leading = leading(lda, shape[0])?;
     // SAFETY: the requirements are those of this function.
-    let (alpha, beta) = unsafe { (Scale::new(settings, alpha)?, Scale::new(settings, beta)?) };
-    if increments.contains(&0) {
+    let [alpha, beta] = unsafe { Scale::pair(&settings, scales) }?;
+    if incx == 0 || incy == 0 {
         return Err(INVALID_VALUE);
     }
     let [rows, columns] = op.stored(shape);
@@ -180,30 +85,12 @@ unsafe fn gemvs<T: Scalar>(
     let operations = operations(T::ARITHMETIC, 2.0 * elements);
     let operands = batches.map(Batch::address).to_vec();
     settings.stream.submit(operands, operations, move |memory| {
-        let (alpha, beta) = (alpha.get(memory)?, beta.get(memory)?);
+        let scales = [alpha.get(memory)?, beta.get(memory)?];
         for index in 0..count {
-            let pointer = |address: u64| std::ptr::with_exposed_provenance::<T>(address as usize);
-            let a = pointer(batches[0].get(memory, index)?);
-            let x = Vector::level1(
-                pointer(batches[1].get(memory, index)?),
-                columns,
-                increments[0],
-            );
-            let y = Vector::level1(pointer(batches[2].get(memory, index)?), rows, increments[1]);
-            let matrix = Matrix::general(a, shape, leading).read::<T>(memory)?;
-            let product = matrix.multiply(op, &x.read(memory)?);
-            let results: Vec<T> = match beta.is_zero() {
-                true => product.into_iter().map(|product| alpha * product).collect(),
-                false => {
-                    let old = y.read::<T>(memory)?;
-                    product
-                        .into_iter()
-                        .zip(old)
-                        .map(|(product, old)| alpha * product + beta * old)
-                        .collect()
-                }
-            };
-            y.write(memory, results)?;
+            let [a, x, y] = Batch::addresses(&batches, memory, index)?;
+            let matrix = Matrix::general(a, shape, leading);
+            let vectors = [Vector::new(x, columns, incx), Vector::new(y, rows, incy)];
+            Operand { matrix, op }.multiply::<T>(memory, scales, vectors)?;
         }
         Ok(())
     })
@@ -229,18 +116,18 @@ pub unsafe fn gemv_array<T: Scalar>(
     incy: c_int,
     count: c_int,
 ) -> CallResult {
-    let settings = settings(handle)?;
-    let shape = [size(m)?, size(n)?];
-    let products = Products {
-        op: Op::new(trans)?,
-        shape,
-        leading: leading(lda, shape[0])?,
-        increments: [incx, incy],
-        count: size(count)?,
-    };
     let batches = [a as u64, x as u64, y as u64].map(Batch::Array);
     // SAFETY: the requirements are those of this function.
-    unsafe { gemvs(&settings, products, [alpha, beta], batches) }
+    unsafe {
+        gemvs(
+            handle,
+            [trans, m, n, lda],
+            [alpha, beta],
+            [incx, incy],
+            batches,
+            count,
+        )
+    }
 }
 
 /// `cublas?gemvStridedBatched`.
@@ -266,22 +153,22 @@ pub unsafe fn gemv_strided<T: Scalar>(
     stride_y: i64,
     count: c_int,
 ) -> CallResult {
-    let settings = settings(handle)?;
-    let shape = [size(m)?, size(n)?];
-    let products = Products {
-        op: Op::new(trans)?,
-        shape,
-        leading: leading(lda, shape[0])?,
-        increments: [incx, incy],
-        count: size(count)?,
-    };
     let batches = [
         Batch::strided(a, stride_a),
         Batch::strided(x, stride_x),
-        Batch::strided(y.cast_const(), stride_y),
+        Batch::strided(y, stride_y),
     ];
     // SAFETY: the requirements are those of this function.
-    unsafe { gemvs(&settings, products, [alpha, beta], batches) }
+    unsafe {
+        gemvs(
+            handle,
+            [trans, m, n, lda],
+            [alpha, beta],
+            [incx, incy],
+            batches,
+            count,
+        )
+    }
 }
 
 /// `cublas?trsmBatched`.
@@ -323,10 +210,7 @@ pub unsafe fn trsm_array<T: Scalar>(
         .submit(vec![a as u64, b as u64], operations, move |memory| {
             let alpha = alpha.get(memory)?;
             for index in 0..count {
-                let addresses = [
-                    batches[0].get(memory, index)?,
-                    batches[1].get(memory, index)?,
-                ];
+                let addresses = Batch::addresses(&batches, memory, index)?;
                 call.solve::<T>(memory, addresses, alpha)?;
             }
             Ok(())
@@ -457,40 +341,34 @@ fn factorizations<T: Scalar>(order: usize, count: usize) -> Operations {
     operations(T::ARITHMETIC, each * count as f64)
 }
 
-/// Reads a square matrix of a batch.
-fn read_square<T: Scalar>(
-    memory: &mut CallMemory<'_>,
-    address: u64,
-    order: usize,
+/// The inverses that a call writes: the matrices, their leading dimension, and the address of a status per matrix.
+#[derive(Clone, Copy)]
+struct Inverses {
+    matrices: Batch,
     leading: usize,
-) -> Result<Vec<T>, IllegalOperand> {
-    let start = std::ptr::with_exposed_provenance::<T>(address as usize);
-    read_dense(memory, &Matrix::general(start, [order, order], leading))
+    info: u64,
 }
 
-/// Writes a matrix of a batch.
-fn write_dense<T: Scalar>(
-    memory: &mut CallMemory<'_>,
-    address: u64,
-    [rows, columns]: [usize; 2],
-    leading: usize,
-    elements: &[T],
-) -> Result<(), IllegalOperand> {
-    let start = std::ptr::with_exposed_provenance::<T>(address as usize);
-    let matrix = Matrix::general(start, [rows, columns], leading);
-    matrix.update(memory, false, |row, column, _| {
-        elements[row + column * rows]
-    })
+impl Inverses {
+    /// Writes the inverse of one matrix unless it is singular, and its status.
+    fn write<T: Scalar>(
+        self,
+        memory: &mut CallMemory<'_>,
+        index: usize,
+        factors: &Factorization<T>,
+    ) -> Result<(), IllegalOperand> {
+        if factors.singular == 0 {
+            let address = self.matrices.get(memory, index)?;
+            let matrix = Matrix::general(address, [factors.order; 2], self.leading);
+            matrix.write_dense(memory, &factors.inverse())?;
+        }
+        write_element(memory, self.info + 4 * index as u64, factors.singular)
+    }
 }
 
 /// The pivots of a matrix of a batch: positions from 1.
 fn pivots(address: u64, order: usize, index: usize) -> Columns {
-    Columns {
-        address: address + (4 * order * index) as u64,
-        rows: order,
-        columns: 1,
-        leading: order,
-    }
+    Columns::contiguous(address + (4 * order * index) as u64, order)
 }
 
 /// `cublas?getrfBatched`: factorizes matrices, with row exchanges unless `pivot` is null.
@@ -519,10 +397,10 @@ pub unsafe fn getrf<T: Scalar>(
         .stream
         .submit(operands, factorizations::<T>(order, count), move |memory| {
             for index in 0..count {
-                let address = batch.get(memory, index)?;
-                let elements = read_square::<T>(memory, address, order, leading)?;
+                let matrix = Matrix::general(batch.get(memory, index)?, [order; 2], leading);
+                let elements = matrix.read_dense::<T>(memory)?;
                 let factors = Factorization::new(elements, order, pivot != 0);
-                write_dense(memory, address, [order, order], leading, &factors.elements)?;
+                matrix.write_dense(memory, &factors.elements)?;
                 if pivot != 0 {
                     let start: *mut c_int = pivots(pivot, order, index).write(memory)?;
                     for (step, &exchanged) in factors.pivots.iter().enumerate() {
@@ -539,11 +417,12 @@ pub unsafe fn getrf<T: Scalar>(
 /// Reads a factorization of `cublas?getrfBatched`.
 fn read_factors<T: Scalar>(
     memory: &mut CallMemory<'_>,
-    address: u64,
+    batch: Batch,
     [order, leading]: [usize; 2],
     (pivot, index): (u64, usize),
 ) -> Result<Factorization<T>, IllegalOperand> {
-    let elements = read_square::<T>(memory, address, order, leading)?;
+    let matrix = Matrix::general(batch.get(memory, index)?, [order; 2], leading);
+    let elements = matrix.read_dense::<T>(memory)?;
     let rows = match pivot {
         0 => (0..order).collect(),
         _ => {
@@ -583,36 +462,26 @@ pub unsafe fn getri<T: Scalar>(
 ) -> CallResult {
     let settings = settings(handle)?;
     let (order, count) = (size(n)?, size(count)?);
-    let [from_leading, to_leading] = [leading(lda, order)?, leading(ldc, order)?];
-    let (from, to) = (Batch::Array(a as u64), Batch::Array(c as u64));
-    let (pivot, info) = (pivot as u64, info as u64);
+    let (from, from_leading) = (Batch::Array(a as u64), leading(lda, order)?);
+    let inverses = Inverses {
+        matrices: Batch::Array(c as u64),
+        leading: leading(ldc, order)?,
+        info: info as u64,
+    };
+    let pivot = pivot as u64;
     if order == 0 || count == 0 {
         return Ok(());
     }
-    let operands = vec![a as u64, pivot, c as u64, info];
-    settings.stream.submit(
-        operands,
-        factorizations::<T>(order, 2 * count),
-        move |memory| {
-            for index in 0..count {
-                let address = from.get(memory, index)?;
-                let factors =
-                    read_factors::<T>(memory, address, [order, from_leading], (pivot, index))?;
-                if factors.singular == 0 {
-                    let target = to.get(memory, index)?;
-                    write_dense(
-                        memory,
-                        target,
-                        [order, order],
-                        to_leading,
-                        &factors.inverse(),
-                    )?;
-                }
-                write_element(memory, info + 4 * index as u64, factors.singular)?;
-            }
-            Ok(())
-        },
-    )
+    let operands = vec![a as u64, pivot, c as u64, info as u64];
+    let operations = factorizations::<T>(order, 2 * count);
+    settings.stream.submit(operands, operations, move |memory| {
+        for index in 0..count {
+            let (sizes, pivot) = ([order, from_leading], (pivot, index));
+            let factors = read_factors::<T>(memory, from, sizes, pivot)?;
+            inverses.write(memory, index, &factors)?;
+        }
+        Ok(())
+    })
 }
 
 /// `cublas?matinvBatched`: inverts matrices of order 32 at most.
@@ -632,42 +501,28 @@ pub unsafe fn matinv<T: Scalar>(
 ) -> CallResult {
     let settings = settings(handle)?;
     let (order, count) = (size(n)?, size(count)?);
-    let [from_leading, to_leading] = [leading(lda, order)?, leading(ldinv, order)?];
+    let (from, from_leading) = (Batch::Array(a as u64), leading(lda, order)?);
+    let inverses = Inverses {
+        matrices: Batch::Array(inverse as u64),
+        leading: leading(ldinv, order)?,
+        info: info as u64,
+    };
     if order > 32 {
         return Err(INVALID_VALUE);
     }
-    let (from, to, info) = (
-        Batch::Array(a as u64),
-        Batch::Array(inverse as u64),
-        info as u64,
-    );
     if order == 0 || count == 0 {
         return Ok(());
     }
-    let operands = vec![a as u64, inverse as u64, info];
-    settings.stream.submit(
-        operands,
-        factorizations::<T>(order, 3 * count),
-        move |memory| {
-            for index in 0..count {
-                let address = from.get(memory, index)?;
-                let elements = read_square::<T>(memory, address, order, from_leading)?;
-                let factors = Factorization::new(elements, order, true);
-                if factors.singular == 0 {
-                    let target = to.get(memory, index)?;
-                    write_dense(
-                        memory,
-                        target,
-                        [order, order],
-                        to_leading,
-                        &factors.inverse(),
-                    )?;
-                }
-                write_element(memory, info + 4 * index as u64, factors.singular)?;
-            }
-            Ok(())
-        },
-    )
+    let operands = vec![a as u64, inverse as u64, info as u64];
+    let operations = factorizations::<T>(order, 3 * count);
+    settings.stream.submit(operands, operations, move |memory| {
+        for index in 0..count {
+            let matrix = Matrix::general(from.get(memory, index)?, [order; 2], from_leading);
+            let factors = Factorization::new(matrix.read_dense::<T>(memory)?, order, true);
+            inverses.write(memory, index, &factors)?;
+        }
+        Ok(())
+    })
 }
 
 /// `cublas?getrsBatched`: solves systems with factorizations. `info` is on the host.
@@ -706,16 +561,13 @@ pub unsafe fn getrs<T: Scalar>(
     let operations = operations(T::ARITHMETIC, each * count as f64);
     settings.stream.submit(operands, operations, move |memory| {
         for index in 0..count {
-            let address = factors.get(memory, index)?;
-            let lu = read_factors::<T>(memory, address, [order, a_leading], (pivot, index))?;
-            let target = right.get(memory, index)?;
-            let start = std::ptr::with_exposed_provenance::<T>(target as usize);
-            let matrix = Matrix::general(start, [order, columns], b_leading);
-            let mut solution = read_dense(memory, &matrix)?;
+            let lu = read_factors::<T>(memory, factors, [order, a_leading], (pivot, index))?;
+            let matrix = Matrix::general(right.get(memory, index)?, [order, columns], b_leading);
+            let mut solution = matrix.read_dense(memory)?;
             solution
                 .chunks_mut(order)
                 .for_each(|column| lu.solve(op, column));
-            write_dense(memory, target, [order, columns], b_leading, &solution)?;
+            matrix.write_dense(memory, &solution)?;
         }
         Ok(())
     })

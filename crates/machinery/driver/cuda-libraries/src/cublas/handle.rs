@@ -93,7 +93,7 @@ macro_rules! settings {
         pub unsafe fn $get(handle: Handle, value: *mut $type) -> CallResult {
             let $field = settings(handle)?.$field;
             // SAFETY: the requirements are those of this function.
-    unsafe { write_output(value, $to, INVALID_VALUE) }
+            unsafe { write_output(value, $to, INVALID_VALUE) }
         }
     )*};
 }
@@ -115,8 +115,8 @@ pub unsafe fn set_workspace(handle: Handle, _: *mut c_void, _: usize) -> CallRes
     Ok(())
 }
 
-/// The version that `cublasGetVersion` returns, of CUDA 12.8.
-const VERSION: c_int = 120_804;
+/// The version of cuBLAS and cuBLASLt whose interface this is, that of CUDA 12.8.
+pub const VERSION: c_int = 120_804;
 
 /// `cublasGetVersion`, with or without a handle.
 ///
@@ -224,7 +224,7 @@ pub unsafe fn status_string(status: c_int) -> *const c_char {
     status_text(status).1.as_ptr()
 }
 
-/// `cublasLoggerConfigure`, `cublasSetLoggerCallback`: calls are not logged.
+/// `cublasLoggerConfigure`: calls are not logged.
 ///
 /// # Safety
 /// None: the arguments are ignored.

@@ -15,11 +15,6 @@ fn per_element<T: Scalar>(length: usize, count: f64) -> Operations {
     operations(T::ARITHMETIC, length as f64 * count)
 }
 
-/// Converts the length of a vector: one that is not positive means that there is nothing to do.
-fn elements(length: c_int) -> usize {
-    usize::try_from(length).unwrap_or(0)
-}
-
 /// Submits a reduction of one vector. Its result is that of no elements if the increment is not positive.
 ///
 /// # Safety
@@ -31,9 +26,9 @@ unsafe fn reduce<T: Scalar, R: Copy + Send + Sync + 'static>(
     reduction: fn(&[T]) -> R,
 ) -> CallResult {
     let settings = settings(handle)?;
-    let length = if increment > 0 { elements(length) } else { 0 };
+    let length = if increment > 0 { length } else { 0 };
     let vector = Vector::level1(x, length, increment);
-    let operations = per_element::<T>(length, 2.0);
+    let operations = per_element::<T>(vector.length, 2.0);
     let work = move |memory: &mut CallMemory<'_>| Ok(reduction(&vector.read(memory)?));
     // SAFETY: the requirements are those of this function.
     unsafe { submit_with_result(&settings, result, vec![x as u64], operations, work) }
@@ -51,44 +46,6 @@ fn extreme<T: Scalar>(elements: &[T], is_better: fn(&T::Real, &T::Real) -> bool)
     best.map_or(0, |(index, _)| index as c_int + 1)
 }
 
-/// `cublasI?amax`.
-///
-/// # Safety
-/// `result` must be writable in the pointer mode of the host.
-pub unsafe fn amax<T: Scalar>(
-    handle: Handle,
-    n: c_int,
-    x: *const T,
-    incx: c_int,
-    result: *mut c_int,
-) -> CallResult {
-    // SAFETY: the requirements are those of this function.
-    unsafe {
-        reduce(handle, (n, x, incx), result, |x| {
-            extreme(x, |new, known| new > known)
-        })
-    }
-}
-
-/// `cublasI?amin`.
-///
-/// # Safety
-/// `result` must be writable in the pointer mode of the host.
-pub unsafe fn amin<T: Scalar>(
-    handle: Handle,
-    n: c_int,
-    x: *const T,
-    incx: c_int,
-    result: *mut c_int,
-) -> CallResult {
-    // SAFETY: the requirements are those of this function.
-    unsafe {
-        reduce(handle, (n, x, incx), result, |x| {
-            extreme(x, |new, known| new < known)
-        })
-    }
-}
-
 /// Returns the sum of real numbers, with an accumulator of double precision.
 fn sum<R: Scalar>(values: impl Iterator<Item = R>) -> R {
     // `sum` of no numbers would be -0.
@@ -97,25 +54,6 @@ fn sum<R: Scalar>(values: impl Iterator<Item = R>) -> R {
             .map(R::widen)
             .fold(R::Wide::zero(), |sum, value| sum + value),
     )
-}
-
-/// `cublas?asum`.
-///
-/// # Safety
-/// `result` must be writable in the pointer mode of the host.
-pub unsafe fn asum<T: Scalar>(
-    handle: Handle,
-    n: c_int,
-    x: *const T,
-    incx: c_int,
-    result: *mut T::Real,
-) -> CallResult {
-    // SAFETY: the requirements are those of this function.
-    unsafe {
-        reduce(handle, (n, x, incx), result, |x| {
-            sum(x.iter().map(|x| x.magnitude()))
-        })
-    }
 }
 
 /// Returns the Euclidean norm, without overflow of the squares.
@@ -132,19 +70,31 @@ pub fn norm<T: Scalar>(elements: &[T]) -> T::Real {
     largest * sum(squares).sqrt()
 }
 
-/// `cublas?nrm2`.
-///
-/// # Safety
-/// `result` must be writable in the pointer mode of the host.
-pub unsafe fn nrm2<T: Scalar>(
-    handle: Handle,
-    n: c_int,
-    x: *const T,
-    incx: c_int,
-    result: *mut T::Real,
-) -> CallResult {
-    // SAFETY: the requirements are those of this function.
-    unsafe { reduce(handle, (n, x, incx), result, norm) }
+/// Generates the reductions of one vector: name, type of the result, and reduction.
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $name:ident, $result:ty, $reduction:expr;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// `result` must be writable in the pointer mode of the host.
+        pub unsafe fn $name<T: Scalar>(
+            handle: Handle, n: c_int, x: *const T, incx: c_int, result: *mut $result,
+        ) -> CallResult {
+            // SAFETY: the requirements are those of this function.
+            unsafe { reduce(handle, (n, x, incx), result, $reduction) }
+        }
+    )*};
+}
+
+reductions! {
+    /// `cublasI?amax`.
+    amax, c_int, |x| extreme(x, |new, known| new > known);
+    /// `cublasI?amin`.
+    amin, c_int, |x| extreme(x, |new, known| new < known);
+    /// `cublas?asum`.
+    asum, T::Real, |x| sum(x.iter().map(|x| x.magnitude()));
+    /// `cublas?nrm2`.
+    nrm2, T::Real, norm;
 }
 
 /// Returns the dot product, with an accumulator of double precision.
@@ -154,85 +104,62 @@ pub fn inner<T: Scalar>(x: &[T], y: &[T], conjugated: bool) -> T {
     T::narrow(products.fold(T::Wide::zero(), |sum, product| sum + product))
 }
 
-/// Submits a dot product.
-///
-/// # Safety
-/// `result` must be writable in the pointer mode of the host.
-unsafe fn dot<T: Scalar>(
-    handle: Handle,
-    n: c_int,
-    (x, incx): (*const T, c_int),
-    (y, incy): (*const T, c_int),
-    result: *mut T,
-    conjugated: bool,
-) -> CallResult {
-    let settings = settings(handle)?;
-    let length = elements(n);
-    let [a, b] =
-        [(x, incx), (y, incy)].map(|(start, increment)| Vector::level1(start, length, increment));
-    let operations = per_element::<T>(length, 2.0);
-    let work = move |memory: &mut CallMemory<'_>| {
-        Ok(inner::<T>(&a.read(memory)?, &b.read(memory)?, conjugated))
-    };
-    // SAFETY: the requirements are those of this function.
-    unsafe {
-        submit_with_result(
-            &settings,
-            result,
-            vec![x as u64, y as u64],
-            operations,
-            work,
-        )
-    }
+/// Generates the dot products: name, and true for those that conjugate `x`.
+macro_rules! dot_products {
+    ($($(#[$doc:meta])* $name:ident, $conjugated:literal;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// `result` must be writable in the pointer mode of the host.
+        pub unsafe fn $name<T: Scalar>(
+            handle: Handle, n: c_int, x: *const T, incx: c_int, y: *const T, incy: c_int, result: *mut T,
+        ) -> CallResult {
+            let settings = settings(handle)?;
+            let [x, y] = [Vector::level1(x, n, incx), Vector::level1(y, n, incy)];
+            let operations = per_element::<T>(x.length, 2.0);
+            let operands = vec![x.address, y.address];
+            let work = move |memory: &mut CallMemory<'_>| {
+                Ok(inner::<T>(&x.read(memory)?, &y.read(memory)?, $conjugated))
+            };
+            // SAFETY: the requirements are those of this function.
+            unsafe { submit_with_result(&settings, result, operands, operations, work) }
+        }
+    )*};
 }
 
-/// `cublas?dot` and `cublas?dotu`.
-///
-/// # Safety
-/// `result` must be writable in the pointer mode of the host.
-pub unsafe fn dotu<T: Scalar>(
-    handle: Handle,
-    n: c_int,
-    x: *const T,
-    incx: c_int,
-    y: *const T,
-    incy: c_int,
-    result: *mut T,
-) -> CallResult {
-    // SAFETY: the requirements are those of this function.
-    unsafe { dot(handle, n, (x, incx), (y, incy), result, false) }
+dot_products! {
+    /// `cublas?dot` and `cublas?dotu`.
+    dotu, false;
+    /// `cublas?dotc`.
+    dotc, true;
 }
 
-/// `cublas?dotc`.
-///
-/// # Safety
-/// `result` must be writable in the pointer mode of the host.
-pub unsafe fn dotc<T: Scalar>(
-    handle: Handle,
-    n: c_int,
-    x: *const T,
-    incx: c_int,
-    y: *const T,
-    incy: c_int,
-    result: *mut T,
-) -> CallResult {
-    // SAFETY: the requirements are those of this function.
-    unsafe { dot(handle, n, (x, incx), (y, incy), result, true) }
-}
-
-/// Submits work that changes vectors of this length, unless it is empty.
+/// Submits work that changes vectors of one length, unless they are empty, with `count` operations per element.
 fn submit<T: Scalar>(
     settings: &Settings,
-    length: usize,
-    vectors: &[u64],
+    vectors: &[Vector],
     count: f64,
     work: impl Fn(&mut CallMemory<'_>) -> Result<(), IllegalOperand> + Send + Sync + 'static,
 ) -> CallResult {
+    let length = vectors[0].length;
     if length == 0 {
         return Ok(());
     }
+    let operands = vectors.iter().map(|vector| vector.address).collect();
     let operations = per_element::<T>(length, count);
-    settings.stream.submit(vectors.to_vec(), operations, work)
+    settings.stream.submit(operands, operations, work)
+}
+
+/// Changes the pairs of elements of two vectors.
+fn change_pairs<T: Scalar>(
+    memory: &mut CallMemory<'_>,
+    [x, y]: [Vector; 2],
+    change: impl Fn(T, T) -> [T; 2],
+) -> Result<(), IllegalOperand> {
+    let (old_x, old_y) = (x.read(memory)?, y.read(memory)?);
+    let changed = || old_x.iter().zip(&old_y).map(|(&x, &y)| change(x, y));
+    x.write(memory, changed().map(|[x, _]| x))?;
+    y.write(memory, changed().map(|[_, y]| y))
 }
 
 /// `cublas?axpy`.
@@ -251,23 +178,13 @@ pub unsafe fn axpy<T: Scalar>(
     let settings = settings(handle)?;
     // SAFETY: the requirements are those of this function.
     let alpha = unsafe { Scale::new(&settings, alpha) }?;
-    let length = elements(n);
-    let (from, to) = (
-        Vector::level1(x, length, incx),
-        Vector::level1(y, length, incy),
-    );
-    submit::<T>(
-        &settings,
-        length,
-        &[x as u64, y as u64],
-        2.0,
-        move |memory| {
-            let alpha = alpha.get(memory)?;
-            let x = from.read::<T>(memory)?;
-            let y = to.read::<T>(memory)?;
-            to.write(memory, x.into_iter().zip(y).map(|(x, y)| alpha * x + y))
-        },
-    )
+    let [from, to] = [Vector::level1(x, n, incx), Vector::level1(y, n, incy)];
+    submit::<T>(&settings, &[from, to], 2.0, move |memory| {
+        let alpha = alpha.get(memory)?;
+        let x = from.read::<T>(memory)?;
+        let y = to.read::<T>(memory)?;
+        to.write(memory, x.into_iter().zip(y).map(|(x, y)| alpha * x + y))
+    })
 }
 
 /// `cublas?copy`.
@@ -283,21 +200,11 @@ pub unsafe fn copy<T: Scalar>(
     incy: c_int,
 ) -> CallResult {
     let settings = settings(handle)?;
-    let length = elements(n);
-    let (from, to) = (
-        Vector::level1(x, length, incx),
-        Vector::level1(y, length, incy),
-    );
-    submit::<T>(
-        &settings,
-        length,
-        &[x as u64, y as u64],
-        0.0,
-        move |memory| {
-            let x = from.read::<T>(memory)?;
-            to.write(memory, x)
-        },
-    )
+    let [from, to] = [Vector::level1(x, n, incx), Vector::level1(y, n, incy)];
+    submit::<T>(&settings, &[from, to], 0.0, move |memory| {
+        let x = from.read::<T>(memory)?;
+        to.write(memory, x)
+    })
 }
 
 /// `cublas?swap`.
@@ -313,23 +220,10 @@ pub unsafe fn swap<T: Scalar>(
     incy: c_int,
 ) -> CallResult {
     let settings = settings(handle)?;
-    let length = elements(n);
-    let (first, second) = (
-        Vector::level1(x, length, incx),
-        Vector::level1(y, length, incy),
-    );
-    submit::<T>(
-        &settings,
-        length,
-        &[x as u64, y as u64],
-        0.0,
-        move |memory| {
-            let x = first.read::<T>(memory)?;
-            let y = second.read::<T>(memory)?;
-            first.write(memory, y)?;
-            second.write(memory, x)
-        },
-    )
+    let vectors = [Vector::level1(x, n, incx), Vector::level1(y, n, incy)];
+    submit::<T>(&settings, &vectors, 0.0, move |memory| {
+        change_pairs(memory, vectors, |x: T, y| [y, x])
+    })
 }
 
 /// A factor of a vector: a number of its type, or a real one.
@@ -369,9 +263,8 @@ pub unsafe fn scal<T: Scalar, U: FactorOf<T>>(
     let settings = settings(handle)?;
     // SAFETY: the requirements are those of this function.
     let alpha = unsafe { Scale::new(&settings, alpha) }?;
-    let length = if incx > 0 { elements(n) } else { 0 };
-    let vector = Vector::level1(x, length, incx);
-    submit::<T>(&settings, length, &[x as u64], 1.0, move |memory| {
+    let vector = Vector::level1(x, if incx > 0 { n } else { 0 }, incx);
+    submit::<T>(&settings, &[vector], 1.0, move |memory| {
         let alpha = alpha.get(memory)?.of();
         let x = vector.read::<T>(memory)?;
         vector.write(memory, x.into_iter().map(|x| alpha * x))
@@ -396,25 +289,13 @@ pub unsafe fn rot<T: Scalar, U: FactorOf<T>>(
     let settings = settings(handle)?;
     // SAFETY: the requirements are those of this function.
     let (cosine, sine) = unsafe { (Scale::new(&settings, c)?, Scale::new(&settings, s)?) };
-    let length = elements(n);
-    let (first, second) = (
-        Vector::level1(x, length, incx),
-        Vector::level1(y, length, incy),
-    );
-    submit::<T>(
-        &settings,
-        length,
-        &[x as u64, y as u64],
-        6.0,
-        move |memory| {
-            let (c, s) = (T::from_real(cosine.get(memory)?), sine.get(memory)?.of());
-            let x = first.read::<T>(memory)?;
-            let y = second.read::<T>(memory)?;
-            let pairs = || x.iter().zip(&y);
-            first.write(memory, pairs().map(|(&x, &y)| c * x + s * y))?;
-            second.write(memory, pairs().map(|(&x, &y)| c * y - s.conj() * x))
-        },
-    )
+    let vectors = [Vector::level1(x, n, incx), Vector::level1(y, n, incy)];
+    submit::<T>(&settings, &vectors, 6.0, move |memory| {
+        let (c, s) = (T::from_real(cosine.get(memory)?), sine.get(memory)?.of());
+        change_pairs(memory, vectors, |x, y| {
+            [c * x + s * y, c * y - s.conj() * x]
+        })
+    })
 }
 
 /// Runs a function of scalars in the memory that the pointer mode selects: it gets and changes the values of `pointers`.
@@ -569,27 +450,15 @@ pub unsafe fn rotm<T: Scalar<Real = T> + Float>(
     let settings = settings(handle)?;
     // SAFETY: the requirements are those of this function.
     let param = unsafe { Scale::new(&settings, param.cast::<[T; 5]>()) }?;
-    let length = elements(n);
-    let (first, second) = (
-        Vector::level1(x, length, incx),
-        Vector::level1(y, length, incy),
-    );
-    submit::<T>(
-        &settings,
-        length,
-        &[x as u64, y as u64],
-        6.0,
-        move |memory| {
-            let Some([h11, h21, h12, h22]) = modified_rotation(param.get(memory)?) else {
-                return Ok(());
-            };
-            let x = first.read::<T>(memory)?;
-            let y = second.read::<T>(memory)?;
-            let pairs = || x.iter().zip(&y);
-            first.write(memory, pairs().map(|(&x, &y)| h11 * x + h12 * y))?;
-            second.write(memory, pairs().map(|(&x, &y)| h21 * x + h22 * y))
-        },
-    )
+    let vectors = [Vector::level1(x, n, incx), Vector::level1(y, n, incy)];
+    submit::<T>(&settings, &vectors, 6.0, move |memory| {
+        let Some([h11, h21, h12, h22]) = modified_rotation(param.get(memory)?) else {
+            return Ok(());
+        };
+        change_pairs(memory, vectors, |x: T, y| {
+            [h11 * x + h12 * y, h21 * x + h22 * y]
+        })
+    })
 }
 
 /// `cublasSrotmg` and `cublasDrotmg`: computes a modified Givens rotation as the reference BLAS does.

@@ -1,5 +1,7 @@
 //! Level 2: matrices and vectors.
 
+use cuda_driver::{CallMemory, IllegalOperand, Operations};
+
 use super::arguments::{Diagonal, Fill, Op, Scale, Vector, leading, size};
 use super::handle::{Handle, Settings, settings};
 use super::matrix::{Kind, Matrix, Storage};
@@ -10,14 +12,14 @@ use crate::functions::CallResult;
 
 /// The matrix of a call, with its operation.
 #[derive(Clone, Copy)]
-struct Operand {
-    matrix: Matrix,
-    op: Op,
+pub struct Operand {
+    pub matrix: Matrix,
+    pub op: Op,
 }
 
 impl Operand {
     /// Returns the number of operations of a multiplication with a vector.
-    fn operations<T: Scalar>(&self) -> cuda_driver::Operations {
+    fn operations<T: Scalar>(&self) -> Operations {
         let Matrix { rows, columns, .. } = self.matrix;
         let stored = match self.matrix.storage {
             Storage::Band { lower, upper, .. } => (lower + upper + 1).min(rows) * columns,
@@ -25,6 +27,32 @@ impl Operand {
         };
         let each = if T::IS_COMPLEX { 8.0 } else { 2.0 };
         operations(T::ARITHMETIC, stored as f64 * each)
+    }
+
+    /// Computes `y = alpha * op(A) * x + beta * y`. If `alpha` is zero, A and `x` are not read; if `beta` is, `y` is not.
+    pub fn multiply<T: Scalar>(
+        self,
+        memory: &mut CallMemory<'_>,
+        [alpha, beta]: [T; 2],
+        [x, y]: [Vector; 2],
+    ) -> Result<(), IllegalOperand> {
+        let product = match alpha.is_zero() {
+            true => vec![T::zero(); y.length],
+            false => {
+                let a = self.matrix.read::<T>(memory)?;
+                a.multiply(self.op, &x.read(memory)?)
+            }
+        };
+        let mut scaled = vec![T::zero(); y.length];
+        if !beta.is_zero() {
+            scaled = y.read(memory)?;
+            scaled.iter_mut().for_each(|element| *element *= beta);
+        }
+        let results = product.into_iter().zip(scaled);
+        y.write(
+            memory,
+            results.map(|(product, scaled)| alpha * product + scaled),
+        )
     }
 }
 
@@ -75,51 +103,20 @@ fn multiply<T: Scalar>(
 ) -> CallResult {
     let Operand { matrix, op } = operand;
     let [rows, columns] = op.stored([matrix.rows, matrix.columns]);
-    let (from, to) = (Vector::new(x, columns, incx)?, Vector::new(y, rows, incy)?);
+    let vectors = [
+        Vector::level2(x, columns, incx)?,
+        Vector::level2(y, rows, incy)?,
+    ];
     if rows == 0 || columns == 0 {
         return Ok(());
     }
-    let operands = vec![matrix.address, from.address, to.address];
+    let operands = vec![matrix.address, x as u64, y as u64];
     settings
         .stream
         .submit(operands, operand.operations::<T>(), move |memory| {
-            let (alpha, beta) = (alpha.get(memory)?, beta.get(memory)?);
-            let product = match alpha.is_zero() {
-                true => vec![T::zero(); rows],
-                false => {
-                    let a = matrix.read::<T>(memory)?;
-                    a.multiply(op, &from.read(memory)?)
-                }
-            };
-            let old = match beta.is_zero() {
-                true => vec![T::zero(); rows],
-                false => to.read(memory)?,
-            };
-            let results = product.into_iter().zip(old);
-            to.write(
-                memory,
-                results.map(|(product, old)| {
-                    alpha * product
-                        + match beta.is_zero() {
-                            true => T::zero(),
-                            false => beta * old,
-                        }
-                }),
-            )
+            let scales = [alpha.get(memory)?, beta.get(memory)?];
+            operand.multiply(memory, scales, vectors)
         })
-}
-
-/// Reads two scalars.
-///
-/// # Safety
-/// They must be readable in the pointer mode of the host.
-unsafe fn scales<T: Scalar>(
-    settings: &Settings,
-    alpha: *const T,
-    beta: *const T,
-) -> Result<[Scale<T>; 2], Status> {
-    // SAFETY: the requirements are those of this function.
-    unsafe { Ok([Scale::new(settings, alpha)?, Scale::new(settings, beta)?]) }
 }
 
 /// `cublas?gemv`.
@@ -143,13 +140,13 @@ pub unsafe fn gemv<T: Scalar>(
 ) -> CallResult {
     let settings = settings(handle)?;
     let (rows, columns) = (size(m)?, size(n)?);
-    let matrix = Matrix::general(a, [rows, columns], leading(lda, rows)?);
+    let matrix = Matrix::general(a as u64, [rows, columns], leading(lda, rows)?);
     let operand = Operand {
         matrix,
         op: Op::new(trans)?,
     };
     // SAFETY: the requirements are those of this function.
-    let scales = unsafe { scales(&settings, alpha, beta) }?;
+    let scales = unsafe { Scale::pair(&settings, [alpha, beta]) }?;
     multiply(&settings, operand, scales, (x, incx), (y, incy))
 }
 
@@ -183,27 +180,27 @@ pub unsafe fn gbmv<T: Scalar>(
             upper,
             leading,
         },
-        ..Matrix::general(a, [rows, columns], leading)
+        ..Matrix::general(a as u64, [rows, columns], leading)
     };
     let operand = Operand {
         matrix,
         op: Op::new(trans)?,
     };
     // SAFETY: the requirements are those of this function.
-    let scales = unsafe { scales(&settings, alpha, beta) }?;
+    let scales = unsafe { Scale::pair(&settings, [alpha, beta]) }?;
     multiply(&settings, operand, scales, (x, incx), (y, incy))
 }
 
 /// A symmetric or Hermitian matrix in C's arguments.
-struct Selfadjoint<T> {
+struct Selfadjoint {
     uplo: c_int,
     n: c_int,
-    address: *const T,
+    address: u64,
     format: Format,
     kind: fn(Fill) -> Kind,
 }
 
-impl<T> Selfadjoint<T> {
+impl Selfadjoint {
     fn matrix(&self) -> Result<Matrix, Status> {
         let fill = Fill::new(self.uplo)?;
         let order = size(self.n)?;
@@ -231,9 +228,9 @@ macro_rules! symmetric_products {
             x: *const T, incx: c_int, beta: *const T, y: *mut T, incy: c_int,
         ) -> CallResult {
             let settings = settings(handle)?;
-            let matrix = Selfadjoint { uplo, n, address: a, format: $format, kind: Kind::$kind }.matrix()?;
+            let matrix = Selfadjoint { uplo, n, address: a as u64, format: $format, kind: Kind::$kind }.matrix()?;
             // SAFETY: the requirements are those of this function.
-            let scales = unsafe { scales(&settings, alpha, beta) }?;
+            let scales = unsafe { Scale::pair(&settings, [alpha, beta]) }?;
             multiply(&settings, Operand { matrix, op: Op::None }, scales, (x, incx), (y, incy))
         }
     )*};
@@ -266,8 +263,8 @@ fn triangular<T: Scalar>(
     let (fill, op) = (Fill::new(uplo)?, Op::new(trans)?);
     let order = size(n)?;
     let kind = Kind::Triangular(fill, Diagonal::new(diag)?);
-    let matrix = Matrix::square(a, order, format.storage(fill, order)?, kind);
-    let vector = Vector::new(x, order, incx)?;
+    let matrix = Matrix::square(a as u64, order, format.storage(fill, order)?, kind);
+    let vector = Vector::level2(x, order, incx)?;
     if order == 0 {
         return Ok(());
     }
@@ -317,101 +314,46 @@ triangular_functions! {
     tpsv, [], [], Format::Packed, true;
 }
 
-/// Submits `A += alpha * x * y^T`, or with the conjugate of `y`.
-///
-/// # Safety
-/// `alpha` must be readable in the pointer mode of the host.
-unsafe fn rank_one<T: Scalar>(
-    handle: Handle,
-    [m, n]: [c_int; 2],
-    alpha: *const T,
-    [(x, incx), (y, incy)]: [(*const T, c_int); 2],
-    (a, lda): (*mut T, c_int),
-    conjugated: bool,
-) -> CallResult {
-    let settings = settings(handle)?;
-    let (rows, columns) = (size(m)?, size(n)?);
-    // SAFETY: the requirements are those of this function.
-    let alpha = unsafe { Scale::new(&settings, alpha) }?;
-    let (first, second) = (Vector::new(x, rows, incx)?, Vector::new(y, columns, incy)?);
-    let matrix = Matrix::general(a.cast_const(), [rows, columns], leading(lda, rows)?);
-    if rows == 0 || columns == 0 {
-        return Ok(());
-    }
-    let operands = vec![x as u64, y as u64, a as u64];
-    let operations = Operand {
-        matrix,
-        op: Op::None,
-    }
-    .operations::<T>();
-    settings.stream.submit(operands, operations, move |memory| {
-        let alpha = alpha.get(memory)?;
-        let x = first.read::<T>(memory)?;
-        let y = second.read::<T>(memory)?;
-        matrix.update(memory, true, |row, column, old: T| {
-            old + alpha * x[row] * y[column].conj_if(conjugated)
-        })
-    })
+/// Generates the functions that submit `A += alpha * x * y^T`: name, and true for those that conjugate `y`.
+macro_rules! rank_ones {
+    ($($(#[$doc:meta])* $name:ident, $conjugated:literal;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// `alpha` must be readable in the pointer mode of the host.
+        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
+        pub unsafe fn $name<T: Scalar>(
+            handle: Handle, m: c_int, n: c_int, alpha: *const T, x: *const T, incx: c_int, y: *const T, incy: c_int, a: *mut T,
+            lda: c_int,
+        ) -> CallResult {
+            let settings = settings(handle)?;
+            let (rows, columns) = (size(m)?, size(n)?);
+            // SAFETY: the requirements are those of this function.
+            let alpha = unsafe { Scale::new(&settings, alpha) }?;
+            let (first, second) = (Vector::level2(x, rows, incx)?, Vector::level2(y, columns, incy)?);
+            let matrix = Matrix::general(a as u64, [rows, columns], leading(lda, rows)?);
+            if rows == 0 || columns == 0 {
+                return Ok(());
+            }
+            let operands = vec![x as u64, y as u64, a as u64];
+            let operations = Operand { matrix, op: Op::None }.operations::<T>();
+            settings.stream.submit(operands, operations, move |memory| {
+                let alpha = alpha.get(memory)?;
+                let x = first.read::<T>(memory)?;
+                let y = second.read::<T>(memory)?;
+                matrix.update(memory, true, |row, column, old: T| {
+                    old + alpha * x[row] * y[column].conj_if($conjugated)
+                })
+            })
+        }
+    )*};
 }
 
-/// `cublas?ger` and `cublas?geru`.
-///
-/// # Safety
-/// `alpha` must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
-pub unsafe fn geru<T: Scalar>(
-    handle: Handle,
-    m: c_int,
-    n: c_int,
-    alpha: *const T,
-    x: *const T,
-    incx: c_int,
-    y: *const T,
-    incy: c_int,
-    a: *mut T,
-    lda: c_int,
-) -> CallResult {
-    // SAFETY: the requirements are those of this function.
-    unsafe {
-        rank_one(
-            handle,
-            [m, n],
-            alpha,
-            [(x, incx), (y, incy)],
-            (a, lda),
-            false,
-        )
-    }
-}
-
-/// `cublas?gerc`.
-///
-/// # Safety
-/// `alpha` must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
-pub unsafe fn gerc<T: Scalar>(
-    handle: Handle,
-    m: c_int,
-    n: c_int,
-    alpha: *const T,
-    x: *const T,
-    incx: c_int,
-    y: *const T,
-    incy: c_int,
-    a: *mut T,
-    lda: c_int,
-) -> CallResult {
-    // SAFETY: the requirements are those of this function.
-    unsafe {
-        rank_one(
-            handle,
-            [m, n],
-            alpha,
-            [(x, incx), (y, incy)],
-            (a, lda),
-            true,
-        )
-    }
+rank_ones! {
+    /// `cublas?ger` and `cublas?geru`.
+    geru, false;
+    /// `cublas?gerc`.
+    gerc, true;
 }
 
 /// Returns an element of a Hermitian or symmetric matrix after an update: the diagonal of a Hermitian one is real.
@@ -428,7 +370,7 @@ pub fn selfadjoint_element<T: Scalar>(kind: Kind, row: usize, column: usize, val
 /// `alpha` must be readable in the pointer mode of the host.
 unsafe fn self_rank_one<T: Scalar, S: level1::FactorOf<T>>(
     handle: Handle,
-    target: &Selfadjoint<T>,
+    target: &Selfadjoint,
     alpha: *const S,
     (x, incx): (*const T, c_int),
 ) -> CallResult {
@@ -436,7 +378,7 @@ unsafe fn self_rank_one<T: Scalar, S: level1::FactorOf<T>>(
     let matrix = target.matrix()?;
     // SAFETY: the requirements are those of this function.
     let alpha = unsafe { Scale::new(&settings, alpha) }?;
-    let vector = Vector::new(x, matrix.rows, incx)?;
+    let vector = Vector::level2(x, matrix.rows, incx)?;
     if matrix.rows == 0 {
         return Ok(());
     }
@@ -474,7 +416,7 @@ macro_rules! self_rank_ones {
             T: Scalar,
             $alpha: level1::FactorOf<T>,
         {
-            let target = Selfadjoint { uplo, n, address: a.cast_const(), format: $format, kind: Kind::$kind };
+            let target = Selfadjoint { uplo, n, address: a as u64, format: $format, kind: Kind::$kind };
             // SAFETY: the requirements are those of this function.
             unsafe { self_rank_one(handle, &target, alpha, (x, incx)) }
         }
@@ -498,7 +440,7 @@ self_rank_ones! {
 /// `alpha` must be readable in the pointer mode of the host.
 unsafe fn self_rank_two<T: Scalar>(
     handle: Handle,
-    target: &Selfadjoint<T>,
+    target: &Selfadjoint,
     alpha: *const T,
     [(x, incx), (y, incy)]: [(*const T, c_int); 2],
 ) -> CallResult {
@@ -507,8 +449,8 @@ unsafe fn self_rank_two<T: Scalar>(
     // SAFETY: the requirements are those of this function.
     let alpha = unsafe { Scale::new(&settings, alpha) }?;
     let (first, second) = (
-        Vector::new(x, matrix.rows, incx)?,
-        Vector::new(y, matrix.rows, incy)?,
+        Vector::level2(x, matrix.rows, incx)?,
+        Vector::level2(y, matrix.rows, incy)?,
     );
     if matrix.rows == 0 {
         return Ok(());
@@ -545,7 +487,7 @@ macro_rules! self_rank_twos {
         pub unsafe fn $name<T: Scalar>(
             handle: Handle, uplo: c_int, n: c_int, alpha: *const T, x: *const T, incx: c_int, y: *const T, incy: c_int, a: *mut T, $($after: $after_type,)*
         ) -> CallResult {
-            let target = Selfadjoint { uplo, n, address: a.cast_const(), format: $format, kind: Kind::$kind };
+            let target = Selfadjoint { uplo, n, address: a as u64, format: $format, kind: Kind::$kind };
             // SAFETY: the requirements are those of this function.
             unsafe { self_rank_two(handle, &target, alpha, [(x, incx), (y, incy)]) }
         }
@@ -567,7 +509,7 @@ self_rank_twos! {
 fn convert<T: Scalar>(
     handle: Handle,
     [uplo, n]: [c_int; 2],
-    [(from, from_format), (to, to_format)]: [(*const T, Format); 2],
+    [(from, from_format), (to, to_format)]: [(u64, Format); 2],
 ) -> CallResult {
     let settings = settings(handle)?;
     let (fill, order) = (Fill::new(uplo)?, size(n)?);
@@ -580,10 +522,8 @@ fn convert<T: Scalar>(
     let operands = vec![source.address, target.address];
     let copied = operations(T::ARITHMETIC, 0.0);
     settings.stream.submit(operands, copied, move |memory| {
-        let elements = source.read::<T>(memory)?.dense();
-        target.update(memory, false, |row, column, _| {
-            elements[row + column * order]
-        })
+        let elements = source.read_dense::<T>(memory)?;
+        target.write_dense(memory, &elements)
     })
 }
 
@@ -599,14 +539,11 @@ pub unsafe fn tpttr<T: Scalar>(
     a: *mut T,
     lda: c_int,
 ) -> CallResult {
-    convert(
-        handle,
-        [uplo, n],
-        [
-            (packed, Format::Packed),
-            (a.cast_const(), Format::Full(lda)),
-        ],
-    )
+    let copy = [
+        (packed as u64, Format::Packed),
+        (a as u64, Format::Full(lda)),
+    ];
+    convert::<T>(handle, [uplo, n], copy)
 }
 
 /// `cublas?trttp`: copies a triangle in full storage to packed storage.
@@ -621,12 +558,9 @@ pub unsafe fn trttp<T: Scalar>(
     lda: c_int,
     packed: *mut T,
 ) -> CallResult {
-    convert(
-        handle,
-        [uplo, n],
-        [
-            (a, Format::Full(lda)),
-            (packed.cast_const(), Format::Packed),
-        ],
-    )
+    let copy = [
+        (a as u64, Format::Full(lda)),
+        (packed as u64, Format::Packed),
+    ];
+    convert::<T>(handle, [uplo, n], copy)
 }

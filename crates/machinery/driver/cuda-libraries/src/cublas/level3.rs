@@ -3,157 +3,14 @@
 use cuda_driver::{CallMemory, IllegalOperand, Operations};
 
 use super::arguments::{Diagonal, Fill, Op, Scale, Side, Vector, leading, size};
-use super::handle::{Handle, Settings, settings};
+use super::handle::{Handle, PointerMode, settings};
 use super::level1::FactorOf;
 use super::level2::selfadjoint_element;
-use super::matrix::{Kind, Matrix, Storage};
+use super::matrix::{Kind, Matrix};
 use super::scalar::{Factor, Scalar, Sizes, StridedMut, multiply};
 use super::*;
-use crate::call::{Columns, operations};
+use crate::call::operations;
 use crate::functions::CallResult;
-
-/// The sizes, operations and leading dimensions of `C = alpha * op(A) * op(B) + beta * C`.
-#[derive(Clone, Copy)]
-pub struct Gemm {
-    pub sizes: Sizes,
-    pub ops: [Op; 2],
-    /// The leading dimensions of A, B and C.
-    pub leading: [usize; 3],
-}
-
-impl Gemm {
-    /// Checks the arguments of C.
-    pub fn new(
-        [transa, transb]: [c_int; 2],
-        [m, n, k]: [c_int; 3],
-        [lda, ldb, ldc]: [c_int; 3],
-    ) -> Result<Self, Status> {
-        let ops = [Op::new(transa)?, Op::new(transb)?];
-        let (m, n, k) = (size(m)?, size(n)?, size(k)?);
-        let leading = [
-            leading(lda, ops[0].stored([m, k])[0])?,
-            leading(ldb, ops[1].stored([k, n])[0])?,
-            leading(ldc, m)?,
-        ];
-        Ok(Self {
-            sizes: Sizes { m, n, k },
-            ops,
-            leading,
-        })
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.sizes.m == 0 || self.sizes.n == 0
-    }
-
-    /// Returns the memory of A, B and C.
-    pub fn operands(&self, addresses: [u64; 3]) -> [Columns; 3] {
-        let Sizes { m, n, k } = self.sizes;
-        let shapes = [
-            self.ops[0].stored([m, k]),
-            self.ops[1].stored([k, n]),
-            [m, n],
-        ];
-        std::array::from_fn(|i| {
-            let [rows, columns] = shapes[i];
-            Columns {
-                address: addresses[i],
-                rows,
-                columns,
-                leading: self.leading[i],
-            }
-        })
-    }
-
-    /// Computes the product in device memory.
-    pub fn compute<T: Scalar>(
-        &self,
-        memory: &mut CallMemory<'_>,
-        addresses: [u64; 3],
-        [alpha, beta]: [T; 2],
-    ) -> Result<(), IllegalOperand> {
-        let [a, b, c] = self.operands(addresses);
-        let (first, second) = match alpha.is_zero() || self.sizes.k == 0 {
-            true => (std::ptr::null(), std::ptr::null()),
-            false => (a.read::<T>(memory)?, b.read::<T>(memory)?),
-        };
-        let start = match beta.is_zero() {
-            true => c.write(memory)?,
-            false => c.update(memory)?,
-        };
-        let factor = |start, i: usize| {
-            let op = self.ops[i];
-            Factor::new(
-                start,
-                self.leading[i],
-                op.is_transposed(),
-                op.is_conjugated(),
-            )
-        };
-        let target = StridedMut {
-            start,
-            column: self.leading[2],
-        };
-        // SAFETY: the matrices are in device memory, where the memory of the call has found them.
-        unsafe {
-            multiply(
-                self.sizes,
-                alpha,
-                factor(first, 0),
-                factor(second, 1),
-                beta,
-                target,
-            )
-        };
-        Ok(())
-    }
-}
-
-/// `cublas?gemm`.
-///
-/// # Safety
-/// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
-pub unsafe fn gemm<T: Scalar>(
-    handle: Handle,
-    transa: c_int,
-    transb: c_int,
-    m: c_int,
-    n: c_int,
-    k: c_int,
-    alpha: *const T,
-    a: *const T,
-    lda: c_int,
-    b: *const T,
-    ldb: c_int,
-    beta: *const T,
-    c: *mut T,
-    ldc: c_int,
-) -> CallResult {
-    let settings = settings(handle)?;
-    let gemm = Gemm::new([transa, transb], [m, n, k], [lda, ldb, ldc])?;
-    // SAFETY: the requirements are those of this function.
-    let (alpha, beta) = unsafe { (Scale::new(&settings, alpha)?, Scale::new(&settings, beta)?) };
-    if gemm.is_empty() {
-        return Ok(());
-    }
-    let addresses = [a as u64, b as u64, c as u64];
-    let operations = operations(T::ARITHMETIC, gemm.sizes.operations::<T>());
-    settings
-        .stream
-        .submit(addresses.to_vec(), operations, move |memory| {
-            let scales = [alpha.get(memory)?, beta.get(memory)?];
-            gemm.compute::<T>(memory, addresses, scales)
-        })
-}
-
-/// Reads a general matrix without gaps between its columns.
-pub fn read_dense<T: Scalar>(
-    memory: &mut CallMemory<'_>,
-    matrix: &Matrix,
-) -> Result<Vec<T>, IllegalOperand> {
-    Ok(matrix.read::<T>(memory)?.dense())
-}
 
 /// Multiplies two matrices on the host: `a` has `sizes.m` rows and `b` has `sizes.k`.
 fn product<T: Scalar>(sizes: Sizes, alpha: T, a: &[T], b: &[T]) -> Vec<T> {
@@ -196,6 +53,13 @@ struct SquareProduct {
 }
 
 impl SquareProduct {
+    fn new(side: c_int, [m, n]: [c_int; 2]) -> Result<Self, Status> {
+        Ok(Self {
+            shape: [size(m)?, size(n)?],
+            side: Side::new(side)?,
+        })
+    }
+
     fn order(self) -> usize {
         match self.side {
             Side::Left => self.shape[0],
@@ -231,116 +95,62 @@ impl SquareProduct {
 unsafe fn selfadjoint_product<T: Scalar>(
     handle: Handle,
     [side, uplo, m, n]: [c_int; 4],
-    [alpha, beta]: [*const T; 2],
-    [a, b, c]: [(*const T, c_int); 3],
+    scales: [*const T; 2],
+    [(a, lda), (b, ldb), (c, ldc)]: [(u64, c_int); 3],
     kind: fn(Fill) -> Kind,
 ) -> CallResult {
     let settings = settings(handle)?;
-    let shape = [size(m)?, size(n)?];
-    let product = SquareProduct {
-        side: Side::new(side)?,
-        shape,
-    };
+    let product = SquareProduct::new(side, [m, n])?;
+    let (shape, order) = (product.shape, product.order());
     let kind = kind(Fill::new(uplo)?);
-    let order = product.order();
-    let square = Matrix::square(
-        a.0,
-        order,
-        Storage::Full {
-            leading: leading(a.1, order)?,
-        },
-        kind,
-    );
-    let [general, target] = [b, c]
-        .map(|(start, ld)| Ok::<_, Status>(Matrix::general(start, shape, leading(ld, shape[0])?)));
-    let (general, target) = (general?, target?);
+    let square = Matrix::full_square(a, order, leading(lda, order)?, kind);
+    let general = Matrix::general(b, shape, leading(ldb, shape[0])?);
+    let target = Matrix::general(c, shape, leading(ldc, shape[0])?);
     // SAFETY: the requirements are those of this function.
-    let (alpha, beta) = unsafe { (Scale::new(&settings, alpha)?, Scale::new(&settings, beta)?) };
+    let [alpha, beta] = unsafe { Scale::pair(&settings, scales) }?;
     if shape.contains(&0) {
         return Ok(());
     }
-    let operands = [square, general, target].map(|matrix| matrix.address);
-    settings.stream.submit(
-        operands.to_vec(),
-        product.operations::<T>(),
-        move |memory| {
+    let operations = product.operations::<T>();
+    settings
+        .stream
+        .submit(vec![a, b, c], operations, move |memory| {
             let (alpha, beta) = (alpha.get(memory)?, beta.get(memory)?);
             let result = match alpha.is_zero() {
                 true => vec![T::zero(); shape[0] * shape[1]],
                 false => {
-                    let square = read_dense::<T>(memory, &square)?;
-                    product.compute(alpha, &square, &read_dense(memory, &general)?)
+                    let square = square.read_dense::<T>(memory)?;
+                    product.compute(alpha, &square, &general.read_dense(memory)?)
                 }
             };
             accumulate(memory, &target, &result, beta)
-        },
-    )
+        })
 }
 
-/// `cublas?symm`.
-///
-/// # Safety
-/// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
-pub unsafe fn symm<T: Scalar>(
-    handle: Handle,
-    side: c_int,
-    uplo: c_int,
-    m: c_int,
-    n: c_int,
-    alpha: *const T,
-    a: *const T,
-    lda: c_int,
-    b: *const T,
-    ldb: c_int,
-    beta: *const T,
-    c: *mut T,
-    ldc: c_int,
-) -> CallResult {
-    let matrices = [(a, lda), (b, ldb), (c.cast_const(), ldc)];
-    // SAFETY: the requirements are those of this function.
-    unsafe {
-        selfadjoint_product(
-            handle,
-            [side, uplo, m, n],
-            [alpha, beta],
-            matrices,
-            Kind::Symmetric,
-        )
-    }
+/// Generates the products with a symmetric or Hermitian matrix: name and kind.
+macro_rules! selfadjoint_products {
+    ($($(#[$doc:meta])* $name:ident, $kind:ident;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// The scalars must be readable in the pointer mode of the host.
+        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
+        pub unsafe fn $name<T: Scalar>(
+            handle: Handle, side: c_int, uplo: c_int, m: c_int, n: c_int, alpha: *const T, a: *const T, lda: c_int,
+            b: *const T, ldb: c_int, beta: *const T, c: *mut T, ldc: c_int,
+        ) -> CallResult {
+            let matrices = [(a as u64, lda), (b as u64, ldb), (c as u64, ldc)];
+            // SAFETY: the requirements are those of this function.
+            unsafe { selfadjoint_product(handle, [side, uplo, m, n], [alpha, beta], matrices, Kind::$kind) }
+        }
+    )*};
 }
 
-/// `cublas?hemm`.
-///
-/// # Safety
-/// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
-pub unsafe fn hemm<T: Scalar>(
-    handle: Handle,
-    side: c_int,
-    uplo: c_int,
-    m: c_int,
-    n: c_int,
-    alpha: *const T,
-    a: *const T,
-    lda: c_int,
-    b: *const T,
-    ldb: c_int,
-    beta: *const T,
-    c: *mut T,
-    ldc: c_int,
-) -> CallResult {
-    let matrices = [(a, lda), (b, ldb), (c.cast_const(), ldc)];
-    // SAFETY: the requirements are those of this function.
-    unsafe {
-        selfadjoint_product(
-            handle,
-            [side, uplo, m, n],
-            [alpha, beta],
-            matrices,
-            Kind::Hermitian,
-        )
-    }
+selfadjoint_products! {
+    /// `cublas?symm`.
+    symm, Symmetric;
+    /// `cublas?hemm`.
+    hemm, Hermitian;
 }
 
 /// The terms of an update of rank k.
@@ -360,7 +170,7 @@ unsafe fn rank_k<T: Scalar, A: FactorOf<T>, B: FactorOf<T>>(
     handle: Handle,
     [uplo, trans, n, k]: [c_int; 4],
     (alpha, beta): (*const A, *const B),
-    [a, b, c]: [(*const T, c_int); 3],
+    [a, b, c]: [(u64, c_int); 3],
     (kind, terms): (fn(Fill) -> Kind, Terms),
 ) -> CallResult {
     let settings = settings(handle)?;
@@ -370,14 +180,7 @@ unsafe fn rank_k<T: Scalar, A: FactorOf<T>, B: FactorOf<T>>(
     let factor =
         |(start, ld)| Ok::<_, Status>(Matrix::general(start, [rows, columns], leading(ld, rows)?));
     let (first, second) = (factor(a)?, factor(b)?);
-    let target = Matrix::square(
-        c.0,
-        n,
-        Storage::Full {
-            leading: leading(c.1, n)?,
-        },
-        kind,
-    );
+    let target = Matrix::full_square(c.0, n, leading(c.1, n)?, kind);
     // SAFETY: the requirements are those of this function.
     let (alpha, beta) = unsafe { (Scale::new(&settings, alpha)?, Scale::new(&settings, beta)?) };
     if n == 0 {
@@ -391,8 +194,8 @@ unsafe fn rank_k<T: Scalar, A: FactorOf<T>, B: FactorOf<T>>(
         let (alpha, beta) = (alpha.get(memory)?.of(), beta.get(memory)?.of());
         let mut sum = vec![T::zero(); n * n];
         if !alpha.is_zero() && k > 0 {
-            let a = read_dense::<T>(memory, &first)?;
-            let b = read_dense::<T>(memory, &second)?;
+            let a = first.read_dense::<T>(memory)?;
+            let b = second.read_dense::<T>(memory)?;
             let is_transposed = op.is_transposed();
             let mut add = |alpha: T, left: &[T], right: &[T]| {
                 let left = Factor::new(
@@ -439,7 +242,7 @@ macro_rules! rank_k_of_one {
             T: Scalar,
             $scale: FactorOf<T>,
         {
-            let matrices = [(a, lda), (a, lda), (c.cast_const(), ldc)];
+            let matrices = [(a as u64, lda), (a as u64, lda), (c as u64, ldc)];
             // SAFETY: the requirements are those of this function.
             unsafe { rank_k(handle, [uplo, trans, n, k], (alpha, beta), matrices, (Kind::$kind, Terms::One)) }
         }
@@ -469,7 +272,7 @@ macro_rules! rank_k_of_two {
             T: Scalar,
             $beta: FactorOf<T>,
         {
-            let matrices = [(a, lda), (b, ldb), (c.cast_const(), ldc)];
+            let matrices = [(a as u64, lda), (b as u64, ldb), (c as u64, ldc)];
             // SAFETY: the requirements are those of this function.
             unsafe { rank_k(handle, [uplo, trans, n, k], (alpha, beta), matrices, (Kind::$kind, Terms::$terms)) }
         }
@@ -502,16 +305,15 @@ impl Triangular {
         [side, uplo, trans, diag, m, n]: [c_int; 6],
         [lda, ldb]: [c_int; 2],
     ) -> Result<Self, Status> {
-        let shape = [size(m)?, size(n)?];
-        let product = SquareProduct {
-            side: Side::new(side)?,
-            shape,
-        };
+        let product = SquareProduct::new(side, [m, n])?;
         Ok(Self {
             product,
             op: Op::new(trans)?,
             kind: Kind::Triangular(Fill::new(uplo)?, Diagonal::new(diag)?),
-            leading: [leading(lda, product.order())?, leading(ldb, shape[0])?],
+            leading: [
+                leading(lda, product.order())?,
+                leading(ldb, product.shape[0])?,
+            ],
         })
     }
 
@@ -523,18 +325,11 @@ impl Triangular {
         self.product.operations::<T>()
     }
 
-    fn square<T>(&self, address: *const T) -> Matrix {
-        Matrix::square(
-            address,
-            self.product.order(),
-            Storage::Full {
-                leading: self.leading[0],
-            },
-            self.kind,
-        )
+    fn square(&self, address: u64) -> Matrix {
+        Matrix::full_square(address, self.product.order(), self.leading[0], self.kind)
     }
 
-    fn general<T>(&self, address: *const T) -> Matrix {
+    fn general(&self, address: u64) -> Matrix {
         Matrix::general(address, self.product.shape, self.leading[1])
     }
 
@@ -545,19 +340,18 @@ impl Triangular {
         [a, b]: [u64; 2],
         alpha: T,
     ) -> Result<(), IllegalOperand> {
-        let [a, b] = [a, b].map(|address| std::ptr::with_exposed_provenance::<T>(address as usize));
         let general = self.general(b);
         if alpha.is_zero() {
             return general.update(memory, false, |_, _, old: T| old);
         }
         let [m, n] = self.product.shape;
         let triangle = self.square(a).read::<T>(memory)?;
-        let mut right = read_dense::<T>(memory, &general)?;
+        let mut right = general.read_dense::<T>(memory)?;
         right.iter_mut().for_each(|element| *element *= alpha);
         match self.product.side {
             Side::Left => {
                 triangle.solve_all(self.op, &mut right, m);
-                general.update(memory, false, |row, column, _| right[row + column * m])
+                general.write_dense(memory, &right)
             }
             Side::Right => {
                 // The transpose: op(A)^T * X^T = alpha * B^T. With conjugates, A^H's transpose is the conjugate of A.
@@ -599,8 +393,8 @@ pub unsafe fn trmm<T: Scalar>(
     let call = Triangular::new([side, uplo, trans, diag, m, n], [lda, ldb])?;
     let Triangular { product, op, .. } = call;
     let [rows, _] = product.shape;
-    let target = Matrix::general(c.cast_const(), product.shape, leading(ldc, rows)?);
-    let (square, general) = (call.square(a), call.general(b));
+    let target = Matrix::general(c as u64, product.shape, leading(ldc, rows)?);
+    let (square, general) = (call.square(a as u64), call.general(b as u64));
     // SAFETY: the requirements are those of this function.
     let alpha = unsafe { Scale::new(&settings, alpha) }?;
     if call.is_empty() {
@@ -611,7 +405,7 @@ pub unsafe fn trmm<T: Scalar>(
         .stream
         .submit(operands, call.operations::<T>(), move |memory| {
             let alpha = alpha.get(memory)?;
-            let stored = read_dense::<T>(memory, &square)?;
+            let stored = square.read_dense::<T>(memory)?;
             let order = product.order();
             let triangle: Vec<T> = match op.is_transposed() {
                 false => stored,
@@ -619,7 +413,7 @@ pub unsafe fn trmm<T: Scalar>(
                     .map(|i| stored[i / order + i % order * order].conj_if(op.is_conjugated()))
                     .collect(),
             };
-            let result = product.compute(alpha, &triangle, &read_dense(memory, &general)?);
+            let result = product.compute(alpha, &triangle, &general.read_dense(memory)?);
             accumulate(memory, &target, &result, T::zero())
         })
 }
@@ -664,15 +458,6 @@ fn per_element<T: Scalar>([rows, columns]: [usize; 2], count: f64) -> Operations
     operations(T::ARITHMETIC, rows as f64 * columns as f64 * count)
 }
 
-/// Checks a matrix that is read if its scalar is not zero.
-fn added<T>(settings: &Settings, pointer: *const T) -> CallResult {
-    let is_unused = settings.pointer_mode == handle::PointerMode::Host;
-    match pointer.is_null() && !is_unused {
-        true => Err(INVALID_VALUE),
-        false => Ok(()),
-    }
-}
-
 /// `cublas?geam`: `C = alpha * op(A) + beta * op(B)`.
 ///
 /// # Safety
@@ -696,16 +481,18 @@ pub unsafe fn geam<T: Scalar>(
     let settings = settings(handle)?;
     let shape = [size(m)?, size(n)?];
     let ops = [Op::new(transa)?, Op::new(transb)?];
-    added(&settings, a)?;
-    added(&settings, b)?;
+    // A scalar on the device may not be zero, so that both matrices are needed.
+    if settings.pointer_mode == PointerMode::Device && (a.is_null() || b.is_null()) {
+        return Err(INVALID_VALUE);
+    }
     let term = |op: Op, start, ld| {
         let [rows, columns] = op.stored(shape);
         Ok::<_, Status>(Matrix::general(start, [rows, columns], leading(ld, rows)?))
     };
-    let terms = [term(ops[0], a, lda)?, term(ops[1], b, ldb)?];
-    let target = Matrix::general(c.cast_const(), shape, leading(ldc, shape[0])?);
+    let terms = [term(ops[0], a as u64, lda)?, term(ops[1], b as u64, ldb)?];
+    let target = Matrix::general(c as u64, shape, leading(ldc, shape[0])?);
     // SAFETY: the requirements are those of this function.
-    let scales = unsafe { [Scale::new(&settings, alpha)?, Scale::new(&settings, beta)?] };
+    let scales = unsafe { Scale::pair(&settings, [alpha, beta]) }?;
     if shape.contains(&0) {
         return Ok(());
     }
@@ -719,7 +506,7 @@ pub unsafe fn geam<T: Scalar>(
                 if scale.is_zero() {
                     continue;
                 }
-                let elements = read_dense::<T>(memory, matrix)?;
+                let elements = matrix.read_dense::<T>(memory)?;
                 for (i, sum) in sum.iter_mut().enumerate() {
                     let (row, column) = (i % shape[0], i / shape[0]);
                     let element = match op.is_transposed() {
@@ -729,7 +516,7 @@ pub unsafe fn geam<T: Scalar>(
                     *sum += scale * element;
                 }
             }
-            target.update(memory, false, |row, column, _| sum[row + column * shape[0]])
+            target.write_dense(memory, &sum)
         })
 }
 
@@ -751,14 +538,11 @@ pub unsafe fn dgmm<T: Scalar>(
     ldc: c_int,
 ) -> CallResult {
     let settings = settings(handle)?;
-    let shape = [size(m)?, size(n)?];
-    let product = SquareProduct {
-        side: Side::new(side)?,
-        shape,
-    };
-    let matrix = |start, ld| Ok::<_, Status>(Matrix::general(start, shape, leading(ld, shape[0])?));
-    let (source, target) = (matrix(a, lda)?, matrix(c.cast_const(), ldc)?);
-    let factors = Vector::level1(x, product.order(), incx);
+    let product = SquareProduct::new(side, [m, n])?;
+    let SquareProduct { shape, .. } = product;
+    let source = Matrix::general(a as u64, shape, leading(lda, shape[0])?);
+    let target = Matrix::general(c as u64, shape, leading(ldc, shape[0])?);
+    let factors = Vector::new(x as u64, product.order(), incx);
     if shape.contains(&0) {
         return Ok(());
     }
@@ -766,7 +550,7 @@ pub unsafe fn dgmm<T: Scalar>(
     settings
         .stream
         .submit(operands, per_element::<T>(shape, 1.0), move |memory| {
-            let elements = read_dense::<T>(memory, &source)?;
+            let elements = source.read_dense::<T>(memory)?;
             let factors = factors.read::<T>(memory)?;
             target.update(memory, false, |row, column, _| {
                 let factor = match product.side {

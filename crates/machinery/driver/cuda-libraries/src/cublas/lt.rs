@@ -5,15 +5,13 @@ use std::ffi::{c_int, c_void};
 
 use cuda_driver::{CallMemory, IllegalOperand};
 use cust_raw::CUstream;
-use half::{bf16, f16};
 
 use super::arguments::Op;
-use super::extended::{
-    AnyScale, DataType, Element, NOT_SUPPORTED, Types, read_as, with_element, with_scalar, write_as,
-};
-use super::handle::PointerMode;
-use super::scalar::{C32, C64, Factor, Scalar, Sizes, StridedMut, multiply};
-use super::{EXECUTION_FAILED, INTERNAL_ERROR, INVALID_VALUE, NOT_INITIALIZED};
+use super::elements::{AnyScale, DataType, Element, read_as, with_element, with_scalar, write_as};
+use super::gemm::Types;
+use super::handle::{PointerMode, VERSION};
+use super::scalar::{Factor, Scalar, Sizes, StridedMut, multiply};
+use super::{EXECUTION_FAILED, INTERNAL_ERROR, INVALID_VALUE, NOT_INITIALIZED, NOT_SUPPORTED};
 use crate::call::{Columns, Stream, operations};
 use crate::functions::{CallResult, Handles, Status};
 use crate::nvidia::Library;
@@ -122,12 +120,12 @@ unsafe fn destroy(handle: usize) -> CallResult {
     Ok(())
 }
 
-/// `cublasLtGetVersion`, of CUDA 12.8.
+/// `cublasLtGetVersion`.
 ///
 /// # Safety
 /// None.
 unsafe fn version() -> usize {
-    120_804
+    VERSION as usize
 }
 
 /// `cublasLtMatmulDescCreate`.
@@ -456,7 +454,8 @@ impl Epilogue {
     ) -> Result<(), IllegalOperand> {
         let rows = shape[0];
         if self.adds_bias {
-            let bias: Vec<T> = read_as(memory, vector(self.bias.0, rows), self.bias.1)?;
+            let bias: Vec<T> =
+                read_as(memory, Columns::contiguous(self.bias.0, rows), self.bias.1)?;
             for (i, result) in results.iter_mut().enumerate() {
                 *result += bias[i % rows];
             }
@@ -499,17 +498,12 @@ impl Epilogue {
                 sums
             }
         };
-        write_as(memory, vector(self.bias.0, sums.len()), self.bias.1, &sums)
-    }
-}
-
-/// Returns the memory of a vector.
-fn vector(address: u64, length: usize) -> Columns {
-    Columns {
-        address,
-        rows: length,
-        columns: 1,
-        leading: length,
+        write_as(
+            memory,
+            Columns::contiguous(self.bias.0, sums.len()),
+            self.bias.1,
+            &sums,
+        )
     }
 }
 
@@ -658,12 +652,7 @@ unsafe fn matmul(
     let call = Multiplication::new(description, [a_layout, b_layout, c_layout, d_layout])?;
     let Multiplication { mode, types, .. } = call;
     // SAFETY: the requirements are those of this function.
-    let (alpha, beta) = unsafe {
-        (
-            AnyScale::new(mode, alpha, types.scale)?,
-            AnyScale::new(mode, beta, types.scale)?,
-        )
-    };
+    let [alpha, beta] = unsafe { AnyScale::pair(mode, [alpha, beta], types.scale) }?;
     if call.sizes.m == 0 || call.sizes.n == 0 {
         return Ok(());
     }

@@ -47,9 +47,9 @@ pub struct Matrix {
 
 impl Matrix {
     /// Creates a general matrix in full storage.
-    pub fn general<T>(address: *const T, [rows, columns]: [usize; 2], leading: usize) -> Self {
+    pub fn general(address: u64, [rows, columns]: [usize; 2], leading: usize) -> Self {
         Self {
-            address: address as u64,
+            address,
             rows,
             columns,
             storage: Storage::Full { leading },
@@ -58,14 +58,19 @@ impl Matrix {
     }
 
     /// Creates a square matrix of another kind in any storage.
-    pub fn square<T>(address: *const T, order: usize, storage: Storage, kind: Kind) -> Self {
+    pub fn square(address: u64, order: usize, storage: Storage, kind: Kind) -> Self {
         Self {
-            address: address as u64,
+            address,
             rows: order,
             columns: order,
             storage,
             kind,
         }
+    }
+
+    /// Creates a square matrix of another kind in full storage.
+    pub fn full_square(address: u64, order: usize, leading: usize, kind: Kind) -> Self {
+        Self::square(address, order, Storage::Full { leading }, kind)
     }
 
     /// Returns the rows of a column that are stored.
@@ -113,11 +118,22 @@ impl Matrix {
             true => 0,
             false => self.position(stored.start, column),
         };
-        Columns {
-            address: self.address + (offset * size_of::<T>()) as u64,
-            rows: stored.len(),
-            columns: 1,
-            leading: stored.len(),
+        Columns::contiguous(
+            self.address + (offset * size_of::<T>()) as u64,
+            stored.len(),
+        )
+    }
+
+    /// Returns the memory of all columns of a general matrix in full storage; `None` for others.
+    fn all_columns(&self) -> Option<Columns> {
+        match (self.kind, self.storage) {
+            (Kind::General, Storage::Full { leading }) => Some(Columns {
+                address: self.address,
+                rows: self.rows,
+                columns: self.columns,
+                leading,
+            }),
+            _ => None,
         }
     }
 
@@ -132,22 +148,13 @@ impl Matrix {
             columns: Vec::with_capacity(self.columns),
             elements: Vec::new(),
         };
-        let whole = match (self.kind, self.storage) {
-            (Kind::General, Storage::Full { leading }) => {
-                let (rows, columns) = (self.rows, self.columns);
-                let columns = Columns {
-                    address: self.address,
-                    rows,
-                    columns,
-                    leading,
-                };
-                Some((columns.read::<T>(memory)?, leading))
-            }
-            _ => None,
+        let all = match self.all_columns() {
+            Some(columns) => Some((columns.read::<T>(memory)?, columns.leading)),
+            None => None,
         };
         for column in 0..self.columns {
             let stored = self.stored(column);
-            let start: *const T = match whole {
+            let start: *const T = match all {
                 Some((start, leading)) => start.wrapping_add(column * leading),
                 None => self.column::<T>(column).read(memory)?,
             };
@@ -160,6 +167,26 @@ impl Matrix {
         Ok(matrix)
     }
 
+    /// Reads all elements in column-major order without gaps, including those that are implied.
+    pub fn read_dense<T: Scalar>(
+        &self,
+        memory: &mut CallMemory<'_>,
+    ) -> Result<Vec<T>, IllegalOperand> {
+        Ok(self.read::<T>(memory)?.dense())
+    }
+
+    /// Writes the stored elements. `elements` are all elements in column-major order without gaps.
+    pub fn write_dense<T: Scalar>(
+        &self,
+        memory: &mut CallMemory<'_>,
+        elements: &[T],
+    ) -> Result<(), IllegalOperand> {
+        let rows = self.rows;
+        self.update(memory, false, |row, column, _| {
+            elements[row + column * rows]
+        })
+    }
+
     /// Changes the stored elements: `change` gets the row, the column and the element, which is zero unless `reads` is true.
     pub fn update<T: Scalar>(
         &self,
@@ -167,28 +194,19 @@ impl Matrix {
         reads: bool,
         change: impl Fn(usize, usize, T) -> T,
     ) -> Result<(), IllegalOperand> {
-        let whole = match (self.kind, self.storage) {
-            (Kind::General, Storage::Full { leading }) => {
-                let columns = Columns {
-                    address: self.address,
-                    rows: self.rows,
-                    columns: self.columns,
-                    leading,
-                };
-                let start = match reads {
-                    true => columns.update::<T>(memory)?,
-                    false => columns.write(memory)?,
-                };
-                Some((start, leading))
-            }
-            _ => None,
+        let mut access = |columns: Columns| match reads {
+            true => columns.update::<T>(memory),
+            false => columns.write(memory),
+        };
+        let all = match self.all_columns() {
+            Some(columns) => Some((access(columns)?, columns.leading)),
+            None => None,
         };
         for column in 0..self.columns {
             let stored = self.stored(column);
-            let start: *mut T = match whole {
+            let start: *mut T = match all {
                 Some((start, leading)) => start.wrapping_add(column * leading),
-                None if reads => self.column::<T>(column).update(memory)?,
-                None => self.column::<T>(column).write(memory)?,
+                None => access(self.column::<T>(column))?,
             };
             for (index, row) in stored.enumerate() {
                 let element = start.wrapping_add(index);
@@ -403,7 +421,7 @@ mod tests {
     fn positions_follow_the_storage() {
         let packed = |fill| {
             let kind = Kind::Symmetric(fill);
-            Matrix::square(std::ptr::null::<f64>(), 4, Storage::Packed, kind)
+            Matrix::square(0, 4, Storage::Packed, kind)
         };
         assert_eq!(packed(Fill::Upper).position(1, 3), 7);
         assert_eq!(packed(Fill::Lower).position(3, 1), 6);
@@ -416,7 +434,7 @@ mod tests {
                 upper: 2,
                 leading: 7,
             },
-            ..Matrix::general(std::ptr::null::<f64>(), [5, 4], 7)
+            ..Matrix::general(0, [5, 4], 7)
         };
         assert_eq!(band.stored(0), 0..2);
         assert_eq!(band.stored(3), 1..5);

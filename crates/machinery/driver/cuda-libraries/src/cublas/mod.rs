@@ -7,7 +7,9 @@ use half::f16;
 
 mod arguments;
 mod batched;
+mod elements;
 mod extended;
+mod gemm;
 mod handle;
 mod level1;
 mod level2;
@@ -33,6 +35,9 @@ const INVALID_VALUE: Status = Status(7);
 const EXECUTION_FAILED: Status = Status(13);
 /// `CUBLAS_STATUS_INTERNAL_ERROR`.
 const INTERNAL_ERROR: Status = Status(14);
+
+/// `CUBLAS_STATUS_NOT_SUPPORTED`.
+const NOT_SUPPORTED: Status = Status(15);
 
 static CUBLAS: Library = Library::new(
     "cuBLAS",
@@ -117,7 +122,7 @@ functions! { CUBLAS;
     [cublasStrttp f32, cublasDtrttp f64, cublasCtrttp C32, cublasZtrttp C64] (handle: Handle, uplo: c_int, n: c_int, a: *const T, lda: c_int, packed: *mut T) => level2::trttp;
 
     // Level 3.
-    [cublasSgemm_v2 f32, cublasDgemm_v2 f64, cublasCgemm_v2 C32, cublasZgemm_v2 C64, cublasCgemm3m C32, cublasZgemm3m C64] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const T, a: *const T, lda: c_int, b: *const T, ldb: c_int, beta: *const T, c: *mut T, ldc: c_int) => level3::gemm;
+    [cublasSgemm_v2 f32, cublasDgemm_v2 f64, cublasCgemm_v2 C32, cublasZgemm_v2 C64, cublasCgemm3m C32, cublasZgemm3m C64, cublasHgemm f16] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const T, a: *const T, lda: c_int, b: *const T, ldb: c_int, beta: *const T, c: *mut T, ldc: c_int) => gemm::gemm;
     [cublasSsymm_v2 f32, cublasDsymm_v2 f64, cublasCsymm_v2 C32, cublasZsymm_v2 C64] (handle: Handle, side: c_int, uplo: c_int, m: c_int, n: c_int, alpha: *const T, a: *const T, lda: c_int, b: *const T, ldb: c_int, beta: *const T, c: *mut T, ldc: c_int) => level3::symm;
     [cublasChemm_v2 C32, cublasZhemm_v2 C64] (handle: Handle, side: c_int, uplo: c_int, m: c_int, n: c_int, alpha: *const T, a: *const T, lda: c_int, b: *const T, ldb: c_int, beta: *const T, c: *mut T, ldc: c_int) => level3::hemm;
     [cublasSsyrk_v2 f32, cublasDsyrk_v2 f64, cublasCsyrk_v2 C32, cublasZsyrk_v2 C64] (handle: Handle, uplo: c_int, trans: c_int, n: c_int, k: c_int, alpha: *const T, a: *const T, lda: c_int, beta: *const T, c: *mut T, ldc: c_int) => level3::syrk;
@@ -132,8 +137,8 @@ functions! { CUBLAS;
     [cublasSdgmm f32, cublasDdgmm f64, cublasCdgmm C32, cublasZdgmm C64] (handle: Handle, side: c_int, m: c_int, n: c_int, a: *const T, lda: c_int, x: *const T, incx: c_int, c: *mut T, ldc: c_int) => level3::dgmm;
 
     // Batches.
-    [cublasSgemmBatched f32, cublasDgemmBatched f64, cublasCgemmBatched C32, cublasZgemmBatched C64] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const T, a: *const *const T, lda: c_int, b: *const *const T, ldb: c_int, beta: *const T, c: *const *mut T, ldc: c_int, count: c_int) => batched::gemm_array;
-    [cublasSgemmStridedBatched f32, cublasDgemmStridedBatched f64, cublasCgemmStridedBatched C32, cublasZgemmStridedBatched C64] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const T, a: *const T, lda: c_int, stride_a: i64, b: *const T, ldb: c_int, stride_b: i64, beta: *const T, c: *mut T, ldc: c_int, stride_c: i64, count: c_int) => batched::gemm_strided;
+    [cublasSgemmBatched f32, cublasDgemmBatched f64, cublasCgemmBatched C32, cublasZgemmBatched C64, cublasHgemmBatched f16] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const T, a: *const *const T, lda: c_int, b: *const *const T, ldb: c_int, beta: *const T, c: *const *mut T, ldc: c_int, count: c_int) => gemm::gemm_array;
+    [cublasSgemmStridedBatched f32, cublasDgemmStridedBatched f64, cublasCgemmStridedBatched C32, cublasZgemmStridedBatched C64, cublasHgemmStridedBatched f16] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const T, a: *const T, lda: c_int, stride_a: i64, b: *const T, ldb: c_int, stride_b: i64, beta: *const T, c: *mut T, ldc: c_int, stride_c: i64, count: c_int) => gemm::gemm_strided;
     [cublasSgemvBatched f32, cublasDgemvBatched f64, cublasCgemvBatched C32, cublasZgemvBatched C64] (handle: Handle, trans: c_int, m: c_int, n: c_int, alpha: *const T, a: *const *const T, lda: c_int, x: *const *const T, incx: c_int, beta: *const T, y: *const *mut T, incy: c_int, count: c_int) => batched::gemv_array;
     [cublasSgemvStridedBatched f32, cublasDgemvStridedBatched f64, cublasCgemvStridedBatched C32, cublasZgemvStridedBatched C64] (handle: Handle, trans: c_int, m: c_int, n: c_int, alpha: *const T, a: *const T, lda: c_int, stride_a: i64, x: *const T, incx: c_int, stride_x: i64, beta: *const T, y: *mut T, incy: c_int, stride_y: i64, count: c_int) => batched::gemv_strided;
     [cublasStrsmBatched f32, cublasDtrsmBatched f64, cublasCtrsmBatched C32, cublasZtrsmBatched C64] (handle: Handle, side: c_int, uplo: c_int, trans: c_int, diag: c_int, m: c_int, n: c_int, alpha: *const T, a: *const *const T, lda: c_int, b: *const *mut T, ldb: c_int, count: c_int) => batched::trsm_array;
@@ -143,13 +148,10 @@ functions! { CUBLAS;
     [cublasSmatinvBatched f32, cublasDmatinvBatched f64, cublasCmatinvBatched C32, cublasZmatinvBatched C64] (handle: Handle, n: c_int, a: *const *const T, lda: c_int, inverse: *const *mut T, ldinv: c_int, info: *mut c_int, count: c_int) => batched::matinv;
 
     // Other types of elements.
-    [cublasGemmEx] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const c_void, a: *const c_void, a_type: c_int, lda: c_int, b: *const c_void, b_type: c_int, ldb: c_int, beta: *const c_void, c: *mut c_void, c_type: c_int, ldc: c_int, compute: c_int, algorithm: c_int) => extended::gemm;
-    [cublasGemmBatchedEx] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const c_void, a: *const *const c_void, a_type: c_int, lda: c_int, b: *const *const c_void, b_type: c_int, ldb: c_int, beta: *const c_void, c: *const *mut c_void, c_type: c_int, ldc: c_int, count: c_int, compute: c_int, algorithm: c_int) => extended::gemm_array;
-    [cublasGemmStridedBatchedEx] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const c_void, a: *const c_void, a_type: c_int, lda: c_int, stride_a: i64, b: *const c_void, b_type: c_int, ldb: c_int, stride_b: i64, beta: *const c_void, c: *mut c_void, c_type: c_int, ldc: c_int, stride_c: i64, count: c_int, compute: c_int, algorithm: c_int) => extended::gemm_strided;
-    [cublasSgemmEx f32, cublasCgemmEx C32] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const T, a: *const c_void, a_type: c_int, lda: c_int, b: *const c_void, b_type: c_int, ldb: c_int, beta: *const T, c: *mut c_void, c_type: c_int, ldc: c_int) => extended::gemm_of;
-    [cublasHgemm] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const f16, a: *const f16, lda: c_int, b: *const f16, ldb: c_int, beta: *const f16, c: *mut f16, ldc: c_int) => extended::hgemm;
-    [cublasHgemmBatched] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const f16, a: *const *const f16, lda: c_int, b: *const *const f16, ldb: c_int, beta: *const f16, c: *const *mut f16, ldc: c_int, count: c_int) => extended::hgemm_array;
-    [cublasHgemmStridedBatched] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const f16, a: *const f16, lda: c_int, stride_a: i64, b: *const f16, ldb: c_int, stride_b: i64, beta: *const f16, c: *mut f16, ldc: c_int, stride_c: i64, count: c_int) => extended::hgemm_strided;
+    [cublasGemmEx] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const c_void, a: *const c_void, a_type: c_int, lda: c_int, b: *const c_void, b_type: c_int, ldb: c_int, beta: *const c_void, c: *mut c_void, c_type: c_int, ldc: c_int, compute: c_int, algorithm: c_int) => gemm::gemm_ex;
+    [cublasGemmBatchedEx] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const c_void, a: *const *const c_void, a_type: c_int, lda: c_int, b: *const *const c_void, b_type: c_int, ldb: c_int, beta: *const c_void, c: *const *mut c_void, c_type: c_int, ldc: c_int, count: c_int, compute: c_int, algorithm: c_int) => gemm::gemm_array_ex;
+    [cublasGemmStridedBatchedEx] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const c_void, a: *const c_void, a_type: c_int, lda: c_int, stride_a: i64, b: *const c_void, b_type: c_int, ldb: c_int, stride_b: i64, beta: *const c_void, c: *mut c_void, c_type: c_int, ldc: c_int, stride_c: i64, count: c_int, compute: c_int, algorithm: c_int) => gemm::gemm_strided_ex;
+    [cublasSgemmEx f32, cublasCgemmEx C32] (handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: *const T, a: *const c_void, a_type: c_int, lda: c_int, b: *const c_void, b_type: c_int, ldb: c_int, beta: *const T, c: *mut c_void, c_type: c_int, ldc: c_int) => gemm::gemm_ex_of;
     [cublasAxpyEx] (handle: Handle, n: c_int, alpha: *const c_void, alpha_type: c_int, x: *const c_void, x_type: c_int, incx: c_int, y: *mut c_void, y_type: c_int, incy: c_int, execution: c_int) => extended::axpy;
     [cublasScalEx] (handle: Handle, n: c_int, alpha: *const c_void, alpha_type: c_int, x: *mut c_void, x_type: c_int, incx: c_int, execution: c_int) => extended::scal;
     [cublasDotEx] (handle: Handle, n: c_int, x: *const c_void, x_type: c_int, incx: c_int, y: *const c_void, y_type: c_int, incy: c_int, result: *mut c_void, result_type: c_int, execution: c_int) => extended::dot;
