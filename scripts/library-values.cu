@@ -67,6 +67,21 @@ template <typename T> T value() {
     return Type<T>::make(re, im);
 }
 
+// Prints a line of results.
+template <typename T> void show(const std::string &name, const T *elements, size_t count) {
+    printf("%s %s", name.c_str(), Type<T>::name);
+    const size_t word = strcmp(Type<T>::name, "f64") == 0   ? 8
+                        : strcmp(Type<T>::name, "f16") == 0 || strcmp(Type<T>::name, "bf16") == 0 ? 2
+                                                                                                : 4;
+    const char *bytes = (const char *)elements;
+    for (size_t at = 0; at < count * sizeof(T); at += word) {
+        uint64_t bits = 0;
+        memcpy(&bits, bytes + at, word);
+        printf(" %llx", (unsigned long long)bits);
+    }
+    printf("\n");
+}
+
 // Device memory with numbers.
 template <typename T> struct Array {
     std::vector<T> host;
@@ -86,25 +101,7 @@ template <typename T> struct Array {
         CHECK(cudaMemcpy(host.data(), device, host.size() * sizeof(T), cudaMemcpyDeviceToHost));
         show(name, host.data(), host.size());
     }
-    static void show(const std::string &name, const T *elements, size_t count);
 };
-
-template <typename T> void show(const std::string &name, const T *elements, size_t count) {
-    printf("%s %s", name.c_str(), Type<T>::name);
-    const size_t word = strcmp(Type<T>::name, "f64") == 0   ? 8
-                        : strcmp(Type<T>::name, "f16") == 0 || strcmp(Type<T>::name, "bf16") == 0 ? 2
-                                                                                                : 4;
-    const char *bytes = (const char *)elements;
-    for (size_t at = 0; at < count * sizeof(T); at += word) {
-        uint64_t bits = 0;
-        memcpy(&bits, bytes + at, word);
-        printf(" %llx", (unsigned long long)bits);
-    }
-    printf("\n");
-}
-template <typename T> void Array<T>::show(const std::string &name, const T *elements, size_t count) {
-    ::show(name, elements, count);
-}
 
 static cublasHandle_t handle;
 static const cublasOperation_t OPS[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
@@ -119,7 +116,7 @@ static std::string join(const char *function, const char *prefix, std::vector<in
     return name;
 }
 
-// The functions of a type: PREFIX is its letter, SELF stands for functions of symmetric or Hermitian matrices.
+// The functions of a type: PREFIX is its letter; SY, SP and SB are the names for symmetric or Hermitian matrices.
 #define BLAS(T, PREFIX, RESULT, DOT, SY, SP, SB, GER, AMAX)                                         \
     template <> struct Blas<T> {                                                                    \
         static constexpr const char *prefix = #PREFIX;                                              \
