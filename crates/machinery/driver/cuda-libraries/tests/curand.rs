@@ -153,7 +153,7 @@ impl<'a> Case<'a> {
 }
 
 #[test]
-fn the_numbers_are_those_of_an_h200() {
+fn recorded_settings_give_the_numbers_of_an_h200() {
     // SAFETY: no other thread of this test's process runs yet.
     unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
     let recording = include_str!("curand-h200.txt");

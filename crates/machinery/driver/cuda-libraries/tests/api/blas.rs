@@ -423,6 +423,22 @@ fn reductions_are_written_to_the_host_or_the_device() {
 }
 
 #[test]
+fn batched_products_with_a_factor_of_zero_do_not_read_the_matrix() {
+    let handle = Handle::new();
+    let (a, x) = (Array::new(&[f32::NAN; 8]), Array::new(&[1.0f32; 4]));
+    let y = Array::new(&[3.0f32; 4]);
+    let (alpha, beta) = (0.0f32, 2.0f32);
+    // SAFETY: the pointers are valid.
+    let status = unsafe {
+        cublasSgemvStridedBatched(
+            handle.0, 0, 2, 2, &alpha, a.address, 2, 4, x.address, 1, 2, &beta, y.address, 1, 2, 2,
+        )
+    };
+    assert_eq!(status, 0);
+    assert_eq!(y.read(), [6.0; 4]);
+}
+
+#[test]
 fn batches_are_factorized_and_inverted() {
     let handle = Handle::new();
     let (n, count) = (9, 3);

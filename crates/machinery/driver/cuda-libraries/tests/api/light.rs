@@ -1,12 +1,36 @@
 //! cuBLASLt and the functions whose element types are arguments.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 use cuda_libraries::cublas::lt::*;
 use cuda_libraries::cublas::{cublasGemmEx, cublasHgemm};
 use half::{bf16, f16};
 
 use crate::device::{Array, Handle, numbers, start};
+
+/// The numbers of `cudaDataType`s.
+const F32: c_int = 0;
+const F16: c_int = 2;
+const I8: c_int = 3;
+const I32: c_int = 10;
+
+/// Calls `cublasGemmEx` for contiguous matrices, the first of which is transposed. Each has its address and its type.
+fn gemm_ex<S>(
+    handle: &Handle,
+    [m, n, k]: [c_int; 3],
+    [alpha, beta]: [S; 2],
+    [a, b, c]: [(*mut c_void, c_int); 3],
+    compute: c_int,
+) -> c_int {
+    let [alpha, beta] = [&raw const alpha, &raw const beta].map(|scale| scale.cast());
+    // SAFETY: the scalars are readable, and the addresses are checked.
+    unsafe {
+        cublasGemmEx(
+            handle.0, 1, 0, m, n, k, alpha, a.0, a.1, k, b.0, b.1, k, beta, c.0, c.1, m, compute,
+            -1,
+        )
+    }
+}
 
 /// Multiplies column-major matrices, the first of which is transposed.
 fn product(a: &[f64], b: &[f64], [m, n, k]: [usize; 3]) -> Vec<f64> {
@@ -46,50 +70,35 @@ fn halves_and_bytes_are_multiplied() {
         Array::new(&vec![f32::NAN; m * n]),
         Array::new(&vec![f16::NAN; m * n]),
     );
-    let (one, zero, half_one, half_zero) = (1.0f32, 0.0f32, f16::ONE, f16::ZERO);
-    let [mi, ni, ki] = [m, n, k].map(|size| size as c_int);
+    let sizes = [m, n, k].map(|size| size as c_int);
+    let operands = [
+        (x.address.cast(), F16),
+        (y.address.cast(), F16),
+        (float.address.cast(), F32),
+    ];
+    assert_eq!(gemm_ex(&handle, sizes, [1.0f32, 0.0], operands, 68), 0);
+    let [mi, ni, ki] = sizes;
+    let (one, zero) = (f16::ONE, f16::ZERO);
     // SAFETY: the pointers are valid.
-    unsafe {
-        let status = cublasGemmEx(
+    let status = unsafe {
+        cublasHgemm(
             handle.0,
             1,
             0,
             mi,
             ni,
             ki,
-            (&raw const one).cast(),
-            x.address.cast(),
-            2,
-            ki,
-            y.address.cast(),
-            2,
-            ki,
-            (&raw const zero).cast(),
-            float.address.cast(),
-            0,
-            mi,
-            68,
-            -1,
-        );
-        assert_eq!(status, 0);
-        let status = cublasHgemm(
-            handle.0,
-            1,
-            0,
-            mi,
-            ni,
-            ki,
-            &half_one,
+            &one,
             x.address,
             ki,
             y.address,
             ki,
-            &half_zero,
+            &zero,
             half.address,
             mi,
-        );
-        assert_eq!(status, 0);
-    }
+        )
+    };
+    assert_eq!(status, 0);
     let floats: Vec<f64> = float.read().into_iter().map(f64::from).collect();
     assert_rounded("half to float", &floats, &expected, 1e-6);
     let halves: Vec<f64> = half.read().into_iter().map(f16::to_f64).collect();
@@ -104,60 +113,19 @@ fn halves_and_bytes_are_multiplied() {
         Array::new(&more),
         Array::new(&vec![7i32; m * n]),
     );
-    let (two, minus) = (2i32, -1i32);
-    // SAFETY: the pointers are valid.
-    let status = unsafe {
-        cublasGemmEx(
-            handle.0,
-            1,
-            0,
-            mi,
-            ni,
-            ki,
-            (&raw const two).cast(),
-            x.address.cast(),
-            3,
-            ki,
-            y.address.cast(),
-            3,
-            ki,
-            (&raw const minus).cast(),
-            sums.address.cast(),
-            10,
-            mi,
-            72,
-            -1,
-        )
+    let operands = |second| {
+        [
+            (x.address.cast(), I8),
+            (y.address.cast(), second),
+            (sums.address.cast(), I32),
+        ]
     };
-    assert_eq!(status, 0);
+    assert_eq!(gemm_ex(&handle, sizes, [2i32, -1], operands(I8), 72), 0);
     let wide = |elements: &[i8]| elements.iter().map(|&x| x.into()).collect::<Vec<f64>>();
     let expected = product(&wide(&bytes), &wide(&more), [m, n, k]);
     let expected: Vec<i32> = expected.into_iter().map(|sum| 2 * sum as i32 - 7).collect();
     assert_eq!(sums.read(), expected);
-    // SAFETY: the pointers are valid.
-    let status = unsafe {
-        cublasGemmEx(
-            handle.0,
-            1,
-            0,
-            mi,
-            ni,
-            ki,
-            (&raw const one).cast(),
-            x.address.cast(),
-            3,
-            ki,
-            y.address.cast(),
-            2,
-            ki,
-            (&raw const one).cast(),
-            sums.address.cast(),
-            10,
-            mi,
-            68,
-            -1,
-        )
-    };
+    let status = gemm_ex(&handle, sizes, [1.0f32; 2], operands(F16), 68);
     assert_eq!(
         status, 15,
         "a combination of types that cuBLAS does not have"
@@ -166,7 +134,7 @@ fn halves_and_bytes_are_multiplied() {
 
 /// Sets an attribute.
 fn set<V>(
-    function: unsafe extern "C" fn(usize, c_int, *const std::ffi::c_void, usize) -> c_int,
+    function: unsafe extern "C" fn(usize, c_int, *const c_void, usize) -> c_int,
     object: usize,
     attribute: c_int,
     value: V,
