@@ -11,9 +11,10 @@
 //! On a GPU, the exported function jumps to NVIDIA's function of this name. A row that ends in `, local` needs no device
 //! and always calls the implementation, which then returns C's type; it has an `-> type` unless that is `c_int`.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cuda_driver::{report_failure, warn};
 use parking_lot::Mutex;
@@ -205,10 +206,27 @@ pub unsafe fn write_output<T>(output: *mut T, value: T, invalid: Status) -> Call
     Ok(())
 }
 
+/// Writes a property of a library: a `libraryPropertyType` selects the major version, the minor version or the patch
+/// level. For others, and without room, returns the status `invalid`.
+///
+/// # Safety
+/// `output` must be null or writable.
+pub unsafe fn write_property(
+    output: *mut c_int,
+    property: c_int,
+    version: [c_int; 3],
+    invalid: Status,
+) -> CallResult {
+    let index = usize::try_from(property).map_err(|_| invalid)?;
+    let value = *version.get(index).ok_or(invalid)?;
+    // SAFETY: the requirements are those of this function.
+    unsafe { write_output(output, value, invalid) }
+}
+
 /// The objects behind the handles of a library: a handle is a number that is never used again.
 pub struct Handles<T> {
-    objects: Mutex<Option<HashMap<usize, T>>>,
-    next: Mutex<usize>,
+    objects: Mutex<BTreeMap<usize, T>>,
+    next: AtomicUsize,
     /// The status for a handle that does not exist.
     invalid: Status,
 }
@@ -216,36 +234,28 @@ pub struct Handles<T> {
 impl<T> Handles<T> {
     pub const fn new(invalid: Status) -> Self {
         Self {
-            objects: Mutex::new(None),
-            next: Mutex::new(1),
+            objects: Mutex::new(BTreeMap::new()),
+            next: AtomicUsize::new(1),
             invalid,
         }
     }
 
     /// Adds an object. Returns its handle.
     pub fn insert(&self, object: T) -> usize {
-        let mut next = self.next.lock();
-        let handle = *next;
-        *next += 1;
-        let mut objects = self.objects.lock();
-        objects.get_or_insert_default().insert(handle, object);
+        let handle = self.next.fetch_add(1, Ordering::Relaxed);
+        self.objects.lock().insert(handle, object);
         handle
     }
 
     /// Calls `f` with the object of a handle.
     pub fn with<R>(&self, handle: usize, f: impl FnOnce(&mut T) -> R) -> Result<R, Status> {
         let mut objects = self.objects.lock();
-        let object = objects
-            .as_mut()
-            .and_then(|objects| objects.get_mut(&handle));
-        object.map(f).ok_or(self.invalid)
+        objects.get_mut(&handle).map(f).ok_or(self.invalid)
     }
 
     /// Removes and returns the object of a handle.
     pub fn remove(&self, handle: usize) -> Result<T, Status> {
-        let mut objects = self.objects.lock();
-        let object = objects.as_mut().and_then(|objects| objects.remove(&handle));
-        object.ok_or(self.invalid)
+        self.objects.lock().remove(&handle).ok_or(self.invalid)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::*;
-use crate::functions::{CallResult, write_output};
+use crate::functions::{CallResult, write_output, write_property};
 
 /// `cublasHandle_t`.
 pub type Handle = usize;
@@ -127,19 +127,14 @@ pub unsafe fn version(_: Handle, version: *mut c_int) -> CallResult {
     unsafe { write_output(version, VERSION, INVALID_VALUE) }
 }
 
-/// `cublasGetProperty`: the major version, the minor version or the patch level.
+/// `cublasGetProperty`.
 ///
 /// # Safety
 /// `value` must be null or writable.
 pub unsafe fn property(kind: c_int, value: *mut c_int) -> CallResult {
-    let property = match kind {
-        0 => VERSION / 10_000,
-        1 => VERSION / 100 % 100,
-        2 => VERSION % 100,
-        _ => return Err(INVALID_VALUE),
-    };
+    let parts = [VERSION / 10_000, VERSION / 100 % 100, VERSION % 100];
     // SAFETY: the requirements are those of this function.
-    unsafe { write_output(value, property, INVALID_VALUE) }
+    unsafe { write_property(value, kind, parts, INVALID_VALUE) }
 }
 
 /// `cublasGetCudartVersion`.

@@ -48,12 +48,7 @@ impl Rows {
         ) = (self.sizes, self.layout);
         if self.is_contiguous() {
             let count = self.batch * outer * middle * last;
-            return vec![Columns {
-                address: self.address,
-                rows: count,
-                columns: 1,
-                leading: count,
-            }];
+            return vec![Columns::contiguous(self.address, count)];
         }
         let (rows, columns, leading) = match stride {
             1 => (last, 1, last),
@@ -172,14 +167,24 @@ impl Execution {
         }
     }
 
-    /// Submits the transforms.
-    fn submit(self, stream: Stream) -> CallResult {
-        if self.input == 0 || self.output == 0 {
+    /// Submits the transforms of a plan.
+    fn submit(
+        (plan, stream): (Plan, Stream),
+        [input, output]: [*mut c_void; 2],
+        direction: FftDirection,
+    ) -> CallResult {
+        let execution = Self {
+            plan,
+            input: input as u64,
+            output: output as u64,
+            direction,
+        };
+        if input.is_null() || output.is_null() {
             return Err(INVALID_VALUE);
         }
         let Plan {
             kind, sizes, batch, ..
-        } = self.plan;
+        } = plan;
         let volume = sizes.iter().product::<usize>() as f64;
         // The usual count of a transform of complex elements; one of real ones needs half of it.
         let each = 5.0 * volume * volume.log2().max(1.0);
@@ -189,10 +194,10 @@ impl Execution {
             false => Arithmetic::Single,
         };
         let operations = operations(arithmetic, each * share * batch as f64);
-        let operands = vec![self.input, self.output];
+        let operands = vec![execution.input, execution.output];
         stream.submit(operands, operations, move |memory| match kind.is_double {
-            true => self.compute::<f64>(memory),
-            false => self.compute::<f32>(memory),
+            true => execution.compute::<f64>(memory),
+            false => execution.compute::<f32>(memory),
         })
     }
 }
@@ -209,7 +214,7 @@ fn direction(value: c_int) -> Result<FftDirection, Status> {
 /// Submits the transforms of a plan, which must have this form and precision.
 fn execute<F: Real>(
     handle: Handle,
-    [input, output]: [*mut c_void; 2],
+    operands: [*mut c_void; 2],
     form: Form,
     direction: FftDirection,
 ) -> CallResult {
@@ -217,13 +222,7 @@ fn execute<F: Real>(
     if plan.kind.form != form || plan.kind.is_double != F::IS_DOUBLE {
         return Err(INVALID_TYPE);
     }
-    let execution = Execution {
-        plan,
-        input: input as u64,
-        output: output as u64,
-        direction,
-    };
-    execution.submit(stream)
+    Execution::submit((plan, stream), operands, direction)
 }
 
 /// `cufftExecC2C` and `cufftExecZ2Z`.
@@ -279,11 +278,5 @@ pub unsafe fn any(
         Form::FromReal => FftDirection::Forward,
         Form::ToReal => FftDirection::Inverse,
     };
-    let execution = Execution {
-        plan,
-        input: input as u64,
-        output: output as u64,
-        direction,
-    };
-    execution.submit(stream)
+    Execution::submit((plan, stream), [input, output], direction)
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::call::Stream;
-use crate::functions::{CallResult, Handles, write_output};
+use crate::functions::{CallResult, Handles, write_output, write_property};
 
 /// `cufftHandle`.
 pub type Handle = c_int;
@@ -160,8 +160,8 @@ impl Plan {
     /// # Safety
     /// `sizes`, and the arrays of the layouts unless they are null, must be `rank` readable numbers.
     unsafe fn many<N: Copy + TryInto<i64>>(
-        (rank, sizes): (c_int, *const N),
-        layouts: [(*const N, N, N); 2],
+        (rank, sizes): (c_int, *mut N),
+        layouts: [(*mut N, N, N); 2],
         kind: Kind,
         batch: N,
     ) -> Result<Self, Status> {
@@ -170,7 +170,7 @@ impl Plan {
         }
         let rank = rank as usize;
         // Reads the numbers from `first` on; the others are 1.
-        let read = |numbers: *const N, first: usize| {
+        let read = |numbers: *mut N, first: usize| {
             let mut padded = [1; 3];
             for (i, padded) in padded[3 - rank..].iter_mut().enumerate().skip(first) {
                 // SAFETY: there are `rank` numbers, by this function's contract.
@@ -181,7 +181,7 @@ impl Plan {
         let batch = size_of_dimension(batch)?;
         // The distance between transforms matters only if there are several.
         let is_single = batch == 1;
-        let layout = |(embed, stride, distance): (*const N, N, N)| {
+        let layout = |(embed, stride, distance): (*mut N, N, N)| {
             Ok::<_, Status>(Layout {
                 // The size of the slowest dimension does not matter, and programs pass 0.
                 embed: read(embed, 1)?,
@@ -340,13 +340,10 @@ pub unsafe fn plan_many(
     kind: c_int,
     batch: c_int,
 ) -> CallResult {
-    let layouts = [
-        (inembed.cast_const(), istride, idist),
-        (onembed.cast_const(), ostride, odist),
-    ];
+    let layouts = [(inembed, istride, idist), (onembed, ostride, odist)];
     // SAFETY: the requirements are those of this function.
     unsafe {
-        let created = Plan::many((rank, n.cast_const()), layouts, Kind::new(kind)?, batch)?;
+        let created = Plan::many((rank, n), layouts, Kind::new(kind)?, batch)?;
         add(plan, Some(created))
     }
 }
@@ -370,13 +367,10 @@ pub unsafe fn make_many<N: Copy + TryInto<i64>>(
     batch: N,
     size: *mut usize,
 ) -> CallResult {
-    let layouts = [
-        (inembed.cast_const(), istride, idist),
-        (onembed.cast_const(), ostride, odist),
-    ];
+    let layouts = [(inembed, istride, idist), (onembed, ostride, odist)];
     // SAFETY: the requirements are those of this function.
     unsafe {
-        let created = Plan::many((rank, n.cast_const()), layouts, Kind::new(kind)?, batch)?;
+        let created = Plan::many((rank, n), layouts, Kind::new(kind)?, batch)?;
         make(plan, created, size)
     }
 }
@@ -399,13 +393,10 @@ pub unsafe fn estimate_many<N: Copy + TryInto<i64>>(
     batch: N,
     size: *mut usize,
 ) -> CallResult {
-    let layouts = [
-        (inembed.cast_const(), istride, idist),
-        (onembed.cast_const(), ostride, odist),
-    ];
+    let layouts = [(inembed, istride, idist), (onembed, ostride, odist)];
     // SAFETY: the requirements are those of this function.
     unsafe {
-        Plan::many((rank, n.cast_const()), layouts, Kind::new(kind)?, batch)?;
+        Plan::many((rank, n), layouts, Kind::new(kind)?, batch)?;
         write_size(size)
     }
 }
@@ -459,18 +450,10 @@ pub unsafe fn make_xt(
     size: *mut usize,
     _: c_int,
 ) -> CallResult {
-    let layouts = [
-        (inembed.cast_const(), istride, idist),
-        (onembed.cast_const(), ostride, odist),
-    ];
+    let layouts = [(inembed, istride, idist), (onembed, ostride, odist)];
     // SAFETY: the requirements are those of this function.
     unsafe {
-        let created = Plan::many(
-            (rank, n.cast_const()),
-            layouts,
-            Kind::of_types(input, output)?,
-            batch,
-        )?;
+        let created = Plan::many((rank, n), layouts, Kind::of_types(input, output)?, batch)?;
         make(plan, created, size)
     }
 }
@@ -512,37 +495,23 @@ pub unsafe fn set_automatic(plan: Handle, _: c_int) -> CallResult {
 /// The version that `cufftGetVersion` returns, of CUDA 12.8.
 const VERSION: c_int = 11_303;
 
-/// Writes a number.
-///
-/// # Safety
-/// `output` must be null or writable.
-unsafe fn write_number(output: *mut c_int, number: c_int) -> CallResult {
-    // SAFETY: the requirements are those of this function.
-    unsafe { write_output(output, number, INVALID_VALUE) }
-}
-
 /// `cufftGetVersion`.
 ///
 /// # Safety
 /// `version` must be null or writable.
 pub unsafe fn version(version: *mut c_int) -> CallResult {
     // SAFETY: the requirements are those of this function.
-    unsafe { write_number(version, VERSION) }
+    unsafe { write_output(version, VERSION, INVALID_VALUE) }
 }
 
-/// `cufftGetProperty`: the major version, the minor version or the patch level.
+/// `cufftGetProperty`.
 ///
 /// # Safety
 /// `value` must be null or writable.
 pub unsafe fn property(kind: c_int, value: *mut c_int) -> CallResult {
-    let property = match kind {
-        0 => VERSION / 1000,
-        1 => VERSION / 100 % 10,
-        2 => VERSION % 100,
-        _ => return Err(INVALID_VALUE),
-    };
+    let parts = [VERSION / 1000, VERSION / 100 % 10, VERSION % 100];
     // SAFETY: the requirements are those of this function.
-    unsafe { write_number(value, property) }
+    unsafe { write_property(value, kind, parts, INVALID_VALUE) }
 }
 
 /// `cufftXtSetCallback`: device code cannot be called.

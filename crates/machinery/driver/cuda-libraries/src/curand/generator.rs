@@ -4,19 +4,18 @@ use std::marker::PhantomData;
 use std::slice;
 use std::sync::Arc;
 
-use cuda_driver::{Arithmetic, MemoryRows, warn};
+use cuda_driver::{Arithmetic, CallMemory, MemoryRows, warn};
 use parking_lot::Mutex;
 
-use super::distributions::{Bits, Distribution, LogNormal, Normal, Poisson, Real, Uniform};
+use super::distributions::{Bits, Distribution, Engine, LogNormal, Normal, Poisson, Real, Uniform};
 use super::interleaved::Interleaved;
 use super::mrg32k3a::Mrg32k3a;
-use super::mt19937::Mt19937;
 use super::philox::Philox;
 use super::sobol::{DIMENSIONS, Sobol};
 use super::xorwow::Xorwow;
 use super::*;
 use crate::call::operations;
-use crate::functions::CallResult;
+use crate::functions::{CallResult, write_output, write_property};
 
 /// `curandGenerator_t`.
 pub type Handle = usize;
@@ -98,6 +97,45 @@ impl Numbers {
             Self::Sobol32(points) => points.fill_distribution(distribution, to),
             Self::Sobol64(points) => points.fill_distribution(distribution, to),
         }
+    }
+}
+
+/// MT19937: Matsumoto and Nishimura, "Mersenne Twister: a 623-dimensionally equidistributed uniform pseudo-random number
+/// generator" (1998). cuRAND takes its numbers in turns from many places of the sequence; here they come in order.
+struct Mt19937 {
+    /// The last 624 words of the sequence.
+    state: [u32; Self::N],
+    /// The index of the oldest word.
+    oldest: usize,
+}
+
+impl Mt19937 {
+    const N: usize = 624;
+    const M: usize = 397;
+
+    /// Creates the generator. Only the lower half of the seed counts, as in cuRAND.
+    fn new(seed: u64) -> Self {
+        let mut state = [seed as u32; Self::N];
+        for index in 1..Self::N {
+            let last = state[index - 1];
+            let mixed = 1_812_433_253_u32.wrapping_mul(last ^ last >> 30);
+            state[index] = mixed.wrapping_add(index as u32);
+        }
+        Self { state, oldest: 0 }
+    }
+}
+
+impl Engine for Mt19937 {
+    fn bits(&mut self) -> u32 {
+        let at = |offset: usize| self.state[(self.oldest + offset) % Self::N];
+        let joined = at(0) & 0x8000_0000 | at(1) & 0x7fff_ffff;
+        let mut x = at(Self::M) ^ joined >> 1 ^ (joined & 1).wrapping_neg() & 0x9908_b0df;
+        self.state[self.oldest] = x;
+        self.oldest = (self.oldest + 1) % Self::N;
+        x ^= x >> 11;
+        x ^= x << 7 & 0x9d2c_5680;
+        x ^= x << 15 & 0xefc6_0000;
+        x ^ x >> 18
     }
 }
 
@@ -205,12 +243,8 @@ pub unsafe fn destroy(handle: Handle) -> CallResult {
 /// # Safety
 /// `version` must be null or writable.
 pub unsafe fn version(version: *mut c_int) -> CallResult {
-    if version.is_null() {
-        return Err(OUT_OF_RANGE);
-    }
-    // SAFETY: the pointer is writable, by this function's contract.
-    unsafe { version.write(VERSION) };
-    Ok(())
+    // SAFETY: this function has the same contract.
+    unsafe { write_output(version, VERSION, OUT_OF_RANGE) }
 }
 
 /// `curandGetProperty`.
@@ -219,17 +253,8 @@ pub unsafe fn version(version: *mut c_int) -> CallResult {
 /// `value` must be null or writable.
 pub unsafe fn property(property: c_int, value: *mut c_int) -> CallResult {
     let parts = [VERSION / 1000, VERSION % 1000 / 100, VERSION % 100];
-    let part = usize::try_from(property)
-        .ok()
-        .and_then(|index| parts.get(index));
-    match part {
-        Some(part) if !value.is_null() => {
-            // SAFETY: the pointer is writable, by this function's contract.
-            unsafe { value.write(*part) };
-            Ok(())
-        }
-        _ => Err(OUT_OF_RANGE),
-    }
+    // SAFETY: this function has the same contract.
+    unsafe { write_property(value, property, parts, OUT_OF_RANGE) }
 }
 
 /// `curandSetStream`.
@@ -356,7 +381,7 @@ unsafe fn generate<T: Copy + 'static>(
     }
     let address = to.addr() as u64;
     let operations = operations(Arithmetic::Single, OPERATIONS_PER_NUMBER * n as f64);
-    let work = move |memory: &mut cuda_driver::CallMemory<'_>| {
+    let work = move |memory: &mut CallMemory<'_>| {
         let rows = MemoryRows::contiguous(address, (n * size_of::<T>()) as u64);
         let to = memory.write(rows)?.cast::<T>();
         // SAFETY: the call may write these bytes of the device's memory, and no other work runs now.
@@ -470,4 +495,18 @@ pub unsafe fn poisson(handle: Handle, to: *mut u32, n: usize, mean: f64) -> Call
     }
     // SAFETY: this function has the same contract.
     unsafe { distributed(handle, to, n, Poisson::new(mean)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers are those that C++'s standard states.
+    #[test]
+    fn mt19937_reaches_the_ten_thousandth_number_of_the_standard() {
+        let mut engine = Mt19937::new(5489);
+        assert_eq!(engine.bits(), 3_499_211_612);
+        let numbers = std::iter::repeat_with(|| engine.bits());
+        assert_eq!(numbers.take(9_999).last(), Some(4_123_659_995));
+    }
 }

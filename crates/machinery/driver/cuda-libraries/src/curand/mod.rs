@@ -1,14 +1,13 @@
 //! cuRAND's host interface: generators that write their numbers to memory of the device, in stream order, or of the host.
 //!
 //! The sequences of XORWOW, MRG32k3a, Philox and Sobol are cuRAND's, in its default order; those of MT19937 and of
-//! Poisson-distributed numbers are not. A generator's state is that of
-//! the device: it advances when a call is executed, so a graph that is launched again continues the sequence.
+//! Poisson-distributed numbers are not. A generator's state is that of the device: it advances when a call is executed, so
+//! a graph that is launched again continues the sequence.
 
 mod distributions;
 mod generator;
 mod interleaved;
 mod mrg32k3a;
-mod mt19937;
 mod philox;
 mod sobol;
 mod xorwow;

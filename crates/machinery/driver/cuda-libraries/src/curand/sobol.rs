@@ -9,7 +9,7 @@ use ::sobol::params::JoeKuoD6;
 
 use super::distributions::{Distribution, Fraction};
 use super::*;
-use crate::functions::CallResult;
+use crate::functions::{CallResult, write_output};
 
 /// The direction vectors of a dimension.
 pub type Vectors32 = [u32; 32];
@@ -158,10 +158,9 @@ unsafe fn set_vectors<T>(
     available: c_int,
     vectors: &'static LazyLock<Vec<T>>,
 ) -> CallResult {
-    if set != available || to.is_null() {
+    if set != available {
         return Err(OUT_OF_RANGE);
     }
-    // SAFETY: the pointer is writable, by this function's contract.
-    unsafe { to.write(vectors.as_ptr()) };
-    Ok(())
+    // SAFETY: this function has the same contract.
+    unsafe { write_output(to, vectors.as_ptr(), OUT_OF_RANGE) }
 }
