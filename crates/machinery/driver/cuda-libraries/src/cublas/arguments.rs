@@ -186,6 +186,7 @@ pub struct Vector {
 }
 
 impl Vector {
+    /// Creates a vector with any increment.
     pub fn new(address: u64, length: usize, increment: c_int) -> Self {
         Self {
             address,

@@ -31,6 +31,7 @@ impl Types {
 
     /// Checks a combination of types.
     pub fn of(matrices: [DataType; 3], compute: c_int) -> Result<Self, Status> {
+        // The numbers of `cublasComputeType_t`: 16F, 32F with its fast variants, 64F and 32I, each plain and pedantic.
         use DataType::{Bf16, C32, C64, F16, F32, F64, I8, I32};
         let (compute, scale) = match (compute, matrices) {
             (64 | 65, [F16, F16, F16]) => (F32, F16),
@@ -203,17 +204,20 @@ impl Gemm {
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-unsafe fn submit(
+unsafe fn submit<S>(
     settings: &Settings,
     gemm: Gemm,
     types: Types,
-    scales: [*const c_void; 2],
+    scales: [*const S; 2],
     batches: [Batch; 3],
     count: c_int,
 ) -> CallResult {
     let count = size(count)?;
     // SAFETY: the requirements are those of this function.
-    let [alpha, beta] = unsafe { AnyScale::pair(settings.pointer_mode, scales, types.scale) }?;
+    let [alpha, beta] = unsafe {
+        let scales = scales.map(|scale| scale.cast());
+        AnyScale::pair(settings.pointer_mode, scales, types.scale)
+    }?;
     if gemm.is_empty() || count == 0 {
         return Ok(());
     }
@@ -265,16 +269,7 @@ pub unsafe fn gemm<T: Element>(
     let types = Types::uniform(T::DATA_TYPE);
     let batches = [a as u64, b as u64, c as u64].map(|address| Batch::Strided(address, 0));
     // SAFETY: the requirements are those of this function.
-    unsafe {
-        submit(
-            &settings,
-            gemm,
-            types,
-            [alpha.cast(), beta.cast()],
-            batches,
-            1,
-        )
-    }
+    unsafe { submit(&settings, gemm, types, [alpha, beta], batches, 1) }
 }
 
 /// `cublas?gemmBatched`.
@@ -304,16 +299,7 @@ pub unsafe fn gemm_array<T: Element>(
     let types = Types::uniform(T::DATA_TYPE);
     let batches = [a as u64, b as u64, c as u64].map(Batch::Array);
     // SAFETY: the requirements are those of this function.
-    unsafe {
-        submit(
-            &settings,
-            gemm,
-            types,
-            [alpha.cast(), beta.cast()],
-            batches,
-            count,
-        )
-    }
+    unsafe { submit(&settings, gemm, types, [alpha, beta], batches, count) }
 }
 
 /// `cublas?gemmStridedBatched`.
@@ -350,16 +336,7 @@ pub unsafe fn gemm_strided<T: Element>(
         types,
     );
     // SAFETY: the requirements are those of this function.
-    unsafe {
-        submit(
-            &settings,
-            gemm,
-            types,
-            [alpha.cast(), beta.cast()],
-            batches,
-            count,
-        )
-    }
+    unsafe { submit(&settings, gemm, types, [alpha, beta], batches, count) }
 }
 
 /// `cublasGemmEx`.
@@ -505,14 +482,5 @@ pub unsafe fn gemm_ex_of<T: Element>(
     let types = Types::new([a_type, b_type, c_type], COMPUTE_32F)?;
     let batches = [a as u64, b as u64, c as u64].map(|address| Batch::Strided(address, 0));
     // SAFETY: the requirements are those of this function.
-    unsafe {
-        submit(
-            &settings,
-            gemm,
-            types,
-            [alpha.cast(), beta.cast()],
-            batches,
-            1,
-        )
-    }
+    unsafe { submit(&settings, gemm, types, [alpha, beta], batches, 1) }
 }
