@@ -393,6 +393,8 @@ impl Epilogue {
     fn new(attributes: &Attributes, result: DataType) -> Result<Self, Status> {
         use Activation::{Gelu, GeluGradient, Relu};
         let none = Activation::None;
+        // The numbers are sums of flags: 2 ReLU, 4 bias, 16 gradient of the bias, 32 GELU, 64 derivative, 128 auxiliary
+        // matrix, 256 and 512 gradients of the biases of A and B.
         let (activation, adds_bias, gradient, writes_auxiliary) =
             match attributes.get::<c_int>(description::EPILOGUE).unwrap_or(1) {
                 1 => (none, false, Gradient::None, false),

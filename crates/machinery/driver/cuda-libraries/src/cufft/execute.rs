@@ -22,14 +22,12 @@ struct Rows {
 impl Rows {
     /// Returns true if no elements are between the rows.
     fn is_contiguous(&self) -> bool {
-        let (
-            [outer, middle, last],
-            Layout {
-                embed,
-                stride,
-                distance,
-            },
-        ) = (self.sizes, self.layout);
+        let [outer, middle, last] = self.sizes;
+        let Layout {
+            embed,
+            stride,
+            distance,
+        } = self.layout;
         stride == 1
             && (embed[2] == last || outer * middle == 1)
             && (embed[1] == middle || outer == 1)
@@ -38,14 +36,12 @@ impl Rows {
 
     /// Returns the memory of the rows, each as columns of elements of `size` bytes.
     fn columns(&self, size: usize) -> Vec<Columns> {
-        let (
-            [outer, middle, last],
-            Layout {
-                embed,
-                stride,
-                distance,
-            },
-        ) = (self.sizes, self.layout);
+        let [outer, middle, last] = self.sizes;
+        let Layout {
+            embed,
+            stride,
+            distance,
+        } = self.layout;
         if self.is_contiguous() {
             let count = self.batch * outer * middle * last;
             return vec![Columns::contiguous(self.address, count)];
