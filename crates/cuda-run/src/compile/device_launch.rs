@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use super::scan::{enclosed_len, identifier_len, is_identifier_part, tokens};
+
 /// A launch in a source text.
 pub struct DeviceLaunch<'a> {
     /// The range of the text from the kernel's name to the end of the configuration.
@@ -17,7 +19,6 @@ pub struct DeviceLaunch<'a> {
     /// The last identifier of the name.
     identifier: &'a str,
     configuration: &'a str,
-    /// The parentheses with the arguments.
     arguments: &'a str,
 }
 
@@ -36,25 +37,20 @@ impl<'a> DeviceLaunch<'a> {
         let rest = text[end..].trim_ascii_start();
         if rest.starts_with('<') && !rest.starts_with("<<<") {
             end = text.len() - rest.len();
-            end += enclosed_len(&text[end..], "<", ">")?;
+            end += "<".len() + enclosed_len(&rest["<".len()..], ">")? + ">".len();
         }
-        let open = text.len() - text[end..].trim_ascii_start().len();
-        let after = text[open..].strip_prefix("<<<")?;
-        let configuration_len = enclosed_len(&format!("({after}"), "(", ">>>")? - "(>>>".len();
-        let configuration = &after[..configuration_len];
-        let arguments = after[configuration_len + ">>>".len()..].trim_ascii_start();
-        let arguments_len = if arguments.starts_with('(') {
-            enclosed_len(arguments, "(", ")")?
-        } else {
-            return None;
-        };
+        let after = text[end..].trim_ascii_start().strip_prefix("<<<")?;
+        let (configuration, after) = after.split_at(enclosed_len(after, ">>>")?);
+        let after = &after[">>>".len()..];
+        let arguments = after.trim_ascii_start().strip_prefix('(')?;
+        let arguments = &arguments[..enclosed_len(arguments, ")")?];
         (identifier > offset).then(|| DeviceLaunch {
-            range: start..open + "<<<".len() + configuration_len + ">>>".len(),
+            range: start..text.len() - after.len(),
             name: &text[start..end],
             qualifier: &text[start..offset],
             identifier: &text[offset..identifier],
             configuration,
-            arguments: &arguments[..arguments_len],
+            arguments,
         })
     }
 
@@ -80,7 +76,7 @@ impl<'a> DeviceLaunch<'a> {
             arguments,
             ..
         } = self;
-        format!("decltype({qualifier}{SELECTOR}{identifier}{arguments})({configuration})")
+        format!("decltype({qualifier}{SELECTOR}{identifier}({arguments}))({configuration})")
     }
 }
 
@@ -90,38 +86,36 @@ const SELECTOR: &str = "warpbook_launch_of_";
 /// Declares the function that selects the kernel whose name is at `offset` in its declaration. Returns the start of the
 /// declaration, and the text to insert there. Returns `None` if the declaration is not understood or has its function.
 pub fn declare_selector(text: &str, offset: usize) -> Option<(usize, String)> {
-    let in_comment = |at: usize| {
-        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
-        text[line..at].contains("//")
-    };
-    let mut ends = text[..offset].rmatch_indices([';', '{', '}']);
-    let previous = ends.find(|(at, _)| !in_comment(*at));
-    let previous = previous.map_or(0, |(at, end)| at + end.len());
-    let mut line_start = previous;
-    let mut start = None;
-    for line in text[previous..offset].split_inclusive('\n') {
-        let code = line.trim_ascii_start();
-        let is_start = code.starts_with("template") || code.contains("__global__");
-        if is_start && start.is_none() && !code.starts_with("//") {
-            start = Some(line_start + line.len() - code.len());
+    // The declaration starts with the first suitable line after the previous one. Directives may lie between them.
+    let (mut start, mut is_line_start) = (None, true);
+    for (at, token) in tokens(&text[..offset]) {
+        match token {
+            ";" | "{" | "}" => (start, is_line_start) = (None, true),
+            "\n" => is_line_start = true,
+            _ if is_line_start && !token.trim_ascii().is_empty() => {
+                is_line_start = false;
+                let line = text[at..offset].lines().next().unwrap_or_default();
+                if line.starts_with("template") || line.contains("__global__") {
+                    start = start.or(Some(at));
+                }
+            }
+            _ => {}
         }
-        line_start += line.len();
     }
     let start = start?;
     let header = &text[start..offset];
     let name = &text[offset..][..identifier_len(&text[offset..])];
     let after = text[offset + name.len()..].trim_ascii_start();
     let parameters = after.strip_prefix('(')?;
-    let parameters_len = enclosed_len(after, "(", ")")? - "()".len();
-    let parameters = items(&parameters[..parameters_len], false).join(", ");
+    let parameters = &parameters[..enclosed_len(parameters, ")")?];
+    let parameters = items(parameters, false).join(", ");
     let (mut template, mut selector_template) = (String::new(), String::new());
     let mut instance = name.to_owned();
     let mut specifiers = header;
     if let Some(rest) = header.strip_prefix("template") {
-        let list = rest.trim_ascii_start();
-        let list_len = enclosed_len(list, "<", ">")?;
-        specifiers = &list[list_len..];
-        let list = &list["<".len()..list_len - ">".len()];
+        let list = rest.trim_ascii_start().strip_prefix('<')?;
+        let (list, after) = list.split_at(enclosed_len(list, ">")?);
+        specifiers = &after[">".len()..];
         let declared = items(list, false);
         let names: Vec<String> = declared.iter().map(|item| parameter_name(item)).collect();
         // The kernel's own declaration follows, and only one may have the default arguments.
@@ -141,23 +135,12 @@ pub fn declare_selector(text: &str, offset: usize) -> Option<(usize, String)> {
 fn items(list: &str, has_defaults: bool) -> Vec<String> {
     let mut items = vec![String::new()];
     let (mut depth, mut is_default) = (0, false);
-    let mut position = 0;
-    while let Some(c) = list[position..].chars().next() {
-        let rest = &list[position..];
-        if rest.starts_with("//") {
-            position += rest.find('\n').unwrap_or(rest.len());
-            continue;
-        }
-        if rest.starts_with("/*") {
-            position += rest.find("*/").map_or(rest.len(), |end| end + 2);
-            continue;
-        }
-        position += c.len_utf8();
-        match c {
-            '(' | '<' | '[' | '{' => depth += 1,
-            ')' | '>' | ']' | '}' => depth -= 1,
-            '=' if depth == 0 => is_default = !has_defaults,
-            ',' if depth == 0 => {
+    for (_, token) in tokens(list) {
+        match token {
+            "(" | "<" | "[" | "{" => depth += 1,
+            ")" | ">" | "]" | "}" => depth -= 1,
+            "=" if depth == 0 => is_default = !has_defaults,
+            "," if depth == 0 => {
                 is_default = false;
                 items.push(String::new());
                 continue;
@@ -165,7 +148,11 @@ fn items(list: &str, has_defaults: bool) -> Vec<String> {
             _ => {}
         }
         if let (false, Some(item)) = (is_default, items.last_mut()) {
-            item.push(if c.is_whitespace() { ' ' } else { c });
+            *item += if token.trim_ascii().is_empty() {
+                " "
+            } else {
+                token
+            };
         }
     }
     items.iter().map(|item| item.trim().to_owned()).collect()
@@ -173,77 +160,20 @@ fn items(list: &str, has_defaults: bool) -> Vec<String> {
 
 /// Returns the name of a template parameter, such as `T` of `class T` and `T...` of `class... T`.
 fn parameter_name(parameter: &str) -> String {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let name = &parameter[parameter.trim_end_matches(is_part).len()..];
+    let name = &parameter[parameter.trim_end_matches(is_identifier_part).len()..];
     match parameter.contains("...") {
         true => format!("{name}..."),
         false => name.to_owned(),
     }
 }
 
-fn identifier_len(text: &str) -> usize {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.find(|c| !is_part(c)).unwrap_or(text.len())
-}
-
 /// Returns the start of the qualified name, such as `sorting::merge`, whose last part starts at `offset`.
 fn qualified_start(text: &str, offset: usize) -> usize {
     let mut start = offset;
     while let Some(before) = text[..start].strip_suffix("::") {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_';
-        start = before.trim_end_matches(is_part).len();
+        start = before.trim_end_matches(is_identifier_part).len();
     }
     start
-}
-
-/// Returns the length of the text up to the closing bracket of the opening one with which it starts. Closing brackets in
-/// literals, comments and parentheses do not count.
-fn enclosed_len(text: &str, open: &str, close: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut position = open.len();
-    let (mut depth, mut nested) = (1, 0);
-    while position < bytes.len() {
-        let rest = &text[position..];
-        if nested == 0 && rest.starts_with(close) {
-            depth -= 1;
-            position += close.len();
-            if depth == 0 {
-                return Some(position);
-            }
-            continue;
-        }
-        position += match bytes[position] {
-            b'/' if rest.starts_with("//") => rest.find('\n')?,
-            b'/' if rest.starts_with("/*") => rest.find("*/")? + 2,
-            quote @ (b'"' | b'\'') => literal_len(rest.as_bytes(), quote),
-            b'(' | b'[' | b'{' => {
-                nested += 1;
-                1
-            }
-            b')' | b']' | b'}' => {
-                nested -= 1;
-                1
-            }
-            _ if nested == 0 && rest.starts_with(open) => {
-                depth += 1;
-                open.len()
-            }
-            _ => rest.chars().next()?.len_utf8(),
-        };
-    }
-    None
-}
-
-/// Returns the length of a string or character literal, including its quotes.
-pub fn literal_len(bytes: &[u8], quote: u8) -> usize {
-    let mut end = 1;
-    while let Some(&byte) = bytes.get(end) {
-        end += if byte == b'\\' { 2 } else { 1 };
-        if byte == quote || byte == b'\n' {
-            break;
-        }
-    }
-    end.min(bytes.len())
 }
 
 #[cfg(test)]
@@ -274,6 +204,7 @@ mod tests {
             "k(p);",
             "k<int>(p);",
             "k<<<1, n",
+            "k<<<1, (1>>>(p);",
             "k << n",
             "k<<<1, 1>>>;",
             "k",
@@ -290,7 +221,7 @@ mod tests {
         assert_eq!(launch.rewritten_by_arguments(), expected);
         let declaration = "template <class T, int N = 4, class... U> // n; m\n\
                            __global__ void k(T *p, /* size */ int n = f(1, 2),\n U... u) {}\n";
-        let text = format!("int n;\n#define A 1\n{declaration}");
+        let text = format!("int n; /* k; */\n#define A ';'\n{declaration}");
         let (start, inserted) = declare_selector(&text, text.find("k(").unwrap()).unwrap();
         assert!(text[start..].starts_with(declaration));
         let header = "template <class T, int N, class... U> ";

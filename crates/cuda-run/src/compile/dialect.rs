@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use serde_json::json;
 
-use super::device_launch::{DeviceLaunch, declare_selector, literal_len};
+use super::device_launch::{DeviceLaunch, declare_selector};
+use super::scan::{identifier_len, is_identifier_part, tokens};
 
 /// The repairs of one source file and the headers that it includes.
 #[derive(Default)]
@@ -265,7 +266,7 @@ impl Repairs {
             .filter_map(|name| line.find(&format!("{name}<")))
             .min()?;
         let (before, declaration) = line.split_at(start);
-        let is_word = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let is_word = !before.ends_with(is_identifier_part);
         let is_declaration = declaration.trim_ascii_end().ends_with('>');
         let is_repaired = before.contains("__constant__");
         (is_word && is_declaration && !is_repaired && !line.contains("//")).then(|| Edit {
@@ -282,8 +283,7 @@ impl Repairs {
         let start = before.rfind("__shared__")? + "__shared__".len();
         let class = before[start..].trim();
         let declarator = text[offset..].split_once(';')?.0;
-        let name_len = declarator.find(|c: char| !c.is_alphanumeric() && c != '_');
-        let (name, extents) = declarator.split_at(name_len.unwrap_or(declarator.len()));
+        let (name, extents) = declarator.split_at(identifier_len(declarator));
         let is_simple = |text: &str| !text.contains(['(', '{', '=', ';']);
         // A comma separates arguments of a template, not two variables.
         let is_one = !class.contains(',') || class.ends_with('>');
@@ -339,20 +339,15 @@ fn write(file: &Path, text: &str) -> Result<()> {
 
 /// Returns true if a text ends inside of the parentheses of `asm(…)`.
 fn is_in_assembly(text: &str) -> bool {
-    let statement = text
-        .rfind("asm")
-        .map_or("", |start| &text[start..])
-        .as_bytes();
-    let (mut position, mut depth) = (0, 0);
-    while let Some(&byte) = statement.get(position) {
-        match byte {
-            b'"' => position += literal_len(&statement[position..], byte) - 1,
-            b'(' => depth += 1,
-            b')' if depth == 1 => return false,
-            b')' => depth -= 1,
+    let statement = text.rfind("asm").map_or("", |start| &text[start..]);
+    let mut depth = 0;
+    for (_, token) in tokens(statement) {
+        match token {
+            "(" => depth += 1,
+            ")" if depth == 1 => return false,
+            ")" => depth -= 1,
             _ => {}
         }
-        position += 1;
     }
     depth > 0
 }
@@ -378,49 +373,32 @@ fn parse_message(line: &str) -> Option<Message<'_>> {
 
 /// Finds the brackets of launches that blanks split: `<< <` and the `>> >` that follows it in the same statement.
 fn split_brackets(text: &str) -> Vec<Range<usize>> {
-    let bytes = text.as_bytes();
     let mut ranges = Vec::new();
     let mut in_launch = false;
-    let mut position = 0;
-    while position < bytes.len() {
-        let rest = &bytes[position..];
-        match rest[0] {
-            b'/' if rest.starts_with(b"//") => {
-                position += text[position..].find('\n').unwrap_or(rest.len());
-            }
-            b'/' if rest.starts_with(b"/*") => {
-                position += text[position..]
-                    .find("*/")
-                    .map_or(rest.len(), |end| end + 2);
-            }
-            quote @ (b'"' | b'\'') => {
-                position += literal_len(rest, quote);
-            }
-            bracket @ (b'<' | b'>') => {
-                let range = position..position + bracket_len(rest, bracket);
-                let is_split = bytes[range.clone()].iter().any(u8::is_ascii_whitespace);
-                let count = bytes[range.clone()].iter().filter(|byte| **byte == bracket);
-                if count.count() == 3 {
-                    let is_operator = text[..position].trim_end().ends_with("operator");
-                    if is_split && !is_operator && (bracket == b'<' || in_launch) {
-                        ranges.push(range.clone());
+    let mut end = 0;
+    for (start, token) in tokens(text) {
+        match token {
+            "<" | ">" if start >= end => {
+                let len = brackets_len(&text.as_bytes()[start..]);
+                end = start + len;
+                let brackets = &text[start..end];
+                if brackets.matches(token).count() == 3 {
+                    let is_operator = text[..start].trim_end().ends_with("operator");
+                    if len > 3 && !is_operator && (token == "<" || in_launch) {
+                        ranges.push(start..end);
                     }
-                    in_launch = bracket == b'<' && !is_operator;
+                    in_launch = token == "<" && !is_operator;
                 }
-                position = range.end;
             }
-            b';' => {
-                in_launch = false;
-                position += 1;
-            }
-            _ => position += 1,
+            ";" => in_launch = false,
+            _ => {}
         }
     }
     ranges
 }
 
-/// Returns the length of up to three equal brackets and the blanks between them.
-fn bracket_len(bytes: &[u8], bracket: u8) -> usize {
+/// Returns the length of up to three equal brackets, and the blanks between them, with which a text starts.
+fn brackets_len(bytes: &[u8]) -> usize {
     let is_blank = |byte: &u8| byte.is_ascii_whitespace();
     let mut end = 1;
     for _ in 0..2 {
@@ -428,7 +406,7 @@ fn bracket_len(bytes: &[u8], bracket: u8) -> usize {
             .iter()
             .take_while(|byte| is_blank(byte))
             .count();
-        if bytes.get(end + blanks) != Some(&bracket) {
+        if bytes.get(end + blanks) != bytes.first() {
             break;
         }
         end += blanks + 1;

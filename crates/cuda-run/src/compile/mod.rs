@@ -10,6 +10,7 @@ mod dialect;
 mod libraries;
 mod link;
 mod pass;
+mod scan;
 #[cfg(unix)]
 mod text;
 
