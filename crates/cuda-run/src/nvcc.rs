@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use crate::compile::{is_source, unsupported_library};
+use crate::compile::{Linked, find_linked, is_source};
 
 /// The translation of one of nvcc's flags.
 #[derive(Clone, Copy)]
@@ -108,21 +108,6 @@ const NVCC_FLAGS: &[(&str, Translation)] = &[
         Unsupported(COMPILES_AND_RUNS),
     ),
     ("m32", Unsupported("only 64-bit programs are supported")),
-];
-
-/// NVIDIA's libraries that this program provides.
-const BUILT_IN_LIBRARIES: [&str; 11] = [
-    "cudart",
-    "cuda",
-    "cudadevrt",
-    "cublas",
-    "cublasLt",
-    "cufft",
-    "culibos",
-    "curand",
-    "nvrtc",
-    "nvrtc-builtins",
-    "nvToolsExt",
 ];
 
 /// This program's flags whose value is optional.
@@ -307,12 +292,10 @@ fn translate_value(
 
 /// Translates `-l`: some of NVIDIA's libraries are built in, and others are not available.
 fn link_flag(library: &str) -> Result<Vec<OsString>, String> {
-    if BUILT_IN_LIBRARIES.contains(&library.trim_end_matches("_static")) {
-        return Ok(Vec::new());
-    }
-    match unsupported_library(library) {
-        Some(error) => Err(error),
-        None => Ok(vec![format!("-l{library}").into()]),
+    match find_linked(library) {
+        Linked::BuiltIn => Ok(Vec::new()),
+        Linked::Missing(error) => Err(error),
+        Linked::Other => Ok(vec![format!("-l{library}").into()]),
     }
 }
 

@@ -16,7 +16,7 @@ use telemetry::record::Run;
 use telemetry::text::{Order, TextOptions};
 use telemetry::{EventLog, Level, Problem, Summary, wire};
 
-use crate::compile::{Compiler, Goal, SourceError, library_of_function, undefined_symbol};
+use crate::compile::{Compiler, Goal, SourceError, explain_undefined, undefined_symbol};
 use crate::flags::Flags;
 use crate::formats::Report;
 use crate::plan::PlanFile;
@@ -304,16 +304,24 @@ fn explain_load_error(compiler: &Compiler, files: &[PathBuf], reason: &str) -> E
             None => String::new(),
             Some(CallSite { file, line }) => format!(" (called in {file}:{line})"),
         };
-        format!("{}{call_site} {}", function.name, hint(&function.name))
+        format!(
+            "{}{call_site} {}",
+            function.name,
+            explain_undefined(&function.name)
+        )
     });
     let lines: Vec<String> = lines.collect();
     let text = format!(
         "cannot load the program: undefined functions:\n{}",
         lines.join("\n")
     );
-    let problems = unresolved
-        .into_iter()
-        .map(|function| undefined_symbol(&function.name, &hint(&function.name), function.location));
+    let problems = unresolved.into_iter().map(|function| {
+        undefined_symbol(
+            &function.name,
+            &explain_undefined(&function.name),
+            function.location,
+        )
+    });
     let problems = problems.collect();
     SourceError { text, problems }.into()
 }
@@ -337,46 +345,4 @@ fn is_defined(name: &str) -> bool {
 #[cfg(not(unix))]
 fn is_defined(_name: &str) -> bool {
     false
-}
-
-/// Returns where a function is likely to be defined.
-fn hint(name: &str) -> String {
-    const LIBRARIES: [(&str, &str); 4] = [
-        ("cublas", "cuBLAS"),
-        ("cufft", "cuFFT"),
-        ("curand", "cuRAND"),
-        ("nvrtc", "NVRTC"),
-    ];
-    let library = LIBRARIES
-        .iter()
-        .find(|(prefix, _)| name.starts_with(prefix));
-    if let Some(library) = library_of_function(name) {
-        return format!("belongs to {library}, which cuda-run does not provide");
-    }
-    match library {
-        Some((_, library)) => format!("is not implemented by cuda-run's {library}"),
-        None if name.starts_with("cu") => {
-            "is not implemented by cuda-run's CUDA runtime".to_owned()
-        }
-        None => {
-            "is not defined in the program's files or libraries; add the missing file, or the library with -l"
-                .to_owned()
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hints_name_the_library_of_a_function() {
-        assert_eq!(
-            hint("cudnnCreate"),
-            "belongs to cuDNN, which cuda-run does not provide"
-        );
-        assert!(hint("cublasSgemmGrouped").ends_with("cuda-run's cuBLAS"));
-        assert!(hint("cudaGraphNew").starts_with("is not implemented"));
-        assert!(hint("helper(int)").contains("-l"));
-    }
 }

@@ -1,5 +1,5 @@
-//! Libraries that this program does not contain: the directories of CCCL, and advice where a header or a library for
-//! the linker is missing.
+//! Libraries that programs use: those that this program provides, and advice where a header or a library for the linker
+//! is missing. Also the directories of CCCL.
 
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use anyhow::{Result, bail};
 
 use super::pass::{split_messages, strip_colors};
 
-/// A library that programs use and this program does not contain.
+/// A library that programs use.
 struct Library {
     name: &'static str,
-    /// Returns true if a header, as named in an `#include`, belongs to the library.
-    owns: fn(&str) -> bool,
+    /// The beginnings of the names of its headers, as in an `#include`, if this program does not provide them.
+    headers: &'static [&'static str],
     /// The library's names for the linker, which may end in `_static`.
     linked: &'static [&'static str],
     /// The prefix of the library's functions, if they have one that is not used elsewhere.
     prefix: Option<&'static str>,
-    /// The next step for a user whose program includes it.
-    remedy: &'static str,
+    /// The next step for a user whose program needs it, or `None` if this program provides it.
+    remedy: Option<&'static str>,
 }
 
 const NOT_PROVIDED: &str = "cuda-run does not provide this library: run the program on a GPU with NVIDIA's CUDA \
@@ -26,205 +26,219 @@ const NOT_PROVIDED: &str = "cuda-run does not provide this library: run the prog
 const NO_DISPLAY: &str = "cuda-run has no graphics: change the program to work without a display, such as by writing its \
                           images to files";
 
-/// Returns true if a name begins with one of these prefixes.
-fn has_prefix(name: &str, prefixes: &[&str]) -> bool {
-    prefixes.iter().any(|prefix| name.starts_with(prefix))
+/// Creates the row of a library of NVIDIA's that this program provides.
+const fn built_in(
+    name: &'static str,
+    prefix: &'static str,
+    linked: &'static [&'static str],
+) -> Library {
+    Library {
+        name,
+        headers: &[],
+        linked,
+        prefix: Some(prefix),
+        remedy: None,
+    }
 }
 
 /// Creates the row of a library of NVIDIA's that has no open source.
 const fn closed(
     name: &'static str,
     prefix: &'static str,
-    owns: fn(&str) -> bool,
+    headers: &'static [&'static str],
     linked: &'static [&'static str],
 ) -> Library {
     Library {
         name,
-        owns,
+        headers,
         linked,
         prefix: Some(prefix),
-        remedy: NOT_PROVIDED,
+        remedy: Some(NOT_PROVIDED),
     }
 }
 
-/// Creates the row of a library of headers and functions without a common prefix.
-const fn open(name: &'static str, owns: fn(&str) -> bool, remedy: &'static str) -> Library {
+/// Creates the row of a library without a common prefix of its functions.
+const fn open(
+    name: &'static str,
+    headers: &'static [&'static str],
+    linked: &'static [&'static str],
+    remedy: &'static str,
+) -> Library {
     Library {
         name,
-        owns,
-        linked: &[],
+        headers,
+        linked,
         prefix: None,
-        remedy,
+        remedy: Some(remedy),
     }
 }
 
+/// The libraries. A function belongs to the first whose prefix its name has.
 const LIBRARIES: &[Library] = &[
+    built_in("cuBLAS", "cublas", &["cublas", "cublasLt"]),
+    built_in("cuFFT", "cufft", &["cufft"]),
+    built_in("cuRAND", "curand", &["curand"]),
+    built_in("NVRTC", "nvrtc", &["nvrtc", "nvrtc-builtins"]),
+    built_in("NVTX", "nvtx", &["nvToolsExt"]),
     open(
         "CCCL (Thrust, CUB and libcu++)",
-        |header| {
-            has_prefix(header, &["thrust/", "cub/", "cuda/std/"])
-                || header == "nv/target"
-                // CCCL's other headers have no extension: `cuda/barrier`.
-                || (header.starts_with("cuda/") && !header.contains('.'))
-        },
+        &["thrust/", "cub/", "cuda/", "nv/target"],
+        &[],
         "Install Debian's version with \"sudo apt-get install libthrust-dev libcub-dev libcu++-dev\", or name the \
          directory of any version with --cccl DIR, such as that of \"pip install nvidia-cuda-cccl-cu12\"",
     ),
     open(
         "the common headers of NVIDIA's CUDA samples",
-        |header| {
-            let names = ["drvapi_error_string.h", "nvrtc_helper.h"];
-            header.starts_with("helper_") || names.contains(&header)
-        },
+        &["helper_", "drvapi_error_string.h", "nvrtc_helper.h"],
+        &[],
         "Get them with \"git clone https://github.com/NVIDIA/cuda-samples\", and name their directory with \
          -I cuda-samples/Common",
     ),
     open(
         "CUTLASS",
-        |header| has_prefix(header, &["cutlass/", "cute/"]),
+        &["cutlass/", "cute/"],
+        &[],
         "Get it with \"git clone https://github.com/NVIDIA/cutlass\", and name its directory with -I cutlass/include",
     ),
-    Library {
-        name: "OpenGL",
-        owns: |header| {
-            let interoperability = [
-                "cuda_gl_interop.h",
-                "cudaGL.h",
-                "cuda_egl_interop.h",
-                "cudaEGL.h",
-            ];
-            let dirs = [
-                "GL/",
-                "GLFW/",
-                "GLES",
-                "GLUT/",
-                "EGL/",
-                "OpenGL/",
-                "glad/",
-                "rendercheck_gl",
-            ];
-            has_prefix(header, &dirs) || interoperability.contains(&header)
-        },
-        linked: &["GL", "GLU", "GLEW", "glut", "glfw", "EGL"],
-        prefix: None,
-        remedy: NO_DISPLAY,
-    },
-    Library {
-        name: "Vulkan",
-        owns: |header| header.starts_with("vulkan/"),
-        linked: &["vulkan"],
-        prefix: None,
-        remedy: NO_DISPLAY,
-    },
-    closed(
-        "cuDNN",
-        "cudnn",
-        |header| header.starts_with("cudnn"),
-        &["cudnn"],
+    open(
+        "OpenGL",
+        &[
+            "GL/",
+            "GLFW/",
+            "GLES",
+            "GLUT/",
+            "EGL/",
+            "OpenGL/",
+            "glad/",
+            "rendercheck_gl",
+            "cuda_gl_interop.h",
+            "cudaGL.h",
+            "cuda_egl_interop.h",
+            "cudaEGL.h",
+        ],
+        &["GL", "GLU", "GLEW", "glut", "glfw", "EGL"],
+        NO_DISPLAY,
     ),
+    open("Vulkan", &["vulkan/"], &["vulkan"], NO_DISPLAY),
+    closed("cuDNN", "cudnn", &["cudnn"], &["cudnn"]),
     closed(
         "cuSOLVER",
         "cusolver",
-        |header| header.starts_with("cusolver"),
+        &["cusolver"],
         &["cusolver", "cusolverMg"],
     ),
-    closed(
-        "cuSPARSE",
-        "cusparse",
-        |header| header.starts_with("cusparse"),
-        &["cusparse"],
-    ),
-    closed(
-        "cuTENSOR",
-        "cutensor",
-        |header| header.starts_with("cutensor"),
-        &["cutensor"],
-    ),
+    closed("cuSPARSE", "cusparse", &["cusparse"], &["cusparse"]),
+    closed("cuTENSOR", "cutensor", &["cutensor"], &["cutensor"]),
     closed(
         "NPP (image and signal processing)",
         "npp",
-        |header| header.starts_with("npp"),
+        &["npp"],
         &[
             "npp", "nppc", "nppial", "nppicc", "nppidei", "nppif", "nppig", "nppim", "nppist",
             "nppisu", "nppitc", "npps",
         ],
     ),
-    closed(
-        "nvJPEG",
-        "nvjpeg",
-        |header| header.starts_with("nvjpeg"),
-        &["nvjpeg"],
-    ),
-    closed(
-        "nvGRAPH",
-        "nvgraph",
-        |header| header == "nvgraph.h",
-        &["nvgraph"],
-    ),
-    closed("NCCL", "nccl", |header| header == "nccl.h", &["nccl"]),
-    closed(
-        "NVSHMEM",
-        "nvshmem",
-        |header| header.starts_with("nvshmem"),
-        &["nvshmem"],
-    ),
-    closed("NVML", "nvml", |header| header == "nvml.h", &["nvidia-ml"]),
-    closed(
-        "CUPTI",
-        "cupti",
-        |header| header.starts_with("cupti"),
-        &["cupti"],
-    ),
+    closed("nvJPEG", "nvjpeg", &["nvjpeg"], &["nvjpeg"]),
+    closed("nvGRAPH", "nvgraph", &["nvgraph.h"], &["nvgraph"]),
+    closed("NCCL", "nccl", &["nccl.h"], &["nccl"]),
+    closed("NVSHMEM", "nvshmem", &["nvshmem"], &["nvshmem"]),
+    closed("NVML", "nvml", &["nvml.h"], &["nvidia-ml"]),
+    closed("CUPTI", "cupti", &["cupti"], &["cupti"]),
     closed(
         "the Video Codec SDK",
         "cuvid",
-        |header| ["nvcuvid.h", "cuviddec.h", "nvEncodeAPI.h"].contains(&header),
+        &["nvcuvid.h", "cuviddec.h", "nvEncodeAPI.h"],
         &["nvcuvid"],
     ),
-    closed("OptiX", "optix", |header| header.starts_with("optix"), &[]),
+    closed("OptiX", "optix", &["optix"], &[]),
     closed(
         "cuFile (GPUDirect Storage)",
         "cuFile",
-        |header| header == "cufile.h",
+        &["cufile.h"],
         &["cufile"],
     ),
     open(
         "MPI",
-        |header| header == "mpi.h",
+        &["mpi.h"],
+        &[],
         "Install it with \"sudo apt-get install libopenmpi-dev\", and add the flags that \"mpicxx --showme:compile\" and \
          \"mpicxx --showme:link\" print",
     ),
     open(
         "OpenCV",
-        |header| header.starts_with("opencv2/"),
+        &["opencv2/"],
+        &[],
         "Install it with \"sudo apt-get install libopencv-dev\", and add the flags that \"pkg-config --cflags --libs \
          opencv4\" prints",
     ),
     open(
         "FreeImage",
-        |header| header == "FreeImage.h",
+        &["FreeImage.h"],
+        &[],
         "Install it with \"sudo apt-get install libfreeimage-dev\", and add -lfreeimage",
+    ),
+    built_in(
+        "CUDA runtime",
+        "cu",
+        &["cudart", "cuda", "cudadevrt", "culibos"],
     ),
 ];
 
-/// Returns the error for a library that the linker is to use, if this program knows it and does not provide it.
-pub fn unsupported_library(linked: &str) -> Option<String> {
+/// The provision of a library for the linker.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Linked {
+    BuiltIn,
+    /// Not provided: the message for the user.
+    Missing(String),
+    /// Not one of these libraries.
+    Other,
+}
+
+/// Finds a library by its name for the linker.
+pub fn find_linked(linked: &str) -> Linked {
     let linked = linked.trim_end_matches("_static");
     let library = LIBRARIES
         .iter()
-        .find(|library| library.linked.contains(&linked))?;
-    let Library { name, remedy, .. } = library;
-    Some(format!("-l{linked} belongs to {name}. {remedy}"))
+        .find(|library| library.linked.contains(&linked));
+    match library {
+        None => Linked::Other,
+        Some(Library { remedy: None, .. }) => Linked::BuiltIn,
+        Some(Library {
+            name,
+            remedy: Some(remedy),
+            ..
+        }) => Linked::Missing(format!("-l{linked} belongs to {name}. {remedy}")),
+    }
 }
 
-/// Returns the name of the library that a function belongs to, if this program does not provide it.
-pub fn library_of_function(function: &str) -> Option<&'static str> {
+/// Explains why a function is undefined. The text follows the function's name.
+pub fn explain_undefined(function: &str) -> String {
+    let has_prefix = |prefix| function.starts_with(prefix);
+    let library = LIBRARIES
+        .iter()
+        .find(|library| library.prefix.is_some_and(has_prefix));
+    match library {
+        Some(Library { name, remedy: None, .. }) => format!("is not implemented by cuda-run's {name}"),
+        Some(Library { name, .. }) => format!("belongs to {name}, which cuda-run does not provide"),
+        None => {
+            "is not defined in the program's files or libraries; add the missing file, or the library with -l"
+                .to_owned()
+        }
+    }
+}
+
+/// Returns the name and the remedy of the library that a header belongs to, if this program does not provide it.
+fn library_of_header(header: &str) -> Option<(&'static str, &'static str)> {
+    // CCCL's headers outside of `cuda/std` have no extension: `cuda/barrier`. Users also have directories of this name.
+    if header.starts_with("cuda/") && header.contains('.') && !header.starts_with("cuda/std/") {
+        return None;
+    }
     let owns = |library: &&Library| {
-        library
-            .prefix
-            .is_some_and(|prefix| function.starts_with(prefix))
+        let mut prefixes = library.headers.iter();
+        prefixes.any(|prefix| header.starts_with(prefix))
     };
-    LIBRARIES.iter().find(owns).map(|library| library.name)
+    let library = LIBRARIES.iter().find(owns)?;
+    Some((library.name, library.remedy?))
 }
 
 /// Replaces clang's errors about missing headers of known libraries by the library's name and the next step.
@@ -233,9 +247,8 @@ pub fn explain_missing_headers(messages: &str) -> String {
         let plain = strip_colors(&message);
         let (place, rest) = plain.split_once(": fatal error: '")?;
         let (header, rest) = rest.split_once('\'')?;
-        let library = LIBRARIES.iter().find(|library| (library.owns)(header))?;
+        let (name, remedy) = library_of_header(header)?;
         rest.starts_with(" file not found").then(|| {
-            let Library { name, remedy, .. } = library;
             format!("{place}: fatal error: '{header}' not found: it belongs to {name}. {remedy}\n")
         })
     };
@@ -333,21 +346,35 @@ mod tests {
     #[test]
     fn a_library_for_the_linker_is_explained() {
         for linked in ["cusolver", "cusolver_static"] {
-            let error = unsupported_library(linked).expect("an error");
+            let Linked::Missing(error) = find_linked(linked) else {
+                panic!("{linked} is known and not provided");
+            };
             assert!(
                 error.starts_with("-lcusolver belongs to cuSOLVER. cuda-run does not"),
                 "{error}"
             );
         }
-        for linked in ["m", "cublas", "GLib"] {
-            assert_eq!(unsupported_library(linked), None);
+        for (linked, expected) in [
+            ("cublas_static", Linked::BuiltIn),
+            ("culibos", Linked::BuiltIn),
+            ("m", Linked::Other),
+            ("GLib", Linked::Other),
+        ] {
+            assert_eq!(find_linked(linked), expected, "{linked}");
         }
-        assert_eq!(library_of_function("ncclAllReduce"), Some("NCCL"));
-        assert_eq!(library_of_function("cudaMalloc"), None);
     }
 
     #[test]
-    fn cccl_is_found_in_all_layouts() {
+    fn an_undefined_function_is_explained_by_its_library() {
+        let cudnn = explain_undefined("cudnnCreate");
+        assert_eq!(cudnn, "belongs to cuDNN, which cuda-run does not provide");
+        assert!(explain_undefined("cublasSgemmGrouped").ends_with("cuda-run's cuBLAS"));
+        assert!(explain_undefined("cudaGraphNew").ends_with("cuda-run's CUDA runtime"));
+        assert!(explain_undefined("helper(int)").contains("-l"));
+    }
+
+    #[test]
+    fn cccl_is_found_in_every_layout_of_a_directory() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let add = |file: &str| {
             let file = dir.path().join(file);

@@ -31,7 +31,7 @@ use tempfile::TempDir;
 use crate::flags::CompileFlags;
 use arch::Arch;
 use cache::{Cache, Entry};
-pub use libraries::{library_of_function, unsupported_library};
+pub use libraries::{Linked, explain_undefined, find_linked};
 #[cfg(unix)]
 pub use text::{KernelText, compile_text};
 
