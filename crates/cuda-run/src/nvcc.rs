@@ -15,6 +15,8 @@ enum Translation {
     EachWord(&'static str),
     /// Takes no value and is replaced by these arguments.
     Replacement(&'static [&'static str]),
+    /// Takes no value and passes these arguments to clang in the device pass.
+    DeviceOptions(&'static [&'static str]),
     /// Takes a value and has no effect here.
     IgnoredValue,
     /// `-gencode arch=compute_70,code=sm_70`.
@@ -32,25 +34,25 @@ enum Translation {
 }
 
 use Translation::{
-    DefaultStream, EachWord, Flag, Fmad, Ftz, Gencode, IgnoredValue, Rdc, Replacement, Unsupported,
+    DefaultStream, DeviceOptions, EachWord, Flag, Fmad, Ftz, Gencode, IgnoredValue, Rdc,
+    Replacement, Unsupported,
 };
 
 const COMPILES_AND_RUNS: &str = "cuda-run compiles and runs a program, and writes no output files";
-/// The translation of `--use_fast_math`.
+/// clang's arguments in the device pass for `--use_fast_math`.
 pub const FAST_MATH: &[&str] = &[
-    "--device-option=-ffast-math",
+    "-ffast-math",
     // Programs test for finite numbers, which nvcc's flag leaves intact.
-    "--device-option=-fno-finite-math-only",
-    "--device-option=-fcuda-approx-transcendentals",
-    "--device-option=-D__USE_FAST_MATH__",
+    "-fno-finite-math-only",
+    "-fcuda-approx-transcendentals",
+    "-D__USE_FAST_MATH__",
     FLUSH_DENORMALS[0],
     FLUSH_DENORMALS[1],
 ];
-/// Flushes denormal floats to zero.
-pub const FLUSH_DENORMALS: [&str; 2] = [
-    "--device-option=-fcuda-flush-denormals-to-zero",
-    "--device-option=-D__CUDA_FTZ=1",
-];
+/// The same for `-ftz=true`, which flushes denormal floats to zero.
+pub const FLUSH_DENORMALS: &[&str] = &["-fcuda-flush-denormals-to-zero", "-D__CUDA_FTZ=1"];
+/// The same for `-fmad=false`.
+pub const NO_MULTIPLY_ADD: &str = "-ffp-contract=off";
 
 /// nvcc's flags by name, without the leading dashes.
 const NVCC_FLAGS: &[(&str, Translation)] = &[
@@ -71,7 +73,7 @@ const NVCC_FLAGS: &[(&str, Translation)] = &[
     ("default-stream", DefaultStream),
     ("ftz", Ftz),
     ("fmad", Fmad),
-    ("use_fast_math", Replacement(FAST_MATH)),
+    ("use_fast_math", DeviceOptions(FAST_MATH)),
     ("include-path", Flag("-I")),
     ("define-macro", Flag("-D")),
     ("library", Flag("-l")),
@@ -179,6 +181,10 @@ pub fn translate(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsStrin
             translated.extend(replacement.iter().map(OsString::from));
             continue;
         }
+        if let DeviceOptions(args) = translation {
+            translated.extend(device_options(args));
+            continue;
+        }
         if let Unsupported(reason) = translation {
             return Err(format!("{text} is not supported: {reason}"));
         }
@@ -284,10 +290,16 @@ fn translate_value(
             "false" => Vec::new(),
             _ => return Err(format!("{flag} {value}: expected true or false")),
         },
-        Ftz if value == "true" => FLUSH_DENORMALS.map(OsString::from).into(),
-        Fmad if value == "false" => single("--device-option=-ffp-contract=off".to_owned()),
+        Ftz if value == "true" => device_options(FLUSH_DENORMALS).collect(),
+        Fmad if value == "false" => device_options(&[NO_MULTIPLY_ADD]).collect(),
         _ => Vec::new(),
     })
+}
+
+/// Returns the flags that pass these arguments to clang in the device pass.
+fn device_options(args: &[&str]) -> impl Iterator<Item = OsString> {
+    args.iter()
+        .map(|arg| format!("--device-option={arg}").into())
 }
 
 /// Translates `-l`: some of NVIDIA's libraries are built in, and others are not available.

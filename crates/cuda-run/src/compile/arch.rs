@@ -29,6 +29,15 @@ const SUPPORTED: [ArchSupport; 13] = [
     arch(90, 16, 78),
 ];
 
+/// The number of the oldest architecture, which every version of clang supports.
+pub const OLDEST_ARCH: u32 = SUPPORTED[0].sm;
+
+/// Parses the name of an architecture, such as `sm_70` or `compute_70`. Returns its number.
+pub fn arch_number(name: &str) -> Option<u32> {
+    let digits = name.strip_prefix("sm_").or(name.strip_prefix("compute_"))?;
+    digits.trim_end_matches(['a', 'f']).parse().ok()
+}
+
 /// A GPU architecture that clang supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arch {
@@ -53,14 +62,10 @@ impl Arch {
     /// Returns the architecture with this name: `sm_70`, `compute_70`. Architectures older than all supported
     /// ones are replaced by the oldest, whose PTX newer GPUs run too.
     pub fn named(name: &str, clang: &str) -> Result<Arch, String> {
-        let digits = name.strip_prefix("sm_").or(name.strip_prefix("compute_"));
-        let number = digits.map(|digits| digits.trim_end_matches(['a', 'f']));
-        let sm: u32 = number
-            .and_then(|number| number.parse().ok())
-            .ok_or_else(|| {
-                format!("--arch {name}: expected a GPU architecture such as sm_70 or compute_70")
-            })?;
-        let sm = sm.max(SUPPORTED[0].sm);
+        let sm = arch_number(name).ok_or_else(|| {
+            format!("--arch {name}: expected a GPU architecture such as sm_70 or compute_70")
+        })?;
+        let sm = sm.max(OLDEST_ARCH);
         let is_supported = |arch: &&ArchSupport| arch.clang <= major(clang);
         let arch = SUPPORTED
             .iter()

@@ -341,7 +341,7 @@ pub fn undefined(ptx: &str) -> Vec<Undefined> {
 }
 
 /// Returns true if a name in PTX may contain this character.
-fn is_name_char(c: char) -> bool {
+pub fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 

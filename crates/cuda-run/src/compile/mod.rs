@@ -30,8 +30,12 @@ use tempfile::TempDir;
 
 use crate::flags::CompileFlags;
 use arch::Arch;
+#[cfg(unix)]
+pub use arch::{OLDEST_ARCH, arch_number};
 use cache::{Cache, Entry};
 pub use libraries::{Linked, explain_undefined, find_linked};
+#[cfg(unix)]
+pub use link::is_name_char;
 #[cfg(unix)]
 pub use text::{KernelText, compile_text};
 

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use common::error::describe;
 use cuda_driver::SIMULATED_VERSION;
 
-use crate::compile::{KernelText, compile_text, supported_archs};
+use crate::compile::{KernelText, compile_text, is_name_char, supported_archs};
 
 /// `nvrtcResult`.
 type Code = c_int;
@@ -156,7 +156,6 @@ impl Program {
 
 /// Gives static variables the names that NVRTC gives them: those in the source, which clang mangles.
 fn name_statics(ptx: &str) -> String {
-    let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
     let mut renamed = ptx.to_owned();
     for line in ptx.lines() {
         // .const .align 4 .b8 _ZL5cells[16];
@@ -226,20 +225,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Calls `f` with a program. Returns its error, or that of an invalid program.
-fn with_program(handle: Handle, f: impl FnOnce(&mut Program) -> Result<(), Code>) -> Code {
+fn with_program(
+    handle: Handle,
+    f: impl FnOnce(&mut Program) -> Result<(), Code>,
+) -> Result<(), Code> {
     let program = lock(&PROGRAMS).live.get(&handle.addr()).cloned();
-    let Some(program) = program else {
-        return INVALID_PROGRAM;
-    };
-    let result = f(&mut lock(&program));
-    result.err().unwrap_or(SUCCESS)
+    let program = program.ok_or(INVALID_PROGRAM)?;
+    f(&mut lock(&program))
 }
 
 /// Calls `f` with the result of a program's compilation.
-fn with_output(handle: Handle, f: impl FnOnce(&Output) -> Result<(), Code>) -> Code {
-    with_program(handle, |program| match &program.output {
-        Some(output) => f(output),
-        None => Err(INVALID_PROGRAM),
+fn with_output(handle: Handle, f: impl FnOnce(&Output) -> Result<(), Code>) -> Result<(), Code> {
+    with_program(handle, |program| {
+        f(program.output.as_ref().ok_or(INVALID_PROGRAM)?)
     })
 }
 
@@ -322,11 +320,6 @@ macro_rules! functions {
     };
 }
 
-/// Converts a code to a result.
-fn check(code: Code) -> Result<(), Code> {
-    if code == SUCCESS { Ok(()) } else { Err(code) }
-}
-
 functions! {
     nvrtcVersion(major: *mut c_int, minor: *mut c_int) {
         set(major, SIMULATED_VERSION / 1000)?;
@@ -369,51 +362,51 @@ functions! {
     }
     nvrtcCompileProgram(program: Handle, option_count: c_int, options: *const *const c_char) {
         let options = texts(options, option_count)?;
-        check(with_program(program, |program| program.compile(&options)))
+        with_program(program, |program| program.compile(&options))
     }
     nvrtcGetProgramLogSize(program: Handle, size: *mut usize) {
-        check(with_program(program, |program| set(size, program.log.as_bytes_with_nul().len())))
+        with_program(program, |program| set(size, program.log.as_bytes_with_nul().len()))
     }
     nvrtcGetProgramLog(program: Handle, log: *mut c_char) {
-        check(with_program(program, |program| copy(log, program.log.as_bytes_with_nul())))
+        with_program(program, |program| copy(log, program.log.as_bytes_with_nul()))
     }
     nvrtcGetPTXSize(program: Handle, size: *mut usize) {
-        check(with_output(program, |output| set(size, output.ptx.as_bytes_with_nul().len())))
+        with_output(program, |output| set(size, output.ptx.as_bytes_with_nul().len()))
     }
     nvrtcGetPTX(program: Handle, ptx: *mut c_char) {
-        check(with_output(program, |output| copy(ptx, output.ptx.as_bytes_with_nul())))
+        with_output(program, |output| copy(ptx, output.ptx.as_bytes_with_nul()))
     }
     nvrtcGetCUBINSize(program: Handle, size: *mut usize) {
-        check(with_output(program, |output| set(size, output.cubin().len())))
+        with_output(program, |output| set(size, output.cubin().len()))
     }
     nvrtcGetCUBIN(program: Handle, cubin: *mut c_char) {
-        check(with_output(program, |output| copy(cubin, output.cubin())))
+        with_output(program, |output| copy(cubin, output.cubin()))
     }
     nvrtcGetLTOIRSize(program: Handle, size: *mut usize) {
-        check(with_output(program, |_| set(size, 0)))
+        with_output(program, |_| set(size, 0))
     }
-    nvrtcGetLTOIR(program: Handle, _code: *mut c_char) { check(with_output(program, |_| Ok(()))) }
+    nvrtcGetLTOIR(program: Handle, _code: *mut c_char) { with_output(program, |_| Ok(())) }
     nvrtcGetOptiXIRSize(program: Handle, size: *mut usize) {
-        check(with_output(program, |_| set(size, 0)))
+        with_output(program, |_| set(size, 0))
     }
-    nvrtcGetOptiXIR(program: Handle, _code: *mut c_char) { check(with_output(program, |_| Ok(()))) }
+    nvrtcGetOptiXIR(program: Handle, _code: *mut c_char) { with_output(program, |_| Ok(())) }
     nvrtcAddNameExpression(program: Handle, expression: *const c_char) {
         let expression = text(expression)?;
-        check(with_program(program, |program| {
+        with_program(program, |program| {
             if program.output.is_some() {
                 return Err(NO_NAME_EXPRESSIONS_AFTER_COMPILATION);
             }
             program.expressions.push(expression);
             Ok(())
-        }))
+        })
     }
     nvrtcGetLoweredName(program: Handle, expression: *const c_char, name: *mut *const c_char) {
         let expression = text(expression)?;
-        check(with_program(program, |program| {
+        with_program(program, |program| {
             let output = program.output.as_ref().ok_or(NO_LOWERED_NAMES_BEFORE_COMPILATION)?;
             let lowered = output.names.get(&expression).ok_or(NAME_EXPRESSION_NOT_VALID)?;
             set(name, lowered.as_ptr())
-        }))
+        })
     }
 }
 
@@ -440,7 +433,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn static_variables_have_their_names() {
+    fn static_variables_keep_their_names_in_the_source() {
         let ptx = ".const .align 4 .b8 _ZL5cells[16];\n.global .align 4 .u32 _ZL4used;\n.visible .entry used()\n{\n\
                    ld.const.u32 %r1, [_ZL5cells+4];\nld.global.u32 %r2, [_ZL4used];\n";
         let expected = ptx.replace("_ZL5cells", "cells");
@@ -448,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_from_the_ptx() {
+    fn the_ptx_contains_the_names_of_expressions_but_not_their_variables() {
         let variable = |index: usize, value: &str| {
             format!(".visible .global .align 8 .u64 {NAME_VARIABLE}{index} = {value};\n")
         };

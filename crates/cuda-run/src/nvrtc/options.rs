@@ -2,14 +2,12 @@
 
 use common::gpu::Capability;
 
+use crate::compile::{OLDEST_ARCH, arch_number};
 use crate::flags::CompileFlags;
-use crate::nvcc::{FAST_MATH, FLUSH_DENORMALS};
+use crate::nvcc::{FAST_MATH, FLUSH_DENORMALS, NO_MULTIPLY_ADD};
 
 /// The architecture that NVRTC compiles for if the program names none.
 const DEFAULT_ARCH: Capability = Capability(7, 5);
-
-/// The oldest architecture that clang supports.
-const OLDEST_ARCH: Capability = Capability(5, 0);
 
 /// The options of one compilation.
 #[derive(Debug)]
@@ -179,12 +177,16 @@ impl Options {
                 }
                 flags.standard = standard.to_owned();
             }
-            Meaning::FastMath => flags.kernels.extend(device_options(FAST_MATH)),
+            Meaning::FastMath => flags
+                .kernels
+                .extend(FAST_MATH.iter().map(ToString::to_string)),
             Meaning::FlushDenormals if is_true(option, value()?)? => {
-                flags.kernels.extend(device_options(&FLUSH_DENORMALS));
+                flags
+                    .kernels
+                    .extend(FLUSH_DENORMALS.iter().map(ToString::to_string));
             }
             Meaning::MultiplyAdd if !is_true(option, value()?)? => {
-                flags.kernels.push("-ffp-contract=off".to_owned());
+                flags.kernels.push(NO_MULTIPLY_ADD.to_owned());
             }
             Meaning::DefaultDevice => self.default_device = true,
             Meaning::NoSourceDir => self.includes_source_dir = false,
@@ -199,14 +201,6 @@ impl Options {
     }
 }
 
-/// Returns the arguments for clang in this program's own flags.
-fn device_options(flags: &[&str]) -> impl Iterator<Item = String> {
-    let options = flags
-        .iter()
-        .filter_map(|flag| flag.strip_prefix("--device-option="));
-    options.map(str::to_owned)
-}
-
 fn is_true(option: &str, value: &str) -> Result<bool, String> {
     value
         .parse()
@@ -216,14 +210,10 @@ fn is_true(option: &str, value: &str) -> Result<bool, String> {
 /// Parses an architecture. Returns true next to it if it is a real one. Architectures older than those that clang
 /// supports are replaced by the oldest, whose PTX newer GPUs run too.
 fn parse_arch(name: &str) -> Option<(Capability, bool)> {
-    let virtual_arch = name.strip_prefix("compute_");
-    let number = virtual_arch.or_else(|| name.strip_prefix("sm_"))?;
-    let number: i32 = number.trim_end_matches(['a', 'f']).parse().ok()?;
-    let oldest = 10 * OLDEST_ARCH.0 + OLDEST_ARCH.1;
-    let number = Some(number)
-        .filter(|number| (10..200).contains(number))?
-        .max(oldest);
-    Some((Capability(number / 10, number % 10), virtual_arch.is_none()))
+    let number = arch_number(name).filter(|number| (10..200).contains(number))?;
+    let number = number.max(OLDEST_ARCH) as i32;
+    let is_real = name.starts_with("sm_");
+    Some((Capability(number / 10, number % 10), is_real))
 }
 
 #[cfg(test)]
@@ -236,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn options_become_flags() {
+    fn known_options_set_flags() {
         let options = parse_line(
             "--gpu-architecture=sm_90a -I inc -I/usr/x --include-path=/y -DA=1 -D B --define-macro=C -UE --std=c++20 \
              -default-device -G --fmad=false --maxrregcount=32 -include first.h -rdc=true",
@@ -271,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_options_are_named() {
+    fn invalid_options_are_rejected_with_the_reason() {
         for (line, expected) in [
             ("--fast", "unrecognized option --fast found"),
             ("D", "unrecognized option D found"),
