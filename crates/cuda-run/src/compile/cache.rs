@@ -70,7 +70,7 @@ impl Cache {
     }
 
     /// Creates a build directory in the cache, so that its outputs can be renamed into place.
-    pub fn build_dir(&self) -> Result<TempDir> {
+    fn build_dir(&self) -> Result<TempDir> {
         let dir = tempfile::Builder::new()
             .prefix(BUILD_DIR_PREFIX)
             .tempdir_in(&self.0);
@@ -174,6 +174,14 @@ impl Cache {
             total_bytes -= bytes;
             let _ = fs::remove_file(path);
         }
+    }
+}
+
+/// Creates a build directory, in the cache if there is one.
+pub fn build_dir(cache: Option<&Cache>) -> Result<TempDir> {
+    match cache {
+        Some(cache) => cache.build_dir(),
+        None => tempfile::tempdir().context("cannot create a temporary directory"),
     }
 }
 

@@ -141,10 +141,7 @@ impl<'a> Compiler<'a> {
         if let Some(compiled) = cache.as_ref().and_then(|cache| cache.find(&key)) {
             return Ok(compiled);
         }
-        let dir = match &cache {
-            Some(cache) => cache.build_dir()?,
-            None => tempfile::tempdir().context("cannot create a temporary directory")?,
-        };
+        let dir = cache::build_dir(cache.as_ref())?;
         let output = self.compile_all(&passes, dir.path(), goal)?;
         let sources: Vec<PathBuf> = output.sources;
         match cache {
@@ -159,19 +156,24 @@ impl<'a> Compiler<'a> {
 
     /// Returns the cache key: a hash of everything that determines the output, except the contents of files.
     fn key(&self, passes: &[pass::SourceFile], goal: Goal) -> Result<String> {
-        let current_dir = std::env::current_dir().context("cannot find the current folder")?;
-        let mut args = vec![
-            OsString::from(cache::FORMAT),
-            current_dir.into(),
-            self.clang.program().to_owned(),
-            self.clang.version().into(),
-            format!("{goal:?}").into(),
-        ];
+        let mut args = self.key_words(&format!("{goal:?}"))?;
         for file in passes {
             args.extend(file.all_args());
         }
         args.extend(link::link_args(self.flags));
         Ok(cache::hash_of(&args))
+    }
+
+    /// Returns the words with which every key starts. `output` distinguishes kinds of output.
+    fn key_words(&self, output: &str) -> Result<Vec<OsString>> {
+        let current_dir = std::env::current_dir().context("cannot find the current folder")?;
+        Ok(vec![
+            cache::FORMAT.into(),
+            output.into(),
+            current_dir.into(),
+            self.clang.program().to_owned(),
+            self.clang.version().into(),
+        ])
     }
 
     /// Compiles the files in parallel on all processors, then links them.
@@ -226,8 +228,12 @@ impl<'a> Compiler<'a> {
             kernels = vec![link::link_ptx(self, &kernels, dir)?];
             objects.push(link::embed_object(self, &kernels[0], &objects, dir)?);
         }
-        self.check_undefined(&kernels, is_linked)?;
-        output.diagnostics += &self.warn_of_synchronization(&kernels)?;
+        let modules = kernels.iter().map(|file| {
+            fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
+        });
+        let modules: Vec<String> = modules.collect::<Result<_>>()?;
+        check_undefined(&modules, is_linked)?;
+        output.diagnostics += &self.warn_of_synchronization(&modules);
         output.sources.sort();
         output.sources.dedup();
         output.file = match goal {
@@ -237,56 +243,21 @@ impl<'a> Compiler<'a> {
         Ok(output)
     }
 
-    /// Checks that the kernels use no undefined functions or variables.
-    fn check_undefined(&self, modules: &[PathBuf], is_linked: bool) -> Result<()> {
-        let mut undefined = Vec::new();
-        for module in modules {
-            let text = fs::read_to_string(module)
-                .with_context(|| format!("cannot read {}", module.display()))?;
-            undefined.extend(link::undefined(&text));
-        }
-        if undefined.is_empty() {
-            return Ok(());
-        }
-        let remedy = if is_linked || modules.len() < 2 {
-            ""
-        } else {
-            "\nTo use functions and variables of another file in kernels, link all kernels with -rdc=true."
-        };
-        let lines: Vec<String> = undefined.iter().map(ToString::to_string).collect();
-        let text = format!(
-            "undefined functions or variables in the kernels:\n{}{remedy}",
-            lines.join("\n")
-        );
-        let message = format!("is used in a kernel and not defined{remedy}");
-        let problems = undefined.into_iter();
-        let problems =
-            problems.map(|symbol| undefined_symbol(&symbol.name, &message, symbol.location));
-        bail!(SourceError {
-            text,
-            problems: problems.collect()
-        });
-    }
-
     /// Returns a warning if a kernel waits for kernels that it has launched, which nvcc rejects.
-    fn warn_of_synchronization(&self, modules: &[PathBuf]) -> Result<String> {
+    fn warn_of_synchronization(&self, modules: &[String]) -> String {
         let mut defined = self.flags.define.iter();
-        if defined.any(|name| name.starts_with("CUDA_FORCE_CDP1_IF_SUPPORTED")) {
-            return Ok(String::new());
+        let is_accepted = defined.any(|name| name.starts_with("CUDA_FORCE_CDP1_IF_SUPPORTED"));
+        let mut calls = modules
+            .iter()
+            .filter_map(|ptx| link::first_call(ptx, "cudaDeviceSynchronize"));
+        match calls.next() {
+            Some(CallSite { file, line }) if !is_accepted => format!(
+                "{file}:{line}:1: warning: a kernel calls cudaDeviceSynchronize, which nvcc 12 accepts only for \
+                 compute capability below 9.0 and with -DCUDA_FORCE_CDP1_IF_SUPPORTED; launch the work that follows in \
+                 cudaStreamTailLaunch\n"
+            ),
+            _ => String::new(),
         }
-        for module in modules {
-            let text = fs::read_to_string(module)
-                .with_context(|| format!("cannot read {}", module.display()))?;
-            if let Some(CallSite { file, line }) = link::first_call(&text, "cudaDeviceSynchronize")
-            {
-                return Ok(format!(
-                    "{file}:{line}:1: warning: a kernel calls cudaDeviceSynchronize, which nvcc 12 accepts only for \
-                     compute capability below 9.0 and with -DCUDA_FORCE_CDP1_IF_SUPPORTED; launch the work that \
-                     follows in cudaStreamTailLaunch\n"
-                ));
-            }
-        }
-        Ok(String::new())
     }
 
     fn passes(&self, files: &[PathBuf], goal: Goal) -> Vec<pass::SourceFile> {
@@ -294,6 +265,34 @@ impl<'a> Compiler<'a> {
         let files = numbered.map(|(number, file)| pass::SourceFile::new(self, number, file, goal));
         files.collect()
     }
+}
+
+/// Checks that modules, in PTX, use no undefined functions or variables.
+fn check_undefined(modules: &[String], is_linked: bool) -> Result<(), SourceError> {
+    let undefined: Vec<_> = modules
+        .iter()
+        .flat_map(|ptx| link::undefined(ptx))
+        .collect();
+    if undefined.is_empty() {
+        return Ok(());
+    }
+    let remedy = if is_linked || modules.len() < 2 {
+        ""
+    } else {
+        "\nTo use functions and variables of another file in kernels, link all kernels with -rdc=true."
+    };
+    let lines: Vec<String> = undefined.iter().map(ToString::to_string).collect();
+    let text = format!(
+        "undefined functions or variables in the kernels:\n{}{remedy}",
+        lines.join("\n")
+    );
+    let message = format!("is used in a kernel and not defined{remedy}");
+    let problems = undefined.into_iter();
+    let problems = problems.map(|symbol| undefined_symbol(&symbol.name, &message, symbol.location));
+    Err(SourceError {
+        text,
+        problems: problems.collect(),
+    })
 }
 
 /// The output of all passes.

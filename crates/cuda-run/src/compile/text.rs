@@ -1,14 +1,13 @@
 //! Kernels that a running program compiles with NVRTC: their source and headers are texts in memory.
 
-use std::ffi::OsString;
-use std::fs;
 use std::path::{Component, Path};
+use std::{fs, slice};
 
 use anyhow::{Context as _, Result, ensure};
 use common::gpu::Capability;
 
 use super::cache::{self, Cache};
-use super::{Compiler, Goal, SourceError, libraries, pass};
+use super::{Compiler, Goal, check_undefined, libraries, pass};
 use crate::flags::CompileFlags;
 
 /// A source and the headers that it may include.
@@ -40,10 +39,7 @@ pub fn compile_text(
     text: &KernelText,
 ) -> Result<CompiledText> {
     let cache = Cache::open();
-    let dir = match &cache {
-        Some(cache) => cache.build_dir()?,
-        None => tempfile::tempdir().context("cannot create a temporary directory")?,
-    };
+    let dir = cache::build_dir(cache.as_ref())?;
     let dir = dir.path();
     for (name, header) in text.headers {
         write_header(dir, name, header)?;
@@ -53,7 +49,7 @@ pub fn compile_text(
     flags.include.insert(0, dir.to_owned());
     let compiler = Compiler::find(&flags, arch)?;
     let source = pass::SourceFile::new(&compiler, 0, &file, Goal::Ptx);
-    let key = key(&compiler, &source, text, dir);
+    let key = key(&compiler, &source, text, dir)?;
     if let Some(compiled) = cache.as_ref().and_then(|cache| cache.find(&key)) {
         let ptx = fs::read_to_string(&compiled.file)
             .context("cannot read compiled kernels from the cache")?;
@@ -70,16 +66,15 @@ pub fn compile_text(
             messages: libraries::explain_missing_headers(&messages),
         });
     };
-    if let Err(error) = compiler.check_undefined(std::slice::from_ref(&output), false) {
-        let error = error.downcast::<SourceError>()?;
+    let ptx =
+        fs::read_to_string(&output).with_context(|| format!("cannot read {}", output.display()))?;
+    let ptx = without_dir(&ptx, dir);
+    if let Err(error) = check_undefined(slice::from_ref(&ptx), false) {
         return Ok(CompiledText {
             ptx: None,
             messages: format!("{messages}{error}\n"),
         });
     }
-    let ptx =
-        fs::read_to_string(&output).with_context(|| format!("cannot read {}", output.display()))?;
-    let ptx = without_dir(&ptx, dir);
     fs::write(&output, &ptx).with_context(|| format!("cannot write {}", output.display()))?;
     if let Some(cache) = cache {
         let mut files = compiled.sources;
@@ -94,14 +89,13 @@ pub fn compile_text(
 
 /// Returns the cache key: a hash of everything that determines the output, except the contents of files outside of
 /// the temporary directory.
-fn key(compiler: &Compiler, source: &pass::SourceFile, text: &KernelText, dir: &Path) -> String {
-    let mut words: Vec<OsString> = vec![
-        cache::FORMAT.into(),
-        "text".into(),
-        compiler.clang.program().to_owned(),
-        compiler.clang.version().into(),
-        std::env::current_dir().unwrap_or_default().into(),
-    ];
+fn key(
+    compiler: &Compiler,
+    source: &pass::SourceFile,
+    text: &KernelText,
+    dir: &Path,
+) -> Result<String> {
+    let mut words = compiler.key_words("text")?;
     let args = source.all_args().into_iter();
     words.extend(args.map(|arg| without_dir(&arg.to_string_lossy(), dir).into()));
     words.push((&text.source).into());
@@ -110,7 +104,7 @@ fn key(compiler: &Compiler, source: &pass::SourceFile, text: &KernelText, dir: &
             .iter()
             .flat_map(|(name, header)| [name.into(), header.into()]),
     );
-    cache::hash_of(&words)
+    Ok(cache::hash_of(&words))
 }
 
 /// Writes a header below the directory.
