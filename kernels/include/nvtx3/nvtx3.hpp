@@ -1,6 +1,7 @@
 // NVTX's C++ interface: ranges that end with their scope, marks, domains, registered strings.
 
 #pragma once
+#define NVTX3_CPP_DEFINITIONS_V1_0 // guard that programs test
 
 #include <string>
 #include <type_traits>
