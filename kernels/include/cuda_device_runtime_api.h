@@ -6,8 +6,8 @@
 
 #include "driver_types.h"
 
-// The streams of launches by a kernel that do not wait for others: independent ones, and those that start when the
-// launching grid is complete.
+// The streams of launches by a kernel that start when the launching grid is complete, and of launches that are
+// independent of all others.
 #define cudaStreamTailLaunch ((cudaStream_t)0x3)
 #define cudaStreamFireAndForget ((cudaStream_t)0x4)
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "nvToolsExt.h"
+#include <nvtx3/nvToolsExt.h> // a program may use NVIDIA's, whose package lacks this header
 
 namespace nvtx3 {
 inline namespace v1 {

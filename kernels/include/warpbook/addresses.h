@@ -15,6 +15,13 @@ WARPBOOK_IS_IN(__isConstant, const)
 WARPBOOK_IS_IN(__isLocal, local)
 #undef WARPBOOK_IS_IN
 
+// True for the address of a kernel's parameter that is declared with `__grid_constant__`.
+__attribute__((const)) WARPBOOK_DEVICE_FN unsigned int __isGridConstant(const void *p) {
+    unsigned int is_parameter;
+    asm("{ .reg .pred is; isspacep.param is, %1; selp.u32 %0, 1, 0, is; }" : "=r"(is_parameter) : "l"(p));
+    return is_parameter;
+}
+
 #define WARPBOOK_ADDRESS(memory, number)                                                  \
     WARPBOOK_DEVICE_FN size_t __cvta_generic_to_##memory(const void *p) {                 \
         return (size_t)(__attribute__((address_space(number))) void *)p;                  \

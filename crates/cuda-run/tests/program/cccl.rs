@@ -28,23 +28,23 @@ pub fn tests() -> [Trial; 4] {
     [
         with_cccl("Thrust's algorithms agree with the host's", thrust),
         with_cccl("CUB's algorithms agree with the host's", cub),
-        with_cccl("libcu++'s synchronization and types work", libcudacxx),
         with_cccl(
-            "CCCL is used from the directory that the user names",
-            directory,
+            "libcu++'s synchronization and types agree with the host's",
+            libcudacxx,
         ),
+        with_cccl("a directory of CCCL replaces the installed one", directory),
     ]
 }
 
 /// Runs a program that prints a line for each comparison, with all checks.
-fn assert_right(file: &str, comparisons: usize) -> Result<(), Failed> {
+fn assert_all_correct(file: &str, comparisons: usize) -> Result<(), Failed> {
     let workspace = Workspace::new();
     let run = workspace.run(&["--check", "--quiet", file]);
     run.assert_exit(0, &[])?;
-    let (right, other): (Vec<&str>, Vec<&str>) =
-        (run.stdout.lines()).partition(|line| line.ends_with(": right"));
+    let (correct, other): (Vec<&str>, Vec<&str>) =
+        (run.stdout.lines()).partition(|line| line.ends_with(": correct"));
     assert_eq!(
-        (right.len(), other.as_slice()),
+        (correct.len(), other.as_slice()),
         (comparisons, &[][..]),
         "{run:#?}"
     );
@@ -53,15 +53,15 @@ fn assert_right(file: &str, comparisons: usize) -> Result<(), Failed> {
 }
 
 fn thrust() -> Result<(), Failed> {
-    assert_right("thrust.cu", 11)
+    assert_all_correct("thrust.cu", 11)
 }
 
 fn cub() -> Result<(), Failed> {
-    assert_right("cub.cu", 9)
+    assert_all_correct("cub.cu", 9)
 }
 
 fn libcudacxx() -> Result<(), Failed> {
-    assert_right("libcudacxx.cu", 5)
+    assert_all_correct("libcudacxx.cu", 5)
 }
 
 fn directory() -> Result<(), Failed> {

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
             "a second run uses the cache" => compiles::second_run_uses_the_cache,
             "a profile lists the program's source lines" => report::profile,
             "the record matches its schema" => report::record,
-            "a profile lists NVTX ranges" => report::nvtx_ranges,
+            "a profile lists NVTX ranges by domain" => report::nvtx_ranges,
             "findings fail the run" => report::check,
             "all formats contain the same problems" => formats::same_problems,
             "faults and wrong results are problems without checks" => formats::problems_without_checks,
@@ -70,8 +70,8 @@ fn main() -> ExitCode {
             "sign tests are correct with every clang" => kernels::sign_test,
             "lanes may pass undefined values to shuffles" => kernels::undefined_arguments,
             "an undefined function is reported with its line" => compiles::undefined_functions,
-            "a program compiles kernels while it runs" => compiles::runtime_compilation,
-            "a missing library is named" => compiles::missing_libraries,
+            "kernels compiled by NVRTC run, and its errors are in the log" => compiles::runtime_compilation,
+            "a missing header of a library names the library and the next step" => compiles::missing_libraries,
             "a file without a main is an error with advice" => compiles::missing_main,
             "an uncaught exception says what it is, and dlopen finds the driver" => exits::exceptions_and_loaded_driver,
             "exit, _exit and return set the exit status" => exits::exit_statuses,
@@ -125,19 +125,19 @@ fn main() -> ExitCode {
             "kernels allocate and free memory" => kernels::heap,
             "kernels call virtual functions" => kernels::virtual_functions,
             "layered textures and cubemaps match the recording" => kernels::layered_textures,
-            "a program generates random numbers with cuRAND" => kernels::random_numbers,
+            "cuRAND generates the same numbers on host and device" => kernels::random_numbers,
             "a program uses several GPUs" => kernels::devices,
-            "kernels launch kernels" => dynamic::launches_by_kernels,
-            "kernels wait for kernels that they launch" => dynamic::device_synchronization,
-            "kernels launch kernels of other files" => dynamic::linked_launches,
-            "conditional nodes of graphs select graphs" => dynamic::conditional_nodes,
-            "a program multiplies matrices with cuBLAS" => libraries::cublas,
-            "calls of libraries are checked" => libraries::checked_calls,
-            "a program transforms with cuFFT" => libraries::cufft,
-            "headers of libraries compile without calls" => libraries::headers,
+            "launches by kernels run and are counted" => dynamic::launches_by_kernels,
+            "kernels that wait for their launches see the results" => dynamic::device_synchronization,
+            "kernels launch kernels of other files if linked" => dynamic::linked_launches,
+            "conditional nodes run their graphs by values that kernels set" => dynamic::conditional_nodes,
+            "calls of cuBLAS are computed and reported" => libraries::cublas,
+            "invalid operands of library calls are findings" => libraries::checked_calls,
+            "calls of cuFFT are computed and reported" => libraries::cufft,
+            "headers of libraries compile without calls and in C" => libraries::headers,
             "headers define NVIDIA's include guards" => compiles::header_guards,
             "nvcc's flags flush denormals to zero" => kernels::flush_denormals,
-            "numbers convert to powers of two" => kernels::powers_of_two,
+            "conversions to powers of two round and saturate as requested" => kernels::powers_of_two,
         });
         tests.extend(cccl::tests());
         tests.extend(mistakes::programs().into_iter().map(|file| {
@@ -158,7 +158,7 @@ fn main() -> ExitCode {
     ));
     #[cfg(unix)]
     tests.extend(with_clang! {
-        "a terminal shows what a long program does" => exits::status_line,
+        "a terminal shows the progress of a program after five seconds" => exits::status_line,
         "Ctrl-C stops a program, which has a report" => exits::interrupted,
         "Ctrl-C in an endless kernel lists the lines of its threads" => exits::interrupted_kernel,
     });

@@ -35,6 +35,11 @@ __global__ void sort_and_scan(const int *in, int *sorted, int *sums) {
     Store(storage.store).Store(sums, items);
 }
 
+// CCCL 3 has no cub::Max.
+struct Maximum {
+    __device__ int operator()(int a, int b) const { return a < b ? b : a; }
+};
+
 /// Writes each warp's sum and the inclusive maxima of its lanes.
 __global__ void warps(const int *in, int *sums, int *maxima) {
     using Reduce = cub::WarpReduce<int>;
@@ -45,7 +50,7 @@ __global__ void warps(const int *in, int *sums, int *maxima) {
     const int sum = Reduce(reduce[warp]).Sum(value);
     if (threadIdx.x % 32 == 0) sums[warp] = sum;
     int maximum;
-    Scan(scan[warp]).InclusiveScan(value, maximum, cub::Max());
+    Scan(scan[warp]).InclusiveScan(value, maximum, Maximum());
     maxima[threadIdx.x] = maximum;
 }
 
@@ -92,7 +97,7 @@ template <class F> void run(F algorithm) {
     if (error != cudaSuccess) printf("%s\n", cudaGetErrorString(error));
 }
 
-void report(const char *name, bool is_right) { printf("%s: %s\n", name, is_right ? "right" : "wrong"); }
+void report(const char *name, bool is_correct) { printf("%s: %s\n", name, is_correct ? "correct" : "wrong"); }
 
 int main() {
     std::vector<int> input(N);
@@ -108,13 +113,13 @@ int main() {
 
     warps<<<1, BLOCK>>>(in.data, out.data, other.data);
     const std::vector<int> warp_sums = out.take(BLOCK / 32), maxima = other.take(BLOCK);
-    bool is_right = true;
+    bool is_correct = true;
     for (int i = 0; i < BLOCK; i++) {
         const auto start = input.begin() + i / 32 * 32;
-        is_right &= warp_sums[i / 32] == std::accumulate(start, start + 32, 0);
-        is_right &= maxima[i] == *std::max_element(start, input.begin() + i + 1);
+        is_correct &= warp_sums[i / 32] == std::accumulate(start, start + 32, 0);
+        is_correct &= maxima[i] == *std::max_element(start, input.begin() + i + 1);
     }
-    report("warp reduce and scan", is_right);
+    report("warp reduce and scan", is_correct);
 
     const Array<unsigned int> bins(BINS);
     count<<<1, BLOCK>>>(in.data, bins.data, out.data);

@@ -114,7 +114,7 @@ __host__ __device__ double standard(int i) {
 }
 __global__ void on_device(double *out) { out[threadIdx.x] = standard(threadIdx.x); }
 
-void report(const char *name, bool is_right) { printf("%s: %s\n", name, is_right ? "right" : "wrong"); }
+void report(const char *name, bool is_correct) { printf("%s: %s\n", name, is_correct ? "correct" : "wrong"); }
 
 int main() {
     std::vector<int> input(TILES * BLOCK), result(2 * BLOCK);
@@ -127,19 +127,19 @@ int main() {
 
     sum_tiles<<<1, BLOCK>>>(in, out);
     fetch(BLOCK);
-    bool is_right = true;
+    bool is_correct = true;
     for (int i = 0; i < BLOCK; i++) {
         int sum = 0;
         for (int tile = 0; tile < TILES; tile++) sum += input[tile * BLOCK + BLOCK - 1 - i];
-        is_right &= result[i] == sum;
+        is_correct &= result[i] == sum;
     }
-    report("pipeline", is_right);
+    report("pipeline", is_correct);
 
     reverse<<<1, BLOCK>>>(in, out);
     fetch(2 * BLOCK);
-    is_right = true;
-    for (int i = 0; i < 2 * BLOCK; i++) is_right &= result[i] == input[i / BLOCK * BLOCK + BLOCK - 1 - i % BLOCK];
-    report("barrier", is_right);
+    is_correct = true;
+    for (int i = 0; i < 2 * BLOCK; i++) is_correct &= result[i] == input[i / BLOCK * BLOCK + BLOCK - 1 - i % BLOCK];
+    report("barrier", is_correct);
 
     Shared *shared;
     cudaMallocManaged(&shared, sizeof(Shared));
@@ -161,9 +161,9 @@ int main() {
     cudaMalloc(&numbers, sizeof host_numbers);
     on_device<<<1, BLOCK>>>(numbers);
     cudaMemcpy(host_numbers, numbers, sizeof host_numbers, cudaMemcpyDeviceToHost);
-    is_right = true;
-    for (int i = 0; i < BLOCK; i++) is_right &= host_numbers[i] == standard(i);
-    report("cuda::std", is_right);
+    is_correct = true;
+    for (int i = 0; i < BLOCK; i++) is_correct &= host_numbers[i] == standard(i);
+    report("cuda::std", is_correct);
     for (void *memory : {(void *)in, (void *)out, (void *)shared, (void *)order, (void *)numbers})
         cudaFree(memory);
 }

@@ -38,7 +38,7 @@ struct Weighted {
     }
 };
 
-void report(const char *name, bool is_right) { printf("%s: %s\n", name, is_right ? "right" : "wrong"); }
+void report(const char *name, bool is_correct) { printf("%s: %s\n", name, is_correct ? "correct" : "wrong"); }
 
 bool equals(const Device &actual, const std::vector<int> &expected) {
     std::vector<int> copy(actual.size());
@@ -83,10 +83,10 @@ int main() {
     expected.resize(n);
     std::partial_sum(input.begin(), input.end(), expected.begin());
     thrust::inclusive_scan(device.begin(), device.end(), result.begin());
-    bool is_right = equals(result, expected);
+    bool is_correct = equals(result, expected);
     thrust::exclusive_scan(device.begin(), device.end(), result.begin(), 0);
-    is_right &= result[0] == 0 && result[n - 1] == expected[n - 2];
-    report("scan", is_right);
+    is_correct &= result[0] == 0 && result[n - 1] == expected[n - 2];
+    report("scan", is_correct);
 
     cudaStream_t stream;
     cudaStreamCreate(&stream);
@@ -110,13 +110,13 @@ int main() {
     thrust::sort_by_key(keys.begin(), keys.end(), values.begin());
     Device groups(n), totals(n);
     const auto ends = thrust::reduce_by_key(keys.begin(), keys.end(), values.begin(), groups.begin(), totals.begin());
-    is_right = ends.first - groups.begin() == (long)sums.size();
+    is_correct = ends.first - groups.begin() == (long)sums.size();
     int group = 0;
     for (const auto &[key, total] : sums) {
-        is_right = is_right && groups[group] == key && totals[group] == total;
+        is_correct = is_correct && groups[group] == key && totals[group] == total;
         group++;
     }
-    report("reduce_by_key", is_right);
+    report("reduce_by_key", is_correct);
 
     const auto pairs = thrust::make_zip_iterator(thrust::make_tuple(device.begin(), values.begin()));
     const long weighted = thrust::transform_reduce(pairs, pairs + n, Weighted(), 0L, thrust::plus<long>());
