@@ -15,9 +15,9 @@ use std::time::Instant;
 use libc::wchar_t;
 use telemetry::wire::{Event, RangeTotal};
 
-/// The environment variable with the name of the tool, and the name of this process as a tool: it is no file, but the
-/// program's `dlopen` opens this process for it.
+/// The environment variable with the name of the tool.
 pub const TOOL_VARIABLE: &str = "NVTX_INJECTION64_PATH";
+/// The name of this process as a tool. It is not a file: the program's `dlopen` opens this process for it.
 pub const TOOL: &str = "libcuda-run-nvtx.so";
 
 /// `nvtxEventAttributes_t`.
@@ -112,24 +112,22 @@ impl OpenRange {
         let elapsed = self.started.elapsed();
         let launches = launches() - self.launches;
         with_ranges(|ranges| {
-            let key = (self.domain, self.name);
-            let index = match ranges.indices.get(&key) {
-                Some(index) => *index,
-                None => {
-                    let domain = key
-                        .0
-                        .checked_sub(1)
-                        .and_then(|index| ranges.domains.get(index));
-                    ranges.totals.push(RangeTotal {
-                        name: key.1.clone(),
-                        domain: domain.cloned(),
-                        ..RangeTotal::default()
-                    });
-                    ranges.indices.insert(key, ranges.totals.len() - 1);
-                    ranges.totals.len() - 1
-                }
-            };
-            let total = &mut ranges.totals[index];
+            let Ranges {
+                totals,
+                indices,
+                domains,
+                ..
+            } = ranges;
+            let index = indices.entry((self.domain, self.name));
+            let index = *index.or_insert_with_key(|(domain, name)| {
+                totals.push(RangeTotal {
+                    name: name.clone(),
+                    domain: registered(domains, *domain),
+                    ..RangeTotal::default()
+                });
+                totals.len() - 1
+            });
+            let total = &mut totals[index];
             total.count += 1;
             total.milliseconds += elapsed.as_secs_f64() * 1e3;
             total.launches += launches;
@@ -187,6 +185,11 @@ fn register(list: impl FnOnce(&mut Ranges) -> &mut Vec<String>, text: String) ->
     })
 }
 
+/// Returns the string that [`register`] has given this number.
+fn registered(list: &[String], number: usize) -> Option<String> {
+    list.get(number.checked_sub(1)?).cloned()
+}
+
 /// Converts a C string; a null pointer is an empty one.
 ///
 /// # Safety
@@ -237,9 +240,7 @@ unsafe fn message(attributes: *const EventAttributes) -> String {
         // SAFETY: the type says that the message is a string of wide characters.
         2 => unsafe { wide_text(attributes.message.cast()) },
         3 => with_ranges(|ranges| {
-            let index = attributes.message.addr().checked_sub(1);
-            let registered = index.and_then(|index| ranges.strings.get(index));
-            registered.cloned().unwrap_or_default()
+            registered(&ranges.strings, attributes.message.addr()).unwrap_or_default()
         }),
         _ => String::new(),
     }

@@ -39,9 +39,9 @@ pub fn start() {
     });
 }
 
-/// What the program does, from its progress at several times.
+/// The state of the program, from its progress at several times.
 struct Status {
-    /// The number of the launch, and when it was first seen and with how many blocks.
+    /// The number of the running launch, the time at which it was first seen, and its blocks that were done then.
     launch: Option<(u64, Instant, u64)>,
     /// The time at which a kernel was last seen running, or the start of the program.
     last_kernel: Instant,
