@@ -5,6 +5,9 @@ use super::lanewise::{GangView, View as _, same};
 use super::sm::{Handler, Handlers, Inst, Next, Sm};
 use crate::lanes::LANES;
 
+/// Bit of a clock's immediate: the clock is read in a delay loop.
+pub const IN_DELAY_LOOP: u64 = 1 << 32;
+
 macro_rules! specials {
     ($($variant:ident $name:literal),* $(,)?) => {
         /// A special register.
@@ -68,6 +71,8 @@ impl Special {
                     (read_narrow, None)
                 }
             }
+            (_, false) if self.is_clock() => (read_clock, None),
+            (_, true) if self.is_clock() => (read_clock_wide, None),
             (_, false) => return same(cpu, |sm: &Sm, inst: &Inst, _| common(sm, inst) as u32),
             (_, true) => return same(cpu, |sm: &Sm, inst: &Inst, _| common(sm, inst)),
         };
@@ -77,6 +82,14 @@ impl Special {
             preserves_uniformity: false,
         }
     }
+}
+
+/// Returns true if a handler reads a clock.
+pub fn reads_clock(handler: Handler) -> bool {
+    let readers: [Handler; 2] = [read_clock, read_clock_wide];
+    readers
+        .iter()
+        .any(|&reader| std::ptr::fn_addr_eq(handler, reader))
 }
 
 /// Returns true if an instruction reads the address of the grid barrier.
@@ -164,13 +177,65 @@ fn of_warp(sm: &Sm, inst: &Inst) -> [u32; LANES] {
     }
 }
 
-/// Returns a special register that is uniform over the block.
-fn common(sm: &Sm, inst: &Inst) -> u64 {
+/// Reads a clock into the 32-bit row 0.
+///
+/// # Safety
+/// The requirements of [`read_thread`].
+unsafe fn read_clock(sm: &mut Sm, inst: &Inst) -> Next {
+    let clock = clock(sm, inst) as u32;
+    // SAFETY: operand 0 is a 32-bit row.
+    unsafe { sm.write(inst, 0, [clock; LANES]) };
+    inst.next()
+}
+
+/// Reads a clock into the 64-bit row 0.
+///
+/// # Safety
+/// The requirements of [`read_thread`].
+unsafe fn read_clock_wide(sm: &mut Sm, inst: &Inst) -> Next {
+    let clock = clock(sm, inst);
+    // SAFETY: operand 0 is a 64-bit row.
+    unsafe { sm.write(inst, 0, [clock; LANES]) };
+    inst.next()
+}
+
+/// Returns a clock or a timer. Simulated time advances by one per instruction, because it must not depend on the host.
+/// The timers count the same steps as nanoseconds. In a delay loop, the clock runs faster the longer the warp waits,
+/// because a program may wait for billions of cycles.
+fn clock(sm: &mut Sm, inst: &Inst) -> u64 {
     // `clock` advances by a whole basic block on entry; `arg1` of its instructions have not run yet.
-    let clock = sm
+    let ran = sm
         .clock
         .wrapping_sub(sm.block_start)
         .wrapping_sub(u64::from(inst.arg1));
+    let address = sm.address_of(inst);
+    let now = ran + sm.block.delays.skipped;
+    let is_delay = inst.imm & IN_DELAY_LOOP != 0;
+    let block = &mut *sm.block;
+    let entered = &mut block.warps[block.running].delay;
+    let now = match *entered {
+        Some((place, since)) if is_delay && place == address => {
+            block
+                .delays
+                .advance(block.running, block.warps.len(), since, now)
+        }
+        _ => {
+            *entered = is_delay.then_some((address, now));
+            now
+        }
+    };
+    if is_delay {
+        // The other warps wait at the same time.
+        sm.yield_after_others();
+    }
+    match Special::ALL[inst.imm as u32 as usize] {
+        Special::ClockHi | Special::GlobalTimerHi => now >> 32,
+        _ => now,
+    }
+}
+
+/// Returns a special register that is uniform over the block.
+fn common(sm: &Sm, inst: &Inst) -> u64 {
     let grid = &*sm.grid;
     let block = &*sm.block;
     u64::from(match Special::ALL[inst.imm as usize] {
@@ -188,11 +253,6 @@ fn common(sm: &Sm, inst: &Inst) -> u64 {
         Special::SmId => (block.number % u64::from(grid.multiprocessors)) as u32,
         Special::NsmId => grid.multiprocessors,
         Special::GridId => return grid.id(),
-        // Simulated time advances by one per instruction, because it must not depend on the host. The timers
-        // count the same steps as nanoseconds.
-        Special::Clock | Special::GlobalTimerLo => clock as u32,
-        Special::ClockHi | Special::GlobalTimerHi => (clock >> 32) as u32,
-        Special::Clock64 | Special::GlobalTimer => return clock,
         Special::TotalSmemSize => grid.shared_bytes,
         Special::EnvReg1 => (grid.cooperative >> 32) as u32,
         Special::EnvReg2 => grid.cooperative as u32,

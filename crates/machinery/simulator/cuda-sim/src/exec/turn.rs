@@ -83,6 +83,7 @@ impl Sm {
             let work = &mut self.counts.work;
             work.instructions.add_block(self.block.clock);
             work.accesses.add_block(self.block.accesses);
+            work.delays.add_block(self.block.delays.waited);
         }
         std::mem::swap(&mut self.counts, &mut counts.counts);
         if let Some(profiler) = self.profiler.take() {

@@ -67,6 +67,38 @@ impl Cfg {
         only_exits(block, insts, &self.ranges, &self.successors)
     }
 
+    /// Returns the blocks of the innermost loop that contains this block, or `None` if it is in no loop.
+    pub fn innermost_loop(&self, block: usize) -> Option<Vec<usize>> {
+        let (graph, nodes, _) = graph(&self.successors);
+        let dominators = dominators::simple_fast(&graph, *nodes.first()?);
+        let dominates = |header: usize, block: usize| {
+            let mut above = dominators.dominators(nodes[block]).into_iter().flatten();
+            above.any(|node| node == nodes[header])
+        };
+        (0..self.successors.len())
+            .flat_map(|from| self.successors[from].iter().map(move |&to| (from, to)))
+            .filter(|&(from, header)| dominates(header, from))
+            .map(|(from, header)| self.natural_loop(from, header))
+            .filter(|blocks| blocks.contains(&block))
+            .min_by_key(Vec::len)
+    }
+
+    /// Returns the blocks of the loop with this header and an edge back to it.
+    fn natural_loop(&self, from: usize, header: usize) -> Vec<usize> {
+        let mut blocks = vec![header];
+        let mut open = vec![from];
+        while let Some(block) = open.pop() {
+            if !blocks.contains(&block) {
+                blocks.push(block);
+                open.extend(
+                    (0..self.successors.len())
+                        .filter(|&other| self.successors[other].contains(&block)),
+                );
+            }
+        }
+        blocks
+    }
+
     /// Returns the number of edges from reachable blocks into each block. The function's entry counts as an
     /// edge into block 0.
     pub fn in_degrees(&self) -> Vec<u32> {
@@ -82,14 +114,10 @@ impl Cfg {
     }
 }
 
-/// Computes the reconvergence block of each block from the post-dominator tree.
-fn reconvergence_blocks(
-    insts: &[IrInst],
-    ranges: &[Range<usize>],
-    successors: &[Vec<usize>],
-) -> Vec<Option<usize>> {
-    let mut graph = DiGraph::<(), ()>::new();
-    let nodes: Vec<NodeIndex> = ranges.iter().map(|_| graph.add_node(())).collect();
+/// Returns the graph of the blocks, with an edge from those without successors to the exit, its last node.
+fn graph(successors: &[Vec<usize>]) -> (DiGraph<(), ()>, Vec<NodeIndex>, NodeIndex) {
+    let mut graph = DiGraph::new();
+    let nodes: Vec<NodeIndex> = successors.iter().map(|_| graph.add_node(())).collect();
     let exit = graph.add_node(());
     for (block, next) in successors.iter().enumerate() {
         if next.is_empty() {
@@ -99,6 +127,16 @@ fn reconvergence_blocks(
             graph.add_edge(nodes[block], nodes[successor], ());
         }
     }
+    (graph, nodes, exit)
+}
+
+/// Computes the reconvergence block of each block from the post-dominator tree.
+fn reconvergence_blocks(
+    insts: &[IrInst],
+    ranges: &[Range<usize>],
+    successors: &[Vec<usize>],
+) -> Vec<Option<usize>> {
+    let (graph, nodes, exit) = graph(successors);
     let dominators = dominators::simple_fast(Reversed(&graph), exit);
     nodes
         .iter()

@@ -57,11 +57,14 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
             memory_cycles += exclusive;
         }
     }
+    let delays = &run.counts.work.delays;
+    cycles += delays.total() as f64 / run.blocks as f64;
     let block = cycles + rates.block_overhead_cycles + WARP_CYCLES * warps_per_block;
     // On the SM with the most blocks.
     let waves = run.blocks.div_ceil(run.device.multiprocessors.into());
     let waves = waves.div_ceil(run.occupancy.blocks.into()) as f64;
-    run.seconds((waves * block).max(busiest_block(run, cycles, memory_cycles))) * 1e3
+    let busiest = busiest_block(run, cycles, memory_cycles).max(delays.busiest() as f64);
+    run.seconds((waves * block).max(busiest)) * 1e3
 }
 
 /// The ratio of the busiest block's work to the average above which the launch is taken to wait for that

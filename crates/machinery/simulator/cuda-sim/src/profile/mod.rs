@@ -44,6 +44,8 @@ pub(crate) struct Work {
     /// Loads from and stores to device memory, per thread. A block that spins executes many instructions but
     /// few accesses.
     pub accesses: WorkShare,
+    /// Cycles of delay loops that the simulator skipped.
+    pub delays: WorkShare,
 }
 
 /// One kind of work: the total over all blocks, and that of the busiest block.
@@ -58,6 +60,7 @@ impl Work {
     fn add(&mut self, other: &Work) {
         self.instructions.add(&other.instructions);
         self.accesses.add(&other.accesses);
+        self.delays.add(&other.delays);
     }
 }
 
@@ -78,6 +81,11 @@ impl WorkShare {
     /// Returns the total over all blocks.
     pub fn total(&self) -> u64 {
         self.total
+    }
+
+    /// Returns the work of the busiest block.
+    pub fn busiest(&self) -> u64 {
+        self.busiest
     }
 
     /// Returns the ratio of the busiest block's work to the average over `blocks` blocks.

@@ -488,3 +488,21 @@ fn more_blocks_never_take_less_time() {
         assert!(times.is_sorted(), "{name}: {times:?}");
     });
 }
+
+#[test]
+fn delay_loops_take_the_time_that_they_wait() {
+    let ptx = kernel_of(
+        "mov.u64 %d1, %clock64;
+        L: mov.u64 %d2, %clock64;
+        sub.u64 %d2, %d2, %d1;
+        setp.lt.u64 %p1, %d2, 10000000;
+        @%p1 bra L;
+        st.global.u64 [%out], %d2;",
+    );
+    // One wave, and two waves of blocks that fill an SM each.
+    let time = |blocks| modelled_time(&ptx, blocks, 1024).milliseconds;
+    let resident = 2 * DeviceSpec::h200().multiprocessors;
+    assert_near(time(1), cycles(1.03e7), 0.04);
+    assert_near(time(resident), cycles(1.03e7), 0.04);
+    assert_near(time(resident + 1), cycles(2.06e7), 0.04);
+}

@@ -110,6 +110,64 @@ fn clock_advances_and_restarts_in_each_block() {
     }
 }
 
+/// Waits `%d3` cycles, and stores the cycles and the iterations of the wait in `%out[2 * index]` and the next.
+fn wait(index: u32, in_loop: &str) -> String {
+    format!(
+        "mov.u64 %d1, %clock64;
+        mov.u64 %d5, 0;
+        L{index}: add.u64 %d5, %d5, 1;
+        {in_loop}
+        mov.u64 %d2, %clock64;
+        sub.u64 %d4, %d2, %d1;
+        setp.lt.u64 %p1, %d4, %d3;
+        @%p1 bra L{index};
+        st.global.v2.u64 [%out+{}], {{%d4, %d5}};",
+        16 * index
+    )
+}
+
+#[test]
+fn delay_loops_end_early() {
+    let long = format!("mov.u64 %d3, 10000000000; {}", wait(0, ""));
+    let short = format!("mov.u64 %d3, 1000; {}", wait(1, ""));
+    let mut machine = Machine::new(&kernel_of(&format!("{long} {short}")));
+    let out = machine.out::<u64>(4);
+    machine.run("k", 1, 96, params![out]);
+    let [cycles, iterations, short_cycles, short_iterations] = machine.read::<u64>(out, 4)[..]
+    else {
+        unreachable!()
+    };
+    assert!(
+        (10_000_000_000..10_700_000_000).contains(&cycles),
+        "{cycles}"
+    );
+    assert!((50..1000).contains(&iterations), "{iterations}");
+    assert!(
+        (1000..1100).contains(&short_cycles),
+        "the wait before does not count: {short_cycles}"
+    );
+    assert!((10..1000).contains(&short_iterations), "{short_iterations}");
+}
+
+#[test]
+fn loops_that_observe_or_affect_other_threads_run_in_full() {
+    for in_loop in [
+        "ld.volatile.global.u32 %r1, [%out];",
+        "st.global.u32 [%out], 1;",
+        "atom.global.add.u32 %r1, [%out], 1;",
+        "bar.sync 0;",
+        "membar.gl;",
+        "shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;",
+    ] {
+        let ptx = kernel_of(&format!("mov.u64 %d3, 100000; {}", wait(1, in_loop)));
+        let mut machine = Machine::new(&ptx);
+        let out = machine.out::<u64>(4);
+        machine.run("k", 1, 32, params![out]);
+        let iterations = machine.read::<u64>(out, 4)[3];
+        assert!(iterations > 5_000, "{in_loop}: {iterations}");
+    }
+}
+
 #[test]
 fn shared_memory_sizes_are_reported() {
     let ptx = kernel_of(

@@ -28,6 +28,8 @@ pub struct Block {
     pub alive: u32,
     /// Number of warp instructions run so far.
     pub clock: u64,
+    /// The time that warps spend in delay loops.
+    pub delays: Delays,
     /// Number of loads from and stores to device memory, counted per thread.
     pub accesses: u64,
     /// The caches of its SM, while a profiled block is not running.
@@ -116,6 +118,45 @@ pub struct Arrival {
     pub reduction: Option<(Reduction, u32)>,
 }
 
+/// Fraction of the time that a warp has waited in a delay loop by which each further read advances the clock.
+const DELAY_GROWTH: u64 = 16;
+
+/// The time that a block spends in delay loops.
+#[derive(Debug, Default)]
+pub struct Delays {
+    /// Cycles by which the clock that the program reads is ahead of the instructions run.
+    pub skipped: u64,
+    /// Cycles during which at least one warp waited.
+    pub waited: u64,
+    /// The value of the clock up to which `waited` is complete.
+    counted_to: u64,
+    /// The waiting warp that advances the clock. If every warp did, the clock would run ahead of them all.
+    leader: usize,
+    /// The number of other warps' reads since the leader's last one, which has left its loop if there are many.
+    reads_of_others: usize,
+}
+
+impl Delays {
+    /// Advances the clock, which shows `now`, for one of `warps` warps that has been in a delay loop since an earlier
+    /// value. Returns the new value.
+    pub fn advance(&mut self, warp: usize, warps: usize, since: u64, now: u64) -> u64 {
+        self.reads_of_others += 1;
+        if warp == self.leader || self.reads_of_others > warps {
+            self.leader = warp;
+            self.reads_of_others = 0;
+        }
+        let skipped = match self.leader == warp {
+            true => now.saturating_sub(since) / DELAY_GROWTH,
+            false => 0,
+        };
+        self.skipped += skipped;
+        let now = now + skipped;
+        self.waited += now.saturating_sub(since.max(self.counted_to));
+        self.counted_to = now;
+        now
+    }
+}
+
 impl Block {
     /// Creates a placeholder for an SM that has no block yet.
     pub fn empty() -> Block {
@@ -129,6 +170,7 @@ impl Block {
             shared_bytes: 0,
             alive: 0,
             clock: 0,
+            delays: Delays::default(),
             accesses: 0,
             caches: None,
             shadow: None,
@@ -171,6 +213,7 @@ impl Block {
         self.shared_bytes = shared_bytes;
         self.alive = threads;
         self.clock = 0;
+        self.delays = Delays::default();
         self.accesses = 0;
         self.caches = None;
         self.last_errors.clear();

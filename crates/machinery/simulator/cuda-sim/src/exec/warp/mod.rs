@@ -107,6 +107,8 @@ pub struct Warp {
     pub sleep: Option<Sleep>,
     /// Detector of spin loops.
     pub spin_detector: SpinDetector,
+    /// The clock read of the delay loop that the warp is in, by address, and the clock's value at its first run.
+    pub delay: Option<(u32, u64)>,
     /// Local memory: one stack per lane.
     pub local: Option<Box<[u8]>>,
     /// Asynchronous copies to shared memory in flight.
@@ -130,6 +132,7 @@ impl Warp {
             turn: None,
             sleep: None,
             spin_detector: SpinDetector::default(),
+            delay: None,
             local: None,
             copies: AsyncCopies::new(),
             products: WgmmaGroups::default(),
@@ -149,6 +152,7 @@ impl Warp {
         self.ready.clear();
         self.current = NO_INDEX;
         self.turns = 0;
+        self.delay = None;
         self.turn = None;
         self.sleep = None;
         self.spin_detector = SpinDetector::default();

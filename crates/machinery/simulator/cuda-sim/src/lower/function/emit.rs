@@ -13,7 +13,7 @@ use crate::isa::{Access, Class};
 use crate::lower::analysis::sanitizer::MovedBytes;
 use crate::lower::analysis::uniformity::{self, RowOwner};
 use crate::lower::analysis::vectorizer::{self, MergeRole};
-use crate::lower::analysis::{machine_code, sanitizer};
+use crate::lower::analysis::{delays, machine_code, sanitizer};
 use crate::lower::cfg::Cfg;
 use crate::lower::error::LoadError;
 use crate::lower::ir::{BlockId, Flow, IrInst, Register};
@@ -85,6 +85,7 @@ impl FunctionLowering<'_, '_> {
         });
         let can_form_gangs = self.can_form_gangs() && !reads_old;
         let plan = self.plan(can_form_gangs)?;
+        delays::annotate(&mut self.insts, &plan.cfg);
         sanitizer::annotate_spin_loops(&mut self.insts, &plan.cfg, self.function.entry);
         machine_code::annotate_atomics(&mut self.insts, &plan.cfg, &self.registers.infos);
         sanitizer::annotate_loads(
