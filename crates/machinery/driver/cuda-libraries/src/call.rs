@@ -18,6 +18,12 @@ unsafe impl Send for Stream {}
 // SAFETY: sharing a `Stream` only shares the handle's value.
 unsafe impl Sync for Stream {}
 
+/// Waits for all work of the current device.
+pub fn synchronize() -> CallResult {
+    // SAFETY: the function has no requirements.
+    check(unsafe { cuda_runtime::cudaDeviceSynchronize() })
+}
+
 impl Stream {
     pub const NULL: Self = Self(std::ptr::null_mut());
 

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::*;
+use crate::call::synchronize;
 use crate::functions::{CallResult, write_output, write_property};
 
 /// `cublasHandle_t`.
@@ -64,13 +65,13 @@ pub unsafe fn create(handle: *mut Handle) -> CallResult {
     Ok(())
 }
 
-/// `cublasDestroy`: waits for the work of the stream, as NVIDIA's function does.
+/// `cublasDestroy`: waits for all work, as NVIDIA's function does. The program may have destroyed the handle's stream.
 ///
 /// # Safety
 /// None: the handle is looked up.
 pub unsafe fn destroy(handle: Handle) -> CallResult {
-    let settings = HANDLES.remove(handle)?;
-    settings.stream.synchronize()
+    HANDLES.remove(handle)?;
+    synchronize()
 }
 
 /// Generates the functions that set and get a setting: the type in C, the value's conversion from C and to C, and the

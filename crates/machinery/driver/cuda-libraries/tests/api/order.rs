@@ -8,6 +8,20 @@ use cuda_runtime::*;
 use crate::device::{Array, Handle};
 
 #[test]
+fn handle_is_destroyed_after_its_stream() {
+    let mut handle = 0;
+    let mut stream = null_mut();
+    // SAFETY: the pointers are writable.
+    unsafe {
+        assert_eq!(cublasCreate_v2(&mut handle), 0);
+        assert_eq!(cudaStreamCreateWithFlags(&mut stream, 1), 0);
+        assert_eq!(cublasSetStream_v2(handle, stream), 0);
+        assert_eq!(cudaStreamDestroy(stream), 0);
+        assert_eq!(cublasDestroy_v2(handle), 0);
+    }
+}
+
+#[test]
 fn calls_follow_earlier_work_and_are_captured() {
     let handle = Handle::new();
     let x = Array::new(&[1.0f32; 64]);
