@@ -85,9 +85,10 @@ impl Repairs {
             .filter(|note| note.text.starts_with("expanded from macro"));
         let places = || std::iter::once(error).chain(expansions.clone().copied());
         if error.text == "expected expression" {
-            places()
-                .flat_map(|place| self.join_launches(place))
-                .collect()
+            let joined = places().flat_map(|place| self.join_launches(place));
+            let mut edits: Vec<Edit> = joined.collect();
+            edits.extend(places().filter_map(|place| self.name_dimensions(place)));
+            edits
         } else if error.text.starts_with("reference to __global__ function") {
             places()
                 .filter_map(|place| self.launch_on_device(place, false))
@@ -178,6 +179,19 @@ impl Repairs {
                 }
             })
             .collect()
+    }
+
+    /// Names the type of a launch's dimensions that are written in braces: `k<<<blocks, {32, 8}>>>(p)`.
+    fn name_dimensions(&mut self, error: &Message) -> Option<Edit> {
+        let (file, text, offset) = self.locate(error)?;
+        let launch = text[..offset].rfind("<<<")?;
+        let is_argument = text[launch..offset].trim_ascii_end().ends_with(['<', ',']);
+        let is_in_launch = !text[launch..offset].contains([';', '>']);
+        (text[offset..].starts_with('{') && is_argument && is_in_launch).then(|| Edit {
+            file,
+            range: offset..offset,
+            replacement: "dim3".to_owned(),
+        })
     }
 
     /// Rewrites the launch of a kernel by device code. `is_selected` is true if the arguments may select the kernel.
@@ -441,6 +455,22 @@ mod tests {
             repaired("a = ;\n", "FILE:1:5: error: expected expression\n"),
             None
         );
+    }
+
+    #[test]
+    fn dimensions_in_braces_are_named() {
+        let repair = |text: &str, brace: &str| {
+            let column = text.find(brace).expect("a brace") + 1;
+            repaired(
+                text,
+                &format!("FILE:1:{column}: error: expected expression\n"),
+            )
+        };
+        let text = "k<<<blocks, {32, 8}>>>(p);\n";
+        let expected = "k<<<blocks, dim3{32, 8}>>>(p);\n";
+        assert_eq!(repair(text, "{").as_deref(), Some(expected));
+        assert_eq!(repair("k<<<1, 1>>>({2});\n", "{"), None);
+        assert_eq!(repair("k<<<a + {1}, 1>>>(p);\n", "{"), None);
     }
 
     #[test]

@@ -72,7 +72,7 @@ int main() {
     prefetch << < dim3(1), dim3(1) >> >(in, out);
     right &= check("newer PTX", out, {1, 2, 3, 4});
 
-    tiles<<<1, 256>>>(out);
+    tiles<<<{1}, {256, 1}>>>(out);
     right &= check("tiles", out, {3024, 9168, 15312, 21456});
 
     size_t offset = 1;
