@@ -1,6 +1,7 @@
 //! Compilation of one file: the device pass, and the host pass that embeds its output.
 
 use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -12,6 +13,7 @@ use cuda_driver::CallSite;
 use telemetry::{Level, Problem, Related};
 
 use super::dialect::Repairs;
+use super::scan::identifier_len;
 use super::{Compiler, Goal, parse_location};
 
 /// The language of a file.
@@ -175,7 +177,7 @@ impl SourceFile {
         let mut device = [common.clone(), cuda.clone(), compiler.device_args()].concat();
         // Linked kernels are optimized after linking, as if they were in one file.
         let output_args: &[&str] = if is_linked {
-            &["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]
+            &["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]
         } else {
             &["-S"]
         };
@@ -214,6 +216,23 @@ impl SourceFile {
         args
     }
 
+    /// Converts the kernels' LLVM code from text to the form that clang links.
+    fn assemble(&self, text: &Path, bitcode: &Path) -> Result<()> {
+        let code = fs::read_to_string(text)?;
+        fs::write(text, bind_statics(&code))?;
+        let mut command = Command::new(&self.clang);
+        command
+            .args(["-w", "-x", "ir", "-c", "-emit-llvm"])
+            .args(["-Xclang", "-disable-llvm-passes", "-o"])
+            .args([bitcode, text]);
+        let output = command.output().context("cannot start clang")?;
+        if !output.status.success() {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            bail!("clang does not read its own LLVM code:\n{stderr}");
+        }
+        Ok(())
+    }
+
     pub fn compile(&self, dir: &Path) -> Result<CompiledFile> {
         let output_path = |extension: &str| dir.join(format!("{}.{extension}", self.number));
         let mut compiled = CompiledFile {
@@ -223,7 +242,7 @@ impl SourceFile {
             sources: Vec::new(),
         };
         let mut repairs = Repairs::default();
-        let kernels = output_path(if self.is_linked { "bc" } else { "ptx" });
+        let kernels = output_path(if self.is_linked { "ll" } else { "ptx" });
         if let Some(args) = &self.device {
             let files = (&kernels, &output_path("device.d"));
             let pass = self.run_pass(args, &[], files, &mut repairs)?;
@@ -232,10 +251,12 @@ impl SourceFile {
             if !pass.success {
                 return Ok(compiled);
             }
-            if !self.is_linked {
+            if self.is_linked {
+                self.assemble(&kernels, &output_path("bc"))?;
+            } else {
                 patch_ptx(&kernels)?;
             }
-            compiled.kernels = Some(kernels.clone());
+            compiled.kernels = Some(output_path(if self.is_linked { "bc" } else { "ptx" }));
         }
         let Some(args) = &self.host else {
             compiled.object = compiled.kernels.clone();
@@ -529,6 +550,38 @@ fn raise_version(ptx: &str) -> Cow<'_, str> {
     }
 }
 
+/// Makes each use of a static variable refer to its definition. If host code uses the variable, clang appends its
+/// file's identifier to the name: `table__static__5f1c`. Kernels before the first such use still refer to `table`.
+fn bind_statics(code: &str) -> String {
+    let names: BTreeSet<&str> = code.lines().filter_map(global_name).collect();
+    let renamed: HashMap<&str, &str> = names
+        .iter()
+        .filter_map(|&name| Some((name.split_once("__static__")?.0, name)))
+        .filter(|(unbound, _)| names.contains(unbound))
+        .collect();
+    if renamed.is_empty() {
+        return code.to_owned();
+    }
+    let declares = |line: &&str| global_name(line).is_some_and(|name| renamed.contains_key(name));
+    let mut bound = String::with_capacity(code.len());
+    for line in code.split_inclusive('\n').filter(|line| !declares(line)) {
+        let mut parts = line.split('@');
+        bound += parts.next().unwrap_or_default();
+        for part in parts {
+            let (name, rest) = part.split_at(identifier_len(part));
+            bound.extend(["@", renamed.get(name).unwrap_or(&name), rest]);
+        }
+    }
+    bound
+}
+
+/// Returns the name of the global variable that a line of LLVM code declares or defines.
+fn global_name(line: &str) -> Option<&str> {
+    let (name, declaration) = line.strip_prefix('@')?.split_once(" = ")?;
+    let is_variable = declaration.contains(" global ") || declaration.contains(" constant ");
+    is_variable.then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -558,6 +611,19 @@ mod tests {
         let files = ["my dir/a.cu", "/usr/include/stdio.h", "a$b.h"].map(PathBuf::from);
         assert_eq!(parse_dependencies(rule), files);
         assert_eq!(parse_dependencies(""), [""; 0].map(PathBuf::from));
+    }
+
+    #[test]
+    fn uses_of_static_variables_are_bound_to_their_definitions() {
+        let code = "@_ZL1a = external addrspace(4) global [4 x i32], align 4\n\
+                    @_ZL1ab = internal addrspace(1) global float 2.0\n\
+                    @_ZL1a__static__5f1c = addrspace(4) global [4 x i32] zeroinitializer\n\
+                    load i32, i32 addrspace(4)* @_ZL1a, !dbg !1\nload float, float* @_ZL1ab\n";
+        let bound = "@_ZL1ab = internal addrspace(1) global float 2.0\n\
+                     @_ZL1a__static__5f1c = addrspace(4) global [4 x i32] zeroinitializer\n\
+                     load i32, i32 addrspace(4)* @_ZL1a__static__5f1c, !dbg !1\nload float, float* @_ZL1ab\n";
+        assert_eq!(bind_statics(code), bound);
+        assert_eq!(bind_statics(bound), bound);
     }
 
     const WARNING: &str = "a.cu:3:7: warning: unused\n  int x;\n      ^\n";

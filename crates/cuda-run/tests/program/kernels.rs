@@ -19,12 +19,17 @@ extern __constant__ float scale[2];
 static __device__ int hidden = 3;
 static __device__ int helper(int x) { return x + hidden; }
 static __global__ void own(int *out) { *out = helper(twice(20)) + counter++ + (int)scale[1]; }
+static __constant__ int offset;
+__global__ void add_offset(int *out) { *out += offset; }
 void other(int *out);
 int main() {
     int *out, n = 5, got[2];
     cudaMalloc(&out, sizeof got);
     cudaMemcpyToSymbol(counter, &n, sizeof n);
     own<<<1, 1>>>(out);
+    n = 100;
+    cudaMemcpyToSymbol(offset, &n, sizeof n);
+    add_offset<<<1, 1>>>(out);
     n = 9;
     cudaMemcpyToSymbol(hidden, &n, sizeof n);
     other(out + 1);
@@ -43,14 +48,21 @@ __constant__ float scale[2] = {1, 2};
 static __device__ int hidden = 7;
 static __device__ int helper(int x) { return x * hidden; }
 static __global__ void own(int *out) { *out = helper(twice(3)) + counter++; }
-void other(int *out) { own<<<1, 1>>>(out); }
+static __constant__ int offset;
+__global__ void add_other_offset(int *out) { *out += offset; }
+void other(int *out) {
+    int thousand = 1000;
+    cudaMemcpyToSymbol(offset, &thousand, sizeof thousand);
+    own<<<1, 1>>>(out);
+    add_other_offset<<<1, 1>>>(out);
+}
 "#,
     );
     for flag in ["-rdc=true", "-dc"] {
         let run = workspace.run(&["main.cu", flag, "other.cu", "--arch=sm_70"]);
-        run.assert_exit(0, &["| own(int*) |"])?;
-        // 40 + 3 + 5 + 2; 6 * 7 + 6; 5 plus two increments.
-        assert_eq!(run.stdout, "50 48 7\n", "{run:#?}");
+        run.assert_exit(0, &["| own(int*) "])?;
+        // 40 + 3 + 5 + 2 + 100; 6 * 7 + 6 + 1000; 5 plus two increments.
+        assert_eq!(run.stdout, "150 1048 7\n", "{run:#?}");
     }
     // The profile lists the lines of both files.
     workspace
@@ -60,7 +72,7 @@ void other(int *out) { own<<<1, 1>>>(out); }
     workspace.write("plain.cpp", "int plain() { return 1; }\n");
     workspace.write("empty.cu", "int empty() { return 1; }\n");
     let run = workspace.run(&["-rdc=true", "main.cu", "plain.cpp", "empty.cu", "other.cu"]);
-    assert_eq!(run.stdout, "50 48 7\n", "{run:#?}");
+    assert_eq!(run.stdout, "150 1048 7\n", "{run:#?}");
     Ok(())
 }
 
