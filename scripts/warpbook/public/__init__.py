@@ -33,7 +33,8 @@ def parse(doc):
     parser = argparse.ArgumentParser(
         description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("collections", nargs="*", metavar="NAME=FOLDER")
+    parser.add_argument("clones", nargs="?", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("collections", nargs="*", metavar="NAME")
     parser.add_argument("--save", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--from", dest="source", type=pathlib.Path, metavar="FILE", action="append")
     parser.add_argument("--beside", type=pathlib.Path, metavar="FILE")
@@ -47,20 +48,20 @@ def parse(doc):
     backend.add_argument("--nvcc", action="store_true")
     backend.add_argument("--gpu", action="store_true")
     flags = parser.parse_args()
-    if not flags.collections and not flags.source:
-        parser.error("name a collection as NAME=FOLDER, or read records with --from FILE")
+    if not flags.clones and not flags.source:
+        parser.error("name the FOLDER of the clones, or read records with --from FILE")
+    unknown = [name for name in flags.collections if name not in collection.listed()]
+    if unknown:
+        parser.error(f"no such collection: {', '.join(unknown)}; {collection.LIST.name} lists them")
     return flags
 
 
 def run(flags):
     """Returns the records of all programs. Programs with a recorded result are not run again."""
     toolchain = compiler(flags)
-    programs = [
-        program
-        for words in flags.collections
-        for program in collection.programs(*words.split("=", 1))
-        if flags.only in program.name
-    ]
+    listed = collection.listed()
+    chosen = [listed[name] for name in flags.collections or listed]
+    programs = [program for one in chosen for program in one.find(flags.clones) if flags.only in program.name]
     # Programs that cannot run come first, since they take no time. The others are ordered by a hash, so that the
     # recorded ones are a random sample of the collection at any time.
     programs.sort(key=lambda program: (not program.needs(), hashlib.sha256(program.name.encode()).digest()))
@@ -69,7 +70,7 @@ def run(flags):
     results = {identity(record): record for record in records.read_if_any(flags.save)}
     for program in programs:
         results.setdefault(program.key, program.record("not run", on=toolchain.on))
-    pending = [program for program in programs if flags.only or must_run(results[program.key], toolchain.seconds)]
+    pending = [program for program in programs if flags.only or must_run(results[program.key], program, toolchain.seconds)]
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         for record in pool.map(lambda program: runs.result(toolchain, program, reference), pending):
             outcome = f"{record['result']} {record.get('why', '')}"
@@ -91,8 +92,10 @@ def compiler(flags):
     return runs.CudaRun(flags.seconds, flags.program)
 
 
-def must_run(record, seconds):
+def must_run(record, program, seconds):
     """Returns true if a program has no result yet, none for the sample, or exceeded a lower time limit."""
     if record["result"] == "not run" or record.get("chosen"):
         return True
+    if record["result"] == "left out":
+        return not program.needs()
     return record["result"] == runs.TOO_LONG and record["seconds"] < seconds

@@ -62,11 +62,12 @@ class Endings(unittest.TestCase):
         note = "warpbook: no NVIDIA GPU (libcuda.so.1 not found); running on the built-in simulator"
         fault = "warpbook: illegal address: read of 4 bytes"
         self.assertEqual(self.result("time: 3 s", note), verdict.SILENT)
-        self.assertEqual(self.result("time: 3 s", fault), "ends with an error")
-        self.assertEqual(self.result("Device assert failed as expected\nOK", fault), verdict.CORRECT_BY_ITSELF)
+        self.assertEqual(self.result("time: 3 s", fault), verdict.FAILED)
+        for fault in (fault, "warpbook: a.cu:3: void k(): block: [1,0,0], thread: [2,0,0] Assertion `n` failed."):
+            self.assertEqual(self.result("Device assert failed as expected\nOK", fault), verdict.CORRECT_BY_ITSELF)
 
     def test_exit_status_and_compile_errors_are_reported(self):
-        self.assertEqual(self.result("PASS", status=1), "ends with an error")
+        self.assertEqual(self.result("PASS", status=1), verdict.FAILED)
         self.assertEqual(self.result("", "error: main.cu does not compile", 1), "does not compile")
 
     def test_the_reason_for_an_error_is_the_programs_own_message(self):
@@ -87,6 +88,10 @@ class Endings(unittest.TestCase):
             ):
                 done = subprocess.CompletedProcess([], 1, out, summary.format(err))
                 self.assertEqual(verdict.judged(done, None)["why"], why)
+
+    def test_ignored_failures_of_calls_are_no_verdict(self):
+        listed = "Failed calls: 1.\n\nerror: api: cudaFree failed\n  at a.cu:3\n\nA failed call does nothing: check it."
+        self.assertEqual(self.result("sum 12", listed), verdict.SILENT)
 
     def test_output_is_compared_with_the_numbers_of_a_gpu(self):
         expected = verdict.numbers("time: 3 s\nsum 12 at 0.25001")

@@ -1,187 +1,70 @@
-"""Programs of a collection with their files, flags and arguments, taken from their Makefiles."""
+"""The collections that scripts/public-programs.toml lists, and their clones."""
 
 import dataclasses
-import functools
+import fnmatch
 import pathlib
-import re
 import shlex
 import subprocess
+import sys
+import tomllib
 
-# Headers of libraries that do not belong to the CUDA runtime.
-LIBRARIES = {
-    "cuBLAS": r"cublas",
-    "cuDNN": r"cudnn",
-    "cuFFT": r"cufft",
-    "cuSPARSE": r"cusparse",
-    "cuSOLVER": r"cusolver",
-    "cuRAND's host functions": r"curand\.h",
-    "Thrust": r"thrust/",
-    "CUB": r"cub/",
-    "libcu++": r"cuda/(std/|atomic|barrier|pipeline|semaphore|functional|ptx)",
-    "NCCL": r"nccl",
-    "OpenGL": r"GL/|cuda_gl_interop",
-    "MPI": r"mpi\.h",
-    "CUTLASS": r"cutlass/|cute/",
-    "OpenCV": r"opencv",
-    "Boost": r"boost/",
-    "GSL": r"gsl/",
-    "NVML": r"nvml",
-    "PyTorch": r"torch/|ATen/|c10/",
-    "FFTW": r"fftw",
-    "TBB": r"tbb/",
-}
-SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c", ".C")
-# Paths of input data, which may have to be downloaded separately.
-DATA = re.compile(r"\.\./data/|(^|/)data/|\.\./\.\./data/")
+from .. import ROOT
+from . import makefiles, program, sources
+
+LIST = ROOT / "scripts" / "public-programs.toml"
+FINDERS = {"makefiles": makefiles.programs, "sources": sources.programs}
 
 
 @dataclasses.dataclass
-class Program:
-    collection: str
+class Collection:
+    """A collection as its table in the list describes it."""
+
     name: str
-    folder: pathlib.Path
-    files: list
-    flags: list
-    arguments: list
+    repository: str
+    commit: str
+    date: str
+    programs: str
+    kind: str
+    folder: str = "."
+    flags: str = ""
+    arguments: dict = dataclasses.field(default_factory=dict)
+    left_out: dict = dataclasses.field(default_factory=dict)
+    reasons: dict = dataclasses.field(default_factory=dict)
 
-    @property
-    def key(self):
-        return self.collection, self.name
+    def find(self, clones):
+        """Returns the collection's programs below the folder of the clones, after cloning it if it is not there."""
+        top = clones / self.name
+        if not top.exists():
+            self.clone(top)
+        head = subprocess.run(["git", "-C", top, "rev-parse", "HEAD"], capture_output=True, text=True)
+        if head.stdout.strip() != self.commit:
+            sys.exit(
+                f"error: {top} is not at commit {self.commit} of {self.repository}: move it away, and it will be cloned"
+            )
+        self.folder = (top / self.folder).resolve()
+        self.flags = shlex.split(self.flags.replace("{top}", shlex.quote(str(top.resolve()))))
+        return FINDERS[self.programs](self)
 
-    def record(self, result, **more):
-        return {"collection": self.collection, "program": self.name, "result": result} | more
+    def clone(self, top):
+        print(f"cloning {self.repository}", flush=True)
+        top.mkdir(parents=True)
+        url = f"https://github.com/{self.repository}"
+        for command in (["init", "-q"], ["fetch", "-q", "--depth=1", url, self.commit], ["checkout", "-q", self.commit]):
+            if subprocess.run(["git", "-C", top, *command]).returncode:
+                sys.exit(f"error: {self.repository} cannot be cloned: remove {top} before the next try")
 
-    def needs(self):
-        """Returns the library or data file that the program needs and that is missing, or `None`."""
-        missing = self.missing()
-        return self.library() or (missing and f"data: {pathlib.Path(missing).name}")
+    def program(self, name, folder, files, flags, arguments, own=None):
+        """Returns a program with what the list says about it."""
+        arguments = shlex.split(self.about(self.arguments, name)) or arguments
+        left_out = self.about(self.left_out, name) or None
+        return program.Program(self.name, name, folder, files, [*flags, *self.flags], arguments, own, left_out)
 
-    def sources(self):
-        """Returns all source files in the program's folder."""
-        suffixes = (*SOURCES, ".h", ".hpp", ".cuh")
-        return [path for path in sorted(self.folder.rglob("*")) if path.suffix in suffixes and path.is_file()]
-
-    @functools.cached_property
-    def text(self):
-        """The text of all source files."""
-        return "\n".join(path.read_text(errors="replace") for path in self.sources())
-
-    def included(self):
-        """Returns the include lines of the program's code and the text of files that it includes from other folders."""
-        lines = [line for line in self.text.splitlines() if line.lstrip().startswith("#") and "include" in line]
-        others = [self.folder / name for line in lines for name in re.findall(r'"(\.\./[^"]+)"', line)]
-        return "\n".join([*lines, *(path.read_text(errors="replace") for path in others if path.is_file())])
-
-    def library(self):
-        """Returns the library that the program needs, or `None`."""
-        included = self.included()
-        for library, header in LIBRARIES.items():
-            if re.search(rf'[<"]({header})', included):
-                return library
-        return None
-
-    def missing(self):
-        """Returns a data file that the arguments name and the collection lacks, or `None`."""
-        return missing_data(self.folder, self.arguments)
+    def about(self, entries, name):
+        """Returns the entry for a program, whose key is its name or a pattern, or an empty text."""
+        return next((text for pattern, text in entries.items() if fnmatch.fnmatchcase(name, pattern)), "")
 
 
-def programs(name, folder):
-    """Yields the programs of a collection in the order of their folders."""
-    top = pathlib.Path(folder).resolve()
-    for makefile in sorted(path for path in top.rglob("[Mm]akefile") if path.is_file()):
-        # Ports of the same programs to other compilers.
-        if any(part.endswith(("-hip", "-sycl", "-omp")) for part in makefile.parent.parts):
-            continue
-        program = read(name, top, makefile.parent)
-        if program:
-            yield program
-
-
-    """Returns the program that a folder's Makefile builds and runs, or `None` if it compiles no CUDA source."""
-def read(collection, top, folder):
-    output = dry_run(folder, "run")
-    if not any(compiles(split(line)) for line in output.splitlines()):
-        output = dry_run(folder)
-    commands = started(output) or started(run_script(folder))
-    # Prefer a command whose data is present.
-    command = next((words for words in commands if not missing_data(folder, words)), (commands or [[]])[0])
-    lines = [words for line in output.splitlines() if compiles(words := split(line))]
-    # If the Makefile links several programs, take the one that is run.
-    linked = [words for words in lines if "-c" not in words and named(folder, words)]
-    if len(linked) > 1:
-        target = pathlib.Path(command[0]).name if command else ""
-        lines = [words for words in linked if output_name(words) == target] or linked[:1]
-    files = list(dict.fromkeys(name for words in lines for name in named(folder, words)))
-    if not any(name.endswith(".cu") for name in files):
-        return None
-    flags = list(dict.fromkeys(flag for words in lines for flag in source_flags(words)))
-    name = str(folder.relative_to(top)).removesuffix("-cuda")
-    return Program(collection, name, folder, files, flags, command[1:])
-
-
-def compiles(words):
-    compilers = ("nvcc", "g++", "gcc", "c++", "cc")
-    return any(pathlib.Path(word).name in compilers for word in words[:1])
-
-
-def named(folder, words):
-    """Returns the source files in a compiler command."""
-    return [word for word in words if word.endswith(SOURCES) and (folder / word).is_file()]
-
-
-def output_name(words):
-    return next((pathlib.Path(after).name for word, after in zip(words, words[1:]) if word == "-o"), "")
-
-
-def run_script(folder):
-    """Returns the text of the file `run` in the folder or its parent, which shows how to run the program."""
-    files = [path for path in (folder / "run", folder.parent / "run") if path.is_file()]
-    return files[0].read_text(errors="replace") if files else ""
-
-
-def started(text):
-    """Returns the commands that start a program of the folder."""
-    commands = []
-    for line in text.splitlines():
-        words = split(line)
-        if words and re.match(r"\./|[\w/]+_cuda$|.*\.(out|exe)$", words[0]):
-            commands.append(words[: words.index(">")] if ">" in words else words)
-    return commands
-
-
-def missing_data(folder, words):
-    """Returns a data file among the words that does not exist, or `None`."""
-    return next((word for word in words if DATA.search(word) and not (folder / word).exists()), None)
-
-
-def dry_run(folder, *targets):
-    """Returns the commands that make would run, with `nvcc` as the compiler."""
-    command = ["make", "-n", "-B", "-k", *targets, "CC=nvcc", "NVCC=nvcc", "LAUNCHER=", "VERIFY=yes"]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=60)
-    except subprocess.TimeoutExpired:
-        return ""
-    return done.stdout.replace("\\\n", " ")
-
-
-def split(line):
-    try:
-        return shlex.split(line, comments=True)
-    except ValueError:
-        return []
-
-
-def source_flags(words):
-    """Returns the compiler flags that the sources need."""
-    flags = []
-    for index, word in enumerate(words):
-        if word in ("-I", "-D") and index + 1 < len(words):
-            flags.append(word + words[index + 1])
-        elif re.match(r"-[ID].|-std=|--std=|-use_fast_math|--use_fast_math|-l(m|pthread|gomp)$", word):
-            flags.append(word.replace("--", "-", 1) if word.startswith("--std") else word)
-        elif word in ("-dc", "-rdc=true", "--rdc=true"):
-            # -dc compiles each file to an object; here all files are compiled and linked at once.
-            flags.append("-rdc=true")
-        elif word in ("-fopenmp", "-fopenmp=libgomp"):
-            flags.append("-Xcompiler=-fopenmp")
-    return flags
+def listed():
+    """Returns the collections of the list, by name."""
+    tables = tomllib.loads(LIST.read_text(encoding="utf-8"))["collection"]
+    return {table["name"]: Collection(**table) for table in tables}

@@ -6,11 +6,8 @@ import re
 from .. import tables
 from . import runs, verdict
 
-FAILED = ("says that it is wrong", "ends with an error", runs.TOO_LONG, verdict.UNCOMPILED)
+FAILED = (verdict.WRONG_BY_ITSELF, verdict.FAILED, runs.TOO_LONG, verdict.UNCOMPILED)
 NOT_RUN = ("left out", "not run")
-
-# Names for the tables of results that the records spell differently.
-SHOWN = {"says that it is wrong": "reports a wrong result"}
 
 
 def parts(records):
@@ -48,7 +45,7 @@ def summary(records):
         shares = share(len(correct), conclusive), share(len(correct), run)
         rows.append([*row, counts[verdict.SILENT] or "", *shares])
     header = ["collection", "programs", *NOT_RUN, "run", "correct, own size", "correct, smaller"]
-    header += [*map(shown, FAILED), "no verdict", "correct of those with a verdict", "correct of all run"]
+    header += [*FAILED, "no verdict", "correct of those with a verdict", "correct of all run"]
     return tables.table(header, rows)
 
 
@@ -82,11 +79,6 @@ def also_by_nvcc(record):
     return record.get("nvcc") in FAILED
 
 
-def shown(result):
-    """Returns the name of a result in the tables."""
-    return SHOWN.get(result, result)
-
-
 def share(part, whole):
     return f"{100 * part / whole:.0f} %" if whole else ""
 
@@ -96,7 +88,7 @@ def failures(records, dated=False):
     rows = []
     for record in records:
         if record["result"] in FAILED:
-            row = [record["collection"], f"`{record['program']}`", shown(record["result"])]
+            row = [record["collection"], f"`{record['program']}`", record["result"]]
             row += [escaped(record.get("with", "")), escaped(record.get("why", ""))]
             rows.append(row + [record["date"]] if dated else row)
     header = ["collection", "program", "result", "with", "message"]

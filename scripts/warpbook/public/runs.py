@@ -162,7 +162,7 @@ def start(command, folder, seconds, settings=None):
             stderr=err,
             start_new_session=True,
         )
-    # Processor time does not limit a process that sleeps or waits forever; other processes may also slow it down.
+        # Processor time does not limit a process that sleeps or waits forever; other processes may also slow it down.
         waiting = threading.Timer(10 * seconds + 60, os.killpg, (process.pid, signal.SIGKILL))
         waiting.start()
         _, status, usage = os.wait4(process.pid, 0)

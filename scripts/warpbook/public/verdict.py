@@ -4,11 +4,13 @@ import math
 import re
 
 # The records in docs/results contain these values.
-CORRECT_BY_ITSELF = "says that it is right"
-AS_ON_GPU = "prints what the GPU prints"
+CORRECT_BY_ITSELF = "reports correct results"
+AS_ON_GPU = "prints the same numbers as on the GPU"
 GOOD = (CORRECT_BY_ITSELF, AS_ON_GPU)
 UNCOMPILED = "does not compile"
-SILENT = "runs, and says nothing of its results"
+SILENT = "no verdict"
+WRONG_BY_ITSELF = "reports a wrong result"
+FAILED = "ends with an error"
 
 # Counts of errors that are zero.
 NO_ERRORS = re.compile(
@@ -46,30 +48,34 @@ MAX_NUMBERS = 2000
 COUNTED = re.compile(r"(?:Non-Matching CPU-GPU Outputs[^\n]*|Number of misses): (\d+)")
 # Lines that report a duration or a speed.
 TIMED = re.compile(r"time|second|\b[mun]?s\b|/s\b|flop|bandwidth|throughput|speed", re.I)
+# cuda-run's list of failed calls that the program ignored, which do not end it.
+FAILED_CALLS = re.compile(r"^Failed calls: .*?^A failed call does nothing[^\n]*", re.M | re.S)
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 
 
 def judged(done, expected):
     """Returns the outcome of a program that has ended. `done` has its status and output; `expected` has the numbers
     that it should have printed, if they are known."""
-    complaint = "\n".join(line for line in done.stderr.splitlines() if not is_summary(line))
+    stderr = FAILED_CALLS.sub("", done.stderr)
+    complaint = "\n".join(line for line in stderr.splitlines() if not is_summary(line))
     printed = done.stdout + "\n" + complaint
     status = {"status": done.returncode}
     if UNCOMPILED in done.stderr:
         return {"result": UNCOMPILED, "why": first_error(done.stderr.partition(UNCOMPILED)[2])}
     if done.returncode != 0:
-        return status | {"result": "ends with an error", "why": first_error(printed)}
-    stated, line = verdict(printed)
+        return status | {"result": FAILED, "why": first_error(printed)}
     # A kernel's fault is often the cause, and the reason if the program does not check for errors.
-    fault = next((line for line in complaint.splitlines() if line.startswith("warpbook:")), "")
+    faults = [line for line in complaint.splitlines() if line.startswith("warpbook:")]
+    fault = next(iter(faults), "")
+    stated, line = verdict("\n".join(line for line in printed.splitlines() if line not in faults))
     if stated == "wrong":
-        return status | {"result": "says that it is wrong", "why": (fault or line).strip()[:150]}
+        return status | {"result": WRONG_BY_ITSELF, "why": (fault or line).strip()[:150]}
     if stated == "correct":
         return status | {"result": CORRECT_BY_ITSELF, "said": line.strip()[:150]}
     if expected and all_close(expected, numbers(done.stdout)):
         return status | {"result": AS_ON_GPU}
     if fault:
-        return status | {"result": "ends with an error", "why": fault[:150]}
+        return status | {"result": FAILED, "why": fault[:150]}
     return status | {"result": SILENT}
 
 
