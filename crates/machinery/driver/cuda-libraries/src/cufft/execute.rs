@@ -20,20 +20,6 @@ struct Rows {
 }
 
 impl Rows {
-    /// Returns true if no elements are between the rows.
-    fn is_contiguous(&self) -> bool {
-        let [outer, middle, last] = self.sizes;
-        let Layout {
-            embed,
-            stride,
-            distance,
-        } = self.layout;
-        stride == 1
-            && (embed[2] == last || outer * middle == 1)
-            && (embed[1] == middle || outer == 1)
-            && (distance == outer * middle * last || self.batch == 1)
-    }
-
     /// Returns the memory of the rows, each as columns of elements of `size` bytes.
     fn columns(&self, size: usize) -> Vec<Columns> {
         let [outer, middle, last] = self.sizes;
@@ -42,7 +28,11 @@ impl Rows {
             stride,
             distance,
         } = self.layout;
-        if self.is_contiguous() {
+        let is_contiguous = stride == 1
+            && (embed[2] == last || outer * middle == 1)
+            && (embed[1] == middle || outer == 1)
+            && (distance == outer * middle * last || self.batch == 1);
+        if is_contiguous {
             let count = self.batch * outer * middle * last;
             return vec![Columns::contiguous(self.address, count)];
         }
