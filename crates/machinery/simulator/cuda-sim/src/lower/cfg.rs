@@ -2,9 +2,11 @@
 //! each branch, which is the immediate post-dominator of the branching block.
 
 use super::ir::{BlockId, Flow, IrInst};
+use petgraph::Direction;
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::Reversed;
+use petgraph::visit::{EdgeRef as _, Reversed};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Limit on the chain of empty blocks that [`only_exits`] follows, because such a chain may be a cycle.
@@ -67,36 +69,35 @@ impl Cfg {
         only_exits(block, insts, &self.ranges, &self.successors)
     }
 
-    /// Returns the blocks of the innermost loop that contains this block, or `None` if it is in no loop.
-    pub fn innermost_loop(&self, block: usize) -> Option<Vec<usize>> {
+    /// Returns the blocks of each natural loop: all paths back to a header that dominates them.
+    pub fn loops(&self) -> Vec<BTreeSet<usize>> {
         let (graph, nodes, _) = graph(&self.successors);
-        let dominators = dominators::simple_fast(&graph, *nodes.first()?);
+        let Some(&entry) = nodes.first() else {
+            return Vec::new();
+        };
+        let dominators = dominators::simple_fast(&graph, entry);
         let dominates = |header: usize, block: usize| {
             let mut above = dominators.dominators(nodes[block]).into_iter().flatten();
             above.any(|node| node == nodes[header])
         };
-        (0..self.successors.len())
-            .flat_map(|from| self.successors[from].iter().map(move |&to| (from, to)))
-            .filter(|&(from, header)| dominates(header, from))
-            .map(|(from, header)| self.natural_loop(from, header))
-            .filter(|blocks| blocks.contains(&block))
-            .min_by_key(Vec::len)
-    }
-
-    /// Returns the blocks of the loop with this header and an edge back to it.
-    fn natural_loop(&self, from: usize, header: usize) -> Vec<usize> {
-        let mut blocks = vec![header];
-        let mut open = vec![from];
-        while let Some(block) = open.pop() {
-            if !blocks.contains(&block) {
-                blocks.push(block);
-                open.extend(
-                    (0..self.successors.len())
-                        .filter(|&other| self.successors[other].contains(&block)),
-                );
+        let mut back_edges: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for edge in graph.edge_references() {
+            let (from, to) = (edge.source().index(), edge.target().index());
+            if to < nodes.len() && dominates(to, from) {
+                back_edges.entry(to).or_default().push(from);
             }
         }
-        blocks
+        let natural_loop = |(header, mut open): (usize, Vec<usize>)| {
+            let mut blocks = BTreeSet::from([header]);
+            while let Some(block) = open.pop() {
+                if blocks.insert(block) {
+                    let predecessors = graph.neighbors_directed(nodes[block], Direction::Incoming);
+                    open.extend(predecessors.map(NodeIndex::index));
+                }
+            }
+            blocks
+        };
+        back_edges.into_iter().map(natural_loop).collect()
     }
 
     /// Returns the number of edges from reachable blocks into each block. The function's entry counts as an

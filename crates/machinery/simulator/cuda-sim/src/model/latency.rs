@@ -58,13 +58,14 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
         }
     }
     let delays = &run.counts.work.delays;
-    cycles += delays.total() as f64 / run.blocks as f64;
-    let block = cycles + rates.block_overhead_cycles + WARP_CYCLES * warps_per_block;
+    let delay = delays.total() as f64 / run.blocks as f64;
+    let block = delay + cycles + rates.block_overhead_cycles + WARP_CYCLES * warps_per_block;
     // On the SM with the most blocks.
     let waves = run.blocks.div_ceil(run.device.multiprocessors.into());
     let waves = waves.div_ceil(run.occupancy.blocks.into()) as f64;
-    let busiest = busiest_block(run, cycles, memory_cycles).max(delays.busiest() as f64);
-    run.seconds((waves * block).max(busiest)) * 1e3
+    let busiest = delay + busiest_block(run, cycles, memory_cycles);
+    let longest_delay = delays.busiest() as f64;
+    run.seconds((waves * block).max(busiest).max(longest_delay)) * 1e3
 }
 
 /// The ratio of the busiest block's work to the average above which the launch is taken to wait for that

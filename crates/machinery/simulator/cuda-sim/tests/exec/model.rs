@@ -506,3 +506,26 @@ fn delay_loops_take_the_time_that_they_wait() {
     assert_near(time(resident), cycles(1.03e7), 0.04);
     assert_near(time(resident + 1), cycles(2.06e7), 0.04);
 }
+
+#[test]
+fn a_busy_block_multiplies_its_work_and_not_the_delay() {
+    let kernel = |wait: u32| {
+        kernel_of(&format!(
+            "mov.u64 %d1, %clock64;
+            L: mov.u64 %d2, %clock64;
+            sub.u64 %d2, %d2, %d1;
+            setp.lt.u64 %p1, %d2, {wait};
+            @%p1 bra L;
+            st.global.u64 [%out], %d2;
+            mov.u32 %r1, %ctaid.x;
+            setp.ne.u32 %p2, %r1, 0;
+            @%p2 ret;
+            {}",
+            unrolled_loop("mul.lo.u32 %r2, %r2, %r2;", 8, 50_000)
+        ))
+    };
+    let time = |wait| modelled_time(&kernel(wait), 100, 32).milliseconds;
+    // The iterations of the wait are instructions, too, and so are multiplied.
+    let extra = time(1_000_000) - time(0);
+    assert!((cycles(1e6)..cycles(2e6)).contains(&extra), "{extra}");
+}

@@ -118,7 +118,8 @@ pub struct Arrival {
     pub reduction: Option<(Reduction, u32)>,
 }
 
-/// Fraction of the time that a warp has waited in a delay loop by which each further read advances the clock.
+/// A read in a delay loop advances the clock by the time that its warp has waited, divided by this. It is the bound on how
+/// far a wait overshoots: a sixteenth.
 const DELAY_GROWTH: u64 = 16;
 
 /// The time that a block spends in delay loops.
@@ -132,7 +133,8 @@ pub struct Delays {
     counted_to: u64,
     /// The waiting warp that advances the clock. If every warp did, the clock would run ahead of them all.
     leader: usize,
-    /// The number of other warps' reads since the leader's last one, which has left its loop if there are many.
+    /// The number of other warps' reads since the leader's last one. The leader has left its loop if every other warp has
+    /// read the clock in between.
     reads_of_others: usize,
 }
 

@@ -11,26 +11,24 @@ use crate::lower::ir::{Flow, IrInst};
 /// Marks the clock reads whose innermost loop has no effect that other threads can observe and reads nothing that they
 /// write.
 pub fn annotate(insts: &mut [IrInst], cfg: &Cfg) {
-    for block in 0..cfg.ranges.len() {
-        let reads: Vec<usize> = cfg.ranges[block]
-            .clone()
-            .filter(|&index| special_registers::reads_clock(insts[index].handlers.warp))
-            .collect();
-        if reads.is_empty() {
+    let reads_clock = |inst: &IrInst| special_registers::reads_clock(inst.handlers.warp);
+    if !insts.iter().any(reads_clock) {
+        return;
+    }
+    let loops = cfg.loops();
+    for (block, range) in cfg.ranges.iter().enumerate() {
+        if !insts[range.clone()].iter().any(reads_clock) {
             continue;
         }
-        let only_waits = |blocks: &Vec<usize>| {
-            let mut insts = blocks
-                .iter()
-                .flat_map(|&block| &insts[cfg.ranges[block].clone()]);
-            insts.all(is_private)
-        };
-        if cfg
-            .innermost_loop(block)
-            .is_some_and(|blocks| only_waits(&blocks))
-        {
-            for index in reads {
-                insts[index].imm |= IN_DELAY_LOOP;
+        let containing = loops.iter().filter(|blocks| blocks.contains(&block));
+        let innermost = containing.min_by_key(|blocks| blocks.len());
+        let only_waits = innermost.is_some_and(|blocks| {
+            let ranges = blocks.iter().map(|&block| cfg.ranges[block].clone());
+            ranges.flatten().all(|index| is_private(&insts[index]))
+        });
+        for inst in insts[range.clone()].iter_mut() {
+            if only_waits && reads_clock(inst) {
+                inst.imm |= IN_DELAY_LOOP;
             }
         }
     }
