@@ -70,7 +70,8 @@ def run(flags):
     results = {identity(record): record for record in records.read_if_any(flags.save)}
     for program in programs:
         results.setdefault(program.key, program.record("not run", on=toolchain.on))
-    pending = [program for program in programs if flags.only or must_run(results[program.key], program, toolchain.seconds)]
+    seconds = toolchain.seconds
+    pending = [program for program in programs if flags.only or must_run(results[program.key], program, seconds)]
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         for record in pool.map(lambda program: runs.result(toolchain, program, reference), pending):
             outcome = f"{record['result']} {record.get('why', '')}"

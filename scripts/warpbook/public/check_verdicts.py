@@ -1,9 +1,12 @@
-"""Tests of the verdicts on programs' output: `python3 -m unittest warpbook.public.check_verdicts`, in scripts/."""
+"""Tests of the verdicts on programs' output, and of how programs are found: `python3 -m unittest
+warpbook.public.check_verdicts`, in scripts/."""
 
+import pathlib
 import subprocess
+import tempfile
 import unittest
 
-from . import sizes, verdict
+from . import sizes, sources, verdict
 
 CORRECT = (
     "PASS",
@@ -62,12 +65,12 @@ class Endings(unittest.TestCase):
         note = "warpbook: no NVIDIA GPU (libcuda.so.1 not found); running on the built-in simulator"
         fault = "warpbook: illegal address: read of 4 bytes"
         self.assertEqual(self.result("time: 3 s", note), verdict.SILENT)
-        self.assertEqual(self.result("time: 3 s", fault), verdict.FAILED)
+        self.assertEqual(self.result("time: 3 s", fault), verdict.ENDED_WITH_ERROR)
         for fault in (fault, "warpbook: a.cu:3: void k(): block: [1,0,0], thread: [2,0,0] Assertion `n` failed."):
             self.assertEqual(self.result("Device assert failed as expected\nOK", fault), verdict.CORRECT_BY_ITSELF)
 
     def test_exit_status_and_compile_errors_are_reported(self):
-        self.assertEqual(self.result("PASS", status=1), verdict.FAILED)
+        self.assertEqual(self.result("PASS", status=1), verdict.ENDED_WITH_ERROR)
         self.assertEqual(self.result("", "error: main.cu does not compile", 1), "does not compile")
 
     def test_the_reason_for_an_error_is_the_programs_own_message(self):
@@ -103,6 +106,33 @@ class Endings(unittest.TestCase):
             ("sum 12", verdict.SILENT),
         ):
             self.assertEqual(self.result(out, expected=expected), result, out)
+
+
+class Sources(unittest.TestCase):
+    def found(self, files):
+        with tempfile.TemporaryDirectory() as folder:
+            top = pathlib.Path(folder)
+            for name, text in files.items():
+                (top / name).parent.mkdir(parents=True, exist_ok=True)
+                (top / name).write_text(text)
+            return {program.name: (program.files, program.flags, program.uses()) for program in sources.programs(top)}
+
+    def test_a_folder_with_one_main_is_one_program(self):
+        files = {
+            "a/main.cpp": "#include <cublas_v2.h>\nint main(int argc, char **argv) {}",
+            "a/kernel.cu": "__global__ void k() {}",
+            "a/included.cu": "",
+            "a/other.cu": '#include "included.cu"\n// int main() {}',
+            "a/Makefile": "nvcc -std=c++14 -dc -DSIZE=3 -DNDEBUG",
+        }
+        flags = ["-rdc=true", "-std=c++14", "-DSIZE=3"]
+        self.assertEqual(self.found(files), {"a": (["main.cpp", "kernel.cu", "other.cu"], flags, "cuBLAS")})
+
+    def test_with_several_mains_each_is_a_program_with_the_sources_of_its_headers(self):
+        main = "int main() { k<<<1, 1>>>(); }"
+        files = {"x.cu": f'#include "util.h"\n{main}', "y.cu": main, "util.cu": "", "host.cpp": "int main() {}"}
+        expected = {"x.cu": (["x.cu", "util.cu"], [], None), "y.cu": (["y.cu"], [], None)}
+        self.assertEqual(self.found(files), expected)
 
 
 class Sizes(unittest.TestCase):

@@ -8,18 +8,18 @@ import subprocess
 from . import program
 
 
-def programs(collection):
+def programs(top):
     """Yields the programs of a collection in the order of their folders."""
-    for makefile in sorted(path for path in collection.folder.rglob("[Mm]akefile") if path.is_file()):
+    for makefile in sorted(path for path in top.rglob("[Mm]akefile") if path.is_file()):
         # Ports of the same programs to other compilers.
         if any(part.endswith(("-hip", "-sycl", "-omp")) for part in makefile.parent.parts):
             continue
-        found = read(collection, makefile.parent)
+        found = read(top, makefile.parent)
         if found:
             yield found
 
 
-def read(collection, folder):
+def read(top, folder):
     """Returns the program that a folder's Makefile builds and runs, or `None` if it compiles no CUDA source."""
     output = dry_run(folder, "run")
     if not any(compiles(split(line)) for line in output.splitlines()):
@@ -37,8 +37,8 @@ def read(collection, folder):
     if not any(name.endswith(".cu") for name in files):
         return None
     flags = list(dict.fromkeys(flag for words in lines for flag in source_flags(words)))
-    name = str(folder.relative_to(collection.folder)).removesuffix("-cuda")
-    return collection.program(name, folder, files, flags, command[1:])
+    name = str(folder.relative_to(top)).removesuffix("-cuda")
+    return program.Program(name, folder, files, flags, command[1:])
 
 
 def compiles(words):

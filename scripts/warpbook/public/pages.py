@@ -6,7 +6,7 @@ import re
 from .. import tables
 from . import runs, verdict
 
-FAILED = (verdict.WRONG_BY_ITSELF, verdict.FAILED, runs.TOO_LONG, verdict.UNCOMPILED)
+FAILED = (verdict.REPORTED_WRONG, verdict.ENDED_WITH_ERROR, runs.TOO_LONG, verdict.UNCOMPILED)
 NOT_RUN = ("left out", "not run")
 
 

@@ -18,17 +18,16 @@ PROVIDED = {
 }
 # Headers of other libraries that do not belong to the CUDA runtime.
 LIBRARIES = {
+    "MathDx": r"(cublas|cufft|cusolver|curand)dx",
     "cuDNN": r"cudnn",
     "cuSPARSE": r"cusparse",
     "cuSOLVER": r"cusolver",
     "cuTENSOR": r"cutensor",
     "cuDSS": r"cudss",
     "cuFile": r"cufile",
-    "cuBLASDx and cuFFTDx": r"cublasdx|cufftdx|cusolverdx",
     "cuFFTMp": r"cufftMp",
-    "cuRANDDx": r"curanddx",
     "NPP": r"npp",
-    "nvJPEG and other codecs": r"nv[jJ][pP][eE][gG]|nvtiff|nvcomp|nvimgcodec|nvjpeg2k",
+    "nvJPEG and other codecs": r"(?i:nvjpeg)|nvtiff|nvcomp|nvimgcodec",
     "nvJitLink": r"nvJitLink",
     "nvFatbin": r"nvFatbin",
     "libNVVM": r"nvvm\.h",
@@ -71,12 +70,12 @@ INCLUDE = re.compile(r"^\s*#\s*include\s*([<\"])([^>\"]+)[>\"]", re.M)
 
 @dataclasses.dataclass
 class Program:
-    collection: str
     name: str
     folder: pathlib.Path
     files: list
     flags: list
     arguments: list
+    collection: str = ""
     # The sources that belong to it, if these are not all of its folder.
     sources: list | None = None
     # The reason for which it is not run, if the collection's list gives one.
@@ -105,7 +104,8 @@ class Program:
         paths = self.sources
         if paths is None:
             paths = sorted(self.folder.rglob("*"))
-        return "\n".join(read(path) for path in paths if path.suffix in (*SOURCES, *HEADERS) and path.is_file())
+        texts = [path for path in paths if path.suffix in (*SOURCES, *HEADERS) and path.is_file()]
+        return "\n".join(map(read, texts))
 
     @functools.cached_property
     def headers(self):

@@ -18,13 +18,13 @@ STANDARD = re.compile(r"-std=(c\+\+\d\w)|(?:CUDA|CXX)_STANDARD\s+(\d\d)")
 PASSED = re.compile(r"(?<!\S)(?!-DNDEBUG)(-use_fast_math|--use_fast_math|-D\w+(?:=[\w.]+)?)(?!\S)")
 
 
-def programs(collection):
+def programs(top):
     """Yields the programs of a collection in the order of their folders.
 
     If one file of a folder defines `main`, the folder's other sources belong to it, unless a source includes them.
     If several do, the other sources of a program are those for which it includes a header.
     """
-    folders = sorted({path.parent for path in collection.folder.rglob("*") if path.suffix in program.SOURCES})
+    folders = sorted({path.parent for path in top.rglob("*") if path.suffix in program.SOURCES})
     for folder in folders:
         texts = {path: COMMENT.sub("", program.read(path)) for path in sorted(folder.iterdir()) if is_source(path)}
         mains = [path for path, text in texts.items() if MAIN.search(text)]
@@ -35,11 +35,11 @@ def programs(collection):
             if not any(path.suffix == ".cu" or CUDA.search(texts[path]) for path in own):
                 continue
             files = [path.name for path in own]
-            name = main.relative_to(collection.folder) if len(mains) > 1 else folder.relative_to(collection.folder)
+            name = (main if len(mains) > 1 else folder).relative_to(top)
             nearby = [path for path in folder.iterdir() if path.suffix in program.HEADERS]
             nearby += [path for path in texts if path.name in included]
-            flags = build_flags(folder, collection.folder)
-            yield collection.program(str(name), folder, files, flags, [], [*own, *nearby])
+            flags = build_flags(folder, top)
+            yield program.Program(str(name), folder, files, flags, [], sources=[*own, *nearby])
 
 
 def is_source(path):
@@ -60,5 +60,6 @@ def build_flags(folder, top):
     standard = STANDARD.search(text)
     if standard:
         flags.append(f"-std={standard[1] or f'c++{standard[2]}'}")
-    include = [f"-I{path}" for name in ("include", "inc", "common") for path in (folder / name, folder.parent / name) if path.is_dir()]
+    headers = [parent / name for name in ("include", "inc", "common") for parent in (folder, folder.parent)]
+    include = [f"-I{path}" for path in headers if path.is_dir()]
     return [*flags, *dict.fromkeys(PASSED.findall(text)), *include]

@@ -9,8 +9,8 @@ AS_ON_GPU = "prints the same numbers as on the GPU"
 GOOD = (CORRECT_BY_ITSELF, AS_ON_GPU)
 UNCOMPILED = "does not compile"
 SILENT = "no verdict"
-WRONG_BY_ITSELF = "reports a wrong result"
-FAILED = "ends with an error"
+REPORTED_WRONG = "reports a wrong result"
+ENDED_WITH_ERROR = "ends with an error"
 
 # Counts of errors that are zero.
 NO_ERRORS = re.compile(
@@ -63,19 +63,19 @@ def judged(done, expected):
     if UNCOMPILED in done.stderr:
         return {"result": UNCOMPILED, "why": first_error(done.stderr.partition(UNCOMPILED)[2])}
     if done.returncode != 0:
-        return status | {"result": FAILED, "why": first_error(printed)}
+        return status | {"result": ENDED_WITH_ERROR, "why": first_error(printed)}
     # A kernel's fault is often the cause, and the reason if the program does not check for errors.
     faults = [line for line in complaint.splitlines() if line.startswith("warpbook:")]
     fault = next(iter(faults), "")
     stated, line = verdict("\n".join(line for line in printed.splitlines() if line not in faults))
     if stated == "wrong":
-        return status | {"result": WRONG_BY_ITSELF, "why": (fault or line).strip()[:150]}
+        return status | {"result": REPORTED_WRONG, "why": (fault or line).strip()[:150]}
     if stated == "correct":
         return status | {"result": CORRECT_BY_ITSELF, "said": line.strip()[:150]}
     if expected and all_close(expected, numbers(done.stdout)):
         return status | {"result": AS_ON_GPU}
     if fault:
-        return status | {"result": FAILED, "why": fault[:150]}
+        return status | {"result": ENDED_WITH_ERROR, "why": fault[:150]}
     return status | {"result": SILENT}
 
 
