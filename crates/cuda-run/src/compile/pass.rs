@@ -228,7 +228,7 @@ impl SourceFile {
         let output = command.output().context("cannot start clang")?;
         if !output.status.success() {
             let stderr = String::from_utf8_lossy(&output.stderr);
-            bail!("clang does not read its own LLVM code:\n{stderr}");
+            bail!("clang cannot read the LLVM code that it has written for the kernels:\n{stderr}");
         }
         Ok(())
     }
@@ -251,12 +251,14 @@ impl SourceFile {
             if !pass.success {
                 return Ok(compiled);
             }
-            if self.is_linked {
-                self.assemble(&kernels, &output_path("bc"))?;
+            compiled.kernels = Some(if self.is_linked {
+                let bitcode = output_path("bc");
+                self.assemble(&kernels, &bitcode)?;
+                bitcode
             } else {
                 patch_ptx(&kernels)?;
-            }
-            compiled.kernels = Some(output_path(if self.is_linked { "bc" } else { "ptx" }));
+                kernels.clone()
+            });
         }
         let Some(args) = &self.host else {
             compiled.object = compiled.kernels.clone();
