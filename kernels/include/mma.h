@@ -1,7 +1,7 @@
 // Tensor cores through fragments (nvcuda::wmma): half, bfloat16, tf32, 8-bit integers and
-// double, for sm_80 and newer GPUs, with 16 or 32 rows.
+// double, for sm_80 and newer GPUs.
 //
-// The shape with 8 rows and 32 columns, 4-bit integers, single bits, and GPUs before sm_80 are not implemented.
+// 4-bit integers, single bits, and GPUs before sm_80 are not implemented.
 
 #pragma once
 
@@ -74,27 +74,34 @@ WARPBOOK_PRODUCT(unsigned char, int, multiply_u8)
 } // namespace warpbook
 
 #if WARPBOOK_HAS_SM(800)
-// Multiplies piece by piece, 16 rows and 8 columns each.
+namespace warpbook {
+// Multiplies a factor of `rows` in pieces of 16 by one of `columns` in pieces of 8.
+template <typename T, int rows, int columns, int K, typename C>
+WARPBOOK_MATRIX_FN void multiply_pieces(C *d, const typename stored<T>::type *a, const typename stored<T>::type *b) {
+    constexpr int step = elements_of<T>::step, parts = K / (4 * step);
+    for (int below = 0; below < rows / 16; below++) {
+        for (int beside = 0; beside < columns / 8; beside++) {
+            unsigned int of_a[2 * parts], of_b[parts];
+            for (int n = 0; n < 2 * parts; n++)
+                of_a[n] = word(a + step * (2 * parts * below + n));
+            for (int n = 0; n < parts; n++)
+                of_b[n] = word(b + step * (parts * beside + n));
+            product<T, C>::of(d + 2 * (beside * (rows / 8) + 2 * below), of_a, of_b);
+        }
+    }
+}
+} // namespace warpbook
+
 template <int M, int N, int K, typename T, typename A, typename B, typename C>
 WARPBOOK_MATRIX_FN void mma_sync(fragment<accumulator, M, N, K, C> &d,
                                  const fragment<matrix_a, M, N, K, T, A> &a,
                                  const fragment<matrix_b, M, N, K, T, B> &b,
                                  const fragment<accumulator, M, N, K, C> &c) {
-    static_assert(M % 16 == 0, "of matrices with 16 or 32 rows");
-    constexpr int step = warpbook::elements_of<T>::step, parts = K / (4 * step);
     d = c;
-    for (int below = 0; below < M / 16; below++) {
-        for (int beside = 0; beside < N / 8; beside++) {
-            unsigned int rows[2 * parts], columns[parts];
-            for (int part = 0; part < parts; part++) {
-                for (int half = 0; half < 2; half++)
-                    rows[2 * part + half] =
-                        warpbook::word(a.x + step * (part * (M / 8) + 2 * below + half));
-                columns[part] = warpbook::word(b.x + step * (part * (N / 8) + beside));
-            }
-            warpbook::product<T, C>::of(d.x + 2 * (beside * (M / 8) + 2 * below), rows, columns);
-        }
-    }
+    if (warpbook::pieces<M, N>::transposed)
+        warpbook::multiply_pieces<T, N, M, K>(d.x, b.x, a.x);
+    else
+        warpbook::multiply_pieces<T, M, N, K>(d.x, a.x, b.x);
 }
 
 WARPBOOK_MATRIX_FN void mma_sync(fragment<accumulator, 8, 8, 4, double> &d,

@@ -1,8 +1,9 @@
 // Fragments: the part of a matrix that one lane holds, and the mapping of its elements.
 //
-// CUDA leaves the mapping of elements to lanes unspecified. Here it is that of the
-// instruction `mma`: with g = lane / 4 and t = lane % 4, each register of a lane has
-// neighbouring elements of row g or g + 8.
+// CUDA leaves the mapping of elements to lanes unspecified, but programs load and store fragments
+// with `ldmatrix` and `stmatrix`. Here it is the mapping of an H200 (driver 580.159.04, nvcc 13.0,
+// 2026-11-29), which follows from that of `mma`: with g = lane / 4 and t = lane % 4, each register
+// of a lane contains neighbouring elements of row g or g + 8.
 
 #pragma once
 
@@ -38,15 +39,31 @@ WARPBOOK_MATRIX_FN int lane() {
     return lane;
 }
 
-// Position of this lane's element `n`. In the two factors, `inner` is the index along the
-// sum, `outer` the row of a or the column of b. `step` neighbours share a register.
+// Registers that contain `step` neighbouring elements each.
+template <typename T> struct elements_of { static constexpr int step = 4 / sizeof(typename stored<T>::type); };
+template <> struct elements_of<double> { static constexpr int step = 1; };
+
+// `mma` multiplies a piece of 16 rows by one of 8 columns; double has pieces of 8 rows. Matrices
+// of 8 rows and 32 columns are multiplied as their transposes.
+template <int M, int N> struct pieces {
+    static constexpr bool transposed = M == 8 && N == 32;
+    static constexpr int of_a = M == 8 ? 8 : 16, of_b = transposed ? 16 : 8;
+};
+
+// Position of an element. In the two factors, `inner` is the index along the sum, `outer` the row
+// of a or the column of b.
 struct place {
     int outer, inner;
 };
-WARPBOOK_MATRIX_FN place place_in_factor(int n, int step, int outer_blocks) {
+
+// Returns the position of this lane's element `n` in a factor of K elements along the sum. A factor
+// of half precision contains its elements as often as 16 elements permit.
+template <typename T, int K, int outer, int piece> WARPBOOK_MATRIX_FN place place_in_factor(int n) {
+    constexpr int step = elements_of<T>::step, halves = piece / 8, parts = K / (4 * step);
     const int g = lane() / 4, t = lane() % 4;
-    const int within = n % step, block = n / step;
-    return {g + 8 * (block % outer_blocks), step * (t + 4 * (block / outer_blocks)) + within};
+    const int within = n % step, block = n % (outer * K / 32) / step;
+    const int part = block / halves % parts;
+    return {g + 8 * (block % halves) + piece * (block / halves / parts), step * (t + 4 * part) + within};
 }
 
 } // namespace warpbook
@@ -54,13 +71,13 @@ WARPBOOK_MATRIX_FN place place_in_factor(int n, int step, int outer_blocks) {
 // `Use` selects one of the three matrices of an M x N x K multiplication.
 template <typename Use, int M, int N, int K, typename T, typename Layout = void> struct fragment;
 
-// Fragments of a factor: 32 lanes share outer x K elements.
+// Fragments of a factor: 32 lanes share outer x K elements, which half precision repeats.
 #define WARPBOOK_FACTOR(Use, outer)                                                             \
     template <int M, int N, int K, typename T, typename Layout>                                 \
     struct fragment<Use, M, N, K, T, Layout> {                                                  \
         typedef T element_type;                                                                 \
         typedef typename warpbook::stored<T>::type storage_element_type;                        \
-        static constexpr int num_elements = outer * K / 32;                                     \
+        static constexpr int num_elements = __is_same(T, __half) ? 16 : outer * K / 32;         \
         static constexpr int num_storage_elements = num_elements;                               \
         storage_element_type x[num_elements];                                                   \
     };
@@ -91,15 +108,13 @@ WARPBOOK_MATRIX_FN float __float_to_tf32(float x) {
 
 namespace warpbook {
 
-// Registers that hold `step` neighbouring elements each.
-template <typename T> struct elements_of { static constexpr int step = 4 / sizeof(typename stored<T>::type); };
-template <> struct elements_of<double> { static constexpr int step = 1; };
-
-// Returns the position of accumulator element `n`: a matrix consists of pieces of 16 x 8, or 8 x 8 for double.
+// Returns the position of accumulator element `n`.
 template <int M, int N, typename T> WARPBOOK_MATRIX_FN place place_in_sum(int n) {
+    constexpr bool transposed = pieces<M, N>::transposed;
+    constexpr int halves = (transposed ? N : M) / 8;
     const int g = lane() / 4, t = lane() % 4;
-    const int column = 2 * t + n % 2, below = n / 2 % (M / 8), beside = n / 2 / (M / 8);
-    return {g + 8 * below, column + 8 * beside};
+    const int outer = g + 8 * (n / 2 % halves), inner = 2 * t + n % 2 + 8 * (n / 2 / halves);
+    return transposed ? place{inner, outer} : place{outer, inner};
 }
 
 } // namespace warpbook
@@ -108,8 +123,7 @@ template <int M, int N, int K, typename T, typename Layout, typename P>
 WARPBOOK_MATRIX_FN void load_matrix_sync(fragment<matrix_a, M, N, K, T, Layout> &to, const P *from,
                                          unsigned int stride) {
     for (int n = 0; n < to.num_elements; n++) {
-        const warpbook::place at =
-            warpbook::place_in_factor(n, warpbook::elements_of<T>::step, M / 8);
+        const warpbook::place at = warpbook::place_in_factor<T, K, M, warpbook::pieces<M, N>::of_a>(n);
         const bool rows = __is_same(Layout, row_major);
         to.x[n] = from[rows ? at.outer * stride + at.inner : at.inner * stride + at.outer];
     }
@@ -118,8 +132,7 @@ template <int M, int N, int K, typename T, typename Layout, typename P>
 WARPBOOK_MATRIX_FN void load_matrix_sync(fragment<matrix_b, M, N, K, T, Layout> &to, const P *from,
                                          unsigned int stride) {
     for (int n = 0; n < to.num_elements; n++) {
-        const warpbook::place at =
-            warpbook::place_in_factor(n, warpbook::elements_of<T>::step, N / 8);
+        const warpbook::place at = warpbook::place_in_factor<T, K, N, warpbook::pieces<M, N>::of_b>(n);
         const bool rows = __is_same(Layout, row_major);
         to.x[n] = from[rows ? at.inner * stride + at.outer : at.outer * stride + at.inner];
     }

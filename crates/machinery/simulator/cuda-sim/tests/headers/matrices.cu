@@ -41,6 +41,34 @@ extern "C" __global__ void matrices(const int *from, int *to) {
     numbers<16, 16, 16, half, half, columns, columns>(from, to + 512);
     numbers<32, 8, 16, __nv_bfloat16, float, rows, columns>(from, to + 1024);
     numbers<16, 16, 16, signed char, int, columns, rows>(from, to + 1536);
+    numbers<8, 32, 16, half, float, rows, columns>(from, to + 2048);
+    numbers<8, 32, 16, signed char, int, rows, rows>(from, to + 2560);
+}
+
+// Loads a and b of 16 x 16 elements as fragments and with `ldmatrix`, and stores the registers of
+// both. The second and third register of b are exchanged, as the multiplication needs them.
+extern "C" __global__ void matrix_registers(const half *from, unsigned int *to) {
+    __shared__ __align__(32) half tile[256];
+    for (int n = threadIdx.x; n < 256; n += 32) tile[n] = from[n];
+    __syncwarp();
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> b;
+    wmma::load_matrix_sync(a, tile, 16);
+    wmma::load_matrix_sync(b, tile, 16);
+    unsigned int r[4], address = __cvta_generic_to_shared(tile + threadIdx.x % 16 * 16 + threadIdx.x / 16 * 8);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
+    unsigned int of_a[8], of_b[8];
+    memcpy(of_a, a.x, sizeof of_a);
+    memcpy(of_b, b.x, sizeof of_b);
+    const int exchanged[4] = {0, 2, 1, 3};
+    for (int n = 0; n < 8; n++) {
+        unsigned int *pair = to + (threadIdx.x * 8 + n) * 4;
+        pair[0] = of_a[n];
+        pair[1] = r[n % 4];
+        pair[2] = of_b[n];
+        pair[3] = r[exchanged[n % 4]];
+    }
 }
 
 // Rounds its inputs first, because tf32 fragments take floats that are already rounded.

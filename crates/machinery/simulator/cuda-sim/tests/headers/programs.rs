@@ -251,15 +251,17 @@ pub fn matrices(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("matrices.cu"));
     let input: Vec<i32> = (0..1536).map(|n| (n * n / 7 + n) % 5 - 2).collect();
     let input_address = machine.buffer(&input);
-    let output = machine.buffer(&vec![0i32; 4 * 512]);
+    let output = machine.buffer(&vec![0i32; 6 * 512]);
     machine.run("matrices", 1, 32, params![input_address, output]);
-    let actual: Vec<i32> = machine.read(output, 4 * 512);
+    let actual: Vec<i32> = machine.read(output, 6 * 512);
     // Rows, columns, length of the sum, and whether A and B are in row-major order.
     let cases = [
         (16, 16, 16, true, true),
         (16, 16, 16, false, false),
         (32, 8, 16, true, false),
         (16, 16, 16, false, true),
+        (8, 32, 16, true, false),
+        (8, 32, 16, true, true),
     ];
     for (number, (m, n, k, a_rows, b_rows)) in cases.into_iter().enumerate() {
         let a = |row: usize, i: usize| input[if a_rows { row * k + i } else { i * m + row }];
@@ -295,5 +297,15 @@ pub fn matrices(compiler: &Compiler) {
         let (row, column) = (index / 16, index % 16);
         let sum: f32 = (0..8).map(|i| a[row * 8 + i] * b[i * 16 + column]).sum();
         assert_eq!(*actual, sum, "{row}, {column}");
+    }
+
+    // Programs store to fragments' registers with `ldmatrix`.
+    let halves: Vec<u16> = (0..256).map(|n| 0x3c00 + n).collect();
+    let halves = machine.buffer(&halves);
+    let output = machine.buffer(&vec![0u32; 32 * 8 * 4]);
+    machine.run("matrix_registers", 1, 32, params![halves, output]);
+    let registers: Vec<u32> = machine.read(output, 32 * 8 * 4);
+    for (index, pair) in registers.chunks(2).enumerate() {
+        assert_eq!(pair[0], pair[1], "lane {}, register {}", index / 16, index / 2 % 8);
     }
 }
