@@ -50,7 +50,8 @@ def parse(doc):
     flags = parser.parse_args()
     if not flags.clones and not flags.source:
         parser.error("name the FOLDER of the clones, or read records with --from FILE")
-    unknown = [name for name in flags.collections if name not in collection.listed()]
+    listed = collection.listed().values()
+    unknown = {*flags.collections} - {name for one in listed for name in (one.name, one.programs)}
     if unknown:
         parser.error(f"no such collection: {', '.join(unknown)}; {collection.LIST.name} lists them")
     return flags
@@ -59,8 +60,8 @@ def parse(doc):
 def run(flags):
     """Returns the records of all programs. Programs with a recorded result are not run again."""
     toolchain = compiler(flags)
-    listed = collection.listed()
-    chosen = [listed[name] for name in flags.collections or listed]
+    listed = collection.listed().values()
+    chosen = [one for one in listed if not flags.collections or {one.name, one.programs} & {*flags.collections}]
     programs = [program for one in chosen for program in one.find(flags.clones) if flags.only in program.name]
     # Programs that cannot run come first, since they take no time. The others are ordered by a hash, so that the
     # recorded ones are a random sample of the collection at any time.

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from . import sizes, sources, verdict
+from . import pages, runs, sizes, sources, verdict
 
 CORRECT = (
     "PASS",
@@ -151,6 +151,40 @@ class Sizes(unittest.TestCase):
     def test_small_numbers_are_unchanged(self):
         self.assertEqual(sizes.smaller(["3", "64", "100"], ""), [["3", "64", "1"]])
         self.assertEqual(sizes.smaller(["input.txt"], ""), [])
+
+    def test_values_of_variables_and_macros_are_changed_in_a_copy(self):
+        text = "#define N 4096\nconst int M = 1 << 20, NM = 7;\nint main() { for (M = 0; M == 3;) k<<<N, M>>>(); }\n"
+        changed = "#define N 16\nconst int M = 8, NM = 7;\nint main() { for (M = 0; M == 3;) k<<<N, M>>>(); }\n"
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as copies:
+            (pathlib.Path(folder) / "a.cu").write_text(text)
+            found = next(sources.programs(pathlib.Path(folder)))
+            found.smaller = {"N": "16", "M": "8", "K": "1"}
+            first, own = sizes.attempts(found)
+            self.assertEqual((str(first), first.size, str(own), own.size), ("N=16 M=8", "smaller", "", "own"))
+            (copy,), flags = first.files(found, pathlib.Path(copies))
+            self.assertEqual((copy.read_text(), flags), (changed, [f"-I{folder}"]))
+            self.assertEqual(own.files(found, pathlib.Path(copies)), (["a.cu"], []))
+
+
+class Pages(unittest.TestCase):
+    def record(self, program, result, nvcc=verdict.SILENT):
+        one = {"collection": "csc-training", "program": program, "result": result, "size": "own", "nvcc": nvcc}
+        return one | {"date": "2026-11-29", "on": "simulator"}
+
+    def test_own_mistakes_and_failures_with_nvcc_do_not_count(self):
+        records = [
+            self.record("a", verdict.CORRECT_BY_ITSELF),
+            self.record("b", verdict.REPORTED_WRONG),
+            self.record("c", verdict.ENDED_WITH_ERROR, nvcc=verdict.ENDED_WITH_ERROR),
+            self.record("d", runs.TOO_LONG, nvcc=runs.TOO_LONG),
+            self.record("e", verdict.ENDED_WITH_ERROR, nvcc=runs.TOO_LONG),
+            self.record("exercises/debug-cuda-memcheck", verdict.ENDED_WITH_ERROR),
+        ]
+        parts = pages.parts(records)
+        row = parts["source collections"].splitlines()[-1]
+        self.assertEqual([cell.strip() for cell in row.strip("|").split("|")], ["all", "6", "1", "", "", "", "1", "1", "", "", "1", "2", "33 %"])
+        listed = [line.split("|")[2].strip() for line in parts["source failures"].splitlines()[2:]]
+        self.assertEqual(listed, ["`b`", "`e`", "`exercises/debug-cuda-memcheck`"])
 
 
 if __name__ == "__main__":

@@ -28,7 +28,10 @@ class Collection:
     folder: str = "."
     flags: str = ""
     arguments: dict = dataclasses.field(default_factory=dict)
+    smaller: dict = dataclasses.field(default_factory=dict)
     left_out: dict = dataclasses.field(default_factory=dict)
+    mistakes: dict = dataclasses.field(default_factory=dict)
+    reasons: dict = dataclasses.field(default_factory=dict)
 
     def find(self, clones):
         """Returns the collection's programs. `clones` is the folder of the clones; a missing one is created."""
@@ -61,6 +64,7 @@ class Collection:
             collection=self.name,
             flags=[*program.flags, *flags],
             arguments=shlex.split(about(self.arguments, program.name)) or program.arguments,
+            smaller=dict(value.split("=") for value in about(self.smaller, program.name).split()),
             left_out=about(self.left_out, program.name) or None,
         )
 

@@ -4,7 +4,7 @@ import collections
 import re
 
 from .. import tables
-from . import runs, verdict
+from . import collection, runs, verdict
 
 FAILED = (verdict.REPORTED_WRONG, verdict.ENDED_WITH_ERROR, runs.TOO_LONG, verdict.UNCOMPILED)
 NOT_RUN = ("left out", "not run")
@@ -13,7 +13,10 @@ NOT_RUN = ("left out", "not run")
 def parts(records):
     """Returns the parts of the page from the records of all runs."""
     on_gpu = [record for record in records if record.get("on") == "GPU"]
-    records = [record for record in records if record.get("on") != "GPU"]
+    simulated = [record for record in records if record.get("on") != "GPU"]
+    listed = collection.listed()
+    found = [record for record in simulated if listed[record["collection"]].programs == "sources"]
+    records = [record for record in simulated if record not in found]
     return {
         "GPU": beside_nvcc(on_gpu),
         "GPU alone": failures([record for record in failing(on_gpu) if not also_by_nvcc(record)]),
@@ -22,7 +25,51 @@ def parts(records):
         "failures": failures(records, dated=True),
         "silent": silent(records),
         "left out": left_out(records),
+        "source collections": by_group(found, "collection"),
+        "source libraries": by_group([record for record in found if record.get("uses")], "uses"),
+        "source failures": explained(found, listed),
+        "source requirements": left_out(found),
     }
+
+
+def by_group(records, key):
+    """Returns a table with a row per value of `key` and a last row for all."""
+    run = [record for record in records if record["result"] not in NOT_RUN]
+    listed = collection.listed()
+    rows = []
+    groups = sorted({record[key] for record in records}, key=str.lower)
+    for name, own in [*((name, [r for r in run if r[key] == name]) for name in groups), ("all", run)]:
+        failed = [record for record in own if record["result"] in FAILED]
+        mistaken = [record for record in failed if mistake(record, listed)]
+        excluded = [record for record in failed if record not in mistaken and also_by_nvcc(record, too_long=True)]
+        counted = [record for record in failed if record not in mistaken and record not in excluded]
+        good = [record for record in own if record not in failed]
+        kinds = collections.Counter(record["result"] for record in [*good, *counted])
+        smaller = sum(record["size"] != "own" for record in good)
+        row = [name, len(own), *(kinds[kind] or "" for kind in (*verdict.GOOD, verdict.SILENT)), smaller or ""]
+        row += [*(kinds[kind] or "" for kind in FAILED), len(mistaken) or "", len(excluded) or ""]
+        rows.append([*row, share(len(good), len(good) + len(counted))])
+    header = ["collection" if key == "collection" else "library", "run", *verdict.GOOD, verdict.SILENT]
+    header += ["of these smaller", *FAILED, "own mistake", "fails with nvcc as well", "correct or no verdict"]
+    return tables.table(header, rows)
+
+
+def mistake(record, listed):
+    return collection.about(listed[record["collection"]].mistakes, record["program"])
+
+
+def explained(records, listed):
+    """Returns a table of the failures with their reasons, without those that occur with nvcc as well."""
+    rows = []
+    for record in records:
+        own = mistake(record, listed)
+        if record["result"] not in FAILED or (not own and also_by_nvcc(record, too_long=True)):
+            continue
+        reason = collection.about(listed[record["collection"]].reasons, record["program"])
+        why = f"its own mistake: {own}" if own else reason
+        row = [record["collection"], f"`{record['program']}`", record["result"], escaped(record.get("why", ""))]
+        rows.append([*row, why])
+    return tables.table(["collection", "program", "result", "message", "reason"], rows)
 
 
 def sampled(record):
@@ -74,8 +121,11 @@ def failing(records):
     return [record for record in records if record["result"] in FAILED and record["result"] != runs.TOO_LONG]
 
 
-def also_by_nvcc(record):
-    """Returns true if the program also fails when nvcc compiles it."""
+def also_by_nvcc(record, too_long=False):
+    """Returns true if the program also fails when nvcc compiles it. With `too_long`, a program that exceeds the time
+    limit here does so only if it does with nvcc, or fails there."""
+    if too_long and record["result"] != runs.TOO_LONG:
+        return record.get("nvcc") in FAILED and record["nvcc"] != runs.TOO_LONG
     return record.get("nvcc") in FAILED
 
 

@@ -24,6 +24,8 @@ LIBRARIES = {
     "cuSOLVER": r"cusolver",
     "cuTENSOR": r"cutensor",
     "cuDSS": r"cudss",
+    "cuEST": r"cuest",
+    "cuPQC": r"cupqc|cuhash",
     "cuFile": r"cufile",
     "cuFFTMp": r"cufftMp",
     "NPP": r"npp",
@@ -78,6 +80,8 @@ class Program:
     collection: str = ""
     # The sources that belong to it, if these are not all of its folder.
     sources: list | None = None
+    # Values for variables and macros of its sources that set its size, for a run that takes less time.
+    smaller: dict = dataclasses.field(default_factory=dict)
     # The reason for which it is not run, if the collection's list gives one.
     left_out: str | None = None
 

@@ -28,8 +28,11 @@ class CudaRun:
         return largest(self, program, on_gpu, folder)
 
     def run(self, program, attempt, seconds):
-        command = [*self.program, "-w", *program.flags, *attempt.flags, *program.files, "--", *attempt.arguments]
-        return start(command, program.folder, seconds, self.settings)
+        with tempfile.TemporaryDirectory() as folder:
+            files, more = attempt.files(program, pathlib.Path(folder))
+            flags = [*more, *program.flags, *attempt.flags]
+            command = [*self.program, "-w", *flags, *files, "--", *attempt.arguments]
+            return start(command, program.folder, seconds, self.settings)
 
 
 class CudaRunOnGpu(CudaRun):
@@ -68,14 +71,16 @@ class Nvcc:
         printed, outcome = {}, {}
         compiled = {}
         for attempt in sizes.attempts(program):
-            flags = tuple(attempt.flags)
-            target = compiled.get(flags) or folder / f"program{len(compiled)}"
-            if flags not in compiled:
-                command = ["nvcc", "-w", "-O3", "-arch=native", *program.flags, *flags, *program.files, "-o", target]
+            build = (*attempt.flags, *attempt.values.items())
+            target = compiled.get(build) or folder / f"program{len(compiled)}"
+            if build not in compiled:
+                files, more = attempt.files(program, folder)
+                flags = [*more, *program.flags, *attempt.flags]
+                command = ["nvcc", "-w", "-O3", "-arch=native", *flags, *files, "-o", target]
                 done, _ = start(command, program.folder, 300)
                 if done is None or done.returncode != 0:
                     return {"result": verdict.UNCOMPILED, "why": verdict.first_error(done.stderr) if done else ""}
-                compiled[flags] = target
+                compiled[build] = target
             done, _ = start([target, *attempt.arguments], program.folder, self.seconds)
             if done is None:
                 outcome = {"result": TOO_LONG, "seconds": self.seconds}

@@ -1,6 +1,7 @@
 """Flags and arguments with which a program is tried: its own, and smaller sizes."""
 
 import dataclasses
+import pathlib
 import re
 
 # Macros that select sizes in PolyBench's programs, the smallest first.
@@ -15,25 +16,49 @@ MIN_SIZE = 64
 
 @dataclasses.dataclass
 class Attempt:
-    """Additional compiler flags and the arguments of one run. `size` is "own" for the program's own size; `guessed`
-    marks arguments that neither the program nor its Makefile contains."""
+    """Additional compiler flags, the arguments of one run, and the values to which variables and macros of the
+    sources are changed. `size` is "own" for the program's own size; `guessed` marks arguments that neither the
+    program nor its Makefile contains."""
 
     flags: list
     arguments: list
     size: str = "smaller"
     guessed: bool = False
+    values: dict = dataclasses.field(default_factory=dict)
 
     def __str__(self):
-        return " ".join([*self.flags, *self.arguments])
+        return " ".join([*self.flags, *(f"{name}={value}" for name, value in self.values.items()), *self.arguments])
+
+    def files(self, program, folder):
+        """Returns the files to compile and additional flags: the program's, or copies in `folder` with other values."""
+        if not self.values:
+            return program.files, []
+        paths = []
+        for name in program.files:
+            path = folder / pathlib.Path(name).name
+            path.write_text(with_values((program.folder / name).read_text(errors="replace"), self.values))
+            paths.append(path)
+        return paths, [f"-I{program.folder}"]
 
 
 def attempts(program):
     """Returns the attempts from the smallest size to the program's own."""
     own = Attempt([], program.arguments, "own")
     text = program.text
+    values = {name: value for name, value in program.smaller.items() if with_values(text, {name: value}) != text}
+    changed = [Attempt([], program.arguments, values=values)] if values else []
     named = [Attempt([f"-D{name}"], program.arguments) for name in NAMED if name in text]
     guessed = [Attempt([], words, guessed=True) for words in smaller(program.arguments, text)]
-    return [*named, *guessed, own]
+    return [*changed, *named, *guessed, own]
+
+
+def with_values(text, values):
+    """Returns the text of a source with other values for variables that are set to numbers, but not to 0 as loops
+    set their variables, and for macros."""
+    for name, value in values.items():
+        text = re.sub(rf"(\b{name}\s*=\s*)\(?(?!0\b)\d[^,;\n]*(?=[,;])", rf"\g<1>{value}", text)
+        text = re.sub(rf"(#\s*define\s+{name}[ \t]+)\S[^\n]*", rf"\g<1>{value}", text)
+    return text
 
 
 def smaller(arguments, text):
