@@ -59,6 +59,46 @@ fn unified_addresses_determine_the_copy_direction() {
     }
 }
 
+/// On an H200 (driver 580.159.04, 2026-11-29), the host side of a copy may be any memory, and the device side any but
+/// pageable host memory.
+#[test]
+fn device_memory_is_accepted_as_host_memory() {
+    const BYTES: usize = 64;
+    let _context = primary_context();
+    let source = pattern(BYTES);
+    let legacy = std::ptr::null_mut();
+    let from = DeviceBuffer::from_slice(&source).unwrap();
+    let from = from.as_device_ptr().as_raw();
+    let two_d = |to: u64| sys::CUDA_MEMCPY2D {
+        srcHost: from as *const c_void,
+        dstHost: to as *mut c_void,
+        WidthInBytes: BYTES,
+        Height: 1,
+        ..copy_2d(HOST, HOST)
+    };
+    let copies: [&dyn Fn(u64) -> i32; 5] = [
+        &|to| code!(cuMemcpyDtoH_v2(to as *mut c_void, from, BYTES)),
+        &|to| code!(cuMemcpyDtoHAsync_v2(to as *mut c_void, from, BYTES, legacy)),
+        &|to| code!(cuMemcpyHtoD_v2(to, from as *const c_void, BYTES)),
+        &|to| code!(cuMemcpyHtoDAsync_v2(to, from as *const c_void, BYTES, legacy)),
+        &|to| code!(cuMemcpy2D_v2(&two_d(to))),
+    ];
+    for (index, copy) in copies.iter().enumerate() {
+        let to = DeviceBuffer::from_slice(&[0xee_u8; BYTES]).unwrap();
+        ok(copy(to.as_device_ptr().as_raw()));
+        calls! { cuStreamSynchronize(legacy); }
+        assert_eq!(to.as_host_vec().unwrap(), source, "copy {index}");
+    }
+    let mut pageable = vec![0u8; BYTES];
+    let address = pageable.as_mut_ptr() as u64;
+    for refused in [
+        code!(cuMemcpyHtoD_v2(address, from as *const c_void, BYTES)),
+        code!(cuMemcpyDtoH_v2(from as *mut c_void, address, BYTES)),
+    ] {
+        assert_eq!(refused, INVALID_VALUE);
+    }
+}
+
 #[test]
 fn unallocated_addresses_are_rejected() {
     let _context = primary_context();

@@ -82,7 +82,8 @@ impl GraphMemory {
             MemcpyAddress::Device(address) | MemcpyAddress::Unified(address) => {
                 self.is_reserved(*address)
             }
-            MemcpyAddress::Host(_) | MemcpyAddress::Array(_) => false,
+            MemcpyAddress::Host(address) => self.is_reserved(*address as u64),
+            MemcpyAddress::Array(_) => false,
         });
         match is_unallocated {
             true => driver.memory_info(context).map(|_| ()),

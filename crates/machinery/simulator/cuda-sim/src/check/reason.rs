@@ -68,10 +68,6 @@ sentences! {
         NotLoaded(reason: String) => "the program's kernels do not load: {reason}";
         ArrayAsPointer(end: CopyEnd) =>
             "the {end} is a cudaArray, not a pointer; use cudaMemcpy2DToArray or cudaMemcpy2DFromArray";
-        /// A device address where the direction requires a host address.
-        DeviceAsHost(end: CopyEnd, address: u64) =>
-            "the {end} {address:#x} is a device address, but the direction says host memory; check the direction and \
-             the order of the arguments (destination first)";
         /// A host address where the direction requires a device address.
         HostAsDevice(end: CopyEnd, address: u64) =>
             "the {end} {address:#x} is not device memory, but the direction says so; check the direction, the order \

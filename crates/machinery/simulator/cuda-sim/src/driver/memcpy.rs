@@ -16,7 +16,7 @@ use std::ops::Range;
 /// The base address of an operand, with the memory type that the caller declares (`CUmemorytype`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemcpyAddress {
-    /// Host memory (`CU_MEMORYTYPE_HOST`).
+    /// Host memory (`CU_MEMORYTYPE_HOST`), or any other whose address it is, as on a GPU with unified addressing.
     Host(*mut u8),
     /// Device memory, or host memory mapped into the device (`CU_MEMORYTYPE_DEVICE`).
     Device(u64),
@@ -376,8 +376,8 @@ enum OperandMemory {
 
 impl Driver {
     /// Resolves one operand of `copy`. Fails with [`CudaError::InvalidValue`] for null, freed or unknown
-    /// memory, a range that exceeds its allocation, a pitch less than the row, overlapping slices, or device
-    /// memory passed as host memory.
+    /// memory, a range that exceeds its allocation, a pitch less than the row, overlapping slices, or host memory
+    /// passed as device memory.
     fn resolve_operand(
         &self,
         end: CopyEnd,
@@ -442,9 +442,6 @@ impl Driver {
             }
             None => (first as *mut u8, OperandMemory::Pageable, None),
         };
-        if matches!(operand.array, MemcpyAddress::Host(_)) && base >= BASE {
-            return Err(invalid(Reason::DeviceAsHost(end, base)));
-        }
         Ok(ResolvedOperand {
             start,
             address: first,
