@@ -315,3 +315,27 @@ fn mixed_precision_sums_are_correct() {
         assert!(error.starts_with("line "), "{body}: {error}");
     }
 }
+
+/// Compute capability 1 has no other rounding, so its modules do not name one.
+#[test]
+fn mad_for_compute_capability_1_is_fused_and_flushes_subnormals() {
+    let body = "
+        mov.f32 %f1, 0f3F800001; // 1 + 2^-23
+        mov.f32 %f2, 0fBF800002; // -(1 + 2^-22)
+        mad.f32 %f3, %f1, %f1, %f2; // 2^-46
+        mov.f32 %f1, 0f00000001;
+        mov.f32 %f2, 0f3F800000;
+        mov.f32 %f4, 0f00000000;
+        mad.f32 %f5, %f1, %f2, %f4;
+        mov.b32 %r1, %f3; mov.b32 %r2, %f5;
+        add.u32 %r1, %r1, %r2;
+        st.global.u32 [%mine], %r1;";
+    let old = module_of("", &format!(".reg .f32 %f<6>;{body}"))
+        .replace(".version 7.0\n.target sm_80", ".version 1.4\n.target sm_10");
+    assert_words(&old, 1, |_| 2.0_f32.powi(-46).to_bits());
+    let error = load_error(&old.replace("sm_10", "sm_20")).to_string();
+    assert!(
+        error.contains("`mad.f32`: a modifier is missing"),
+        "{error}"
+    );
+}

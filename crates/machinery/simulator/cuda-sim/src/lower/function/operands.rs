@@ -213,7 +213,8 @@ impl<'a> FunctionLowering<'_, 'a> {
         instruction: &Instruction<'a>,
     ) -> Result<(), LoadError> {
         let flat = flatten(&instruction.operands);
-        let mut form = Form::new(&instruction.modifiers, flat.len());
+        let modifiers = self.explicit_modifiers(instruction);
+        let mut form = Form::new(&modifiers, flat.len());
         form.operand_lengths = instruction.operands.iter().map(length).collect();
         form.def_bytes = self.register_bytes(flat.first())?;
         form.use_bytes = self.register_bytes(flat.get(1))?;
@@ -285,6 +286,21 @@ impl<'a> FunctionLowering<'_, 'a> {
             self.last().flops = entry.flops;
         }
         Ok(())
+    }
+
+    /// Returns the modifiers of an instruction, including those that its target implies: in modules for compute
+    /// capability 1, `mad.f32` has no rounding, and newer GPUs run it as `fma.rn.ftz.f32` (PTX ISA, section 9.7.3).
+    fn explicit_modifiers(&self, instruction: &Instruction<'a>) -> Vec<&'a str> {
+        let mut modifiers = instruction.modifiers.clone();
+        let rounds = ["rn", "rz", "rm", "rp"];
+        if self.module.ast.target.sm < 20
+            && instruction.mnemonic == "mad"
+            && modifiers.contains(&"f32")
+            && !modifiers.iter().any(|modifier| rounds.contains(modifier))
+        {
+            modifiers.extend(["rn", "ftz"]);
+        }
+        modifiers
     }
 
     /// Returns the size in bytes of the register that an operand names; `None` if it is not a register or a
