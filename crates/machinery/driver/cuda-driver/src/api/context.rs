@@ -8,7 +8,7 @@ use cust_raw::{CUcontext, CUdevice};
 use super::SIMULATOR;
 use super::device::check_device;
 use crate::arguments::{In, Out, handle, required};
-use crate::simulator::{Locked, WaitTarget, require_current, with_contexts};
+use crate::simulator::{Locked, WaitTarget, lock, require_current, with_contexts};
 use crate::status::CallResult;
 use crate::types::{CUctxCreateParams, CUexecAffinityParam};
 
@@ -141,6 +141,39 @@ pub fn destroy(context: Option<ContextId>) -> CallResult {
         }
     });
     Ok(())
+}
+
+/// `cuCtxAttach`: increments the usage count of the current context.
+pub fn attach(context: Option<Out<CUcontext>>, flags: c_uint) -> CallResult {
+    let context = required(context)?;
+    if flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let (_driver, current) = SIMULATOR.lock_current_context_drained()?;
+    *lock(&SIMULATOR.tables.attachments)
+        .entry(current)
+        .or_default() += 1;
+    context.set(handle(current.0));
+    Ok(())
+}
+
+/// `cuCtxDetach`: decrements the usage count of the current context, and destroys the context at zero.
+pub fn detach(context: Option<ContextId>) -> CallResult {
+    let context = required(context)?;
+    if require_current()? != context {
+        return Err(CudaError::InvalidContext.into());
+    }
+    let is_attached = match lock(&SIMULATOR.tables.attachments).get_mut(&context) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    };
+    if is_attached {
+        return Ok(());
+    }
+    destroy(Some(context))
 }
 
 /// `cuCtxPushCurrent`.

@@ -14,7 +14,7 @@ use crate::types::CUlaunchConfig;
 
 /// Locks the driver and resolves a function handle; a library's kernel resolves to its function in the
 /// current context.
-fn lock_function(handle: CUfunction) -> Locked<'static, FunctionId> {
+pub fn lock_function(handle: CUfunction) -> Locked<'static, FunctionId> {
     let context = with_contexts(|contexts| contexts.current());
     let mut driver = SIMULATOR.lock_driver()?;
     let function = driver.resolve_function(number(handle), context)?;

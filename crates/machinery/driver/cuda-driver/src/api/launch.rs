@@ -1,9 +1,9 @@
 //! Kernel launches: the parameters in the two forms in which C passes them, and launch attributes; and calls of libraries.
 
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
-use cuda_sim::driver::{CudaError, Driver, EventId, FunctionId, LibraryCall};
+use cuda_sim::driver::{ContextId, CudaError, Driver, EventId, FunctionId, LibraryCall, StreamId};
 use cuda_sim::exec::LaunchSpec;
 use cust_raw::{CUfunction, CUstream};
 
@@ -138,6 +138,17 @@ fn launch(
     let (mut driver, context, stream) = SIMULATOR.lock_live_stream(h_stream)?;
     let function = driver.resolve_function(number(function), Some(context))?;
     spec.parameters = pack(&driver, function, parameters, extra)?;
+    submit(driver, context, stream, function, spec)
+}
+
+/// Checks a launch with packed parameters and submits it to its stream.
+pub fn submit(
+    driver: MutexGuard<'static, Driver>,
+    context: ContextId,
+    stream: StreamId,
+    function: FunctionId,
+    spec: LaunchSpec,
+) -> CallResult {
     let kernel = Kernel {
         launch: driver.check_launch(context, function, spec)?,
         priority: 0,

@@ -12,6 +12,7 @@ pub mod function;
 pub mod graph;
 pub mod image;
 pub mod launch;
+pub mod launch_state;
 pub mod library;
 pub mod link;
 pub mod managed;

@@ -13,6 +13,7 @@ use crate::status::{CallResult, Status};
 
 /// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others concern the
 /// assembler, which it does not have.
+const INFO_LOG: c_int = 3;
 const INFO_LOG_SIZE: c_int = 4;
 const ERROR_LOG: c_int = 5;
 const ERROR_LOG_SIZE: c_int = 6;
@@ -71,8 +72,8 @@ pub unsafe fn options(
     // SAFETY: `options` has `count` elements, by this function's contract.
     let options = unsafe { required(options)?.read_all(count as usize) };
     let values = required(values)?.as_ptr().cast_mut();
-    let mut log = None;
-    let mut log_size = None;
+    let (mut log, mut log_size) = (None, None);
+    let (mut info_log, mut info_log_size) = (None, None);
     for (i, option) in options.into_iter().enumerate() {
         // SAFETY: `values` has `count` elements, by this function's contract.
         let value = unsafe { values.add(i) };
@@ -80,9 +81,21 @@ pub unsafe fn options(
             // SAFETY: `value` is one of the elements.
             ERROR_LOG => log = Some(unsafe { value.read() }.cast::<u8>()),
             ERROR_LOG_SIZE => log_size = Some(value),
-            // SAFETY: `value` is one of the elements, and this option is an output. The info log stays empty.
-            INFO_LOG_SIZE => unsafe { value.write(std::ptr::null_mut()) },
+            // SAFETY: `value` is one of the elements.
+            INFO_LOG => info_log = Some(unsafe { value.read() }.cast::<u8>()),
+            INFO_LOG_SIZE => info_log_size = Some(value),
             _ => {}
+        }
+    }
+    // The info log stays empty.
+    if let Some(size) = info_log_size {
+        // SAFETY: `size` is one of the elements, which is an input and an output, and the log has this size.
+        unsafe {
+            if let Some(text) = info_log.filter(|text| !text.is_null() && (*size).addr() as u32 > 0)
+            {
+                text.write(0);
+            }
+            size.write(std::ptr::null_mut());
         }
     }
     Ok(match (log, log_size) {

@@ -6,7 +6,7 @@ use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::ops::Range;
 use std::sync::Mutex;
 
-use cuda_sim::driver::{CudaError, StreamId};
+use cuda_sim::driver::{ContextId, CudaError, FunctionId, StreamId};
 use cust_raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
 
 use super::lock;
@@ -15,6 +15,10 @@ use crate::types::CUlaunchAttributeValue;
 /// All tables.
 pub struct Tables {
     pub links: Mutex<Links>,
+    /// The launches that programs for CUDA 3 have stored in functions.
+    pub launch_states: Mutex<BTreeMap<FunctionId, LaunchState>>,
+    /// The number of `cuCtxAttach` calls without a `cuCtxDetach`, by context.
+    pub attachments: Mutex<BTreeMap<ContextId, usize>>,
     /// The attributes of streams that the program has set.
     pub stream_attributes: Mutex<BTreeMap<(StreamId, c_int), CUlaunchAttributeValue>>,
     /// The allocation flags of page-locked memory, by address.
@@ -37,6 +41,8 @@ impl Tables {
                 last: FIRST_LINK,
                 links: BTreeMap::new(),
             }),
+            launch_states: Mutex::new(BTreeMap::new()),
+            attachments: Mutex::new(BTreeMap::new()),
             stream_attributes: Mutex::new(BTreeMap::new()),
             host_flags: Mutex::new(BTreeMap::new()),
             sync_memops_allocations: Mutex::new(BTreeSet::new()),
@@ -75,6 +81,18 @@ pub struct ObjectDescriptors {
 
 // SAFETY: the pointers in it are returned to the program and never dereferenced.
 unsafe impl Send for ObjectDescriptors {}
+
+/// The launch that `cuFuncSetBlockShape`, `cuFuncSetSharedSize` and the functions `cuParamSet…` store in a function.
+#[derive(Clone, Default)]
+pub struct LaunchState {
+    /// Zero until it is set, with which a launch fails.
+    pub block: [c_uint; 3],
+    pub dynamic_shared: c_uint,
+    /// The parameter block up to the last byte that was set.
+    pub parameters: Vec<u8>,
+    /// The size that `cuParamSetSize` has set.
+    pub parameter_bytes: usize,
+}
 
 /// All links that were not destroyed.
 pub struct Links {

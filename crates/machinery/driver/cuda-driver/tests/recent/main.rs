@@ -1,10 +1,11 @@
-//! Driver functions newer than those in `cust`, called through the exported C functions as foreign programs do.
+//! Driver functions newer or older than those in `cust`, called through the exported C functions as foreign programs do.
 
 #[macro_use]
 #[path = "../support/mod.rs"]
 mod support;
 
 mod contexts;
+mod launch_state;
 mod libraries;
 mod linking;
 mod managed;

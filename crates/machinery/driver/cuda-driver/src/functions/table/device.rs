@@ -93,6 +93,8 @@ functions! {
     13000 cuCtxSynchronize_v2(ctx: CUcontext) [context::synchronize_one];
     11000 cuCtxResetPersistingL2Cache() [context::reset_persisting_cache];
     2000 cuCtxDestroy(ctx: CUcontext) [context::destroy];
+    2000 cuCtxAttach(ctx: *mut CUcontext, flags: c_uint) [context::attach];
+    2000 cuCtxDetach(ctx: CUcontext) [context::detach];
     2000 cuCtxPushCurrent(ctx: CUcontext) [context::push];
     2000 cuCtxPopCurrent(ctx: *mut CUcontext) [context::pop];
     7000 cuDevicePrimaryCtxRelease(device: CUdevice) [context::release_primary];
@@ -104,7 +106,7 @@ functions! {
         10020 cuDeviceGetNvSciSyncAttributes, 13000 cuDeviceGetP2PAtomicCapabilities,
         11010 cuDeviceGetTexture1DLinearMaxWidth, 12040 cuDeviceRegisterAsyncNotification,
         2000 cuDeviceTotalMem, 12040 cuDeviceUnregisterAsyncNotification, 11030 cuFlushGPUDirectRDMAWrites,
-        2000 cuCtxAttach, 2000 cuCtxDetach, 12040 cuCtxFromGreenCtx, 12040 cuCtxGetDevResource,
+        12040 cuCtxFromGreenCtx, 12040 cuCtxGetDevResource,
         12050 cuCtxRecordEvent, 12050 cuCtxWaitEvent, 12040 cuDevResourceGenerateDesc,
         12040 cuDevSmResourceSplitByCount, 12040 cuGreenCtxCreate, 12040 cuGreenCtxDestroy,
         12040 cuGreenCtxGetDevResource, 12090 cuGreenCtxGetId, 12040 cuGreenCtxRecordEvent,

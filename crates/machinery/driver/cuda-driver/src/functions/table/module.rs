@@ -8,7 +8,7 @@ use cust_raw::{
 };
 
 use super::*;
-use crate::api::{function, launch, library, link, module};
+use crate::api::{function, launch, launch_state, library, link, module};
 use crate::types::{CUkernel, CUlaunchConfig, CUlibrary};
 
 functions! {
@@ -157,11 +157,25 @@ functions! {
         config: *const c_char, output: *const c_char, format: c_int,
     ) [function::initialize_profiler];
 
+    // Launches as of CUDA 3
+    2000 cuFuncSetBlockShape(
+        function: CUfunction, x: c_int, y: c_int, z: c_int,
+    ) [launch_state::set_block_shape];
+    2000 cuFuncSetSharedSize(function: CUfunction, bytes: c_uint) [launch_state::set_shared_size];
+    2000 cuParamSetSize(function: CUfunction, bytes: c_uint) [launch_state::set_parameter_size];
+    2000 cuParamSeti(function: CUfunction, offset: c_int, value: c_uint) [launch_state::set_integer];
+    2000 cuParamSetf(function: CUfunction, offset: c_int, value: f32) [launch_state::set_float];
+    2000 cuParamSetv(
+        function: CUfunction, offset: c_int, value: *mut c_void, bytes: c_uint,
+    ) [launch_state::set_bytes];
+    2000 cuLaunch(function: CUfunction) [launch_state::launch];
+    2000 cuLaunchGrid(function: CUfunction, width: c_int, height: c_int) [launch_state::launch_grid];
+    2000 cuLaunchGridAsync(
+        function: CUfunction, width: c_int, height: c_int, stream: CUstream,
+    ) [launch_state::launch_grid_async];
+
     unsupported {
         12000 cuLibraryGetUnifiedFunction, 2000 cuModuleGetGlobal, 3000 cuModuleGetSurfRef,
-        2000 cuModuleGetTexRef,
-        2000 cuFuncSetBlockShape, 2000 cuFuncSetSharedSize, 2000 cuLaunch,
-        9000 cuLaunchCooperativeKernelMultiDevice, 2000 cuLaunchGrid, 2000 cuLaunchGridAsync,
-        2000 cuParamSetSize, 2000 cuParamSetTexRef, 2000 cuParamSetf, 2000 cuParamSeti, 2000 cuParamSetv,
+        2000 cuModuleGetTexRef, 9000 cuLaunchCooperativeKernelMultiDevice, 2000 cuParamSetTexRef,
     }
 }
