@@ -37,9 +37,9 @@ pub fn link_library(compiler: &Compiler, objects: &[PathBuf], dir: &Path) -> Res
     let library = dir.join("program.so");
     let undefined_flags: &[&str] = match cfg!(target_os = "macos") {
         true => &["-undefined", "dynamic_lookup"],
-        // Calls within the program bind to its own functions, even if this process defines others of that name.
+        // The program uses its own functions and variables, even if this process defines others of that name.
         // The program's `dlopen` of `libcuda.so` finds this process.
-        false => &["-Wl,-Bsymbolic-functions", "-Wl,--wrap=dlopen"],
+        false => &["-Wl,-Bsymbolic", "-Wl,--wrap=dlopen"],
     };
     let mut command = Command::new(compiler.clang.program());
     command

@@ -66,6 +66,32 @@ pub fn several_files() -> Result<(), Failed> {
     run.assert_exit(0, &["| k      |        5 |"])
 }
 
+/// Loaders of the driver name their function pointers as the functions. One file defines them and another calls them.
+pub fn own_variables() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "driver.h",
+        "extern int (*cuInit)(unsigned), (*cuDriverGetVersion)(int *);\n",
+    );
+    workspace.write(
+        "loader.cpp",
+        "#include <dlfcn.h>\n#include \"driver.h\"\nint (*cuInit)(unsigned), (*cuDriverGetVersion)(int *);\n\
+         void load() {\n    void *driver = dlopen(\"libcuda.so.1\", RTLD_NOW);\n    \
+         cuInit = (int (*)(unsigned))dlsym(driver, \"cuInit\");\n    \
+         cuDriverGetVersion = (int (*)(int *))dlsym(driver, \"cuDriverGetVersion\");\n}\n",
+    );
+    workspace.write(
+        "main.cpp",
+        "#include <cstdio>\n#include \"driver.h\"\nvoid load();\nint main() {\n    int version = 0;\n    \
+         load();\n    if (cuInit(0) || cuDriverGetVersion(&version)) return 1;\n    \
+         printf(\"%d\\n\", version);\n}\n",
+    );
+    let run = workspace.run(&["--quiet", "main.cpp", "loader.cpp"]);
+    run.assert_exit(0, &[])?;
+    assert_eq!(run.stdout, "13000\n");
+    Ok(())
+}
+
 /// Code that g++ accepts and clang by default rejects.
 pub fn deprecated_syntax_is_accepted() -> Result<(), Failed> {
     let workspace = Workspace::new();

@@ -65,6 +65,7 @@ fn main() -> ExitCode {
             "a plot is written" => report::plot,
             "a compile error is reported once with its line" => compiles::compile_errors,
             "deprecated syntax is accepted with a warning" => compiles::deprecated_syntax_is_accepted,
+            "a program may define variables with the names of driver functions" => compiles::own_variables,
             "what nvcc accepts is compiled" => compiles::nvcc_dialect,
             "cuCtxCreate has the parameters of CUDA 12 or 13" => compiles::context_of_cuda_13,
             "sign tests are correct with every clang" => kernels::sign_test,
