@@ -18,7 +18,7 @@ use cust_raw::{
 use crate::simulator::{ExecId, GraphId, NodeId, Stream};
 use crate::types::graph::{EdgeData, InstantiateParams, KernelNodeParams};
 use crate::types::{
-    CUctxCreateParams, CUkernel, CUlaunchAttributeValue, CUlaunchConfig, CUlibrary,
+    AccessWindow, CUctxCreateParams, CUkernel, CUlaunchAttributeValue, CUlaunchConfig, CUlibrary,
     CUmemAccessDesc, CUmemAllocationProp, CUmemLocation,
 };
 
@@ -130,6 +130,7 @@ plain!(
     c_uint,
     c_ulonglong,
     usize,
+    AccessWindow,
     CUctxCreateParams,
     CUlaunchAttributeValue,
     CUlaunchConfig,

@@ -3,6 +3,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use cuda_sim::driver::CudaError;
 use cust_raw::CUstream;
 
 /// A handle to a loaded library.
@@ -35,6 +36,48 @@ pub struct CUlaunchAttribute {
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub struct CUlaunchAttributeValue(pub [c_uint; 16]);
+
+/// `CUaccessPolicyWindow`: the value of the attribute 1 of launches, streams and kernel nodes. The simulator stores
+/// windows without effect: the modelled L2 cache treats all lines alike, so hit rates may differ from a GPU's.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AccessWindow {
+    pub address: u64,
+    pub bytes: u64,
+    /// The fraction of accesses to the window that have `hit`; the others have `miss`.
+    pub hit_ratio: f32,
+    /// Values of `CUaccessProperty`: normal, streaming or persisting.
+    pub hit: c_int,
+    pub miss: c_int,
+}
+
+impl From<CUlaunchAttributeValue> for AccessWindow {
+    fn from(value: CUlaunchAttributeValue) -> Self {
+        let words = value.0;
+        let number = |low, high| u64::from(high) << 32 | u64::from(low);
+        Self {
+            address: number(words[0], words[1]),
+            bytes: number(words[2], words[3]),
+            hit_ratio: f32::from_bits(words[4]),
+            hit: words[5] as c_int,
+            miss: words[6] as c_int,
+        }
+    }
+}
+
+impl AccessWindow {
+    /// Returns an error unless the ratio is a fraction, the properties exist (`miss` cannot be persisting), and the
+    /// window has at most `max_bytes` bytes. A device without windows (0) ignores their size.
+    pub fn check(&self, max_bytes: u32) -> Result<(), CudaError> {
+        let fits = max_bytes == 0 || self.bytes <= u64::from(max_bytes);
+        let is_valid = (0.0..=1.0).contains(&self.hit_ratio)
+            && (0..=2).contains(&self.hit)
+            && (0..=1).contains(&self.miss);
+        (fits && is_valid)
+            .then_some(())
+            .ok_or(CudaError::InvalidValue)
+    }
+}
 
 /// `CUctxCreateParams`: the parameters of `cuCtxCreate_v4`, since CUDA 12.5.
 #[repr(C)]

@@ -12,7 +12,7 @@ use crate::arguments::{Argument, In, number};
 use crate::log::{catch_panic, warn};
 use crate::simulator::{Kernel, Stream, StreamOp};
 use crate::status::{CallResult, Code};
-use crate::types::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
+use crate::types::{AccessWindow, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 
 /// Tags in a launch's `extra` list (`CU_LAUNCH_PARAM_…`).
 const END: usize = 0;
@@ -20,6 +20,7 @@ const BUFFER: usize = 1;
 const BUFFER_SIZE: usize = 2;
 
 /// The values of `CUlaunchAttributeID` that have an effect.
+const ACCESS_WINDOW: c_int = 1;
 const COOPERATIVE: c_int = 2;
 const CLUSTER: c_int = 4;
 const PROGRAMMATIC_EVENT: c_int = 7;
@@ -29,7 +30,7 @@ const DEVICE_UPDATABLE: c_int = 13;
 /// Attributes without effect in the simulator: hints about caches, waiting, smaller clusters, priorities,
 /// memory synchronization domains and the link to other devices; and programmatic stream serialization, which
 /// permits an overlap of launches that the simulator never uses, because it runs one launch at a time.
-const HARMLESS: [c_int; 12] = [0, 1, 3, 5, 6, 8, 9, 10, 11, 14, 15, 16];
+const HARMLESS: [c_int; 11] = [0, 3, 5, 6, 8, 9, 10, 11, 14, 15, 16];
 
 /// Submits a call of a library to a stream of the simulator, which must be the selected backend. Returns the driver API's
 /// error.
@@ -152,6 +153,7 @@ pub fn submit(
     let kernel = Kernel {
         launch: driver.check_launch(context, function, spec)?,
         priority: 0,
+        window: AccessWindow::default(),
     };
     Ok(SIMULATOR.submit(driver, context, stream, StreamOp::Kernel(kernel))?)
 }
@@ -236,6 +238,10 @@ pub unsafe fn read_attributes(
         // SAFETY: `list` has `count` elements, by this function's contract.
         let CUlaunchAttribute { id, value } = unsafe { &*list.add(i) };
         match *id {
+            ACCESS_WINDOW => {
+                let max_bytes = SIMULATOR.lock_driver()?.device().access_window_bytes;
+                AccessWindow::from(*value).check(max_bytes)?;
+            }
             COOPERATIVE => attributes.cooperative = value.0[0] != 0,
             CLUSTER if value.0[..3].iter().all(|&size| size == 1) => {}
             CLUSTER => return Err(unsupported("clusters of more than one block")),

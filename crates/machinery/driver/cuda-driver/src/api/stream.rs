@@ -12,7 +12,7 @@ use crate::simulator::{
     HostFunction, Stream, StreamOp, WaitTarget, call_host_functions, is_blocking, lock,
 };
 use crate::status::CallResult;
-use crate::types::CUlaunchAttributeValue;
+use crate::types::{AccessWindow, CUlaunchAttributeValue};
 
 /// `cuStreamCreate`.
 pub fn create(stream: Out<CUstream>, flags: c_uint) -> CallResult {
@@ -141,6 +141,7 @@ pub fn callback(
 /// The values of `CUstreamAttrID`: access policy window of the L2 cache, synchronization policy, priority,
 /// and two for memory synchronization domains. All are hints without effect.
 const ATTRIBUTES: [c_int; 5] = [1, 3, 8, 9, 10];
+const ACCESS_WINDOW: c_int = 1;
 const PRIORITY: c_int = 8;
 
 /// `cuStreamGetCtx`.
@@ -212,9 +213,15 @@ pub fn set_attribute(
     attribute: c_int,
     value: In<CUlaunchAttributeValue>,
 ) -> CallResult {
-    let (_, stream) = live_stream(stream)?;
+    let (driver, _, stream) = SIMULATOR.lock_live_stream(stream)?;
     check_attribute(attribute)?;
-    lock(&SIMULATOR.tables.stream_attributes).insert((stream, attribute), value.read());
+    let max_window = driver.device().access_window_bytes;
+    drop(driver);
+    let value = value.read();
+    if attribute == ACCESS_WINDOW {
+        AccessWindow::from(value).check(max_window)?;
+    }
+    lock(&SIMULATOR.tables.stream_attributes).insert((stream, attribute), value);
     Ok(())
 }
 

@@ -9,12 +9,18 @@ use super::SIMULATOR;
 use super::device::check_device;
 use crate::arguments::{In, Out};
 use crate::log::warn;
+use crate::simulator::lock;
 use crate::status::CallResult;
 use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
 
 /// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`.
 const PINNED: c_int = 1;
 const DEVICE: c_int = 1;
+
+/// `CU_MEM_ALLOCATION_COMP_GENERIC`, a compression type, which is the first byte of the allocation flags.
+const COMPRESSIBLE: u8 = 1;
+/// `CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED`.
+const COMPRESSION: c_int = 107;
 
 /// Values of `CUmemAccess_flags`.
 const NO_ACCESS: c_int = 0;
@@ -41,6 +47,9 @@ fn check_properties(properties: &CUmemAllocationProp) -> Result<u32, CudaError> 
         return Err(CudaError::InvalidValue);
     }
     let device = check_location(properties.location)?;
+    if !matches!(properties.flags[0], 0 | COMPRESSIBLE) {
+        return Err(CudaError::InvalidValue);
+    }
     if properties.shared != 0 {
         warn(format_args!(
             "the simulator does not support memory shared with other processes"
@@ -59,22 +68,25 @@ fn check_location(location: CUmemLocation) -> Result<u32, CudaError> {
     }
 }
 
-/// `cuMemCreate`.
+/// `cuMemCreate`: accepts compressible memory if the device has it, and does not model the compression. As on a GPU, a
+/// device without it allocates memory that is not compressible.
 pub fn create(
     memory: Out<c_ulonglong>,
     bytes: usize,
     properties: In<CUmemAllocationProp>,
     flags: c_ulonglong,
 ) -> CallResult {
-    let device = check_properties(&properties.read())?;
+    let properties = properties.read();
+    let device = check_properties(&properties)?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    memory.set(
-        SIMULATOR
-            .lock_driver_drained()?
-            .create_memory(device, bytes as u64)?,
-    );
+    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let handle = driver.create_memory(device, bytes as u64)?;
+    if properties.flags[0] == COMPRESSIBLE && driver.device_attribute(COMPRESSION)? != 0 {
+        lock(&SIMULATOR.tables.compressible_memory).insert(handle);
+    }
+    memory.set(handle);
     Ok(())
 }
 
@@ -189,9 +201,12 @@ pub fn retain(memory: Out<c_ulonglong>, address: *mut c_void) -> CallResult {
     Ok(())
 }
 
-/// `cuMemGetAllocationPropertiesFromHandle`: allocations differ only in their device.
+/// `cuMemGetAllocationPropertiesFromHandle`: allocations differ only in their device and their
+/// compression.
 pub fn properties(properties: Out<CUmemAllocationProp>, memory: c_ulonglong) -> CallResult {
     let device = SIMULATOR.lock_driver_drained()?.memory_device(memory)?;
+    let is_compressible = lock(&SIMULATOR.tables.compressible_memory).contains(&memory);
+    let compression = if is_compressible { COMPRESSIBLE } else { 0 };
     properties.set(CUmemAllocationProp {
         kind: PINNED,
         shared: 0,
@@ -200,7 +215,7 @@ pub fn properties(properties: Out<CUmemAllocationProp>, memory: c_ulonglong) -> 
             id: device as c_int,
         },
         windows: std::ptr::null_mut(),
-        flags: [0; 8],
+        flags: [compression, 0, 0, 0, 0, 0, 0, 0],
     });
     Ok(())
 }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use cuda_sim::driver::{CheckedLaunch, ContextId, EventId, LibraryCall, Memcpy, Memset, StreamId};
 use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
 
+use crate::types::AccessWindow;
+
 /// The set of operations that a wait covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum WaitTarget {
@@ -184,11 +186,13 @@ pub struct ConditionalHandle {
 }
 
 /// A kernel launch.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub struct Kernel {
     pub launch: CheckedLaunch,
     /// A graph node's priority.
     pub priority: i32,
+    /// A graph node's access policy window.
+    pub window: AccessWindow,
 }
 
 /// A host function and its argument.

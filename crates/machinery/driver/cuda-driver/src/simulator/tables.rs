@@ -26,6 +26,8 @@ pub struct Tables {
     /// The base addresses of allocations with `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` set.
     pub sync_memops_allocations: Mutex<BTreeSet<u64>>,
     pub managed_hints: Mutex<Hints>,
+    /// The physical memory that was created as compressible.
+    pub compressible_memory: Mutex<BTreeSet<u64>>,
     /// The descriptors of all texture and surface objects, by object.
     pub image_descriptors: Mutex<BTreeMap<u64, ObjectDescriptors>>,
     /// Strings that the program has received; the set never removes one.
@@ -46,6 +48,7 @@ impl Tables {
             stream_attributes: Mutex::new(BTreeMap::new()),
             host_flags: Mutex::new(BTreeMap::new()),
             sync_memops_allocations: Mutex::new(BTreeSet::new()),
+            compressible_memory: Mutex::new(BTreeSet::new()),
             managed_hints: Mutex::new(Hints(Vec::new())),
             image_descriptors: Mutex::new(BTreeMap::new()),
             interned_texts: Mutex::new(BTreeSet::new()),

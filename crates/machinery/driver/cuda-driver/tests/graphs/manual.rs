@@ -1,6 +1,7 @@
 //! Graphs assembled by hand.
 
 use super::*;
+use cuda_driver::types::AccessWindow;
 use cuda_driver::types::graph::{EdgeData, MemsetNodeParams, NodeParams};
 use cust::sys::CUDA_KERNEL_NODE_PARAMS;
 
@@ -313,6 +314,35 @@ fn generic_node_functions_support_every_type() {
 }
 
 #[test]
+fn access_policy_windows_of_kernel_nodes_are_stored() {
+    let simulator = Simulator::new();
+    let graph = graph();
+    let add = simulator.kernel_node(graph, &[], simulator.add, 1);
+    let other = simulator.kernel_node(graph, &[add], simulator.add, 1);
+    let window = AccessWindow {
+        address: 4096,
+        bytes: 4096,
+        hit_ratio: 0.5,
+        hit: 2,
+        miss: 1,
+    };
+    let mut stored = AccessWindow::default();
+    calls! {
+        cuGraphKernelNodeSetAttribute(add, 1, (&raw const window).cast());
+        cuGraphKernelNodeCopyAttributes(other, add);
+        cuGraphKernelNodeGetAttribute(other, 1, (&raw mut stored).cast());
+    }
+    assert_eq!(stored, window);
+    let too_large = AccessWindow {
+        bytes: (128 << 20) + 1,
+        ..window
+    };
+    calls! { cuGraphKernelNodeSetAttribute(add, 1, (&raw const too_large).cast()) => 1; }
+    run(executable(graph));
+    assert_eq!(simulator.value(), 2);
+}
+
+#[test]
 fn kernel_nodes_have_attributes() {
     let simulator = Simulator::new();
     let graph = graph();
@@ -328,7 +358,7 @@ fn kernel_nodes_have_attributes() {
         cuGraphKernelNodeGetAttribute(other, 2, to);
     }
     assert_eq!(value[0], 1);
-    calls! { cuGraphKernelNodeGetAttribute(other, 1, to) => 801; }
+    calls! { cuGraphKernelNodeGetAttribute(other, 3, to) => 801; }
     run(executable(graph));
     assert_eq!(simulator.value(), 2);
 }

@@ -71,6 +71,43 @@ fn stream_attributes_are_stored_and_copied() {
 }
 
 #[test]
+fn access_policy_windows_are_checked() {
+    let _context = OwnContext::new();
+    let stream = stream(0);
+    let address = floats(&[0.0; 64]);
+    let set = |bytes: u64, ratio: f32, hit, miss| {
+        let mut words = [0; 16];
+        let numbers = [address, bytes].map(|number| [number as u32, (number >> 32) as u32]);
+        words[..4].copy_from_slice(numbers.as_flattened());
+        words[4..7].copy_from_slice(&[ratio.to_bits(), hit, miss]);
+        code!(cuStreamSetAttribute(
+            stream,
+            1,
+            &CUlaunchAttributeValue(words)
+        ))
+    };
+    let max = 128 << 20;
+    for (window, expected) in [
+        ((max, 1.0, 2, 1), 0),
+        ((max + 1, 1.0, 2, 1), INVALID_VALUE),
+        ((0, 1.5, 2, 1), INVALID_VALUE),
+        ((0, -0.5, 2, 1), INVALID_VALUE),
+        ((0, f32::NAN, 2, 1), INVALID_VALUE),
+        ((0, 0.5, 3, 1), INVALID_VALUE),
+        ((0, 0.5, 2, 2), INVALID_VALUE),
+    ] {
+        let (bytes, ratio, hit, miss) = window;
+        assert_eq!(set(bytes, ratio, hit, miss), expected, "{window:?}");
+    }
+    assert_eq!(attribute(stream, 1), Ok(address as u32));
+    // Ending the set-aside part is a hint as well.
+    calls! {
+        cuCtxSetLimit(6, 1 << 20);
+        cuCtxResetPersistingL2Cache();
+    }
+}
+
+#[test]
 fn managed_memory_is_attached_to_a_stream() {
     let _context = OwnContext::new();
     let mut managed = 0;

@@ -129,3 +129,29 @@ fn invalid_allocations_and_mappings_are_rejected() {
         cuMemAddressFree(range, 2 * size);
     }
 }
+
+#[test]
+fn memory_may_be_compressible() {
+    let _context = OwnContext::new();
+    let (mut memory, mut supported) = (0, 0);
+    let compressible = CUmemAllocationProp {
+        flags: [1, 0, 0, 0, 0, 0, 0, 0],
+        ..properties(DEVICE_0, 0)
+    };
+    calls! { cuDeviceGetAttribute(&mut supported, 107, 0); }
+    assert_eq!(supported, 1);
+    for created in [compressible, properties(DEVICE_0, 0)] {
+        let mut stored = properties(DEVICE_0, 0);
+        calls! {
+            cuMemCreate(&mut memory, 2 << 20, &created, 0);
+            cuMemGetAllocationPropertiesFromHandle(&mut stored, memory);
+            cuMemRelease(memory);
+        }
+        assert_eq!(stored.flags, created.flags);
+    }
+    let unknown = CUmemAllocationProp {
+        flags: [2, 0, 0, 0, 0, 0, 0, 0],
+        ..compressible
+    };
+    calls! { cuMemCreate(&mut memory, 2 << 20, &unknown, 0) => INVALID_VALUE; }
+}

@@ -48,6 +48,8 @@ impl DeviceSpec {
             host_copy: h200::HOST_COPY,
             // Wong: global memory is not cached.
             l2_bytes: 0,
+            persisting_l2_bytes: 0,
+            access_window_bytes: 0,
             // Guide, 1.3. Parameters occupy at most 256 bytes of shared memory, and the grid and block
             // dimensions 16 bytes.
             constant_bytes: 64 << 10,

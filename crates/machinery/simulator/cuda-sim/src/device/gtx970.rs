@@ -45,6 +45,8 @@ impl DeviceSpec {
             host_copy: h200::HOST_COPY,
             // deviceQuery and data sheet.
             l2_bytes: 1792 << 10,
+            persisting_l2_bytes: 0,
+            access_window_bytes: 0,
             // Guide, 5.2.
             constant_bytes: 64 << 10,
             max_parameter_bytes: 4 << 10,

@@ -37,6 +37,9 @@ impl DeviceSpec {
             pageable_copy: pageable_copy(18.7e9),
             host_copy: HOST_COPY,
             l2_bytes: 60 << 20,
+            // Device attributes 108 and 109 of an H200, driver 580.159.04.
+            persisting_l2_bytes: 39_321_600,
+            access_window_bytes: 128 << 20,
             constant_bytes: 64 << 10,
             max_parameter_bytes: 32764,
             shared_per_block: 48 << 10,

@@ -43,6 +43,8 @@ impl DeviceSpec {
             pageable_copy: h200::pageable_copy(9.4e9),
             // deviceQuery.
             l2_bytes: 1280 << 10,
+            persisting_l2_bytes: 0,
+            access_window_bytes: 0,
             // The PCI ID Repository: GP106GL, without a subsystem ID.
             pci_ids: [0x1c30_10de, 0],
             image_limits: IMAGE_LIMITS_SINCE_6_0,

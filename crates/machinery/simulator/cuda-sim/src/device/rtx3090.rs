@@ -43,6 +43,8 @@ impl DeviceSpec {
             host_copy: h200::HOST_COPY,
             // deviceQuery.
             l2_bytes: 6 << 20,
+            persisting_l2_bytes: 0,
+            access_window_bytes: 0,
             // Guide. Parameters of more than 4 KB are supported since CUDA 12.1.
             constant_bytes: 64 << 10,
             max_parameter_bytes: 32764,

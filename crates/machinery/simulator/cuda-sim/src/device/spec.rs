@@ -40,6 +40,11 @@ pub struct DeviceSpec {
     pub host_copy: CopyRate,
     /// Size of the L2 cache; 0 if there is none.
     pub l2_bytes: u32,
+    /// Maximum part of the L2 cache that can be set aside for persisting accesses; 0 if there is none, or if it is
+    /// unknown.
+    pub persisting_l2_bytes: u32,
+    /// Maximum size of an access policy window; 0 if there is none, or if it is unknown.
+    pub access_window_bytes: u32,
     /// Maximum constant memory of a module.
     pub constant_bytes: u32,
     /// Maximum size of kernel parameters.

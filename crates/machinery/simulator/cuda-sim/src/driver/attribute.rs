@@ -42,6 +42,11 @@ impl Driver {
             81 => device.shared_per_multiprocessor,
             97 => device.shared_per_block_optin,
             106 => device.blocks_per_multiprocessor,
+            // Compressible memory, which is accepted and not compressed.
+            107 => (device.compute_capability >= (8, 0)).into(),
+            // Persisting accesses, which the modelled L2 cache treats as any others.
+            108 => device.persisting_l2_bytes,
+            109 => device.access_window_bytes,
             111 => device.shared_reserved_per_block,
             139 | 140 => device.pci_ids[number as usize - 139],
             // The ratio of single to double precision throughput.
@@ -240,10 +245,8 @@ mod tests {
         (96, 0),
         (120, 0),
         (129, 0),
-        // Mapped memory is device memory of this process: no shareable handles, no compression, and no host
-        // memory.
+        // Mapped memory is device memory of this process: no shareable handles and no host memory.
         (103, 0),
-        (107, 0),
         (128, 0),
         (141, 0),
         // Stream-ordered allocation uses the one default pool: no pools that are shared between processes or
@@ -251,9 +254,6 @@ mod tests {
         (119, 0),
         (142, 0),
         (144, 0),
-        // The modelled L2 cache has no persisting region.
-        (108, 0),
-        (109, 0),
         // No GPUDirect, and no buffers or events shared with other devices, processes or APIs.
         (110, 0),
         (114, 0),

@@ -345,13 +345,15 @@ pub enum Limit {
     PendingLaunches = 3,
     /// The fetch granularity of the L2 cache in bytes, at most 128. Has no effect here.
     FetchGranularity = 4,
+    /// Bytes of the L2 cache that are set aside for persisting accesses. Has no effect here.
+    PersistingCache = 5,
 }
 
 impl Limit {
     /// Returns the limit with this `CUlimit` number.
     ///
     /// Fails with [`CudaError::UnsupportedLimit`], as on a device without the feature, for the depth of
-    /// nested launches, persisting L2 cache, and limits of graphics interfaces, which are not simulated.
+    /// nested launches and limits of graphics interfaces, which are not simulated.
     /// Fails with [`CudaError::InvalidValue`] for other numbers.
     pub fn from_number(number: i32) -> Result<Self, CudaError> {
         match number {
@@ -360,7 +362,8 @@ impl Limit {
             2 => Ok(Self::MallocHeapSize),
             4 => Ok(Self::PendingLaunches),
             5 => Ok(Self::FetchGranularity),
-            3 | 6..=9 => Err(CudaError::UnsupportedLimit),
+            6 => Ok(Self::PersistingCache),
+            3 | 7..=9 => Err(CudaError::UnsupportedLimit),
             _ => Err(CudaError::InvalidValue),
         }
     }
@@ -380,17 +383,17 @@ const BANK_SIZES: RangeInclusive<i32> = 0..=2;
 /// The settings of one context.
 struct Settings {
     /// The limits in bytes, indexed by [`Limit`].
-    limits: [usize; 5],
+    limits: [usize; 6],
     cache_preference: i32,
     bank_size: i32,
 }
 
 impl Settings {
     /// Returns CUDA's defaults: stacks of 1 KB, a `printf` buffer of 1 MB, a heap of 8 MB, 2048 pending
-    /// launches, a fetch granularity of 64 bytes, and no preferences.
+    /// launches, a fetch granularity of 64 bytes, no persisting cache, and no preferences.
     fn new() -> Self {
         Self {
-            limits: [1 << 10, 1 << 20, 8 << 20, 2048, 64],
+            limits: [1 << 10, 1 << 20, 8 << 20, 2048, 64, 0],
             cache_preference: 0,
             bank_size: 0,
         }
@@ -398,19 +401,23 @@ impl Settings {
 }
 
 impl Driver {
-    /// `cuCtxGetLimit`: returns a limit of `context`.
+    /// `cuCtxGetLimit`: returns a limit of `context`. Fails with [`CudaError::UnsupportedLimit`] for the persisting
+    /// cache of a device without one.
     pub fn limit(&self, context: ContextId, limit: Limit) -> Result<usize, CudaError> {
+        self.check_limit(limit)?;
         Ok(self.context(context)?.settings.limits[limit as usize])
     }
 
     /// `cuCtxSetLimit`: sets a limit of `context`. Fails with [`CudaError::InvalidValue`] for a stack of more
-    /// than 512 KB per thread, and for the heap once a kernel that uses it has run.
+    /// than 512 KB per thread, and for the heap once a kernel that uses it has run; and as [`Driver::limit`].
     pub fn set_limit(
         &mut self,
         context: ContextId,
         limit: Limit,
         bytes: usize,
     ) -> Result<(), CudaError> {
+        self.check_limit(limit)?;
+        let max_persisting = self.device.persisting_l2_bytes as usize;
         let context = self.context_mut(context)?;
         if limit == Limit::StackSize && bytes > MAX_STACK {
             return Err(CudaError::InvalidValue);
@@ -419,12 +426,22 @@ impl Driver {
             return Err(CudaError::InvalidValue);
         }
         let bytes = match limit {
-            // The granularity is a hint, so larger values are clamped.
+            // These are hints, so larger values are clamped.
             Limit::FetchGranularity => bytes.min(MAX_FETCH),
+            Limit::PersistingCache => bytes.min(max_persisting),
             _ => bytes,
         };
         context.settings.limits[limit as usize] = bytes;
         Ok(())
+    }
+
+    fn check_limit(&self, limit: Limit) -> Result<(), CudaError> {
+        match limit {
+            Limit::PersistingCache if self.device.persisting_l2_bytes == 0 => {
+                Err(CudaError::UnsupportedLimit)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// `cuCtxGetCacheConfig`: returns the preferred division of L1 cache and shared memory in `context`

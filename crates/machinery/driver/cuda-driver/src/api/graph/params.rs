@@ -16,6 +16,7 @@ use crate::api::SIMULATOR;
 use crate::arguments::{In, InOut, Out, handle};
 use crate::simulator::{Kernel, Node, NodeId, StreamOp};
 use crate::status::CallResult;
+use crate::types::AccessWindow;
 use crate::types::graph::{KernelNodeParams, NodeParams};
 
 /// Replaces a node's operation by one of the same type. A kernel node keeps its attributes.
@@ -163,6 +164,7 @@ pub fn read_changed(params: &InOut<NodeParams>) -> Result<StreamOp, CudaError> {
 }
 
 /// The values of `CUlaunchAttributeID` that kernel nodes support.
+const ACCESS_WINDOW: c_int = 1;
 const COOPERATIVE: c_int = 2;
 const PRIORITY: c_int = 8;
 
@@ -173,21 +175,32 @@ pub fn attribute(node: NodeId, attribute: c_int, out: Out<c_void>) -> CallResult
         return Err(CudaError::InvalidValue.into());
     };
     let value: c_int = match attribute {
+        ACCESS_WINDOW => {
+            // SAFETY: the attribute is of this type.
+            unsafe { out.set_as(kernel.window) };
+            return Ok(());
+        }
         COOPERATIVE => kernel.launch.spec().cooperative.into(),
         PRIORITY => kernel.priority,
         _ => return Err(CudaError::NotSupported.into()),
     };
-    // SAFETY: both attributes are of type `int`.
+    // SAFETY: the other attributes are of type `int`.
     unsafe { out.set_as(value) };
     Ok(())
 }
 
 /// `cuGraphKernelNodeSetAttribute`.
 pub fn set_attribute(node: NodeId, attribute: c_int, src: In<c_void>) -> CallResult {
+    let max_window = SIMULATOR.lock_driver()?.device().access_window_bytes;
     change_attributes(node, |attributes| {
-        // SAFETY: both attributes are of type `int`.
+        // SAFETY: the other attributes are of type `int`.
         let value = || unsafe { src.read_as::<c_int>() };
         match attribute {
+            ACCESS_WINDOW => {
+                // SAFETY: the attribute is of this type.
+                attributes.window = unsafe { src.read_as() };
+                attributes.window.check(max_window)?;
+            }
             COOPERATIVE => attributes.cooperative = value() != 0,
             PRIORITY => attributes.priority = value(),
             _ => return Err(CudaError::NotSupported),
@@ -213,6 +226,7 @@ pub fn copy_attributes(out: NodeId, src: NodeId) -> CallResult {
 struct Attributes {
     cooperative: bool,
     priority: i32,
+    window: AccessWindow,
 }
 
 impl Attributes {
@@ -220,6 +234,7 @@ impl Attributes {
         Attributes {
             cooperative: kernel.launch.spec().cooperative,
             priority: kernel.priority,
+            window: kernel.window,
         }
     }
 
@@ -232,6 +247,7 @@ impl Attributes {
         Ok(Kernel {
             launch: check_launch(driver, kernel.launch.function(), spec)?,
             priority: self.priority,
+            window: self.window,
         })
     }
 }

@@ -14,8 +14,8 @@ use crate::api::launch::{ParameterList, pack};
 use crate::api::{SIMULATOR, memcpy};
 use crate::arguments::{Argument, In, InOut, number};
 use crate::simulator::{GraphId, HostFunction, Kernel, StreamOp, with_contexts};
-use crate::types::CUmemAllocationProp;
 use crate::types::graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+use crate::types::{AccessWindow, CUmemAllocationProp};
 
 /// Reads a kernel node's parameters from the structure before CUDA 12, which has no context.
 pub fn kernel_v1(from: In<CUDA_KERNEL_NODE_PARAMS>) -> Result<Kernel, CudaError> {
@@ -61,6 +61,7 @@ fn kernel_op(params: &KernelNodeParams) -> Result<Kernel, CudaError> {
     Ok(Kernel {
         launch: check_launch(&driver, function, spec)?,
         priority: 0,
+        window: AccessWindow::default(),
     })
 }
 

@@ -118,7 +118,14 @@ fn limits_are_set_clamped_and_validated() {
     assert_eq!(Limit::from_number(3), Err(UnsupportedLimit));
     assert_eq!(Limit::from_number(9), Err(UnsupportedLimit));
     assert_eq!(Limit::from_number(10), Err(InvalidValue));
-    for (number, value, expected) in [(4, 100, 100), (5, 32, 32), (5, 1000, 128)] {
+    let max_persisting = driver.device().persisting_l2_bytes as usize;
+    for (number, value, expected) in [
+        (4, 100, 100),
+        (5, 32, 32),
+        (5, 1000, 128),
+        (6, 4096, 4096),
+        (6, usize::MAX, max_persisting),
+    ] {
         let limit = Limit::from_number(number).unwrap();
         driver.set_limit(context, limit, value).unwrap();
         assert_eq!(driver.limit(context, limit), Ok(expected), "{number}");
