@@ -12,6 +12,7 @@ const DYNAMIC: &str = "1 2 4 8 16 32 \n\
     1 0 127 \n\
     500\n\
     depth 2048\n2048\n\
+    6144\n\
     cudaErrorInvalidConfiguration 9 1 1\n";
 
 /// Runs programs whose kernels launch kernels, with and without checks.

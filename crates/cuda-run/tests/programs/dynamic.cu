@@ -113,6 +113,13 @@ __global__ void many(int *p, int n) {
     for (int i = 0; i < n; i++) append<<<1, 1>>>(p, 0);
 }
 
+// More blocks than launch slots, of which an H200 holds 528 at once. What they launch can run when they end.
+__global__ void chain(int *p, int n) {
+    if (threadIdx.x) return;
+    atomicAdd(p, 1);
+    if (n > 1) chain<<<1, 32>>>(p, n - 1);
+}
+
 template <class T> static void print(T *from, int n, const char *format) {
     T values[128];
     cudaMemcpy(values, from, n * sizeof(T), cudaMemcpyDeviceToHost);
@@ -144,6 +151,9 @@ int main() {
     again<<<1, 1>>>(p, 500);
     print(p, 1, "%d");
     deep<<<1, 1>>>(p, 0);
+    print(p, 1, "%d");
+    cudaMemset(p, 0, sizeof *p);
+    chain<<<2048, 512>>>(p, 3);
     print(p, 1, "%d");
     invalid<<<1, 1>>>(p);
     many<<<1, 1>>>(p, 3000);

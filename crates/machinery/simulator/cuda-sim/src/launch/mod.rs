@@ -9,22 +9,22 @@ pub mod limits;
 pub use crate::exec::sm::Launch;
 pub use grid::{Descendants, LaunchRecord, LaunchReport};
 
-use crate::exec::sm::runtime::error;
+use crate::exec::sm::runtime::{LaunchSlot, LaunchSlots, error};
 use crate::exec::sm::submissions::{DeviceOperation, Submission, Submitter};
 use crate::exec::{Fault, LaunchSpec, Resources};
 use crate::memory::lock;
 use grid::run_grid;
 use limits::{count, max_threads, misfit};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Runs a kernel, and all that its threads submit, until everything is complete or a grid faults.
 pub fn launch(launch: &Launch) -> LaunchReport {
     let Some(runtime) = &launch.resources.runtime else {
         return run_grid(launch).0;
     };
-    let tree = Tree::new(launch, 0);
-    let mut report = tree.run(tree.start(launch, 0, None));
+    let tree = Tree::new(launch);
+    let mut report = tree.run(tree.start(launch, Level::default(), None));
     report.descendants.unfetched_errors = runtime.take_unfetched();
     report
 }
@@ -71,8 +71,20 @@ impl Family {
     }
 }
 
+/// The position of a grid among those that have started each other.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    depth: u32,
+    /// The launch slots that the grid, those that have started it, and the submissions that wait next to them hold.
+    held_slots: u64,
+}
+
 /// A grid that has run and whose submissions run now.
 struct Frame {
+    level: Level,
+    /// The wave whose submissions run now, and the number of slots that they still hold.
+    wave: Option<u64>,
+    wave_slots: u64,
     report: LaunchReport,
     /// The submission that has started the grid; `None` for the first grid. It holds a launch slot.
     started_by: Option<Submission>,
@@ -98,6 +110,25 @@ impl Frame {
             true => None,
             false => self.tails.pop_front(),
         })
+    }
+
+    /// Returns the level of the grid that a submission starts, which [`Frame::next`] has returned.
+    fn child_level(&mut self, submission: &Submission) -> Level {
+        let slot = &submission.slot;
+        if slot.wave.is_none() {
+            self.wave_slots = 0;
+        } else if slot.wave != self.wave {
+            let of_wave = self.children.iter().map(|child| &child.slot);
+            let of_wave = of_wave.take_while(|other| other.wave == slot.wave);
+            self.wave_slots = of_wave.filter(|other| other.is_held()).count() as u64;
+        } else if slot.is_held() {
+            self.wave_slots -= 1;
+        }
+        self.wave = slot.wave;
+        Level {
+            depth: self.level.depth + 1,
+            held_slots: self.level.held_slots + 1 + self.wave_slots + self.tails.len() as u64,
+        }
     }
 
     fn is_tail(&self) -> bool {
@@ -141,19 +172,16 @@ struct Tree<'a> {
     launch: Launch<'a>,
     /// The resources of the launches by kernels.
     resources: Resources,
-    /// The nesting depth of the first grid.
-    depth: u32,
 }
 
 impl<'a> Tree<'a> {
-    fn new(launch: &Launch<'a>, depth: u32) -> Tree<'a> {
+    fn new(launch: &Launch<'a>) -> Tree<'a> {
         Tree {
             launch: *launch,
             resources: Resources {
                 grid_barrier: None,
                 ..launch.resources.clone()
             },
-            depth,
         }
     }
 
@@ -164,8 +192,7 @@ impl<'a> Tree<'a> {
         let mut frame = first;
         loop {
             if let Some(submission) = frame.next() {
-                let depth = self.depth + parents.len() as u32 + 1;
-                match self.run_submission(&submission, depth, &mut frame) {
+                match self.run_submission(&submission, &mut frame) {
                     None => {}
                     Some(child) => {
                         let child = Frame {
@@ -190,15 +217,11 @@ impl<'a> Tree<'a> {
     }
 
     /// Runs a submission of a grid. Returns the grid that it has started, whose submissions have not run.
-    fn run_submission(
-        &self,
-        submission: &Submission,
-        depth: u32,
-        parent: &mut Frame,
-    ) -> Option<Frame> {
+    fn run_submission(&self, submission: &Submission, parent: &mut Frame) -> Option<Frame> {
+        let level = parent.child_level(submission);
         match &submission.operation {
             DeviceOperation::Launch(kernel, spec) => {
-                Some(self.start_child(*kernel, spec, submission, depth))
+                Some(self.start_child(*kernel, spec, submission, level))
             }
             operation => {
                 parent.family(submission).milliseconds += self.run_operation(operation);
@@ -214,7 +237,7 @@ impl<'a> Tree<'a> {
         kernel: usize,
         spec: &LaunchSpec,
         submission: &Submission,
-        depth: u32,
+        level: Level,
     ) -> Frame {
         let launch = Launch {
             kernel,
@@ -222,15 +245,18 @@ impl<'a> Tree<'a> {
             resources: &self.resources,
             ..self.launch
         };
-        self.start(&launch, depth, Some(submission.launcher))
+        self.start(&launch, level, Some(submission.launcher))
     }
 
     /// Runs a grid that the host or a kernel has launched. Its submissions have not run, except for those that threads
     /// have waited for.
-    fn start(&self, launch: &Launch, depth: u32, launcher: Option<usize>) -> Frame {
+    fn start(&self, launch: &Launch, level: Level, launcher: Option<usize>) -> Frame {
+        let runtime = self.resources.runtime.as_ref();
+        let max_slots = runtime.map_or(0, |runtime| runtime.max_slots);
         let nested = Nested {
             tree: self,
-            depth,
+            level,
+            slots: LaunchSlots::new(max_slots.saturating_sub(level.held_slots)),
             awaited: Mutex::default(),
         };
         let launch = Launch {
@@ -246,6 +272,9 @@ impl<'a> Tree<'a> {
             .into_iter()
             .partition(|submission| submission.is_tail);
         Frame {
+            level,
+            wave: None,
+            wave_slots: 0,
             report,
             started_by: None,
             children,
@@ -292,7 +321,8 @@ impl<'a> Tree<'a> {
 /// A running grid, as its threads see it when they submit work.
 struct Nested<'a> {
     tree: &'a Tree<'a>,
-    depth: u32,
+    level: Level,
+    slots: Arc<LaunchSlots>,
     /// The submissions that threads have waited for, by block.
     awaited: Mutex<BTreeMap<u64, Family>>,
 }
@@ -312,18 +342,29 @@ impl Submitter for Nested<'_> {
         }
     }
 
+    fn take_slot(&self, wave: u64, is_tail: bool) -> Option<Arc<LaunchSlot>> {
+        self.slots.take(wave, is_tail)
+    }
+
     fn can_wait(&self) -> bool {
-        self.depth < MAX_SYNC_DEPTH
+        self.level.depth < MAX_SYNC_DEPTH
     }
 
     fn run(&self, block: u64, submissions: Vec<Submission>) -> Result<Vec<u8>, Fault> {
         let mut family = lock(&self.awaited).remove(&block).unwrap_or_default();
-        let tree = Tree::new(&self.tree.launch, self.depth + 1);
+        let tree = Tree::new(&self.tree.launch);
+        let is_held = |submission: &&Submission| submission.slot.is_held();
+        let mut waiting = submissions.iter().filter(is_held).count() as u64;
         let mut submissions = submissions.iter();
         let result = submissions.try_for_each(|submission| {
+            waiting -= u64::from(submission.slot.is_held());
+            let level = Level {
+                depth: self.level.depth + 1,
+                held_slots: self.level.held_slots + 1 + waiting,
+            };
             let result = match &submission.operation {
                 DeviceOperation::Launch(kernel, spec) => {
-                    let child = tree.start_child(*kernel, spec, submission, tree.depth);
+                    let child = tree.start_child(*kernel, spec, submission, level);
                     family.add(tree.run(child))
                 }
                 operation => {

@@ -608,6 +608,23 @@ fn a_kernel_launches_a_kernel() {
     assert_eq!(read_words(&mut driver, context, address)[32], 9);
 }
 
+/// An H200 holds 4224 of these blocks at once. Those of one wave compete for the 2048 launch slots.
+#[test]
+fn pending_launches_are_counted_by_wave() {
+    let (mut driver, context) = driver();
+    let module = driver.load_module(context, LAUNCHES).unwrap();
+    let parent = driver.function(context, module, "parent").unwrap();
+    let address = driver.allocate(context, 256).unwrap();
+    let words = [address, address + 128, 1];
+    let parameters: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+    for (blocks, expected) in [(2048, 2048), (3000, 2048), (4224 + 100, 2148), (8448, 4096)] {
+        let spec = LaunchSpec::new([blocks, 1, 1], [1; 3], &parameters[..20]);
+        let report = launch_in(&mut driver, context, parent, &spec).unwrap();
+        let launched = report.descendants.records.len();
+        assert_eq!(launched, expected, "{blocks} blocks");
+    }
+}
+
 /// Reads 64 words of device memory.
 fn read_words(driver: &mut Driver, context: ContextId, address: u64) -> [u32; 64] {
     let mut output = [0_u32; 64];

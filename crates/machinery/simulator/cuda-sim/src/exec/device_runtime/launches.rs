@@ -7,7 +7,7 @@
 use super::unreadable;
 use crate::exec::memory::state_space::{GenericSpace, SpaceAccess};
 use crate::exec::sm::launch_spec::LaunchSpec;
-use crate::exec::sm::runtime::{DeviceRuntime, PreparedLaunch, error};
+use crate::exec::sm::runtime::{PreparedLaunch, error};
 use crate::exec::sm::submissions::{DeviceOperation, Submission};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
@@ -109,10 +109,11 @@ impl Sm {
 
     /// Submits an operation of the running block to a stream.
     fn submit(&mut self, operation: DeviceOperation, stream: u64) -> Result<(), u32> {
-        let runtime = self.grid.runtime.as_ref();
-        let slot = runtime.and_then(DeviceRuntime::take_slot);
-        let slot = slot.ok_or(error::LAUNCH_PENDING_COUNT_EXCEEDED)?;
         let is_tail = stream == TAIL_LAUNCH;
+        let wave = self.block.number / self.grid.resident.max(1) as u64;
+        let submitter = self.grid.submitter();
+        let slot = submitter.and_then(|submitter| submitter.take_slot(wave, is_tail));
+        let slot = slot.ok_or(error::LAUNCH_PENDING_COUNT_EXCEEDED)?;
         if !is_tail {
             let slots = self.block.slots.entry(self.block.running).or_default();
             slots.push(slot.clone());

@@ -32,9 +32,8 @@ pub mod error {
 pub struct DeviceRuntime {
     /// The launches that are prepared, by the address of their arguments.
     prepared: Mutex<HashMap<u64, PreparedLaunch>>,
-    /// Number of launch slots in use.
-    slots: AtomicU64,
-    max_slots: u64,
+    /// The number of launch slots.
+    pub max_slots: u64,
     /// Number of threads by the error with which they have ended.
     unfetched: Mutex<BTreeMap<u32, u64>>,
     /// The handle of the last stream or event.
@@ -48,7 +47,6 @@ impl DeviceRuntime {
     pub fn new(max_slots: u64, max_dynamic_shared: HashMap<usize, u32>) -> DeviceRuntime {
         DeviceRuntime {
             prepared: Mutex::default(),
-            slots: AtomicU64::new(0),
             max_slots,
             unfetched: Mutex::default(),
             // Above the handles that CUDA reserves.
@@ -67,20 +65,6 @@ impl DeviceRuntime {
         lock(&self.prepared).remove(&buffer)
     }
 
-    /// Takes a launch slot. Returns `None` if all are in use.
-    pub fn take_slot(self: &Arc<Self>) -> Option<Arc<LaunchSlot>> {
-        let next = |slots| (slots < self.max_slots).then_some(slots + 1);
-        let taken = self
-            .slots
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        taken.ok().map(|_| {
-            Arc::new(LaunchSlot {
-                runtime: self.clone(),
-                is_released: AtomicBool::new(false),
-            })
-        })
-    }
-
     /// Counts a thread that has ended with an error that it has not fetched.
     pub fn add_unfetched(&self, error: u32) {
         *lock(&self.unfetched).entry(error).or_default() += 1;
@@ -97,25 +81,79 @@ impl DeviceRuntime {
     }
 }
 
-/// One of the launch slots, of which `cudaLimitDevRuntimePendingLaunchCount` is the number. A submission holds it until it
-/// is complete.
+/// The launch slots that a grid's submissions may hold.
+///
+/// A GPU holds a limited number of a grid's blocks at once, a wave. As soon as blocks end, the grids that they have
+/// launched can run, so the submissions of a wave hold no slots when the next wave runs. Each wave is therefore counted by
+/// itself, and the count does not depend on the order in which the host runs the blocks. Tail launches wait for the end
+/// of the grid.
 #[derive(Debug)]
-pub struct LaunchSlot {
-    runtime: Arc<DeviceRuntime>,
-    is_released: AtomicBool,
+pub struct LaunchSlots {
+    /// The slots that no other grid holds.
+    available: u64,
+    used: Mutex<UsedSlots>,
 }
 
-impl LaunchSlot {
-    /// Releases the slot, unless it is released already.
-    pub fn release(&self) {
-        if !self.is_released.swap(true, Ordering::Relaxed) {
-            self.runtime.slots.fetch_sub(1, Ordering::Relaxed);
+#[derive(Debug, Default)]
+struct UsedSlots {
+    waves: BTreeMap<u64, u64>,
+    tails: u64,
+}
+
+impl UsedSlots {
+    fn count(&mut self, wave: Option<u64>) -> &mut u64 {
+        match wave {
+            Some(wave) => self.waves.entry(wave).or_default(),
+            None => &mut self.tails,
         }
     }
 }
 
-impl Drop for LaunchSlot {
-    fn drop(&mut self) {
-        self.release();
+impl LaunchSlots {
+    /// Creates the slots of a grid: `available` is the number that no other grid holds.
+    pub fn new(available: u64) -> Arc<LaunchSlots> {
+        Arc::new(LaunchSlots {
+            available,
+            used: Mutex::default(),
+        })
+    }
+
+    /// Takes a slot for a submission of a block of this wave. Returns `None` if all are in use.
+    pub fn take(self: &Arc<Self>, wave: u64, is_tail: bool) -> Option<Arc<LaunchSlot>> {
+        let mut used = lock(&self.used);
+        if *used.count(Some(wave)) + used.tails >= self.available {
+            return None;
+        }
+        let wave = (!is_tail).then_some(wave);
+        *used.count(wave) += 1;
+        Some(Arc::new(LaunchSlot {
+            slots: self.clone(),
+            wave,
+            is_released: AtomicBool::new(false),
+        }))
+    }
+}
+
+/// One of the launch slots, of which `cudaLimitDevRuntimePendingLaunchCount` is the number. A submission holds it until it
+/// is complete.
+#[derive(Debug)]
+pub struct LaunchSlot {
+    slots: Arc<LaunchSlots>,
+    /// The wave of the block that has submitted the work; `None` for a tail launch.
+    pub wave: Option<u64>,
+    is_released: AtomicBool,
+}
+
+impl LaunchSlot {
+    /// Returns true if the slot is in use.
+    pub fn is_held(&self) -> bool {
+        !self.is_released.load(Ordering::Relaxed)
+    }
+
+    /// Releases the slot, unless it is released already.
+    pub fn release(&self) {
+        if !self.is_released.swap(true, Ordering::Relaxed) {
+            *lock(&self.slots.used).count(self.wave) -= 1;
+        }
     }
 }

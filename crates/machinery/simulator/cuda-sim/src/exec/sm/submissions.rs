@@ -44,6 +44,9 @@ pub trait Submitter: Sync {
     /// Returns an error of the runtime API for a launch that the device or the kernel does not allow.
     fn check(&self, kernel: usize, spec: &LaunchSpec) -> Result<(), u32>;
 
+    /// Takes a launch slot for a submission of a block of this wave. Returns `None` if all are in use.
+    fn take_slot(&self, wave: u64, is_tail: bool) -> Option<Arc<LaunchSlot>>;
+
     /// Returns true if the threads may wait for their submissions, and not only the grids that they launch.
     fn can_wait(&self) -> bool;
 
