@@ -174,6 +174,8 @@ pub struct Variable<'a> {
     pub space: StateSpace,
     /// True for a parameter or result that is a register (`.reg .u32 a`). Its `space` is `Param`.
     pub register: bool,
+    /// True for a variable in managed memory (`.attribute(.managed)`).
+    pub managed: bool,
     pub linkage: Linkage,
     /// The alignment in bytes: from `.align`, or else the size of the type times the vector length.
     pub align: u32,

@@ -200,7 +200,7 @@ fn refuse_extern(variable: &Variable) -> Result<(), LoadError> {
 }
 
 impl Layout {
-    /// Allocates device memory for a variable. Returns its address and size in bytes.
+    /// Allocates device or managed memory for a variable. Returns its address and size in bytes.
     fn allocate(
         &mut self,
         variable: &Variable,
@@ -208,9 +208,11 @@ impl Layout {
     ) -> Result<(u64, u64), LoadError> {
         refuse_extern(variable)?;
         let bytes = bytes_of(variable)?.max(1);
-        let address = global
-            .allocate(bytes)
-            .map_err(|_| LoadError::OutOfMemory(bytes))?;
+        let allocated = match variable.managed {
+            true => global.allocate_managed(bytes),
+            false => global.allocate(bytes),
+        };
+        let address = allocated.map_err(|_| LoadError::OutOfMemory(bytes))?;
         global.name(address, variable.name);
         self.allocations.push(address);
         Ok((address, bytes))

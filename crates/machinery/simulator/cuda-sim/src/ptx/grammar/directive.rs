@@ -109,9 +109,10 @@ pub(super) fn section<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
     Ok(())
 }
 
-/// Skips `.attribute(.managed, .unified(1, 2))`: managed memory needs no special treatment in the simulator.
-pub(super) fn attribute<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
+/// Parses `.attribute(.managed, .unified(1, 2))`, and returns true if it contains `.managed`.
+pub(super) fn attribute<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, bool> {
     dotted(input)?;
+    let mut is_managed = false;
     let start = *input;
     expect('(')
         .context(After("the directive", ".attribute"))
@@ -122,16 +123,15 @@ pub(super) fn attribute<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
             TokenKind::Symbol('(') => open += 1,
             TokenKind::Symbol(')') => open -= 1,
             TokenKind::Symbol(',') | TokenKind::Number => {}
-            TokenKind::Dotted if ATTRIBUTES.contains(&peek(input).text) => {}
+            TokenKind::Dotted if peek(input).text == ".managed" => is_managed = true,
+            TokenKind::Dotted if peek(input).text == ".unified" => {}
             TokenKind::End => return Rejection::refuse(&start, "this is not closed"),
             _ => return Rejection::demand(input, "`.managed` or `.unified(…)`"),
         }
         skip(input);
     }
-    Ok(())
+    Ok(is_managed)
 }
-
-const ATTRIBUTES: [&str; 2] = [".managed", ".unified"];
 
 /// Skips `.pragma "nounroll", …;`, which is a hint to the assembler.
 pub(super) fn pragma<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {

@@ -20,6 +20,7 @@ pub(super) const NO_TEXTURES: &str = "texture and surface variables are not supp
 struct Specifiers {
     space: StateSpace,
     register: bool,
+    managed: bool,
     linkage: Linkage,
     align: u32,
     ty: Type,
@@ -102,6 +103,7 @@ fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Specifiers> {
     Ok(Specifiers {
         space: StateSpace::Param,
         register: true,
+        managed: false,
         linkage: Linkage::Internal,
         align,
         ty,
@@ -127,7 +129,7 @@ fn specifiers<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Sp
         return Rejection::demand(input, "a state space");
     };
     skip(input);
-    let (mut align, mut vector) = (None, 1);
+    let (mut align, mut vector, mut managed) = (None, 1, false);
     let ty = loop {
         match peek_dotted(input) {
             Some("align") => align = Some(alignment(input)?),
@@ -136,7 +138,7 @@ fn specifiers<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Sp
             Some("texref" | "surfref" | "samplerref") => {
                 return Rejection::refuse(input, NO_TEXTURES);
             }
-            Some("attribute") => attribute(input)?,
+            Some("attribute") => managed |= attribute(input)?,
             Some("pred") => {
                 return Rejection::refuse(input, "predicates exist only in registers");
             }
@@ -153,6 +155,7 @@ fn specifiers<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Sp
     Ok(Specifiers {
         space,
         register: false,
+        managed,
         linkage,
         align,
         ty,
@@ -215,6 +218,7 @@ fn declarator<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<
     let Specifiers {
         space,
         register,
+        managed,
         linkage,
         align,
         ty,
@@ -224,6 +228,7 @@ fn declarator<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<
         name,
         space,
         register,
+        managed,
         linkage,
         align,
         ty,
