@@ -163,8 +163,8 @@ impl Driver {
     }
 
     /// `cuTexObjectCreate`: creates a texture object of a resource, with the sampling modes of `sampling`,
-    /// whose image is ignored. Fails with [`CudaError::InvalidValue`] for an invalid resource, for linear
-    /// filtering of integers or linear memory, and for seamless filtering of a resource that is not a cube.
+    /// whose image is ignored; linear memory has no filter. Fails with [`CudaError::InvalidValue`] for an invalid
+    /// resource, for linear filtering of integers, and for seamless filtering of a resource that is not a cube.
     pub fn create_texture(
         &mut self,
         context: ContextId,
@@ -176,14 +176,15 @@ impl Driver {
         let large = matches!(image.channel, Channel::U32 | Channel::S32);
         let reads_integers = image.channel.is_integer() && (sampling.reads_integers || large);
         let cube = matches!(image.slices, Slices::Cube | Slices::Cubes);
-        if sampling.linear_filter && (reads_integers || image.linear) || sampling.seamless && !cube
-        {
+        let linear_filter = sampling.linear_filter && !image.linear;
+        if linear_filter && reads_integers || sampling.seamless && !cube {
             return Err(CudaError::InvalidValue);
         }
         let handle = self.handles.next();
         let texture = Texture {
             image,
             reads_integers,
+            linear_filter,
             ..*sampling
         };
         Arc::make_mut(&mut self.images)
@@ -273,7 +274,12 @@ impl Driver {
         }
         let rows = linear || texels[1] > 0 && pitch >= u64::from(texels[0]) * image.texel();
         let valid = matches!(channels, 1 | 2 | 4) && texels[0] > 0 && rows;
-        if !valid || self.global.host(base, image.bytes()).is_none() {
+        // An H200 accepts a linear texture that extends past its allocation; reading there is a fault.
+        let required = match linear {
+            true => image.texel(),
+            false => image.bytes(),
+        };
+        if !valid || self.global.host(base, required).is_none() {
             return Err(CudaError::InvalidValue);
         }
         Ok(image)

@@ -11,7 +11,7 @@ pub use surface::{OutOfBounds, SurfaceAccess, SurfaceOp, reduce, surface_load, s
 use super::image::{Image, Slices, Texture};
 use super::sm::{Inst, Next, Sm};
 use crate::check::device_access::{Fetch, Texel};
-use crate::check::{Cause, FaultKind, OutsideTexture};
+use crate::check::{AddressedMemory, Cause, FaultKind, OutsideTexture};
 use crate::lanes::{LANES, active};
 
 /// Returns the host address of an image's bytes, or null if its memory was freed.
@@ -20,6 +20,19 @@ fn host(sm: &Sm, image: &Image) -> *mut u8 {
         .regions
         .find(image.base)
         .host(image.base, image.bytes())
+}
+
+/// Returns the part of a texture that is in memory, with its host address, which is null if the memory was freed. Only a
+/// texture of linear memory may extend past its allocation.
+fn readable(sm: &Sm, texture: &Texture) -> (Texture, *mut u8) {
+    let mut part = *texture;
+    let image = &mut part.image;
+    let region = sm.memory.regions.find(image.base);
+    if image.linear && region.contains(image.base) {
+        let texels = (region.base + region.bytes - image.base) / image.texel();
+        image.size[0] = u64::from(image.size[0]).min(texels) as u32;
+    }
+    (part, host(sm, &part.image))
 }
 
 /// The geometry for which an instruction accesses an image: the coordinates that it takes, packed into `arg0`. Source:
@@ -130,22 +143,37 @@ unsafe fn read_each(
 ) -> Next {
     // SAFETY: the caller guarantees that operand 4 is a 64-bit row.
     let handles = unsafe { row::<u64>(sm, rows[4]) };
-    let mut bound: Option<(u64, Texture, *const u8)> = None;
+    let mut bound: Option<(u64, Texture, Texture, *const u8)> = None;
     for lane in active(sm.mask) {
         let handle = handles[lane];
         if bound.is_none_or(|(known, ..)| known != handle) {
             let texture = sm.grid.images.textures.get(&handle).copied();
-            let texture = texture.map(|texture| (texture, host(sm, &texture.image)));
-            let Some((texture, memory)) = texture.filter(|(_, memory)| !memory.is_null()) else {
+            let texture = texture.map(|texture| (texture, readable(sm, &texture)));
+            let Some((texture, (part, memory))) =
+                texture.filter(|(_, (_, memory))| !memory.is_null())
+            else {
                 return sm.fail(inst, lane, FaultKind::NoImage { handle });
             };
-            bound = Some((handle, texture, memory));
+            bound = Some((handle, texture, part, memory));
         }
-        let Some((_, texture, memory)) = &bound else {
+        let Some((_, texture, part, memory)) = &bound else {
             continue;
         };
+        if part.image != texture.image {
+            let Texel { at, bytes, .. } = locate(texture, lane);
+            let end = part.image.base + part.image.bytes();
+            if let Some(address) = at.filter(|at| at + bytes > end) {
+                let fault = FaultKind::IllegalAddress {
+                    address,
+                    bytes: bytes as u32,
+                    write: false,
+                    memory: AddressedMemory::Device,
+                };
+                return sm.fail(inst, lane, fault);
+            }
+        }
         let mut values = [0; 4];
-        read(texture, *memory, lane, &mut values);
+        read(part, *memory, lane, &mut values);
         if sm.checker.is_some() {
             let texel = locate(texture, lane);
             let fetch = fetch(sm, inst, lane);
