@@ -15,7 +15,9 @@ pub fn with_parameters(symbol: &str) -> String {
 
 fn demangle(symbol: &str, options: DemangleOptions) -> String {
     let symbol = strip_file_suffix(symbol);
-    let parsed = Symbol::new(symbol).ok();
+    // Other names may be encodings of types: `x` is `long long`.
+    let is_mangled = symbol.starts_with("_Z") || symbol.starts_with("__Z");
+    let parsed = is_mangled.then(|| Symbol::new(symbol).ok()).flatten();
     let text = parsed.and_then(|symbol| symbol.demangle_with_options(&options).ok());
     text.unwrap_or_else(|| symbol.to_owned())
 }
