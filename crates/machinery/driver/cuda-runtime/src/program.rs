@@ -68,6 +68,8 @@ pub struct Registry {
     variables: HashMap<usize, Symbol>,
     /// Addresses of the host's pointers to managed variables.
     managed: Vec<(ImageId, usize)>,
+    /// These addresses by those of the variables, which also identify them: `&x` is the variable's address.
+    managed_pointers: HashMap<usize, usize>,
     /// Handles of modules; for a module that did not load, the error and its reason.
     modules: HashMap<(Context, ImageId), LoadResult>,
     functions: HashMap<(Context, usize), usize>,
@@ -115,6 +117,8 @@ impl Registry {
             .collect();
         for pointer in pointers {
             let variable = self.load_variable(context, pointer)?;
+            self.managed_pointers
+                .insert(variable.address as usize, pointer);
             let pointer = with_exposed_provenance_mut::<u64>(pointer);
             // SAFETY: the compiler allocates a pointer at this address for the variable's address.
             unsafe { pointer.write(variable.address) };
@@ -134,6 +138,8 @@ impl Registry {
         self.variables
             .retain(|_, variable| variable.image_id != image_id);
         self.managed.retain(|(owner, _)| *owner != image_id);
+        self.managed_pointers
+            .retain(|_, pointer| self.variables.contains_key(pointer));
         self.modules.retain(|(_, owner), module| {
             if let (true, Ok(module)) = (*owner == image_id, &module) {
                 // SAFETY: all functions of the module were removed above. If its context was destroyed, the
@@ -189,7 +195,8 @@ impl Registry {
 
     /// Loads a variable's module if necessary, and returns the variable's address and size.
     pub fn load_variable(&mut self, context: Context, host: usize) -> Result<Variable> {
-        let variable = self.variables.get(&host).ok_or_else(|| {
+        let pointer = self.managed_pointers.get(&host).unwrap_or(&host);
+        let variable = self.variables.get(pointer).ok_or_else(|| {
             let names = self.variables.values();
             let names = names
                 .map(|variable| variable.name.to_string_lossy())
