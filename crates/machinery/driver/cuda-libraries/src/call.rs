@@ -52,7 +52,7 @@ impl Stream {
 }
 
 /// Converts the result of the driver or runtime API.
-fn check(code: i32) -> CallResult {
+pub fn check(code: i32) -> CallResult {
     match code {
         0 => Ok(()),
         _ => Err(Status::OF_DRIVER),

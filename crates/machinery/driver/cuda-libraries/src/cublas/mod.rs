@@ -18,12 +18,14 @@ pub mod lt;
 mod matrix;
 mod scalar;
 mod transfer;
+mod xt;
 
 use crate::functions::{Handles, Status};
 use crate::nvidia::Library;
 
 pub use handle::Handle;
 pub use scalar::{C32, C64, Scalar};
+pub use xt::XtHandle;
 
 use crate::call::Stream;
 
@@ -160,4 +162,29 @@ functions! { CUBLAS;
     [cublasCsyrkEx, cublasCsyrk3mEx] (handle: Handle, uplo: c_int, trans: c_int, n: c_int, k: c_int, alpha: *const C32, a: *const c_void, a_type: c_int, lda: c_int, beta: *const C32, c: *mut c_void, c_type: c_int, ldc: c_int) => extended::csyrk;
     [cublasCherkEx, cublasCherk3mEx] (handle: Handle, uplo: c_int, trans: c_int, n: c_int, k: c_int, alpha: *const f32, a: *const c_void, a_type: c_int, lda: c_int, beta: *const f32, c: *mut c_void, c_type: c_int, ldc: c_int) => extended::cherk;
     [cublasNrm2Ex] (handle: Handle, n: c_int, x: *const c_void, x_type: c_int, incx: c_int, result: *mut c_void, result_type: c_int, execution: c_int) => extended::nrm2;
+
+    // cuBLASXt.
+    [cublasXtCreate] (handle: *mut XtHandle) => xt::create;
+    [cublasXtDestroy] (handle: XtHandle) => xt::destroy;
+    [cublasXtGetNumBoards] (count: c_int, devices: *const c_int, boards: *mut c_int) => xt::boards;
+    [cublasXtMaxBoards] (boards: *mut c_int) => xt::max_boards;
+    [cublasXtDeviceSelect] (handle: XtHandle, count: c_int, devices: *const c_int) => xt::select_devices;
+    [cublasXtSetBlockDim] (handle: XtHandle, size: c_int) => xt::set_block_size;
+    [cublasXtGetBlockDim] (handle: XtHandle, size: *mut c_int) => xt::get_block_size;
+    [cublasXtSetPinningMemMode] (handle: XtHandle, mode: c_int) => xt::set_pinning_mode;
+    [cublasXtGetPinningMemMode] (handle: XtHandle, mode: *mut c_int) => xt::get_pinning_mode;
+    [cublasXtSetCpuRoutine] (handle: XtHandle, routine: c_int, kind: c_int, function: *mut c_void) => xt::set_cpu_routine;
+    [cublasXtSetCpuRatio] (handle: XtHandle, routine: c_int, kind: c_int, ratio: f32) => xt::set_cpu_ratio;
+    [cublasXtSgemm f32, cublasXtDgemm f64, cublasXtCgemm C32, cublasXtZgemm C64] (handle: XtHandle, transa: c_int, transb: c_int, m: usize, n: usize, k: usize, alpha: *const T, a: *const T, lda: usize, b: *const T, ldb: usize, beta: *const T, c: *mut T, ldc: usize) => xt::gemm;
+    [cublasXtSsymm f32, cublasXtDsymm f64, cublasXtCsymm C32, cublasXtZsymm C64] (handle: XtHandle, side: c_int, uplo: c_int, m: usize, n: usize, alpha: *const T, a: *const T, lda: usize, b: *const T, ldb: usize, beta: *const T, c: *mut T, ldc: usize) => xt::symm;
+    [cublasXtChemm C32, cublasXtZhemm C64] (handle: XtHandle, side: c_int, uplo: c_int, m: usize, n: usize, alpha: *const T, a: *const T, lda: usize, b: *const T, ldb: usize, beta: *const T, c: *mut T, ldc: usize) => xt::hemm;
+    [cublasXtSspmm f32, cublasXtDspmm f64, cublasXtCspmm C32, cublasXtZspmm C64] (handle: XtHandle, side: c_int, uplo: c_int, m: usize, n: usize, alpha: *const T, packed: *const T, b: *const T, ldb: usize, beta: *const T, c: *mut T, ldc: usize) => xt::spmm;
+    [cublasXtSsyrk f32, cublasXtDsyrk f64, cublasXtCsyrk C32, cublasXtZsyrk C64] (handle: XtHandle, uplo: c_int, trans: c_int, n: usize, k: usize, alpha: *const T, a: *const T, lda: usize, beta: *const T, c: *mut T, ldc: usize) => xt::syrk;
+    [cublasXtCherk C32, cublasXtZherk C64] (handle: XtHandle, uplo: c_int, trans: c_int, n: usize, k: usize, alpha: *const <T as Scalar>::Real, a: *const T, lda: usize, beta: *const <T as Scalar>::Real, c: *mut T, ldc: usize) => xt::herk;
+    [cublasXtSsyr2k f32, cublasXtDsyr2k f64, cublasXtCsyr2k C32, cublasXtZsyr2k C64] (handle: XtHandle, uplo: c_int, trans: c_int, n: usize, k: usize, alpha: *const T, a: *const T, lda: usize, b: *const T, ldb: usize, beta: *const T, c: *mut T, ldc: usize) => xt::syr2k;
+    [cublasXtSsyrkx f32, cublasXtDsyrkx f64, cublasXtCsyrkx C32, cublasXtZsyrkx C64] (handle: XtHandle, uplo: c_int, trans: c_int, n: usize, k: usize, alpha: *const T, a: *const T, lda: usize, b: *const T, ldb: usize, beta: *const T, c: *mut T, ldc: usize) => xt::syrkx;
+    [cublasXtCher2k C32, cublasXtZher2k C64] (handle: XtHandle, uplo: c_int, trans: c_int, n: usize, k: usize, alpha: *const T, a: *const T, lda: usize, b: *const T, ldb: usize, beta: *const <T as Scalar>::Real, c: *mut T, ldc: usize) => xt::her2k;
+    [cublasXtCherkx C32, cublasXtZherkx C64] (handle: XtHandle, uplo: c_int, trans: c_int, n: usize, k: usize, alpha: *const T, a: *const T, lda: usize, b: *const T, ldb: usize, beta: *const <T as Scalar>::Real, c: *mut T, ldc: usize) => xt::herkx;
+    [cublasXtStrmm f32, cublasXtDtrmm f64, cublasXtCtrmm C32, cublasXtZtrmm C64] (handle: XtHandle, side: c_int, uplo: c_int, trans: c_int, diag: c_int, m: usize, n: usize, alpha: *const T, a: *const T, lda: usize, b: *const T, ldb: usize, c: *mut T, ldc: usize) => xt::trmm;
+    [cublasXtStrsm f32, cublasXtDtrsm f64, cublasXtCtrsm C32, cublasXtZtrsm C64] (handle: XtHandle, side: c_int, uplo: c_int, trans: c_int, diag: c_int, m: usize, n: usize, alpha: *const T, a: *const T, lda: usize, b: *mut T, ldb: usize) => xt::trsm;
 }

@@ -33,6 +33,7 @@ fn headers_declare_exactly_the_functions_that_the_crate_defines() {
     let headers = [
         "cublas_api.h",
         "cublasLt.h",
+        "cublasXt.h",
         "cufft.h",
         "cufftXt.h",
         "curand.h",
