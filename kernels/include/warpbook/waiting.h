@@ -27,11 +27,6 @@ WARPBOOK_DEVICE_FN void __threadfence_system() { __nvvm_membar_sys(); }
 WARPBOOK_DEVICE_FN long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
 // The C library declares another clock() for the host.
 WARPBOOK_DEVICE_FN clock_t clock() { return (int)__nvvm_read_ptx_sreg_clock(); }
-WARPBOOK_DEVICE_FN unsigned long long __globaltimer() {
-    unsigned long long now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
 #if WARPBOOK_HAS_SM(700)
 WARPBOOK_DEVICE_FN void __nanosleep(unsigned int ns) {
     asm volatile("nanosleep.u32 %0;" ::"r"(ns));
