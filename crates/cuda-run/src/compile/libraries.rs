@@ -120,6 +120,12 @@ const LIBRARIES: &[Library] = &[
         NO_DISPLAY,
     ),
     open("Vulkan", &["vulkan/"], &["vulkan"], NO_DISPLAY),
+    open(
+        "cuFFTW, the interface of FFTW to cuFFT",
+        &["cufftw.h"],
+        &["cufftw"],
+        "cuda-run does not provide it. Call cuFFT (cufft.h) instead, or FFTW itself: include fftw3.h, and add -lfftw3",
+    ),
     closed("cuDNN", "cudnn", &["cudnn"], &["cudnn"]),
     closed(
         "cuSOLVER",
@@ -318,6 +324,10 @@ mod tests {
             assert_eq!(explained.lines().count(), 2, "{explained}");
         }
         for (header, library) in [
+            (
+                "cufftw.h",
+                "cuFFTW, the interface of FFTW to cuFFT. cuda-run does not",
+            ),
             ("cudnn.h", "cuDNN"),
             ("cusolverDn.h", "cuSOLVER"),
             ("nppi.h", "NPP"),
