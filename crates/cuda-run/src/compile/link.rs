@@ -12,7 +12,8 @@ use cuda_driver::names::with_parameters;
 use cuda_driver::{CallSite, is_device_function};
 use telemetry::{Level, Problem};
 
-use super::pass::{CUDA_ARGS, patch_ptx};
+use super::pass::{CUDA_ARGS, patch_ptx, run_clang};
+use super::scan::{is_name_char, variable_name};
 use super::{Compiler, SourceError, parse_location};
 use crate::flags::CompileFlags;
 
@@ -159,8 +160,13 @@ fn add_unresolved(functions: &mut Vec<UnresolvedFunction>, name: &str, location:
 const REGISTER_PREFIX: &str = "__cudaRegisterLinkedBinary";
 
 /// Links the kernels of several files in one module, in which they call each other's functions, to one PTX file in
-/// this directory. Each file is compiled to LLVM bitcode.
-pub fn link_ptx(compiler: &Compiler, bitcode: &[PathBuf], dir: &Path) -> Result<PathBuf> {
+/// this directory. Each file is compiled to LLVM bitcode. `managed` names the variables in managed memory.
+pub fn link_ptx(
+    compiler: &Compiler,
+    bitcode: &[PathBuf],
+    managed: &[String],
+    dir: &Path,
+) -> Result<PathBuf> {
     // clang links bitcode into the file that it compiles, which is empty here.
     let (empty_file, output) = (dir.join("nothing.cu"), dir.join("together.ptx"));
     fs::write(&empty_file, "").with_context(|| format!("cannot write {}", empty_file.display()))?;
@@ -180,7 +186,7 @@ pub fn link_ptx(compiler: &Compiler, bitcode: &[PathBuf], dir: &Path) -> Result<
     }
     command.arg(&empty_file).arg("-o").arg(&output);
     run_clang(command, "cannot link the kernels")?;
-    patch_ptx(&output)?;
+    patch_ptx(&output, managed)?;
     Ok(output)
 }
 
@@ -211,15 +217,6 @@ pub fn embed_object(
         .arg(&output);
     run_clang(command, "cannot embed the kernels in the program")?;
     Ok(output)
-}
-
-fn run_clang(mut command: Command, context: &str) -> Result<()> {
-    let output = command.output().context("cannot start clang")?;
-    if !output.status.success() {
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        bail!("{context}:\n{}", stderr.trim_end());
-    }
-    Ok(())
 }
 
 /// Finds the names of registration functions in an object's symbol table.
@@ -306,10 +303,7 @@ fn declarations(ptx: &str) -> Declarations<'_> {
             .strip_prefix(".extern .global")
             .or(line.strip_prefix(".extern .const"))
         {
-            // .extern .global .align 4 .b8 NAME[16];
-            let name = rest.rsplit(' ').next().unwrap_or_default();
-            let name = name.split(['[', ';']).next().unwrap_or_default();
-            names.push(("variable", name));
+            names.push(("variable", variable_name(rest)));
         } else if let Some(rest) = line.strip_prefix(".file") {
             // .file 1 "NAME"
             if let Some((number, name)) = rest.trim().split_once(char::is_whitespace) {
@@ -338,11 +332,6 @@ pub fn undefined(ptx: &str) -> Vec<Undefined> {
         location: first_use(ptx, name, &files),
     });
     uses.collect()
-}
-
-/// Returns true if a name in PTX may contain this character.
-pub fn is_name_char(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
 /// Returns the source location of the first instruction that contains this name.

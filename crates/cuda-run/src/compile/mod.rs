@@ -9,6 +9,7 @@ mod device_launch;
 mod dialect;
 mod libraries;
 mod link;
+mod managed;
 mod pass;
 mod scan;
 #[cfg(unix)]
@@ -35,7 +36,7 @@ pub use arch::{OLDEST_ARCH, arch_number};
 use cache::{Cache, Entry};
 pub use libraries::{Linked, explain_undefined, find_linked};
 #[cfg(unix)]
-pub use link::is_name_char;
+pub use scan::is_name_char;
 #[cfg(unix)]
 pub use text::{KernelText, compile_text};
 
@@ -201,7 +202,7 @@ impl<'a> Compiler<'a> {
         });
         results.sort_by_key(|(number, _)| *number);
         let mut output = CompileOutput::default();
-        let (mut objects, mut kernels) = (Vec::new(), Vec::new());
+        let (mut objects, mut kernels, mut managed) = (Vec::new(), Vec::new(), Vec::new());
         let mut errors = String::new();
         for (_, result) in results {
             let compiled = result?;
@@ -210,6 +211,7 @@ impl<'a> Compiler<'a> {
                 None => errors += &compiled.diagnostics,
             }
             kernels.extend(compiled.kernels);
+            managed.extend(compiled.managed);
             output.diagnostics += &compiled.diagnostics;
             output.sources.extend(compiled.sources);
         }
@@ -225,7 +227,7 @@ impl<'a> Compiler<'a> {
         }
         let is_linked = goal == Goal::Library && self.flags.link_kernels && !kernels.is_empty();
         if is_linked {
-            kernels = vec![link::link_ptx(self, &kernels, dir)?];
+            kernels = vec![link::link_ptx(self, &kernels, &managed, dir)?];
             objects.push(link::embed_object(self, &kernels[0], &objects, dir)?);
         }
         let modules = kernels.iter().map(|file| {

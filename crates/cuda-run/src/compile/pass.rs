@@ -13,6 +13,7 @@ use cuda_driver::CallSite;
 use telemetry::{Level, Problem, Related};
 
 use super::dialect::Repairs;
+use super::managed::{self, HostCode};
 use super::scan::identifier_len;
 use super::{Compiler, Goal, parse_location};
 
@@ -115,6 +116,8 @@ pub struct SourceFile {
     file: PathBuf,
     device: Option<Vec<OsString>>,
     host: Option<Vec<OsString>>,
+    /// The flag with the optimization level of host code.
+    optimization: OsString,
 }
 
 /// The output for one file.
@@ -123,6 +126,8 @@ pub struct CompiledFile {
     pub object: Option<PathBuf>,
     /// The kernels as PTX, or as LLVM bitcode if they are linked with others.
     pub kernels: Option<PathBuf>,
+    /// The names of the kernels' variables in managed memory.
+    pub managed: Vec<String>,
     /// clang's messages.
     pub diagnostics: String,
     /// The files that clang read.
@@ -176,11 +181,7 @@ impl SourceFile {
         }
         let mut device = [common.clone(), cuda.clone(), compiler.device_args()].concat();
         // Linked kernels are optimized after linking, as if they were in one file.
-        let output_args: &[&str] = if is_linked {
-            &["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]
-        } else {
-            &["-S"]
-        };
+        let output_args: &[&str] = if is_linked { &LLVM_CODE } else { &["-S"] };
         device.extend(output_args.iter().map(OsString::from));
         let mut host = common;
         if language == Language::Cuda {
@@ -196,7 +197,8 @@ impl SourceFile {
             "-fno-optimize-sibling-calls",
         ];
         host.extend(args.map(OsString::from));
-        host.push(format!("-O{}", flags.optimization).into());
+        let optimization: OsString = format!("-O{}", flags.optimization).into();
+        host.push(optimization.clone());
         host.extend(flags.host.iter().map(OsString::from));
         SourceFile {
             number,
@@ -205,6 +207,7 @@ impl SourceFile {
             file: file.to_owned(),
             device: (language == Language::Cuda).then_some(device),
             host: (goal == Goal::Library).then_some(host),
+            optimization,
         }
     }
 
@@ -216,10 +219,10 @@ impl SourceFile {
         args
     }
 
-    /// Converts the kernels' LLVM code from text to the form that clang links.
-    fn assemble(&self, text: &Path, bitcode: &Path) -> Result<()> {
-        let code = fs::read_to_string(text)?;
-        fs::write(text, bind_statics(&code))?;
+    /// Converts the kernels' LLVM code from text to the form that clang links. Returns the names of its managed variables.
+    fn assemble(&self, text: &Path, bitcode: &Path) -> Result<Vec<String>> {
+        let code = bind_statics(&fs::read_to_string(text)?);
+        fs::write(text, &code)?;
         let mut command = Command::new(&self.clang);
         command
             .args(["-w", "-x", "ir", "-c", "-emit-llvm"])
@@ -230,7 +233,81 @@ impl SourceFile {
             let stderr = String::from_utf8_lossy(&output.stderr);
             bail!("clang cannot read the LLVM code that it has written for the kernels:\n{stderr}");
         }
-        Ok(())
+        Ok(managed::names(&code))
+    }
+
+    /// Returns the names of the kernels' managed variables, which the PTX does not contain.
+    fn managed_names(
+        &self,
+        device_args: &[OsString],
+        code: &Path,
+        repairs: &mut Repairs,
+    ) -> Result<Vec<String>> {
+        let files = (&code.to_owned(), &code.with_extension("d"));
+        let pass = self.run_pass(device_args, &LLVM_CODE.map(OsString::from), files, repairs)?;
+        let code = pass.success.then(|| fs::read_to_string(code));
+        Ok(code
+            .transpose()?
+            .map_or_else(Vec::new, |code| managed::names(&code)))
+    }
+
+    /// Compiles the host code of a file that may have managed variables. Returns clang's result and its object.
+    fn compile_managed(
+        &self,
+        args: (&[OsString], &[OsString]),
+        object: &PathBuf,
+        repairs: &mut Repairs,
+    ) -> Result<PassOutput> {
+        let (args, extra_args) = args;
+        let code_args = [extra_args, &LLVM_CODE.map(OsString::from)].concat();
+        let [code, assembly] =
+            ["host.ll", "host.s"].map(|extension| object.with_extension(extension));
+        let mut pass = self.run_pass(
+            args,
+            &code_args,
+            (&code, &object.with_extension("host.d")),
+            repairs,
+        )?;
+        if !pass.success {
+            return Ok(pass);
+        }
+        let run = |args: &[&str], input: &Path, output: &Path| -> Result<()> {
+            let mut command = Command::new(&self.clang);
+            command
+                .args(["-w", "-fPIC", "-fno-optimize-sibling-calls"])
+                .args(args);
+            command
+                .arg(&self.optimization)
+                .arg(input)
+                .arg("-o")
+                .arg(output);
+            run_clang(
+                command,
+                "cannot compile the host code with its managed variables",
+            )
+        };
+        let Some(host) = HostCode::rewrite(&fs::read_to_string(&code)?) else {
+            run(&["-c", "-x", "ir"], &code, object)?;
+            return Ok(pass);
+        };
+        fs::write(&code, &host.code)?;
+        run(&["-S", "-x", "ir"], &code, &assembly)?;
+        match host.patch_assembly(&fs::read_to_string(&assembly)?) {
+            Ok(patched) => {
+                fs::write(&assembly, patched)?;
+                run(&["-c", "-x", "assembler"], &assembly, object)?;
+            }
+            Err(name) => {
+                pass.success = false;
+                pass.stderr += &format!(
+                    "{}:1:1: error: the address of the managed variable `{}` initializes a static variable or an array, but is \
+                     known only when the program runs: assign it in a function\n",
+                    self.file.display(),
+                    cuda_driver::names::with_parameters(&name)
+                );
+            }
+        }
+        Ok(pass)
     }
 
     pub fn compile(&self, dir: &Path) -> Result<CompiledFile> {
@@ -238,6 +315,7 @@ impl SourceFile {
         let mut compiled = CompiledFile {
             object: None,
             kernels: None,
+            managed: Vec::new(),
             diagnostics: String::new(),
             sources: Vec::new(),
         };
@@ -253,10 +331,14 @@ impl SourceFile {
             }
             compiled.kernels = Some(if self.is_linked {
                 let bitcode = output_path("bc");
-                self.assemble(&kernels, &bitcode)?;
+                compiled.managed = self.assemble(&kernels, &bitcode)?;
                 bitcode
             } else {
-                patch_ptx(&kernels)?;
+                if is_managed(&compiled.sources) {
+                    compiled.managed =
+                        self.managed_names(args, &output_path("ll"), &mut repairs)?;
+                }
+                patch_ptx(&kernels, &compiled.managed)?;
                 kernels.clone()
             });
         }
@@ -275,8 +357,12 @@ impl SourceFile {
             // clang requires a file; linked kernels are embedded later, once for all files.
             extra_args.push(if self.is_linked { &self.file } else { &kernels }.into());
         }
-        let files = (&object, &output_path("host.d"));
-        let pass = self.run_pass(args, &extra_args, files, &mut repairs)?;
+        let pass = if is_managed(&compiled.sources) {
+            self.compile_managed((args, &extra_args), &object, &mut repairs)?
+        } else {
+            let files = (&object, &output_path("host.d"));
+            self.run_pass(args, &extra_args, files, &mut repairs)?
+        };
         compiled.diagnostics = merge_messages(&compiled.diagnostics, &pass.stderr);
         compiled.sources.extend(pass.sources);
         compiled.object = pass.success.then_some(object);
@@ -326,16 +412,18 @@ impl SourceFile {
 }
 
 /// Fixes a bug of older clang versions in the PTX, defines functions that clang expects from a library, and raises the
-/// PTX version to that of the instructions in inline assembly, of which clang knows nothing.
-pub fn patch_ptx(ptx: &Path) -> Result<()> {
+/// PTX version to that of the instructions in inline assembly, of which clang knows nothing. `managed` names the variables in
+/// managed memory.
+pub fn patch_ptx(ptx: &Path, managed: &[String]) -> Result<()> {
     let text = fs::read_to_string(ptx).with_context(|| format!("cannot read {}", ptx.display()))?;
     let patched = kernel_build::fix_bit_fields(&text);
     let patched = define_traps(&patched);
     let patched = raise_version(&patched);
+    let patched = managed::add_attributes(&patched, managed);
     if *patched == *text {
         return Ok(());
     }
-    fs::write(ptx, &*patched).with_context(|| format!("cannot write {}", ptx.display()))
+    fs::write(ptx, patched).with_context(|| format!("cannot write {}", ptx.display()))
 }
 
 /// Appends the NUL that loaded PTX must end with; newer clang versions embed the file without one.
@@ -343,6 +431,26 @@ fn append_nul(ptx: &Path) -> Result<()> {
     let file = fs::OpenOptions::new().append(true).open(ptx);
     file.and_then(|mut file| file.write_all(&[0]))
         .with_context(|| format!("cannot write {}", ptx.display()))
+}
+
+/// Runs clang, whose failure is an error in this context.
+pub fn run_clang(mut command: Command, context: &str) -> Result<()> {
+    let output = command.output().context("cannot start clang")?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        bail!("{context}:\n{}", stderr.trim_end());
+    }
+    Ok(())
+}
+
+/// The arguments for output of LLVM code that is not optimized yet.
+const LLVM_CODE: [&str; 4] = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"];
+
+/// Returns true if one of these files may declare a managed variable.
+fn is_managed(sources: &[PathBuf]) -> bool {
+    let own = |file: &&PathBuf| !file.ends_with("crt/host_defines.h");
+    let mut texts = sources.iter().filter(own).map(fs::read);
+    texts.any(|text| text.is_ok_and(|text| managed::is_mentioned(&text)))
 }
 
 struct PassOutput {

@@ -1,4 +1,4 @@
-//! The text of C++ sources, as far as repairs need to understand it.
+//! The text of C++ sources and of PTX, as far as repairs need to understand it.
 
 use std::iter;
 
@@ -65,6 +65,20 @@ pub fn is_identifier_part(c: char) -> bool {
 /// Returns the length of the identifier with which a text starts.
 pub fn identifier_len(text: &str) -> usize {
     text.find(|c| !is_identifier_part(c)).unwrap_or(text.len())
+}
+
+/// Returns true if a name in PTX may contain this character.
+pub fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
+}
+
+/// Returns the name in a declaration such as `.align 4 .b8 NAME[16] = {1, 2};`.
+pub fn variable_name(declaration: &str) -> &str {
+    let end = declaration
+        .find(['[', '=', ';'])
+        .unwrap_or(declaration.len());
+    let words = declaration[..end].split_whitespace();
+    words.last().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -197,27 +197,27 @@ pub fn compile_errors() -> Result<(), Failed> {
         .assert_exit(1, &["file not found: no-such-file.cu"])
 }
 
-pub fn managed_variables() -> Result<(), Failed> {
+/// nvcc initializes `p` when the program starts.
+pub fn managed_addresses() -> Result<(), Failed> {
     let workspace = Workspace::new();
-    let program = |access: &str| {
-        format!(
-            "__managed__ int x = 3;\n__global__ void k() {{ {access}; }}\nint main() {{ k<<<1, 1>>>(); {access}; }}\n"
-        )
-    };
-    workspace.write("managed.cu", &program("x = 1"));
-    let reason = "'x' is unavailable: clang does not support __managed__ variables: pass a pointer from cudaMallocManaged to \
-                  the kernel";
-    let run = workspace.run(&["managed.cu"]);
-    run.assert_exit(
-        1,
-        &[
-            "managed.cu:2:23: error: ",
-            "managed.cu:3:29: error: ",
-            reason,
-        ],
-    )?;
-    workspace.write("managed.cu", &program(""));
-    workspace.run(&["managed.cu"]).assert_exit(0, &[])
+    workspace.write(
+        "static.cu",
+        "__managed__ int x = 3;\nint *p = &x;\nint main() { return *p; }\n",
+    );
+    let reason = "static.cu:1:1: error: the address of the managed variable `x` initializes a static variable or an array";
+    workspace.run(&["static.cu"]).assert_exit(1, &[reason])
+}
+
+pub fn global_timer() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "timer.cu",
+        "__device__ unsigned long long __globaltimer() {\n    unsigned long long now;\n    \
+         asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now));\n    return now;\n}\n\
+         __global__ void k(bool *is_set) { *is_set = __globaltimer() != 0; }\nint main() {\n    bool *is_set;\n    \
+         cudaMallocManaged(&is_set, 1);\n    k<<<1, 1>>>(is_set);\n    cudaDeviceSynchronize();\n    return !*is_set;\n}\n",
+    );
+    workspace.run(&["timer.cu"]).assert_exit(0, &[])
 }
 
 pub fn undefined_functions() -> Result<(), Failed> {

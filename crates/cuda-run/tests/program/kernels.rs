@@ -313,3 +313,85 @@ pub fn sign_test() -> Result<(), Failed> {
     }
     Ok(())
 }
+
+/// Variables of all kinds in two files, one of which declares those of the other.
+pub fn managed_variables() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write("one.cu", include_str!("../programs/managed.cu"));
+    for flag in ["-rdc=false", "-O0", "-O3", "--check", "-rdc=true"] {
+        let run = workspace.run(&["one.cu", flag]);
+        run.assert_exit(0, &[])?;
+        assert_eq!(run.stdout, "correct\n", "{flag}: {run:#?}");
+    }
+    workspace.write(
+        "main.cu",
+        r#"#include <cstdio>
+extern __managed__ int shared_count;
+extern __managed__ float table[3];
+static __managed__ int hidden = 1;
+__global__ void k() { shared_count += hidden; table[1] = 5; }
+void other();
+int main() {
+    shared_count = 10;
+    k<<<1, 1>>>();
+    cudaDeviceSynchronize();
+    other();
+    printf("%d %g %d\n", shared_count, table[1] + table[2], hidden);
+}
+"#,
+    );
+    workspace.write(
+        "other.cu",
+        r#"__managed__ int shared_count = 1;
+__managed__ float table[3] = {1, 2, 3};
+static __managed__ int hidden = 100;
+__global__ void k2() { shared_count += hidden; }
+void other() {
+    k2<<<1, 1>>>();
+    cudaDeviceSynchronize();
+    shared_count += ++hidden;
+}
+"#,
+    );
+    let run = workspace.run(&["main.cu", "-rdc=true", "other.cu"]);
+    run.assert_exit(0, &[])?;
+    // 10 + 1 + 100 + 101; 5 + 3.
+    assert_eq!(run.stdout, "212 8 1\n", "{run:#?}");
+    Ok(())
+}
+
+/// A filter mode is ignored for linear memory, as NVIDIA documents. An H200 accepts a texture that extends past its
+/// allocation, and faults when a kernel reads there.
+pub fn linear_textures() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "linear.cu",
+        r#"#include <cstdio>
+__global__ void k(cudaTextureObject_t texture, int i, float *out) { *out = tex1Dfetch<float>(texture, i); }
+int main(int argc, char **) {
+    float *x;
+    cudaMallocManaged(&x, 4 * sizeof *x);
+    for (int i = 0; i < 4; ++i) x[i] = i * i;
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeLinear;
+    resource.res.linear.devPtr = x;
+    resource.res.linear.sizeInBytes = 9 * sizeof *x;
+    resource.res.linear.desc = cudaCreateChannelDesc<float>();
+    cudaTextureDesc sampling = {};
+    sampling.filterMode = cudaFilterModeLinear;
+    cudaTextureObject_t texture;
+    if (cudaCreateTextureObject(&texture, &resource, &sampling, NULL)) return 1;
+    k<<<1, 1>>>(texture, argc > 1 ? 4 : 2, x + 3);
+    if (cudaDeviceSynchronize()) return 2;
+    printf("%g\n", x[3]);
+    cudaDestroyTextureObject(texture);
+    cudaFree(x);
+}
+"#,
+    );
+    let run = workspace.run(&["linear.cu"]);
+    run.assert_exit(0, &[])?;
+    assert_eq!(run.stdout, "4\n", "{run:#?}");
+    let run = workspace.run(&["linear.cu", "--", "past"]);
+    run.assert_exit(2, &["illegal address: read of 4 bytes", "at linear.cu:2"])
+}

@@ -141,12 +141,77 @@ int main() {
     Ok(())
 }
 
+/// A program that multiplies matrices in all kinds of memory.
+const MULTIPLY_ON_HOST: &str = r#"
+#include <cublasXt.h>
+#include <cstdio>
+int main() {
+    const int n = 5, m = 3, k = 4, lda = 6;
+    float a[lda * k], b[k * n], c[m * n], *device, *managed;
+    for (int i = 0; i < lda * k; ++i) a[i] = i % 7;
+    for (int i = 0; i < k * n; ++i) b[i] = i % 5 - 2;
+    for (int i = 0; i < m * n; ++i) c[i] = i;
+    cudaMalloc(&device, sizeof b);
+    cudaMemcpy(device, b, sizeof b, cudaMemcpyHostToDevice);
+    cudaMallocManaged(&managed, sizeof c);
+    for (int i = 0; i < m * n; ++i) managed[i] = i;
+    cublasXtHandle_t handle;
+    int devices[] = {0}, size = 0;
+    const float alpha = 2, beta = 1;
+    if (cublasXtCreate(&handle)) return 1;
+    if (cublasXtSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, a, lda, b, k, &beta, c, m) !=
+        CUBLAS_STATUS_NOT_INITIALIZED) return 1;
+    if (cublasXtDeviceSelect(handle, 1, devices)) return 1;
+    if (cublasXtSetBlockDim(handle, 64) || cublasXtGetBlockDim(handle, &size) || size != 64) return 2;
+    devices[0] = 99;
+    if (cublasXtDeviceSelect(handle, 1, devices) != CUBLAS_STATUS_INVALID_VALUE) return 3;
+    if (cublasXtSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, a, lda, b, k, &beta, c, m)) return 4;
+    if (cublasXtSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, a, lda, device, k, &beta, managed, m)) return 5;
+    if (cublasXtSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, a, 2, b, k, &beta, c, m) !=
+        CUBLAS_STATUS_INVALID_VALUE) return 6;
+    for (int column = 0; column < n; ++column) {
+        for (int row = 0; row < m; ++row) {
+            float expected = row + column * m;
+            for (int i = 0; i < k; ++i) expected += 2 * a[row + i * lda] * b[i + column * k];
+            if (c[row + column * m] != expected || managed[row + column * m] != expected) return 7;
+        }
+    }
+    // The packed upper triangle of a symmetric matrix, times the identity; and the product of a matrix and its transpose.
+    const double packed[] = {1, 2, 3, 4, 5, 6}, identity[] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, one = 1, zero = 0;
+    double full[9], gram[9] = {};
+    if (cublasXtDspmm(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, 3, 3, &one, packed, identity, 3, &zero, full, 3))
+        return 8;
+    if (cublasXtDsyrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, 3, 3, &one, full, 3, &zero, gram, 3)) return 9;
+    if (cublasXtDtrsm(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, 3, 3, &one,
+                      full, 3, gram, 3)) return 10;
+    printf("%g %g %g %g %g\n", full[1], full[2], gram[0], gram[1], gram[3]);
+    cudaFree(device), cudaFree(managed);
+    return cublasXtDestroy(handle);
+}
+"#;
+
+pub fn cublas_xt() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write("multiply.cu", MULTIPLY_ON_HOST);
+    let run = workspace.run(&["--check", "multiply.cu", "-lcublas"]);
+    let expected = [
+        "Library calls, not simulated: cublasXtDspmm, cublasXtDsyrk, cublasXtDtrsm, cublasXtSgemm × 2",
+        "no findings",
+        "cublasXtSgemm: no device is selected",
+    ];
+    run.assert_exit(0, &expected)?;
+    // The matrix is {1 2 4; 2 3 5; 4 5 6}: its square starts with 21, 28, 38, and trsm leaves zeros
+    // above the diagonal.
+    assert_eq!(run.stdout, "2 4 21 -4.66667 0\n", "{run:#?}");
+    Ok(())
+}
+
 /// Checks that a program may include headers of libraries without calls, and the header of cuBLAS's first interface.
 pub fn headers() -> Result<(), Failed> {
     let workspace = Workspace::new();
     workspace.write(
         "header.cu",
-        "#include <cublas_v2.h>\n#include <cublasLt.h>\n#include <cufftXt.h>\n#include <cstdio>\ncublasHandle_t unused;\n\
+        "#include <cublas_v2.h>\n#include <cublasLt.h>\n#include <cublasXt.h>\n#include <cufftXt.h>\n#include <cstdio>\ncublasHandle_t unused;\n\
          __global__ void k(int *out) { *out = 3; }\nint main() {\n    int *d, h = 0;\n    cudaMalloc(&d, sizeof h);\n    \
          k<<<1, 1>>>(d);\n    cudaMemcpy(&h, d, sizeof h, cudaMemcpyDeviceToHost);\n    printf(\"%d\\n\", h);\n}\n",
     );
