@@ -25,7 +25,9 @@ fn stream_attributes_are_stored_and_copied() {
     start();
     let mut stream = null_mut();
     let mut other = null_mut();
-    let value = CUlaunchAttributeValue([7; 16]);
+    // The address, the size, the fraction of hits, and the properties of hits and misses.
+    let mut value = CUlaunchAttributeValue([0; 16]);
+    value.0[..7].copy_from_slice(&[4096, 0, 256, 0, 0.5_f32.to_bits(), 2, 1]);
     let mut actual = CUlaunchAttributeValue([1; 16]);
     calls! {
         cudaStreamCreate(&mut stream);
@@ -39,7 +41,9 @@ fn stream_attributes_are_stored_and_copied() {
         cudaStreamGetAttribute(other, ACCESS_POLICY_WINDOW, &mut actual);
     }
     assert_eq!(actual.0, value.0);
+    value.0[4] = 1.5_f32.to_bits();
     calls! {
+        cudaStreamSetAttribute(stream, ACCESS_POLICY_WINDOW, &value) => "cudaErrorInvalidValue";
         cudaStreamSetAttribute(stream, 77, &value) => "cudaErrorInvalidValue";
         cudaStreamDestroy(stream);
         cudaStreamDestroy(other);
