@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use super::Compiled;
 
 /// The version of the cache's format, a part of every key.
-pub const FORMAT: &str = "cuda-run cache 2";
+pub const FORMAT: &str = "cuda-run cache 3";
 
 /// The environment variable that overrides the directory.
 const CACHE_DIR_VAR: &str = "CUDA_RUN_CACHE";

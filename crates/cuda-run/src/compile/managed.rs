@@ -179,11 +179,7 @@ impl HostCode {
     }
 
     fn patch_line(&self, line: &str, prefix: &str) -> Result<String, String> {
-        let directive = line
-            .trim_start()
-            .split_whitespace()
-            .next()
-            .unwrap_or_default();
+        let directive = line.split_whitespace().next().unwrap_or_default();
         let is_text = [".asc", ".str", ".file", ".addrsig_sym", ".section"]
             .iter()
             .any(|kind| directive.starts_with(kind));

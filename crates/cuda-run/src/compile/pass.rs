@@ -255,7 +255,7 @@ impl SourceFile {
     fn compile_managed(
         &self,
         args: (&[OsString], &[OsString]),
-        object: &PathBuf,
+        object: &Path,
         repairs: &mut Repairs,
     ) -> Result<PassOutput> {
         let (args, extra_args) = args;

@@ -66,13 +66,11 @@ impl From<CUlaunchAttributeValue> for AccessWindow {
 }
 
 impl AccessWindow {
-    /// Returns an error unless the ratio is a fraction, the properties exist (`miss` cannot be persisting), and the
-    /// window has at most `max_bytes` bytes. A device without windows (0) ignores their size.
+    /// Returns an error unless the ratio is a fraction, `miss` is normal or streaming, and the window has at most
+    /// `max_bytes` bytes, as on an H200. A device without windows (0) ignores their size.
     pub fn check(&self, max_bytes: u32) -> Result<(), CudaError> {
         let fits = max_bytes == 0 || self.bytes <= u64::from(max_bytes);
-        let is_valid = (0.0..=1.0).contains(&self.hit_ratio)
-            && (0..=2).contains(&self.hit)
-            && (0..=1).contains(&self.miss);
+        let is_valid = (0.0..=1.0).contains(&self.hit_ratio) && (0..=1).contains(&self.miss);
         (fits && is_valid)
             .then_some(())
             .ok_or(CudaError::InvalidValue)

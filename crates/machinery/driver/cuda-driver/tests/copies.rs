@@ -80,7 +80,14 @@ fn device_memory_is_accepted_as_host_memory() {
         &|to| code!(cuMemcpyDtoH_v2(to as *mut c_void, from, BYTES)),
         &|to| code!(cuMemcpyDtoHAsync_v2(to as *mut c_void, from, BYTES, legacy)),
         &|to| code!(cuMemcpyHtoD_v2(to, from as *const c_void, BYTES)),
-        &|to| code!(cuMemcpyHtoDAsync_v2(to, from as *const c_void, BYTES, legacy)),
+        &|to| {
+            code!(cuMemcpyHtoDAsync_v2(
+                to,
+                from as *const c_void,
+                BYTES,
+                legacy
+            ))
+        },
         &|to| code!(cuMemcpy2D_v2(&two_d(to))),
     ];
     for (index, copy) in copies.iter().enumerate() {

@@ -93,7 +93,7 @@ fn every_limit_can_be_queried() {
         (3, Err(UNSUPPORTED_LIMIT)),
         (4, Ok(2048)),
         (5, Ok(64)),
-        (6, Ok(0)),
+        (6, Ok(11_796_480)),
         (9, Err(UNSUPPORTED_LIMIT)),
         (10, Err(INVALID_VALUE)),
     ];

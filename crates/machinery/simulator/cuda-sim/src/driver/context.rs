@@ -41,7 +41,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    fn new(device: u32, flags: u32) -> Self {
+    fn new(device: u32, flags: u32, settings: Settings) -> Self {
         Self {
             device,
             peers: BTreeSet::new(),
@@ -50,7 +50,7 @@ impl Context {
             fault: None,
             owned: BTreeSet::new(),
             heap: None,
-            settings: Settings::new(),
+            settings,
         }
     }
 }
@@ -63,7 +63,9 @@ impl Driver {
         self.check_device(device)?;
         let flags = validate_flags(flags)?;
         let context = ContextId(self.handles.next());
-        self.contexts.insert(context, Context::new(device, flags));
+        let settings = Settings::new(self.device.persisting_l2_bytes);
+        self.contexts
+            .insert(context, Context::new(device, flags, settings));
         Ok(context)
     }
 
@@ -213,9 +215,10 @@ impl Driver {
         let handles = &mut self.handles;
         let id = *primary.id.get_or_insert_with(|| ContextId(handles.next()));
         let flags = primary.flags;
+        let settings = Settings::new(self.device.persisting_l2_bytes);
         self.contexts
             .entry(id)
-            .or_insert_with(|| Context::new(device, flags));
+            .or_insert_with(|| Context::new(device, flags, settings));
         Ok(id)
     }
 
@@ -390,10 +393,12 @@ struct Settings {
 
 impl Settings {
     /// Returns CUDA's defaults: stacks of 1 KB, a `printf` buffer of 1 MB, a heap of 8 MB, 2048 pending
-    /// launches, a fetch granularity of 64 bytes, no persisting cache, and no preferences.
-    fn new() -> Self {
+    /// launches, a fetch granularity of 64 bytes, three tenths of the L2 cache that can be set aside, and no
+    /// preferences.
+    fn new(max_persisting: u32) -> Self {
+        let persisting = max_persisting as usize / 10 * 3;
         Self {
-            limits: [1 << 10, 1 << 20, 8 << 20, 2048, 64, 0],
+            limits: [1 << 10, 1 << 20, 8 << 20, 2048, 64, persisting],
             cache_preference: 0,
             bank_size: 0,
         }
@@ -409,7 +414,8 @@ impl Driver {
     }
 
     /// `cuCtxSetLimit`: sets a limit of `context`. Fails with [`CudaError::InvalidValue`] for a stack of more
-    /// than 512 KB per thread, and for the heap once a kernel that uses it has run; and as [`Driver::limit`].
+    /// than 512 KB per thread, for more than the persisting cache, and for the heap once a kernel that uses it has
+    /// run; and as [`Driver::limit`].
     pub fn set_limit(
         &mut self,
         context: ContextId,
@@ -425,10 +431,14 @@ impl Driver {
         if limit == Limit::MallocHeapSize && context.heap.is_some() {
             return Err(CudaError::InvalidValue);
         }
+        if limit == Limit::PersistingCache && bytes > max_persisting {
+            return Err(CudaError::InvalidValue);
+        }
         let bytes = match limit {
-            // These are hints, so larger values are clamped.
+            // A hint, so larger values are clamped.
             Limit::FetchGranularity => bytes.min(MAX_FETCH),
-            Limit::PersistingCache => bytes.min(max_persisting),
+            // An H200 sets aside tenths of the maximum (driver 580.159.04).
+            Limit::PersistingCache => bytes.next_multiple_of(max_persisting / 10),
             _ => bytes,
         };
         context.settings.limits[limit as usize] = bytes;

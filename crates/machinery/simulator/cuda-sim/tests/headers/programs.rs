@@ -306,6 +306,12 @@ pub fn matrices(compiler: &Compiler) {
     machine.run("matrix_registers", 1, 32, params![halves, output]);
     let registers: Vec<u32> = machine.read(output, 32 * 8 * 4);
     for (index, pair) in registers.chunks(2).enumerate() {
-        assert_eq!(pair[0], pair[1], "lane {}, register {}", index / 16, index / 2 % 8);
+        assert_eq!(
+            pair[0],
+            pair[1],
+            "lane {}, register {}",
+            index / 16,
+            index / 2 % 8
+        );
     }
 }

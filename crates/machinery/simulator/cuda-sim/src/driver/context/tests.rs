@@ -123,13 +123,17 @@ fn limits_are_set_clamped_and_validated() {
         (4, 100, 100),
         (5, 32, 32),
         (5, 1000, 128),
-        (6, 4096, 4096),
-        (6, usize::MAX, max_persisting),
+        (6, 4096, max_persisting / 10),
+        (6, max_persisting, max_persisting),
     ] {
         let limit = Limit::from_number(number).unwrap();
         driver.set_limit(context, limit, value).unwrap();
         assert_eq!(driver.limit(context, limit), Ok(expected), "{number}");
     }
+    assert_eq!(
+        driver.set_limit(context, Limit::PersistingCache, max_persisting + 1),
+        Err(InvalidValue)
+    );
     assert_eq!(Limit::from_number(-1), Err(InvalidValue));
 }
 
