@@ -45,7 +45,7 @@ class Collection:
             )
         flags = shlex.split(self.flags.replace("{top}", shlex.quote(str(top.resolve()))))
         found = FINDERS[self.programs]((top / self.folder).resolve())
-        return [self.described(program, flags) for program in found]
+        return [self.described(program, top.resolve(), flags) for program in found]
 
     def clone(self, top):
         print(f"cloning {self.repository}", flush=True)
@@ -57,11 +57,12 @@ class Collection:
                 shutil.rmtree(top)
                 sys.exit(f"error: {url} cannot be cloned; check the connection, and run this again")
 
-    def described(self, program, flags):
+    def described(self, program, top, flags):
         """Returns a program with what the list says about it."""
         return dataclasses.replace(
             program,
             collection=self.name,
+            top=top,
             flags=[*program.flags, *flags],
             arguments=shlex.split(about(self.arguments, program.name)) or program.arguments,
             smaller=dict(value.split("=") for value in about(self.smaller, program.name).split()),

@@ -37,8 +37,11 @@ def by_group(records, key):
     run = [record for record in records if record["result"] not in NOT_RUN]
     listed = collection.listed()
     rows = []
-    groups = sorted({record[key] for record in records}, key=str.lower)
-    for name, own in [*((name, [r for r in run if r[key] == name]) for name in groups), ("all", run)]:
+    names = sorted({record[key] for record in records}, key=str.lower)
+    groups = [(name, [record for record in run if record[key] == name]) for name in names]
+    if key == "collection":
+        groups.append(("all without a library", [record for record in run if not record.get("uses")]))
+    for name, own in [*groups, ("all", run)]:
         failed = [record for record in own if record["result"] in FAILED]
         mistaken = [record for record in failed if mistake(record, listed)]
         excluded = [record for record in failed if record not in mistaken and also_by_nvcc(record, too_long=True)]
@@ -130,7 +133,11 @@ def also_by_nvcc(record, too_long=False):
 
 
 def share(part, whole):
-    return f"{100 * part / whole:.0f} %" if whole else ""
+    if not whole:
+        return ""
+    # 99.7 % does not round to 100 %.
+    digits = 1 if part < whole and part / whole > 0.995 else 0
+    return f"{100 * part / whole:.{digits}f} %"
 
 
 def failures(records, dated=False):

@@ -78,6 +78,8 @@ class Program:
     flags: list
     arguments: list
     collection: str = ""
+    # The clone of its collection.
+    top: pathlib.Path = pathlib.Path()
     # The sources that belong to it, if these are not all of its folder.
     sources: list | None = None
     # Values for variables and macros of its sources that set its size, for a run that takes less time.

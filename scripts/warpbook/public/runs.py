@@ -3,6 +3,7 @@
 import datetime
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -119,11 +120,18 @@ def result(toolchain, program, reference):
     record["date"] = datetime.date.today().isoformat()
     for key in ("why", "said"):
         if key in record:
-            record[key] = record[key].replace(str(program.folder), ".")
+            record[key] = without_paths(record[key], program)
     # A file argument that the error message names: input data that does not exist.
     unnamed = (word for word in program.arguments if "." in word and not (program.folder / word).exists())
     missing = next((word for word in unnamed if word in record.get("why", "")), None)
     return program.record("left out", why=f"data: {missing}") if missing else record
+
+
+def without_paths(text, program):
+    """Returns a message without the paths of this machine: of the program's folder, its collection, and copies of its
+    files."""
+    text = text.replace(str(program.folder), ".").replace(f"{program.top}/", "")
+    return re.sub(rf"{re.escape(tempfile.gettempdir())}/tmp\w+", ".", text)
 
 
 def largest(toolchain, program, on_gpu, folder):
