@@ -14,6 +14,8 @@
 #define __constant__ __attribute__((constant))
 // cuda-run finds managed variables by this section: clang has an attribute for them in HIP only.
 #define __managed__ __attribute__((device, section("__DATA,managed")))
+// Makes the section writable: clang takes the variables of a section for constants if it has only instances of templates.
+static __managed__ __attribute__((unused)) char __warpbook_managed_section;
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #else
 #define __host__

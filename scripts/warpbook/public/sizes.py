@@ -45,7 +45,9 @@ def attempts(program):
     """Returns the attempts from the smallest size to the program's own."""
     own = Attempt([], program.arguments, "own")
     text = program.text
-    values = {name: value for name, value in program.smaller.items() if with_values(text, {name: value}) != text}
+    # Only these files are copied with other values.
+    files = "\n".join((program.folder / name).read_text(errors="replace") for name in program.files)
+    values = {name: value for name, value in program.smaller.items() if with_values(files, {name: value}) != files}
     changed = [Attempt([], program.arguments, values=values)] if values else []
     named = [Attempt([f"-D{name}"], program.arguments) for name in NAMED if name in text]
     guessed = [Attempt([], words, guessed=True) for words in smaller(program.arguments, text)]

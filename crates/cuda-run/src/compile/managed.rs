@@ -180,9 +180,18 @@ impl HostCode {
 
     fn patch_line(&self, line: &str, prefix: &str) -> Result<String, String> {
         let directive = line.split_whitespace().next().unwrap_or_default();
-        let is_text = [".asc", ".str", ".file", ".addrsig_sym", ".section"]
-            .iter()
-            .any(|kind| directive.starts_with(kind));
+        let is_text = [
+            ".asc",
+            ".str",
+            ".file",
+            ".addrsig_sym",
+            ".section",
+            ".ident",
+            ".type",
+            ".size",
+        ]
+        .iter()
+        .any(|kind| directive.starts_with(kind));
         if is_text {
             return Ok(line.to_owned());
         }

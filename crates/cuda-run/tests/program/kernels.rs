@@ -324,6 +324,33 @@ pub fn managed_variables() -> Result<(), Failed> {
         assert_eq!(run.stdout, "correct\n", "{flag}: {run:#?}");
     }
     workspace.write(
+        "names.cu",
+        r#"#include <cstdio>
+template <typename T> __managed__ T pool;
+__managed__ int version = 1, function = 2, object = 3;
+__global__ void k() { ++pool<int>; }
+int main() {
+    pool<int> = 4;
+    k<<<1, 1>>>();
+    cudaDeviceSynchronize();
+    printf("%d %d\n", pool<int>, version + function + object);
+}
+"#,
+    );
+    let run = workspace.run(&["names.cu"]);
+    run.assert_exit(0, &[])?;
+    assert_eq!(run.stdout, "5 6\n", "{run:#?}");
+    workspace.write(
+        "unnamed.cu",
+        "__managed__ struct { int x; } point; int main() { return point.x; }",
+    );
+    let run = workspace.run(&["unnamed.cu"]);
+    assert!(
+        run.stderr
+            .contains("the managed variable point is not in the kernels' code"),
+        "{run:#?}"
+    );
+    workspace.write(
         "main.cu",
         r#"#include <cstdio>
 extern __managed__ int shared_count;

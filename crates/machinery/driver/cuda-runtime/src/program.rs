@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null_mut, with_exposed_provenance_mut, without_provenance_mut};
 use std::sync::LazyLock;
 
-use cuda_driver::{Reason, functions as cu, warn};
+use cuda_driver::{Reason, functions as cu, names, warn};
 use cust_raw::{CUfunction, CUmodule};
 use parking_lot::RwLock;
 
@@ -116,7 +116,9 @@ impl Registry {
             .map(|(_, pointer)| *pointer)
             .collect();
         for pointer in pointers {
-            let variable = self.load_variable(context, pointer)?;
+            let variable = self
+                .load_variable(context, pointer)
+                .inspect_err(|_| self.warn_of_missing(pointer))?;
             self.managed_pointers
                 .insert(variable.address as usize, pointer);
             let pointer = with_exposed_provenance_mut::<u64>(pointer);
@@ -124,6 +126,18 @@ impl Registry {
             unsafe { pointer.write(variable.address) };
         }
         Ok(())
+    }
+
+    /// Names a managed variable that the kernels' code does not contain, before the program uses its null pointer.
+    fn warn_of_missing(&self, pointer: usize) {
+        let name = self.variables.get(&pointer).map(|variable| &variable.name);
+        warn(format_args!(
+            "the managed variable {} is not in the kernels' code: give its type a name outside unnamed namespaces, and \
+             an initializer if it is a member of a template",
+            name.map_or_else(Default::default, |name| names::with_parameters(
+                &name.to_string_lossy()
+            ))
+        ));
     }
 
     /// Removes an image that is being unloaded, with its kernels and variables.

@@ -439,6 +439,9 @@ pub unsafe fn spmm<T: Scalar>(
 ) -> CallResult {
     let order = order(side, [m, n])?;
     let fill = Fill::new(uplo)?;
+    if packed.is_null() && order > 0 {
+        return Err(INVALID_VALUE);
+    }
     let mut square = vec![T::zero(); order * order];
     let mut next = packed;
     for column in 0..order {
@@ -446,9 +449,6 @@ pub unsafe fn spmm<T: Scalar>(
             Fill::Upper => 0..column + 1,
             Fill::Lower => column..order,
         };
-        if packed.is_null() {
-            return Err(INVALID_VALUE);
-        }
         // SAFETY: the triangle has `order * (order + 1) / 2` elements in the host's memory, which NVIDIA requires.
         unsafe {
             let stored = std::slice::from_raw_parts(next, rows.len());
