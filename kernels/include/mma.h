@@ -75,18 +75,18 @@ WARPBOOK_PRODUCT(unsigned char, int, multiply_u8)
 
 #if WARPBOOK_HAS_SM(800)
 namespace warpbook {
-// Multiplies a factor of `rows` in pieces of 16 by one of `columns` in pieces of 8.
+// Multiplies `rows` in tiles of 16 by `columns` in tiles of 8.
 template <typename T, int rows, int columns, int K, typename C>
-WARPBOOK_MATRIX_FN void multiply_pieces(C *d, const typename stored<T>::type *a, const typename stored<T>::type *b) {
+WARPBOOK_MATRIX_FN void multiply_tiles(C *d, const typename stored<T>::type *a, const typename stored<T>::type *b) {
     constexpr int step = elements_of<T>::step, parts = K / (4 * step);
-    for (int below = 0; below < rows / 16; below++) {
-        for (int beside = 0; beside < columns / 8; beside++) {
+    for (int tile_row = 0; tile_row < rows / 16; tile_row++) {
+        for (int tile_column = 0; tile_column < columns / 8; tile_column++) {
             unsigned int of_a[2 * parts], of_b[parts];
             for (int n = 0; n < 2 * parts; n++)
-                of_a[n] = word(a + step * (2 * parts * below + n));
+                of_a[n] = word(a + step * (2 * parts * tile_row + n));
             for (int n = 0; n < parts; n++)
-                of_b[n] = word(b + step * (parts * beside + n));
-            product<T, C>::of(d + 2 * (beside * (rows / 8) + 2 * below), of_a, of_b);
+                of_b[n] = word(b + step * (parts * tile_column + n));
+            product<T, C>::of(d + 2 * (tile_column * (rows / 8) + 2 * tile_row), of_a, of_b);
         }
     }
 }
@@ -98,10 +98,10 @@ WARPBOOK_MATRIX_FN void mma_sync(fragment<accumulator, M, N, K, C> &d,
                                  const fragment<matrix_b, M, N, K, T, B> &b,
                                  const fragment<accumulator, M, N, K, C> &c) {
     d = c;
-    if (warpbook::pieces<M, N>::transposed)
-        warpbook::multiply_pieces<T, N, M, K>(d.x, b.x, a.x);
+    if (warpbook::tiles<M, N>::transposed)
+        warpbook::multiply_tiles<T, N, M, K>(d.x, b.x, a.x);
     else
-        warpbook::multiply_pieces<T, M, N, K>(d.x, a.x, b.x);
+        warpbook::multiply_tiles<T, M, N, K>(d.x, a.x, b.x);
 }
 
 WARPBOOK_MATRIX_FN void mma_sync(fragment<accumulator, 8, 8, 4, double> &d,

@@ -37,14 +37,13 @@ def by_group(records, key):
     run = [record for record in records if record["result"] not in NOT_RUN]
     listed = collection.listed()
     rows = []
-    names = sorted({record[key] for record in records}, key=str.lower)
-    groups = [(name, [record for record in run if record[key] == name]) for name in names]
+    groups = sorted(grouped(run, key), key=lambda group: group[0].lower())
     if key == "collection":
         groups.append(("all without a library", [record for record in run if not record.get("uses")]))
     for name, own in [*groups, ("all", run)]:
         failed = [record for record in own if record["result"] in FAILED]
         mistaken = [record for record in failed if mistake(record, listed)]
-        excluded = [record for record in failed if record not in mistaken and also_by_nvcc(record, too_long=True)]
+        excluded = [record for record in failed if record not in mistaken and also_by_nvcc(record)]
         counted = [record for record in failed if record not in mistaken and record not in excluded]
         good = [record for record in own if record not in failed]
         kinds = collections.Counter(record["result"] for record in [*good, *counted])
@@ -53,7 +52,7 @@ def by_group(records, key):
         row += [*(kinds[kind] or "" for kind in FAILED), len(mistaken) or "", len(excluded) or ""]
         rows.append([*row, share(len(good), len(good) + len(counted))])
     header = ["collection" if key == "collection" else "library", "run", *verdict.GOOD, verdict.SILENT]
-    header += ["of these smaller", *FAILED, "own mistake", "fails with nvcc as well", "correct or no verdict"]
+    header += ["of these, with smaller sizes", *FAILED, "own mistake", "fails with nvcc as well", "correct or no verdict"]
     return tables.table(header, rows)
 
 
@@ -66,13 +65,21 @@ def explained(records, listed):
     rows = []
     for record in records:
         own = mistake(record, listed)
-        if record["result"] not in FAILED or (not own and also_by_nvcc(record, too_long=True)):
+        if record["result"] not in FAILED or (not own and also_by_nvcc(record)):
             continue
         reason = collection.about(listed[record["collection"]].reasons, record["program"])
         why = f"its own mistake: {own}" if own else reason
         row = [record["collection"], f"`{record['program']}`", record["result"], escaped(record.get("why", ""))]
         rows.append([*row, why])
     return tables.table(["collection", "program", "result", "message", "reason"], rows)
+
+
+def grouped(records, key="collection"):
+    """Returns the values of `key` with their records."""
+    groups = {}
+    for record in records:
+        groups.setdefault(record[key], []).append(record)
+    return list(groups.items())
 
 
 def sampled(record):
@@ -83,8 +90,7 @@ def sampled(record):
 def summary(records):
     """Returns a table with a row per collection."""
     rows = []
-    for name in dict.fromkeys(record["collection"] for record in records):
-        own = [record for record in records if record["collection"] == name]
+    for name, own in grouped(records):
         counts = collections.Counter(record["result"] for record in own)
         run = len(own) - sum(counts[kind] for kind in NOT_RUN)
         correct = [record for record in own if record["result"] in verdict.GOOD]
@@ -102,8 +108,7 @@ def summary(records):
 def beside_nvcc(records):
     """Returns a row per collection: results of cuda-run's programs on a GPU, and how many fail with nvcc as well."""
     rows = []
-    for name in dict.fromkeys(record["collection"] for record in records):
-        own = [record for record in records if record["collection"] == name]
+    for name, own in grouped(records):
         counts = collections.Counter(record["result"] for record in own)
         ended = [record for record in own if record["result"] not in (*NOT_RUN, runs.TOO_LONG)]
         correct = sum(record["result"] in verdict.GOOD for record in own)
@@ -124,12 +129,11 @@ def failing(records):
     return [record for record in records if record["result"] in FAILED and record["result"] != runs.TOO_LONG]
 
 
-def also_by_nvcc(record, too_long=False):
-    """Returns true if the program also fails when nvcc compiles it. With `too_long`, a program that exceeds the time
-    limit here does so only if it does with nvcc, or fails there."""
-    if too_long and record["result"] != runs.TOO_LONG:
-        return record.get("nvcc") in FAILED and record["nvcc"] != runs.TOO_LONG
-    return record.get("nvcc") in FAILED
+def also_by_nvcc(record):
+    """Returns true if the program also fails when nvcc compiles it. That it takes too long there explains only that it
+    does here."""
+    explained = record["result"] == runs.TOO_LONG or record.get("nvcc") != runs.TOO_LONG
+    return record.get("nvcc") in FAILED and explained
 
 
 def share(part, whole):
@@ -155,8 +159,8 @@ def failures(records, dated=False):
 def silent(records):
     """Returns a table of the programs without a verdict, with a row per collection."""
     rows = []
-    for name in dict.fromkeys(record["collection"] for record in records):
-        names = [f"`{record['program']}`" for record in records if (record["collection"], record["result"]) == (name, verdict.SILENT)]
+    for name, own in grouped(records):
+        names = [f"`{record['program']}`" for record in own if record["result"] == verdict.SILENT]
         rows.append([name, ", ".join(names)])
     return tables.table(["collection", "programs"], rows)
 

@@ -4,7 +4,8 @@
 //! On the device it is a `__device__` variable, whose definition in PTX gets the attribute `.managed`. Host code must
 //! find the variable at the address that it has on the device. For this, the host's LLVM code declares it as a variable
 //! of another library, so that all instructions load its address from the global offset table. In the assembly, these
-//! loads are redirected to a pointer of our own, which the runtime sets before the program's constructors run.
+//! loads are redirected to a pointer variable, `NAME.managed`, which the runtime sets before the program's constructors
+//! run.
 
 use std::collections::BTreeMap;
 
@@ -75,25 +76,17 @@ impl<'a> Declaration<'a> {
     /// Returns the directives that declare the pointer in assembly, or `None` if another file defines it.
     fn pointer_linkage(&self) -> Option<&'static [&'static str]> {
         let has = |word: &str| self.linkage.split(' ').any(|part| part.starts_with(word));
-        let hide = match cfg!(target_os = "macos") {
-            true => ".private_extern",
-            false => ".hidden",
-        };
+        let is_macos = cfg!(target_os = "macos");
         if has("external") {
-            None
-        } else if has("internal") {
-            Some(&[])
-        } else if has("weak") || has("linkonce") {
-            Some(match hide {
-                ".hidden" => &[".weak", ".hidden"],
-                _ => &[".globl", ".weak_definition", ".private_extern"],
-            })
-        } else {
-            Some(match hide {
-                ".hidden" => &[".globl", ".hidden"],
-                _ => &[".globl", ".private_extern"],
-            })
+            return None;
         }
+        Some(match (has("internal"), has("weak") || has("linkonce")) {
+            (true, _) => &[],
+            (false, true) if is_macos => &[".globl", ".weak_definition", ".private_extern"],
+            (false, true) => &[".weak", ".hidden"],
+            (false, false) if is_macos => &[".globl", ".private_extern"],
+            (false, false) => &[".globl", ".hidden"],
+        })
     }
 }
 
@@ -157,7 +150,7 @@ impl HostCode {
     ///
     /// # Errors
     ///
-    /// Fails with the name of a variable whose address initializes a static variable.
+    /// Fails with the name of a variable whose address initializes a static variable or a constant array.
     pub fn patch_assembly(&self, assembly: &str) -> Result<String, String> {
         let prefix = if cfg!(target_os = "macos") { "_" } else { "" };
         let mut patched = String::with_capacity(assembly.len());

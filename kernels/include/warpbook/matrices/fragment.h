@@ -43,27 +43,27 @@ WARPBOOK_MATRIX_FN int lane() {
 template <typename T> struct elements_of { static constexpr int step = 4 / sizeof(typename stored<T>::type); };
 template <> struct elements_of<double> { static constexpr int step = 1; };
 
-// `mma` multiplies a piece of 16 rows by one of 8 columns; double has pieces of 8 rows. Matrices
-// of 8 rows and 32 columns are multiplied as their transposes.
-template <int M, int N> struct pieces {
+// `mma` multiplies a tile of 16 rows by one of 8 columns; double has tiles of 8 rows. Matrices of
+// 8 rows and 32 columns are multiplied as their transposes.
+template <int M, int N> struct tiles {
     static constexpr bool transposed = M == 8 && N == 32;
     static constexpr int of_a = M == 8 ? 8 : 16, of_b = transposed ? 16 : 8;
 };
 
-// Position of an element. In the two factors, `inner` is the index along the sum, `outer` the row
-// of a or the column of b.
+// Position of an element. In a multiplicand, `inner` is the index along the sum, `outer` the row of
+// a or the column of b.
 struct place {
     int outer, inner;
 };
 
-// Returns the position of this lane's element `n` in a factor of K elements along the sum. A factor
-// of half precision contains its elements as often as 16 elements permit.
-template <typename T, int K, int outer, int piece> WARPBOOK_MATRIX_FN place place_in_factor(int n) {
-    constexpr int step = elements_of<T>::step, halves = piece / 8, parts = K / (4 * step);
+// Returns the position of this lane's element `n` in a multiplicand of K elements along the sum. A
+// fragment of __half always has 16 elements; if it needs fewer, it repeats them.
+template <typename T, int K, int outer, int tile> WARPBOOK_MATRIX_FN place place_in_multiplicand(int n) {
+    constexpr int step = elements_of<T>::step, halves = tile / 8, parts = K / (4 * step);
     const int g = lane() / 4, t = lane() % 4;
     const int within = n % step, block = n % (outer * K / 32) / step;
     const int part = block / halves % parts;
-    return {g + 8 * (block % halves) + piece * (block / halves / parts), step * (t + 4 * part) + within};
+    return {g + 8 * (block % halves) + tile * (block / halves / parts), step * (t + 4 * part) + within};
 }
 
 } // namespace warpbook
@@ -71,8 +71,8 @@ template <typename T, int K, int outer, int piece> WARPBOOK_MATRIX_FN place plac
 // `Use` selects one of the three matrices of an M x N x K multiplication.
 template <typename Use, int M, int N, int K, typename T, typename Layout = void> struct fragment;
 
-// Fragments of a factor: 32 lanes share outer x K elements, which half precision repeats.
-#define WARPBOOK_FACTOR(Use, outer)                                                             \
+// Fragments of a multiplicand: 32 lanes share outer x K elements, which those of __half repeat.
+#define WARPBOOK_MULTIPLICAND(Use, outer)                                                       \
     template <int M, int N, int K, typename T, typename Layout>                                 \
     struct fragment<Use, M, N, K, T, Layout> {                                                  \
         typedef T element_type;                                                                 \
@@ -81,9 +81,9 @@ template <typename Use, int M, int N, int K, typename T, typename Layout = void>
         static constexpr int num_storage_elements = num_elements;                               \
         storage_element_type x[num_elements];                                                   \
     };
-WARPBOOK_FACTOR(matrix_a, M)
-WARPBOOK_FACTOR(matrix_b, N)
-#undef WARPBOOK_FACTOR
+WARPBOOK_MULTIPLICAND(matrix_a, M)
+WARPBOOK_MULTIPLICAND(matrix_b, N)
+#undef WARPBOOK_MULTIPLICAND
 
 template <int M, int N, int K, typename T> struct fragment<accumulator, M, N, K, T, void> {
     typedef T element_type;
@@ -109,8 +109,8 @@ WARPBOOK_MATRIX_FN float __float_to_tf32(float x) {
 namespace warpbook {
 
 // Returns the position of accumulator element `n`.
-template <int M, int N, typename T> WARPBOOK_MATRIX_FN place place_in_sum(int n) {
-    constexpr bool transposed = pieces<M, N>::transposed;
+template <int M, int N, typename T> WARPBOOK_MATRIX_FN place place_in_accumulator(int n) {
+    constexpr bool transposed = tiles<M, N>::transposed;
     constexpr int halves = (transposed ? N : M) / 8;
     const int g = lane() / 4, t = lane() % 4;
     const int outer = g + 8 * (n / 2 % halves), inner = 2 * t + n % 2 + 8 * (n / 2 / halves);
@@ -123,7 +123,7 @@ template <int M, int N, int K, typename T, typename Layout, typename P>
 WARPBOOK_MATRIX_FN void load_matrix_sync(fragment<matrix_a, M, N, K, T, Layout> &to, const P *from,
                                          unsigned int stride) {
     for (int n = 0; n < to.num_elements; n++) {
-        const warpbook::place at = warpbook::place_in_factor<T, K, M, warpbook::pieces<M, N>::of_a>(n);
+        const warpbook::place at = warpbook::place_in_multiplicand<T, K, M, warpbook::tiles<M, N>::of_a>(n);
         const bool rows = __is_same(Layout, row_major);
         to.x[n] = from[rows ? at.outer * stride + at.inner : at.inner * stride + at.outer];
     }
@@ -132,7 +132,7 @@ template <int M, int N, int K, typename T, typename Layout, typename P>
 WARPBOOK_MATRIX_FN void load_matrix_sync(fragment<matrix_b, M, N, K, T, Layout> &to, const P *from,
                                          unsigned int stride) {
     for (int n = 0; n < to.num_elements; n++) {
-        const warpbook::place at = warpbook::place_in_factor<T, K, N, warpbook::pieces<M, N>::of_b>(n);
+        const warpbook::place at = warpbook::place_in_multiplicand<T, K, N, warpbook::tiles<M, N>::of_b>(n);
         const bool rows = __is_same(Layout, row_major);
         to.x[n] = from[rows ? at.inner * stride + at.outer : at.outer * stride + at.inner];
     }
@@ -141,7 +141,7 @@ template <int M, int N, int K, typename T, typename P>
 WARPBOOK_MATRIX_FN void load_matrix_sync(fragment<accumulator, M, N, K, T> &to, const P *from,
                                          unsigned int stride, layout_t layout) {
     for (int n = 0; n < to.num_elements; n++) {
-        const warpbook::place at = warpbook::place_in_sum<M, N, T>(n);
+        const warpbook::place at = warpbook::place_in_accumulator<M, N, T>(n);
         to.x[n] = from[layout == mem_row_major ? at.outer * stride + at.inner
                                                : at.inner * stride + at.outer];
     }
@@ -150,7 +150,7 @@ template <int M, int N, int K, typename T, typename P>
 WARPBOOK_MATRIX_FN void store_matrix_sync(P *to, const fragment<accumulator, M, N, K, T> &from,
                                           unsigned int stride, layout_t layout) {
     for (int n = 0; n < from.num_elements; n++) {
-        const warpbook::place at = warpbook::place_in_sum<M, N, T>(n);
+        const warpbook::place at = warpbook::place_in_accumulator<M, N, T>(n);
         to[layout == mem_row_major ? at.outer * stride + at.inner
                                    : at.inner * stride + at.outer] = from.x[n];
     }

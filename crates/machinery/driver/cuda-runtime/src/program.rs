@@ -133,7 +133,7 @@ impl Registry {
         let name = self.variables.get(&pointer).map(|variable| &variable.name);
         warn(format_args!(
             "the managed variable {} is not in the kernels' code: give its type a name outside unnamed namespaces, and \
-             an initializer if it is a member of a template",
+             with -rdc=true declare it outside of class templates",
             name.map_or_else(Default::default, |name| names::with_parameters(
                 &name.to_string_lossy()
             ))

@@ -74,7 +74,7 @@ fn device_count() -> Result<c_int, Status> {
 /// `cublasXtGetNumBoards`: each simulated device is a board of its own.
 ///
 /// # Safety
-/// `devices` must have `count` elements, and `boards` must be null or writable.
+/// `devices` must be null or have `count` elements, and `boards` must be null or writable.
 pub unsafe fn boards(count: c_int, devices: *const c_int, boards: *mut c_int) -> CallResult {
     // SAFETY: the requirements are those of this function.
     unsafe {
@@ -191,7 +191,7 @@ pub unsafe fn set_cpu_ratio(handle: XtHandle, routine: c_int, kind: c_int, _: f3
     check_routine(handle, routine, kind)
 }
 
-/// A call on the selected device, which is the thread's current one meanwhile.
+/// A call on the selected device, which is the thread's current device until this is dropped.
 struct Call {
     cublas: Handle,
     previous_device: c_int,

@@ -9,6 +9,7 @@ use crate::lower::function::instructions::{self, Entry};
 use crate::lower::ir::{ByteFlow, Register, RegisterClass, RegisterInfo};
 use crate::lower::layout::{Symbol, immediate_bits};
 use crate::ptx::ast::{Instruction, Operand, Type};
+use std::borrow::Cow;
 
 /// Returns the kind of row that holds values of a type.
 pub fn register_class(ty: Type) -> RegisterClass {
@@ -290,15 +291,15 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Returns the modifiers of an instruction, including those that its target implies: in modules for compute
     /// capability 1, `mad.f32` has no rounding, and newer GPUs run it as `fma.rn.ftz.f32` (PTX ISA, section 9.7.3).
-    fn explicit_modifiers(&self, instruction: &Instruction<'a>) -> Vec<&'a str> {
-        let mut modifiers = instruction.modifiers.clone();
+    fn explicit_modifiers<'i>(&self, instruction: &'i Instruction<'a>) -> Cow<'i, [&'a str]> {
+        let mut modifiers = Cow::Borrowed(&instruction.modifiers[..]);
         let rounds = ["rn", "rz", "rm", "rp"];
         if self.module.ast.target.sm < 20
             && instruction.mnemonic == "mad"
             && modifiers.contains(&"f32")
             && !modifiers.iter().any(|modifier| rounds.contains(modifier))
         {
-            modifiers.extend(["rn", "ftz"]);
+            modifiers.to_mut().extend(["rn", "ftz"]);
         }
         modifiers
     }
