@@ -303,9 +303,11 @@ CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory e
 }
 #endif
 
+#if defined(__cplusplus) || defined(__clang__)
 // cuCtxCreate of CUDA 13, which has one more argument.
 static inline CUresult __attribute__((overloadable, unused))
 cuCtxCreate_v2(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags,
                CUdevice dev) {
     return cuCtxCreate_v4(pctx, ctxCreateParams, flags, dev);
 }
+#endif
