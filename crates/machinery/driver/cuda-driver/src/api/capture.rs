@@ -63,8 +63,8 @@ fn begin_capture(
     Ok(captures.begin(&SIMULATOR.graphs, context, stream, blocking, mode, target)?)
 }
 
-/// `cuStreamEndCapture`. `out` may be null, for a capture into a graph of the program. Except for a wrong thread or stream,
-/// an error also ends the capture, and there is no graph.
+/// `cuStreamEndCapture`. `out` may be null, for a capture into a graph of the program. Except for a wrong stream, an
+/// error also ends the capture, and there is no graph.
 pub fn end(h_stream: Stream, out: Option<Out<CUgraph>>) -> CallResult {
     let stream = resolve(h_stream)?.1;
     match SIMULATOR.captures.end(&SIMULATOR.graphs, stream)? {

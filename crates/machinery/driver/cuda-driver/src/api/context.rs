@@ -20,7 +20,7 @@ pub fn retain_primary(context: Option<Out<CUcontext>>, device: CUdevice) -> Call
     let device = check_device(device)?;
     let context = required(context)?;
     let primary = SIMULATOR
-        .live_contexts
+        .known_contexts
         .register(SIMULATOR.lock_driver()?.retain_primary(device)?);
     context.set(handle(primary.0));
     Ok(())
@@ -48,7 +48,7 @@ pub fn reset_primary(device: CUdevice) -> CallResult {
 pub fn set_primary_flags(device: CUdevice, flags: c_uint) -> CallResult {
     let device = check_device(device)?;
     Ok(SIMULATOR
-        .lock_driver_drained()?
+        .lock_driver_settled()?
         .set_primary_flags(device, flags)?)
 }
 
@@ -61,7 +61,7 @@ pub fn primary_state(
     let device = check_device(device)?;
     let flags = required(flags)?;
     let active = required(active)?;
-    let (set, exists) = SIMULATOR.lock_driver_drained()?.primary_state(device)?;
+    let (set, exists) = SIMULATOR.lock_driver_settled()?.primary_state(device)?;
     flags.set(set);
     active.set(exists.into());
     Ok(())
@@ -71,9 +71,9 @@ pub fn primary_state(
 pub fn create(context: Option<Out<CUcontext>>, flags: c_uint, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
     let context = required(context)?;
-    let created = SIMULATOR.live_contexts.register(
+    let created = SIMULATOR.known_contexts.register(
         SIMULATOR
-            .lock_driver_drained()?
+            .lock_driver_settled()?
             .create_context(device, flags)?,
     );
     with_contexts(|contexts| contexts.push(created));
@@ -117,7 +117,7 @@ pub fn create_with_parameters(
 pub fn affinity(affinity: Out<CUexecAffinityParam>, kind: c_int) -> CallResult {
     /// `CU_EXEC_AFFINITY_TYPE_SM_COUNT`, the only type.
     const SM_COUNT: c_int = 0;
-    let (driver, _) = SIMULATOR.lock_current_context_drained()?;
+    let (driver, _) = SIMULATOR.lock_current_context_settled()?;
     if kind != SM_COUNT {
         return Err(CudaError::UnsupportedExecAffinity.into());
     }
@@ -133,7 +133,6 @@ pub fn destroy(context: Option<ContextId>) -> CallResult {
     let context = required(context)?;
     let mut driver = SIMULATOR.lock_driver_to_free()?;
     driver.destroy_context(context)?;
-    SIMULATOR.live_contexts.unregister(context);
     SIMULATOR.forget_contexts(driver);
     with_contexts(|contexts| {
         if contexts.current() == Some(context) {
@@ -149,7 +148,7 @@ pub fn attach(context: Option<Out<CUcontext>>, flags: c_uint) -> CallResult {
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let (_driver, current) = SIMULATOR.lock_current_context_drained()?;
+    let (_driver, current) = SIMULATOR.lock_current_context_settled()?;
     *lock(&SIMULATOR.tables.attachments)
         .entry(current)
         .or_default() += 1;
@@ -179,7 +178,7 @@ pub fn detach(context: Option<ContextId>) -> CallResult {
 /// `cuCtxPushCurrent`.
 pub fn push(context: Option<ContextId>) -> CallResult {
     let context = required(context)?;
-    SIMULATOR.live_contexts.check(context)?;
+    SIMULATOR.known_contexts.check(context)?;
     with_contexts(|contexts| contexts.push(context));
     Ok(())
 }
@@ -194,7 +193,7 @@ pub fn pop(context: Option<Out<CUcontext>>) -> CallResult {
 /// `cuCtxSetCurrent`.
 pub fn set_current(context: Option<ContextId>) -> CallResult {
     if let Some(context) = context {
-        SIMULATOR.live_contexts.check(context)?;
+        SIMULATOR.known_contexts.check(context)?;
     }
     with_contexts(|contexts| contexts.set_current(context));
     Ok(())
@@ -214,19 +213,19 @@ pub fn device(device: Out<CUdevice>) -> CallResult {
 
 /// `cuCtxGetDevice` of CUDA 13: a null handle means the current context.
 pub fn device_of(device: Out<CUdevice>, context: Option<ContextId>) -> CallResult {
-    let (driver, context) = lock_context_drained(context)?;
+    let (driver, context) = lock_context(context)?;
     device.set(driver.context_device(context)? as CUdevice);
     Ok(())
 }
 
 /// Locks the driver and resolves a context handle; a null handle means the current context. Returns
 /// [`CudaError::InvalidContext`] if there is none.
-fn lock_context_drained(context: Option<ContextId>) -> Locked<'static, ContextId> {
+fn lock_context(context: Option<ContextId>) -> Locked<'static, ContextId> {
     let context = match context {
         Some(context) => context,
         None => require_current()?,
     };
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     if !driver.is_context(context) {
         return Err(CudaError::InvalidContext);
     }
@@ -235,26 +234,26 @@ fn lock_context_drained(context: Option<ContextId>) -> Locked<'static, ContextId
 
 /// `cuCtxGetId`: a number that is never reused. The handle's number is unique, so it serves as the ID.
 pub fn id(context: Option<ContextId>, id: Out<c_ulonglong>) -> CallResult {
-    id.set(lock_context_drained(context)?.1.0);
+    id.set(lock_context(context)?.1.0);
     Ok(())
 }
 
 /// `cuCtxSetFlags`.
 pub fn set_flags(flags: c_uint) -> CallResult {
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     Ok(driver.set_context_flags(context, flags)?)
 }
 
 /// `cuCtxResetPersistingL2Cache`: a no-op, because no cache lines persist.
 pub fn reset_persisting_cache() -> CallResult {
-    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (driver, context) = SIMULATOR.lock_current_context_settled()?;
     driver.memory_info(context)?;
     Ok(())
 }
 
 /// `cuCtxEnablePeerAccess`.
 pub fn enable_peer(peer: Option<ContextId>, flags: c_uint) -> CallResult {
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -264,7 +263,7 @@ pub fn enable_peer(peer: Option<ContextId>, flags: c_uint) -> CallResult {
 
 /// `cuCtxDisablePeerAccess`.
 pub fn disable_peer(peer: Option<ContextId>) -> CallResult {
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     let peer = peer.ok_or(CudaError::InvalidContext)?;
     Ok(driver.disable_peer(context, peer)?)
 }
@@ -278,7 +277,7 @@ pub fn flags(flags: Out<c_uint>) -> CallResult {
 
 /// `cuCtxGetApiVersion`: a null handle means the current context.
 pub fn api_version(context: Option<ContextId>, version: Out<c_uint>) -> CallResult {
-    let _context_check = lock_context_drained(context)?;
+    let _context_check = lock_context(context)?;
     version.set(API_VERSION);
     Ok(())
 }
@@ -296,47 +295,51 @@ pub fn synchronize() -> CallResult {
 
 /// `cuCtxSynchronize_v2` of CUDA 13: a null handle means the current context.
 pub fn synchronize_one(context: Option<ContextId>) -> CallResult {
-    let (mut driver, context) = lock_context_drained(context)?;
+    let (mut driver, context) = lock_context(context)?;
     SIMULATOR.host_waited_for_context(context);
     Ok(driver.synchronize_context(context)?)
 }
 
 /// `cuCtxGetLimit`.
 pub fn limit(value: Out<usize>, limit: c_int) -> CallResult {
-    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (driver, context) = SIMULATOR.lock_current_context_settled()?;
     value.set(driver.limit(context, Limit::from_number(limit)?)?);
     Ok(())
 }
 
-/// `cuCtxSetLimit`.
+/// `cuCtxSetLimit`: waits for all streams to set the stack size.
 pub fn set_limit(limit: c_int, value: usize) -> CallResult {
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
-    Ok(driver.set_limit(context, Limit::from_number(limit)?, value)?)
+    let limit = Limit::from_number(limit);
+    let (mut driver, context) = match limit {
+        Ok(Limit::StackSize) => SIMULATOR.lock_current_context_drained()?,
+        _ => SIMULATOR.lock_current_context_settled()?,
+    };
+    Ok(driver.set_limit(context, limit?, value)?)
 }
 
 /// `cuCtxGetCacheConfig`.
 pub fn cache_config(config: Out<c_int>) -> CallResult {
-    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (driver, context) = SIMULATOR.lock_current_context_settled()?;
     config.set(driver.cache_preference(context)?);
     Ok(())
 }
 
 /// `cuCtxSetCacheConfig`.
 pub fn set_cache_config(config: c_int) -> CallResult {
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     Ok(driver.set_cache_preference(context, config)?)
 }
 
 /// `cuCtxGetSharedMemConfig`.
 pub fn shared_config(config: Out<c_int>) -> CallResult {
-    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (driver, context) = SIMULATOR.lock_current_context_settled()?;
     config.set(driver.bank_size(context)?);
     Ok(())
 }
 
 /// `cuCtxSetSharedMemConfig`.
 pub fn set_shared_config(config: c_int) -> CallResult {
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     Ok(driver.set_bank_size(context, config)?)
 }
 

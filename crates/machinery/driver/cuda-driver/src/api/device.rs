@@ -82,21 +82,26 @@ pub fn name(name: Option<Out<c_char>>, length: c_int, device: CUdevice) -> CallR
     check_device(device)?;
     let driver = SIMULATOR.lock_driver()?;
     // SAFETY: `name` has room for `length` bytes, as `cuDeviceGetName` requires of its caller.
-    unsafe { write_text(name, length, driver.device().name) }
+    unsafe { write_text(name, length, driver.device().name) }?;
+    Ok(())
 }
 
-/// Writes a text and a NUL, truncated to `length` bytes.
+/// Writes a text and a NUL, truncated to `length` bytes. Returns true if the text was not truncated.
 ///
 /// # Safety
 /// `to` must have room for `length` bytes.
-unsafe fn write_text(to: Option<Out<c_char>>, length: c_int, text: &str) -> CallResult {
+unsafe fn write_text(
+    to: Option<Out<c_char>>,
+    length: c_int,
+    text: &str,
+) -> Result<bool, CudaError> {
     let to = required(to)?;
     if length < 1 {
-        return Err(CudaError::InvalidValue.into());
+        return Err(CudaError::InvalidValue);
     }
     // SAFETY: `to` has room for `length` bytes, by this function's contract.
     unsafe { to.set_text(length as usize, text.as_bytes()) };
-    Ok(())
+    Ok(text.len() < length as usize)
 }
 
 /// `cuDeviceGetUuid`.
@@ -141,11 +146,24 @@ pub fn properties(properties: Option<Out<CUdevprop>>, device: CUdevice) -> CallR
 /// by dimension; shared and constant memory; warp size; pitch; registers; clock rate; texture alignment.
 const PROPERTY_ATTRIBUTES: [c_int; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
 
-/// `cuDeviceGetPCIBusId`.
+/// `cuDeviceGetPCIBusId`: writes a truncated ID too, but then returns [`CudaError::InvalidValue`].
 pub fn bus_id(text: Option<Out<c_char>>, length: c_int, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
     // SAFETY: `text` has room for `length` bytes, as `cuDeviceGetPCIBusId` requires of its caller.
-    unsafe { write_text(text, length, &device_bus_id(device)) }
+    match unsafe { write_text(text, length, &device_bus_id(device)) }? {
+        true => Ok(()),
+        false => Err(CudaError::InvalidValue.into()),
+    }
+}
+
+/// Returns true if `id` has the form of a PCI bus ID: two or three hexadecimal numbers separated by colons, the
+/// last of which may have a function (`.0`).
+fn is_bus_id(id: &str) -> bool {
+    let (address, function) = id.split_once('.').unwrap_or((id, "0"));
+    let mut numbers = address.split(':').chain([function]);
+    let colons = address.matches(':').count();
+    let is_complete = colons == 2 || colons == 1 && id.contains('.');
+    is_complete && numbers.all(|number| u32::from_str_radix(number, 16).is_ok())
 }
 
 /// `cuDeviceGetByPCIBusId`: accepts IDs with and without the domain and the function.
@@ -157,7 +175,11 @@ pub fn by_bus_id(device: Out<CUdevice>, bus_id: &str) -> CallResult {
         let without_function = within_domain.strip_suffix(".0").unwrap_or_default();
         [&full, within_domain, without_function].contains(&requested.as_str())
     };
-    device.set(all().find(matches).ok_or(CudaError::InvalidDevice)?);
+    match all().find(matches) {
+        Some(found) => device.set(found),
+        None if is_bus_id(&requested) => return Err(CudaError::InvalidDevice.into()),
+        None => return Err(CudaError::InvalidValue.into()),
+    }
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use cust_raw::CUevent;
 
 use super::SIMULATOR;
 use crate::arguments::{Out, handle};
-use crate::simulator::{Stream, StreamOp, WaitTarget};
+use crate::simulator::{Object, Stream, StreamOp, WaitTarget};
 use crate::status::CallResult;
 
 /// `cuEventCreate`.
@@ -20,8 +20,9 @@ pub fn create(event: Out<CUevent>, flags: c_uint) -> CallResult {
 
 /// `cuEventDestroy`.
 pub fn destroy(event: EventId) -> CallResult {
-    SIMULATOR.lock_driver_drained()?.destroy_event(event)?;
+    SIMULATOR.lock_driver_settled()?.invalidate_event(event)?;
     SIMULATOR.captures.forget_event(event);
+    SIMULATOR.destroy_when_unused(Object::Event(event));
     Ok(())
 }
 
@@ -72,13 +73,22 @@ pub fn synchronize(event: EventId) -> CallResult {
     Ok(SIMULATOR.lock_driver()?.synchronize_event(event)?)
 }
 
-/// `cuEventElapsedTime`.
-pub fn elapsed_time(milliseconds: Out<f32>, start: EventId, end: EventId) -> CallResult {
+/// `cuEventElapsedTime`. Returns [`CudaError::InvalidHandle`] for a null result, as the driver does.
+pub fn elapsed_time(milliseconds: Option<Out<f32>>, start: EventId, end: EventId) -> CallResult {
+    let milliseconds = milliseconds.ok_or(CudaError::InvalidHandle)?;
     SIMULATOR.captures.check_event_wait(start)?;
     SIMULATOR.captures.check_event_wait(end)?;
     SIMULATOR.lock_driver()?.check_elapsed(start, end)?;
+    let is_pending = |event| SIMULATOR.queue.contains(WaitTarget::Event(event), u64::MAX);
     for event in [start, end] {
-        if SIMULATOR.queue.contains(WaitTarget::Event(event), u64::MAX) {
+        if !is_pending(event) && !SIMULATOR.lock_driver()?.is_recorded(event)? {
+            return Err(CudaError::InvalidHandle
+                .because(Reason::EventNotRecorded)
+                .into());
+        }
+    }
+    for event in [start, end] {
+        if is_pending(event) {
             return Err(CudaError::NotReady
                 .because(Reason::EventNotCompleted)
                 .into());

@@ -86,6 +86,15 @@ pub fn ptx_in_file(file: &[u8]) -> Result<Option<&[u8]>, CudaError> {
     newest_ptx(entries(entries_bytes)).map(Some)
 }
 
+/// Returns true for a file of machine code: an ELF file for NVIDIA's GPUs.
+pub fn is_cubin(file: &[u8]) -> bool {
+    /// The magic number of ELF files, and the offset and the value of the machine (`EM_CUDA`).
+    const ELF: &[u8] = b"\x7fELF";
+    const MACHINE: std::ops::Range<usize> = 18..20;
+    const CUDA: [u8; 2] = 190_u16.to_le_bytes();
+    file.starts_with(ELF) && file.get(MACHINE) == Some(&CUDA)
+}
+
 /// Returns true if an image starts with these bytes, none of which is NUL. Stops reading at the first
 /// difference, because a text may be shorter.
 ///

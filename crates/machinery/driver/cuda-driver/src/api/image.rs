@@ -90,7 +90,7 @@ fn create_array(
     channels: c_uint,
     flags: c_uint,
 ) -> CallResult {
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     let description = ArrayDescription {
         size,
         channel: channel(format)?,
@@ -104,7 +104,7 @@ fn create_array(
 /// `cuArrayGetDescriptor`.
 pub fn descriptor(out: Out<CUDA_ARRAY_DESCRIPTOR>, array: CUarray) -> CallResult {
     let out = out.as_ptr();
-    let description = SIMULATOR.lock_driver_drained()?.array(number(array))?;
+    let description = SIMULATOR.lock_driver_settled()?.array(number(array))?;
     // SAFETY: the descriptor is writable, and the format is a valid enum value.
     unsafe {
         (*out).Width = description.size[0] as usize;
@@ -120,7 +120,7 @@ pub fn descriptor(out: Out<CUDA_ARRAY_DESCRIPTOR>, array: CUarray) -> CallResult
 /// `cuArray3DGetDescriptor`.
 pub fn descriptor_3d(out: Out<CUDA_ARRAY3D_DESCRIPTOR>, array: CUarray) -> CallResult {
     let out = out.as_ptr();
-    let description = SIMULATOR.lock_driver_drained()?.array(number(array))?;
+    let description = SIMULATOR.lock_driver_settled()?.array(number(array))?;
     // SAFETY: the descriptor is writable, and the format is a valid enum value.
     unsafe {
         (*out).Width = description.size[0] as usize;
@@ -158,7 +158,7 @@ pub fn create_texture(
     }
     let out = required(out)?;
     let (parsed, texture) = (read_resource(&resource)?, read_texture(&params)?);
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     let object = driver.create_texture(context, parsed, &texture)?;
     // SAFETY: the structure is readable, and `read_texture` has found its enums valid.
     let params = unsafe { params.as_ptr().read() };
@@ -169,7 +169,7 @@ pub fn create_texture(
 
 /// `cuTexObjectDestroy`.
 pub fn destroy_texture(texture: CUtexObject) -> CallResult {
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     driver.destroy_texture(context, texture)?;
     lock(&SIMULATOR.tables.image_descriptors).remove(&texture);
     Ok(())
@@ -197,7 +197,7 @@ pub fn create_surface(out: Out<CUsurfObject>, resource: In<CUDA_RESOURCE_DESC>) 
     let Resource::Array(array) = read_resource(&resource)? else {
         return Err(CudaError::InvalidValue.into());
     };
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     let object = driver.create_surface(context, array)?;
     store_descriptors(object, &resource, None);
     out.set(object);
@@ -206,7 +206,7 @@ pub fn create_surface(out: Out<CUsurfObject>, resource: In<CUDA_RESOURCE_DESC>) 
 
 /// `cuSurfObjectDestroy`.
 pub fn destroy_surface(surface: CUsurfObject) -> CallResult {
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     driver.destroy_surface(context, surface)?;
     lock(&SIMULATOR.tables.image_descriptors).remove(&surface);
     Ok(())

@@ -188,7 +188,9 @@ pub fn pack(
     Ok(packed.into())
 }
 
-/// Fills `packed` from a list of tags and values that ends with [`END`].
+/// Fills `packed` from a list of tags and values that ends with [`END`]. A buffer that is too short leaves the other
+/// bytes zero, as on a GPU. Returns [`CudaError::LaunchOutOfResources`] for one that is too long, and
+/// [`CudaError::InvalidValue`] if there is none although the kernel has parameters.
 ///
 /// # Safety
 /// `extra` must be such a list, and its buffer must have the size that the list states.
@@ -213,11 +215,17 @@ unsafe fn unpack(extra: *mut *mut c_void, packed: &mut [u8]) -> Result<(), CudaE
         // SAFETY: the tag was not `END`, so the list has another tag.
         entry = unsafe { entry.add(2) };
     }
-    if buffer.is_null() || size.is_none_or(|size| size < packed.len()) {
+    let size = size.filter(|_| !buffer.is_null()).unwrap_or(0);
+    if size > packed.len() {
+        return Err(CudaError::LaunchOutOfResources);
+    }
+    if size == 0 && !packed.is_empty() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: the buffer has `size` bytes, at least `packed.len()`; `packed` is a separate buffer.
-    unsafe { buffer.copy_to_nonoverlapping(packed.as_mut_ptr(), packed.len()) };
+    if size > 0 {
+        // SAFETY: the buffer has `size` bytes, at most `packed.len()`; `packed` is a separate buffer.
+        unsafe { buffer.copy_to_nonoverlapping(packed.as_mut_ptr(), size) };
+    }
     Ok(())
 }
 

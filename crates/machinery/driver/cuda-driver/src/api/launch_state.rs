@@ -21,10 +21,10 @@ const MAX_PARAMETER_BYTES: usize = 4096;
 /// `cuFuncSetBlockShape`.
 pub fn set_block_shape(function: CUfunction, x: c_int, y: c_int, z: c_int) -> CallResult {
     let block = [x, y, z].map(|size| c_uint::try_from(size).unwrap_or(0));
+    let (driver, id) = lock_function(function)?;
+    driver.check_block(id, block)?;
+    drop(driver);
     update(function, |state| {
-        if block.contains(&0) {
-            return Err(CudaError::InvalidValue);
-        }
         state.block = block;
         Ok(())
     })

@@ -77,7 +77,7 @@ pub fn unload(library: LibraryId) -> CallResult {
 pub fn kernel(kernel: Out<CUkernel>, library: LibraryId, name: &str) -> CallResult {
     kernel.set(handle(
         SIMULATOR
-            .lock_driver_drained()?
+            .lock_driver_settled()?
             .library_kernel(library, name)?
             .0,
     ));
@@ -88,7 +88,7 @@ pub fn kernel(kernel: Out<CUkernel>, library: LibraryId, name: &str) -> CallResu
 pub fn kernel_count(count: Out<c_uint>, library: LibraryId) -> CallResult {
     count.set(
         SIMULATOR
-            .lock_driver_drained()?
+            .lock_driver_settled()?
             .library_kernels(library)?
             .len() as c_uint,
     );
@@ -97,7 +97,7 @@ pub fn kernel_count(count: Out<c_uint>, library: LibraryId) -> CallResult {
 
 /// `cuLibraryEnumerateKernels`: writes at most `capacity` handles.
 pub fn kernels(kernels: Out<CUkernel>, capacity: c_uint, library: LibraryId) -> CallResult {
-    let kernel_ids = SIMULATOR.lock_driver_drained()?.library_kernels(library)?;
+    let kernel_ids = SIMULATOR.lock_driver_settled()?.library_kernels(library)?;
     let handles = kernel_ids.into_iter().map(|kernel| handle(kernel.0));
     // SAFETY: `kernels` has room for `capacity` handles, as `cuLibraryEnumerateKernels` requires.
     unsafe { kernels.set_all(handles.take(capacity as usize)) };
@@ -108,7 +108,7 @@ pub fn kernels(kernels: Out<CUkernel>, capacity: c_uint, library: LibraryId) -> 
 pub fn module(module: Out<CUmodule>, library: LibraryId) -> CallResult {
     let context = require_current()?;
     let module_id = SIMULATOR
-        .lock_driver_drained()?
+        .lock_driver_settled()?
         .library_module(library, context)?;
     module.set(handle(module_id.0));
     Ok(())
@@ -122,7 +122,7 @@ pub fn global(
     name: &str,
 ) -> CallResult {
     let context = require_current()?;
-    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let mut driver = SIMULATOR.lock_driver_settled()?;
     let module = driver.library_module(library, context)?;
     let (base, size) = driver.variable(context, module, name)?;
     Out::set_optional(address, base);
@@ -137,7 +137,7 @@ pub fn managed(
     library: LibraryId,
     _name: &str,
 ) -> CallResult {
-    SIMULATOR.lock_driver_drained()?.library_kernels(library)?;
+    SIMULATOR.lock_driver_settled()?.library_kernels(library)?;
     Err(CudaError::NotFound.into())
 }
 
@@ -145,7 +145,7 @@ pub fn managed(
 pub fn kernel_function(function: Out<CUfunction>, kernel: KernelId) -> CallResult {
     let context = require_current()?;
     let function_id = SIMULATOR
-        .lock_driver_drained()?
+        .lock_driver_settled()?
         .kernel_function(kernel, context)?;
     function.set(handle(function_id.0));
     Ok(())
@@ -154,7 +154,7 @@ pub fn kernel_function(function: Out<CUfunction>, kernel: KernelId) -> CallResul
 /// `cuKernelGetLibrary`.
 pub fn kernel_library(library: Out<CUlibrary>, kernel: KernelId) -> CallResult {
     library.set(handle(
-        SIMULATOR.lock_driver_drained()?.kernel_library(kernel)?.0,
+        SIMULATOR.lock_driver_settled()?.kernel_library(kernel)?.0,
     ));
     Ok(())
 }
@@ -164,7 +164,7 @@ pub fn kernel_name(name: Out<*const c_char>, kernel: KernelId) -> CallResult {
     name.set(
         SIMULATOR
             .tables
-            .intern(SIMULATOR.lock_driver_drained()?.kernel_name(kernel)?),
+            .intern(SIMULATOR.lock_driver_settled()?.kernel_name(kernel)?),
     );
     Ok(())
 }
@@ -176,7 +176,7 @@ pub fn kernel_parameter(
     offset: Out<usize>,
     size: Option<Out<usize>>,
 ) -> CallResult {
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     let parameters = driver.kernel_parameters(kernel)?;
     let parameter = parameters.get(index).ok_or(CudaError::InvalidValue)?;
     offset.set(parameter.offset as usize);
@@ -191,7 +191,7 @@ pub fn kernel_attribute(
     kernel: KernelId,
     device: CUdevice,
 ) -> CallResult {
-    let driver = lock_kernel_drained(kernel, device)?;
+    let driver = lock_kernel(kernel, device)?;
     value.set(driver.kernel_attribute(kernel, attribute)?);
     Ok(())
 }
@@ -203,13 +203,13 @@ pub fn set_kernel_attribute(
     kernel: KernelId,
     device: CUdevice,
 ) -> CallResult {
-    let mut driver = lock_kernel_drained(kernel, device)?;
+    let mut driver = lock_kernel(kernel, device)?;
     Ok(driver.set_kernel_attribute(kernel, attribute, value)?)
 }
 
 /// `cuKernelSetCacheConfig`: validated, but without effect.
 pub fn set_cache_config(kernel: KernelId, config: c_int, device: CUdevice) -> CallResult {
-    let _guard = lock_kernel_drained(kernel, device)?;
+    let _guard = lock_kernel(kernel, device)?;
     if !CACHE_PREFERENCES.contains(&config) {
         return Err(CudaError::InvalidValue.into());
     }
@@ -217,12 +217,12 @@ pub fn set_cache_config(kernel: KernelId, config: c_int, device: CUdevice) -> Ca
 }
 
 /// Locks the driver, after a check that the kernel and the device exist.
-fn lock_kernel_drained(
+fn lock_kernel(
     kernel: KernelId,
     device: CUdevice,
 ) -> Result<std::sync::MutexGuard<'static, Driver>, CudaError> {
     check_device(device)?;
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     driver.kernel_library(kernel)?;
     Ok(driver)
 }

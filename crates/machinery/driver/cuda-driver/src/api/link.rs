@@ -4,20 +4,24 @@ use std::ffi::{CString, c_int, c_uint, c_void};
 use std::sync::MutexGuard;
 
 use cuda_sim::driver::{CudaError, check_source};
+use cuda_sim::exec::is_device_function;
 use cuda_sim::ptx;
 use cust_raw::CUlinkState;
 
-use super::SIMULATOR;
-use super::module;
+use super::{SIMULATOR, fat_binary, module};
 use crate::arguments::{In, Out, handle, number};
 use crate::log::warn;
 use crate::simulator::{Event, Link, Links, lock, require_current};
 use crate::status::CallResult;
 
-/// `CU_JIT_INPUT_PTX`: the only supported input type. The others are machine code, and LLVM bitcode.
-const PTX: c_int = 1;
-/// The largest input type.
+/// Types of inputs. Whatever the type, the simulator links PTX and the PTX in fat binaries.
+const OBJECT: c_int = 3;
+const LIBRARY: c_int = 4;
+/// The largest type: LLVM bitcode.
 const MAX_KIND: c_int = 5;
+
+/// The error of undefined and of duplicate names.
+const LINKER_FAILURE: CudaError = CudaError::Unknown;
 
 fn links() -> MutexGuard<'static, Links> {
     lock(&SIMULATOR.tables.links)
@@ -69,44 +73,54 @@ pub fn add_file(
     Ok(add_input(state, kind, path, &bytes)?)
 }
 
-/// Adds an input to a link.
+/// Adds an input to a link. After an error of the linker itself, all later calls fail with it.
 fn add_input(state: CUlinkState, kind: c_int, name: &str, bytes: &[u8]) -> Result<(), CudaError> {
     let mut links = links();
     let link = links.link(number(state))?;
-    if !(0..=MAX_KIND).contains(&kind) || link.linked.is_some() {
+    if !(0..=MAX_KIND).contains(&kind) || link.linked.is_some() || bytes.is_empty() {
         return Err(CudaError::InvalidValue);
     }
-    if kind != PTX {
-        return Err(reject(
-            link,
-            CudaError::NotSupported,
-            "the simulator links only PTX",
-        ));
+    if let Some(error) = link.failure {
+        return Err(error);
     }
-    let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
-    let Ok(ptx) = str::from_utf8(bytes) else {
-        return Err(reject(
-            link,
-            CudaError::InvalidImage,
-            "the input is not text",
-        ));
+    let bytes = match fat_binary::ptx_in_file(bytes)? {
+        Some(ptx) => ptx,
+        None if fat_binary::is_cubin(bytes) => {
+            let reason = "error   : the simulator links only PTX";
+            return Err(reject(link, CudaError::NotSupported, reason));
+        }
+        None => bytes,
     };
+    let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    let ptx = str::from_utf8(bytes).unwrap_or_default();
     if let Err(error) = check_source(ptx) {
-        return Err(reject(link, error.code(), &error.to_string()));
+        // As the driver does, ignores objects without code for the device.
+        return match kind {
+            OBJECT => Ok(()),
+            LIBRARY => Err(reject(link, CudaError::Unknown, &error.log())),
+            _ => Err(reject(link, error.code(), &error.log())),
+        };
     }
-    // Parse each input now, so that the error names it; later only the combination is known.
     let input = (name.to_owned(), ptx.to_owned());
-    if let Err(error) = ptx::link(std::slice::from_ref(&input)) {
-        return Err(reject(link, CudaError::InvalidPtx, &error.to_string()));
+    // Check each input now, as the driver does, so that the error is that of this call.
+    if let Err(error) = SIMULATOR.lock_driver()?.check_module(ptx) {
+        return Err(reject(link, error.code(), &error.log()));
     }
     link.inputs.push(input);
+    if let Err(error) = ptx::check_definitions(&link.inputs) {
+        link.failure = Some(LINKER_FAILURE);
+        return Err(reject(link, LINKER_FAILURE, &error.to_string()));
+    }
+    if let Some(log) = &mut link.log {
+        log.write("");
+    }
     Ok(())
 }
 
 /// Reports why an input does not link: in the caller's log, or on stderr if there is none. Returns the error.
-fn reject(link: &Link, code: CudaError, reason: &str) -> CudaError {
+fn reject(link: &mut Link, code: CudaError, reason: &str) -> CudaError {
     SIMULATOR.telemetry.emit(Event::ModuleRejected(reason));
-    match &link.log {
+    match &mut link.log {
         Some(log) => log.write(reason),
         None => warn(format_args!("linking failed: {reason}")),
     }
@@ -117,10 +131,17 @@ fn reject(link: &Link, code: CudaError, reason: &str) -> CudaError {
 pub fn complete(state: CUlinkState, out: Out<*mut c_void>, size: Option<Out<usize>>) -> CallResult {
     let mut links = links();
     let link = links.link(number(state))?;
-    let text = match ptx::link(&link.inputs) {
+    if link.linked.is_some() {
+        return Err(CudaError::InvalidHandle.into());
+    }
+    if let Some(error) = link.failure {
+        return Err(error.into());
+    }
+    let text = match ptx::link(&link.inputs, is_device_function) {
         Ok(text) => text,
         Err(error) => {
-            return Err(reject(link, CudaError::InvalidImage, &error.to_string()).into());
+            link.failure = Some(LINKER_FAILURE);
+            return Err(reject(link, LINKER_FAILURE, &error.to_string()).into());
         }
     };
     // A parsed text contains no NUL.

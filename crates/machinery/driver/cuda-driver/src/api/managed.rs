@@ -45,7 +45,7 @@ pub fn advise(address: CUdeviceptr, bytes: usize, advice: c_int, device: CUdevic
         },
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (driver, context) = SIMULATOR.lock_current_context_settled()?;
     driver.advise(context, address, bytes as u64)?;
     drop(driver);
     let range = address..address + bytes as u64;
@@ -124,7 +124,7 @@ pub fn attribute(
     address: CUdeviceptr,
     bytes: usize,
 ) -> CallResult {
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     // SAFETY: `data` has `size` bytes, as `cuMemRangeGetAttribute` requires of its caller.
     Ok(unsafe { write_attribute(&driver, data, size, attribute, address, bytes) }?)
 }
@@ -141,7 +141,7 @@ pub fn attributes(
     if count == 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     // SAFETY: the three arrays have `count` elements, as `cuMemRangeGetAttributes` requires of its caller.
     let (data, sizes, attributes) = unsafe {
         (

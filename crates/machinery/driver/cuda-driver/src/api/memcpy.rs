@@ -86,13 +86,13 @@ fn read_peer(copy: In<CUDA_MEMCPY3D_PEER>) -> Result<Memcpy, CudaError> {
     read_three_d(unsafe { copy.cast() })
 }
 
-/// Returns [`CudaError::InvalidContext`] unless both handles are contexts. Addresses are unique across devices, so the
-/// contexts of a copy are only validated.
+/// Returns [`CudaError::InvalidContext`] unless both handles are contexts or null. Addresses are unique across devices,
+/// so the contexts of a copy are only validated.
 fn check_contexts(contexts: [Option<ContextId>; 2]) -> Result<(), CudaError> {
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     let mut contexts = contexts.into_iter();
     contexts
-        .all(|context| context.is_some_and(|context| driver.is_context(context)))
+        .all(|context| context.is_none_or(|context| driver.is_context(context)))
         .then_some(())
         .ok_or(CudaError::InvalidContext)
 }
@@ -227,11 +227,7 @@ pub fn read_three_d(copy: In<CUDA_MEMCPY3D>) -> Result<Memcpy, CudaError> {
     let copy = copy.as_ptr();
     // SAFETY: the structure is readable; the memory types are read as integers.
     unsafe {
-        // CUDA requires zero: there are no levels of detail.
-        if (*copy).srcLOD != 0 || (*copy).dstLOD != 0 {
-            return Err(CudaError::InvalidValue);
-        }
-        Ok(Memcpy {
+        let copied = Memcpy {
             dst: operand!(
                 copy: dstMemoryType, dstHost, dstDevice, dstArray,
                 dstXInBytes, dstY, dstPitch, z (*copy).dstZ, height (*copy).dstHeight
@@ -243,7 +239,15 @@ pub fn read_three_d(copy: In<CUDA_MEMCPY3D>) -> Result<Memcpy, CudaError> {
             width: (*copy).WidthInBytes as u64,
             height: (*copy).Height as u64,
             depth: (*copy).Depth as u64,
-        })
+        };
+        // Arrays have no levels of detail; other memory ignores the level.
+        let has_level = |operand: &MemcpyOperand, level| {
+            level != 0 && matches!(operand.array, MemcpyAddress::Array(_))
+        };
+        if has_level(&copied.src, (*copy).srcLOD) || has_level(&copied.dst, (*copy).dstLOD) {
+            return Err(CudaError::InvalidValue);
+        }
+        Ok(copied)
     }
 }
 

@@ -20,12 +20,15 @@ const ATTACH: std::ops::RangeInclusive<c_uint> = 1..=2;
 /// host memory is portable and mapped, and write-combining has no effect.
 const HOST_ALLOC_FLAGS: c_uint = 0x7;
 
-/// The flags that `cuMemHostRegister` accepts: portable, device-mapped.
-const REGISTER_FLAGS: c_uint = 0x3;
+/// `CU_MEMHOSTREGISTER_PORTABLE`.
+const PORTABLE: c_uint = 0x1;
+/// The flags that `cuMemHostRegister` accepts: portable, device-mapped, read-only. Memory of other devices
+/// (`CU_MEMHOSTREGISTER_IOMEMORY`) cannot be registered.
+const REGISTER_FLAGS: c_uint = 0xb;
 
 /// `cuMemGetInfo`.
 pub fn info(free: Option<Out<usize>>, total: Option<Out<usize>>) -> CallResult {
-    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (driver, context) = SIMULATOR.lock_current_context_settled()?;
     let info = driver.memory_info(context)?;
     Out::set_optional(free, info.0 as usize);
     Out::set_optional(total, info.1 as usize);
@@ -36,7 +39,7 @@ pub fn info(free: Option<Out<usize>>, total: Option<Out<usize>>) -> CallResult {
 pub fn allocate(address: Option<Out<CUdeviceptr>>, bytes: usize) -> CallResult {
     SIMULATOR.check_safe()?;
     let address = required(address)?;
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     address.set(driver.allocate(context, bytes as u64)?);
     Ok(())
 }
@@ -52,7 +55,7 @@ pub fn allocate_pitched(
     SIMULATOR.check_safe()?;
     let address = required(address)?;
     let pitch = required(pitch)?;
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     let (base, row_pitch) =
         driver.allocate_pitched(context, width as u64, height as u64, element)?;
     address.set(base);
@@ -68,7 +71,7 @@ pub fn allocate_managed(
 ) -> CallResult {
     SIMULATOR.check_safe()?;
     let address = required(address)?;
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     if !ATTACH.contains(&flags) {
         return Err(CudaError::InvalidValue.into());
     }
@@ -169,8 +172,8 @@ fn owner_or_current(driver: &Driver, address: u64) -> Option<ContextId> {
 }
 
 /// Locks the driver, after a check that the current context exists and has not faulted.
-fn lock_live_context_drained() -> Result<MutexGuard<'static, Driver>, CudaError> {
-    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+fn lock_live_context() -> Result<MutexGuard<'static, Driver>, CudaError> {
+    let (driver, context) = SIMULATOR.lock_current_context_settled()?;
     driver.memory_info(context)?;
     Ok(driver)
 }
@@ -197,11 +200,16 @@ pub fn allocate_host(host: Option<Out<*mut c_void>>, bytes: usize) -> CallResult
     Ok(())
 }
 
-/// Allocates page-locked memory. Writes and returns its address.
+/// Allocates page-locked memory. Writes and returns its address: null for zero bytes.
 fn allocate_page_locked(host: Option<Out<*mut c_void>>, bytes: usize) -> Result<u64, CudaError> {
     SIMULATOR.check_safe()?;
     let host = required(host)?;
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    if bytes == 0 {
+        drop(lock_live_context()?);
+        host.set(std::ptr::null_mut());
+        return Ok(0);
+    }
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     let address = driver.allocate_host(context, bytes as u64)?;
     host.set(std::ptr::with_exposed_provenance_mut(address as usize));
     Ok(address)
@@ -221,14 +229,14 @@ pub fn allocate_host_with_flags(
     Ok(())
 }
 
-/// `cuMemHostGetFlags`: returns the allocation flags plus `CU_MEMHOSTALLOC_DEVICEMAP`, since all host memory
-/// is mapped.
+/// `cuMemHostGetFlags`: returns the flags of an allocation or a registration plus `CU_MEMHOSTALLOC_DEVICEMAP`,
+/// since all host memory is mapped.
 pub fn host_flags(flags: Out<c_uint>, host: *mut c_void) -> CallResult {
     /// `CU_MEMHOSTALLOC_DEVICEMAP`.
     const DEVICE_MAP: c_uint = 2;
-    let driver = lock_live_context_drained()?;
+    let driver = lock_live_context()?;
     let allocation = driver.allocation(host as u64)?;
-    if allocation.kind != AllocationKind::Host {
+    if !is_host(allocation.kind) {
         return Err(CudaError::InvalidValue.into());
     }
     let stored = lock(&SIMULATOR.tables.host_flags)
@@ -238,9 +246,18 @@ pub fn host_flags(flags: Out<c_uint>, host: *mut c_void) -> CallResult {
     Ok(())
 }
 
-/// `cuMemFreeHost`.
+/// Returns true for memory of the host.
+fn is_host(kind: AllocationKind) -> bool {
+    matches!(kind, AllocationKind::Host | AllocationKind::Registered)
+}
+
+/// `cuMemFreeHost`. Ignores a null pointer.
 pub fn free_host(host: *mut c_void) -> CallResult {
     SIMULATOR.check_safe()?;
+    if host.is_null() {
+        drop(lock_live_context()?);
+        return Ok(());
+    }
     let mut driver = SIMULATOR.lock_driver_to_free()?;
     let context = owner_or_current(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
     driver.free_host(context, host as u64)?;
@@ -254,14 +271,9 @@ pub fn host_device_pointer(
     host: *mut c_void,
     flags: c_uint,
 ) -> CallResult {
-    let driver = lock_live_context_drained()?;
+    let driver = lock_live_context()?;
     let allocation = driver.allocation(host as u64)?;
-    if flags != 0
-        || !matches!(
-            allocation.kind,
-            AllocationKind::Host | AllocationKind::Registered
-        )
-    {
+    if flags != 0 || !is_host(allocation.kind) {
         return Err(CudaError::InvalidValue.into());
     }
     address.set(host as u64);
@@ -271,12 +283,14 @@ pub fn host_device_pointer(
 /// `cuMemHostRegister`.
 pub fn register_host(host: HostMemory, length: usize, flags: c_uint) -> CallResult {
     SIMULATOR.check_safe()?;
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     if flags & !REGISTER_FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
     // SAFETY: the memory stays valid until it is unregistered, as `cuMemHostRegister` requires of its caller.
     unsafe { driver.register_host(context, host.as_ptr(), length as u64) }?;
+    let address = host.as_ptr() as u64;
+    lock(&SIMULATOR.tables.host_flags).insert(address, flags & PORTABLE);
     Ok(())
 }
 
@@ -286,6 +300,7 @@ pub fn unregister_host(host: *mut c_void) -> CallResult {
     let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
     driver.unregister_host(context, host as u64)?;
     drop(driver);
+    lock(&SIMULATOR.tables.host_flags).remove(&(host as u64));
     SIMULATOR.host_waited(WaitTarget::All);
     Ok(())
 }
@@ -296,7 +311,7 @@ pub fn address_range(
     size: Option<Out<usize>>,
     address: CUdeviceptr,
 ) -> CallResult {
-    let driver = lock_live_context_drained()?;
+    let driver = lock_live_context()?;
     let allocation = driver
         .allocation(address)
         .map_err(|_| CudaError::NotFound)?;

@@ -1,6 +1,8 @@
 //! Modules: loading of PTX, and lookup of kernels and variables.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
+use std::io::ErrorKind;
+use std::ops::RangeInclusive;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, ModuleError, ModuleId};
 use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
@@ -13,10 +15,21 @@ use crate::status::{CallResult, Status};
 
 /// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others concern the
 /// assembler, which it does not have.
+const MAX_REGISTERS: c_int = 0;
 const INFO_LOG: c_int = 3;
 const INFO_LOG_SIZE: c_int = 4;
 const ERROR_LOG: c_int = 5;
 const ERROR_LOG_SIZE: c_int = 6;
+const TARGET: c_int = 9;
+/// All options: those of CUDA 13.
+const OPTIONS: RangeInclusive<c_int> = 0..=34;
+
+/// The values of `CUjit_target` without the bits for architecture-specific features.
+const TARGETS: [usize; 22] = [
+    30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 120, 121,
+];
+/// The bits for architecture-specific and family-specific features in `CUjit_target`.
+const TARGET_FEATURES: usize = 0x30000;
 
 /// The magic numbers of images with machine code: an ELF file and a fat binary.
 const ELF: [u8; 4] = *b"\x7fELF";
@@ -27,11 +40,18 @@ pub fn load_file(module: Out<CUmodule>, path: &str) -> CallResult {
     load_image(module, &read_file(path)?, None)
 }
 
-/// Reads a module's file; from a fat binary, the PTX in it.
+/// Reads a module's file; from a fat binary, the PTX in it. Returns [`CudaError::OutOfMemory`] for a directory, as
+/// the driver does.
 pub fn read_file(path: &str) -> Result<Vec<u8>, CudaError> {
+    if path.is_empty() {
+        return Err(CudaError::InvalidValue);
+    }
     let image = std::fs::read(path).map_err(|error| {
         warn(format_args!("{path}: {error}"));
-        CudaError::FileNotFound
+        match error.kind() {
+            ErrorKind::IsADirectory => CudaError::OutOfMemory,
+            _ => CudaError::FileNotFound,
+        }
     })?;
     Ok(match fat_binary::ptx_in_file(&image)? {
         Some(ptx) => ptx.to_vec(),
@@ -57,7 +77,9 @@ pub fn load_with_options(
     load_image(module, image.0, log)
 }
 
-/// Reads the options of a load. Returns the error log, if the caller passed one.
+/// Reads the options of a load. Returns the error log, if the caller passed one. Fails with
+/// [`CudaError::InvalidValue`] for unknown options and targets, a limit of zero registers, and a log without a
+/// size or a size without a log.
 ///
 /// # Safety
 /// `options` and `values` must be null or have `count` elements.
@@ -84,8 +106,23 @@ pub unsafe fn options(
             // SAFETY: `value` is one of the elements.
             INFO_LOG => info_log = Some(unsafe { value.read() }.cast::<u8>()),
             INFO_LOG_SIZE => info_log_size = Some(value),
-            _ => {}
+            MAX_REGISTERS | TARGET => {
+                // SAFETY: `value` is one of the elements.
+                let number = unsafe { value.read() }.addr() as u32 as usize;
+                let is_valid = match option {
+                    MAX_REGISTERS => number > 0,
+                    _ => TARGETS.contains(&(number & !TARGET_FEATURES)),
+                };
+                if !is_valid {
+                    return Err(CudaError::InvalidValue);
+                }
+            }
+            option if OPTIONS.contains(&option) => {}
+            _ => return Err(CudaError::InvalidValue),
         }
+    }
+    if info_log.is_some() != info_log_size.is_some() || log.is_some() != log_size.is_some() {
+        return Err(CudaError::InvalidValue);
     }
     // The info log stays empty.
     if let Some(size) = info_log_size {
@@ -99,7 +136,8 @@ pub unsafe fn options(
         }
     }
     Ok(match (log, log_size) {
-        (Some(text), Some(size)) if !text.is_null() => Some(Log { text, size }),
+        // SAFETY: the C function requires that the buffer has the size that the other option states.
+        (Some(text), Some(size)) if !text.is_null() => Some(unsafe { Log::new(text, size) }),
         _ => None,
     })
 }
@@ -115,6 +153,9 @@ pub fn unload(module: ModuleId) -> CallResult {
 /// `cuModuleGetFunction`.
 pub fn function(function: Out<CUfunction>, module: ModuleId, name: &str) -> CallResult {
     let (mut driver, context) = lock_module(module)?;
+    if name.is_empty() {
+        return Err(CudaError::InvalidValue.into());
+    }
     let FunctionId(number) = driver.function(context, module, name)?;
     function.set(handle(number));
     Ok(())
@@ -153,6 +194,9 @@ pub fn global(
     name: &str,
 ) -> CallResult {
     let (driver, context) = lock_module(module)?;
+    if address.is_none() && bytes.is_none() {
+        return Err(CudaError::InvalidValue.into());
+    }
     let (base, size) = driver.variable(context, module, name)?;
     Out::set_optional(address, base);
     Out::set_optional(bytes, size as usize);
@@ -200,6 +244,9 @@ pub fn load_source<T>(
 ) -> Result<T, Status> {
     let mut driver = SIMULATOR.lock_driver_drained()?;
     let image = image.split(|&byte| byte == 0).next().unwrap_or_default();
+    if image.starts_with(&ELF) && !fat_binary::is_cubin(image) {
+        return Err(CudaError::InvalidImage.into());
+    }
     if image.starts_with(&ELF) || image.starts_with(&FAT_BINARY) {
         drop(driver);
         let reason = "the simulator loads PTX, not machine code (cubin or fat binary)";
@@ -208,28 +255,28 @@ pub fn load_source<T>(
         return Err(CudaError::NotSupported.into());
     }
     let loaded = match str::from_utf8(image) {
-        Ok(ptx) => load(&mut driver, ptx).map_err(|error| (error.code(), error.to_string())),
-        Err(error) => Err((
-            CudaError::InvalidImage,
-            format!(
-                "the image is not text: byte {} is not UTF-8",
-                error.valid_up_to()
-            ),
-        )),
+        Ok(ptx) => {
+            load(&mut driver, ptx).map_err(|error| (error.code(), error.to_string(), error.log()))
+        }
+        Err(error) => {
+            let position = error.valid_up_to();
+            let message = format!("the image is not text: byte {position} is not UTF-8");
+            Err((CudaError::InvalidImage, message.clone(), message))
+        }
     };
     // Unlock the driver before writing messages.
     drop(driver);
     match loaded {
         Ok(loaded) => {
-            if let Some(log) = log {
+            if let Some(mut log) = log {
                 log.write("");
             }
             Ok(loaded)
         }
-        Err((code, message)) => {
+        Err((code, message, log_text)) => {
             SIMULATOR.telemetry.emit(Event::ModuleRejected(&message));
             match log {
-                Some(log) => log.write(&message),
+                Some(mut log) => log.write(&log_text),
                 None => warn(format_args!("the PTX does not load: {message}")),
             }
             Err(Status::from(code))

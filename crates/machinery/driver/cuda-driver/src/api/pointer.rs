@@ -21,12 +21,12 @@ const SYNC_MEMOPS: c_int = 6;
 const BUFFER_ID: c_int = 7;
 const IS_MANAGED: c_int = 8;
 const DEVICE_ORDINAL: c_int = 9;
-const IS_SHAREABLE: c_int = 10;
+const IS_LEGACY_IPC_CAPABLE: c_int = 10;
 const RANGE_START: c_int = 11;
 const RANGE_SIZE: c_int = 12;
 const MAPPED: c_int = 13;
 const HANDLE_TYPES: c_int = 14;
-const IS_DIRECT: c_int = 15;
+const IS_RDMA_CAPABLE: c_int = 15;
 const ACCESS: c_int = 16;
 const POOL: c_int = 17;
 const MAPPING_SIZE: c_int = 18;
@@ -90,6 +90,9 @@ pub fn attributes(
     data: In<*mut c_void>,
     address: CUdeviceptr,
 ) -> CallResult {
+    if count == 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
     let count = count as usize;
     // SAFETY: both arrays have `count` elements, as `cuPointerGetAttributes` requires of its caller.
     let (attributes, data) = unsafe { (attributes.read_all(count), data.read_all(count)) };
@@ -175,7 +178,11 @@ fn value(
         BUFFER_ID | BLOCK_ID => Value::Long(allocation.base),
         IS_MANAGED => Value::Flag(allocation.kind == AllocationKind::Managed),
         DEVICE_ORDINAL => Value::Int(allocation.owner),
-        IS_SHAREABLE | IS_DIRECT | IS_DECOMPRESSED => Value::Flag(false),
+        // Other processes and devices could share the memory of a GPU.
+        IS_LEGACY_IPC_CAPABLE | IS_RDMA_CAPABLE => {
+            Value::Flag(allocation.kind == AllocationKind::Device)
+        }
+        IS_DECOMPRESSED => Value::Flag(false),
         RANGE_START | MAPPING_START => Value::Long(allocation.base),
         RANGE_SIZE | MAPPING_SIZE => Value::Long(allocation.size),
         MAPPED => Value::Flag(true),

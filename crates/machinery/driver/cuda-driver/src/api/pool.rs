@@ -159,7 +159,7 @@ pub fn set_access(
     descriptors: Option<In<types::CUmemAccessDesc>>,
     count: usize,
 ) -> CallResult {
-    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let mut driver = SIMULATOR.lock_driver_settled()?;
     let mut pools = SIMULATOR.pools.lock();
     let &mut Pool {
         device: home,

@@ -9,7 +9,7 @@ use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUhostFn, CUstream, CUstreamCal
 use super::SIMULATOR;
 use crate::arguments::{In, Out, handle};
 use crate::simulator::{
-    HostFunction, Stream, StreamOp, WaitTarget, call_host_functions, is_blocking, lock,
+    HostFunction, Object, Stream, StreamOp, WaitTarget, call_host_functions, is_blocking, lock,
 };
 use crate::status::CallResult;
 use crate::types::{AccessWindow, CUlaunchAttributeValue};
@@ -36,8 +36,9 @@ pub fn destroy(stream: Stream) -> CallResult {
     let (driver, context, stream) = SIMULATOR.lock_stream(stream)?;
     drop(driver);
     SIMULATOR
-        .lock_driver_drained()?
-        .destroy_stream(context, stream)?;
+        .lock_driver_settled()?
+        .invalidate_stream(context, stream)?;
+    SIMULATOR.destroy_when_unused(Object::Stream(context, stream));
     let destructors = SIMULATOR.captures.forget_stream(&SIMULATOR.graphs, stream);
     // The stream is destroyed even if the destructors' thread cannot be created.
     let _ = call_host_functions(destructors);
@@ -245,8 +246,10 @@ pub fn copy_attributes(to: Stream, from: Stream) -> CallResult {
 /// `cuStreamAttachMemAsync`: validated, but without effect, because managed memory is always accessible from
 /// everywhere. A length of 0 means the entire allocation.
 pub fn attach(stream: Stream, address: CUdeviceptr, bytes: usize, flags: c_uint) -> CallResult {
+    /// `CU_MEM_ATTACH_SINGLE`, which needs a stream that the program has created.
+    const SINGLE: c_uint = 4;
     /// `CU_MEM_ATTACH_GLOBAL`, `CU_MEM_ATTACH_HOST` and `CU_MEM_ATTACH_SINGLE`.
-    const FLAGS: [c_uint; 3] = [1, 2, 4];
+    const FLAGS: [c_uint; 3] = [1, 2, SINGLE];
     let (driver, context, stream) = SIMULATOR.lock_stream(stream)?;
     driver.stream_flags(context, stream)?;
     let default_value = driver.allocation(address)?;
@@ -256,7 +259,9 @@ pub fn attach(stream: Stream, address: CUdeviceptr, bytes: usize, flags: c_uint)
         default_value.kind,
         AllocationKind::Managed | AllocationKind::Registered
     );
-    if !FLAGS.contains(&flags) || !is_entire || !is_host_accessible {
+    let is_default = stream == StreamId::LEGACY;
+    if !FLAGS.contains(&flags) || !is_entire || !is_host_accessible || flags == SINGLE && is_default
+    {
         return Err(CudaError::InvalidValue.into());
     }
     Ok(())

@@ -81,7 +81,7 @@ pub fn create(
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let mut driver = SIMULATOR.lock_driver_settled()?;
     let handle = driver.create_memory(device, bytes as u64)?;
     if properties.flags[0] == COMPRESSIBLE && driver.device_attribute(COMPRESSION)? != 0 {
         lock(&SIMULATOR.tables.compressible_memory).insert(handle);
@@ -92,7 +92,7 @@ pub fn create(
 
 /// `cuMemRelease`.
 pub fn release(memory: c_ulonglong) -> CallResult {
-    Ok(SIMULATOR.lock_driver_drained()?.release_memory(memory)?)
+    Ok(SIMULATOR.lock_driver_settled()?.release_memory(memory)?)
 }
 
 /// `cuMemAddressReserve`: ignores the requested address, which is only a hint.
@@ -108,7 +108,7 @@ pub fn reserve(
     }
     address.set(
         SIMULATOR
-            .lock_driver_drained()?
+            .lock_driver_settled()?
             .reserve_addresses(bytes as u64, alignment as u64)?,
     );
     Ok(())
@@ -117,7 +117,7 @@ pub fn reserve(
 /// `cuMemAddressFree`.
 pub fn free(address: CUdeviceptr, bytes: usize) -> CallResult {
     Ok(SIMULATOR
-        .lock_driver_drained()?
+        .lock_driver_settled()?
         .free_addresses(address, bytes as u64)?)
 }
 
@@ -133,7 +133,7 @@ pub fn map(
         return Err(CudaError::InvalidValue.into());
     }
     let mapped = SIMULATOR
-        .lock_driver_drained()?
+        .lock_driver_settled()?
         .map_memory(address, bytes as u64, memory);
     if mapped == Err(CudaError::NotSupported) {
         warn(format_args!(
@@ -169,7 +169,7 @@ pub fn set_access(
             _ => return Err(CudaError::InvalidValue.into()),
         };
         SIMULATOR
-            .lock_driver_drained()?
+            .lock_driver_settled()?
             .set_access(address, bytes as u64, device, accessible)?;
     }
     Ok(())
@@ -182,7 +182,7 @@ pub fn access(
     address: CUdeviceptr,
 ) -> CallResult {
     let device = check_location(location.read())?;
-    let accessible = SIMULATOR.lock_driver_drained()?.access(address, device)?;
+    let accessible = SIMULATOR.lock_driver_settled()?.access(address, device)?;
     flags.set(if accessible {
         READ_AND_WRITE
     } else {
@@ -195,7 +195,7 @@ pub fn access(
 pub fn retain(memory: Out<c_ulonglong>, address: *mut c_void) -> CallResult {
     memory.set(
         SIMULATOR
-            .lock_driver_drained()?
+            .lock_driver_settled()?
             .retain_memory(address as u64)?,
     );
     Ok(())
@@ -204,7 +204,7 @@ pub fn retain(memory: Out<c_ulonglong>, address: *mut c_void) -> CallResult {
 /// `cuMemGetAllocationPropertiesFromHandle`: allocations differ only in their device and their
 /// compression.
 pub fn properties(properties: Out<CUmemAllocationProp>, memory: c_ulonglong) -> CallResult {
-    let device = SIMULATOR.lock_driver_drained()?.memory_device(memory)?;
+    let device = SIMULATOR.lock_driver_settled()?.memory_device(memory)?;
     let is_compressible = lock(&SIMULATOR.tables.compressible_memory).contains(&memory);
     let compression = if is_compressible { COMPRESSIBLE } else { 0 };
     properties.set(CUmemAllocationProp {

@@ -270,7 +270,8 @@ impl CaptureTable {
         })
     }
 
-    /// Rejects waiting for, or querying, an event recorded in a capture.
+    /// Rejects waiting for, or querying, an event recorded in a capture, and invalidates the capture. Returns
+    /// [`CudaError::InvalidValue`] if the capture is invalid already or has ended.
     pub fn check_event_wait(&self, event: EventId) -> Result<(), CudaError> {
         let Some(mut captures) = self.try_lock() else {
             return Ok(());
@@ -279,8 +280,10 @@ impl CaptureTable {
             return Ok(());
         };
         let capture = mark.capture;
-        captures.invalidate([capture], CudaError::CapturedEvent);
-        Err(CudaError::CapturedEvent)
+        if captures.active(capture).is_err() {
+            return Err(CudaError::InvalidValue);
+        }
+        Err(captures.invalidate([capture], CudaError::CapturedEvent))
     }
 
     /// Returns true if a stream is capturing.
@@ -388,7 +391,7 @@ impl CaptureTable {
                 Err(captures.invalidate([member, capture], CudaError::StreamCaptureMerge))
             }
             // The event's capture has ended, so nothing will ever record it.
-            None if !captures.captures.contains_key(&capture) => Err(CudaError::CapturedEvent),
+            None if !captures.captures.contains_key(&capture) => Err(CudaError::InvalidValue),
             None if stream == StreamId::LEGACY => {
                 Err(captures.invalidate([capture], CudaError::StreamCaptureImplicit))
             }
@@ -507,16 +510,16 @@ impl CaptureTable {
         Ok(())
     }
 
-    /// Ends the capture that began in a stream. Fails without ending it on a wrong thread or stream.
+    /// Ends the capture that began in a stream. Fails without ending it if it began in another stream. In a wrong
+    /// thread, it ends without a graph.
     pub fn end(&self, graphs: &Mutex<Graphs>, stream: StreamId) -> Result<Ended, CudaError> {
         let mut captures = self.lock();
         let member = captures.streams.get(&stream);
         let id = member.ok_or(CudaError::IllegalState)?.capture;
         let capture = &captures.captures[&id];
-        if capture.mode != Mode::Relaxed && capture.thread != thread::current().id() {
-            return Err(CudaError::StreamCaptureWrongThread);
-        }
-        if capture.origin != stream {
+        let is_wrong_thread =
+            capture.mode != Mode::Relaxed && capture.thread != thread::current().id();
+        if !is_wrong_thread && capture.origin != stream {
             return Err(captures.invalidate([id], CudaError::StreamCaptureUnmatched));
         }
         let (graph, is_external_graph) = (capture.graph, capture.is_external_graph);
@@ -524,6 +527,7 @@ impl CaptureTable {
         // The program may have destroyed the graph that it passed to `cuStreamBeginCaptureToGraph`.
         let body = graphs.graph(graph).ok().filter(|_| capture.valid);
         let error = match body.map(|body| body.ancestors(&captures.streams[&stream].tail)) {
+            _ if is_wrong_thread => Some(CudaError::StreamCaptureWrongThread),
             None => Some(CudaError::StreamCaptureInvalidated),
             Some(joined) => {
                 let mut members = captures.streams.values();

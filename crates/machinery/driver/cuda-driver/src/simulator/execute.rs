@@ -21,10 +21,10 @@ use super::Simulator;
 use super::host_access::HostAccesses;
 use super::interrupt::InterruptGuard;
 use super::operation::{Body, Conditional, ConditionalKind, NodeId, StreamOp, WaitTarget};
-use super::queue::{RunningOp, Submitted};
+use super::queue::{Object, Queue, RunningOp, Submitted};
 use super::stream_order::{Call, Submission, accesses_of, accesses_of_allocation, action_of};
 use super::telemetry::Event;
-use super::thread;
+use super::{lock, thread};
 use crate::log::warn;
 use crate::names;
 
@@ -180,8 +180,13 @@ impl Simulator {
     ///
     /// # Safety
     /// The requirements are those of [`Driver::memcpy`].
-    pub unsafe fn copy_now(&self, context: ContextId, copy: &Memcpy) -> Result<(), CudaError> {
-        let mut driver = self.lock_driver_drained()?;
+    pub unsafe fn copy_now(
+        &'static self,
+        context: ContextId,
+        copy: &Memcpy,
+    ) -> Result<(), CudaError> {
+        self.wait(WaitTarget::Stream(context, StreamId::LEGACY));
+        let mut driver = self.lock_driver()?;
         self.captures.check_legacy_stream(context)?;
         let op = StreamOp::Memcpy(*copy);
         let checked = self.stream_order.is_enabled();
@@ -273,18 +278,46 @@ impl Simulator {
 
     /// Executes operations until `target` is complete. Completes all earlier operations too, unless launches are
     /// shuffled, so that counters and modelled times equal those of immediate execution.
-    pub fn wait(&self, target: WaitTarget) {
+    pub fn wait(&'static self, target: WaitTarget) {
+        let all = self.shuffle_seed().is_none();
+        self.execute_until(
+            |queue, last| !(queue.contains(target, last) || all && queue.can_progress(last)),
+            |running_op| match target {
+                WaitTarget::All => true,
+                WaitTarget::Stream(context, stream) => {
+                    (running_op.context, running_op.stream) == (context, stream)
+                }
+                WaitTarget::Event(_) => false,
+            },
+        );
+    }
+
+    /// Executes the operations that can execute, without waiting for host functions.
+    pub fn settle(&'static self) {
+        self.execute_until(|queue, last| !queue.can_progress(last), |_| false);
+    }
+
+    /// Executes the operations that are pending now until `is_enough` returns true. Calls a host function in this
+    /// thread if `waits_for` returns true, and in a thread of its own otherwise, because it may wait for the
+    /// program's next call.
+    fn execute_until(
+        &'static self,
+        is_enough: impl Fn(&Queue, u64) -> bool,
+        waits_for: impl Fn(&RunningOp) -> bool,
+    ) {
         if !self.can_wait() {
             return;
         }
         let last = self.queue.last();
-        let all = self.shuffle_seed().is_none();
-        while let Some(running_op) = self.queue.start_until(
-            last,
-            || self.shuffle_seed(),
-            |queue| !(queue.contains(target, last) || all && queue.can_progress(last)),
-        ) {
-            self.finish(running_op);
+        let seed = || self.shuffle_seed();
+        while let Some(running_op) = self
+            .queue
+            .start_until(last, seed, |queue| is_enough(queue, last))
+        {
+            match waits_for(&running_op) {
+                true => self.finish(running_op),
+                false => self.finish_without_waiting(running_op),
+            }
         }
     }
 
@@ -311,22 +344,26 @@ impl Simulator {
         self.queue.has_pending() && !thread::is_executing() && !thread::in_callback()
     }
 
-    /// Executes one operation up to `last`; returns false if none can start now. A host function gets its own
-    /// thread, because it may wait for the program's next call.
+    /// Executes one operation up to `last`; returns false if none can start now.
     fn execute_one(&'static self, last: u64) -> bool {
-        let Some(running_op) = self.queue.start(last, self.shuffle_seed()) else {
-            return false;
-        };
+        let started = self.queue.start(last, self.shuffle_seed());
+        started
+            .map(|running_op| self.finish_without_waiting(running_op))
+            .is_some()
+    }
+
+    /// Executes an operation that was started. A host function gets its own thread, because it may wait for the
+    /// program's next call.
+    fn finish_without_waiting(&'static self, running_op: RunningOp) {
         if !running_op.op.calls_host_function() {
             self.finish(running_op);
-            return true;
+            return;
         }
         let here = running_op.clone();
         let thread = std::thread::Builder::new().name("host function".into());
         if thread.spawn(move || self.finish(running_op)).is_err() {
             self.finish(here);
         }
-        true
     }
 
     /// Executes pending operations whenever the program has made no driver call for a while.
@@ -361,6 +398,7 @@ impl Simulator {
                     simulator.stream_order.complete(submission);
                 }
                 simulator.queue.complete(self.number);
+                simulator.destroy_unused();
             }
         }
         let RunningOp {
@@ -398,6 +436,35 @@ impl Simulator {
         });
         if let Err(error) = result {
             self.report_failure("stream operation", context, error);
+        }
+    }
+
+    /// Destroys an object as soon as no pending operation uses it.
+    pub fn destroy_when_unused(&self, object: Object) {
+        lock(&self.unused).push(object);
+        self.destroy_unused();
+    }
+
+    /// Destroys the objects that wait for it and that no pending operation uses.
+    fn destroy_unused(&self) {
+        let mut unused = lock(&self.unused);
+        if unused.is_empty() {
+            return;
+        }
+        let (used, free) = unused
+            .drain(..)
+            .partition(|object| self.queue.uses(*object));
+        *unused = used;
+        drop(unused);
+        let free: Vec<Object> = free;
+        if let Ok(mut driver) = self.lock_driver() {
+            for object in free {
+                // Its context may have been destroyed or may have faulted.
+                let _ = match object {
+                    Object::Stream(context, stream) => driver.destroy_stream(context, stream),
+                    Object::Event(event) => driver.destroy_event(event),
+                };
+            }
         }
     }
 

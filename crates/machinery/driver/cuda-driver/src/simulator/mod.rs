@@ -55,6 +55,7 @@ pub use operation::{
     WaitTarget,
 };
 pub use pools::{Pool, default_pool};
+pub use queue::Object;
 pub use tables::{Advice, Hints, LaunchState, Link, Links, Log, ObjectDescriptors};
 pub use telemetry::{Event, FailedCall, Observer, Reports};
 pub use thread::{
@@ -71,8 +72,10 @@ pub struct Simulator {
     driver: OnceLock<Mutex<Driver>>,
     /// Number of devices, set when the simulator starts.
     device_count: AtomicU32,
-    pub live_contexts: LiveContexts,
+    pub known_contexts: KnownContexts,
     pub queue: StreamQueue,
+    /// The objects to destroy when no operation uses them.
+    unused: Mutex<Vec<Object>>,
     /// The start of the thread that executes operations while the program is idle.
     background: Once,
     pub captures: CaptureTable,
@@ -89,12 +92,12 @@ pub struct Simulator {
     pub telemetry: Telemetry,
 }
 
-/// The set of contexts that may be made current: those that were created and not destroyed. Primary contexts
-/// stay in the set, since they can be retained again. It has its own lock, so that lookups do not wait for a
-/// running launch, which holds the driver's.
-pub struct LiveContexts(Mutex<BTreeSet<ContextId>>);
+/// The set of contexts that may be made current: all that were created. Calls in one that was destroyed return
+/// [`CudaError::ContextIsDestroyed`]. It has its own lock, so that lookups do not wait for a running launch, which
+/// holds the driver's.
+pub struct KnownContexts(Mutex<BTreeSet<ContextId>>);
 
-impl LiveContexts {
+impl KnownContexts {
     const fn new() -> Self {
         Self(Mutex::new(BTreeSet::new()))
     }
@@ -103,11 +106,6 @@ impl LiveContexts {
     pub fn register(&self, context: ContextId) -> ContextId {
         lock(&self.0).insert(context);
         context
-    }
-
-    /// Removes a destroyed context that is not a primary context.
-    pub fn unregister(&self, context: ContextId) {
-        lock(&self.0).remove(&context);
     }
 
     /// Returns [`CudaError::InvalidContext`] for a context that may not be made current.
@@ -130,8 +128,9 @@ impl Simulator {
         Self {
             driver: OnceLock::new(),
             device_count: AtomicU32::new(1),
-            live_contexts: LiveContexts::new(),
+            known_contexts: KnownContexts::new(),
             queue: StreamQueue::new(),
+            unused: Mutex::new(Vec::new()),
             background: Once::new(),
             captures: CaptureTable::new(),
             graphs: Mutex::new(Graphs::new()),
@@ -178,15 +177,23 @@ impl Simulator {
         Ok(lock(driver))
     }
 
-    /// Completes all pending stream work, then locks the driver. For functions that change or report what pending
-    /// work may depend on.
-    pub fn lock_driver_drained(&self) -> Result<MutexGuard<'_, Driver>, CudaError> {
+    /// Executes the pending stream work that can execute, then locks the driver. Work may remain that waits for a
+    /// host function. For functions that do not wait for streams: earlier work is complete if it can be, so that
+    /// counters, findings and modelled times do not depend on the program's speed.
+    pub fn lock_driver_settled(&'static self) -> Result<MutexGuard<'static, Driver>, CudaError> {
+        self.settle();
+        self.lock_driver()
+    }
+
+    /// Completes all pending stream work, then locks the driver. For functions that wait for all streams, as an
+    /// H200's driver does (580.159.04).
+    pub fn lock_driver_drained(&'static self) -> Result<MutexGuard<'static, Driver>, CudaError> {
         self.wait(WaitTarget::All);
         self.lock_driver()
     }
 
     /// Waits for all pending stream work, also for the checks, then locks the driver. For functions that free host memory.
-    pub fn lock_driver_to_free(&self) -> Result<MutexGuard<'_, Driver>, CudaError> {
+    pub fn lock_driver_to_free(&'static self) -> Result<MutexGuard<'static, Driver>, CudaError> {
         self.wait(WaitTarget::All);
         self.host_waited(WaitTarget::All);
         self.lock_driver()
@@ -207,9 +214,14 @@ impl Simulator {
         Ok((self.lock_driver()?, context))
     }
 
-    /// Completes all pending stream work, then locks the driver. Returns it with the calling thread's current
-    /// context.
-    pub fn lock_current_context_drained(&self) -> Locked<'_, ContextId> {
+    /// [`Simulator::lock_driver_settled`], with the calling thread's current context.
+    pub fn lock_current_context_settled(&'static self) -> Locked<'static, ContextId> {
+        let context = require_current()?;
+        Ok((self.lock_driver_settled()?, context))
+    }
+
+    /// [`Simulator::lock_driver_drained`], with the calling thread's current context.
+    pub fn lock_current_context_drained(&'static self) -> Locked<'static, ContextId> {
         let context = require_current()?;
         Ok((self.lock_driver_drained()?, context))
     }
@@ -258,7 +270,7 @@ impl Simulator {
     }
 
     /// Changes the options, after all pending work is complete.
-    pub fn update_options(&self, change: impl FnOnce(&mut LaunchOptions)) {
+    pub fn update_options(&'static self, change: impl FnOnce(&mut LaunchOptions)) {
         self.wait(WaitTarget::All);
         change(&mut self.options());
         if let Ok(mut driver) = self.lock_driver() {

@@ -64,6 +64,13 @@ pub struct Queue {
     waiters: usize,
 }
 
+/// A stream or an event, which the program may destroy while operations that use it are pending.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Object {
+    Stream(ContextId, StreamId),
+    Event(EventId),
+}
+
 /// The queue of all streams.
 pub struct StreamQueue {
     queue: Mutex<Queue>,
@@ -212,6 +219,18 @@ impl StreamQueue {
     /// Returns true if an operation of `target` is among those up to `last`.
     pub fn contains(&self, target: WaitTarget, last: u64) -> bool {
         self.has_pending() && lock(&self.queue).contains(target, last)
+    }
+
+    /// Returns true if a pending operation uses a stream or an event.
+    pub fn uses(&self, object: Object) -> bool {
+        let uses = |item: &Item| match object {
+            Object::Stream(context, stream) => (item.context, item.stream) == (context, stream),
+            Object::Event(event) => {
+                item.op.recorded_events().contains(&event)
+                    || item.op.awaited_events().contains(&event)
+            }
+        };
+        self.has_pending() && lock(&self.queue).items.values().any(uses)
     }
 
     /// Returns true if a pending operation frees the memory at an address.

@@ -21,7 +21,7 @@ pub struct Tables {
     pub attachments: Mutex<BTreeMap<ContextId, usize>>,
     /// The attributes of streams that the program has set.
     pub stream_attributes: Mutex<BTreeMap<(StreamId, c_int), CUlaunchAttributeValue>>,
-    /// The allocation flags of page-locked memory, by address.
+    /// The flags with which page-locked memory was allocated or registered, by address.
     pub host_flags: Mutex<BTreeMap<u64, c_uint>>,
     /// The base addresses of allocations with `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` set.
     pub sync_memops_allocations: Mutex<BTreeSet<u64>>,
@@ -112,6 +112,8 @@ pub struct Link {
     pub inputs: Vec<(String, String)>,
     /// The caller's error log.
     pub log: Option<Log>,
+    /// The error of the linker, after which the link cannot be completed.
+    pub failure: Option<CudaError>,
     /// The result, which the caller may use until the link is destroyed.
     pub linked: Option<CString>,
 }
@@ -123,6 +125,7 @@ impl Links {
         let link = Link {
             inputs: Vec::new(),
             log,
+            failure: None,
             linked: None,
         };
         self.links.insert(self.last, link);
@@ -141,12 +144,16 @@ impl Links {
     }
 }
 
-/// The error log buffer of `cuModuleLoadDataEx`.
+/// The error log buffer of `cuModuleLoadDataEx` or of a link.
 pub struct Log {
-    pub text: *mut u8,
+    text: *mut u8,
     /// The value of `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`: the buffer's size on entry, the bytes used on
     /// return. The number is stored instead of the pointer.
-    pub size: *mut *mut c_void,
+    size: *mut *mut c_void,
+    /// Bytes of the buffer.
+    capacity: usize,
+    /// The messages so far.
+    messages: String,
 }
 
 // SAFETY: the program keeps the buffer until the load returns or the link is destroyed, and one thread writes
@@ -154,18 +161,37 @@ pub struct Log {
 unsafe impl Send for Log {}
 
 impl Log {
-    /// Writes `message` and a NUL, truncated to the buffer's size.
-    pub fn write(&self, message: &str) {
-        // SAFETY: `size` is readable and writable, and `text` has that many bytes, as
-        // `cuModuleLoadDataEx` requires.
+    /// Creates the log of a buffer and the option with its size.
+    ///
+    /// # Safety
+    /// `size` must be readable and writable, and `text` must have that many bytes and at least one, until the log is
+    /// dropped.
+    pub unsafe fn new(text: *mut u8, size: *mut *mut c_void) -> Self {
+        Self {
+            text,
+            size,
+            // SAFETY: `size` is readable, by this function's contract.
+            capacity: unsafe { *size }.addr() as u32 as usize,
+            messages: String::new(),
+        }
+    }
+
+    /// Appends a message, and writes all of them and a NUL, truncated to the buffer's size, and their size; zero for
+    /// an empty text. Like the driver, writes the NUL even to a buffer of size zero.
+    pub fn write(&mut self, message: &str) {
+        if !self.messages.is_empty() && !message.is_empty() {
+            self.messages.push('\n');
+        }
+        self.messages.push_str(message);
+        let length = self
+            .messages
+            .floor_char_boundary(self.capacity.saturating_sub(1));
+        // SAFETY: both can be written, by the contract of `Log::new`.
         unsafe {
-            let capacity = (*self.size).addr() as u32 as usize;
-            let length = message.floor_char_boundary(capacity.saturating_sub(1));
-            if capacity > 0 {
-                std::ptr::copy_nonoverlapping(message.as_ptr(), self.text, length);
-                self.text.add(length).write(0);
-            }
-            *self.size = std::ptr::without_provenance_mut(capacity.min(length + 1));
+            std::ptr::copy_nonoverlapping(self.messages.as_ptr(), self.text, length);
+            self.text.add(length).write(0);
+            let size = if length > 0 { length + 1 } else { 0 };
+            *self.size = std::ptr::without_provenance_mut(size);
         }
     }
 }

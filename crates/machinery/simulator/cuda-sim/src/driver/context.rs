@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::timeline::Timeline;
 use super::{ContextId, CudaError, Devices, Driver};
 use crate::check::Finding;
+use crate::device::DeviceSpec;
 use crate::exec::Heap;
 use crate::memory::global::{AllocationKind, DeviceAccess, Global};
 
@@ -63,19 +64,27 @@ impl Driver {
         self.check_device(device)?;
         let flags = validate_flags(flags)?;
         let context = ContextId(self.handles.next());
-        let settings = Settings::new(self.device.persisting_l2_bytes);
+        let settings = Settings::new(&self.device);
         self.contexts
             .insert(context, Context::new(device, flags, settings));
         Ok(context)
     }
 
     /// `cuCtxDestroy`: destroys a context created by [`Driver::create_context`] and everything that belongs
-    /// to it. Fails with [`CudaError::InvalidContext`] for any other context, including primary contexts.
+    /// to it. Fails with [`CudaError::InvalidContext`] for any other context, including primary contexts, and
+    /// with [`CudaError::ContextIsDestroyed`] for one that was destroyed before.
     pub fn destroy_context(&mut self, context: ContextId) -> Result<(), CudaError> {
-        if self.is_primary(context) || !self.contexts.contains_key(&context) {
+        if self.is_primary(context) {
             return Err(CudaError::InvalidContext);
         }
+        if !self.contexts.contains_key(&context) {
+            return Err(match self.destroyed_contexts.contains(&context) {
+                true => CudaError::ContextIsDestroyed,
+                false => CudaError::InvalidContext,
+            });
+        }
         self.remove_context(context);
+        self.destroyed_contexts.insert(context);
         Ok(())
     }
 
@@ -215,7 +224,7 @@ impl Driver {
         let handles = &mut self.handles;
         let id = *primary.id.get_or_insert_with(|| ContextId(handles.next()));
         let flags = primary.flags;
-        let settings = Settings::new(self.device.persisting_l2_bytes);
+        let settings = Settings::new(&self.device);
         self.contexts
             .entry(id)
             .or_insert_with(|| Context::new(device, flags, settings));
@@ -372,8 +381,22 @@ impl Limit {
     }
 }
 
-/// The maximum stack per thread in bytes: CUDA's limit for local memory.
-const MAX_STACK: usize = 512 << 10;
+// The limits below are those of an H200 (driver 580.159.04): see `scripts/driver-answers`.
+
+/// The stack sizes in bytes that a context can have are multiples of this one.
+const STACK_UNIT: usize = 16;
+/// The maximum stack per thread in bytes.
+const MAX_STACK: usize = (512 << 10) - 1024 + STACK_UNIT;
+
+/// Bytes of the `printf` buffer per SM by default.
+const PRINTF_BYTES_PER_SM: usize = 64 << 10;
+/// The minimum and the unit of the `printf` buffer in bytes.
+const PRINTF_BYTES: (usize, usize) = (512 << 10, 256);
+/// The minimum and the unit of the device heap in bytes.
+const HEAP_BYTES: (usize, usize) = (4 << 20, 64 << 10);
+
+/// The minimum and the maximum number of pending launches from kernels.
+const PENDING_LAUNCHES: (usize, usize) = (32, 599_186);
 
 /// The maximum fetch granularity of the L2 cache in bytes.
 const MAX_FETCH: usize = 128;
@@ -382,25 +405,33 @@ const MAX_FETCH: usize = 128;
 const CACHE_PREFERENCES: RangeInclusive<i32> = 0..=3;
 /// The numbers of `CUsharedconfig`.
 const BANK_SIZES: RangeInclusive<i32> = 0..=2;
+/// `CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE`: the bank size of all GPUs but Kepler's.
+const FOUR_BYTE_BANKS: i32 = 1;
 
 /// The settings of one context.
 struct Settings {
     /// The limits in bytes, indexed by [`Limit`].
     limits: [usize; 6],
     cache_preference: i32,
-    bank_size: i32,
 }
 
 impl Settings {
-    /// Returns CUDA's defaults: stacks of 1 KB, a `printf` buffer of 1 MB, a heap of 8 MB, 2048 pending
+    /// Returns CUDA's defaults: stacks of 1 KB, a `printf` buffer of 64 KB per SM, a heap of 8 MB, 2048 pending
     /// launches, a fetch granularity of 64 bytes, three tenths of the L2 cache that can be set aside, and no
-    /// preferences.
-    fn new(max_persisting: u32) -> Self {
-        let persisting = max_persisting as usize / 10 * 3;
+    /// preference.
+    fn new(device: &DeviceSpec) -> Self {
+        let printf = device.multiprocessors as usize * PRINTF_BYTES_PER_SM;
+        let persisting = device.persisting_l2_bytes as usize / 10 * 3;
         Self {
-            limits: [1 << 10, 1 << 20, 8 << 20, 2048, 64, persisting],
+            limits: [
+                1 << 10,
+                printf.max(PRINTF_BYTES.0),
+                8 << 20,
+                2048,
+                64,
+                persisting,
+            ],
             cache_preference: 0,
-            bank_size: 0,
         }
     }
 }
@@ -413,35 +444,50 @@ impl Driver {
         Ok(self.context(context)?.settings.limits[limit as usize])
     }
 
-    /// `cuCtxSetLimit`: sets a limit of `context`. Fails with [`CudaError::InvalidValue`] for a stack of more
-    /// than 512 KB per thread, for more than the persisting cache, and for the heap once a kernel that uses it has
-    /// run; and as [`Driver::limit`].
+    /// `cuCtxSetLimit`: sets a limit of `context`, rounded as the driver rounds it. Fails with
+    /// [`CudaError::InvalidValue`] for a stack that exceeds the maximum, for a fetch granularity of more than 128
+    /// bytes, for more than the persisting cache, and for the heap once a kernel that uses it has run; and as
+    /// [`Driver::limit`].
     pub fn set_limit(
         &mut self,
         context: ContextId,
         limit: Limit,
-        bytes: usize,
+        value: usize,
     ) -> Result<(), CudaError> {
         self.check_limit(limit)?;
         let max_persisting = self.device.persisting_l2_bytes as usize;
         let context = self.context_mut(context)?;
-        if limit == Limit::StackSize && bytes > MAX_STACK {
-            return Err(CudaError::InvalidValue);
-        }
-        if limit == Limit::MallocHeapSize && context.heap.is_some() {
-            return Err(CudaError::InvalidValue);
-        }
-        if limit == Limit::PersistingCache && bytes > max_persisting {
-            return Err(CudaError::InvalidValue);
-        }
-        let bytes = match limit {
-            // A hint, so larger values are clamped.
-            Limit::FetchGranularity => bytes.min(MAX_FETCH),
-            // An H200 sets aside tenths of the maximum (driver 580.159.04).
-            Limit::PersistingCache => bytes.next_multiple_of(max_persisting / 10),
-            _ => bytes,
+        let current = &mut context.settings.limits[limit as usize];
+        let valid = match limit {
+            Limit::StackSize => value <= MAX_STACK,
+            Limit::MallocHeapSize => context.heap.is_none(),
+            Limit::FetchGranularity => value <= MAX_FETCH,
+            Limit::PersistingCache => value <= max_persisting,
+            Limit::PrintfFifoSize | Limit::PendingLaunches => true,
         };
-        context.settings.limits[limit as usize] = bytes;
+        if !valid {
+            return Err(CudaError::InvalidValue);
+        }
+        let at_least = |(minimum, unit): (usize, usize)| {
+            let rounded = value.max(minimum).checked_next_multiple_of(unit);
+            rounded.ok_or(CudaError::OutOfMemory)
+        };
+        *current = match limit {
+            // The driver stores a value as it is if it needs no other stack.
+            Limit::StackSize => {
+                let rounded = value.next_multiple_of(STACK_UNIT);
+                match rounded == current.next_multiple_of(STACK_UNIT) {
+                    true => value,
+                    false => rounded,
+                }
+            }
+            Limit::PrintfFifoSize => at_least(PRINTF_BYTES)?,
+            Limit::MallocHeapSize => at_least(HEAP_BYTES)?,
+            Limit::PendingLaunches => value.clamp(PENDING_LAUNCHES.0, PENDING_LAUNCHES.1),
+            Limit::FetchGranularity => value,
+            // Tenths of the maximum.
+            Limit::PersistingCache => value.next_multiple_of(max_persisting / 10),
+        };
         Ok(())
     }
 
@@ -472,17 +518,17 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuCtxGetSharedMemConfig`: returns the requested shared-memory bank size (`CUsharedconfig`). Since
-    /// Maxwell, banks are always 4 bytes wide.
+    /// `cuCtxGetSharedMemConfig`: returns the size of shared-memory banks (`CUsharedconfig`): four bytes.
     pub fn bank_size(&self, context: ContextId) -> Result<i32, CudaError> {
-        Ok(self.context(context)?.settings.bank_size)
+        self.context(context)?;
+        Ok(FOUR_BYTE_BANKS)
     }
 
-    /// `cuCtxSetSharedMemConfig`: sets the size that [`Driver::bank_size`] returns. Fails with
+    /// `cuCtxSetSharedMemConfig`: has no effect, because the size of banks is fixed. Fails with
     /// [`CudaError::InvalidValue`] for numbers other than 0 to 2.
     pub fn set_bank_size(&mut self, context: ContextId, size: i32) -> Result<(), CudaError> {
-        let context = self.context_mut(context)?;
-        context.settings.bank_size = validate(size, BANK_SIZES)?;
+        self.context(context)?;
+        validate(size, BANK_SIZES)?;
         Ok(())
     }
 }

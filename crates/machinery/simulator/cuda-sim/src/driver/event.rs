@@ -8,6 +8,8 @@ use crate::check::Reason;
 const EVENT_FLAGS: u32 = 0x7;
 /// `CU_EVENT_DISABLE_TIMING`.
 const DISABLE_TIMING: u32 = 0x2;
+/// `CU_EVENT_INTERPROCESS`.
+const INTERPROCESS: u32 = 0x4;
 
 /// The state of a `CUevent`.
 pub(super) struct Event {
@@ -16,13 +18,17 @@ pub(super) struct Event {
     timed: bool,
     /// The completion time of all work before the event's latest recording.
     recorded: Option<TimePoint>,
+    /// True if the program has destroyed the event while operations with it were pending.
+    is_destroyed: bool,
 }
 
 impl Driver {
-    /// `cuEventCreate`: creates an event. Fails with [`CudaError::InvalidValue`] for unknown flags.
+    /// `cuEventCreate`: creates an event. Fails with [`CudaError::InvalidValue`] for unknown flags, and for an
+    /// interprocess event with timing.
     pub fn create_event(&mut self, context: ContextId, flags: u32) -> Result<EventId, CudaError> {
         self.context(context)?;
-        if flags & !EVENT_FLAGS != 0 {
+        let is_interprocess_with_timing = flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS;
+        if flags & !EVENT_FLAGS != 0 || is_interprocess_with_timing {
             return Err(CudaError::InvalidValue);
         }
         let id = EventId(self.handles.next());
@@ -30,6 +36,7 @@ impl Driver {
             context,
             timed: flags & DISABLE_TIMING == 0,
             recorded: None,
+            is_destroyed: false,
         };
         self.events.insert(id, event);
         Ok(id)
@@ -39,6 +46,15 @@ impl Driver {
     pub fn destroy_event(&mut self, event: EventId) -> Result<(), CudaError> {
         self.event(event)?;
         self.events.remove(&event);
+        Ok(())
+    }
+
+    /// Makes the handle of an event invalid. The event itself remains, for pending operations, until
+    /// [`Driver::destroy_event`].
+    pub fn invalidate_event(&mut self, event: EventId) -> Result<(), CudaError> {
+        self.event_context(event)?;
+        let event = self.events.get_mut(&event);
+        event.ok_or(CudaError::InvalidHandle)?.is_destroyed = true;
         Ok(())
     }
 
@@ -93,11 +109,17 @@ impl Driver {
 
     /// Returns the context of an event. Fails with [`CudaError::InvalidHandle`] for an unknown event.
     pub fn event_context(&self, event: EventId) -> Result<ContextId, CudaError> {
-        Ok(self.event(event)?.context)
+        let event = self.event(event)?;
+        match event.is_destroyed {
+            true => Err(CudaError::InvalidHandle),
+            false => Ok(event.context),
+        }
     }
 
     /// Fails for events that [`Driver::elapsed_time`] rejects whenever they are recorded.
     pub fn check_elapsed(&self, start: EventId, end: EventId) -> Result<(), CudaError> {
+        self.event_context(start)?;
+        self.event_context(end)?;
         let (start, end) = (self.event(start)?, self.event(end)?);
         if !start.timed || !end.timed {
             return Err(CudaError::InvalidHandle.because(Reason::EventWithoutTiming));
@@ -106,6 +128,11 @@ impl Driver {
             return Err(CudaError::InvalidHandle);
         }
         Ok(())
+    }
+
+    /// Returns true if an event was recorded.
+    pub fn is_recorded(&self, event: EventId) -> Result<bool, CudaError> {
+        Ok(self.event(event)?.recorded.is_some())
     }
 
     /// `cuEventElapsedTime`: returns the modelled milliseconds from `start` to `end`. Fails with

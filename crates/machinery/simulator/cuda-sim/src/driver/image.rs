@@ -139,8 +139,8 @@ impl Driver {
         Ok((image.base, image.pitch, image.extent(1) as u64))
     }
 
-    /// Validates a copy to or from an array. Fails with [`CudaError::InvalidValue`] if it is out of bounds or
-    /// does not consist of whole texels.
+    /// Validates a copy to or from an array, which may begin and end within a texel. Fails with
+    /// [`CudaError::InvalidValue`] if it is out of bounds.
     pub fn check_array_copy(
         &self,
         array: u64,
@@ -148,15 +148,14 @@ impl Driver {
         [width, height, depth]: [u64; 3],
     ) -> Result<(), CudaError> {
         let Array { image, .. } = self.arrays.get(&array).ok_or(CudaError::InvalidHandle)?;
-        let texel = image.texel();
         let within = |from: u64, count: u64, limit: i64| {
             from.checked_add(count)
                 .is_some_and(|end| end <= limit as u64)
         };
-        let inside = within(x, width, image.extent(0) * texel as i64)
+        let inside = within(x, width, image.extent(0) * image.texel() as i64)
             && within(y, height, image.extent(1))
             && within(z, depth, image.extent(2));
-        if !(inside && x % texel == 0 && width % texel == 0) {
+        if !inside {
             return Err(CudaError::InvalidValue.because(Reason::ArrayBounds));
         }
         Ok(())

@@ -9,7 +9,7 @@ use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
 use crate::check::Reason;
 use crate::exec::{DeviceRuntime, FaultKind, Heap, LaunchSpec, Program, Resources};
-use crate::launch::limits::{count, max_threads, misfit};
+use crate::launch::limits::{block_misfit, count, max_threads, misfit};
 use crate::launch::{Launch, LaunchReport, launch};
 
 /// A launch that fits the limits of its device and kernel, as [`Driver::check_launch`] has verified.
@@ -72,6 +72,16 @@ impl Driver {
             }
         }
         Ok(CheckedLaunch { function, spec })
+    }
+
+    /// `cuFuncSetBlockShape`: validates the block size of later launches of `function`. Fails with
+    /// [`CudaError::InvalidValue`] for a size that does not fit the device or the kernel.
+    pub fn check_block(&self, function: FunctionId, block: [u32; 3]) -> Result<(), CudaError> {
+        let (loaded, module) = self.loaded_function(function)?;
+        match block_misfit(&self.device, module.kernel(loaded), block) {
+            Some(reason) => Err(CudaError::InvalidValue.because(reason)),
+            None => Ok(()),
+        }
     }
 
     /// Returns the maximum number of blocks of a launch that the device holds at once.

@@ -108,8 +108,8 @@ impl Driver {
     /// multiple of 512. Returns the address and the pitch: the bytes from one row to the next.
     ///
     /// `element` is the number of bytes per access of a kernel: 4, 8 or 16. Fails with
-    /// [`CudaError::InvalidValue`] for other element sizes, no rows, empty rows or rows that are too long,
-    /// and with [`CudaError::OutOfMemory`] if there is not enough memory.
+    /// [`CudaError::InvalidValue`] for other element sizes, no rows, empty rows or a size of more than 64 bits, and
+    /// with [`CudaError::OutOfMemory`] if there is not enough memory.
     pub fn allocate_pitched(
         &mut self,
         context: ContextId,
@@ -120,13 +120,11 @@ impl Driver {
         if !matches!(element, 4 | 8 | 16) {
             return Err(CudaError::InvalidValue);
         }
-        let pitch = require_nonzero(width)?
-            .checked_next_multiple_of(ALIGNMENT)
-            .filter(|&pitch| pitch <= MAX_PITCH)
-            .ok_or(CudaError::InvalidValue)?;
-        let bytes = pitch
-            .checked_mul(require_nonzero(height)?)
-            .ok_or(CudaError::OutOfMemory)?;
+        let pitch = require_nonzero(width)?.checked_next_multiple_of(ALIGNMENT);
+        let bytes = pitch.and_then(|pitch| pitch.checked_mul(height));
+        let (Some(pitch), Some(bytes)) = (pitch, bytes) else {
+            return Err(CudaError::InvalidValue);
+        };
         let address = self.allocate(context, bytes)?;
         self.global.set_rows(address, Rows { width, pitch });
         Ok((address, pitch))
@@ -242,8 +240,8 @@ impl Driver {
     }
 
     /// `cuMemHostRegister`: maps `bytes` bytes of the caller's memory into the device, at the same address.
-    /// Fails with [`CudaError::InvalidValue`] for zero bytes or a null address, and with
-    /// [`CudaError::HostMemoryAlreadyRegistered`] if part of the range is already mapped.
+    /// Fails with [`CudaError::InvalidValue`] for zero bytes, a null address or memory that the driver has
+    /// allocated, and with [`CudaError::HostMemoryAlreadyRegistered`] if part of the range is already registered.
     ///
     /// # Safety
     /// `[host, host + bytes)` must be readable and writable until it is unregistered or `context` is destroyed.
@@ -258,18 +256,28 @@ impl Driver {
         if host.is_null() || end.is_none_or(|end| end > BASE) {
             return Err(CudaError::InvalidValue);
         }
+        let start = self.global.allocation(host as u64);
+        if start.is_some_and(|allocation| allocation.kind != AllocationKind::Registered) {
+            return Err(CudaError::InvalidValue);
+        }
         // SAFETY: the range is valid until it is unmapped, by this function's own contract.
         unsafe { self.global_of(context)?.map(host, bytes) }?;
         self.set_owner(context, host as u64)?;
         Ok(())
     }
 
-    /// `cuMemHostUnregister`: undoes [`Driver::register_host`]. Fails with
-    /// [`CudaError::HostMemoryNotRegistered`] for any other address.
+    /// `cuMemHostUnregister`: undoes [`Driver::register_host`]. Fails with [`CudaError::InvalidValue`] for another
+    /// address in memory of the driver or in registered memory, and with [`CudaError::HostMemoryNotRegistered`] for
+    /// all others.
     pub fn unregister_host(&mut self, context: ContextId, host: u64) -> Result<(), CudaError> {
         self.context(context)?;
         let unmapped = self.global.unmap(host);
-        unmapped.map_err(|_| CudaError::HostMemoryNotRegistered)?;
+        unmapped.map_err(
+            |_| match host == 0 || self.global.allocation(host).is_some() {
+                true => CudaError::InvalidValue,
+                false => CudaError::HostMemoryNotRegistered,
+            },
+        )?;
         self.remove_owner(host);
         Ok(())
     }

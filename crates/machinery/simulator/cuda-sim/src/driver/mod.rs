@@ -28,7 +28,7 @@ mod tests;
 pub mod timeline;
 mod virtual_memory;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
@@ -68,6 +68,8 @@ pub struct Driver {
     findings: Vec<Finding>,
     handles: HandleCounter,
     contexts: BTreeMap<ContextId, context::Context>,
+    /// The contexts that [`Driver::destroy_context`] has destroyed.
+    destroyed_contexts: BTreeSet<ContextId>,
     /// The primary context of each device.
     primary: Vec<context::PrimaryContext>,
     virtual_memory: virtual_memory::VirtualMemory,
@@ -109,6 +111,7 @@ impl Driver {
             findings: Vec::new(),
             handles: HandleCounter::new(),
             contexts: BTreeMap::new(),
+            destroyed_contexts: BTreeSet::new(),
             primary: vec![context::PrimaryContext::default(); count as usize],
             virtual_memory: virtual_memory::VirtualMemory::default(),
             modules: BTreeMap::new(),

@@ -94,7 +94,18 @@ impl ModuleError {
             Self::NotPtx => CudaError::InvalidImage,
             Self::MadeByNvidia => CudaError::InvalidPtx,
             Self::Load(LoadError::OutOfMemory(_)) => CudaError::OutOfMemory,
+            Self::Load(LoadError::UnsupportedVersion(_)) => CudaError::UnsupportedPtxVersion,
             Self::Load(_) => CudaError::InvalidPtx,
+        }
+    }
+}
+
+impl ModuleError {
+    /// Returns the error in the form in which the driver logs it.
+    pub fn log(&self) -> String {
+        match self {
+            Self::Load(error) => error.assembler_log(),
+            other => format!("error   : {other}"),
         }
     }
 }
@@ -121,6 +132,11 @@ impl Driver {
         };
         self.modules.insert(id, module);
         Ok(id)
+    }
+
+    /// Validates a module that is to be linked to others: parses it, and checks its header.
+    pub fn check_module(&self, ptx: &str) -> Result<(), ModuleError> {
+        Ok(lower::check(ptx)?)
     }
 
     /// Returns the context of `module`. Fails with [`CudaError::InvalidHandle`] for an unknown module.
@@ -169,8 +185,9 @@ impl Driver {
     }
 
     /// `cuModuleGetGlobal`: returns the address and the size in bytes of a `__device__` or `__constant__`
-    /// variable of `module`. Fails with [`CudaError::NotFound`] if there is no such variable, and with
-    /// [`CudaError::InvalidHandle`] if the module is not loaded in `context`.
+    /// variable of `module`. Fails with [`CudaError::NotFound`] if there is no such variable, with
+    /// [`CudaError::InvalidValue`] for the name of a kernel, and with [`CudaError::InvalidHandle`] if the module is
+    /// not loaded in `context`.
     pub fn variable(
         &self,
         context: ContextId,
@@ -178,6 +195,9 @@ impl Driver {
         name: &str,
     ) -> Result<(u64, u64), CudaError> {
         let loaded = self.module(context, module)?;
+        if loaded.program.listing.kernel(name).is_some() {
+            return Err(CudaError::InvalidValue);
+        }
         loaded.program.variable(name).ok_or_else(|| {
             let names = loaded.program.variable_names().collect();
             CudaError::NotFound.because(Reason::VariableMissing(name.to_owned(), names))

@@ -12,7 +12,7 @@ use crate::launch::limits::{max_threads, registers_per_warp};
 #[derive(Clone, Debug)]
 pub struct OccupancyCalculator {
     device: DeviceSpec,
-    /// The maximum threads per block.
+    /// The maximum threads per block, to which only suggested block sizes are limited.
     max_threads: u32,
     registers_per_warp: u32,
     /// Bytes of static shared memory.
@@ -43,11 +43,12 @@ impl Driver {
 
 impl OccupancyCalculator {
     /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`: returns the number of blocks of `threads` threads with
-    /// `dynamic` bytes of dynamic shared memory that one SM holds at once; 0 if not even one fits. Fails with
-    /// [`CudaError::InvalidValue`] for an invalid number of threads.
+    /// `dynamic` bytes of dynamic shared memory that one SM holds at once; 0 if not even one fits. The maximum
+    /// block size of the kernel's own directives does not count. Fails with [`CudaError::InvalidValue`] if
+    /// `threads` is not positive.
     pub fn max_active_blocks(&self, threads: i32, dynamic: u64) -> Result<u32, CudaError> {
-        let threads = self.validate_threads(threads)?;
-        if threads > self.max_threads || dynamic > self.max_dynamic_shared.into() {
+        let threads = positive(threads)?;
+        if threads > self.device.threads_per_block || dynamic > self.max_dynamic_shared.into() {
             return Ok(0);
         }
         let by_shared = self.shared_per_multiprocessor() / self.shared(dynamic);
@@ -83,32 +84,18 @@ impl OccupancyCalculator {
     }
 
     /// `cuOccupancyAvailableDynamicSMemPerBlock`: returns the maximum bytes of dynamic shared memory per
-    /// block with which one SM still holds `blocks` blocks of `threads` threads; 0 if it does not hold that
-    /// many even without dynamic shared memory. Fails with [`CudaError::InvalidValue`] for zero blocks or an
-    /// invalid number of threads.
+    /// block with which one SM holds `blocks` blocks of `threads` threads. As the driver's result, it leaves no
+    /// room for the shared memory that the system reserves per block, so that an SM may hold fewer blocks. Fails
+    /// with [`CudaError::InvalidValue`] if an SM does not hold that many blocks even without shared memory.
     pub fn available_dynamic_shared(&self, blocks: i32, threads: i32) -> Result<u64, CudaError> {
-        let threads = self.validate_threads(threads)?;
-        let blocks = u32::try_from(blocks)
-            .ok()
-            .filter(|&blocks| blocks > 0)
-            .ok_or(CudaError::InvalidValue)?;
-        if threads > self.max_threads || blocks > self.blocks_without_shared(threads) {
-            return Ok(0);
+        let (blocks, threads) = (positive(blocks)?, positive(threads)?);
+        if threads > self.device.threads_per_block || blocks > self.blocks_without_shared(threads) {
+            return Err(CudaError::InvalidValue);
         }
         let unit = self.shared_allocation_unit();
         let share = self.shared_per_multiprocessor() / u64::from(blocks) / unit * unit;
-        let used = self.device.shared_reserved_per_block + self.static_shared;
-        let left = share.saturating_sub(used.into());
+        let left = share.saturating_sub(self.static_shared.into());
         Ok(left.min(self.max_dynamic_shared.into()))
-    }
-
-    /// Returns `threads` if a block of that size is possible on this device. Fails with
-    /// [`CudaError::InvalidValue`] otherwise.
-    fn validate_threads(&self, threads: i32) -> Result<u32, CudaError> {
-        let threads = u32::try_from(threads).ok();
-        let threads =
-            threads.filter(|threads| (1..=self.device.threads_per_block).contains(threads));
-        threads.ok_or(CudaError::InvalidValue)
     }
 
     /// Returns the number of blocks of `threads` threads that one SM holds, ignoring shared memory.
@@ -139,6 +126,12 @@ impl OccupancyCalculator {
     fn shared_allocation_unit(&self) -> u64 {
         self.device.shared_allocation_unit.into()
     }
+}
+
+/// Returns `number` if it is positive. Fails with [`CudaError::InvalidValue`] otherwise.
+fn positive(number: i32) -> Result<u32, CudaError> {
+    let number = u32::try_from(number).ok().filter(|&number| number > 0);
+    number.ok_or(CudaError::InvalidValue)
 }
 
 #[cfg(test)]
@@ -172,9 +165,15 @@ mod tests {
         };
         assert_eq!(register_heavy.max_active_blocks(256, 0), Ok(2));
         assert_eq!(kernel.max_active_blocks(32, 45 << 10), Ok(0));
-        for threads in [0, -1, 1025] {
+        assert_eq!(kernel.max_active_blocks(1025, 0), Ok(0));
+        for threads in [0, -1] {
             assert_eq!(kernel.max_active_blocks(threads, 0), Err(InvalidValue));
         }
+        let bounded = OccupancyCalculator {
+            max_threads: 64,
+            ..kernel
+        };
+        assert_eq!(bounded.max_active_blocks(128, 0), Ok(16));
     }
 
     #[test]
@@ -202,15 +201,15 @@ mod tests {
     }
 
     #[test]
-    fn available_shared_memory_preserves_residency() {
+    fn available_shared_memory_is_an_equal_share() {
         let kernel = kernel();
-        for blocks in [5, 6, 8] {
-            let left = kernel.available_dynamic_shared(blocks, 256).unwrap();
-            assert_eq!(kernel.max_active_blocks(256, left), Ok(blocks as u32));
-            assert!(kernel.max_active_blocks(256, left + 128).unwrap() < blocks as u32);
+        for (blocks, bytes) in [(4, 44 << 10), (5, 42496), (6, 34816), (8, 25088)] {
+            assert_eq!(kernel.available_dynamic_shared(blocks, 256), Ok(bytes));
         }
-        assert_eq!(kernel.available_dynamic_shared(9, 256), Ok(0));
-        assert_eq!(kernel.available_dynamic_shared(0, 256), Err(InvalidValue));
+        for (blocks, threads) in [(9, 256), (33, 32), (0, 256), (1, 1025), (1, 0)] {
+            let bytes = kernel.available_dynamic_shared(blocks, threads);
+            assert_eq!(bytes, Err(InvalidValue));
+        }
     }
 
     /// Before compute capability 8, a block without shared memory occupies none.
@@ -239,6 +238,6 @@ mod tests {
         assert_eq!(kernel.max_active_blocks(256, 0), Ok(4));
         // 16 reserved bytes and 1 KB, in units of 512 bytes, allow 10 blocks; with 3 KB more, 3.
         assert_eq!(kernel.max_active_blocks(64, 3 << 10), Ok(3));
-        assert_eq!(kernel.max_active_blocks(513, 0), Err(InvalidValue));
+        assert_eq!(kernel.max_active_blocks(513, 0), Ok(0));
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Stream {
     pub(super) context: ContextId,
     flags: u32,
     priority: i32,
+    /// True if the program has destroyed the stream while operations were pending in it.
+    is_destroyed: bool,
 }
 
 impl Driver {
@@ -40,6 +42,7 @@ impl Driver {
             context,
             flags,
             priority: priority.clamp(PRIORITIES.1, PRIORITIES.0),
+            is_destroyed: false,
         };
         self.streams.insert(id, stream);
         Ok(id)
@@ -61,11 +64,25 @@ impl Driver {
         Ok(())
     }
 
+    /// Makes the handle of a stream invalid. The stream itself remains, for its pending operations, until
+    /// [`Driver::destroy_stream`].
+    pub fn invalidate_stream(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+    ) -> Result<(), CudaError> {
+        self.context(context)?;
+        let stream = self.streams.get_mut(&stream);
+        stream.ok_or(CudaError::InvalidHandle)?.is_destroyed = true;
+        Ok(())
+    }
+
     /// `cuStreamGetCtx`: returns the context of a stream created by [`Driver::create_stream`]. Operations on
     /// the stream act in that context, whichever context is current. Fails with [`CudaError::InvalidHandle`]
     /// for any other stream.
     pub fn stream_context(&self, stream: StreamId) -> Result<ContextId, CudaError> {
         let state = self.streams.get(&stream);
+        let state = state.filter(|stream| !stream.is_destroyed);
         Ok(state.ok_or(CudaError::InvalidHandle)?.context)
     }
 

@@ -14,33 +14,10 @@ pub fn misfit(
     max_dynamic_shared: Option<u32>,
     spec: &LaunchSpec,
 ) -> Option<Reason> {
-    for (shape, size, limit) in [
-        (Shape::Grid, spec.grid, device.grid_dimensions),
-        (Shape::Block, spec.block, device.block_dimensions),
-    ] {
-        if size.contains(&0) {
-            return Some(Reason::EmptyLaunch(shape, Size(size)));
-        }
-        if size
-            .into_iter()
-            .zip(limit)
-            .any(|(size, limit)| size > limit)
-        {
-            return Some(Reason::DimensionTooLarge(shape, Size(size), Size(limit)));
-        }
-    }
-    let threads = count(spec.block);
-    let device_limit = u64::from(device.threads_per_block);
-    if threads > device_limit {
-        return Some(Reason::TooManyThreads(threads, device_limit));
-    }
-    let bound = kernel.max_threads.map(count);
-    if let Some(limit) = bound.filter(|&limit| threads > limit) {
-        return Some(Reason::LaunchBounds(threads, limit));
-    }
-    let required = kernel.required_threads.filter(|&size| size != spec.block);
-    if let Some(required) = required {
-        return Some(Reason::RequiredBlock(Size(spec.block), Size(required)));
+    let misfit = dimension_misfit(Shape::Grid, spec.grid, device.grid_dimensions);
+    let misfit = misfit.or_else(|| block_misfit(device, kernel, spec.block));
+    if misfit.is_some() {
+        return misfit;
     }
     let (fixed, dynamic) = (kernel.shared_bytes, spec.dynamic_shared);
     let total = u64::from(fixed) + u64::from(dynamic);
@@ -59,18 +36,45 @@ pub fn misfit(
     (passed != expected).then_some(Reason::ArgumentBytes(Bytes(passed), Bytes(expected)))
 }
 
+/// Returns the reason for which blocks of this size do not fit the device or the kernel; `None` if they do.
+pub fn block_misfit(device: &DeviceSpec, kernel: &Kernel, block: [u32; 3]) -> Option<Reason> {
+    if let Some(reason) = dimension_misfit(Shape::Block, block, device.block_dimensions) {
+        return Some(reason);
+    }
+    let threads = count(block);
+    let device_limit = u64::from(device.threads_per_block);
+    if threads > device_limit {
+        return Some(Reason::TooManyThreads(threads, device_limit));
+    }
+    let bound = kernel.max_threads.map(count);
+    if let Some(limit) = bound.filter(|&limit| threads > limit) {
+        return Some(Reason::LaunchBounds(threads, limit));
+    }
+    let required = kernel.required_threads.filter(|&size| size != block);
+    required.map(|required| Reason::RequiredBlock(Size(block), Size(required)))
+}
+
+/// Returns the reason for which the size of a grid or a block is empty or exceeds the limit of a dimension.
+fn dimension_misfit(shape: Shape, size: [u32; 3], limit: [u32; 3]) -> Option<Reason> {
+    if size.contains(&0) {
+        return Some(Reason::EmptyLaunch(shape, Size(size)));
+    }
+    let mut dimensions = size.into_iter().zip(limit);
+    let is_too_large = dimensions.any(|(size, limit)| size > limit);
+    is_too_large.then_some(Reason::DimensionTooLarge(shape, Size(size), Size(limit)))
+}
+
 /// Registers are allocated per warp in multiples of this number.
 const REGISTER_UNIT: u32 = 256;
 
-/// Returns the maximum threads per block that the kernel's registers and its launch bounds (`.maxntid`,
-/// `.reqntid`) allow.
+/// Returns the maximum threads per block that the kernel's registers and its launch bounds (`.maxntid`) allow. The
+/// block size that a kernel requires (`.reqntid`) does not count, as in the driver.
 pub fn max_threads(device: &DeviceSpec, kernel: &Kernel) -> u32 {
     // When in doubt, accept a launch that a GPU would reject rather than reject one that a GPU would accept.
     let needed = allocated_registers(device, kernel.estimated_registers());
     let warps = device.registers_per_multiprocessor / needed;
     let bound = kernel
         .max_threads
-        .or(kernel.required_threads)
         .map_or(u64::MAX, count)
         .min(device.threads_per_block.into());
     (warps * device.warp_size).min(bound as u32)

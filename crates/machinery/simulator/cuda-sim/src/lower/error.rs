@@ -17,6 +17,15 @@ pub enum LoadError {
         device: String,
         sm: u32,
     },
+    /// The module's PTX version does not exist.
+    #[error("PTX version {}.{} does not exist; the newest is 9.0", .0.0, .0.1)]
+    UnsupportedVersion((u32, u32)),
+    /// The module's target does not exist.
+    #[error("there is no target {0}")]
+    UnsupportedTarget(String),
+    /// The module's target is newer than its PTX version.
+    #[error("target {target} requires PTX version {}.{} or later", .version.0, .version.1)]
+    OldVersion { target: String, version: (u32, u32) },
     /// The module violates a rule of PTX or exceeds a limit of the simulator.
     #[error("line {line}: {message}")]
     Invalid { line: u32, message: String },
@@ -30,6 +39,8 @@ pub enum LoadError {
         line: u32,
         instruction: String,
         required_sm: Option<u32>,
+        /// The part of an instruction that does not exist in PTX.
+        not_in_ptx: Option<NotInPtx>,
     },
     /// The module's constants exceed constant memory.
     #[error(
@@ -50,7 +61,53 @@ pub enum LoadError {
     OutOfMemory(u64),
 }
 
+/// An instruction that does not exist in PTX.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotInPtx {
+    pub mnemonic: String,
+    /// The operands that are not declared either.
+    pub undeclared: Vec<String>,
+}
+
 impl LoadError {
+    /// Returns the error in the form in which the driver's assembler logs it.
+    pub fn assembler_log(&self) -> String {
+        let at = |line: &u32, message: &str| {
+            format!("ptxas application ptx input, line {line}; error   : {message}\n")
+        };
+        let errors = match self {
+            Self::Syntax(error) => at(&error.line, &error.problem.sentence(&error.found)),
+            Self::Invalid { line, message } => at(line, message),
+            Self::UnknownInstruction {
+                line,
+                not_in_ptx: Some(unknown),
+                ..
+            } => {
+                let name = &unknown.mnemonic;
+                let name = at(
+                    line,
+                    &format!("Not a name of any known instruction: '{name}'"),
+                );
+                let undeclared = unknown.undeclared.iter();
+                let symbols = undeclared.map(|name| at(line, &format!("Unknown symbol '{name}'")));
+                symbols.fold(name, |log, symbol| log + &symbol)
+            }
+            Self::UnknownInstruction {
+                line, instruction, ..
+            } => at(
+                line,
+                &format!("instruction `{instruction}` is not simulated"),
+            ),
+            Self::UnsupportedVersion((major, minor)) => {
+                let message =
+                    format!("Unsupported .version {major}.{minor}; current version is '9.0'");
+                return format!("ptxas application ptx input, line 1; fatal   : {message}");
+            }
+            error => format!("ptxas error   : {error}\n"),
+        };
+        errors + "ptxas fatal   : Ptx assembly aborted due to errors"
+    }
+
     /// Creates an error about a line of the PTX.
     pub(super) fn invalid(line: u32, message: impl Into<String>) -> LoadError {
         LoadError::Invalid {

@@ -18,8 +18,8 @@ mod layout;
 mod register_allocation;
 
 pub use catalogue::{InstructionForm, catalogue};
-pub use error::LoadError;
 use error::limits;
+pub use error::{LoadError, NotInPtx};
 
 use std::collections::HashMap;
 
@@ -39,10 +39,10 @@ use layout::{Layout, Symbol};
 /// Returns the problem and its PTX line; everything allocated until then is freed.
 pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Program, LoadError> {
     let mut module = ptx::parse(text).map_err(LoadError::Syntax)?;
+    check_header(&module)?;
     array_elements::resolve(&mut module)?;
-    // A module is never refused for its PTX version: only the instructions that it contains matter. The
-    // newest simulated GPU stands for all newer ones, so it accepts any target. A user who selects an older
-    // GPU wants its limits enforced.
+    // The newest simulated GPU stands for all newer ones, so it accepts any target. A user who selects an older GPU
+    // wants its limits enforced.
     if module.target.sm > device.max_target_sm && !device.is_newest() {
         return Err(LoadError::WrongTarget {
             target: module.target.name.to_owned(),
@@ -57,6 +57,103 @@ pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Prog
             // `layout::place` has just allocated `address`, so freeing it cannot fail.
             let _ = global.free(address);
         }
+    })
+}
+
+/// The last minor version of each major version of PTX from 1 to 8 (PTX ISA, release notes).
+const LAST_MINOR_VERSIONS: [u32; 8] = [5, 3, 2, 3, 2, 5, 8, 8];
+
+/// The PTX versions that introduced targets: the first that an H200's driver accepts (580.159.04), and for newer
+/// GPUs those of the PTX ISA's release notes.
+const TARGET_VERSIONS: [(u32, (u32, u32)); 31] = [
+    (10, (1, 0)),
+    (11, (1, 0)),
+    (12, (1, 2)),
+    (13, (1, 2)),
+    (20, (2, 0)),
+    (21, (2, 0)),
+    (30, (3, 0)),
+    (32, (4, 0)),
+    (35, (3, 0)),
+    (37, (4, 1)),
+    (50, (4, 0)),
+    (52, (4, 1)),
+    (53, (4, 2)),
+    (60, (5, 0)),
+    (61, (5, 0)),
+    (62, (5, 0)),
+    (70, (5, 1)),
+    (72, (6, 1)),
+    (75, (6, 3)),
+    (80, (7, 0)),
+    (86, (7, 1)),
+    (87, (7, 4)),
+    (88, (7, 3)),
+    (89, (7, 8)),
+    (90, (7, 8)),
+    (100, (8, 6)),
+    (101, (8, 6)),
+    (103, (8, 8)),
+    (110, (9, 0)),
+    (120, (8, 7)),
+    (121, (8, 8)),
+];
+
+/// Fails if the module's PTX version or its target does not exist, or if the version lacks the target. Minor versions
+/// later than 9.0 are accepted: only the instructions of a module matter.
+fn check_header(module: &ast::Module) -> Result<(), LoadError> {
+    let version @ (major, minor) = module.version;
+    let last_minor = match major {
+        1..=8 => LAST_MINOR_VERSIONS[major as usize - 1],
+        9 => u32::MAX,
+        _ => return Err(LoadError::UnsupportedVersion(version)),
+    };
+    if minor > last_minor {
+        return Err(LoadError::UnsupportedVersion(version));
+    }
+    let target = module.target.name.to_owned();
+    let mut targets = TARGET_VERSIONS.iter();
+    match targets.find(|(sm, _)| *sm == module.target.sm) {
+        None => Err(LoadError::UnsupportedTarget(target)),
+        Some(&(_, first)) if version < first => Err(LoadError::OldVersion {
+            target,
+            version: first,
+        }),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Parses a module, which may call functions of others, and checks its header and its instructions' names.
+///
+/// # Errors
+/// As [`load`].
+pub fn check(text: &str) -> Result<(), LoadError> {
+    let module = ptx::parse(text).map_err(LoadError::Syntax)?;
+    check_header(&module)?;
+    let functions = module.functions.iter();
+    functions
+        .filter_map(|function| function.body.as_deref())
+        .try_for_each(check_mnemonics)
+}
+
+/// Fails if an instruction has a name that PTX does not have.
+fn check_mnemonics(body: &[ast::Statement]) -> Result<(), LoadError> {
+    body.iter().try_for_each(|statement| match statement {
+        ast::Statement::Block(body) => check_mnemonics(body),
+        ast::Statement::Instruction(instruction)
+            if !function::instructions::is_mnemonic(instruction.mnemonic) =>
+        {
+            Err(LoadError::UnknownInstruction {
+                line: instruction.line,
+                instruction: instruction.mnemonic.to_owned(),
+                required_sm: None,
+                not_in_ptx: Some(NotInPtx {
+                    mnemonic: instruction.mnemonic.to_owned(),
+                    undeclared: Vec::new(),
+                }),
+            })
+        }
+        _ => Ok(()),
     })
 }
 

@@ -15,36 +15,58 @@ pub enum LinkError {
     #[error("{module}: {error}")]
     Syntax { module: String, error: ParseError },
     /// Two modules define the same global name.
-    #[error("`{name}` is defined in both {first} and {second}")]
+    #[error("error   : Multiple definition of '{name}' in '{second}', first defined in '{first}'")]
     DuplicateDefinition {
         name: String,
         first: String,
         second: String,
     },
-    /// No module defines a declared variable.
-    #[error("{module} declares `{name}` as external, but no module defines it")]
-    Undefined { module: String, name: String },
-    /// The list of modules is empty.
-    #[error("no modules to link")]
-    NoModules,
+    /// No module defines the names that these modules declare and use: module and name of each.
+    #[error("{}", undefined_references(.0))]
+    Undefined(Vec<(String, String)>),
 }
 
-/// Links PTX texts, each with a name for messages. A single text is returned unchanged.
+/// Returns the lines of the driver's log about undefined names.
+fn undefined_references(missing: &[(String, String)]) -> String {
+    let lines = missing
+        .iter()
+        .map(|(module, name)| format!("error   : Undefined reference to '{name}' in '{module}'"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Fails if a text is not valid PTX or a name is defined twice: the checks of [`link`] that need not see all modules.
+pub fn check_definitions(texts: &[(String, String)]) -> Result<(), LinkError> {
+    definitions(&read_all(texts)?)?;
+    Ok(())
+}
+
+fn read_all(texts: &[(String, String)]) -> Result<Vec<LinkUnit<'_>>, LinkError> {
+    let units = texts.iter().map(|(name, text)| LinkUnit::read(name, text));
+    units.collect()
+}
+
+/// Links PTX texts, each with a name for messages. A single text is returned unchanged, and no text gives a module
+/// without names. `is_provided` returns true for functions that need no definition.
 ///
 /// # Errors
-/// Fails if a text is not valid PTX, a name is defined twice, or a variable is not defined.
-pub fn link(texts: &[(String, String)]) -> Result<String, LinkError> {
-    let read = texts.iter().map(|(name, text)| LinkUnit::read(name, text));
-    let units = read.collect::<Result<Vec<_>, _>>()?;
-    match &units[..] {
-        [] => return Err(LinkError::NoModules),
-        [single] => return Ok(single.text.to_owned()),
-        _ => {}
-    }
+/// Fails if a text is not valid PTX, a name is defined twice, or a variable or function is not defined.
+pub fn link(
+    texts: &[(String, String)],
+    is_provided: impl Fn(&str) -> bool,
+) -> Result<String, LinkError> {
+    let units = read_all(texts)?;
     let defined = definitions(&units)?;
+    let mut missing = undefined(&units, &defined);
+    missing.retain(|(_, name)| !is_provided(name));
+    if !missing.is_empty() {
+        return Err(LinkError::Undefined(missing));
+    }
+    if let [single] = &units[..] {
+        return Ok(single.text.to_owned());
+    }
     let version = units.iter().map(|unit| unit.module.version).max();
     let target = units.iter().max_by_key(|unit| unit.module.target.sm);
-    let (major, minor) = version.unwrap_or_default();
+    let (major, minor) = version.unwrap_or((5, 0));
     let target = target.map_or("sm_52", |unit| unit.module.target.name);
     let mut linker = Linker {
         units: &units,
@@ -111,6 +133,13 @@ impl<'a> LinkUnit<'a> {
             is_variable: false,
         });
         variables.chain(functions)
+    }
+
+    /// Returns true if the module uses a function that it declares.
+    fn calls(&self, function: &str) -> bool {
+        let uses = self.tokens.iter().filter(|token| token.text == function);
+        // One is the declaration.
+        uses.count() > 1
     }
 
     /// Returns true if a name is local to this module.
@@ -239,18 +268,26 @@ fn definitions<'a>(units: &[LinkUnit<'a>]) -> Result<HashMap<&'a str, usize>, Li
         }
     }
     weak.extend(strong);
-    let declared = |unit: &'_ LinkUnit<'a>| unit.names().collect::<Vec<_>>();
-    for unit in units {
-        for symbol in declared(unit) {
-            if symbol.is_variable && !symbol.is_defined && !weak.contains_key(symbol.name) {
-                return Err(LinkError::Undefined {
-                    module: unit.name.to_owned(),
-                    name: symbol.name.to_owned(),
-                });
-            }
-        }
-    }
     Ok(weak)
+}
+
+/// Returns the names that modules declare and no module defines, functions first: module and name of each.
+fn undefined<'a>(
+    units: &[LinkUnit<'a>],
+    defined: &HashMap<&'a str, usize>,
+) -> Vec<(String, String)> {
+    let of_kind = |is_variable: bool| {
+        units.iter().flat_map(move |unit| {
+            let missing = unit.names().filter(move |symbol| {
+                symbol.is_variable == is_variable
+                    && !symbol.is_defined
+                    && !defined.contains_key(symbol.name)
+                    && (is_variable || unit.calls(symbol.name))
+            });
+            missing.map(|symbol| (unit.name.to_owned(), symbol.name.to_owned()))
+        })
+    };
+    of_kind(false).chain(of_kind(true)).collect()
 }
 
 /// Splits a valid module into its statements at module scope.

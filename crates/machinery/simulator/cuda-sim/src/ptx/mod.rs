@@ -10,7 +10,7 @@ mod lexer;
 mod link;
 mod parser;
 
-pub use link::{LinkError, link};
+pub use link::{LinkError, check_definitions, link};
 
 /// Parses a PTX module. Names in the tree borrow from `source`.
 ///
@@ -50,7 +50,8 @@ pub enum Problem {
 }
 
 impl Problem {
-    fn sentence(&self, found: &str) -> String {
+    /// Returns the description of the problem with the text `found`.
+    pub fn sentence(&self, found: &str) -> String {
         let found = match found {
             "" => "the end of the text".to_owned(),
             text => format!("`{}`", text.escape_debug()),

@@ -183,7 +183,7 @@ pub fn launch(exec: ExecId, h_stream: Stream) -> CallResult {
     };
     // Memory availability is known only after the previous launch has completed.
     let mut driver = match body.has_memory() {
-        true => SIMULATOR.lock_driver_drained()?,
+        true => SIMULATOR.lock_driver_settled()?,
         false => SIMULATOR.lock_driver()?,
     };
     let frees = flags & AUTO_FREE != 0;
@@ -277,13 +277,18 @@ pub fn update(
 }
 
 /// `cuGraphExecUpdate`.
-pub fn update_with_info(exec: ExecId, graph: GraphId, out: Out<UpdateResult>) -> CallResult {
+pub fn update_with_info(
+    exec: ExecId,
+    graph: GraphId,
+    out: Option<Out<UpdateResult>>,
+) -> CallResult {
     let (result, node, call_result) = apply(exec, graph);
-    out.set(UpdateResult {
+    let info = UpdateResult {
         result,
         error_node: handle(node),
         error_from_node: std::ptr::null_mut(),
-    });
+    };
+    Out::set_optional(out, info);
     call_result
 }
 

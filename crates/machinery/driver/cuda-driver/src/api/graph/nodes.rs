@@ -190,7 +190,7 @@ pub fn create_conditional_handle(
         return Err(CudaError::InvalidValue.into());
     }
     let default = (flags & ASSIGN_DEFAULT != 0).then_some(value);
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     let number = SIMULATOR.graphs().create_handle(graph, default)?;
     driver.graph_conditions.set(number, value);
     out.set(number);
@@ -266,6 +266,6 @@ fn unsupported_node(kind: c_int) -> CudaError {
 
 /// Returns the event, after a check that it exists.
 pub fn existing_event(event: EventId) -> Result<EventId, CudaError> {
-    SIMULATOR.lock_driver_drained()?.event_context(event)?;
+    SIMULATOR.lock_driver_settled()?.event_context(event)?;
     Ok(event)
 }

@@ -96,7 +96,7 @@ pub fn memory_attribute(
 ) -> CallResult {
     let device = check_device(device)?;
     let value = required(value)?;
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     let bytes = match attribute {
         // Freed memory is not cached, so the reserved bytes are the used bytes.
         USED_CURRENT | RESERVED_CURRENT => SIMULATOR.graph_memory.used(&driver, device),
@@ -123,7 +123,7 @@ pub fn set_memory_attribute(
     if unsafe { value.read_as::<u64>() } != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     SIMULATOR.graph_memory.reset_peak(&driver, device);
     Ok(())
 }

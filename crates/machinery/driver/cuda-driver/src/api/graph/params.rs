@@ -85,7 +85,7 @@ pub fn kernel(node: NodeId, out: Out<KernelNodeParams>) -> CallResult {
 }
 
 fn kernel_params(node: NodeId) -> Result<KernelNodeParams, CudaError> {
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     params_out::kernel(&driver, SIMULATOR.graphs().node_mut(node)?)
 }
 
@@ -257,7 +257,7 @@ fn change_attributes(
     node: NodeId,
     change: impl FnOnce(&mut Attributes) -> Result<(), CudaError>,
 ) -> CallResult {
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     let mut graphs = SIMULATOR.graphs();
     let node = graphs.node_mut(node)?;
     let StreamOp::Kernel(kernel) = &mut node.op else {

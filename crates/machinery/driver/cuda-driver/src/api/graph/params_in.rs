@@ -49,7 +49,7 @@ fn kernel_op(params: &KernelNodeParams) -> Result<Kernel, CudaError> {
         false => params.func,
     };
     let context = with_contexts(|contexts| contexts.current());
-    let mut driver = SIMULATOR.lock_driver_drained()?;
+    let mut driver = SIMULATOR.lock_driver_settled()?;
     let function = driver.resolve_function(number(handle), context)?;
     let spec = LaunchSpec {
         grid: params.grid,
@@ -78,7 +78,10 @@ pub fn check_launch(
 /// Reads a memcpy node's parameters.
 pub fn memcpy(from: In<CUDA_MEMCPY3D>) -> Result<StreamOp, CudaError> {
     let memcpy = memcpy::read_three_d(from)?;
-    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    if [memcpy.width, memcpy.height, memcpy.depth].contains(&0) {
+        return Err(CudaError::InvalidValue);
+    }
+    let (driver, context) = SIMULATOR.lock_current_context_settled()?;
     SIMULATOR
         .graph_memory
         .check_memcpy(&driver, context, &memcpy)?;
@@ -121,6 +124,9 @@ pub fn memset(params: &MemsetNodeParams) -> Result<StreamOp, CudaError> {
         4 => MemsetValue::U32(params.value),
         _ => return Err(CudaError::InvalidValue),
     };
+    if params.width == 0 || params.height == 0 {
+        return Err(CudaError::InvalidValue);
+    }
     let memset = Memset {
         address: params.dst,
         pitch: params.pitch as u64,
@@ -128,7 +134,7 @@ pub fn memset(params: &MemsetNodeParams) -> Result<StreamOp, CudaError> {
         width: params.width as u64,
         height: params.height as u64,
     };
-    let (driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (driver, context) = SIMULATOR.lock_current_context_settled()?;
     SIMULATOR
         .graph_memory
         .check_memset(&driver, context, &memset)?;
@@ -171,7 +177,7 @@ pub fn allocation(params: InOut<CUDA_MEM_ALLOC_NODE_PARAMS>) -> Result<StreamOp,
     if pool.kind != PINNED || pool.location.kind != DEVICE || pool.location.id != 0 {
         return Err(CudaError::InvalidValue);
     }
-    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     let memory = &SIMULATOR.graph_memory;
     let reservation = memory.reserve(&mut driver, context, bytes as u64)?;
     // SAFETY: the structure is writable.
@@ -181,7 +187,7 @@ pub fn allocation(params: InOut<CUDA_MEM_ALLOC_NODE_PARAMS>) -> Result<StreamOp,
 
 /// Creates the operation of a free node.
 pub fn free_op(address: u64) -> Result<StreamOp, CudaError> {
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     if !SIMULATOR.graph_memory.is_reserved(address) && driver.owner(address).is_none() {
         return Err(CudaError::InvalidValue);
     }

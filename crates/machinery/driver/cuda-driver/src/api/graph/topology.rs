@@ -213,7 +213,7 @@ pub fn print_dot(graph: GraphId, path: &str, flags: c_uint) -> CallResult {
     if flags & !FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let driver = SIMULATOR.lock_driver_drained()?;
+    let driver = SIMULATOR.lock_driver_settled()?;
     let mut output = String::from("digraph dot {\n");
     let graphs = SIMULATOR.graphs();
     describe(&driver, graphs.graph(graph)?, flags, &mut output);

@@ -325,6 +325,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 &instruction.modifiers,
             )
             .filter(|&sm| self.module.ast.target.sm < sm),
+            not_in_ptx: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use super::names::{Named, Scope};
 use super::operands::display_name;
 use crate::exec::control;
 use crate::isa::Class;
-use crate::lower::error::LoadError;
+use crate::lower::error::{LoadError, NotInPtx};
 use crate::lower::function::instructions::{self, Entry, GuardKind, Lowering};
 use crate::lower::ir::Register;
 use crate::lower::layout::bytes_of;
@@ -175,8 +175,9 @@ impl<'a> FunctionLowering<'_, 'a> {
         } else {
             instruction
         };
-        let entry = instructions::find(instruction.mnemonic, &instruction.modifiers)
-            .ok_or_else(|| self.unknown(instruction))?;
+        let Some(entry) = instructions::find(instruction.mnemonic, &instruction.modifiers) else {
+            return Err(self.not_in_ptx(instruction));
+        };
         match (entry.guarded, instruction.guard) {
             (GuardKind::Condition, _) | (_, None) => {
                 self.lower_unguarded(entry, instruction)?;
@@ -239,6 +240,31 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         self.check_requirements(entry, instruction)?;
         result
+    }
+
+    /// Returns the error for an instruction that PTX does not have, or not in this form.
+    fn not_in_ptx(&mut self, instruction: &Instruction<'a>) -> LoadError {
+        let mut error = self.unknown(instruction);
+        if let LoadError::UnknownInstruction { not_in_ptx, .. } = &mut error
+            && !instructions::is_mnemonic(instruction.mnemonic)
+        {
+            let names = instruction
+                .operands
+                .iter()
+                .filter_map(|operand| match operand {
+                    Operand::Name { name, .. } if name.starts_with('%') => Some(*name),
+                    _ => None,
+                });
+            let names: Vec<_> = names.collect();
+            let undeclared = names
+                .into_iter()
+                .filter(|name| !matches!(self.find_register(name), Ok(Some(_))));
+            *not_in_ptx = Some(NotInPtx {
+                mnemonic: instruction.mnemonic.to_owned(),
+                undeclared: undeclared.map(str::to_owned).collect(),
+            });
+        }
+        error
     }
 
     /// Fails if the module's target or PTX version lacks the instruction, for entries that request this check.

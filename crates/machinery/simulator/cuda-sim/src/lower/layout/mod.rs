@@ -9,7 +9,7 @@ use crate::isa::Param;
 use crate::memory::global::Global;
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP, SHARED_WINDOW};
 use crate::ptx::ast;
-use crate::ptx::ast::{Immediate, Initializer, Linkage, StateSpace, Type, Variable};
+use crate::ptx::ast::{Immediate, Initializer, StateSpace, Type, Variable};
 use shared::place_shared;
 use std::collections::HashMap;
 
@@ -187,26 +187,14 @@ fn in_space<'m, 'a>(
         .filter(move |variable| variable.space == space)
 }
 
-/// Fails if the variable is defined in another module.
-fn refuse_extern(variable: &Variable) -> Result<(), LoadError> {
-    if variable.linkage == Linkage::Extern {
-        let message = format!(
-            "`{}` is defined in another module; link them first",
-            variable.name
-        );
-        return Err(LoadError::invalid(variable.line, message));
-    }
-    Ok(())
-}
-
 impl Layout {
-    /// Allocates device or managed memory for a variable. Returns its address and size in bytes.
+    /// Allocates device or managed memory for a variable. Returns its address and size in bytes. As in the driver,
+    /// a variable that is declared `.extern` and defined nowhere has memory too, which is zero.
     fn allocate(
         &mut self,
         variable: &Variable,
         global: &mut Global,
     ) -> Result<(u64, u64), LoadError> {
-        refuse_extern(variable)?;
         let bytes = bytes_of(variable)?.max(1);
         let allocated = match variable.managed {
             true => global.allocate_managed(bytes),
@@ -263,7 +251,6 @@ fn place_constants(
     let mut end = 0;
     let mut placements = Vec::new();
     for variable in in_space(module, StateSpace::Const) {
-        refuse_extern(variable)?;
         let bytes = bytes_of(variable)?;
         let offset = u64::next_multiple_of(end, u64::from(variable.align.max(1)));
         // One step adds less than 2⁴⁸ + 2³² bytes, so clamping the total here keeps it from overflowing.

@@ -81,6 +81,15 @@ pub fn find(mnemonic: &str, modifiers: &[&str]) -> Option<&'static Entry> {
         .last()
 }
 
+/// Returns true if an instruction has this mnemonic, in any form.
+pub fn is_mnemonic(mnemonic: &str) -> bool {
+    let first = TABLE.partition_point(|entry| entry.name < mnemonic);
+    let rest = TABLE
+        .get(first)
+        .and_then(|entry| entry.name.strip_prefix(mnemonic));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// Returns the compute capability (times 10) that an unsupported instruction requires; `None` if the
 /// instruction does not exist, or if other forms of it are simulated for any GPU.
 pub fn required_capability(mnemonic: &str, modifiers: &[&str]) -> Option<u32> {
