@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use cuda_sim::driver::{ArrayDescription, CudaError, Resource};
+use cuda_sim::driver::{ArrayDescription, CudaError, Resource, View};
 use cuda_sim::exec::image::{AddressMode, Channel, Image, Slices, Texture};
 use cust_raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
@@ -36,6 +36,8 @@ const PITCHED: c_int = 3;
 /// Flags of a texture: integer reads without conversion, and normalized coordinates. Disabled trilinear
 /// optimization and seamless cube maps are accepted without effect on the result. sRGB is not supported.
 const READ_AS_INTEGER: c_uint = 1;
+/// A flag without a name that drivers accept.
+const IGNORED: c_uint = 4;
 const NORMALIZED_COORDINATES: c_uint = 2;
 const DISABLE_TRILINEAR: c_uint = 0x20;
 const SEAMLESS_CUBEMAP: c_uint = 0x40;
@@ -45,10 +47,15 @@ fn store_descriptors(
     object: u64,
     resource: &In<CUDA_RESOURCE_DESC>,
     params: Option<CUDA_TEXTURE_DESC>,
+    view: Option<CUDA_RESOURCE_VIEW_DESC>,
 ) {
     // SAFETY: the structure is readable, and its kind, the only enum outside of its union, is valid.
     let resource = unsafe { resource.as_ptr().read() };
-    let descriptors = ObjectDescriptors { resource, params };
+    let descriptors = ObjectDescriptors {
+        resource,
+        params,
+        view,
+    };
     lock(&SIMULATOR.tables.image_descriptors).insert(object, descriptors);
 }
 
@@ -148,21 +155,21 @@ pub fn create_texture(
     out: Option<Out<CUtexObject>>,
     resource: In<CUDA_RESOURCE_DESC>,
     params: In<CUDA_TEXTURE_DESC>,
-    view: *const CUDA_RESOURCE_VIEW_DESC,
+    view: Option<In<CUDA_RESOURCE_VIEW_DESC>>,
 ) -> CallResult {
-    if !view.is_null() {
-        warn(format_args!(
-            "the simulator does not support resource views"
-        ));
-        return Err(CudaError::NotSupported.into());
-    }
     let out = required(out)?;
     let (parsed, texture) = (read_resource(&resource)?, read_texture(&params)?);
+    let parsed_view = view.as_ref().map(read_view).transpose()?;
     let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
-    let object = driver.create_texture(context, parsed, &texture)?;
-    // SAFETY: the structure is readable, and `read_texture` has found its enums valid.
-    let params = unsafe { params.as_ptr().read() };
-    store_descriptors(object, &resource, Some(params));
+    let object = driver.create_texture(context, parsed, parsed_view.as_ref(), &texture)?;
+    // SAFETY: the structures are readable, and their enums were found valid.
+    let (params, view) = unsafe {
+        (
+            params.as_ptr().read(),
+            view.map(|view| view.as_ptr().read()),
+        )
+    };
+    store_descriptors(object, &resource, Some(params), view);
     out.set(object);
     Ok(())
 }
@@ -192,6 +199,16 @@ pub fn texture_of(out: Out<CUDA_TEXTURE_DESC>, texture: CUtexObject) -> CallResu
     Ok(())
 }
 
+/// `cuTexObjectGetResourceViewDesc`. Writes nothing for a texture object without a view.
+pub fn view_of(out: Out<CUDA_RESOURCE_VIEW_DESC>, texture: CUtexObject) -> CallResult {
+    let descriptors = lock(&SIMULATOR.tables.image_descriptors);
+    let entry = descriptors.get(&texture).ok_or(CudaError::InvalidValue)?;
+    if let Some(view) = entry.view {
+        out.set(view);
+    }
+    Ok(())
+}
+
 /// `cuSurfObjectCreate`.
 pub fn create_surface(out: Out<CUsurfObject>, resource: In<CUDA_RESOURCE_DESC>) -> CallResult {
     let Resource::Array(array) = read_resource(&resource)? else {
@@ -199,7 +216,7 @@ pub fn create_surface(out: Out<CUsurfObject>, resource: In<CUDA_RESOURCE_DESC>) 
     };
     let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     let object = driver.create_surface(context, array)?;
-    store_descriptors(object, &resource, None);
+    store_descriptors(object, &resource, None, None);
     out.set(object);
     Ok(())
 }
@@ -230,13 +247,51 @@ fn format(channel: Channel) -> c_int {
     entry.map_or(0, |(number, _)| *number)
 }
 
+/// The formats of views by `CUresourceViewFormat`, from 1 on; each has one, two and four channels. Block-compressed
+/// formats are not supported.
+const VIEW_FORMATS: [Channel; 8] = [
+    Channel::U8,
+    Channel::S8,
+    Channel::U16,
+    Channel::S16,
+    Channel::U32,
+    Channel::S32,
+    Channel::F16,
+    Channel::F32,
+];
+
+/// Reads a resource view descriptor.
+fn read_view(from: &In<CUDA_RESOURCE_VIEW_DESC>) -> Result<View, CudaError> {
+    const CHANNELS: [u32; 3] = [1, 2, 4];
+    let from = from.as_ptr();
+    // SAFETY: the descriptor is readable; its enum is read as an integer.
+    unsafe {
+        let number = format_of(&raw const (*from).format);
+        let index = usize::try_from(number - 1).map_err(|_| CudaError::InvalidValue)?;
+        let channel = VIEW_FORMATS.get(index / CHANNELS.len());
+        Ok(View {
+            channel: *channel.ok_or(CudaError::InvalidValue)?,
+            channels: CHANNELS[index % CHANNELS.len()],
+            size: [(*from).width, (*from).height, (*from).depth].map(|size| size as u64),
+            levels: [(*from).firstMipmapLevel, (*from).lastMipmapLevel],
+            layers: [(*from).firstLayer, (*from).lastLayer],
+        })
+    }
+}
+
 /// Reads a resource descriptor.
 fn read_resource(from: &In<CUDA_RESOURCE_DESC>) -> Result<Resource, CudaError> {
     let from = from.as_ptr();
     // SAFETY: the descriptor is readable; `resType` selects the valid part of the union.
     unsafe {
+        if (*from).flags != 0 {
+            return Err(CudaError::InvalidValue);
+        }
         match format_of(&raw const (*from).resType) {
             ARRAY => Ok(Resource::Array(number((*from).res.array.hArray))),
+            MIPMAPPED if (*from).res.mipmap.hMipmappedArray.is_null() => {
+                Err(CudaError::InvalidValue)
+            }
             MIPMAPPED => {
                 warn(format_args!(
                     "the simulator does not support mipmapped arrays"
@@ -292,7 +347,7 @@ fn read_texture(from: &In<CUDA_TEXTURE_DESC>) -> Result<Texture, CudaError> {
         *address_mode = *decoded.ok_or(CudaError::InvalidValue)?;
     }
     let valid_flags =
-        READ_AS_INTEGER | NORMALIZED_COORDINATES | DISABLE_TRILINEAR | SEAMLESS_CUBEMAP;
+        READ_AS_INTEGER | NORMALIZED_COORDINATES | IGNORED | DISABLE_TRILINEAR | SEAMLESS_CUBEMAP;
     if !(0..=1).contains(&filter) || flags & !valid_flags != 0 {
         return Err(CudaError::InvalidValue);
     }

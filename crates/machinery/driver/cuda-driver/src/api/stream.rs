@@ -108,8 +108,8 @@ pub fn wait_event(stream: Stream, event: EventId, flags: c_uint) -> CallResult {
     Ok(SIMULATOR.submit(driver, context, stream, StreamOp::WaitEvent(event))?)
 }
 
-/// `cuLaunchHostFunc`: calls the function when all earlier operations of the stream have completed. Takes no
-/// modelled time.
+/// `cuLaunchHostFunc`: calls the function when all earlier operations of the stream have completed. Only
+/// functions that take milliseconds count in modelled time.
 pub fn launch_host_func(stream: Stream, function: CUhostFn, data: *mut c_void) -> CallResult {
     if function.is_none() {
         return Err(CudaError::InvalidValue.into());

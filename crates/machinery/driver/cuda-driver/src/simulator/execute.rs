@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 use std::io::Write;
 use std::sync::MutexGuard;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cuda_sim::check::{AllocationAccesses, Finding, StreamAction, StreamName, call_site};
 use cuda_sim::driver::{
@@ -35,6 +35,9 @@ const IDLE_TIME: Duration = Duration::from_millis(2);
 /// Idle time before background work when launches are shuffled or host accesses are checked. Longer, so that
 /// the seed's choices do not depend on the host's speed, and so that accesses to memory in use are detected.
 const LONG_IDLE_TIME: Duration = Duration::from_millis(250);
+
+/// The duration from which on a host function counts in modelled time.
+const LONG_HOST_FUNCTION: Duration = Duration::from_millis(1);
 
 /// The origin of an operation.
 #[derive(Clone, Copy)]
@@ -533,7 +536,15 @@ impl Simulator {
             StreamOp::Library(call) => return self.call_library(context, stream, call),
             StreamOp::Host(function) => {
                 self.lock_driver()?.stream_flags(context, stream)?;
-                thread::call_host_functions(vec![*function])
+                let start = Instant::now();
+                thread::call_host_functions(vec![*function])?;
+                let duration = start.elapsed();
+                // Short functions take no time, so that modelled times do not depend on the host's speed.
+                if duration >= LONG_HOST_FUNCTION {
+                    let mut driver = self.lock_driver()?;
+                    driver.host_function_ran(context, stream, duration.as_secs_f64())?;
+                }
+                Ok(())
             }
             StreamOp::RecordEvent(event) => {
                 self.lock_driver()?.record_event(context, *event, stream)

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use cuda_sim::driver::{ContextId, CudaError, FunctionId, StreamId};
-use cust_raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
+use cust_raw::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC};
 
 use super::lock;
 use crate::types::CUlaunchAttributeValue;
@@ -80,6 +80,7 @@ impl Tables {
 pub struct ObjectDescriptors {
     pub resource: CUDA_RESOURCE_DESC,
     pub params: Option<CUDA_TEXTURE_DESC>,
+    pub view: Option<CUDA_RESOURCE_VIEW_DESC>,
 }
 
 // SAFETY: the pointers in it are returned to the program and never dereferenced.

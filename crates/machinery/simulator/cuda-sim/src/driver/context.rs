@@ -63,6 +63,7 @@ impl Driver {
     pub fn create_context(&mut self, device: u32, flags: u32) -> Result<ContextId, CudaError> {
         self.check_device(device)?;
         let flags = validate_flags(flags)?;
+        self.check_device_fault(device)?;
         let context = ContextId(self.handles.next());
         let settings = Settings::new(&self.device);
         self.contexts
@@ -125,11 +126,23 @@ impl Driver {
         Ok(())
     }
 
-    /// Sets a context's sticky error, after work in it could not be performed: every later call returns it.
+    /// Sets the sticky error of a context's device, after work in the context could not be performed. As on a GPU,
+    /// it is the error of all contexts of the process on this device: every later call returns it, and no new
+    /// context can be created. Only another process can use the device again.
     pub fn fail(&mut self, context: ContextId, error: CudaError) {
-        if let Ok(context) = self.context_mut(context) {
-            context.fault = Some(error);
+        let Ok(device) = self.context(context).map(|context| context.device) else {
+            return;
+        };
+        self.device_faults[device as usize].get_or_insert(error);
+        let contexts = self.contexts.values_mut();
+        for context in contexts.filter(|context| context.device == device) {
+            context.fault.get_or_insert(error);
         }
+    }
+
+    /// Fails with the sticky error of a device, if it has one.
+    fn check_device_fault(&self, device: u32) -> Result<(), CudaError> {
+        self.device_faults[device as usize].map_or(Ok(()), Err)
     }
 
     /// Returns a live context that has not faulted. Fails with [`CudaError::ContextIsDestroyed`], or with the
@@ -219,6 +232,10 @@ impl Driver {
     /// if there is no such device.
     pub fn retain_primary(&mut self, device: u32) -> Result<ContextId, CudaError> {
         self.check_device(device)?;
+        let exists = |id| self.contexts.contains_key(&id);
+        if !self.primary[device as usize].id.is_some_and(exists) {
+            self.check_device_fault(device)?;
+        }
         let primary = &mut self.primary[device as usize];
         primary.retain_count += 1;
         let handles = &mut self.handles;

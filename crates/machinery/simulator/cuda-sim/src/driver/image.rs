@@ -20,6 +20,11 @@ const GATHER: u32 = 8;
 /// The bytes of which the distance between rows of a texture must be a multiple, as measured on an H200.
 const TEXTURE_PITCH_ALIGNMENT: u64 = 32;
 
+/// The maximum distance between rows of a texture in bytes.
+const MAX_TEXTURE_PITCH: u64 = 1 << 20;
+/// The maximum texels in x and y of a texture of rows (`CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_…`).
+const MAX_PITCHED: [u64; 2] = [131_072, 65_000];
+
 /// The number of faces of a cube.
 const FACES: u32 = 6;
 
@@ -72,6 +77,51 @@ pub enum Resource {
         height: u64,
         pitch: u64,
     },
+}
+
+/// Another view of an array's texels: `CUDA_RESOURCE_VIEW_DESC`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    pub channel: Channel,
+    pub channels: u32,
+    /// Texels in x, y and z, which must be those of the array.
+    pub size: [u64; 3],
+    /// The first and the last mipmap level, which must be 0.
+    pub levels: [u32; 2],
+    /// The first and the last layer.
+    pub layers: [u32; 2],
+}
+
+impl View {
+    /// Returns the view of an image. Fails with [`CudaError::InvalidValue`] for texels of another size, another shape,
+    /// and layers that the image does not have.
+    fn of(&self, image: &Image) -> Result<Image, CudaError> {
+        let mut view = Image {
+            channel: self.channel,
+            channels: self.channels,
+            ..*image
+        };
+        let [first, last] = self.layers;
+        let has_layers = match image.slices {
+            Slices::Layers => first <= last && last < image.size[2],
+            _ => [first, last] == [0, 0],
+        };
+        let size = image.size.map(u64::from);
+        if view.texel() != image.texel()
+            || self.size[..2] != size[..2]
+            || self.levels != [0, 0]
+            || !has_layers
+        {
+            return Err(CudaError::InvalidValue);
+        }
+        if image.slices == Slices::Layers {
+            view.base += image.offset([0, 0, first.into()]);
+            view.size[2] = last - first + 1;
+        } else if self.size[2] != size[2] {
+            return Err(CudaError::InvalidValue);
+        }
+        Ok(view)
+    }
 }
 
 impl Driver {
@@ -162,21 +212,26 @@ impl Driver {
     }
 
     /// `cuTexObjectCreate`: creates a texture object of a resource, with the sampling modes of `sampling`,
-    /// whose image is ignored; linear memory has no filter. Fails with [`CudaError::InvalidValue`] for an invalid
-    /// resource, for linear filtering of integers, and for seamless filtering of a resource that is not a cube.
+    /// whose image is ignored; linear memory has no filter. A view of an array reinterprets its texels or selects
+    /// some of its layers. Fails with [`CudaError::InvalidValue`] for an invalid resource or view, and for seamless
+    /// filtering of a resource that is not a cube.
     pub fn create_texture(
         &mut self,
         context: ContextId,
         resource: Resource,
+        view: Option<&View>,
         sampling: &Texture,
     ) -> Result<u64, CudaError> {
         self.context(context)?;
-        let image = self.image(resource)?;
+        let mut image = self.image(resource)?;
+        if let (Resource::Array(_), Some(view)) = (resource, view) {
+            image = view.of(&image)?;
+        }
         let large = matches!(image.channel, Channel::U32 | Channel::S32);
         let reads_integers = image.channel.is_integer() && (sampling.reads_integers || large);
         let cube = matches!(image.slices, Slices::Cube | Slices::Cubes);
         let linear_filter = sampling.linear_filter && !image.linear;
-        if linear_filter && reads_integers || sampling.seamless && !cube {
+        if sampling.seamless && !cube {
             return Err(CudaError::InvalidValue);
         }
         let handle = self.handles.next();
@@ -200,15 +255,12 @@ impl Driver {
         removed.map(drop).ok_or(CudaError::InvalidValue)
     }
 
-    /// `cuSurfObjectCreate`: creates a surface object for reading and writing an array. Fails with
-    /// [`CudaError::InvalidValue`] for an array that was not created as writable.
+    /// `cuSurfObjectCreate`: creates a surface object for reading and writing an array, which need not have been
+    /// created as writable. Fails with [`CudaError::InvalidValue`] for an unknown array.
     pub fn create_surface(&mut self, context: ContextId, array: u64) -> Result<u64, CudaError> {
         self.context(context)?;
-        let Array { image, flags, .. } = self.arrays.get(&array).ok_or(CudaError::InvalidHandle)?;
-        if flags & WRITABLE == 0 {
-            return Err(CudaError::InvalidValue);
-        }
-        let image = *image;
+        let array = self.arrays.get(&array).ok_or(CudaError::InvalidValue)?;
+        let image = array.image;
         let handle = self.handles.next();
         Arc::make_mut(&mut self.images)
             .surfaces
@@ -228,7 +280,7 @@ impl Driver {
     fn image(&self, resource: Resource) -> Result<Image, CudaError> {
         let (base, size, channel, channels, pitch, linear) = match resource {
             Resource::Array(array) => {
-                let array = self.arrays.get(&array).ok_or(CudaError::InvalidHandle)?;
+                let array = self.arrays.get(&array).ok_or(CudaError::InvalidValue)?;
                 return Ok(array.image);
             }
             Resource::Linear {
@@ -247,7 +299,13 @@ impl Driver {
                 width,
                 height,
                 pitch,
-            } => (address, [width, height, 0], channel, channels, pitch, false),
+            } => {
+                if width > MAX_PITCHED[0] || height > MAX_PITCHED[1] {
+                    return Err(CudaError::InvalidValue);
+                }
+                let size = [width, height, 0];
+                (address, size, channel, channels, pitch, false)
+            }
         };
         let mut texels = [0; 3];
         for (texels, size) in texels.iter_mut().zip(size) {
@@ -271,14 +329,10 @@ impl Driver {
             let reason = Reason::TexturePitch(Bytes(pitch), Bytes(TEXTURE_PITCH_ALIGNMENT));
             return Err(CudaError::InvalidValue.because(reason));
         }
-        let rows = linear || texels[1] > 0 && pitch >= u64::from(texels[0]) * image.texel();
-        let valid = matches!(channels, 1 | 2 | 4) && texels[0] > 0 && rows;
-        // An H200 accepts a linear texture that extends past its allocation; reading there is a fault.
-        let required = match linear {
-            true => image.texel(),
-            false => image.bytes(),
-        };
-        if !valid || self.global.host(base, required).is_none() {
+        let pitch_fits = linear || pitch <= MAX_TEXTURE_PITCH;
+        // An H200 accepts a texture that is empty or extends past its allocation; reading there is a fault.
+        let is_allocated = self.global.host(base, 1).is_some();
+        if !matches!(channels, 1 | 2 | 4) || !pitch_fits || !is_allocated {
             return Err(CudaError::InvalidValue);
         }
         Ok(image)

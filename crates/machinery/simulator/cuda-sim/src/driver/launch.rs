@@ -130,14 +130,14 @@ impl Driver {
         if let Some(barrier) = resources.grid_barrier {
             self.global.free(barrier)?;
         }
-        let context = self.context_mut(context)?;
         match &report.result {
             Ok(record) => {
                 let milliseconds = record.time.milliseconds + report.descendants.milliseconds;
                 let seconds = milliseconds / 1e3;
-                context.timeline.run(stream, Engine::Compute, seconds)?;
+                let timeline = &mut self.context_mut(context)?.timeline;
+                timeline.run(stream, Engine::Compute, seconds)?;
             }
-            Err(fault) => context.fault = Some(fault_code(&fault.kind)),
+            Err(fault) => self.fail(context, fault_code(&fault.kind)),
         }
         Ok(report)
     }

@@ -35,7 +35,7 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 pub use context::{ContextStack, Limit};
 pub use error::CudaError;
-pub use image::{ArrayDescription, Resource};
+pub use image::{ArrayDescription, Resource, View};
 pub use launch::CheckedLaunch;
 pub use library_call::{
     Arithmetic, CallMemory, IllegalOperand, LibraryCall, LibraryReport, MemoryRows, Operations,
@@ -70,6 +70,8 @@ pub struct Driver {
     contexts: BTreeMap<ContextId, context::Context>,
     /// The contexts that [`Driver::destroy_context`] has destroyed.
     destroyed_contexts: BTreeSet<ContextId>,
+    /// The sticky error of each device: that of the first fault.
+    device_faults: Vec<Option<CudaError>>,
     /// The primary context of each device.
     primary: Vec<context::PrimaryContext>,
     virtual_memory: virtual_memory::VirtualMemory,
@@ -112,6 +114,7 @@ impl Driver {
             handles: HandleCounter::new(),
             contexts: BTreeMap::new(),
             destroyed_contexts: BTreeSet::new(),
+            device_faults: vec![None; count as usize],
             primary: vec![context::PrimaryContext::default(); count as usize],
             virtual_memory: virtual_memory::VirtualMemory::default(),
             modules: BTreeMap::new(),

@@ -128,6 +128,17 @@ impl Driver {
         self.context_mut(context)?.timeline.record(stream)
     }
 
+    /// Adds the duration of a host function to the modelled time of `stream`.
+    pub fn host_function_ran(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+        seconds: f64,
+    ) -> Result<(), CudaError> {
+        self.context_mut(context)?.timeline.delay(stream, seconds)?;
+        Ok(())
+    }
+
     /// Makes the next work of `stream` start at `time`; see
     /// [`Timeline::set_time`](super::timeline::Timeline::set_time).
     pub fn set_stream_time(

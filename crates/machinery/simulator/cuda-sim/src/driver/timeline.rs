@@ -104,6 +104,13 @@ impl Timeline {
         Ok(end)
     }
 
+    /// Appends `seconds` to `stream` in which no engine works, and returns their end.
+    pub fn delay(&mut self, stream: StreamId, seconds: f64) -> Result<TimePoint, CudaError> {
+        let end = self.ready(stream)?.after(seconds);
+        self.set(stream, end)?;
+        Ok(end)
+    }
+
     /// Returns the time at which all work in `stream` so far completes: the time of an event that is recorded
     /// now (`cuEventRecord`).
     pub fn record(&mut self, stream: StreamId) -> Result<TimePoint, CudaError> {

@@ -26,7 +26,7 @@ functions! {
     5000 cuTexObjectDestroy(tex_object: CUtexObject) [image::destroy_texture];
     5000 cuTexObjectGetResourceDesc(res_desc: *mut CUDA_RESOURCE_DESC, tex_object: CUtexObject) [image::resource_of];
     5000 cuTexObjectGetTextureDesc(tex_desc: *mut CUDA_TEXTURE_DESC, tex_object: CUtexObject) [image::texture_of];
-    5000 cuTexObjectGetResourceViewDesc(res_view_desc: *mut CUDA_RESOURCE_VIEW_DESC, tex_object: CUtexObject) [];
+    5000 cuTexObjectGetResourceViewDesc(res_view_desc: *mut CUDA_RESOURCE_VIEW_DESC, tex_object: CUtexObject) [image::view_of];
     5000 cuSurfObjectCreate(
         surf_object: *mut CUsurfObject, res_desc: *const CUDA_RESOURCE_DESC,
     ) [image::create_surface];

@@ -4,7 +4,8 @@
 //! Positions between texels have 8 fraction bits, rounded to nearest; normalized coordinates are first
 //! truncated to 21 bits. The weights of the texels around a position are integers that add up to 256: they
 //! are distributed first in z, then in x, then in y, rounded to nearest each time. The weighted sum is exact
-//! and rounded once: floats to nearest, ties away from zero; 8-bit and 16-bit integers to 16 bits. A
+//! and rounded once: floats to nearest, ties away from zero; normalized 8-bit and 16-bit integers to 16 bits. Integers that
+//! are read as such are rounded to nearest, ties up, and those of 32 bits down. A
 //! one-dimensional array is sampled as a row of a two-dimensional one, half a texel above its centre; a
 //! layered one is not.
 
@@ -380,16 +381,24 @@ fn unfiltered(texture: &Texture, bits: u32) -> u32 {
 /// Returns the weighted sum of texels' channels. The weights add up to 256.
 #[inline]
 pub(super) fn weighted_sum(texture: &Texture, terms: &[(i64, u32)]) -> u32 {
-    /// Returns the sum in 256ths, rounded to nearest.
-    fn nearest(terms: &[(i64, u32)], value: impl Fn(u32) -> i64) -> i64 {
+    /// Returns the sum of the products in 256ths.
+    fn sum(terms: &[(i64, u32)], value: impl Fn(u32) -> i64) -> i64 {
         let products = terms.iter().map(|&(weight, bits)| weight * value(bits));
-        (products.sum::<i64>() + 128) >> FRACTION_BITS
+        products.sum()
+    }
+    /// Returns the sum, rounded to nearest.
+    fn nearest(terms: &[(i64, u32)], value: impl Fn(u32) -> i64) -> i64 {
+        (sum(terms, value) + 128) >> FRACTION_BITS
     }
     let only = terms.first().map_or(0, |&(_, bits)| bits);
     match (texture.image.channel, texture.reads_integers) {
-        (Channel::U32 | Channel::S32, _) | (Channel::U8 | Channel::U16, true) => only,
-        (Channel::S8, true) => only as u8 as i8 as i32 as u32,
-        (Channel::S16, true) => only as u16 as i16 as i32 as u32,
+        (Channel::U32, _) => (sum(terms, i64::from) >> FRACTION_BITS) as u32,
+        (Channel::S32, _) => {
+            (sum(terms, |bits| i64::from(bits.cast_signed())) >> FRACTION_BITS) as u32
+        }
+        (Channel::U8 | Channel::U16, true) => nearest(terms, i64::from) as u32,
+        (Channel::S8, true) => nearest(terms, |bits| i64::from(bits as u8 as i8)) as u32,
+        (Channel::S16, true) => nearest(terms, |bits| i64::from(bits as u16 as i16)) as u32,
         (Channel::U8, false) => part(nearest(terms, |bits| i64::from(bits) * 257), 65535),
         (Channel::U16, false) => part(nearest(terms, i64::from), 65535),
         (Channel::S16, false) => {
