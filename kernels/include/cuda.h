@@ -8,6 +8,9 @@
 
 #define CUDA_VERSION 12080
 
+typedef uint32_t cuuint32_t;
+typedef uint64_t cuuint64_t;
+
 #include "warpbook/driver_enums.h"
 #include "warpbook/driver_types.h"
 
@@ -276,6 +279,7 @@ CUresult cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstre
 // Functions introduced with CUDA 11 and 12
 #include "warpbook/driver_recent.h"
 #include "warpbook/driver_missing.h"
+#include "warpbook/driver_others.h"
 
 // Arrays, textures, surfaces and external memory
 CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray);

@@ -112,7 +112,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *to, CUgraph graph, CUDA_GRAPH
     *how);
 CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *to, CUgraph graph,
     CUDA_GRAPH_INSTANTIATE_PARAMS *how);
-CUresult cuGraphExecGetFlags(CUgraphExec exec, unsigned long long *to);
+CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *to);
 CUresult cuGraphExecDestroy(CUgraphExec exec);
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream);
 CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream);
@@ -166,17 +166,15 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *to);
 CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *to);
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *to);
 CUresult cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureStatus *to);
-CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *to, unsigned long long *id);
-CUresult cuStreamGetCaptureInfo_ptsz(CUstream stream, CUstreamCaptureStatus *to, unsigned long long
+CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *to, cuuint64_t *id);
+CUresult cuStreamGetCaptureInfo_ptsz(CUstream stream, CUstreamCaptureStatus *to, cuuint64_t
     *id);
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *to, unsigned long long
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *to, cuuint64_t
     *id, CUgraph *graph, const CUgraphNode **nodes, size_t *count);
-CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *to, unsigned long
-    long *id, CUgraph *graph, const CUgraphNode **nodes, size_t *count);
-CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *to, unsigned long long
+CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *to, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes, size_t *count);
+CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *to, cuuint64_t
     *id, CUgraph *graph, const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *count);
-CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus *to, unsigned long
-    long *id, CUgraph *graph, const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t
+CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus *to, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t
     *count);
 CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, size_t count,
     unsigned int flags);
