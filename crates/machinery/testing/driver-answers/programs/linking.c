@@ -128,16 +128,16 @@ static void after_completion(void) {
 // GCC declares a function before its definition, in the same module.
 static void declaration_before_definition(void) {
     static char kernel_text[] =
-        PTX_HEADER ".extern .func set(.param .u64 output);\n"
+        PTX_HEADER ".extern .func store_value(.param .u64 output);\n"
                    ".visible .entry caller(.param .u64 output)\n"
                    "{\n"
                    "    .reg .b64 %output;\n"
                    "    ld.param.u64 %output, [output];\n"
-                   "    { .param .b64 argument; st.param.b64 [argument], %output; call.uni set, (argument); }\n"
+                   "    { .param .b64 argument; st.param.b64 [argument], %output; call.uni store_value, (argument); }\n"
                    "    ret;\n"
                    "}\n";
-    static char function_text[] = PTX_HEADER ".visible .func set(.param .u64 output);\n"
-                                             ".visible .func set(.param .u64 output)\n"
+    static char function_text[] = PTX_HEADER ".visible .func store_value(.param .u64 output);\n"
+                                             ".visible .func store_value(.param .u64 output)\n"
                                              "{\n"
                                              "    .reg .b64 %output;\n"
                                              "    .reg .b32 %value;\n"

@@ -39,11 +39,11 @@ static const struct {
                    "{ setp.eq.u32 %p1, %r2, 9; @%p1 bra done; add.u32 %r2, %r2, 1;\ndone: }\n"
                    "{ setp.eq.u32 %p1, %r2, 9; @%p1 bra done; add.u32 %r2, %r2, 1;\ndone: }\n" STORE("%r2")},
     {"parameterized-names",
-     HEADER ".func set(.param .u64 to, .param .u32 value)\n"
+     HEADER ".func store_value(.param .u64 to, .param .u32 value)\n"
             "{ .reg .b64 %x; .reg .b32 %y; ld.param.u64 %x, [to]; ld.param.u32 %y, [value]; st.global.u32 [%x], %y; "
             "ret; }\n" KERNEL "mov.u32 %r1, 6; mov.u64 %d2, %d1;\n"
             "{ .param .b64 %P<1>; .param .b32 %Q<2>; st.param.b64 [%P0], %d2; st.param.b32 [%Q1], %r1;\n"
-            "  call.uni set, (%P0, %Q1); }\n"
+            "  call.uni store_value, (%P0, %Q1); }\n"
             "ret; }\n"},
     {"vector-register", HEADER_SM_30 KERNEL
      ".reg .v2 .u32 %v; mov.v2.u32 %v, { 0, -1 }; mov.u32 %v.x, 4; st.global.v2.u32 [%d1], %v; ret; }\n"},
