@@ -60,8 +60,6 @@ static void arguments(void) {
     look_up("flags-4", "cuInit", 12000, 4);
     CALL("without-result", cuGetProcAddress_v2("cuInit", &found, 12000, 0, NULL));
     CALL("unknown-without-result", cuGetProcAddress_v2("cuUnknown", &found, 12000, 0, NULL));
-    CALL("name-null", cuGetProcAddress_v2(NULL, &found, 12000, 0, &result));
-    CALL("output-null", cuGetProcAddress_v2("cuInit", NULL, 12000, 0, &result));
     CALL("plain", cuGetProcAddress_v2("cuStreamQuery", &plain, 12000, 0, &result));
     CALL("legacy", cuGetProcAddress_v2("cuStreamQuery", &legacy, 12000, 1, &result));
     CALL("per-thread", cuGetProcAddress_v2("cuStreamQuery", &per_thread, 12000, 2, &result));

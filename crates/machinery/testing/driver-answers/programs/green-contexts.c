@@ -26,7 +26,6 @@ static void resources(void) {
     groups = 1;
     CALL("split-100000-processors", cuDevSmResourceSplitByCount(&part, &groups, &resource, NULL, 0, 100000));
     CALL("describe", cuDevResourceGenerateDesc(&description, &resource, 1));
-    CALL("describe-none", cuDevResourceGenerateDesc(&description, &resource, 0));
     CALL("describe-null", cuDevResourceGenerateDesc(NULL, &resource, 1));
 }
 

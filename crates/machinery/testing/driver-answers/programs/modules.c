@@ -147,7 +147,6 @@ static void enumeration(void) {
     CALL("count-null", cuModuleGetFunctionCount(NULL, module));
     CALL("loading-mode", cuModuleGetLoadingMode(&mode));
     VALUE("loading-mode-value", "%d", mode);
-    CALL("loading-mode-null", cuModuleGetLoadingMode(NULL));
     NEED(cuModuleGetFunction(&kernel, module, "fill"));
     CALL("name", cuFuncGetName(&name, kernel));
     VALUE("name-value", "%s", name ? name : "(none)");

@@ -189,8 +189,6 @@ static void attributes(void) {
     CALL("copy-to-null-stream", cuStreamCopyAttributes(NULL, stream));
     CALL("get-99", cuStreamGetAttribute(stream, 99, &value));
     CALL("set-99", cuStreamSetAttribute(stream, 99, &value));
-    CALL("get-output-null", cuStreamGetAttribute(stream, 3, NULL));
-    CALL("set-value-null", cuStreamSetAttribute(stream, 3, NULL));
     CALL("get-of-null-stream", cuStreamGetAttribute(NULL, 3, &value));
     value.priority = -1;
     CALL("set-priority", cuStreamSetAttribute(stream, 8, &value));

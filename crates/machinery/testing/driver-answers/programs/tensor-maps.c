@@ -115,7 +115,6 @@ static void replacement(void) {
     VALUE("replaced-equals-encoded", "%d", !memcmp(&moved, &expected, sizeof moved));
     CALL("replace-misaligned", cuTensorMapReplaceAddress(&moved, (void *)(tensor.address + 8)));
     CALL("replace-null", cuTensorMapReplaceAddress(&moved, NULL));
-    CALL("replace-map-null", cuTensorMapReplaceAddress(NULL, (void *)tensor.address));
 }
 
 int main(void) {
