@@ -78,6 +78,7 @@ fn supported_functions_are_in_the_header() {
     let files = [
         "cuda.h",
         "warpbook/driver_graphs.h",
+        "warpbook/driver_others.h",
         "warpbook/driver_recent.h",
     ];
     let header: String = files

@@ -66,11 +66,12 @@ static void destruction(void) {
     CALL("destroy-null", cuCtxDestroy_v2(NULL));
 }
 
+// NVIDIA's driver returns one of two errors, from run to run.
 static void destroy_again(void) {
     NEED(cuInit(0));
     NEED(cuCtxCreate_v2(&first, 0, 0));
     NEED(cuCtxDestroy_v2(first));
-    CALL("destroy", cuCtxDestroy_v2(first));
+    VARYING("destroy", "%s", status_name(cuCtxDestroy_v2(first)));
 }
 
 static void arguments(void) {
