@@ -1,6 +1,6 @@
-// The driver API's functions for mipmapped arrays, texture references, stream memory operations, batches of copies, memory
-// shared with other processes and interfaces, multicast objects, resources of devices and core dumps, and their types.
-// The simulator implements part of them; the others return CUDA_ERROR_NOT_SUPPORTED.
+// The driver API's functions for mipmapped arrays, texture references, stream memory operations, batches of copies,
+// memory shared with other processes and interfaces, multicast objects, resources of devices and core dumps, and their
+// types. The simulator implements part of them; the others return CUDA_ERROR_NOT_SUPPORTED.
 //
 // Included by cuda.h, inside `extern "C"`.
 
