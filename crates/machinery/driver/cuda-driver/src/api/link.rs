@@ -5,7 +5,7 @@ use std::sync::MutexGuard;
 
 use cuda_sim::driver::{CudaError, check_source};
 use cuda_sim::exec::is_device_function;
-use cuda_sim::ptx;
+use cuda_sim::ptx::{self, LinkError};
 use cust_raw::CUlinkState;
 
 use super::{SIMULATOR, fat_binary, module};
@@ -19,9 +19,6 @@ const OBJECT: c_int = 3;
 const LIBRARY: c_int = 4;
 /// The largest type: LLVM bitcode.
 const MAX_KIND: c_int = 5;
-
-/// The error of undefined and of duplicate names.
-const LINKER_FAILURE: CudaError = CudaError::Unknown;
 
 fn links() -> MutexGuard<'static, Links> {
     lock(&SIMULATOR.tables.links)
@@ -104,17 +101,34 @@ fn add_input(state: CUlinkState, kind: c_int, name: &str, bytes: &[u8]) -> Resul
     let input = (name.to_owned(), ptx.to_owned());
     // Check each input now, as the driver does, so that the error is that of this call.
     if let Err(error) = SIMULATOR.lock_driver()?.check_module(ptx) {
-        return Err(reject(link, error.code(), &error.log()));
+        let code = reject(link, error.code(), &error.log());
+        links.assembly_failed = true;
+        return Err(code);
     }
     link.inputs.push(input);
     if let Err(error) = ptx::check_definitions(&link.inputs) {
-        link.failure = Some(LINKER_FAILURE);
-        return Err(reject(link, LINKER_FAILURE, &error.to_string()));
+        return Err(fail(&mut links, state, &error));
     }
     if let Some(log) = &mut link.log {
         log.write("");
     }
     Ok(())
+}
+
+/// Reports an error of the linker, after which the link cannot be completed. Returns its code: once an input of any link
+/// of the process has not assembled, the driver's is [`CudaError::Unknown`].
+fn fail(links: &mut Links, state: CUlinkState, error: &LinkError) -> CudaError {
+    let code = match links.assembly_failed {
+        true => CudaError::Unknown,
+        false => CudaError::InvalidSource,
+    };
+    match links.link(number(state)) {
+        Ok(link) => {
+            link.failure = Some(code);
+            reject(link, code, &error.to_string())
+        }
+        Err(missing) => missing,
+    }
 }
 
 /// Reports why an input does not link: in the caller's log, or on stderr if there is none. Returns the error.
@@ -139,10 +153,7 @@ pub fn complete(state: CUlinkState, out: Out<*mut c_void>, size: Option<Out<usiz
     }
     let text = match ptx::link(&link.inputs, is_device_function) {
         Ok(text) => text,
-        Err(error) => {
-            link.failure = Some(LINKER_FAILURE);
-            return Err(reject(link, LINKER_FAILURE, &error.to_string()).into());
-        }
+        Err(error) => return Err(fail(&mut links, state, &error).into()),
     };
     // A parsed text contains no NUL.
     let text = link.linked.insert(CString::new(text).unwrap_or_default());

@@ -42,6 +42,7 @@ impl Tables {
             links: Mutex::new(Links {
                 last: FIRST_LINK,
                 links: BTreeMap::new(),
+                assembly_failed: false,
             }),
             launch_states: Mutex::new(BTreeMap::new()),
             attachments: Mutex::new(BTreeMap::new()),
@@ -102,6 +103,8 @@ pub struct LaunchState {
 pub struct Links {
     last: u64,
     links: BTreeMap<u64, Link>,
+    /// True if an input has not assembled.
+    pub assembly_failed: bool,
 }
 
 /// The number before the first link's, above those of the simulator's other objects.

@@ -45,6 +45,9 @@ pub enum CudaError {
     /// Work cannot be restricted to some of a device's SMs.
     #[error("CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY")]
     UnsupportedExecAffinity = 224,
+    /// The linker has found an undefined or a duplicate name.
+    #[error("CUDA_ERROR_INVALID_SOURCE")]
+    InvalidSource = 300,
     /// The file does not exist.
     #[error("CUDA_ERROR_FILE_NOT_FOUND")]
     FileNotFound = 301,

@@ -60,7 +60,7 @@ fn destroying_a_context_frees_its_memory() {
     driver.destroy_context(other).unwrap();
     assert_eq!(driver.memory_info(primary).unwrap(), before);
     assert_eq!(driver.free(primary, address), Err(InvalidValue));
-    assert_eq!(driver.destroy_context(other), Err(InvalidContext));
+    assert_eq!(driver.destroy_context(other), Err(ContextIsDestroyed));
 }
 
 #[test]
@@ -100,29 +100,38 @@ fn invalid_flags_and_settings_are_rejected() {
     driver.set_cache_preference(context, 2).unwrap();
     assert_eq!(driver.cache_preference(context), Ok(2));
     assert_eq!(driver.set_bank_size(context, -1), Err(InvalidValue));
-    driver.set_bank_size(context, 1).unwrap();
-    assert_eq!(driver.bank_size(context), Ok(1));
+    driver.set_bank_size(context, 2).unwrap();
+    assert_eq!(driver.bank_size(context), Ok(1), "of four bytes");
 }
 
 #[test]
-fn limits_are_set_clamped_and_validated() {
+fn limits_are_set_rounded_and_validated() {
     let (mut driver, context) = driver();
     assert_eq!(driver.limit(context, Limit::StackSize), Ok(1024));
     driver.set_limit(context, Limit::StackSize, 4096).unwrap();
     assert_eq!(driver.limit(context, Limit::StackSize), Ok(4096));
-    assert_eq!(
-        driver.set_limit(context, Limit::StackSize, 1 << 30),
-        Err(InvalidValue)
-    );
+    for (number, value) in [(0, 1 << 30), (5, 129)] {
+        let limit = Limit::from_number(number).unwrap();
+        let actual = driver.set_limit(context, limit, value);
+        assert_eq!(actual, Err(InvalidValue), "{number}");
+    }
+    assert_eq!(driver.limit(context, Limit::PrintfFifoSize), Ok(132 << 16));
     assert_eq!(Limit::from_number(2), Ok(Limit::MallocHeapSize));
     assert_eq!(Limit::from_number(3), Err(UnsupportedLimit));
     assert_eq!(Limit::from_number(9), Err(UnsupportedLimit));
     assert_eq!(Limit::from_number(10), Err(InvalidValue));
     let max_persisting = driver.device().persisting_l2_bytes as usize;
     for (number, value, expected) in [
+        (0, 1001, 1008),
+        (0, 1000, 1000),
+        (1, 0, 512 << 10),
+        (1, 1_000_000, 1_000_192),
+        (2, 0, 4 << 20),
+        (2, (8 << 20) + 1, (8 << 20) + 65536),
         (4, 100, 100),
+        (4, 1, 32),
+        (4, 1_000_000, 599_186),
         (5, 32, 32),
-        (5, 1000, 128),
         (6, 4096, max_persisting / 10),
         (6, max_persisting, max_persisting),
     ] {

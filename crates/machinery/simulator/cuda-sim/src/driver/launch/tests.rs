@@ -94,8 +94,9 @@ fn without_sampling_only_instructions_take_time() {
 }
 
 #[test]
-fn a_fault_is_sticky_until_the_context_is_destroyed() {
+fn a_fault_is_sticky_in_all_contexts_of_the_device() {
     let (mut driver, context) = driver();
+    let other = driver.create_context(0, 0).unwrap();
     let function = function(&mut driver, context, "store");
     let address = driver.allocate(context, 64).unwrap();
     let parameters = parameters(address, 7);
@@ -115,9 +116,22 @@ fn a_fault_is_sticky_until_the_context_is_destroyed() {
     assert_eq!(again.err(), Some(sticky));
     let again = driver.launch(context, StreamId::LEGACY, &checked);
     assert_eq!(again.err(), Some(sticky));
+    assert_eq!(driver.synchronize_context(other), Err(sticky));
+    assert_eq!(driver.create_context(0, 0), Err(sticky));
+    driver.destroy_context(other).unwrap();
+    driver.retain_primary(0).unwrap();
     driver.reset_primary(0).unwrap();
-    let fresh = driver.retain_primary(0).unwrap();
-    assert_eq!(driver.synchronize_context(fresh), Ok(()));
+    assert_eq!(driver.retain_primary(0), Err(sticky));
+}
+
+#[test]
+fn a_fault_leaves_other_devices_alone() {
+    let mut driver = Driver::with_devices(2, DeviceSpec::h200(), None);
+    let [context, other] = [0, 1].map(|device| driver.retain_primary(device).unwrap());
+    driver.fail(context, IllegalAddress);
+    assert_eq!(driver.synchronize_context(context), Err(IllegalAddress));
+    assert_eq!(driver.synchronize_context(other), Ok(()));
+    driver.create_context(1, 0).unwrap();
 }
 
 #[test]
@@ -343,14 +357,15 @@ impl HeapTest {
 fn malloc_respects_the_heap_limit_and_reuses_freed_memory() {
     let mut test = HeapTest::new();
     let (context, limit) = (test.context, Limit::MallocHeapSize);
-    test.driver.set_limit(context, limit, 32 << 10).unwrap();
-    let addresses = test.take(1000);
+    // The smallest heap, of 4 MB.
+    test.driver.set_limit(context, limit, 0).unwrap();
+    let addresses = test.take(130_000);
     let mut sorted = addresses.clone();
     sorted.sort_unstable();
     assert!(sorted[0] != 0 && addresses.iter().all(|address| address % 16 == 0));
-    assert!(sorted.windows(2).all(|pair| pair[1] - pair[0] >= 1000));
+    assert!(sorted.windows(2).all(|pair| pair[1] - pair[0] >= 130_000));
     // The heap is full, and the limit of a heap in use cannot change.
-    assert_eq!(test.take(1000), [0; 32]);
+    assert_eq!(test.take(130_000), [0; 32]);
     assert!(test.give().is_none(), "free of 0 is nothing");
     let set = test.driver.set_limit(context, limit, 1 << 20);
     assert_eq!(set, Err(InvalidValue));

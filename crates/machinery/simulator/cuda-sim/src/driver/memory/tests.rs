@@ -40,14 +40,17 @@ fn a_pitch_is_the_width_rounded_up_to_512() {
             Err(InvalidValue)
         );
     }
-    assert_eq!(
-        driver.allocate_pitched(context, 1 << 31, 1, 4),
-        Err(InvalidValue)
-    );
-    assert_eq!(
-        driver.allocate_pitched(context, 4, u64::MAX, 4),
-        Err(OutOfMemory)
-    );
+    for (width, height, error) in [
+        (u64::MAX, 1, InvalidValue),
+        (4, 1 << 55, InvalidValue),
+        (4, 1 << 54, OutOfMemory),
+        (1 << 62, 1, OutOfMemory),
+        (0, 1, InvalidValue),
+        (1, 0, InvalidValue),
+    ] {
+        let actual = driver.allocate_pitched(context, width, height, 4);
+        assert_eq!(actual, Err(error), "{width} x {height}");
+    }
 }
 
 #[test]

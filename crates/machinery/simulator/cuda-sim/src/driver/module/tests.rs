@@ -15,7 +15,10 @@ fn kernels_and_variables_are_found_by_name() {
     assert_eq!(driver.variable(context, module, "factor").unwrap().1, 4);
     assert_eq!(driver.variable(context, module, "table").unwrap().1, 64);
     assert_eq!(driver.function(context, module, "factor"), Err(NotFound));
-    assert_eq!(driver.variable(context, module, "store"), Err(NotFound));
+    let missing = driver.variable(context, module, "missing");
+    assert_eq!(missing, Err(NotFound));
+    let kernel = driver.variable(context, module, "store");
+    assert_eq!(kernel, Err(InvalidValue));
 }
 
 #[test]
