@@ -86,13 +86,16 @@ pub fn ptx_in_file(file: &[u8]) -> Result<Option<&[u8]>, CudaError> {
     newest_ptx(entries(entries_bytes)).map(Some)
 }
 
-/// Returns true for a file of machine code: an ELF file for NVIDIA's GPUs.
+/// The identification of an ELF file of 64 bits, little-endian, up to its first NUL.
+pub const ELF_IDENTIFICATION: &[u8] = b"\x7fELF\x02\x01\x01";
+/// Bytes of an ELF file's header that are read here.
+pub const ELF_BYTES_READ: usize = 20;
+
+/// Returns true for a file of machine code: an ELF file for NVIDIA's GPUs, with `EM_CUDA` as the machine.
 pub fn is_cubin(file: &[u8]) -> bool {
-    /// The magic number of ELF files, and the offset and the value of the machine (`EM_CUDA`).
-    const ELF: &[u8] = b"\x7fELF";
     const MACHINE: std::ops::Range<usize> = 18..20;
     const CUDA: [u8; 2] = 190_u16.to_le_bytes();
-    file.starts_with(ELF) && file.get(MACHINE) == Some(&CUDA)
+    file.starts_with(ELF_IDENTIFICATION) && file.get(MACHINE) == Some(&CUDA)
 }
 
 /// Returns true if an image starts with these bytes, none of which is NUL. Stops reading at the first

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::io::ErrorKind;
 use std::ops::RangeInclusive;
+use std::slice;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, ModuleError, ModuleId};
 use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
@@ -225,7 +226,13 @@ impl Argument<*const c_void> for Image<'_> {
             return Ok(Self(ptx));
         }
         // SAFETY: `image` is a NUL-terminated text, or an ELF file, which has a NUL in its first 16 bytes.
-        Ok(Self(unsafe { CStr::from_ptr(image.cast()) }.to_bytes()))
+        let text = unsafe { CStr::from_ptr(image.cast()) }.to_bytes();
+        if text == fat_binary::ELF_IDENTIFICATION {
+            // SAFETY: `image` is an ELF file of 64 bits, whose header is longer.
+            let header = unsafe { slice::from_raw_parts(image.cast(), fat_binary::ELF_BYTES_READ) };
+            return Ok(Self(header));
+        }
+        Ok(Self(text))
     }
 }
 
@@ -243,11 +250,12 @@ pub fn load_source<T>(
     load: impl FnOnce(&mut Driver, &str) -> Result<T, ModuleError>,
 ) -> Result<T, Status> {
     let mut driver = SIMULATOR.lock_driver_drained()?;
+    let is_cubin = fat_binary::is_cubin(image);
     let image = image.split(|&byte| byte == 0).next().unwrap_or_default();
-    if image.starts_with(&ELF) && !fat_binary::is_cubin(image) {
+    if image.starts_with(&ELF) && !is_cubin {
         return Err(CudaError::InvalidImage.into());
     }
-    if image.starts_with(&ELF) || image.starts_with(&FAT_BINARY) {
+    if is_cubin || image.starts_with(&FAT_BINARY) {
         drop(driver);
         let reason = "the simulator loads PTX, not machine code (cubin or fat binary)";
         warn(format_args!("{reason}"));

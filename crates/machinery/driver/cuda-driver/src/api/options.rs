@@ -91,6 +91,12 @@ fn update_conditions(change: impl FnOnce(&mut LaunchOptions)) {
     SIMULATOR.update_options(change);
 }
 
+/// Makes a fault final, as on a GPU: its device is unusable for the rest of the process. For programs that expect
+/// NVIDIA's driver. Without it, a program can continue in a new context.
+pub fn make_faults_final() {
+    SIMULATOR.update_options(|options| options.faults_are_final = true);
+}
+
 /// Makes Ctrl-C and requests to terminate end the running launch, which is reported, before they take effect. For
 /// programs that expect NVIDIA's driver and know nothing about the simulator.
 pub fn interrupt_launches_on_ctrl_c() {

@@ -204,6 +204,7 @@ fn call_everything_with_invalid_arguments() {
                 .any(|kind| stale.0.contains_key(kind));
             let accepts_stale = [
                 "cuCtxSetCurrent",
+                "cuCtxPushCurrent",
                 "cuMemcpy",
                 "cuMemset",
                 "cuStreamWaitEvent",

@@ -681,7 +681,7 @@ mod tests {
         ));
         // The event's capture has ended.
         let waited = captures.wait_event(&graphs, CONTEXT, second, true, EVENT, false);
-        assert_eq!(waited, Err(CudaError::CapturedEvent));
+        assert_eq!(waited, Err(CudaError::InvalidValue));
         captures.forget_event(EVENT);
         let waited = captures.wait_event(&graphs, CONTEXT, second, true, EVENT, false);
         assert_eq!(waited, Ok(false));

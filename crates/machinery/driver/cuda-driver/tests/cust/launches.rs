@@ -90,7 +90,10 @@ fn parameters_can_be_passed_in_a_buffer() -> Test {
         ))
     };
     let (none, all) = (ptr::null_mut(), packed.len());
-    assert_eq!(launch(all - 1, none), INVALID_VALUE);
+    assert_eq!(launch(0, none), INVALID_VALUE);
+    assert_eq!(launch(all + 1, none), 701);
+    // The bytes that are missing are zero: those of the number of elements.
+    assert_eq!(launch(all - 4, none), 0);
     // Both forms at once.
     assert_eq!(launch(all, [none.cast(); 3].as_mut_ptr()), INVALID_VALUE);
     assert_eq!(launch(all, none), 0);

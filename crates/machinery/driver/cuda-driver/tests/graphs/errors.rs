@@ -71,7 +71,6 @@ fn null_pointers_and_stale_handles_are_rejected() {
         cuGraphGetEdges(live, &mut out, null_mut(), &mut count) => 1;
         cuGraphInstantiateWithFlags(null_mut(), live, 0) => 1;
         cuGraphInstantiateWithParams(&mut exec, live, null_mut()) => 1;
-        cuGraphExecUpdate_v2(instantiated, live, null_mut()) => 1;
         cuGraphMemsetNodeGetParams(node, null_mut()) => 1;
         cuStreamGetCaptureInfo(none, null_mut(), null_mut()) => 1;
         cuThreadExchangeStreamCaptureMode(null_mut()) => 1;

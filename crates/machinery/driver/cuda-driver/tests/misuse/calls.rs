@@ -107,7 +107,7 @@ fn destroyed_objects_are_invalid() {
     let (mut event, mut stream, mut other) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     let mut milliseconds = 0.0;
     let (none, list) = (ptr::null_mut(), ptr::null_mut());
-    let mut few = 3_usize;
+    let mut few = 0_usize;
     let mut extra = [
         ptr::without_provenance_mut(1),
         ptr::from_mut(&mut p).cast(),

@@ -366,10 +366,10 @@ fn arrays_are_copied_by_rows_and_report_descriptors() {
         cuMemcpyAtoH_v2(back.as_mut_ptr().cast(), first, 0, 16);
     }
     assert_eq!(back, [1, 91, 92, 93]);
-    // Past the end of a row, half a texel, and no array.
+    // Past the end of a row, part of a texel, and no array.
     for (array, at, bytes, code) in [
         (second, 40, 12, 1),
-        (second, 2, 4, 1),
+        (second, 2, 3, 0),
         (null_mut(), 0, 4, 400),
     ] {
         let failed = code!(cuMemcpyHtoA_v2(array, at, words.as_ptr().cast(), bytes));
@@ -401,13 +401,17 @@ fn invalid_arrays_and_objects_are_rejected() {
     let read_only = array([4, 0, 0], "f32", 1, 0, &[0; 16]);
     let (mut resource, mut object) = (resource(read_only), 0);
     // An array created without the flag for writes.
-    calls! { cuSurfObjectCreate(&mut object, &resource) => 1; }
+    calls! { cuSurfObjectCreate(&mut object, &resource); }
     let actual = create_texture(&resource, &sampling(7, false));
     assert_eq!(actual, Err(1), "an address mode that is none");
     let mut params = sampling(0, true);
+    resource.flags = 1;
+    assert_eq!(create_texture(&resource, &params), Err(1), "flags");
+    resource.flags = 0;
+    resource.res.array.hArray = null_mut();
+    assert_eq!(create_texture(&resource, &params), Err(1), "no array");
     resource.res.array.hArray = writable;
-    let actual = create_texture(&resource, &params);
-    assert_eq!(actual, Err(1), "whole numbers are not mixed");
+    create_texture(&resource, &params).expect("integers are interpolated");
     set(&mut resource.resType, 1);
     let actual = create_texture(&resource, &params);
     assert_eq!(actual, Err(801), "levels of detail");

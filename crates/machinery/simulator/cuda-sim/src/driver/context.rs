@@ -126,13 +126,18 @@ impl Driver {
         Ok(())
     }
 
-    /// Sets the sticky error of a context's device, after work in the context could not be performed. As on a GPU,
-    /// it is the error of all contexts of the process on this device: every later call returns it, and no new
-    /// context can be created. Only another process can use the device again.
+    /// Sets a context's sticky error, after work in it could not be performed: every later call returns it. If faults
+    /// are final, it is the error of all contexts of the process on this device, and no new context can be created,
+    /// as on a GPU: only another process can use the device again.
     pub fn fail(&mut self, context: ContextId, error: CudaError) {
-        let Ok(device) = self.context(context).map(|context| context.device) else {
+        let Ok(failed) = self.context_mut(context) else {
             return;
         };
+        failed.fault = Some(error);
+        let device = failed.device;
+        if !self.options.faults_are_final {
+            return;
+        }
         self.device_faults[device as usize].get_or_insert(error);
         let contexts = self.contexts.values_mut();
         for context in contexts.filter(|context| context.device == device) {

@@ -96,6 +96,7 @@ fn without_sampling_only_instructions_take_time() {
 #[test]
 fn a_fault_is_sticky_in_all_contexts_of_the_device() {
     let (mut driver, context) = driver();
+    driver.options.faults_are_final = true;
     let other = driver.create_context(0, 0).unwrap();
     let function = function(&mut driver, context, "store");
     let address = driver.allocate(context, 64).unwrap();
@@ -125,8 +126,19 @@ fn a_fault_is_sticky_in_all_contexts_of_the_device() {
 }
 
 #[test]
+fn a_fault_that_is_not_final_ends_with_its_context() {
+    let (mut driver, context) = driver();
+    driver.fail(context, IllegalAddress);
+    assert_eq!(driver.synchronize_context(context), Err(IllegalAddress));
+    driver.reset_primary(0).unwrap();
+    let fresh = driver.retain_primary(0).unwrap();
+    assert_eq!(driver.synchronize_context(fresh), Ok(()));
+}
+
+#[test]
 fn a_fault_leaves_other_devices_alone() {
     let mut driver = Driver::with_devices(2, DeviceSpec::h200(), None);
+    driver.options.faults_are_final = true;
     let [context, other] = [0, 1].map(|device| driver.retain_primary(device).unwrap());
     driver.fail(context, IllegalAddress);
     assert_eq!(driver.synchronize_context(context), Err(IllegalAddress));

@@ -125,6 +125,9 @@ pub struct LaunchOptions {
     /// True to profile the sample of blocks that the time model needs. Without it, modelled times exclude
     /// memory: for measurements of the cost of profiling.
     pub sampled: bool,
+    /// True if a fault makes its device unusable for the rest of the process, as on a GPU; false if it affects only
+    /// its context.
+    pub faults_are_final: bool,
 }
 
 impl Default for LaunchOptions {
@@ -138,6 +141,7 @@ impl Default for LaunchOptions {
             profile: false,
             tracing: None,
             sampled: true,
+            faults_are_final: false,
         }
     }
 }
