@@ -204,7 +204,9 @@ impl<'a> Linker<'_, 'a> {
             {
                 let here = self.defined.get(name) == Some(&number);
                 let elsewhere = self.defined.contains_key(name) && !here;
-                if elsewhere || !self.written.insert(name.to_owned()) {
+                // The linked module needs no prototype of a function that it defines.
+                let is_prototype = here && is_prototype(statement);
+                if elsewhere || is_prototype || !self.written.insert(name.to_owned()) {
                     continue;
                 }
             }
@@ -302,6 +304,13 @@ fn statements<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t [Token<'s>]> {
         rest = after;
     }
     list
+}
+
+/// Returns true if a statement at module scope declares a function without a body.
+fn is_prototype(statement: &[Token]) -> bool {
+    let mut tokens = statement.iter();
+    let is_function = tokens.any(|token| [".func", ".entry"].contains(&token.text));
+    is_function && statement.last().is_some_and(|last| last.text == ";")
 }
 
 /// Returns the number of tokens of the first statement, which ends at its line end, closing brace or `;`.

@@ -271,13 +271,20 @@ pub type Signatures<'a> = HashMap<&'a str, Signature>;
 /// Returns the signature of each function that the module defines or declares, except for kernels, which
 /// cannot be called.
 pub fn signatures<'a>(module: &ast::Module<'a>) -> Result<Signatures<'a>, LoadError> {
-    let functions = module.functions.iter().filter(|function| !function.entry);
-    let mut all = functions
-        .map(|function| {
-            let signature = Signature::of(&function.returns, &function.params)?;
-            Ok((function.name, signature))
-        })
-        .collect::<Result<Signatures, LoadError>>()?;
+    let mut all = Signatures::new();
+    for function in module.functions.iter().filter(|function| !function.entry) {
+        let signature = Signature::of(&function.returns, &function.params)?;
+        let sizes = signature.sizes();
+        if let Some(earlier) = all.insert(function.name, signature)
+            && earlier.sizes() != sizes
+        {
+            let message = format!(
+                "function `{}` is declared with other parameters than it is defined with",
+                function.name
+            );
+            return Err(LoadError::invalid(function.line, message));
+        }
+    }
     for alias in &module.aliases {
         if let Some(signature) = all.get(alias.function).cloned() {
             all.insert(alias.name, signature);
@@ -306,6 +313,12 @@ impl Formal {
 const PREDICATE_BYTES: u32 = 4;
 
 impl Signature {
+    /// Returns the sizes in bytes of the results and of the parameters.
+    fn sizes(&self) -> [Vec<u32>; 2] {
+        [&self.returns, &self.params]
+            .map(|formals| formals.iter().map(|formal| formal.bytes).collect())
+    }
+
     /// Creates a signature. Fails if the values do not fit into a thread's local memory, where a callee finds
     /// them.
     pub fn of(returns: &[ast::Variable], params: &[ast::Variable]) -> Result<Signature, LoadError> {

@@ -118,3 +118,14 @@ fn dynamic_shared_memory_is_merged() {
     let both = ".extern .shared .b8 tile[];";
     assert_eq!(defines(&[both, both]), ["tile"]);
 }
+
+#[test]
+fn prototypes_of_functions_defined_in_the_same_module_are_dropped() {
+    let text = linked(&[
+        ".extern .func f(.param .u64 a);\n.visible .entry k() { ret; }",
+        ".visible .func f(.param .u64 a);\n.visible .func f(.param .u64 a)\n{ ret; }",
+    ])
+    .expect("the modules were not linked");
+    assert_eq!(text.matches(".func f").count(), 1, "{text}");
+    assert!(text.contains(".func f(.param .u64 a)\n{ ret; }"), "{text}");
+}
