@@ -1,4 +1,4 @@
-//! Array elements as operands (`table[2]`), rewritten as addresses. PTX ISA section 6.4.2: `mov` takes the
+//! Array elements as operands (`table[2]`, `table[%r1+2]`), rewritten as addresses. PTX ISA section 6.4.2: `mov` takes the
 //! address of the element; an instruction that accesses memory accesses the element.
 
 use super::error::LoadError;
@@ -31,7 +31,10 @@ pub fn resolve(module: &mut Module) -> Result<(), LoadError> {
 
 fn array<'a>(variable: &Variable<'a>) -> (&'a str, Option<u64>) {
     let element = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
-    (variable.name, (variable.dims.len() == 1).then_some(element))
+    (
+        variable.name,
+        (variable.dims.len() == 1 && !variable.is_range).then_some(element),
+    )
 }
 
 fn resolve_block<'a>(block: &mut [Statement<'a>], outer: &Arrays<'a>) -> Result<(), LoadError> {
@@ -71,7 +74,12 @@ fn resolve_instruction<'a>(
     let is_value = ADDRESS_VALUE_INSTRUCTIONS.contains(&instruction.mnemonic);
     let line = instruction.line;
     for operand in &mut instruction.operands {
-        let &mut Operand::ArrayElement { array, index } = operand else {
+        let &mut Operand::ArrayElement {
+            array,
+            register,
+            index,
+        } = operand
+        else {
             continue;
         };
         let Some(&Some(element)) = arrays.get(array) else {
@@ -79,16 +87,23 @@ fn resolve_instruction<'a>(
             return Err(LoadError::invalid(line, message));
         };
         let offset = index.wrapping_mul(element as i64);
-        *operand = if is_value {
-            Operand::Name {
+        *operand = match register {
+            None if is_value => Operand::Name {
                 name: array,
                 offset,
-            }
-        } else {
-            Operand::Address {
+            },
+            None => Operand::Address {
                 base: AddressBase::Name(array),
                 offset,
-            }
+            },
+            Some(register) => Operand::Address {
+                base: AddressBase::Indexed {
+                    array,
+                    register,
+                    element_bytes: element,
+                },
+                offset,
+            },
         };
     }
     Ok(())

@@ -184,6 +184,9 @@ pub struct Variable<'a> {
     pub vector: u32,
     /// The array dimensions: `[4][8]` is `[4, 8]`, a scalar has none, and an unsized `[]` is `[0]`.
     pub dims: Vec<u64>,
+    /// True for a parameterized name: `.param .b32 p<3>` declares `p0`, `p1` and `p2`, which are stored like the
+    /// elements of an array. Its `dims` is the number of variables.
+    pub is_range: bool,
     /// The initial values, flattened in row-major order. Missing values at the end are zero; empty if there
     /// is no initializer.
     pub init: Vec<Initializer<'a>>,
@@ -302,13 +305,23 @@ pub enum Operand<'a> {
         vector: &'a str,
         index: usize,
     },
-    /// An element of an array in memory: `table[2]`.
+    /// An element of an array in memory: `table[2]`, `table[%r1]`, `table[%r1+2]`. The index is the sum of
+    /// `register` and `index`.
     ArrayElement {
         array: &'a str,
+        register: Option<&'a str>,
         index: i64,
     },
     /// A negated predicate: `!%p1`.
     Not(&'a str),
+    /// A negated register of `vmad`: `-%r1`.
+    Negated(&'a str),
+    /// A register with the selector or mask of a video instruction: `%r1.b0`, `%r1.h10`.
+    Selected {
+        name: &'a str,
+        negated: bool,
+        selector: &'a str,
+    },
     Immediate(Immediate),
     /// A memory address: `[%rd1+8]`, `[table+4]`, `[1024]`.
     Address {
@@ -333,15 +346,22 @@ pub enum Operand<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AddressBase<'a> {
     Name(&'a str),
+    /// An element of an array, whose index is in a register. The parser reads an `Operand::ArrayElement`,
+    /// because it does not know the size of an element.
+    Indexed {
+        array: &'a str,
+        register: &'a str,
+        element_bytes: u64,
+    },
     Absolute,
 }
 
 impl<'a> AddressBase<'a> {
-    /// Returns the name, or `None` for an absolute address.
+    /// Returns the name, or `None` for an absolute address or an element of an array.
     pub fn name(self) -> Option<&'a str> {
         match self {
             AddressBase::Name(name) => Some(name),
-            AddressBase::Absolute => None,
+            AddressBase::Indexed { .. } | AddressBase::Absolute => None,
         }
     }
 }

@@ -40,14 +40,15 @@ fn array_element_is_address_for_mov_and_memory_otherwise() {
 
 #[test]
 fn invalid_array_indices_are_rejected() {
-    let before = ".global .u32 one; .global .u32 square[2][2];";
+    let before = ".global .u32 one; .global .u32 square[2][2]; .global .u32 row[2];";
     for (body, expected) in cases(
         r"
         ld.global.u32 %r1, one[0]; => not a one-dimensional array
         ld.global.u32 %r1, square[0]; => not a one-dimensional array
         ld.global.u32 %r1, none[0]; => not a one-dimensional array
         ld.global.u32 %r1, %r2[0]; => not a one-dimensional array
-        ld.global.u32 %r1, square[%r2]; => an array index must be a constant
+        ld.global.u32 %r1, row[%h2]; => a register of 32 or 64 bits is required
+        ld.global.u32 %r1, row[[%r2]]; => an array index is a constant, a register, or a register plus a constant
         ld.global.u32 %r1, square[0f00000000]; => an array index must be an integer
         ld.global.u32 %r1, square[0 => `]`
     ",

@@ -339,3 +339,244 @@ fn mad_for_compute_capability_1_is_fused_and_flushes_subnormals() {
         "{error}"
     );
 }
+
+#[test]
+fn words_split_into_bytes_and_are_joined() {
+    for threads in BLOCK_SIZES {
+        let body = "
+            .reg .b8 %b<8>; .reg .v4 .b8 v;
+            mad.lo.u32 %r1, %t, 0x01030507, 0x80402010;
+            mov.b32 {%b0, %b1, %b2, %b3}, %r1;
+            mov.b32 %r2, {%b3, %b2, %b1, %b0};
+            cvt.u16.u32 %h1, %r2;
+            mov.b16 {%b4, %b5}, %h1;
+            mov.b16 %h2, {%b5, %b4};
+            mov.b32 v, %r2;
+            cvt.s32.s8 %r3, v.w;
+            cvt.u32.u16 %r4, %h2;
+            mad.lo.u32 %r2, %r3, 77, %r2;
+            xor.b32 %r2, %r2, %r4;
+            st.global.u32 [%mine], %r2;";
+        assert_words(&module_of("", body), threads, |t| {
+            let word = t.wrapping_mul(0x0103_0507).wrapping_add(0x8040_2010);
+            let reversed = word.swap_bytes();
+            let signed = i32::from((reversed >> 24) as u8 as i8) as u32;
+            let low = u32::from((reversed as u16).swap_bytes());
+            signed.wrapping_mul(77).wrapping_add(reversed) ^ low
+        });
+    }
+    for (body, words) in cases(
+        r"
+        .reg .b8 %b<4>; mov.b64 {%b0, %b1, %b2, %b3}, %d1; => `%b0` is 8 bits wide
+        .reg .b8 %b<4>; mov.b16 {%b0, %b1, %b2, %b3}, %h1; => `b16` does not split into 4 registers
+        mov.b32 {%r1, %r2, %r3, %r4}, %r5; => `%r1` is 32 bits wide
+    ",
+    ) {
+        assert_load_error(&kernel_of(body), words);
+    }
+}
+
+#[test]
+fn registers_index_arrays_by_element() {
+    let before = "
+        .global .align 4 .u32 words[512];
+        .global .align 8 .u64 longs[512];
+        .const .align 2 .u16 halves[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+        .shared .align 4 .b32 tile[512];";
+    let body = "
+        .local .align 8 .b64 own[4];
+        st.global.u32 words[%t], %t;
+        ld.global.u32 %r1, words[%t];
+        cvt.u64.u32 %d1, %t;
+        st.global.u64 longs[%d1+4], %d1;
+        ld.global.u64 %d2, longs[%t+4];
+        and.b32 %r2, %t, 3;
+        ld.const.u16 %h1, halves[%r2+1];
+        cvt.u32.u16 %r3, %h1;
+        st.shared.b32 tile[%t+7], %r3;
+        sub.u32 %r9, %t, 3;
+        ld.shared.b32 %r4, tile[%r9+10];
+        st.local.b64 own[%r2], %d2;
+        neg.s32 %r5, %r2;
+        ld.local.b64 %d3, own[%r2];
+        cvt.u32.u64 %r6, %d3;
+        mov.u64 %d4, words[%r2];
+        mov.u64 %d5, words;
+        sub.u64 %d4, %d4, %d5;
+        cvt.u32.u64 %r7, %d4;
+        cvta.global.u64 %d6, words[%t];
+        ld.u32 %r8, [%d6];
+        mad.lo.u32 %r1, %r4, 1000, %r1;
+        mad.lo.u32 %r1, %r6, 100000, %r1;
+        mad.lo.u32 %r1, %r7, 7, %r1;
+        add.u32 %r1, %r1, %r8;
+        st.global.u32 [%mine], %r1;";
+    for threads in BLOCK_SIZES {
+        assert_words(&module_of(before, body), threads, |t| {
+            let low = t & 3;
+            t + (low + 2) * 1000 + t * 100_000 + 4 * low * 7 + t
+        });
+    }
+    let error = ".global .u32 grid[4][4];";
+    assert_load_error(
+        &module_of(error, "ld.global.u32 %r1, grid[%r2];"),
+        "`grid` is not a one-dimensional array",
+    );
+}
+
+#[test]
+fn labels_belong_to_their_blocks() {
+    let body = "
+        mov.u32 %r1, 0;
+        {
+            setp.gt.u32 %p1, %t, 4;
+            @%p1 bra done;
+            add.u32 %r1, %r1, 1;
+            {
+                setp.gt.u32 %p2, %t, 2;
+                @%p2 bra done;
+                add.u32 %r1, %r1, 10;
+            done:
+            }
+            add.u32 %r1, %r1, 100;
+        done:
+        }
+        {
+        again:
+            add.u32 %r1, %r1, 1000;
+            setp.lt.u32 %p1, %r1, 3000;
+            @%p1 bra again;
+            bra done;
+        }
+        add.u32 %r1, %r1, 100000;
+    done:
+        st.global.u32 [%mine], %r1;";
+    for threads in BLOCK_SIZES {
+        assert_words(&module_of("", body), threads, |t| {
+            let inner = if t <= 2 { 10 } else { 0 };
+            let mut sum = if t <= 4 { 101 + inner } else { 0 };
+            loop {
+                sum += 1000;
+                if sum >= 3000 {
+                    return sum;
+                }
+            }
+        });
+    }
+    for (body, words) in cases(
+        r"
+        { bra out; inner: } bra inner; out: => label `inner` is not defined
+        { a: } { a: a: bra a; } => label `a` is defined twice
+    ",
+    ) {
+        assert_load_error(&kernel_of(body), words);
+    }
+}
+
+#[test]
+fn parameterized_names_declare_variables() {
+    let before = "
+        .global .align 8 .b32 word<3>;
+        .shared .b32 near<300>;
+        .func (.param .b32 r) sum(.param .b64 a, .param .b32 b) {
+            .reg .b64 %x; .reg .b32 %y; .reg .b32 %z;
+            ld.param.b64 %x, [a]; ld.param.b32 %y, [b];
+            cvt.u32.u64 %z, %x; add.u32 %z, %z, %y;
+            st.param.b32 [r], %z; ret; }";
+    let body = "
+        .local .b16 own<4>;
+        cvt.u16.u32 %h1, %t;
+        st.local.b16 [own1], %h1;
+        st.local.b16 [own3], 9;
+        { .param .b64 wide<1>; .param .b32 narrow<2>; .param .b32 out<2>;
+            cvt.u64.u32 %d1, %t;
+            st.param.b64 [wide0], %d1;
+            st.param.b32 [narrow1], 5;
+            call.uni (out1), sum, (wide0, narrow1);
+            ld.param.b32 %r1, [out1]; }
+        ld.local.b16 %h2, [own1];
+        cvt.u32.u16 %r2, %h2;
+        st.global.b32 [word2], 3;
+        ld.global.b32 %r3, [word2];
+        st.shared.b32 [near299], 4;
+        ld.shared.b32 %r4, [near299];
+        add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; add.u32 %r1, %r1, %r4;
+        st.global.u32 [%mine], %r1;";
+    for threads in BLOCK_SIZES {
+        assert_words(&module_of(before, body), threads, |t| 2 * t + 12);
+    }
+    for (before, words) in cases(
+        r"
+        .global .b32 a<3>[2]; => can be neither an array nor initialized
+        .global .b32 a<2> = 1; => can be neither an array nor initialized
+        .global .b32 a<70000>; => limited to 65536 variables
+        .global .b32 a<2>; .global .b32 a1; => `a1` is defined twice
+    ",
+    ) {
+        assert_load_error(&module_of(before, ""), words);
+    }
+    let outside = module_of("", ".local .b32 a<2>; st.local.b32 [a2], 1;");
+    assert_load_error(&outside, "`a2` is not declared");
+}
+
+#[test]
+fn vectors_of_registers_are_moved() {
+    let body = "
+        .reg .v2 .u32 %v, w; .reg .v4 .f32 q; .reg .v2 .b64 wide;
+        mov.v2.u32 %v, {%t, -1};
+        mov.u32 %v.y, 40;
+        mov.v2.u32 w, %v;
+        mov.v2.b32 {w.x, w.y}, {w.y, w.x};
+        mov.v4.f32 q, {0f3f800000, 0f40000000, 0f40400000, 0f40800000};
+        cvt.rzi.u32.f32 %r1, q.a;
+        cvt.u64.u32 %d1, w.x;
+        mov.v2.b64 wide, {%d1, 6};
+        setp.lt.u32 %p1, %t, 3;
+        @%p1 mov.v2.u32 w, {7, 8};
+        cvt.u32.u64 %r2, wide.y;
+        mad.lo.u32 %r3, w.x, 1000, w.y;
+        mad.lo.u32 %r3, %r1, 100000, %r3;
+        mad.lo.u32 %r3, %r2, 1000000, %r3;
+        st.global.u32 [%mine], %r3;";
+    for threads in BLOCK_SIZES {
+        assert_words(&module_of("", body), threads, |t| {
+            let (x, y) = if t < 3 { (7, 8) } else { (40, t) };
+            x * 1000 + y + 4 * 100_000 + 6 * 1_000_000
+        });
+    }
+    for (body, words) in cases(
+        r"
+        .reg .v2 .u32 v; mov.v4.u32 v, {1, 2, 3, 4}; => takes vectors of 4 registers
+        .reg .v2 .u32 v; mov.v2.u32 v, 1; => takes vectors of 2 registers
+        .reg .v2 .u32 v; mov.v2.u64 v, {1, 2}; => `v` is 32 bits wide
+    ",
+    ) {
+        assert_load_error(&kernel_of(body), words);
+    }
+}
+
+#[test]
+fn functions_are_declared_before_they_are_defined() {
+    let before = "
+        .func (.param .b32 r) twice(.param .b32 a);
+        .visible .func (.param .b32 r) doubled(.param .b32 a);
+        .visible .func (.param .b32 r) doubled(.param .b32 a) {
+            .reg .b32 %q; ld.param.b32 %q, [a];
+            { .param .b32 x; .param .b32 y; st.param.b32 [x], %q;
+                call (y), twice, (x); ld.param.b32 %q, [y]; }
+            st.param.b32 [r], %q; ret; }
+        .func (.param .b32 r) twice(.param .b32 a) {
+            .reg .b32 %q; ld.param.b32 %q, [a]; shl.b32 %q, %q, 1; st.param.b32 [r], %q; ret; }";
+    let body = "{ .param .b32 x; .param .b32 y;
+        st.param.b32 [x], %t; call (y), doubled, (x); ld.param.b32 %r1, [y]; }
+        st.global.u32 [%mine], %r1;";
+    for threads in BLOCK_SIZES {
+        assert_words(&module_of(before, body), threads, |t| 2 * t);
+    }
+    let before = ".func f(.param .b32 a);
+        .func f(.param .b64 a) { ret; }";
+    assert_load_error(
+        &module_of(before, ""),
+        "function `f` is declared with other parameters than it is defined with",
+    );
+}

@@ -378,7 +378,12 @@ fn copy(ty: Type, cpu: Cpu) -> Result<Op, FormError> {
 /// Selects `mov.b64 {%r1, %r2}, %rd1`: the low part goes to the first register.
 fn split(ty: Type, parts: usize, cpu: Cpu) -> Result<Op, FormError> {
     let (part, run) = match (ty, parts) {
+        (Type::B16, 2) => (Type::B8, split2(cpu, |a: u32| [a & 0xff, a >> 8 & 0xff])),
         (Type::B32, 2) => (Type::B16, split2(cpu, |a: u32| [a & 0xffff, a >> 16])),
+        (Type::B32, 4) => (
+            Type::B8,
+            split4(cpu, |a: u32| [0, 8, 16, 24].map(|at| a >> at & 0xff)),
+        ),
         (Type::B64, 2) => (
             Type::B32,
             split2(cpu, |a: u64| [a as u32, (a >> 32) as u32]),
@@ -397,7 +402,17 @@ fn split(ty: Type, parts: usize, cpu: Cpu) -> Result<Op, FormError> {
 /// Selects `mov.b64 %rd1, {%r1, %r2}`.
 fn join(ty: Type, parts: usize, cpu: Cpu) -> Result<Op, FormError> {
     let (part, run) = match (ty, parts) {
+        (Type::B16, 2) => (
+            Type::B8,
+            map2(cpu, |a: u32, b: u32| a & 0xff | (b & 0xff) << 8),
+        ),
         (Type::B32, 2) => (Type::B16, map2(cpu, |a: u32, b: u32| a & 0xffff | b << 16)),
+        (Type::B32, 4) => (
+            Type::B8,
+            map4(cpu, |a: u32, b: u32, c: u32, d: u32| {
+                a & 0xff | (b & 0xff) << 8 | (c & 0xff) << 16 | d << 24
+            }),
+        ),
         (Type::B64, 2) => (
             Type::B32,
             map2(cpu, |a: u32, b: u32| u64::from(b) << 32 | u64::from(a)),

@@ -2,7 +2,7 @@
 
 use super::names::Named;
 use super::{FunctionLowering, names};
-use crate::exec::lanewise::{map1, test1};
+use crate::exec::lanewise::{map1, map2_imm, test1};
 use crate::exec::memory::state_space;
 use crate::exec::memory::state_space::local_address;
 use crate::exec::ops::Form;
@@ -16,13 +16,17 @@ use crate::lower::layout::Symbol;
 use crate::memory::{
     FUNCTION_BASE, FUNCTION_STEP, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window,
 };
-use crate::ptx::ast::{Instruction, Operand, Type};
+use crate::ptx::ast::{AddressBase, Instruction, Operand, Type};
 
 impl<'a> FunctionLowering<'_, 'a> {
     /// Returns true if a `mov` moves the address of a variable, and not a register, special register or
     /// constant.
     pub fn moves_address(&mut self, instruction: &Instruction<'a>) -> bool {
         match instruction.operands.get(1) {
+            Some(Operand::Address {
+                base: AddressBase::Indexed { .. },
+                ..
+            }) => true,
             Some(Operand::Name { name, offset }) => {
                 *offset != 0
                     || !matches!(self.find_register(name), Ok(Some(_)))
@@ -35,10 +39,9 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Lowers a `mov` of a variable's address.
     pub fn move_address(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let [to, Operand::Name { name, offset }] = &instruction.operands[..] else {
+        let [to, from] = &instruction.operands[..] else {
             return Err(self.error("`mov` takes a destination and a source"));
         };
-        let address = self.address_of(name, false)?;
         let Operand::Name {
             name: to,
             offset: 0,
@@ -47,6 +50,15 @@ impl<'a> FunctionLowering<'_, 'a> {
             return Err(self.error("the destination must be a register"));
         };
         let to = self.register(to)?;
+        let (name, offset) = match from {
+            Operand::Name { name, offset } => (name, offset),
+            Operand::Address { base, offset } => {
+                let wide = self.element_address(*base, *offset, false)?;
+                return self.fit_address(to, wide);
+            }
+            _ => return Err(self.error("`mov` takes a destination and a source")),
+        };
+        let address = self.address_of(name, false)?;
         // Folding the offset into a literal row would save the extra instruction.
         let wide = self.temporary(Type::U64);
         self.push_with_handlers(
@@ -61,6 +73,54 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         self.last().arithmetic = Some(Arithmetic::Offset);
         self.fit_address(to, wide)
+    }
+
+    /// Returns a register that holds the address of an array's element, whose index is in a register. A 32-bit
+    /// index is signed.
+    pub fn element_address(
+        &mut self,
+        base: AddressBase<'a>,
+        offset: i64,
+        generic: bool,
+    ) -> Result<Register, LoadError> {
+        let AddressBase::Indexed {
+            array,
+            register,
+            element_bytes,
+        } = base
+        else {
+            return Err(self.error("expected an element of an array"));
+        };
+        let index = self.register(register)?;
+        let cpu = self.module.cpu;
+        let start = self.address_of(array, generic)?;
+        let first = self.temporary(Type::U64);
+        let add = state_space::add_imm(cpu);
+        self.push_with_handlers(add, Class::Integer, &[first], &[start]);
+        self.last().imm = offset as u64;
+        self.last().arithmetic = Some(Arithmetic::Offset);
+        if let Some(array) = self.array_of(array) {
+            self.registers.arrays.insert(first, array);
+        }
+        let info = self.info(index);
+        let handlers = match (info.row, info.bytes) {
+            (RegisterClass::Wide, _) => map2_imm(cpu, |index: u64, first: u64, bytes| {
+                first.wrapping_add(index.wrapping_mul(bytes))
+            }),
+            (RegisterClass::Narrow, 4) => map2_imm(cpu, |index: u32, first: u64, bytes| {
+                let index = i64::from(index.cast_signed()).cast_unsigned();
+                first.wrapping_add(index.wrapping_mul(bytes))
+            }),
+            _ => {
+                return Err(self.error(format!(
+                    "`{register}` is not an array index: a register of 32 or 64 bits is required"
+                )));
+            }
+        };
+        let element = self.temporary(Type::U64);
+        self.push_with_handlers(handlers, Class::Integer, &[element], &[index, first]);
+        self.last().imm = element_bytes;
+        Ok(element)
     }
 
     /// Moves a 64-bit address into a register of either width.
@@ -120,6 +180,10 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.last().arithmetic = Some(Arithmetic::Offset);
                 sum
             }
+            Operand::Address {
+                base: base @ AddressBase::Indexed { .. },
+                offset,
+            } => self.element_address(*base, *offset, false)?,
             other => {
                 let register = self.any_source(other, Type::U64)?;
                 self.address_row(register)?
@@ -210,7 +274,8 @@ impl<'a> FunctionLowering<'_, 'a> {
                 Named::Register(_)
                 | Named::Range { .. }
                 | Named::Vector { .. }
-                | Named::VectorRange { .. } => Err(self.error(format!("`{name}` has no address"))),
+                | Named::VectorRange { .. }
+                | Named::Variables { .. } => Err(self.error(format!("`{name}` has no address"))),
             };
         }
         match self.module.layout.symbols.get(name).copied() {

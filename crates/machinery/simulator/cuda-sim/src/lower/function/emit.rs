@@ -380,10 +380,8 @@ impl FunctionLowering<'_, '_> {
         for (number, &(block, _)) in self.blocks.starts.iter().enumerate() {
             numbers[block.0] = Some(BlockId(number));
         }
-        for (name, block) in &self.blocks.labels {
-            if numbers[block.0].is_none() {
-                return Err(self.error(format!("label `{name}` is not defined")));
-            }
+        if let Some(name) = self.blocks.undefined_labels.keys().min() {
+            return Err(self.error(format!("label `{name}` is not defined")));
         }
         let renumber = |block: &mut BlockId| {
             if let Some(number) = numbers[block.0] {

@@ -213,6 +213,11 @@ impl<'a> FunctionLowering<'_, 'a> {
                     0,
                 ));
             }
+            AddressBase::Indexed { .. } => {
+                let generic = space == AccessSpace::Generic;
+                let element = self.element_address(*base, *offset, generic)?;
+                return Ok(ResolvedAddress::Register(element, 0));
+            }
             AddressBase::Name(name) => *name,
         };
         if let Some(register) = self.find_register(name)? {
@@ -244,8 +249,9 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// Returns true if an address operand names a variable in this function's local memory. In a kernel, such
     /// a `.param` name is an argument or result of a call and not a parameter of the kernel.
     fn names_local(&self, operand: &Operand<'a>) -> bool {
-        matches!(operand, Operand::Address { base: AddressBase::Name(name), .. }
-            if matches!(self.lookup(name), Some(Named::Local(_))))
+        matches!(operand, Operand::Address {
+            base: AddressBase::Name(name) | AddressBase::Indexed { array: name, .. }, ..
+        } if matches!(self.lookup(name), Some(Named::Local(_))))
     }
 
     /// Lowers `ld`. Loads into wider registers are followed by a zero or sign extension.

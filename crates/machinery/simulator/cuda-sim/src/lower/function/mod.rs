@@ -92,8 +92,8 @@ struct Registers {
 struct Blocks<'a> {
     /// The index of the first IR instruction of each block that has been started.
     starts: Vec<(BlockId, usize)>,
-    labels: HashMap<&'a str, BlockId>,
-    defined_labels: HashSet<&'a str>,
+    /// The blocks of labels that no enclosing scope defines.
+    undefined_labels: HashMap<&'a str, BlockId>,
     /// Labels that are branched to. Others, as debug information defines them, do not start a block.
     targets: HashSet<&'a str>,
     /// The number of the next block.
@@ -187,9 +187,7 @@ pub fn lower<'a>(
     if !function.entry {
         lowering.blocks.return_block = Some(lowering.new_block());
     }
-    for statement in body {
-        lowering.statement(statement)?;
-    }
+    lowering.statements(body)?;
     lowering.check_limits()?;
     lowering.finish()
 }
@@ -285,12 +283,17 @@ impl<'a> FunctionLowering<'_, 'a> {
         self.start_block(block);
     }
 
+    /// Returns the block that starts at a label: the label of the innermost scope that defines the name.
     pub fn label(&mut self, name: &'a str) -> BlockId {
-        match self.blocks.labels.get(name) {
+        let mut scopes = self.names.scopes.iter().rev();
+        if let Some(block) = scopes.find_map(|scope| scope.labels.get(name).copied()) {
+            return block;
+        }
+        match self.blocks.undefined_labels.get(name) {
             Some(&block) => block,
             None => {
                 let block = self.new_block();
-                self.blocks.labels.insert(name, block);
+                self.blocks.undefined_labels.insert(name, block);
                 block
             }
         }

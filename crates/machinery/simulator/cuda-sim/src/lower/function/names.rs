@@ -5,9 +5,10 @@ use super::FunctionLowering;
 use crate::exec::special_registers::Special;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
-use crate::lower::ir::{Register, RegisterClass};
+use crate::lower::ir::{BlockId, Register, RegisterClass};
+use crate::ptx::ast;
 use crate::ptx::ast::Type;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The declarations of one scope, between two braces.
 #[derive(Default)]
@@ -17,6 +18,60 @@ pub struct Scope<'a> {
     members: HashMap<&'a str, Register>,
     /// The members of the scope's ranges of vector registers.
     vectors: HashMap<&'a str, [Register; 4]>,
+    /// True if the scope declares parameterized names of variables, such as `p<3>`.
+    has_variable_ranges: bool,
+    /// The basic blocks of the labels that the scope defines and that are branched to.
+    pub labels: HashMap<&'a str, BlockId>,
+    /// The labels defined so far.
+    pub defined_labels: HashSet<&'a str>,
+}
+
+impl Scope<'_> {
+    /// Returns the meaning of a name that this scope declares.
+    fn find(&self, name: &str) -> Option<Named> {
+        if let Some(named) = self.names.get(name) {
+            return Some(*named);
+        }
+        if !self.has_variable_ranges {
+            return None;
+        }
+        let (prefix, number) = numbered(name)?;
+        let &Named::Variables {
+            first,
+            count,
+            stride,
+        } = self.names.get(prefix)?
+        else {
+            return None;
+        };
+        (number < count).then(|| match first {
+            Located::Global(address) => Named::Global(address + u64::from(stride * number)),
+            Located::Local(offset) => Named::Local(offset + stride * number),
+            Located::Shared(offset) => Named::Shared(offset + u64::from(stride * number)),
+        })
+    }
+}
+
+/// The place of a variable that a function declares.
+#[derive(Debug, Clone, Copy)]
+pub enum Located {
+    /// A device address.
+    Global(u64),
+    /// An offset into this function's local memory.
+    Local(u32),
+    /// An offset into shared memory.
+    Shared(u64),
+}
+
+impl Located {
+    /// Returns the meaning of the name of a variable at this place.
+    fn named(self) -> Named {
+        match self {
+            Located::Global(address) => Named::Global(address),
+            Located::Local(offset) => Named::Local(offset),
+            Located::Shared(offset) => Named::Shared(offset),
+        }
+    }
 }
 
 /// The meaning of a name that a function declares.
@@ -38,6 +93,12 @@ pub enum Named {
         count: u32,
         ty: Type,
         length: usize,
+    },
+    /// Variables with a parameterized name such as `p<3>`, `stride` bytes apart. The name is a prefix.
+    Variables {
+        first: Located,
+        count: u32,
+        stride: u32,
     },
     /// The device address of a global variable that the function declares.
     Global(u64),
@@ -73,7 +134,30 @@ impl<'a> FunctionLowering<'_, 'a> {
             .scopes
             .iter()
             .rev()
-            .find_map(|scope| scope.names.get(name).copied())
+            .find_map(|scope| scope.find(name))
+    }
+
+    /// Declares a variable, or the variables of a parameterized name.
+    pub fn declare_variable(
+        &mut self,
+        variable: &ast::Variable<'a>,
+        place: Located,
+    ) -> Result<(), LoadError> {
+        if !variable.is_range {
+            return self.declare(variable.name, place.named());
+        }
+        if let Some(scope) = self.names.scopes.last_mut() {
+            scope.has_variable_ranges = true;
+        }
+        // The parser limits the number of variables to 65536, of at most 64 bytes each.
+        let count = variable.dims.first().map_or(0, |&count| count as u32);
+        let stride = variable.ty.bytes() * variable.vector;
+        let range = Named::Variables {
+            first: place,
+            count,
+            stride,
+        };
+        self.declare(variable.name, range)
     }
 
     /// Declares a register, a register range, or vectors of registers.

@@ -2,11 +2,12 @@
 
 use super::names::Named;
 use super::{FunctionLowering, names};
+use crate::exec::lanewise::map1;
 use crate::exec::ops::{Form, Select};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::function::instructions::{self, Entry};
-use crate::lower::ir::{ByteFlow, Register, RegisterClass, RegisterInfo};
+use crate::lower::ir::{Arithmetic, ByteFlow, Register, RegisterClass, RegisterInfo};
 use crate::lower::layout::{Symbol, immediate_bits};
 use crate::ptx::ast::{Instruction, Operand, Type};
 use std::borrow::Cow;
@@ -289,6 +290,51 @@ impl<'a> FunctionLowering<'_, 'a> {
         Ok(())
     }
 
+    /// Lowers `mov.v2` and `mov.v4`. All elements are read before the first one is written, because the vectors
+    /// may overlap.
+    pub fn move_vector(
+        &mut self,
+        instruction: &Instruction<'a>,
+        length: usize,
+    ) -> Result<(), LoadError> {
+        let form = Form::new(&instruction.modifiers, 2);
+        form.one_of(&["v2", "v4"]);
+        let ty = form.ty().and_then(|ty| form.end().map(|()| ty));
+        let ty =
+            ty.map_err(|error| self.error(format!("`{}`: {error}", display_name(instruction))))?;
+        let [to, from] = &instruction.operands[..] else {
+            return Err(self.error("`mov` takes a destination and a source"));
+        };
+        let [to, from] = [elements(to), elements(from)];
+        if to.len() != length || from.len() != length {
+            return Err(self.error(format!(
+                "`{}` takes vectors of {length} registers",
+                display_name(instruction)
+            )));
+        }
+        let handler = match register_class(ty) {
+            RegisterClass::Wide => map1(self.module.cpu, |a: u64| a),
+            RegisterClass::Narrow => map1(self.module.cpu, |a: u32| a),
+            RegisterClass::Predicate => return Err(self.unknown(instruction)),
+        };
+        let mut moves = Vec::new();
+        for operand in from {
+            let source = self.source(operand, ty)?;
+            let copy = self.temporary(ty);
+            self.push_with_handlers(handler, Class::Move, &[copy], &[source]);
+            self.last().byte_flow = Some(ByteFlow::Moved);
+            self.last().arithmetic = Some(Arithmetic::Sum);
+            moves.push(copy);
+        }
+        for (operand, copy) in to.iter().zip(moves) {
+            let to = self.destination(operand, ty)?;
+            self.push_with_handlers(handler, Class::Move, &[to], &[copy]);
+            self.last().byte_flow = Some(ByteFlow::Moved);
+            self.last().arithmetic = Some(Arithmetic::Sum);
+        }
+        Ok(())
+    }
+
     /// Returns the modifiers of an instruction, including those that its target implies: in modules for compute
     /// capability 1, `mad.f32` has no rounding, and newer GPUs run it as `fma.rn.ftz.f32` (PTX ISA, section 9.7.3).
     fn explicit_modifiers<'i>(&self, instruction: &'i Instruction<'a>) -> Cow<'i, [&'a str]> {
@@ -397,6 +443,8 @@ fn describe(operand: &Operand) -> &'static str {
         Operand::List(_) => "a list",
         Operand::Pair(..) => "a pair",
         Operand::Sink => "`_`",
+        Operand::Negated(_) => "a negated register",
+        Operand::Selected { .. } => "a part of a register",
         _ => "this operand",
     }
 }

@@ -2,7 +2,7 @@
 
 use super::FunctionLowering;
 use super::calls::{Signature, local_memory_error};
-use super::names::{Named, Scope};
+use super::names::{Located, Scope};
 use super::operands::display_name;
 use crate::exec::control;
 use crate::isa::Class;
@@ -13,7 +13,7 @@ use crate::lower::layout::bytes_of;
 use crate::lower::limits;
 use crate::ptx::ast;
 use crate::ptx::ast::{Instruction, Operand, StateSpace, Statement};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Returns the labels that the statements branch to.
 pub fn targets<'s, 'a: 's>(
@@ -50,14 +50,37 @@ pub fn contains_mnemonic(statements: &[Statement], mnemonic: &str) -> bool {
 }
 
 impl<'a> FunctionLowering<'_, 'a> {
-    pub fn statement(&mut self, statement: &Statement<'a>) -> Result<(), LoadError> {
+    /// Lowers the statements of the innermost scope. Its labels are visible from its first statement on, because
+    /// branches may jump forward.
+    pub fn statements(&mut self, statements: &[Statement<'a>]) -> Result<(), LoadError> {
+        let mut labels = HashMap::new();
+        for statement in statements {
+            if let Statement::Label(name) = statement
+                && self.blocks.targets.contains(name)
+            {
+                labels.entry(*name).or_insert_with(|| self.new_block());
+            }
+        }
+        if let Some(scope) = self.names.scopes.last_mut() {
+            scope.labels = labels;
+        }
+        for statement in statements {
+            self.statement(statement)?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &Statement<'a>) -> Result<(), LoadError> {
         match statement {
             Statement::Label(name) => {
-                if !self.blocks.defined_labels.insert(name) {
+                let Some(scope) = self.names.scopes.last_mut() else {
+                    return Ok(());
+                };
+                let block = scope.labels.get(name).copied();
+                if !scope.defined_labels.insert(name) {
                     return Err(self.error(format!("label `{name}` is defined twice")));
                 }
-                if self.blocks.targets.contains(name) {
-                    let block = self.label(name);
+                if let Some(block) = block {
                     self.start_block(block);
                 }
             }
@@ -76,9 +99,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             Statement::Block(inner) => {
                 self.names.scopes.push(Scope::default());
-                for statement in inner {
-                    self.statement(statement)?;
-                }
+                self.statements(inner)?;
                 self.names.scopes.pop();
             }
             Statement::BranchTargets { name, labels } => {
@@ -111,7 +132,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     return Err(local_memory_error(variable));
                 }
                 self.stack.local_bytes = end as u32;
-                self.declare(variable.name, Named::Local(offset as u32))
+                self.declare_variable(variable, Located::Local(offset as u32))
             }
             StateSpace::Shared => {
                 let key = (self.function.name.to_owned(), variable.name.to_owned());
@@ -122,7 +143,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     .get(&key)
                     .copied()
                     .unwrap_or(0);
-                self.declare(variable.name, Named::Shared(offset))
+                self.declare_variable(variable, Located::Shared(offset))
             }
             StateSpace::Global => {
                 let key = (self.function.name.to_owned(), variable.name.to_owned());
@@ -133,7 +154,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     .get(&key)
                     .copied()
                     .unwrap_or(0);
-                self.declare(variable.name, Named::Global(address))
+                self.declare_variable(variable, Located::Global(address))
             }
             space => Err(self.error(format!(
                 "a {space:?} variable cannot be declared in a function"

@@ -11,6 +11,7 @@ use crate::memory::{FUNCTION_BASE, FUNCTION_STEP, SHARED_WINDOW};
 use crate::ptx::ast;
 use crate::ptx::ast::{Immediate, Initializer, StateSpace, Type, Variable};
 use shared::place_shared;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The meaning of a name at module scope.
@@ -55,16 +56,36 @@ pub struct Layout {
 
 /// Returns the size of a variable in bytes. Fails if it is 2⁴⁸ bytes or more.
 pub fn bytes_of(variable: &Variable) -> Result<u64, LoadError> {
-    let element = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
     variable
         .dims
         .iter()
-        .try_fold(element, |bytes, &count| bytes.checked_mul(count))
+        .try_fold(element_bytes(variable), |bytes, &count| {
+            bytes.checked_mul(count)
+        })
         .filter(|&bytes| bytes < 1 << 48)
         .ok_or_else(|| {
             let message = format!("`{}` is larger than any memory", variable.name);
             LoadError::invalid(variable.line, message)
         })
+}
+
+/// Returns the size of one element of a variable in bytes.
+fn element_bytes(variable: &Variable) -> u64 {
+    u64::from(variable.ty.bytes()) * u64::from(variable.vector)
+}
+
+/// Returns the names that a variable's declaration defines, each with its offset in bytes: one, or those of a
+/// parameterized name (`p0`, `p1` and so on).
+fn names_of<'m>(variable: &'m Variable) -> Vec<(Cow<'m, str>, u64)> {
+    if !variable.is_range {
+        return vec![(Cow::Borrowed(variable.name), 0)];
+    }
+    let count = variable.dims.first().copied().unwrap_or(0);
+    let member = |n| {
+        let name = format!("{}{n}", variable.name);
+        (Cow::Owned(name), n * element_bytes(variable))
+    };
+    (0..count).map(member).collect()
 }
 
 /// Returns the offsets and sizes of a kernel's parameters in its parameter space. Fails if they exceed the
@@ -148,10 +169,7 @@ fn place_all(
     let mut in_functions = Vec::new();
     for variable in in_space(module, StateSpace::Global) {
         let (address, bytes) = layout.allocate(variable, global)?;
-        layout.define(variable.name, Symbol::Global(address), variable.line)?;
-        layout
-            .visible
-            .insert(variable.name.to_owned(), (address, bytes));
+        layout.define_visible(variable, Symbol::Global, address, bytes)?;
     }
     for function in &module.functions {
         for variable in shared::function_variables(function, StateSpace::Global) {
@@ -227,6 +245,26 @@ impl Layout {
         Ok(())
     }
 
+    /// Defines a global or constant variable, or the variables of a parameterized name, at `address`.
+    fn define_visible(
+        &mut self,
+        variable: &Variable,
+        symbol: fn(u64) -> Symbol,
+        address: u64,
+        bytes: u64,
+    ) -> Result<(), LoadError> {
+        for (name, offset) in names_of(variable) {
+            self.define(&name, symbol(address + offset), variable.line)?;
+            let bytes = match variable.is_range {
+                true => element_bytes(variable),
+                false => bytes,
+            };
+            self.visible
+                .insert(name.into_owned(), (address + offset, bytes));
+        }
+        Ok(())
+    }
+
     /// Defines a name at module scope. Fails if the name is already defined.
     fn define(&mut self, name: &str, symbol: Symbol, line: u32) -> Result<(), LoadError> {
         match self.symbols.insert(name.to_owned(), symbol) {
@@ -274,10 +312,7 @@ fn place_constants(
     layout.allocations.push(base);
     layout.constants = Some((base, bytes));
     for (variable, offset, bytes) in placements {
-        layout.define(variable.name, Symbol::Const(base + offset), variable.line)?;
-        layout
-            .visible
-            .insert(variable.name.to_owned(), (base + offset, bytes));
+        layout.define_visible(variable, Symbol::Const, base + offset, bytes)?;
     }
     Ok(())
 }

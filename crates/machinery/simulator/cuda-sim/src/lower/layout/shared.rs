@@ -1,6 +1,6 @@
 //! The layout of shared variables, which depends on the kernels that use each of them directly or indirectly.
 
-use super::{Layout, Symbol, bytes_of, in_space};
+use super::{Layout, Symbol, bytes_of, element_bytes, in_space, names_of};
 use crate::device::DeviceSpec;
 use crate::isa::ExternArrays;
 use crate::lower::error::LoadError;
@@ -64,10 +64,23 @@ pub fn place_shared(
             continue;
         }
         // A sized `.extern` variable is placed like any other, as the driver's assembler does.
-        let offset = allocator.place(variable, kernels_of(variable.name))?;
-        layout.define(variable.name, Symbol::Shared(offset), variable.line)?;
-        let key = (String::new(), variable.name.to_owned());
-        insert_size(layout, key, bytes_of(variable)?);
+        let names = names_of(variable);
+        let mut kernels: Vec<usize> = names
+            .iter()
+            .flat_map(|(name, _)| kernels_of(name))
+            .copied()
+            .collect();
+        kernels.sort_unstable();
+        kernels.dedup();
+        let start = allocator.place(variable, &kernels)?;
+        for (name, offset) in names {
+            layout.define(&name, Symbol::Shared(start + offset), variable.line)?;
+            let bytes = match variable.is_range {
+                true => element_bytes(variable),
+                false => bytes_of(variable)?,
+            };
+            insert_size(layout, (String::new(), name.into_owned()), bytes);
+        }
     }
     for function in &module.functions {
         for variable in function_variables(function, StateSpace::Shared) {
@@ -317,7 +330,7 @@ fn collect_from_operand<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>
         // Registers are never at module scope.
         Operand::Name { name, .. }
         | Operand::Address {
-            base: AddressBase::Name(name),
+            base: AddressBase::Name(name) | AddressBase::Indexed { array: name, .. },
             ..
         } if !name.starts_with('%') => {
             names.insert(name);

@@ -275,36 +275,91 @@ fn enclosed<'s>(
 
 /// Parses `%r1`, `table+4`, `table[2]`, `-5` or `_`.
 fn scalar<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
+    if at_negated(input) {
+        skip(input);
+        let name = word(input)?;
+        return selected(input, name, true);
+    }
     if constant::starts(input) {
         return Ok(Operand::Immediate(constant(input)?.immediate()));
     }
     match word(input) {
         Ok("_") => Ok(Operand::Sink),
         Ok(array) if at_symbol(input, '[') => array_element(input, array),
-        Ok(name) => Ok(Operand::Name {
-            name,
-            offset: addend(input)?,
-        }),
+        Ok(name) => selected(input, name, false),
         Err(_) => Rejection::demand(input, "an operand"),
     }
 }
 
-/// Parses the `[2]` after the name of an array.
+/// Parses the `[2]`, `[%r1]` or `[%r1+2]` after the name of an array.
 fn array_element<'s>(input: &mut Tokens<'_, 's>, array: &'s str) -> Parsed<'s, Operand<'s>> {
     expect('[').parse_next(input)?;
     let start = *input;
-    if !constant::starts(input) {
-        return Rejection::refuse(
-            &start,
-            "an array index must be a constant; add a register to the address instead",
-        );
-    }
-    let ConstantValue::Int { bits, .. } = constant(input)? else {
-        return Rejection::refuse(&start, "an array index must be an integer");
+    let (register, index) = if constant::starts(input) {
+        let ConstantValue::Int { bits, .. } = constant(input)? else {
+            return Rejection::refuse(&start, "an array index must be an integer");
+        };
+        (None, bits.cast_signed())
+    } else {
+        match word(input) {
+            Ok(register) => (Some(register), addend(input)?),
+            Err(_) => {
+                return Rejection::refuse(
+                    &start,
+                    "an array index is a constant, a register, or a register plus a constant",
+                );
+            }
+        }
     };
     expect(']').parse_next(input)?;
-    let index = bits.cast_signed();
-    Ok(Operand::ArrayElement { array, index })
+    Ok(Operand::ArrayElement {
+        array,
+        register,
+        index,
+    })
+}
+
+/// Returns true if the next token is a minus sign before a register, as in `vmad`.
+fn at_negated(input: &Tokens<'_, '_>) -> bool {
+    at_symbol(input, '-')
+        && input
+            .get(1)
+            .is_some_and(|next| next.kind == TokenKind::Word && next.text != "WARP_SZ")
+}
+
+/// Returns true for the selectors of video instructions: `b0`, `h1`, `h32`, `b7654`.
+fn is_selector(name: &str) -> bool {
+    let is_list = |digits: &str, last: u8| {
+        !digits.is_empty() && digits.bytes().all(|digit| (b'0'..=last).contains(&digit))
+    };
+    match name.split_at_checked(1) {
+        Some(("b", digits)) => digits.len() <= 4 && is_list(digits, b'7'),
+        Some(("h", digits)) => digits.len() <= 2 && is_list(digits, b'3'),
+        _ => false,
+    }
+}
+
+/// Parses the selector after the register of a video instruction, if there is one.
+fn selected<'s>(
+    input: &mut Tokens<'_, 's>,
+    name: &'s str,
+    negated: bool,
+) -> Parsed<'s, Operand<'s>> {
+    match peek_dotted(input) {
+        Some(selector) if is_selector(selector) => {
+            skip(input);
+            Ok(Operand::Selected {
+                name,
+                negated,
+                selector,
+            })
+        }
+        _ if negated => Ok(Operand::Negated(name)),
+        _ => Ok(Operand::Name {
+            name,
+            offset: addend(input)?,
+        }),
+    }
 }
 
 /// Parses the remainder of `%p1|%p2`. Either name may be `_`.

@@ -52,7 +52,9 @@ pub(super) fn declaration<'s>(
     let specifiers = specifiers(input, linkage)?;
     loop {
         let mut variable = declarator(input, specifiers)?;
-        if skip_symbol(input, '=') {
+        if variable.dims.is_empty() && skip_symbol(input, '<') {
+            range(input, &mut variable)?;
+        } else if skip_symbol(input, '=') {
             initializer(input, &mut variable)?;
         }
         let name = variable.name;
@@ -64,6 +66,31 @@ pub(super) fn declaration<'s>(
                 .parse_next(input);
         }
     }
+}
+
+/// Maximum number of variables that one parameterized name declares.
+const MAX_RANGE: u32 = 1 << 16;
+
+/// Parses the `3>` of a parameterized name such as `p<3>`, which may be neither an array nor initialized (PTX
+/// ISA section 5.4.6).
+fn range<'s>(input: &mut Tokens<'_, 's>, variable: &mut Variable<'s>) -> Parsed<'s, ()> {
+    let start = *input;
+    let count = unsigned(input)?;
+    expect('>')
+        .context(After("the number of variables", variable.name))
+        .parse_next(input)?;
+    if count > MAX_RANGE {
+        return Rejection::refuse(&start, "a parameterized name is limited to 65536 variables");
+    }
+    if at_symbol(input, '=') || at_symbol(input, '[') {
+        return Rejection::refuse(
+            input,
+            "a parameterized name can be neither an array nor initialized",
+        );
+    }
+    variable.dims = vec![count.into()];
+    variable.is_range = true;
+    Ok(())
 }
 
 /// Parses `(.param .b64 a, .reg .u32 b)`, or nothing.
@@ -234,6 +261,7 @@ fn declarator<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<
         ty,
         vector,
         dims,
+        is_range: false,
         init: Vec::new(),
         line,
     })

@@ -9,8 +9,9 @@ use crate::lower::error::LoadError;
 use crate::lower::ir::{Arithmetic, ByteFlow};
 use crate::ptx::ast::Instruction;
 
-const PARTS: [&[Entry]; 6] = [
+const PARTS: [&[Entry]; 7] = [
     table::REGISTERS,
+    table::VECTOR_MOVES,
     table::MEMORY,
     table::CONTROL,
     table::WARPS,

@@ -99,6 +99,12 @@ pub const REGISTERS: &[Entry] = &[
         .moves(ByteFlow::Moved),
 ];
 
+/// Moves of several registers at once.
+pub const VECTOR_MOVES: &[Entry] = &[
+    lowered("mov.v2", ptx(1, 0), |l, i| l.move_vector(i, 2)),
+    lowered("mov.v4", ptx(1, 0), |l, i| l.move_vector(i, 4)),
+];
+
 /// Memory accesses, address conversions, fences, and cache control.
 pub const MEMORY: &[Entry] = &[
     lowered("ld", ptx(1, 0), |l, i| l.load(i)),
