@@ -38,6 +38,7 @@ mod special_registers;
 mod state_spaces;
 mod syntax;
 mod tensor;
+mod video;
 mod warp;
 mod watch;
 mod wgmma;

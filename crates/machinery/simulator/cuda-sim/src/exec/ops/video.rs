@@ -22,7 +22,7 @@ pub enum VideoOperation {
 }
 
 impl VideoOperation {
-    const ALL: [VideoOperation; 12] = [
+    pub const ALL: [VideoOperation; 12] = [
         VideoOperation::Add,
         VideoOperation::Sub,
         VideoOperation::Average,
@@ -57,12 +57,12 @@ impl VideoOperation {
     }
 
     /// Returns the result for two elements.
-    fn apply(self, a: i32, b: i32) -> i32 {
+    pub fn apply(self, a: i64, b: i64) -> i64 {
         match self {
             VideoOperation::Add => a + b,
             VideoOperation::Sub => a - b,
             // Halves are rounded away from zero.
-            VideoOperation::Average => (a + b + i32::from(a + b >= 0)) >> 1,
+            VideoOperation::Average => (a + b + i64::from(a + b >= 0)) >> 1,
             VideoOperation::AbsDiff => (a - b).abs(),
             VideoOperation::Min => a.min(b),
             VideoOperation::Max => a.max(b),
@@ -73,6 +73,73 @@ impl VideoOperation {
             VideoOperation::Greater => (a > b).into(),
             VideoOperation::GreaterEqual => (a >= b).into(),
         }
+    }
+}
+
+/// The part of a 32-bit register that a video instruction reads or replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Byte0,
+    Byte1,
+    Byte2,
+    Byte3,
+    Half0,
+    Half1,
+    Word,
+}
+
+impl Part {
+    pub const ALL: [Part; 7] = [
+        Part::Byte0,
+        Part::Byte1,
+        Part::Byte2,
+        Part::Byte3,
+        Part::Half0,
+        Part::Half1,
+        Part::Word,
+    ];
+
+    /// Returns the part that a selector names, without its dot; `None` if there is no such part.
+    pub fn named(selector: &str) -> Option<Part> {
+        let names = ["b0", "b1", "b2", "b3", "h0", "h1"];
+        let index = names.iter().position(|name| *name == selector)?;
+        Some(Part::ALL[index])
+    }
+
+    /// Returns the first bit and the number of bits.
+    fn bits(self) -> (u32, u32) {
+        match self {
+            Part::Byte0 | Part::Byte1 | Part::Byte2 | Part::Byte3 => (8 * self as u32, 8),
+            Part::Half0 => (0, 16),
+            Part::Half1 => (16, 16),
+            Part::Word => (0, 32),
+        }
+    }
+
+    /// Returns the value of the part of a register.
+    pub fn of(self, register: u32, signed: bool) -> i64 {
+        let (first, length) = self.bits();
+        let top = register << (32 - first - length);
+        match signed {
+            true => i64::from(top.cast_signed() >> (32 - length)),
+            false => i64::from(top >> (32 - length)),
+        }
+    }
+
+    /// Returns the smallest and the largest value that fit.
+    pub fn range(self, signed: bool) -> (i64, i64) {
+        let (_, length) = self.bits();
+        match signed {
+            true => (-1 << (length - 1), (1 << (length - 1)) - 1),
+            false => (0, (1 << length) - 1),
+        }
+    }
+
+    /// Returns `register` with this part replaced by the low bits of `value`.
+    pub fn replaced(self, register: u32, value: i64) -> u32 {
+        let (first, length) = self.bits();
+        let mask = (u32::MAX >> (32 - length)) << first;
+        register & !mask | (value as u32) << first & mask
     }
 }
 
@@ -88,11 +155,23 @@ pub struct VideoForm {
     pub saturates: bool,
     /// True if the results are summed and added to c.
     pub accumulates: bool,
+    /// Mask of the elements that are computed; the others are those of c.
+    pub mask: u32,
+    /// The elements that are paired, as indices into the elements of a followed by those of b, for both sources.
+    pub selected: [[u8; 4]; 2],
 }
 
 impl VideoForm {
+    /// The selections of a form that does not name any: the elements of a, and those of b.
+    pub fn default_selections(elements: u32) -> [[u8; 4]; 2] {
+        match elements {
+            2 => [[0, 1, 0, 0], [2, 3, 0, 0]],
+            _ => [[0, 1, 2, 3], [4, 5, 6, 7]],
+        }
+    }
+
     /// Packs the form into the number stored in instructions.
-    pub fn packed(self) -> u32 {
+    pub fn packed(self) -> u64 {
         let flags = [
             self.elements == 4,
             self.signed[0],
@@ -102,44 +181,55 @@ impl VideoForm {
             self.accumulates,
         ];
         let flags = flags.iter().enumerate();
-        flags.fold((self.operation as u32) << 8, |packed, (bit, flag)| {
-            packed | u32::from(*flag) << bit
-        })
+        let packed = flags.fold((self.operation as u64) << 8, |packed, (bit, flag)| {
+            packed | u64::from(*flag) << bit
+        });
+        let selected = self.selected.iter().flatten().enumerate();
+        selected.fold(
+            packed | u64::from(self.mask) << 16,
+            |packed, (n, element)| packed | u64::from(*element) << (24 + 4 * n),
+        )
     }
 
-    fn of(packed: u32) -> VideoForm {
+    fn of(packed: u64) -> VideoForm {
         let flag = |bit: u32| packed >> bit & 1 == 1;
+        let element = |n: usize| (packed >> (24 + 4 * n) & 7) as u8;
         VideoForm {
-            operation: VideoOperation::ALL[(packed >> 8) as usize],
+            operation: VideoOperation::ALL[(packed >> 8 & 0xff) as usize],
             elements: if flag(0) { 4 } else { 2 },
             signed: [flag(1), flag(2), flag(3)],
             saturates: flag(4),
             accumulates: flag(5),
+            mask: (packed >> 16 & 0xf) as u32,
+            selected: [0, 4].map(|first| std::array::from_fn(|n| element(first + n))),
         }
     }
 
     /// Returns the result for one lane's operands.
     pub fn apply(self, a: u32, b: u32, c: u32) -> u32 {
         let bits = 32 / self.elements;
-        let element = |word: u32, n: u32, signed: bool| {
-            let top = word << (32 - bits * (n + 1));
-            if signed {
-                top as i32 >> (32 - bits)
-            } else {
-                (top >> (32 - bits)) as i32
+        let [signed, a_signed, b_signed] = self.signed;
+        let part = |n: u32| match self.elements {
+            2 => Part::ALL[4 + n as usize % 2],
+            _ => Part::ALL[n as usize % 4],
+        };
+        let selected = |index: u8, signed: bool| {
+            let index = u32::from(index);
+            match index < self.elements {
+                true => part(index).of(a, signed),
+                false => part(index - self.elements).of(b, signed),
             }
         };
-        let [signed, a_signed, b_signed] = self.signed;
-        let (min_value, max_value) = match signed {
-            true => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
-            false => (0, (1 << bits) - 1),
-        };
+        let (min_value, max_value) = part(0).range(signed);
         let mut sum = c;
         let mut merged = 0;
         for n in 0..self.elements {
-            let result = self
-                .operation
-                .apply(element(a, n, a_signed), element(b, n, b_signed));
+            if self.mask >> n & 1 == 0 {
+                merged |= c & ((1 << bits) - 1) << (bits * n);
+                continue;
+            }
+            let [a, b] = self.selected.map(|selection| selection[n as usize]);
+            let result = (self.operation).apply(selected(a, a_signed), selected(b, b_signed));
             // Sums are of whole results, which may not fit in an element.
             sum = sum.wrapping_add(result as u32);
             let result = if self.saturates {
@@ -153,12 +243,12 @@ impl VideoForm {
     }
 }
 
-/// Runs a SIMD video instruction. Operands: d, a, b, c; `arg0` is [`VideoForm::packed`].
+/// Runs a SIMD video instruction. Operands: d, a, b, c; `imm` is [`VideoForm::packed`].
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`]; the operands are 32-bit rows.
 pub unsafe fn run(sm: &mut Sm, inst: &Inst) -> Next {
-    let form = VideoForm::of(inst.arg0);
+    let form = VideoForm::of(inst.imm);
     let mut d = [0u32; LANES];
     // SAFETY: the operands are 32-bit rows, as this function requires.
     unsafe {
@@ -186,6 +276,8 @@ mod tests {
                     signed: [flag(1), flag(2), flag(3)],
                     saturates: flag(4),
                     accumulates: flag(5),
+                    mask: bits % 15 + 1,
+                    selected: [[3, 1, 7, 0], [bits as u8 % 8, 5, 0, 2]],
                 };
                 assert_eq!(VideoForm::of(form.packed()), form);
             }
@@ -200,6 +292,8 @@ mod tests {
             signed: [signed; 3],
             saturates,
             accumulates,
+            mask: (1 << elements) - 1,
+            selected: VideoForm::default_selections(elements),
         };
         use VideoOperation::{AbsDiff, Add, Average, GreaterEqual, Max, Sub};
         for (form, [a, b, c], expected) in [

@@ -2,7 +2,7 @@
 
 use super::names::Named;
 use super::{FunctionLowering, names};
-use crate::exec::lanewise::{map1, map2_imm, test1};
+use crate::exec::lanewise::{map1, map2, map2_imm, test1};
 use crate::exec::memory::state_space;
 use crate::exec::memory::state_space::local_address;
 use crate::exec::ops::Form;
@@ -75,8 +75,8 @@ impl<'a> FunctionLowering<'_, 'a> {
         self.fit_address(to, wide)
     }
 
-    /// Returns a register that holds the address of an array's element, whose index is in a register. A 32-bit
-    /// index is signed.
+    /// Returns a register that holds the address of an array's element, whose index is in a register. The offset
+    /// from a 32-bit index is an unsigned 32-bit number, as on an H200.
     pub fn element_address(
         &mut self,
         base: AddressBase<'a>,
@@ -94,22 +94,23 @@ impl<'a> FunctionLowering<'_, 'a> {
         let index = self.register(register)?;
         let cpu = self.module.cpu;
         let start = self.address_of(array, generic)?;
+        // A register of its own names the array for the checks; that of the address may be a shared literal.
         let first = self.temporary(Type::U64);
         let add = state_space::add_imm(cpu);
         self.push_with_handlers(add, Class::Integer, &[first], &[start]);
-        self.last().imm = offset as u64;
         self.last().arithmetic = Some(Arithmetic::Offset);
         if let Some(array) = self.array_of(array) {
             self.registers.arrays.insert(first, array);
         }
+        let offset = self.literal(Type::U64, offset as u64);
         let info = self.info(index);
         let handlers = match (info.row, info.bytes) {
-            (RegisterClass::Wide, _) => map2_imm(cpu, |index: u64, first: u64, bytes| {
-                first.wrapping_add(index.wrapping_mul(bytes))
+            (RegisterClass::Wide, _) => map2_imm(cpu, |index: u64, offset: u64, bytes| {
+                index.wrapping_mul(bytes).wrapping_add(offset)
             }),
-            (RegisterClass::Narrow, 4) => map2_imm(cpu, |index: u32, first: u64, bytes| {
-                let index = i64::from(index.cast_signed()).cast_unsigned();
-                first.wrapping_add(index.wrapping_mul(bytes))
+            (RegisterClass::Narrow, 4) => map2_imm(cpu, |index: u32, offset: u64, bytes| {
+                let scaled = index.wrapping_mul(bytes as u32);
+                u64::from(scaled.wrapping_add(offset as u32))
             }),
             _ => {
                 return Err(self.error(format!(
@@ -117,9 +118,15 @@ impl<'a> FunctionLowering<'_, 'a> {
                 )));
             }
         };
-        let element = self.temporary(Type::U64);
-        self.push_with_handlers(handlers, Class::Integer, &[element], &[index, first]);
+        let distance = self.temporary(Type::U64);
+        self.push_with_handlers(handlers, Class::Integer, &[distance], &[index, offset]);
         self.last().imm = element_bytes;
+        let element = self.temporary(Type::U64);
+        let sum = map2(cpu, |first: u64, distance: u64| {
+            first.wrapping_add(distance)
+        });
+        self.push_with_handlers(sum, Class::Integer, &[element], &[first, distance]);
+        self.last().arithmetic = Some(Arithmetic::Sum);
         Ok(element)
     }
 

@@ -14,6 +14,7 @@ mod statements;
 mod sync;
 mod tensor;
 mod textures;
+mod video;
 
 pub use calls::{Signatures, signatures};
 

@@ -5,8 +5,7 @@
 use super::FunctionLowering;
 use super::memory::{AccessSpace, ResolvedAddress};
 use super::operands::{display_name, elements};
-use crate::exec::ops::Form as Modifiers;
-use crate::exec::ops::video::{self, VideoForm, VideoOperation};
+
 use crate::exec::sm::Handler;
 use crate::exec::tensor;
 use crate::exec::tensor::matrix;
@@ -262,52 +261,6 @@ impl<'a> FunctionLowering<'_, 'a> {
             loaded: LoadedValue::default(),
             update: Update::default(),
         });
-        Ok(())
-    }
-
-    /// Lowers a SIMD video instruction, such as `vadd4.u32.u32.u32.sat d, a, b, c`. Masks of the result and selections
-    /// of the sources' elements are not simulated.
-    pub fn video(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (name, elements) = instruction
-            .mnemonic
-            .split_at(instruction.mnemonic.len() - 1);
-        let modifiers = Modifiers::new(&instruction.modifiers, instruction.operands.len());
-        let comparison = modifiers.one_of(&["eq", "ne", "lt", "le", "gt", "ge"]);
-        let [saturates, accumulates] = ["sat", "add"].map(|modifier| modifiers.has(modifier));
-        let types = || {
-            modifiers
-                .ty_among(&[Type::U32, Type::S32])
-                .map(Type::is_signed)
-        };
-        let signed = match name {
-            "vset" => types().and_then(|a| Ok([false, a, types()?])),
-            _ => types().and_then(|d| Ok([d, types()?, types()?])),
-        };
-        let (Some(operation), Ok(signed), Ok(()), false) = (
-            VideoOperation::of(name, comparison),
-            signed,
-            modifiers.end(),
-            saturates && (name == "vset" || accumulates),
-        ) else {
-            return Err(self.unknown(instruction));
-        };
-        let [to, a, b, c] = &instruction.operands[..] else {
-            return Err(self.operand_count_error(instruction, 4));
-        };
-        let to = self.destination(to, Type::B32)?;
-        let mut uses = Vec::new();
-        for operand in [a, b, c] {
-            uses.push(self.source(operand, Type::B32)?);
-        }
-        let form = VideoForm {
-            operation,
-            elements: if elements == "4" { 4 } else { 2 },
-            signed,
-            saturates,
-            accumulates,
-        };
-        self.push(video::run, Class::Integer, &[to], &uses);
-        self.last().arg0 = form.packed();
         Ok(())
     }
 

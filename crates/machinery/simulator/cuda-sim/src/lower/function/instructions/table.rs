@@ -257,22 +257,31 @@ fn mma_requirements(modifiers: &[&str]) -> Requirements {
         .fold(ptx(6, 0), Requirements::and)
 }
 
-/// Instructions on two or four elements of a register.
+/// Instructions on parts of a register, and on two or four elements of it.
 pub const VIDEO: &[Entry] = &[
-    lowered("vabsdiff2", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vabsdiff4", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vadd2", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vadd4", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vavrg2", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vavrg4", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vmax2", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vmax4", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vmin2", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vmin4", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vset2", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vset4", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vsub2", ptx(3, 0).sm(30), |l, i| l.video(i)),
-    lowered("vsub4", ptx(3, 0).sm(30), |l, i| l.video(i)),
+    lowered("vabsdiff", ptx(2, 0).sm(20), |l, i| l.scalar_video(i)),
+    lowered("vadd", ptx(2, 0).sm(20), |l, i| l.scalar_video(i)),
+    lowered("vmad", ptx(2, 0).sm(20), |l, i| l.video_multiply_add(i)),
+    lowered("vmax", ptx(2, 0).sm(20), |l, i| l.scalar_video(i)),
+    lowered("vmin", ptx(2, 0).sm(20), |l, i| l.scalar_video(i)),
+    lowered("vset", ptx(2, 0).sm(20), |l, i| l.scalar_video(i)),
+    lowered("vshl", ptx(2, 0).sm(20), |l, i| l.scalar_video(i)),
+    lowered("vshr", ptx(2, 0).sm(20), |l, i| l.scalar_video(i)),
+    lowered("vsub", ptx(2, 0).sm(20), |l, i| l.scalar_video(i)),
+    lowered("vabsdiff2", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vabsdiff4", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vadd2", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vadd4", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vavrg2", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vavrg4", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vmax2", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vmax4", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vmin2", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vmin4", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vset2", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vset4", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vsub2", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
+    lowered("vsub4", ptx(3, 0).sm(30), |l, i| l.simd_video(i)),
 ];
 
 /// Instructions that exist but are not simulated, so that the error can name their requirements. Unsupported
@@ -280,15 +289,6 @@ pub const VIDEO: &[Entry] = &[
 pub const NOT_SIMULATED: &[Entry] = &[
     // Textures and surfaces.
     not_simulated("istypep", ptx(4, 0).sm(30)),
-    // Scalar video instructions.
-    not_simulated("vabsdiff", ptx(2, 0).sm(20)),
-    not_simulated("vadd", ptx(2, 0).sm(20)),
-    not_simulated("vmad", ptx(2, 0).sm(20)),
-    not_simulated("vmax", ptx(2, 0).sm(20)),
-    not_simulated("vmin", ptx(2, 0).sm(20)),
-    not_simulated("vset", ptx(2, 0).sm(20)),
-    not_simulated("vshl", ptx(2, 0).sm(20)),
-    not_simulated("vsub", ptx(2, 0).sm(20)),
     // The stack.
     not_simulated("alloca", ptx(7, 3).sm(52)),
     not_simulated("stackrestore", ptx(7, 3).sm(52)),
