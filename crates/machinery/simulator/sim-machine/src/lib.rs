@@ -81,6 +81,8 @@ pub struct Launch<'a> {
     pub params: Params,
     /// The address of the grid barrier of a cooperative launch: see [`Machine::grid_barrier`].
     pub cooperative: Option<u64>,
+    /// The size of a cluster in blocks, if the launch specifies it.
+    pub cluster: Option<[u32; 3]>,
 }
 
 impl<'a> Launch<'a> {
@@ -98,6 +100,15 @@ impl<'a> Launch<'a> {
             shared: 0,
             params,
             cooperative: None,
+            cluster: None,
+        }
+    }
+
+    /// Sets the size of a cluster in blocks.
+    pub fn cluster(self, size: impl Into<Dims>) -> Self {
+        Launch {
+            cluster: Some(size.into().0),
+            ..self
         }
     }
 
@@ -276,6 +287,7 @@ impl Machine {
             spec: &LaunchSpec {
                 dynamic_shared: launch.shared,
                 cooperative: launch.cooperative.is_some(),
+                cluster: launch.cluster,
                 ..LaunchSpec::new(launch.grid, launch.block, &params)
             },
             resources: &Resources {

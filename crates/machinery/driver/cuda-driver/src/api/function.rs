@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 
 use cuda_sim::driver::{CudaError, FunctionId, OccupancyCalculator};
+use cuda_sim::exec::LaunchSpec;
 use cust_raw::{CUfunction, CUmodule, CUoccupancyB2DSize};
 
 use super::SIMULATOR;
@@ -183,34 +184,44 @@ pub fn available_dynamic_shared(
     Ok(())
 }
 
-/// `cuOccupancyMaxActiveClusters`: only clusters of one block are supported.
+/// `cuOccupancyMaxActiveClusters`.
 pub fn active_clusters(
     clusters: Out<c_int>,
     function: CUfunction,
     config: In<CUlaunchConfig>,
 ) -> CallResult {
-    let config = config.read();
-    // SAFETY: `attributes` has `attribute_count` elements, as `cuOccupancyMaxActiveClusters` requires of its
-    // caller.
-    unsafe { read_attributes(config.attributes, config.attribute_count) }?;
-    let sizes = config.block.map(u64::from);
-    let threads = sizes.into_iter().fold(1, u64::saturating_mul);
-    let threads = c_int::try_from(threads).map_err(|_| CudaError::InvalidValue)?;
-    let blocks = calculator(function)?.max_active_blocks(threads, config.dynamic_shared.into())?;
-    let sm_count = SIMULATOR.lock_driver()?.device().multiprocessors;
-    clusters.set((blocks * sm_count) as c_int);
+    let (driver, (function, spec)) = configuration(function, config)?;
+    if spec.cluster.is_none() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    clusters.set(driver.max_resident_clusters(function, &spec)? as c_int);
     Ok(())
 }
 
-/// `cuOccupancyMaxPotentialClusterSize`: always 1.
+/// `cuOccupancyMaxPotentialClusterSize`.
 pub fn cluster_size(
     size: Out<c_int>,
     function: CUfunction,
-    _config: In<CUlaunchConfig>,
+    config: In<CUlaunchConfig>,
 ) -> CallResult {
-    calculator(function)?;
-    size.set(1);
+    let (driver, (function, spec)) = configuration(function, config)?;
+    size.set(driver.max_cluster_size(function, &spec)? as c_int);
     Ok(())
+}
+
+/// Returns the driver, a function, and the launch that a configuration describes, without parameters.
+fn configuration(
+    function: CUfunction,
+    config: In<CUlaunchConfig>,
+) -> Locked<'static, (FunctionId, LaunchSpec)> {
+    let config = config.read();
+    // SAFETY: `attributes` has `attribute_count` elements, as both functions require of their callers.
+    let attributes = unsafe { read_attributes(config.attributes, config.attribute_count) }?;
+    let (driver, function) = lock_function(function)?;
+    let mut spec = LaunchSpec::new(config.grid, config.block, &[]);
+    spec.dynamic_shared = config.dynamic_shared;
+    spec.cluster = attributes.cluster;
+    Ok((driver, (function, spec)))
 }
 
 /// Returns a function's occupancy calculator, which does not keep the driver locked.

@@ -49,6 +49,8 @@ pub fn submit_library_call(stream: CUstream, call: LibraryCall) -> Code {
 #[derive(Default)]
 pub struct LaunchAttributes {
     cooperative: bool,
+    /// The size of a cluster in blocks.
+    pub cluster: Option<[u32; 3]>,
     /// Events to record after the launch.
     events: Vec<EventId>,
 }
@@ -93,6 +95,7 @@ macro_rules! kernels {
                 dynamic_shared,
                 parameters: Arc::default(),
                 cooperative: $cooperative,
+                cluster: None,
             };
             launch(function, h_stream, spec, parameters, $extra_list)
         }
@@ -122,6 +125,7 @@ pub fn kernel_with_attributes(
         dynamic_shared: config.dynamic_shared,
         parameters: Arc::default(),
         cooperative: attributes.cooperative,
+        cluster: attributes.cluster,
     };
     launch(function, config.stream, spec, parameters, extra)?;
     let mut events = attributes.events.into_iter();
@@ -251,8 +255,13 @@ pub unsafe fn read_attributes(
                 AccessWindow::from(*value).check(max_bytes)?;
             }
             COOPERATIVE => attributes.cooperative = value.0[0] != 0,
-            CLUSTER if value.0[..3].iter().all(|&size| size == 1) => {}
-            CLUSTER => return Err(unsupported("clusters of more than one block")),
+            CLUSTER => {
+                let size = [value.0[0], value.0[1], value.0[2]];
+                if size.contains(&0) {
+                    return Err(CudaError::InvalidValue);
+                }
+                attributes.cluster = Some(size);
+            }
             PROGRAMMATIC_EVENT | COMPLETION_EVENT => {
                 attributes.events.push(EventId(first_number(value)))
             }

@@ -143,6 +143,7 @@ fn launch_grid_in(function: CUfunction, width: c_int, height: c_int, stream: Str
         dynamic_shared: state.dynamic_shared,
         parameters: Arc::from(parameters),
         cooperative: false,
+        cluster: None,
     };
     submit(driver, context, stream, function, spec)
 }

@@ -28,6 +28,14 @@ sentences! {
             "a block has {threads} threads, but the kernel was compiled for at most {limit} by __launch_bounds__";
         RequiredBlock(size: Size, required: Size) =>
             "the block is {size}, but the kernel requires {required}";
+        ClusterGrid(size: Size, cluster: Size) =>
+            "the grid is {size}, but it must be a multiple of the cluster size {cluster} in each dimension";
+        ClusterSize(cluster: Size, limit: u64) =>
+            "a cluster of {cluster} blocks, at most {limit} are allowed; more than 8, up to 16, require \
+             cudaFuncAttributeNonPortableClusterSizeAllowed";
+        RequiredCluster(cluster: Size, required: Size) =>
+            "the cluster is {cluster}, but the kernel requires {required} (__cluster_dims__)";
+        ClusterMissing => "the kernel requires clusters, but the launch does not specify their size";
         /// More shared memory than a launch gets without the attribute.
         SharedMemory(dynamic: Bytes, fixed: Bytes, limit: Bytes, attribute: u32) =>
             "{dynamic} of dynamic and {fixed} of static shared memory exceed the {limit} allowed by default; \

@@ -54,6 +54,8 @@ impl Driver {
             // Alignment of textures and surfaces, and of the rows of a texture, in bytes.
             14 | 30 => device.texture_alignment,
             51 => 32,
+            // Clusters of blocks.
+            120 => (device.compute_capability >= (9, 0)).into(),
             // Memory with error correction (ECC).
             32 => device.error_correction.into(),
             // Supported features: copies that overlap with kernels, mapped host memory, concurrent kernels,
@@ -77,10 +79,15 @@ impl Driver {
     }
 }
 
+/// The first compute capability with clusters.
+pub(super) const CLUSTER_CAPABILITY: (u32, u32) = (9, 0);
+
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
 pub(super) const MAX_DYNAMIC_SHARED: i32 = 8;
 /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`.
 const CARVEOUT: i32 = 9;
+/// `CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET`.
+const CLUSTER_REQUIRED: i32 = 10;
 /// `CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH`, `_HEIGHT` and `_DEPTH`.
 const CLUSTER: RangeInclusive<i32> = 11..=13;
 /// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED`.
@@ -93,7 +100,7 @@ const CLUSTER_SCHEDULING: i32 = 15;
 pub(super) struct FunctionSettings {
     /// The maximum dynamic shared memory in bytes per launch, if set.
     pub(super) max_dynamic_shared: Option<u32>,
-    /// Attributes 9 to 15, which have no effect here. The first is the preferred fraction of an SM's memory
+    /// Attributes 9 to 15. Those of clusters limit launches; the others have no effect here. The first is the preferred fraction of an SM's memory
     /// that is shared memory, in percent; -1 means no preference.
     hints: [i32; 7],
 }
@@ -108,6 +115,21 @@ impl Default for FunctionSettings {
 }
 
 impl FunctionSettings {
+    /// Returns the size of a cluster that the program has set; `None` if it has set no dimension.
+    pub(super) fn cluster(&self) -> Option<[u32; 3]> {
+        let first = (CLUSTER.start() - CARVEOUT) as usize;
+        let sizes = [0, 1, 2].map(|axis| self.hints[first + axis] as u32);
+        sizes
+            .iter()
+            .any(|&size| size > 0)
+            .then(|| sizes.map(|size| size.max(1)))
+    }
+
+    /// Returns true if clusters may have more blocks than every GPU with clusters supports.
+    pub(super) fn allows_any_cluster(&self) -> bool {
+        self.hints[(ANY_CLUSTER - CARVEOUT) as usize] != 0
+    }
+
     /// Sets an attribute. [`validate_setting`] must have accepted it.
     pub(super) fn set(&mut self, number: i32, value: i32) {
         match number {
@@ -143,6 +165,12 @@ pub(super) fn attribute_value(
             let unset = device.shared_per_block.saturating_sub(kernel.shared_bytes);
             settings.max_dynamic_shared.unwrap_or(unset)
         }
+        CLUSTER_REQUIRED => kernel.explicit_cluster.into(),
+        _ if CLUSTER.contains(&number)
+            && let Some(required) = kernel.required_cluster =>
+        {
+            required[(number - CLUSTER.start()) as usize]
+        }
         CARVEOUT..=CLUSTER_SCHEDULING => {
             return Ok(settings.hints[(number - CARVEOUT) as usize]);
         }
@@ -152,7 +180,7 @@ pub(super) fn attribute_value(
 }
 
 /// Validates an attribute setting. Fails with [`CudaError::NotSupported`] for clusters of more than one
-/// block, and with [`CudaError::InvalidValue`] for an attribute that cannot be set or a value out of range.
+/// block on a device without clusters, and with [`CudaError::InvalidValue`] for an attribute that cannot be set or a value out of range.
 pub(super) fn validate_setting(
     device: &DeviceSpec,
     kernel: &Kernel,
@@ -165,8 +193,13 @@ pub(super) fn validate_setting(
     let valid = match number {
         MAX_DYNAMIC_SHARED => (0..=max as i32).contains(&value),
         CARVEOUT => (-1..=100).contains(&value),
-        _ if CLUSTER.contains(&number) && value > 1 => return Err(CudaError::NotSupported),
-        _ if CLUSTER.contains(&number) => value >= 0,
+        _ if CLUSTER.contains(&number)
+            && value > 1
+            && device.compute_capability < CLUSTER_CAPABILITY =>
+        {
+            return Err(CudaError::NotSupported);
+        }
+        _ if CLUSTER.contains(&number) => value >= 0 && kernel.required_cluster.is_none(),
         ANY_CLUSTER => (0..=1).contains(&value),
         CLUSTER_SCHEDULING => (0..=2).contains(&value),
         _ => false,
@@ -187,9 +220,10 @@ impl Driver {
     /// `cuFuncSetAttribute`: sets an attribute. Attribute 8 is the maximum dynamic shared memory in bytes, up
     /// to the device's opt-in limit per block. Attribute 9 is the preferred fraction of an SM's memory that
     /// is shared memory, in percent, or
-    /// -1 for no preference; it has no effect here. Neither do 11 to 15, which concern clusters of blocks.
+    /// -1 for no preference; it has no effect here. Attributes 11 to 13 are the size of the clusters of launches that
+    /// do not specify it, and 14 allows clusters of more than 8 blocks.
     ///
-    /// Fails with [`CudaError::NotSupported`] for clusters of more than one block, with
+    /// Fails with [`CudaError::NotSupported`] for clusters of more than one block on a device without clusters, with
     /// [`CudaError::InvalidValue`] for another attribute or a value out of range, and with
     /// [`CudaError::InvalidHandle`] for an unknown function.
     pub fn set_function_attribute(
@@ -240,10 +274,9 @@ mod tests {
         (112, 0),
         (121, 0),
         // A kernel runs alone until it completes: no preemption, no cooperative launches on several devices,
-        // no clusters, and no function handles shared between devices.
+        // and no function handles shared between devices.
         (90, 0),
         (96, 0),
-        (120, 0),
         (129, 0),
         // Mapped memory is device memory of this process: no shareable handles and no host memory.
         (103, 0),

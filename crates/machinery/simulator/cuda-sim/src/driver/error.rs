@@ -150,6 +150,9 @@ pub enum CudaError {
     /// An executable graph cannot be updated to this graph.
     #[error("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE")]
     GraphExecUpdateFailure = 910,
+    /// The size of a cluster is larger than the device or the kernel allows.
+    #[error("CUDA_ERROR_INVALID_CLUSTER_SIZE")]
+    InvalidClusterSize = 912,
     /// The simulator itself failed.
     #[error("CUDA_ERROR_UNKNOWN")]
     Unknown = 999,

@@ -5,10 +5,14 @@ mod tests;
 
 use std::sync::Arc;
 
+use super::attribute::CLUSTER_CAPABILITY;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
 use crate::check::Reason;
+use crate::check::reason::Size;
+use crate::exec::sm::cluster::{MAX_CLUSTER, PORTABLE_CLUSTER};
 use crate::exec::{DeviceRuntime, FaultKind, Heap, LaunchSpec, Program, Resources};
+use crate::isa::Kernel;
 use crate::launch::limits::{block_misfit, count, max_threads, misfit};
 use crate::launch::{Launch, LaunchReport, launch};
 
@@ -43,7 +47,7 @@ impl Driver {
         &self,
         context: ContextId,
         function: FunctionId,
-        spec: LaunchSpec,
+        mut spec: LaunchSpec,
     ) -> Result<CheckedLaunch, CudaError> {
         self.context(context)?;
         let (loaded, module) = self.loaded_function(function)?;
@@ -51,6 +55,10 @@ impl Driver {
             return Err(CudaError::InvalidHandle);
         }
         let (device, kernel) = (&self.device, module.kernel(loaded));
+        spec.cluster = (spec.cluster)
+            .or(kernel.required_cluster)
+            .or(loaded.settings.cluster());
+        self.check_cluster(kernel, spec.cluster, loaded.settings.allows_any_cluster())?;
         if let Some(reason) = misfit(device, kernel, loaded.settings.max_dynamic_shared, &spec) {
             return Err(CudaError::InvalidValue.because(reason));
         }
@@ -82,6 +90,77 @@ impl Driver {
             Some(reason) => Err(CudaError::InvalidValue.because(reason)),
             None => Ok(()),
         }
+    }
+
+    /// Fails with [`CudaError::InvalidClusterSize`] if clusters of this size cannot be launched, or if the kernel
+    /// requires a size and there is none; with [`CudaError::InvalidValue`] if the kernel requires another size; with
+    /// [`CudaError::NotSupported`] on a device without clusters.
+    fn check_cluster(
+        &self,
+        kernel: &Kernel,
+        cluster: Option<[u32; 3]>,
+        allows_any: bool,
+    ) -> Result<(), CudaError> {
+        let Some(size) = cluster else {
+            return match kernel.explicit_cluster {
+                true => Err(CudaError::InvalidClusterSize.because(Reason::ClusterMissing)),
+                false => Ok(()),
+            };
+        };
+        if let Some(required) = kernel.required_cluster.filter(|&required| required != size) {
+            let reason = Reason::RequiredCluster(Size(size), Size(required));
+            return Err(CudaError::InvalidValue.because(reason));
+        }
+        if size != [1; 3] && self.device.compute_capability < CLUSTER_CAPABILITY {
+            return Err(CudaError::NotSupported);
+        }
+        let device_limit = match allows_any {
+            true => MAX_CLUSTER,
+            false => PORTABLE_CLUSTER,
+        };
+        let limit = kernel
+            .max_cluster_rank
+            .map_or(device_limit, |rank| device_limit.min(rank.into()));
+        if count(size) > limit {
+            let reason = Reason::ClusterSize(Size(size), limit);
+            return Err(CudaError::InvalidClusterSize.because(reason));
+        }
+        Ok(())
+    }
+
+    /// Returns the maximum number of clusters of a launch that the device holds at once. An SM holds any number of
+    /// blocks of a cluster.
+    pub fn max_resident_clusters(
+        &self,
+        function: FunctionId,
+        spec: &LaunchSpec,
+    ) -> Result<u64, CudaError> {
+        let size = spec.cluster.map_or(1, count).max(1);
+        Ok(self.max_resident_blocks(function, spec)? / size)
+    }
+
+    /// Returns the maximum number of blocks in a cluster of a launch: the largest power of two that the device and
+    /// the kernel allow and that fits the device.
+    pub fn max_cluster_size(
+        &self,
+        function: FunctionId,
+        spec: &LaunchSpec,
+    ) -> Result<u64, CudaError> {
+        if self.device.compute_capability < CLUSTER_CAPABILITY {
+            return Ok(1);
+        }
+        let (loaded, module) = self.loaded_function(function)?;
+        let limit = match loaded.settings.allows_any_cluster() {
+            true => MAX_CLUSTER,
+            false => PORTABLE_CLUSTER,
+        };
+        let rank = module
+            .kernel(loaded)
+            .max_cluster_rank
+            .map_or(limit, u64::from);
+        let resident = self.max_resident_blocks(function, spec)?;
+        let limit = limit.min(rank).min(resident);
+        Ok(limit.checked_ilog2().map_or(0, |log| 1 << log))
     }
 
     /// Returns the maximum number of blocks of a launch that the device holds at once.

@@ -37,6 +37,12 @@ pub struct Kernel {
     pub max_threads: Option<[u32; 3]>,
     /// `.reqntid`
     pub required_threads: Option<[u32; 3]>,
+    /// `.reqnctapercluster`
+    pub required_cluster: Option<[u32; 3]>,
+    /// True with `.explicitcluster`: a launch must specify the size of its clusters.
+    pub explicit_cluster: bool,
+    /// `.maxclusterrank`
+    pub max_cluster_rank: Option<u32>,
     /// The `extern __shared__` arrays of the kernel, if there are several.
     pub extern_arrays: Option<ExternArrays>,
     /// True if blocks must run in order for a reproducible result.

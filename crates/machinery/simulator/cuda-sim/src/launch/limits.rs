@@ -19,6 +19,12 @@ pub fn misfit(
     if misfit.is_some() {
         return misfit;
     }
+    if let Some(cluster) = spec.cluster.or(kernel.required_cluster) {
+        let divides = |axis: usize| cluster[axis] > 0 && spec.grid[axis] % cluster[axis] == 0;
+        if !(0..3).all(divides) {
+            return Some(Reason::ClusterGrid(Size(spec.grid), Size(cluster)));
+        }
+    }
     let (fixed, dynamic) = (kernel.shared_bytes, spec.dynamic_shared);
     let total = u64::from(fixed) + u64::from(dynamic);
     let limit = max_dynamic_shared.map_or(device.shared_per_block, |dynamic| fixed + dynamic);

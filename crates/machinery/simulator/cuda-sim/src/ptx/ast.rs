@@ -222,6 +222,12 @@ pub struct Function<'a> {
     pub required_threads: Option<[u32; 3]>,
     /// `.minnctapersm`
     pub min_blocks_per_sm: Option<u32>,
+    /// `.reqnctapercluster x, y, z`
+    pub required_cluster: Option<[u32; 3]>,
+    /// True with `.explicitcluster`: a launch must specify the size of its clusters.
+    pub explicit_cluster: bool,
+    /// `.maxclusterrank`
+    pub max_cluster_rank: Option<u32>,
     /// `.maxnreg`
     pub max_registers: Option<u32>,
     /// The body; `None` for a declaration.

@@ -8,6 +8,7 @@ mod async_copy;
 mod atomics;
 mod barriers;
 mod calls;
+mod clusters;
 mod counts;
 mod determinism;
 mod divergence;

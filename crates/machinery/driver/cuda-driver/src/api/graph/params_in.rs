@@ -57,6 +57,7 @@ fn kernel_op(params: &KernelNodeParams) -> Result<Kernel, CudaError> {
         dynamic_shared: params.shared_mem_bytes,
         parameters: pack(&driver, function, parameters, extra)?,
         cooperative: false,
+        cluster: None,
     };
     Ok(Kernel {
         launch: check_launch(&driver, function, spec)?,

@@ -263,6 +263,10 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
         // SAFETY: operand 1 is the address row.
         let address = unsafe { sm.row::<u64>(inst, 1) }[lane].wrapping_add(inst.imm);
         sm.record_probe(inst, address, words[lane], limit);
+        if sm.block.cluster.is_some() {
+            // Another block of the cluster may have to arrive.
+            sm.block_deadline = sm.clock;
+        }
     } else {
         sm.end_turn();
     }

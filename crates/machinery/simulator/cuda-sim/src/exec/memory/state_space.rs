@@ -125,7 +125,7 @@ impl SpaceAccess for SharedSpace {
                 .cast::<u8>()
                 .wrapping_add(address as usize)
         } else {
-            std::ptr::null_mut()
+            sm.block.cluster_host(address, bytes)
         }
     }
 

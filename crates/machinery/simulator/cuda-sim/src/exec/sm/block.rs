@@ -1,5 +1,6 @@
 //! A thread block: its warps, shared memory and barriers.
 
+use super::cluster::Cluster;
 use super::runtime::LaunchSlot;
 use crate::check::Shadow;
 use crate::exec::profiler::Caches;
@@ -36,6 +37,16 @@ pub struct Block {
     pub caches: Option<Box<Caches>>,
     /// The sanitizer's shadow state, if checks are on.
     pub shadow: Option<Box<Shadow>>,
+    /// The block's cluster; `None` if it consists of this block only.
+    pub cluster: Option<Arc<Cluster>>,
+    /// The block's rank in its cluster.
+    pub cluster_rank: u32,
+    /// Number of completed phases of the cluster's barrier that the block has seen.
+    pub cluster_phase: u64,
+    /// True for a block of a cluster that has not had a turn.
+    pub is_new: bool,
+    /// Position in the order in which blocks are started: that of the clusters, in each of them by rank.
+    pub order: u64,
     /// The last error of the device runtime, by thread.
     pub last_errors: BTreeMap<u32, u32>,
     /// The launch slots of each warp's last launch.
@@ -176,6 +187,11 @@ impl Block {
             accesses: 0,
             caches: None,
             shadow: None,
+            cluster: None,
+            cluster_rank: 0,
+            cluster_phase: 0,
+            is_new: false,
+            order: 0,
             last_errors: BTreeMap::new(),
             slots: BTreeMap::new(),
             barriers: Default::default(),
@@ -218,6 +234,11 @@ impl Block {
         self.delays = Delays::default();
         self.accesses = 0;
         self.caches = None;
+        self.cluster = None;
+        self.cluster_rank = 0;
+        self.cluster_phase = 0;
+        self.is_new = false;
+        self.order = number;
         self.last_errors.clear();
         self.slots.clear();
         for barrier in active(std::mem::take(&mut self.pending_barriers)) {

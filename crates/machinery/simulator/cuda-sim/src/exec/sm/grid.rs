@@ -87,6 +87,10 @@ pub struct Grid {
     pub heap: Option<Arc<Heap>>,
     /// Device address of a cooperative launch's grid barrier; 0 for other launches.
     pub cooperative: u64,
+    /// Size of a cluster in blocks: x, y, z.
+    pub cluster: [u32; 3],
+    /// True if the launch or the kernel specifies the size of a cluster.
+    pub is_explicit_cluster: bool,
     pub sample: Sample,
     /// Seed of the random schedule; `None` for the default order.
     pub schedule_seed: Option<u64>,
@@ -138,6 +142,14 @@ impl Grid {
             blocks: dims.blocks(),
             done: CachePadded::new(AtomicU64::new(0)),
         };
+        let cluster = spec.cluster.or(kernel.required_cluster).unwrap_or([1; 3]);
+        let mut checks = options.checks;
+        if cluster != [1; 3] {
+            // The shadow memory of a block does not see what the other blocks of its cluster do: what they write to
+            // its shared memory, and that they wait for each other.
+            checks.race = false;
+            checks.init = false;
+        }
         let shared_bytes = kernel.shared_bytes_with(spec.dynamic_shared);
         let shared_in_use = u64::from(shared_bytes.next_multiple_of(16)) * u64::from(blocks_per_sm);
         let resident_blocks = blocks_per_sm as usize * device.multiprocessors as usize;
@@ -164,7 +176,7 @@ impl Grid {
             constants,
             multiprocessors: device.multiprocessors,
             checks: check::LaunchChecks::new(
-                options.checks,
+                checks,
                 &program.listing.check_events,
                 global,
                 shared_bytes,
@@ -177,6 +189,8 @@ impl Grid {
             submitter: launch.submitter.map(SubmitterPointer::new),
             heap: resources.heap.clone(),
             cooperative: resources.grid_barrier.unwrap_or(0),
+            cluster,
+            is_explicit_cluster: spec.cluster.or(kernel.required_cluster).is_some(),
             sample: Sample::new(
                 options.profile_mode(),
                 options.conditions.sample_seed,
@@ -303,6 +317,53 @@ impl Grid {
     pub fn abandon(&self) {
         self.failed.store(0, Ordering::Relaxed);
         self.sample.abandon();
+    }
+
+    /// Returns the number of blocks in a cluster.
+    pub fn blocks_per_cluster(&self) -> u64 {
+        self.cluster.iter().map(|&size| u64::from(size)).product()
+    }
+
+    /// Returns the number of clusters along each axis.
+    pub fn clusters(&self) -> [u32; 3] {
+        std::array::from_fn(|axis| self.dims.grid[axis] / self.cluster[axis])
+    }
+
+    /// Returns the index in the grid of the block `rank` of a cluster, x fastest.
+    pub fn block_of_cluster(&self, cluster: u64, rank: u64) -> [u32; 3] {
+        let place = |mut number: u64, size: [u32; 3]| {
+            size.map(|size| {
+                let at = number % u64::from(size);
+                number /= u64::from(size);
+                at as u32
+            })
+        };
+        let (origin, within) = (place(cluster, self.clusters()), place(rank, self.cluster));
+        std::array::from_fn(|axis| origin[axis] * self.cluster[axis] + within[axis])
+    }
+
+    /// Returns the next cluster to run, or `None` if none remains or a lower block than all of its own has faulted.
+    pub fn next_cluster(&self) -> Option<u64> {
+        let cluster = self.next.value.fetch_add(1, Ordering::Relaxed);
+        let size = self.blocks_per_cluster();
+        if cluster >= self.progress.blocks / size {
+            return None;
+        }
+        let [x, y, z] = self.block_of_cluster(cluster, 0);
+        if self.block_number([x, y, z]) < self.lowest_failed() {
+            return Some(cluster);
+        }
+        // The blocks will never run, and later ones may already be waiting for their caches.
+        for rank in 0..size {
+            self.sample.pass_on(cluster * size + rank, None);
+        }
+        None
+    }
+
+    /// Returns the number of the block with an index, x fastest.
+    pub fn block_number(&self, [x, y, z]: [u32; 3]) -> u64 {
+        let [width, height, _] = self.dims.grid.map(u64::from);
+        (u64::from(z) * height + u64::from(y)) * width + u64::from(x)
     }
 
     /// Returns the next block to run, or `None` if no block remains or a lower one has faulted.

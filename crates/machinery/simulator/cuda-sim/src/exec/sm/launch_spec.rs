@@ -27,6 +27,8 @@ pub struct LaunchSpec {
     pub parameters: Arc<[u8]>,
     /// True for a cooperative launch: all blocks are resident at once and may synchronize with each other.
     pub cooperative: bool,
+    /// The size of a cluster in blocks, which divides the grid; `None` for the kernel's own, or for none.
+    pub cluster: Option<[u32; 3]>,
 }
 
 impl LaunchSpec {
@@ -38,6 +40,7 @@ impl LaunchSpec {
             dynamic_shared: 0,
             parameters: parameters.into(),
             cooperative: false,
+            cluster: None,
         }
     }
 

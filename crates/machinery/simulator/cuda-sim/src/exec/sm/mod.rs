@@ -2,6 +2,7 @@
 //! once.
 
 pub mod block;
+pub mod cluster;
 mod grid;
 pub mod heap;
 pub mod launch_spec;

@@ -105,6 +105,8 @@ pub struct Warp {
     pub turn: Option<Turn>,
     /// Set while the warp sleeps under a random schedule.
     pub sleep: Option<Sleep>,
+    /// Mask of the lanes that have arrived at the cluster's barrier in its current phase.
+    pub cluster_arrived: u32,
     /// Detector of spin loops.
     pub spin_detector: SpinDetector,
     /// The clock read of the delay loop that the warp is in, by address, and the clock's value at its first run.
@@ -131,6 +133,7 @@ impl Warp {
             turns: 0,
             turn: None,
             sleep: None,
+            cluster_arrived: 0,
             spin_detector: SpinDetector::default(),
             delay: None,
             local: None,
@@ -155,6 +158,7 @@ impl Warp {
         self.delay = None;
         self.turn = None;
         self.sleep = None;
+        self.cluster_arrived = 0;
         self.spin_detector = SpinDetector::default();
         self.local = None;
         self.copies.reset();

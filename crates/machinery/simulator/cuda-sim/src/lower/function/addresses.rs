@@ -2,6 +2,7 @@
 
 use super::names::Named;
 use super::{FunctionLowering, names};
+use crate::exec::cluster;
 use crate::exec::lanewise::{map1, map2, map2_imm, test1};
 use crate::exec::memory::state_space;
 use crate::exec::memory::state_space::local_address;
@@ -153,12 +154,13 @@ impl<'a> FunctionLowering<'_, 'a> {
             "const",
             "shared",
             "shared::cta",
+            "shared::cluster",
             "local",
             "param",
             "param::entry",
         ]) {
             Some("global" | "const") => 0,
-            Some("shared" | "shared::cta") => SHARED_WINDOW,
+            Some("shared" | "shared::cta" | "shared::cluster") => SHARED_WINDOW,
             Some("local") => LOCAL_WINDOW,
             Some(_) => PARAM_WINDOW,
             None => return Err(self.unknown(instruction)),
@@ -223,7 +225,8 @@ impl<'a> FunctionLowering<'_, 'a> {
         let from = self.address_row(from)?;
         let cpu = self.module.cpu;
         let handler = match instruction.modifiers.first() {
-            Some(&("shared" | "shared::cta")) => test1(cpu, |a: u64| in_window(a, SHARED_WINDOW)),
+            Some(&("shared" | "shared::cta")) => Handlers::from(cluster::is_own_shared as Handler),
+            Some(&"shared::cluster") => test1(cpu, |a: u64| in_window(a, SHARED_WINDOW)),
             Some(&"local") => test1(cpu, |a: u64| in_window(a, LOCAL_WINDOW)),
             Some(&("param" | "param::entry")) => test1(cpu, |a: u64| in_window(a, PARAM_WINDOW)),
             Some(&"global") => state_space::is_global(cpu),

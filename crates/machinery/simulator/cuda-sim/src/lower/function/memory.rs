@@ -163,6 +163,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             "const",
             "shared",
             "shared::cta",
+            "shared::cluster",
             "local",
             "param",
             "param::entry",
@@ -171,7 +172,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             None => AccessSpace::Generic,
             Some("global") => AccessSpace::Global,
             Some("const") => AccessSpace::Const,
-            Some("shared" | "shared::cta") => AccessSpace::Shared,
+            Some("shared" | "shared::cta" | "shared::cluster") => AccessSpace::Shared,
             Some("local") => AccessSpace::Local,
             Some(_) => AccessSpace::Param,
         };
@@ -613,7 +614,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     ) -> Result<(), LoadError> {
         let form = form_of(instruction);
         while form.one_of(CACHE_AND_ORDER_MODIFIERS).is_some() {}
-        let space = match form.one_of(&["global", "shared", "shared::cta"]) {
+        let space = match form.one_of(&["global", "shared", "shared::cta", "shared::cluster"]) {
             None => AccessSpace::Generic,
             Some("global") => AccessSpace::Global,
             Some(_) => AccessSpace::Shared,

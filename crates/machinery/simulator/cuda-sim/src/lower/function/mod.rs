@@ -4,6 +4,7 @@
 mod addresses;
 mod async_copy;
 mod calls;
+mod cluster;
 mod control;
 mod emit;
 pub mod instructions;

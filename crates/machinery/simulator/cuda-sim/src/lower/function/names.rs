@@ -291,7 +291,17 @@ pub fn constant_special_register(name: &str) -> Option<u64> {
         return Some(32);
     }
     let driver = name.strip_prefix("%envreg").map(str::parse::<u32>);
-    let unused = matches!(name, "%tid.w" | "%ntid.w" | "%ctaid.w" | "%nctaid.w");
+    let unused = matches!(
+        name,
+        "%tid.w"
+            | "%ntid.w"
+            | "%ctaid.w"
+            | "%nctaid.w"
+            | "%clusterid.w"
+            | "%nclusterid.w"
+            | "%cluster_ctaid.w"
+            | "%cluster_nctaid.w"
+    );
     let counter = name
         .strip_prefix("%pm")
         .map(|rest| rest.strip_suffix("_64").unwrap_or(rest).parse::<u32>());

@@ -2,8 +2,9 @@
 
 use super::names::Named;
 use super::{FunctionLowering, names};
-use crate::exec::lanewise::map1;
+use crate::exec::lanewise::{map1, test1};
 use crate::exec::ops::{Form, Select};
+use crate::exec::special_registers::Special;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::function::instructions::{self, Entry};
@@ -193,6 +194,14 @@ impl<'a> FunctionLowering<'_, 'a> {
                     return Ok(register);
                 }
                 if let Some(special) = names::find_special_register(name) {
+                    if special == Special::IsExplicitCluster && ty == Type::Pred {
+                        let number = self.temporary(Type::U32);
+                        self.read_special(special, number)?;
+                        let flag = self.temporary(Type::Pred);
+                        let handler = test1(self.module.cpu, |a: u32| a != 0);
+                        self.push_with_handlers(handler, Class::Integer, &[flag], &[number]);
+                        return Ok(flag);
+                    }
                     let register = self.temporary(ty);
                     self.read_special(special, register)?;
                     return Ok(register);

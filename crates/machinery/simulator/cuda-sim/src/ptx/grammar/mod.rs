@@ -179,6 +179,9 @@ pub(super) fn function<'s>(
         max_threads: None,
         required_threads: None,
         min_blocks_per_sm: None,
+        required_cluster: None,
+        explicit_cluster: false,
+        max_cluster_rank: None,
         max_registers: None,
         body: None,
         line,
@@ -193,7 +196,7 @@ pub(super) fn function<'s>(
 }
 
 /// Parses the directives between the parameters and the body. Thread limits and limits that determine the
-/// registers per thread are recorded; cluster directives are ignored, because the simulator has no clusters.
+/// registers per thread and clusters are recorded.
 fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Parsed<'s, ()> {
     while let Some(name) = peek_dotted(input) {
         match name {
@@ -213,13 +216,15 @@ fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Pa
             "noreturn" => function.noreturn = true,
             "maxntid" => function.max_threads = Some(extent(input)?),
             "reqntid" => function.required_threads = Some(extent(input)?),
-            "reqnctapercluster" => drop(extent(input)?),
+            "reqnctapercluster" => function.required_cluster = Some(extent(input)?),
             "minnctapersm" => function.min_blocks_per_sm = Some(unsigned(input)?),
             "maxnreg" => function.max_registers = Some(unsigned(input)?),
-            "maxnctapersm" | "maxclusterrank" | "abi_preserve" | "abi_preserve_control" => {
+            "maxclusterrank" => function.max_cluster_rank = Some(unsigned(input)?),
+            "maxnctapersm" | "abi_preserve" | "abi_preserve_control" => {
                 unsigned(input)?;
             }
-            "explicitcluster" | "blocksareclusters" => {}
+            "explicitcluster" => function.explicit_cluster = true,
+            "blocksareclusters" => {}
             _ => return Rejection::demand(&start, "the body of the function, or `;`"),
         }
     }

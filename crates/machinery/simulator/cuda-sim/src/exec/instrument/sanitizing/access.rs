@@ -8,6 +8,7 @@ use crate::check::shadow::Shadow;
 use crate::exec::cpu::Cpu;
 use crate::exec::memory::async_copy;
 use crate::exec::memory::atomic::Atomic;
+use crate::exec::sm::cluster::rank_and_offset;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
 use crate::exec::tensor::warpgroup::Matrices;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
@@ -167,6 +168,11 @@ unsafe fn check_lanes_shared(
         }
         _ => (mask, current.access.bytes.into()),
     };
+    // What a block of a cluster does with the shared memory of another one is not tracked.
+    let mask = match sm.block.cluster {
+        Some(_) => own_lanes(at, mask),
+        None => mask,
+    };
     let stored = StoredRows {
         sm,
         inst,
@@ -176,6 +182,13 @@ unsafe fn check_lanes_shared(
     let checked = &sm.grid.program.listing.check_events;
     let lanes = Lanes { at, mask, bytes };
     checker.check_shared(shadow, checked, current, lanes, Values { stored, before });
+}
+
+/// Returns the lanes of `mask` that access the shared memory of their own block.
+fn own_lanes(at: Addresses, mask: u32) -> u32 {
+    let is_own = |&lane: &usize| rank_and_offset(at.of(lane)).0.is_none();
+    let own = active(mask).filter(is_own);
+    own.fold(0, |lanes, lane| lanes | 1 << lane)
 }
 
 /// Checks the part of an access that goes to device memory.

@@ -122,6 +122,8 @@ pub const MEMORY: &[Entry] = &[
     .refuses_older(),
     lowered("cvta", ptx(2, 0).sm(20), |l, i| l.cvta(i)),
     lowered("isspacep", ptx(2, 0).sm(20), |l, i| l.isspacep(i)),
+    lowered("getctarank", ptx(7, 8).sm(90), |l, i| l.cluster_rank(i)).refuses_older(),
+    lowered("mapa", ptx(7, 8).sm(90), |l, i| l.map_cluster_address(i)).refuses_older(),
     lowered("fence", ptx(6, 0).sm(70), |l, i| l.fence(i)),
     lowered("fence.proxy.async", ptx(8, 0).sm(90), |l, i| {
         l.fence_proxy(i)
@@ -188,6 +190,11 @@ const SM_90A_ONLY: &str = "sm_90a";
 pub const WARPS: &[Entry] = &[
     lowered("bar", ptx(1, 0), |l, i| l.aligned_barrier(i)).guarded(BranchAround),
     lowered("barrier", ptx(6, 0).sm(30), |l, i| l.barrier(i)).guarded(BranchAround),
+    lowered("barrier.cluster", ptx(7, 8).sm(90), |l, i| {
+        l.cluster_barrier(i)
+    })
+    .guarded(BranchAround)
+    .refuses_older(),
     lowered("activemask", ptx(6, 2).sm(30), |l, i| l.active_mask(i)),
     lowered("elect", ptx(8, 0).sm(90), |l, i| l.elect(i)).guarded(BranchAround),
     lowered("match", ptx(6, 0).sm(70), |l, i| l.find_match(i)).guarded(BranchAround),
@@ -303,8 +310,5 @@ pub const NOT_SIMULATED: &[Entry] = &[
     not_simulated("multimem", ptx(8, 1).sm(90)),
     not_simulated("tensormap", ptx(8, 3).sm(90)),
     // Clusters of blocks.
-    not_simulated("barrier.cluster", ptx(7, 8).sm(90)),
     not_simulated("clusterlaunchcontrol", ptx(8, 6).sm(100)),
-    not_simulated("getctarank", ptx(7, 8).sm(90)),
-    not_simulated("mapa", ptx(7, 8).sm(90)),
 ];

@@ -1,0 +1,195 @@
+//! Clusters: blocks that are resident at the same time, can access each other's shared memory (distributed shared
+//! memory), and wait for each other at the cluster's barrier. Source: PTX ISA, sections "Cluster of Cooperative
+//! Thread Arrays" and "barrier.cluster".
+//!
+//! One host thread runs all blocks of a cluster in turns, so no two of them access memory at once.
+
+use super::block::Block;
+use crate::memory::lock;
+use std::sync::{Arc, Mutex};
+
+/// Maximum number of blocks in a cluster on any GPU; more than [`PORTABLE_CLUSTER`] require an attribute.
+pub const MAX_CLUSTER: u64 = 16;
+/// Maximum number of blocks in a cluster that every GPU with clusters supports.
+pub const PORTABLE_CLUSTER: u64 = 8;
+
+/// The bit at which a shared-memory address holds the number of a block in its cluster, plus 1. Addresses below are
+/// those of the accessing block. No block has 16 MB of shared memory.
+const RANK_SHIFT: u32 = 24;
+
+/// Returns the address in the cluster's shared memory of `address` in the shared memory of the block `rank`.
+pub fn mapped_address(address: u64, rank: u32) -> u64 {
+    address & ((1 << RANK_SHIFT) - 1) | u64::from(rank + 1) << RANK_SHIFT
+}
+
+/// Splits an address in the cluster's shared memory into the block, or `None` for the accessing one, and the offset.
+pub fn rank_and_offset(address: u64) -> (Option<u64>, u64) {
+    let rank = (address >> RANK_SHIFT).checked_sub(1);
+    (rank, address & ((1 << RANK_SHIFT) - 1))
+}
+
+/// A block of a cluster, as the others see it.
+struct Member {
+    /// Address of the block's shared memory.
+    shared: usize,
+    shared_bytes: u32,
+    /// Number of threads that have not exited.
+    alive: u32,
+    /// Number of these that have not arrived at the cluster's barrier in the current phase.
+    outstanding: u32,
+    has_ended: bool,
+}
+
+struct State {
+    members: Vec<Member>,
+    /// Number of completed phases of the barrier.
+    phase: u64,
+    /// True if a block has faulted or been dropped: the others need not run.
+    has_failed: bool,
+}
+
+/// The state that the blocks of a cluster share.
+pub struct Cluster {
+    /// The lowest number of a block in the grid.
+    pub lowest_block: u64,
+    state: Mutex<State>,
+}
+
+impl Cluster {
+    /// Creates the cluster of these blocks, which have been reset and have not started. A block's index in the list
+    /// is its rank. The blocks stay in place until the cluster has ended.
+    pub fn of(blocks: &mut [Box<Block>]) -> Arc<Cluster> {
+        let members = blocks.iter_mut().map(|block| Member {
+            shared: block.shared.as_mut_ptr().expose_provenance(),
+            shared_bytes: block.shared_bytes,
+            alive: block.alive,
+            outstanding: block.alive,
+            has_ended: false,
+        });
+        let state = State {
+            members: members.collect(),
+            phase: 0,
+            has_failed: false,
+        };
+        let lowest_block = blocks.iter().map(|block| block.number).min();
+        let cluster = Arc::new(Cluster {
+            lowest_block: lowest_block.unwrap_or(0),
+            state: Mutex::new(state),
+        });
+        for (block, rank) in blocks.iter_mut().zip(0..) {
+            block.cluster = Some(cluster.clone());
+            block.cluster_rank = rank;
+        }
+        cluster
+    }
+
+    /// Returns the address and the size of the shared memory of a block; `None` if the cluster has no such block.
+    fn shared(&self, rank: u64) -> Option<(*mut u8, u32)> {
+        let state = lock(&self.state);
+        let member = state.members.get(usize::try_from(rank).ok()?)?;
+        let shared = std::ptr::with_exposed_provenance_mut(member.shared);
+        Some((shared, member.shared_bytes))
+    }
+
+    /// Ends the cluster early.
+    pub fn fail(&self) {
+        lock(&self.state).has_failed = true;
+    }
+
+    /// Returns true if a block has faulted or been dropped.
+    pub fn has_failed(&self) -> bool {
+        lock(&self.state).has_failed
+    }
+
+    /// Records that a block has ended.
+    pub fn end(&self, rank: u32) {
+        lock(&self.state).members[rank as usize].has_ended = true;
+    }
+
+    /// Returns true if all blocks have ended, so that none accesses the others' shared memory any more.
+    pub fn has_ended(&self) -> bool {
+        let state = lock(&self.state);
+        state.members.iter().all(|member| member.has_ended)
+    }
+}
+
+impl Block {
+    /// Returns the host address of `bytes` bytes at an address that holds the rank of a block, or null unless all are
+    /// valid.
+    #[cold]
+    pub fn cluster_host(&mut self, address: u64, bytes: u64) -> *mut u8 {
+        let (Some(rank), offset) = rank_and_offset(address) else {
+            return std::ptr::null_mut();
+        };
+        let shared = match &self.cluster {
+            Some(cluster) => cluster.shared(rank),
+            None => (rank == 0).then(|| (self.shared.as_mut_ptr().cast(), self.shared_bytes)),
+        };
+        match shared {
+            Some((host, size)) if offset < size.into() && u64::from(size) - offset >= bytes => {
+                host.wrapping_add(offset as usize)
+            }
+            _ => std::ptr::null_mut(),
+        }
+    }
+
+    /// Returns the number of live threads that have not arrived at the cluster's barrier.
+    fn outstanding(&self) -> u32 {
+        let warps = self.warps.iter();
+        warps.fold(0, |sum, warp| {
+            sum + (warp.alive & !warp.cluster_arrived).count_ones()
+        })
+    }
+
+    fn start_cluster_phase(&mut self) {
+        for warp in &mut self.warps {
+            warp.cluster_arrived = 0;
+        }
+    }
+
+    /// Completes the phase of the cluster's barrier if all live threads of the cluster have arrived, and publishes
+    /// the block's own arrivals.
+    pub fn update_cluster_barrier(&mut self) {
+        let Some(cluster) = self.cluster.clone() else {
+            if self.outstanding() == 0 {
+                self.start_cluster_phase();
+            }
+            return;
+        };
+        let mut state = lock(&cluster.state);
+        if self.cluster_phase != state.phase {
+            // Another block has completed the phase.
+            self.cluster_phase = state.phase;
+            self.start_cluster_phase();
+        }
+        let own = self.cluster_rank as usize;
+        state.members[own].alive = self.alive;
+        state.members[own].outstanding = self.outstanding();
+        let is_complete = state.members.iter().all(|member| member.outstanding == 0);
+        let any_alive = state.members.iter().any(|member| member.alive > 0);
+        if is_complete && any_alive {
+            state.phase += 1;
+            self.cluster_phase = state.phase;
+            self.start_cluster_phase();
+            for member in &mut state.members {
+                member.outstanding = member.alive;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_hold_the_rank_of_their_block() {
+        assert_eq!(rank_and_offset(0x1234), (None, 0x1234));
+        for rank in 0..16 {
+            let mapped = mapped_address(0x1234, rank);
+            assert_eq!(rank_and_offset(mapped), (Some(rank.into()), 0x1234));
+            assert_eq!(mapped_address(mapped, 3), mapped_address(0x1234, 3));
+            assert!(u32::try_from(mapped).is_ok());
+        }
+    }
+}
