@@ -191,9 +191,6 @@ pub fn active_clusters(
     config: In<CUlaunchConfig>,
 ) -> CallResult {
     let (driver, (function, spec)) = configuration(function, config)?;
-    if spec.cluster.is_none() {
-        return Err(CudaError::InvalidValue.into());
-    }
     clusters.set(driver.max_resident_clusters(function, &spec)? as c_int);
     Ok(())
 }

@@ -117,10 +117,15 @@ fn launch_attributes_are_applied_ignored_or_rejected() {
     let cooperative = attribute(2, [1, 0, 0]);
     assert_eq!(launch(saxpy, x, y, &[cluster_of_one, cooperative]), 0);
     assert_eq!(read(y, 3), [2.0; 3]);
-    assert_eq!(
-        launch(saxpy, x, y, &[attribute(4, [2, 1, 1])]),
-        NOT_SUPPORTED
-    );
+    // The grid of one block is not a multiple of the first; the second is larger than 8 blocks.
+    for (cluster, error) in [
+        ([2, 1, 1], INVALID_VALUE),
+        ([4, 4, 1], INVALID_CLUSTER_SIZE),
+        ([1, 0, 1], INVALID_VALUE),
+    ] {
+        let launched = launch(saxpy, x, y, &[attribute(4, cluster)]);
+        assert_eq!(launched, error, "{cluster:?}");
+    }
     assert_eq!(
         launch(saxpy, x, y, &[attribute(13, [1, 0, 0])]),
         NOT_SUPPORTED
@@ -128,6 +133,72 @@ fn launch_attributes_are_applied_ignored_or_rejected() {
     assert_eq!(launch(saxpy, x, y, &[attribute(99, [0; 3])]), INVALID_VALUE);
     assert_eq!(read(y, 3), [2.0; 3], "rejected launches do not run");
     calls! { cuLaunchKernelEx(null(), saxpy, null_mut(), null_mut()) => INVALID_VALUE; }
+}
+
+const CLUSTERS: &CStr = c".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry ranks(.param .u64 p) {
+    .reg .b32 %r<4>; .reg .b64 %d<3>;
+    ld.param.u64 %d1, [p];
+    barrier.cluster.arrive; barrier.cluster.wait;
+    mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2;
+    mov.u32 %r2, %cluster_ctarank; mov.u32 %r3, %cluster_nctarank;
+    mad.lo.u32 %r2, %r3, 100, %r2;
+    st.global.u32 [%d1], %r2; ret; }
+.visible .entry pairs(.param .u64 p) .reqnctapercluster 2 { ret; }
+.visible .entry explicit(.param .u64 p) .explicitcluster .maxclusterrank 4 { ret; }
+";
+
+#[test]
+fn clusters_are_launched_with_their_limits() {
+    let _context = OwnContext::new();
+    let library = library(CLUSTERS);
+    let [ranks, pairs, explicit] = [c"ranks", c"pairs", c"explicit"]
+        .map(|name| -> CUfunction { kernel(library, name).unwrap().cast() });
+    let out = floats(&[0.0; 16]);
+    let run = |function: CUfunction, blocks: u32, attributes: &[CUlaunchAttribute]| {
+        let config = CUlaunchConfig {
+            grid: [blocks, 1, 1],
+            ..config(attributes)
+        };
+        let mut argument = out;
+        let mut parameters = [(&raw mut argument).cast()];
+        code!(cuLaunchKernelEx(
+            &config,
+            function,
+            parameters.as_mut_ptr(),
+            null_mut()
+        ))
+    };
+    let cluster = |width| [attribute(4, [width, 1, 1])];
+    for width in [1, 2, 4, 8] {
+        assert_eq!(run(ranks, 16, &cluster(width)), 0, "{width}");
+        let expected: Vec<u32> = (0..16).map(|block| width * 100 + block % width).collect();
+        let actual: Vec<u32> = read(out, 16).into_iter().map(f32::to_bits).collect();
+        assert_eq!(actual, expected, "{width}");
+    }
+    assert_eq!(run(ranks, 16, &cluster(16)), INVALID_CLUSTER_SIZE);
+    assert_eq!(run(ranks, 15, &cluster(2)), INVALID_VALUE);
+    assert_eq!(run(pairs, 4, &[]), 0);
+    assert_eq!(run(pairs, 3, &[]), INVALID_VALUE);
+    assert_eq!(run(pairs, 4, &cluster(4)), INVALID_VALUE);
+    assert_eq!(run(explicit, 4, &[]), INVALID_CLUSTER_SIZE);
+    assert_eq!(run(explicit, 8, &cluster(8)), INVALID_CLUSTER_SIZE);
+    assert_eq!(run(explicit, 8, &cluster(4)), 0);
+    let mut value = 0;
+    calls! { cuFuncGetAttribute(&mut value, 11, pairs); }
+    assert_eq!(value, 2);
+    calls! { cuFuncGetAttribute(&mut value, 10, explicit); }
+    assert_eq!(value, 1);
+    // More than 8 blocks require an attribute, and a size may be set for launches that name none.
+    calls! {
+        cuFuncSetAttribute(ranks, 14, 1);
+        cuFuncSetAttribute(ranks, 11, 4);
+    }
+    assert_eq!(run(ranks, 16, &cluster(16)), 0);
+    assert_eq!(run(ranks, 16, &[]), 0);
+    assert_eq!(read(out, 16)[5].to_bits(), 401);
 }
 
 #[test]
@@ -257,7 +328,7 @@ fn kernel_and_function_properties_are_reported() {
     calls! { cuOccupancyMaxActiveClusters(&mut clusters, function, &config); }
     assert_eq!(clusters, 264);
     calls! { cuOccupancyMaxPotentialClusterSize(&mut value, function, &config); }
-    assert_eq!(value, 1);
+    assert_eq!(value, 8);
     let (mut address, mut bytes) = (0, 0);
     calls! {
         cuLibraryGetManaged(&mut address, &mut bytes, library, c"factor".as_ptr()) => NOT_FOUND;

@@ -27,6 +27,7 @@ pub const INVALID_VALUE: c_int = 1;
 pub const OUT_OF_MEMORY: c_int = 2;
 pub const INVALID_CONTEXT: c_int = 201;
 pub const INVALID_HANDLE: c_int = 400;
+pub const INVALID_CLUSTER_SIZE: c_int = 912;
 pub const NOT_FOUND: c_int = 500;
 pub const CONTEXT_IS_DESTROYED: c_int = 709;
 pub const NOT_SUPPORTED: c_int = 801;

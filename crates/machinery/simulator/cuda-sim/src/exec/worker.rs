@@ -191,6 +191,10 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
 }
 
 /// Returns a block that is ready to start, reusing one of `spare` if there is any.
+#[expect(
+    clippy::vec_box,
+    reason = "the SM and the queue take blocks by their boxes, which keep them in place"
+)]
 fn prepared(grid: &Grid, spare: &mut Vec<Box<Block>>, number: u64, index: [u32; 3]) -> Box<Block> {
     let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::empty()));
     let threads = grid.dims.threads();
@@ -203,6 +207,10 @@ fn prepared(grid: &Grid, spare: &mut Vec<Box<Block>>, number: u64, index: [u32; 
 }
 
 /// Returns the blocks of a cluster by rank, ready to start.
+#[expect(
+    clippy::vec_box,
+    reason = "the SM and the queue take blocks by their boxes, which keep them in place"
+)]
 fn prepared_cluster(grid: &Grid, spare: &mut Vec<Box<Block>>, number: u64) -> Vec<Box<Block>> {
     let size = grid.blocks_per_cluster();
     let mut blocks: Vec<_> = (0..size)

@@ -20,7 +20,8 @@ pub fn misfit(
         return misfit;
     }
     if let Some(cluster) = spec.cluster.or(kernel.required_cluster) {
-        let divides = |axis: usize| cluster[axis] > 0 && spec.grid[axis] % cluster[axis] == 0;
+        let divides =
+            |axis: usize| cluster[axis] > 0 && spec.grid[axis].is_multiple_of(cluster[axis]);
         if !(0..3).all(divides) {
             return Some(Reason::ClusterGrid(Size(spec.grid), Size(cluster)));
         }

@@ -325,7 +325,7 @@ fn checks_and_schedules_report_nothing() {
     ld.global.u32 %r10, [%d1];
     st.shared.u32 [%r1], %r10;";
     let expected: Vec<u32> = (0..8 * 64)
-        .map(|n| (n ^ 64) / 64 * 64 + (n % 64 ^ 63))
+        .map(|n| (n ^ 64) / 64 * 64 + ((n % 64) ^ 63))
         .collect();
     for (checks, seed) in [
         (Checks::ALL, None),
