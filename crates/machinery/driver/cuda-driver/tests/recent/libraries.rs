@@ -9,6 +9,7 @@ use cuda_driver::types::{
 use cust::sys::CUfunction;
 
 use super::*;
+use crate::support::INVALID_CLUSTER_SIZE;
 
 fn load(ptx: &CStr) -> Result<CUlibrary, i32> {
     let (mut library, options, none) = (null_mut(), null_mut(), null_mut());

@@ -6,7 +6,6 @@ use super::profiler::trace::Trace;
 use super::schedule::progress::{SHORT_LAUNCH, WakeTime};
 use super::schedule::{Depth, RandomSchedule};
 use super::sm::block::Block;
-use super::sm::cluster::Cluster;
 use super::sm::submissions::Submission;
 use super::sm::{Grid, Sm};
 use crate::check::FindingSet;
@@ -222,7 +221,7 @@ fn prepared_cluster(grid: &Grid, spare: &mut Vec<Box<Block>>, number: u64) -> Ve
             block
         })
         .collect();
-    Cluster::of(&mut blocks);
+    Block::form_cluster(&mut blocks);
     blocks
 }
 

@@ -1,6 +1,6 @@
 //! A thread block: its warps, shared memory and barriers.
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, rank_and_offset};
 use super::runtime::LaunchSlot;
 use crate::check::Shadow;
 use crate::exec::profiler::Caches;
@@ -369,6 +369,77 @@ impl Block {
         let barrier = &self.barriers[number];
         let expected = barrier.required_threads(self.alive);
         Some((number, barrier.arrived, expected))
+    }
+}
+
+impl Block {
+    /// Returns the host address of `bytes` bytes at an address that holds the rank of a block, or null unless all are
+    /// valid.
+    #[cold]
+    pub fn cluster_host(&mut self, address: u64, bytes: u64) -> *mut u8 {
+        let (Some(rank), offset) = rank_and_offset(address) else {
+            return std::ptr::null_mut();
+        };
+        let shared = match &self.cluster {
+            Some(cluster) => cluster.shared(rank),
+            None => (rank == 0).then(|| (self.shared.as_mut_ptr().cast(), self.shared_bytes)),
+        };
+        match shared {
+            Some((host, size)) if offset < size.into() && u64::from(size) - offset >= bytes => {
+                host.wrapping_add(offset as usize)
+            }
+            _ => std::ptr::null_mut(),
+        }
+    }
+
+    /// Returns the number of live threads that have not arrived at the cluster's barrier.
+    fn outstanding(&self) -> u32 {
+        let warps = self.warps.iter();
+        warps.fold(0, |sum, warp| {
+            sum + (warp.alive & !warp.cluster_arrived).count_ones()
+        })
+    }
+
+    fn start_cluster_phase(&mut self) {
+        for warp in &mut self.warps {
+            warp.cluster_arrived = 0;
+        }
+    }
+
+    /// Completes the phase of the cluster's barrier if all live threads of the cluster have arrived, and publishes
+    /// the block's own arrivals.
+    pub fn update_cluster_barrier(&mut self) {
+        let Some(cluster) = self.cluster.clone() else {
+            if self.outstanding() == 0 {
+                self.start_cluster_phase();
+            }
+            return;
+        };
+        if self.cluster_phase != cluster.phase() {
+            // Another block has completed the phase.
+            self.cluster_phase = cluster.phase();
+            self.start_cluster_phase();
+        }
+        let phase = cluster.update_barrier(self.cluster_rank, self.alive, self.outstanding());
+        if phase != self.cluster_phase {
+            self.cluster_phase = phase;
+            self.start_cluster_phase();
+        }
+    }
+
+    /// Makes these blocks, which have been reset and have not started, a cluster. A block's index in the list is its
+    /// rank.
+    pub fn form_cluster(blocks: &mut [Box<Block>]) {
+        let lowest_block = blocks.iter().map(|block| block.number).min();
+        let members = blocks.iter_mut().map(|block| {
+            let shared = block.shared.as_mut_ptr().expose_provenance();
+            (shared, block.shared_bytes, block.alive)
+        });
+        let cluster = Cluster::new(lowest_block.unwrap_or(0), members);
+        for (block, rank) in blocks.iter_mut().zip(0..) {
+            block.cluster = Some(cluster.clone());
+            block.cluster_rank = rank;
+        }
     }
 }
 

@@ -4,7 +4,6 @@
 //!
 //! One host thread runs all blocks of a cluster in turns, so no two of them access memory at once.
 
-use super::block::Block;
 use crate::memory::lock;
 use std::sync::{Arc, Mutex};
 
@@ -56,35 +55,50 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Creates the cluster of these blocks, which have been reset and have not started. A block's index in the list
-    /// is its rank. The blocks stay in place until the cluster has ended.
-    pub fn of(blocks: &mut [Box<Block>]) -> Arc<Cluster> {
-        let members = blocks.iter_mut().map(|block| Member {
-            shared: block.shared.as_mut_ptr().expose_provenance(),
-            shared_bytes: block.shared_bytes,
-            alive: block.alive,
-            outstanding: block.alive,
+    /// Creates a cluster of blocks that have not started. For each, by rank: the address and the size of its shared
+    /// memory, which must stay in place until the cluster has ended, and its number of threads.
+    pub fn new(lowest_block: u64, blocks: impl Iterator<Item = (usize, u32, u32)>) -> Arc<Cluster> {
+        let members = blocks.map(|(shared, shared_bytes, threads)| Member {
+            shared,
+            shared_bytes,
+            alive: threads,
+            outstanding: threads,
             has_ended: false,
         });
-        let state = State {
-            members: members.collect(),
-            phase: 0,
-            has_failed: false,
-        };
-        let lowest_block = blocks.iter().map(|block| block.number).min();
-        let cluster = Arc::new(Cluster {
-            lowest_block: lowest_block.unwrap_or(0),
-            state: Mutex::new(state),
-        });
-        for (block, rank) in blocks.iter_mut().zip(0..) {
-            block.cluster = Some(cluster.clone());
-            block.cluster_rank = rank;
+        Arc::new(Cluster {
+            lowest_block,
+            state: Mutex::new(State {
+                members: members.collect(),
+                phase: 0,
+                has_failed: false,
+            }),
+        })
+    }
+
+    /// Records the threads of a block that are alive and those of them that have not arrived in this phase, and
+    /// completes the phase if all threads of the cluster have arrived. Returns the number of completed phases.
+    pub fn update_barrier(&self, rank: u32, alive: u32, outstanding: u32) -> u64 {
+        let mut state = lock(&self.state);
+        let member = &mut state.members[rank as usize];
+        (member.alive, member.outstanding) = (alive, outstanding);
+        let is_complete = state.members.iter().all(|member| member.outstanding == 0);
+        let any_alive = state.members.iter().any(|member| member.alive > 0);
+        if is_complete && any_alive {
+            state.phase += 1;
+            for member in &mut state.members {
+                member.outstanding = member.alive;
+            }
         }
-        cluster
+        state.phase
+    }
+
+    /// Returns the number of completed phases of the barrier.
+    pub fn phase(&self) -> u64 {
+        lock(&self.state).phase
     }
 
     /// Returns the address and the size of the shared memory of a block; `None` if the cluster has no such block.
-    fn shared(&self, rank: u64) -> Option<(*mut u8, u32)> {
+    pub fn shared(&self, rank: u64) -> Option<(*mut u8, u32)> {
         let state = lock(&self.state);
         let member = state.members.get(usize::try_from(rank).ok()?)?;
         let shared = std::ptr::with_exposed_provenance_mut(member.shared);
@@ -110,71 +124,6 @@ impl Cluster {
     pub fn has_ended(&self) -> bool {
         let state = lock(&self.state);
         state.members.iter().all(|member| member.has_ended)
-    }
-}
-
-impl Block {
-    /// Returns the host address of `bytes` bytes at an address that holds the rank of a block, or null unless all are
-    /// valid.
-    #[cold]
-    pub fn cluster_host(&mut self, address: u64, bytes: u64) -> *mut u8 {
-        let (Some(rank), offset) = rank_and_offset(address) else {
-            return std::ptr::null_mut();
-        };
-        let shared = match &self.cluster {
-            Some(cluster) => cluster.shared(rank),
-            None => (rank == 0).then(|| (self.shared.as_mut_ptr().cast(), self.shared_bytes)),
-        };
-        match shared {
-            Some((host, size)) if offset < size.into() && u64::from(size) - offset >= bytes => {
-                host.wrapping_add(offset as usize)
-            }
-            _ => std::ptr::null_mut(),
-        }
-    }
-
-    /// Returns the number of live threads that have not arrived at the cluster's barrier.
-    fn outstanding(&self) -> u32 {
-        let warps = self.warps.iter();
-        warps.fold(0, |sum, warp| {
-            sum + (warp.alive & !warp.cluster_arrived).count_ones()
-        })
-    }
-
-    fn start_cluster_phase(&mut self) {
-        for warp in &mut self.warps {
-            warp.cluster_arrived = 0;
-        }
-    }
-
-    /// Completes the phase of the cluster's barrier if all live threads of the cluster have arrived, and publishes
-    /// the block's own arrivals.
-    pub fn update_cluster_barrier(&mut self) {
-        let Some(cluster) = self.cluster.clone() else {
-            if self.outstanding() == 0 {
-                self.start_cluster_phase();
-            }
-            return;
-        };
-        let mut state = lock(&cluster.state);
-        if self.cluster_phase != state.phase {
-            // Another block has completed the phase.
-            self.cluster_phase = state.phase;
-            self.start_cluster_phase();
-        }
-        let own = self.cluster_rank as usize;
-        state.members[own].alive = self.alive;
-        state.members[own].outstanding = self.outstanding();
-        let is_complete = state.members.iter().all(|member| member.outstanding == 0);
-        let any_alive = state.members.iter().any(|member| member.alive > 0);
-        if is_complete && any_alive {
-            state.phase += 1;
-            self.cluster_phase = state.phase;
-            self.start_cluster_phase();
-            for member in &mut state.members {
-                member.outstanding = member.alive;
-            }
-        }
     }
 }
 
