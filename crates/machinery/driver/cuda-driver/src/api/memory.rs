@@ -100,8 +100,12 @@ pub fn allocate_from_pool(
 
 /// Allocates memory from a pool, by default the pool of the stream's device. The memory is usable
 /// immediately. If the stream is capturing, reserves an address for an allocation node of the graph instead.
+/// For zero bytes, returns a null address, which `cuMemFreeAsync` accepts.
 fn allocate_in_stream(bytes: u64, pool: Option<u64>, h_stream: Stream) -> Result<u64, CudaError> {
     let (mut driver, context, stream) = SIMULATOR.lock_live_stream(h_stream)?;
+    if bytes == 0 {
+        return Ok(0);
+    }
     if SIMULATOR.captures.is_captured(stream) {
         let memory = &SIMULATOR.graph_memory;
         let reservation = memory.reserve(&mut driver, context, bytes)?;

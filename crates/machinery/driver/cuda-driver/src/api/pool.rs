@@ -27,7 +27,11 @@ const DEVICE: c_int = 1;
 
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`, the access of a device to its own pools, and `_NONE`.
 const READ_AND_WRITE: c_int = 3;
+const READ: c_int = 1;
 const NOTHING: c_int = 0;
+
+/// All values of `CUmemAllocationHandleType`.
+const HANDLE_TYPES: c_int = 0xf;
 
 /// `cuDeviceGetDefaultMemPool`.
 pub fn default(out: Option<Out<CUmemoryPool>>, device: CUdevice) -> CallResult {
@@ -45,7 +49,7 @@ pub fn get(out: Option<Out<CUmemoryPool>>, device: CUdevice) -> CallResult {
 
 /// `cuDeviceSetMemPool`: the pool must be on the device.
 pub fn set(device: CUdevice, pool: CUmemoryPool) -> CallResult {
-    let device = check_device(device)?;
+    let device = location_device(device)?;
     let mut pools = SIMULATOR.pools.lock();
     Ok(pools.set_current(device, number(pool))?)
 }
@@ -83,6 +87,12 @@ fn device_at(location: In<types::CUmemLocation>, kind: c_int) -> Result<CUdevice
     Ok(location.id)
 }
 
+/// Returns the device of a location. Returns [`CudaError::InvalidValue`] if there is none, as the driver does for the
+/// locations of pools.
+fn location_device(device: CUdevice) -> Result<u32, CudaError> {
+    check_device(device).map_err(|_| CudaError::InvalidValue)
+}
+
 /// `cuMemPoolCreate`.
 pub fn create(out: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) -> CallResult {
     // SAFETY: the structure starts as that of an allocation.
@@ -90,7 +100,10 @@ pub fn create(out: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) -> CallRes
     if properties.kind != PINNED || properties.location.kind != DEVICE {
         return Err(CudaError::InvalidValue.into());
     }
-    let device = check_device(properties.location.id)?;
+    let device = location_device(properties.location.id)?;
+    if properties.shared & !HANDLE_TYPES != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
     if properties.shared != 0 {
         // The simulator shares no memory with other processes.
         return Err(CudaError::NotSupported.into());
@@ -123,7 +136,7 @@ pub fn set_attribute(pool: CUmemoryPool, attribute: c_int, value: In<c_void>) ->
         }
         THRESHOLD => pool.threshold = new_value(),
         // A peak can only be reset, to the current value.
-        RESERVED_HIGH if new_value() == 0 => pool.peak_reserved = pool.used,
+        RESERVED_HIGH if new_value() == 0 => pool.peak_reserved = pool.reserved(),
         USED_HIGH if new_value() == 0 => pool.peak_used = pool.used,
         _ => return Err(CudaError::InvalidValue.into()),
     }
@@ -143,7 +156,8 @@ pub fn attribute(pool: CUmemoryPool, attribute: c_int, value: Option<Out<c_void>
             return Ok(());
         }
         THRESHOLD => pool.threshold,
-        RESERVED_CURRENT | USED_CURRENT => pool.used,
+        RESERVED_CURRENT => pool.reserved(),
+        USED_CURRENT => pool.used,
         RESERVED_HIGH => pool.peak_reserved,
         USED_HIGH => pool.peak_used,
         _ => return Err(CudaError::InvalidValue.into()),
@@ -180,6 +194,8 @@ pub fn set_access(
             }
             READ_AND_WRITE => return Err(CudaError::InvalidDevice.into()),
             NOTHING if device != home => accessible_by &= !(1 << device),
+            NOTHING => return Err(CudaError::InvalidDevice.into()),
+            READ => return Err(CudaError::NotSupported.into()),
             _ => return Err(CudaError::InvalidValue.into()),
         }
     }
@@ -197,7 +213,7 @@ pub fn access(
     location: In<types::CUmemLocation>,
 ) -> CallResult {
     let accessible_by = SIMULATOR.pools.lock().pool(number(pool))?.accessible_by;
-    let device = check_device(location.read().id)?;
+    let device = location_device(location.read().id)?;
     let flags = match accessible_by & (1 << device) {
         0 => NOTHING,
         _ => READ_AND_WRITE,

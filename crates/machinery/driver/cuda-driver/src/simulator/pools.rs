@@ -57,7 +57,7 @@ impl PoolTable {
         if let Ok(pool) = pools.pool(from) {
             pool.used += bytes;
             pool.peak_used = pool.peak_used.max(pool.used);
-            pool.peak_reserved = pool.peak_reserved.max(pool.used);
+            pool.peak_reserved = pool.peak_reserved.max(pool.reserved());
         }
     }
 
@@ -104,6 +104,14 @@ impl Pool {
             peak_used: 0,
             peak_reserved: 0,
         }
+    }
+}
+
+impl Pool {
+    /// Returns the bytes that the pool has reserved on its device: the driver of an H200 reserves blocks of 32 MiB.
+    pub fn reserved(&self) -> u64 {
+        const BLOCK: u64 = 32 << 20;
+        self.used.next_multiple_of(BLOCK)
     }
 }
 
