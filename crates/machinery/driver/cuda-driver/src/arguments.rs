@@ -16,10 +16,11 @@ use cust_raw::{
 };
 
 use crate::simulator::{ExecId, GraphId, NodeId, Stream};
-use crate::types::graph::{EdgeData, InstantiateParams, KernelNodeParams};
+use crate::types::graph::{BatchNodeParams, EdgeData, InstantiateParams, KernelNodeParams};
 use crate::types::{
     AccessWindow, CUctxCreateParams, CUkernel, CUlaunchAttributeValue, CUlaunchConfig, CUlibrary,
-    CUmemAccessDesc, CUmemAllocationProp, CUmemLocation,
+    CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, MemcpyAttributes, MemcpyBatchOp,
+    MemoryOperation,
 };
 
 /// A type that an implementation takes for an argument of the C type `C`.
@@ -140,9 +141,13 @@ plain!(
     CUDA_HOST_NODE_PARAMS,
     CUDA_KERNEL_NODE_PARAMS,
     CUDA_MEMSET_NODE_PARAMS,
+    BatchNodeParams,
     EdgeData,
     KernelNodeParams,
     InstantiateParams,
+    MemcpyAttributes,
+    MemcpyBatchOp,
+    MemoryOperation,
 );
 // SAFETY: every bit pattern is a pointer, although not one that can be dereferenced.
 unsafe impl<T> Plain for *mut T {}

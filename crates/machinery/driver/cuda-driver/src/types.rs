@@ -130,6 +130,106 @@ pub struct CUmemAccessDesc {
     pub flags: c_int,
 }
 
+/// `CUstreamBatchMemOpParams`: a memory operation of a stream.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MemoryOperation {
+    /// A `CUstreamBatchMemOpType`, which selects the fields that are used.
+    pub kind: c_int,
+    /// The flags of a barrier or a flush.
+    pub barrier_flags: c_uint,
+    pub address: u64,
+    /// The value; the operations of 32 bits use the lower half.
+    pub value: u64,
+    pub flags: c_uint,
+    pub alias: u64,
+    pub padding: u64,
+}
+
+impl MemoryOperation {
+    /// Values of `CUstreamBatchMemOpType`.
+    pub const WAIT_32: c_int = 1;
+    pub const WRITE_32: c_int = 2;
+    pub const FLUSH: c_int = 3;
+    pub const WAIT_64: c_int = 4;
+    pub const WRITE_64: c_int = 5;
+    pub const BARRIER: c_int = 6;
+
+    /// Returns true if it writes a value.
+    pub fn is_write(&self) -> bool {
+        matches!(self.kind, Self::WRITE_32 | Self::WRITE_64)
+    }
+
+    /// Returns true if it waits for a value.
+    pub fn is_wait(&self) -> bool {
+        matches!(self.kind, Self::WAIT_32 | Self::WAIT_64)
+    }
+
+    /// Returns the size of the value in memory.
+    pub fn bytes(&self) -> u64 {
+        match self.kind {
+            Self::WAIT_64 | Self::WRITE_64 => 8,
+            _ => 4,
+        }
+    }
+
+    /// Returns true if a value in memory ends the wait. The lower bits of the flags are a `CUstreamWaitValue_flags`.
+    pub fn is_satisfied(&self, value: u64) -> bool {
+        let mask = if self.bytes() == 8 {
+            u64::MAX
+        } else {
+            0xffff_ffff
+        };
+        let expected = self.value & mask;
+        match self.flags & 3 {
+            // Cyclic, so that a counter may overflow.
+            0 if self.bytes() == 8 => value.wrapping_sub(expected) as i64 >= 0,
+            0 => (value as u32).wrapping_sub(expected as u32) as i32 >= 0,
+            1 => value == expected,
+            2 => value & expected != 0,
+            _ => !(value | expected) & mask != 0,
+        }
+    }
+}
+
+/// `CUmemcpyAttributes`: the attributes of copies of a batch.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemcpyAttributes {
+    /// A `CUmemcpySrcAccessOrder`.
+    pub source_order: c_int,
+    pub source_location: CUmemLocation,
+    pub destination_location: CUmemLocation,
+    pub flags: c_uint,
+}
+
+/// `CUmemcpy3DOperand`: the source or destination of a copy of a batch. `kind` 1 is a pointer with the bytes of a row and
+/// the rows of a layer, both 0 if they are those of the copy; `kind` 2 is an array with an offset.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemcpyBatchOperand {
+    pub kind: c_int,
+    /// The address, or the array's handle.
+    pub base: u64,
+    /// The length of a row and the height of a layer; or the offset's x and y.
+    pub shape: [usize; 2],
+    /// A hint of the location; or the offset's z.
+    pub rest: usize,
+}
+
+/// `CUDA_MEMCPY3D_BATCH_OP`: a copy of a batch.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemcpyBatchOp {
+    pub source: MemcpyBatchOperand,
+    pub destination: MemcpyBatchOperand,
+    /// Width, height and depth.
+    pub extent: [usize; 3],
+    /// A `CUmemcpySrcAccessOrder`.
+    pub source_order: c_int,
+    pub flags: c_uint,
+}
+
 /// Structures of the graph API.
 pub mod graph {
     use cust_raw::{
@@ -137,6 +237,8 @@ pub mod graph {
         CUevent, CUfunction, CUgraph, CUgraphNode, CUstream,
     };
     use std::ffi::{c_int, c_longlong, c_uchar, c_uint, c_ulonglong, c_void};
+
+    use super::MemoryOperation;
 
     /// `CUDA_KERNEL_NODE_PARAMS_v2`.
     #[repr(C)]
@@ -176,6 +278,16 @@ pub mod graph {
         pub ctx: CUcontext,
     }
 
+    /// `CUDA_BATCH_MEM_OP_NODE_PARAMS`.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug)]
+    pub struct BatchNodeParams {
+        pub ctx: CUcontext,
+        pub count: c_uint,
+        pub operations: *mut MemoryOperation,
+        pub flags: c_uint,
+    }
+
     /// `CUDA_CONDITIONAL_NODE_PARAMS`.
     #[repr(C)]
     #[derive(Clone, Copy, Debug)]
@@ -212,6 +324,7 @@ pub mod graph {
         pub event: CUevent,
         pub alloc: CUDA_MEM_ALLOC_NODE_PARAMS,
         pub free: CUdeviceptr,
+        pub batch: BatchNodeParams,
         pub conditional: ConditionalNodeParams,
     }
 
@@ -255,6 +368,8 @@ pub mod graph {
             assert_eq!(size_of::<KernelNodeParams>(), 72);
             assert_eq!(size_of::<MemcpyNodeParams>(), 216);
             assert_eq!(size_of::<MemsetNodeParams>(), 48);
+            assert_eq!(size_of::<BatchNodeParams>(), 32);
+            assert_eq!(size_of::<MemoryOperation>(), 48);
             assert_eq!(size_of::<ConditionalNodeParams>(), 32);
             assert_eq!(size_of::<NodeParams>(), 256);
             assert_eq!(size_of::<EdgeData>(), 8);

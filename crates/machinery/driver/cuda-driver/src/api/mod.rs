@@ -23,6 +23,7 @@ pub mod options;
 pub mod pointer;
 pub mod pool;
 pub mod stream;
+pub mod stream_memory;
 pub mod telemetry;
 pub mod virtual_memory;
 

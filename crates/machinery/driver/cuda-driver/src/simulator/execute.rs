@@ -27,6 +27,7 @@ use super::telemetry::Event;
 use super::{lock, thread};
 use crate::log::warn;
 use crate::names;
+use crate::types::MemoryOperation;
 
 /// Idle time before background work: the background thread starts when the program has made no driver call
 /// for this long.
@@ -355,10 +356,10 @@ impl Simulator {
             .is_some()
     }
 
-    /// Executes an operation that was started. A host function gets its own thread, because it may wait for the
-    /// program's next call.
+    /// Executes an operation that was started. A host function or a wait for a value gets its own thread, because it may
+    /// wait for the program's next call.
     fn finish_without_waiting(&'static self, running_op: RunningOp) {
-        if !running_op.op.calls_host_function() {
+        if !running_op.op.may_wait_for_program() {
             self.finish(running_op);
             return;
         }
@@ -546,6 +547,7 @@ impl Simulator {
                 }
                 Ok(())
             }
+            StreamOp::Memory(operations) => self.run_memory_operations(context, stream, operations),
             StreamOp::RecordEvent(event) => {
                 self.lock_driver()?.record_event(context, *event, stream)
             }
@@ -618,6 +620,30 @@ impl Simulator {
         self.telemetry.record(report);
         pending_signal.raise();
         Ok(if is_complete { accesses } else { Vec::new() })
+    }
+
+    /// Executes memory operations. While a wait for a value is not satisfied, other operations can execute.
+    fn run_memory_operations(
+        &self,
+        context: ContextId,
+        stream: StreamId,
+        operations: &[MemoryOperation],
+    ) -> Result<(), CudaError> {
+        const POLL_INTERVAL: Duration = Duration::from_micros(50);
+        for operation in operations {
+            let (address, bytes) = (operation.address, operation.bytes());
+            if operation.is_write() {
+                let value = operation.value;
+                self.lock_driver()?
+                    .write_value(context, stream, address, bytes, value)?;
+            }
+            if operation.is_wait() {
+                while !operation.is_satisfied(self.lock_driver()?.read_value(address, bytes)?) {
+                    std::thread::sleep(POLL_INTERVAL);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Executes a call of a library's function. Returns the memory that it has used, if the check of streams or of host

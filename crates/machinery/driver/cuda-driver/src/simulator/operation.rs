@@ -9,7 +9,7 @@ use std::sync::Arc;
 use cuda_sim::driver::{CheckedLaunch, ContextId, EventId, LibraryCall, Memcpy, Memset, StreamId};
 use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
 
-use crate::types::AccessWindow;
+use crate::types::{AccessWindow, MemoryOperation};
 
 /// The set of operations that a wait covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub enum StreamOp {
     Memset(Memset),
     Library(Arc<LibraryCall>),
     Host(HostFunction),
+    /// Writes of values to memory, waits for values and barriers, in this order.
+    Memory(Arc<[MemoryOperation]>),
     RecordEvent(EventId),
     WaitEvent(EventId),
     Allocate(Reservation),
@@ -81,6 +83,19 @@ impl StreamOp {
         let mut calls = false;
         self.visit(&mut |op| calls |= matches!(op, StreamOp::Host(_)));
         calls
+    }
+
+    /// Returns true if it may wait for a later call of the program: if it calls a host function or waits for a value.
+    pub fn may_wait_for_program(&self) -> bool {
+        let mut may_wait = false;
+        self.visit(&mut |op| {
+            may_wait |= match op {
+                StreamOp::Host(_) => true,
+                StreamOp::Memory(operations) => operations.iter().any(|op| op.is_wait()),
+                _ => false,
+            }
+        });
+        may_wait
     }
 
     /// Returns true if both are of one kind, as types of graph nodes.

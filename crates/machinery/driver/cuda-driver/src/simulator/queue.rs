@@ -41,7 +41,7 @@ pub struct Submitted {
 impl Item {
     /// Returns true if no other operation may start while this one runs.
     fn blocks_others(&self) -> bool {
-        !self.op.calls_host_function()
+        !self.op.may_wait_for_program()
     }
 }
 
@@ -56,8 +56,8 @@ pub struct Queue {
     records: BTreeMap<EventId, u64>,
     /// Number of choices made from the seed since it was set.
     draws: u64,
-    /// Number of running operations that block others: all except host functions, which may wait for the
-    /// result of another thread's operation. Running one at a time makes the order independent of which
+    /// Number of running operations that block others: all except host functions and waits for values, which may wait
+    /// for the result of another thread's operation. Running one at a time makes the order independent of which
     /// threads execute.
     blocking_running: usize,
     /// Number of waiting threads. Lets us skip `notify_all`, a system call, when it is zero.

@@ -9,6 +9,7 @@ use crate::check::reason::CopyEnd;
 use crate::memory::coverage::InputOrigin;
 use crate::memory::global::ByteFill;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The fill value, by width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +79,46 @@ impl Driver {
         let context = self.context_mut(context)?;
         context.timeline.run(stream, Engine::Compute, seconds)?;
         Ok(())
+    }
+
+    /// `cuStreamWriteValue32`, `cuStreamWriteValue64`: writes a value of 4 or 8 bytes to device memory in `stream`. Fails
+    /// with the errors of [`Driver::memset`].
+    pub fn write_value(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+        address: u64,
+        bytes: u64,
+        value: u64,
+    ) -> Result<(), CudaError> {
+        for offset in (0..bytes).step_by(4) {
+            let word = Memset {
+                address: address + offset,
+                pitch: 0,
+                value: MemsetValue::U32((value >> (8 * offset)) as u32),
+                width: 1,
+                height: 1,
+            };
+            self.memset(context, stream, &word)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the value of 4 or 8 bytes at an aligned address. Fails with [`CudaError::InvalidValue`] if it is not in
+    /// one live allocation.
+    pub fn read_value(&self, address: u64, bytes: u64) -> Result<u64, CudaError> {
+        let host = self.global.host(address, bytes);
+        let host = host.ok_or(CudaError::InvalidValue)?;
+        // SAFETY: `host` returned a pointer to `bytes` bytes of an allocation, which is aligned as the address is. The
+        // program may write to them at any time.
+        Ok(unsafe {
+            match bytes {
+                8 => AtomicU64::from_ptr(host.cast()).load(Ordering::Acquire),
+                _ => AtomicU32::from_ptr(host.cast())
+                    .load(Ordering::Acquire)
+                    .into(),
+            }
+        })
     }
 
     /// Notes a fill by bytes whose value suggests that the program means the value of an element.

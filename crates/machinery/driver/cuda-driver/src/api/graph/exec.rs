@@ -21,7 +21,9 @@ use crate::simulator::{
     call_host_functions, make_room, merge_graphs,
 };
 use crate::status::CallResult;
-use crate::types::graph::{InstantiateParams, KernelNodeParams, NodeParams, UpdateResult};
+use crate::types::graph::{
+    BatchNodeParams, InstantiateParams, KernelNodeParams, NodeParams, UpdateResult,
+};
 
 /// Flags of executable graphs.
 const AUTO_FREE: u64 = 1;
@@ -255,6 +257,8 @@ setters! {
     set_host(params: In<CUDA_HOST_NODE_PARAMS>) params_in::host(params);
     /// `cuGraphExecChildGraphNodeSetParams`: the new graph must have the topology of the old one.
     set_child(graph: GraphId) params_in::child(graph);
+    /// `cuGraphExecBatchMemOpNodeSetParams`.
+    set_batch(params: In<BatchNodeParams>) params_in::batch(params);
     /// `cuGraphExecEventRecordNodeSetEvent`.
     set_recorded_event(event: EventId) existing_event(event).map(StreamOp::RecordEvent);
     /// `cuGraphExecEventWaitNodeSetEvent`.

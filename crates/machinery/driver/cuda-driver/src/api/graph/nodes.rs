@@ -14,7 +14,7 @@ use crate::arguments::{Argument, In, InOut, Out, handle, number, read_list, requ
 use crate::log::warn;
 use crate::simulator::{ConditionalKind, GraphId, NodeId, Pointer, StreamOp, call_host_functions};
 use crate::status::CallResult;
-use crate::types::graph::{EdgeData, KernelNodeParams, NodeParams};
+use crate::types::graph::{BatchNodeParams, EdgeData, KernelNodeParams, NodeParams};
 
 /// `cuGraphCreate`.
 pub fn create(out: Out<CUgraph>, flags: c_uint) -> CallResult {
@@ -115,6 +115,8 @@ adders! {
     add_memset(params: In<CUDA_MEMSET_NODE_PARAMS>, _context: Option<ContextId>) params_in::memset_v1(params);
     /// `cuGraphAddHostNode`.
     add_host(params: In<CUDA_HOST_NODE_PARAMS>) params_in::host(params);
+    /// `cuGraphAddBatchMemOpNode`.
+    add_batch(params: In<BatchNodeParams>) params_in::batch(params);
     /// `cuGraphAddEmptyNode`.
     add_empty() Ok(StreamOp::Empty);
     /// `cuGraphAddChildGraphNode`.
@@ -218,10 +220,9 @@ pub fn add_any_with_edges(
 }
 
 /// Node types that the simulator does not support, by `CUgraphNodeType`.
-const UNSUPPORTED: [(c_int, &str); 3] = [
+const UNSUPPORTED: [(c_int, &str); 2] = [
     (8, "external semaphore signal nodes"),
     (9, "external semaphore wait nodes"),
-    (12, "batch memory operation nodes"),
 ];
 
 /// The `CUgraphNodeType` of conditional nodes.
@@ -245,6 +246,7 @@ pub fn read_any(params: &InOut<NodeParams>) -> Result<StreamOp, CudaError> {
             7 => existing_event(EventId(number((*payload).event))).map(StreamOp::RecordEvent),
             10 => params_in::allocation(InOut::from_c(&raw mut (*payload).alloc)?),
             11 => params_in::free_op((*payload).free),
+            12 => params_in::batch(In::from_c(&raw const (*payload).batch)?),
             CONDITIONAL => Err(CudaError::NotSupported),
             other => Err(unsupported_node(other)),
         }

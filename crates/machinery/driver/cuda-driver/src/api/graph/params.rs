@@ -17,7 +17,7 @@ use crate::arguments::{In, InOut, Out, handle};
 use crate::simulator::{Kernel, Node, NodeId, StreamOp};
 use crate::status::CallResult;
 use crate::types::AccessWindow;
-use crate::types::graph::{KernelNodeParams, NodeParams};
+use crate::types::graph::{BatchNodeParams, KernelNodeParams, NodeParams};
 
 /// Replaces a node's operation by one of the same type. A kernel node keeps its attributes.
 pub fn replace_op(driver: &Driver, node: &mut Node, op: StreamOp) -> Result<(), CudaError> {
@@ -52,6 +52,8 @@ setters! {
     set_memset(params: In<CUDA_MEMSET_NODE_PARAMS>) params_in::memset_v1(params);
     /// `cuGraphHostNodeSetParams`.
     set_host(params: In<CUDA_HOST_NODE_PARAMS>) params_in::host(params);
+    /// `cuGraphBatchMemOpNodeSetParams`.
+    set_batch(params: In<BatchNodeParams>) params_in::batch(params);
     /// `cuGraphEventRecordNodeSetEvent`.
     set_recorded_event(event: EventId) existing_event(event).map(StreamOp::RecordEvent);
     /// `cuGraphEventWaitNodeSetEvent`.
@@ -104,6 +106,12 @@ pub fn memset(node: NodeId, out: Out<CUDA_MEMSET_NODE_PARAMS>) -> CallResult {
 /// `cuGraphHostNodeGetParams`.
 pub fn host(node: NodeId, out: Out<CUDA_HOST_NODE_PARAMS>) -> CallResult {
     out.set(params_out::host(SIMULATOR.graphs().node(node)?)?);
+    Ok(())
+}
+
+/// `cuGraphBatchMemOpNodeGetParams`. The list of operations belongs to the node and is valid until its parameters change.
+pub fn batch(node: NodeId, out: Out<BatchNodeParams>) -> CallResult {
+    out.set(params_out::batch(SIMULATOR.graphs().node(node)?)?);
     Ok(())
 }
 

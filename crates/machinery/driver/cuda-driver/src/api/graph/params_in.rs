@@ -11,10 +11,10 @@ use cust_raw::{
 };
 
 use crate::api::launch::{ParameterList, pack};
-use crate::api::{SIMULATOR, memcpy};
+use crate::api::{SIMULATOR, memcpy, stream_memory};
 use crate::arguments::{Argument, In, InOut, number};
 use crate::simulator::{GraphId, HostFunction, Kernel, StreamOp, with_contexts};
-use crate::types::graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+use crate::types::graph::{BatchNodeParams, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
 use crate::types::{AccessWindow, CUmemAllocationProp};
 
 /// Reads a kernel node's parameters from the structure before CUDA 12, which has no context.
@@ -152,6 +152,16 @@ pub fn host(from: In<CUDA_HOST_NODE_PARAMS>) -> Result<StreamOp, CudaError> {
         function: params.fn_,
         data: params.userData,
     }))
+}
+
+/// Reads a batch memory operation node's parameters.
+pub fn batch(from: In<BatchNodeParams>) -> Result<StreamOp, CudaError> {
+    let params = from.read();
+    // SAFETY: the C function requires that the list has `count` elements.
+    unsafe {
+        let operations = Option::<In<_>>::from_c(params.operations.cast_const())?;
+        stream_memory::read_batch(params.count, operations, params.flags)
+    }
 }
 
 /// Creates the operation of a child graph node. A graph with memory nodes or conditional nodes cannot be a child.

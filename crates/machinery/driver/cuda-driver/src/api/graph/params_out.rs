@@ -1,6 +1,6 @@
 //! Conversion of operations into node parameters for C.
 
-use std::ffi::c_void;
+use std::ffi::{c_uint, c_void};
 use std::ptr::null_mut;
 
 use cuda_sim::driver::{CudaError, Driver, Memcpy, MemcpyAddress, MemcpyOperand, MemsetValue};
@@ -12,7 +12,7 @@ use cust_raw::{
 
 use crate::arguments::handle;
 use crate::simulator::{HostFunction, Node, Pointer, StreamOp};
-use crate::types::graph::KernelNodeParams;
+use crate::types::graph::{BatchNodeParams, KernelNodeParams};
 
 /// Returns a kernel node's parameters. The list of arguments belongs to the node and is valid until its
 /// parameters change.
@@ -154,6 +154,19 @@ pub fn host(node: &Node) -> Result<CUDA_HOST_NODE_PARAMS, CudaError> {
         }),
         _ => Err(CudaError::InvalidValue),
     }
+}
+
+/// Returns a batch memory operation node's parameters.
+pub fn batch(node: &Node) -> Result<BatchNodeParams, CudaError> {
+    let StreamOp::Memory(operations) = &node.op else {
+        return Err(CudaError::InvalidValue);
+    };
+    Ok(BatchNodeParams {
+        ctx: null_mut(),
+        count: operations.len() as c_uint,
+        operations: operations.as_ptr().cast_mut(),
+        flags: 0,
+    })
 }
 
 /// Returns an allocation node's parameters as at its creation. Access descriptors are not stored, because

@@ -34,6 +34,7 @@ pub fn node_type(op: &StreamOp) -> c_int {
         StreamOp::RecordEvent(_) => 7,
         StreamOp::Allocate(_) => 10,
         StreamOp::Free(_) => 11,
+        StreamOp::Memory(_) => 12,
         StreamOp::Conditional(_) => 13,
     }
 }
@@ -282,6 +283,7 @@ fn label(driver: &Driver, node: &Node) -> String {
         StreamOp::Memset(memset) => format!("MEMSET\\n{} x {}", memset.width, memset.height),
         StreamOp::Library(call) => format!("KERNEL {}", call.function),
         StreamOp::Host(_) => "HOST".into(),
+        StreamOp::Memory(_) => "BATCH_MEM_OP".into(),
         StreamOp::RecordEvent(_) => "EVENT_RECORD".into(),
         StreamOp::WaitEvent(_) => "EVENT_WAIT".into(),
         StreamOp::Allocate(reserved) => format!("MEM_ALLOC\\n{} bytes", reserved.bytes),

@@ -13,7 +13,7 @@ use super::*;
 use crate::api::capture;
 use crate::api::graph::{exec, nodes, objects, params, topology};
 use crate::types::graph::{
-    EdgeData, InstantiateParams, KernelNodeParams, NodeParams, UpdateResult,
+    BatchNodeParams, EdgeData, InstantiateParams, KernelNodeParams, NodeParams, UpdateResult,
 };
 
 functions! {
@@ -90,11 +90,14 @@ functions! {
         exec: CUgraphExec, node: CUgraphNode, params: *const c_void,
     ) [];
     11070 cuGraphAddBatchMemOpNode(
-        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, params: *const c_void,
-    ) [];
-    11070 cuGraphBatchMemOpNodeGetParams(node: CUgraphNode, to: *mut c_void) [];
-    11070 cuGraphBatchMemOpNodeSetParams(node: CUgraphNode, params: *const c_void) [];
-    11070 cuGraphExecBatchMemOpNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const c_void) [];
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize,
+        params: *const BatchNodeParams,
+    ) [nodes::add_batch];
+    11070 cuGraphBatchMemOpNodeGetParams(node: CUgraphNode, to: *mut BatchNodeParams) [params::batch];
+    11070 cuGraphBatchMemOpNodeSetParams(node: CUgraphNode, params: *const BatchNodeParams) [params::set_batch];
+    11070 cuGraphExecBatchMemOpNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, params: *const BatchNodeParams,
+    ) [exec::set_batch];
     12030 cuGraphConditionalHandleCreate(
         to: *mut c_ulonglong, graph: CUgraph, context: CUcontext, value: c_uint, flags: c_uint,
     ) [nodes::create_conditional_handle];

@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUhostFn, CUstream, CUstreamCallback};
 
 use super::*;
-use crate::api::{event, stream};
-use crate::types::CUlaunchAttributeValue;
+use crate::api::{event, stream, stream_memory};
+use crate::types::{CUlaunchAttributeValue, MemoryOperation};
 
 functions! {
     2000 cuStreamCreate(ph_stream: *mut CUstream, flags: c_uint) [stream::create];
@@ -66,16 +66,39 @@ functions! {
     2000 cuStreamDestroy(stream: CUstream) [stream::destroy];
     2000 cuEventDestroy(event: CUevent) [event::destroy];
 
+    // Memory operations
+    8000 cuStreamWaitValue32(
+        stream: CUstream, address: CUdeviceptr, value: c_uint, flags: c_uint,
+    ) [stream_memory::wait_32] / 8000 cuStreamWaitValue32_ptsz;
+    9000 cuStreamWaitValue64(
+        stream: CUstream, address: CUdeviceptr, value: c_ulonglong, flags: c_uint,
+    ) [stream_memory::wait_64] / 9000 cuStreamWaitValue64_ptsz;
+    8000 cuStreamWriteValue32(
+        stream: CUstream, address: CUdeviceptr, value: c_uint, flags: c_uint,
+    ) [stream_memory::write_32] / 8000 cuStreamWriteValue32_ptsz;
+    9000 cuStreamWriteValue64(
+        stream: CUstream, address: CUdeviceptr, value: c_ulonglong, flags: c_uint,
+    ) [stream_memory::write_64] / 9000 cuStreamWriteValue64_ptsz;
+    8000 cuStreamBatchMemOp(
+        stream: CUstream, count: c_uint, operations: *mut MemoryOperation, flags: c_uint,
+    ) [stream_memory::batch] / 8000 cuStreamBatchMemOp_ptsz;
+    11070 cuStreamWaitValue32_v2(
+        stream: CUstream, address: CUdeviceptr, value: c_uint, flags: c_uint,
+    ) [stream_memory::wait_32] / 11070 cuStreamWaitValue32_v2_ptsz;
+    11070 cuStreamWaitValue64_v2(
+        stream: CUstream, address: CUdeviceptr, value: c_ulonglong, flags: c_uint,
+    ) [stream_memory::wait_64] / 11070 cuStreamWaitValue64_v2_ptsz;
+    11070 cuStreamWriteValue32_v2(
+        stream: CUstream, address: CUdeviceptr, value: c_uint, flags: c_uint,
+    ) [stream_memory::write_32] / 11070 cuStreamWriteValue32_v2_ptsz;
+    11070 cuStreamWriteValue64_v2(
+        stream: CUstream, address: CUdeviceptr, value: c_ulonglong, flags: c_uint,
+    ) [stream_memory::write_64] / 11070 cuStreamWriteValue64_v2_ptsz;
+    11070 cuStreamBatchMemOp_v2(
+        stream: CUstream, count: c_uint, operations: *mut MemoryOperation, flags: c_uint,
+    ) [stream_memory::batch] / 11070 cuStreamBatchMemOp_v2_ptsz;
+
     unsupported {
-        9000 cuEventCreateFromEGLSync, 8000 cuStreamBatchMemOp / 8000 cuStreamBatchMemOp_ptsz,
-        11070 cuStreamBatchMemOp_v2 / 11070 cuStreamBatchMemOp_v2_ptsz, 12040 cuStreamGetGreenCtx,
-        8000 cuStreamWaitValue32 / 8000 cuStreamWaitValue32_ptsz,
-        11070 cuStreamWaitValue32_v2 / 11070 cuStreamWaitValue32_v2_ptsz,
-        9000 cuStreamWaitValue64 / 9000 cuStreamWaitValue64_ptsz,
-        11070 cuStreamWaitValue64_v2 / 11070 cuStreamWaitValue64_v2_ptsz,
-        8000 cuStreamWriteValue32 / 8000 cuStreamWriteValue32_ptsz,
-        11070 cuStreamWriteValue32_v2 / 11070 cuStreamWriteValue32_v2_ptsz,
-        9000 cuStreamWriteValue64 / 9000 cuStreamWriteValue64_ptsz,
-        11070 cuStreamWriteValue64_v2 / 11070 cuStreamWriteValue64_v2_ptsz,
+        9000 cuEventCreateFromEGLSync, 12040 cuStreamGetGreenCtx,
     }
 }
