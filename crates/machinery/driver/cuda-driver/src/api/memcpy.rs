@@ -3,24 +3,29 @@
 //! The copies here are made of the arguments of C functions, which require that the host ranges are valid: for a
 //! synchronous copy until the call returns, for an asynchronous one until it completes.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use cuda_sim::driver::{
     ContextId, CudaError, Memcpy, MemcpyAddress, MemcpyOperand, Memset, MemsetValue,
 };
-use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUdeviceptr};
+use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUdeviceptr, CUstream};
 
 use super::SIMULATOR;
 use super::stream;
-use crate::arguments::{HostMemory, In, context, number};
+use crate::arguments::{HostMemory, In, Out, context, number};
 use crate::simulator::{PerThreadDefault, Stream, StreamOp, require_current};
 use crate::status::CallResult;
+use crate::types::{MemcpyAttributes, MemcpyBatchOp, MemcpyBatchOperand};
 
 /// Values of `CUmemorytype`.
 const HOST: c_int = 1;
 const DEVICE: c_int = 2;
 const ARRAY: c_int = 3;
 const UNIFIED: c_int = 4;
+
+/// Values of `CUmemcpy3DOperandType`.
+const BATCH_POINTER: c_int = 1;
+const BATCH_ARRAY: c_int = 2;
 
 /// Generates the functions of each kind of copy, from the expression that creates the copy: the synchronous function,
 /// and the asynchronous one if it has a name.
@@ -142,6 +147,185 @@ fn run_in(h_stream: Stream, copy: &Memcpy) -> CallResult {
         false => driver.check_memcpy(context, copy)?,
     }
     Ok(SIMULATOR.submit(driver, context, stream, StreamOp::Memcpy(*copy))?)
+}
+
+/// `cuMemcpyBatchAsync`: the first copy with each attribute is `attribute_starts[i]`. The attributes are hints about
+/// the order of accesses, which execution in the stream's order satisfies.
+#[expect(clippy::too_many_arguments, reason = "they are C's")]
+pub fn batch(
+    destinations: In<CUdeviceptr>,
+    sources: In<CUdeviceptr>,
+    sizes: In<usize>,
+    count: usize,
+    attributes: In<MemcpyAttributes>,
+    attribute_starts: In<usize>,
+    attribute_count: usize,
+    h_stream: CUstream,
+) -> CallResult {
+    if count == 0 || !(1..=count).contains(&attribute_count) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    // SAFETY: the lists have these numbers of elements, as `cuMemcpyBatchAsync` requires of its caller.
+    let (destinations, sources, sizes, attributes, starts) = unsafe {
+        (
+            destinations.read_all(count),
+            sources.read_all(count),
+            sizes.read_all(count),
+            attributes.read_all(attribute_count),
+            attribute_starts.read_all(attribute_count),
+        )
+    };
+    let is_ascending = starts.is_sorted_by(|first, second| first < second);
+    let is_in_range = starts[0] == 0 && starts.iter().all(|start| *start < count);
+    if !is_ascending || !is_in_range {
+        return Err(CudaError::InvalidValue.into());
+    }
+    for attribute in attributes {
+        check_batch_attributes(attribute.source_order, attribute.flags)?;
+    }
+    let copies = destinations.into_iter().zip(sources).zip(sizes);
+    let copies = copies.map(
+        |((to, from), bytes)| match to == 0 || from == 0 || bytes == 0 {
+            true => Err(CudaError::InvalidValue),
+            false => Ok(linear(either(to), either(from), bytes)),
+        },
+    );
+    run_batch(h_stream, copies.collect::<Result<_, _>>()?)
+}
+
+/// `cuMemcpyBatchAsync` before CUDA 13, which reports the copy that failed.
+#[expect(clippy::too_many_arguments, reason = "they are C's")]
+pub fn batch_v1(
+    destinations: In<CUdeviceptr>,
+    sources: In<CUdeviceptr>,
+    sizes: In<usize>,
+    count: usize,
+    attributes: In<MemcpyAttributes>,
+    attribute_starts: In<usize>,
+    attribute_count: usize,
+    failed: Option<Out<usize>>,
+    h_stream: CUstream,
+) -> CallResult {
+    let result = batch(
+        destinations,
+        sources,
+        sizes,
+        count,
+        attributes,
+        attribute_starts,
+        attribute_count,
+        h_stream,
+    );
+    set_failed(failed, &result);
+    result
+}
+
+/// `cuMemcpy3DBatchAsync`.
+pub fn batch_3d(
+    count: usize,
+    copies: In<MemcpyBatchOp>,
+    flags: c_ulonglong,
+    h_stream: CUstream,
+) -> CallResult {
+    if count == 0 || flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    // SAFETY: the list has `count` elements, as `cuMemcpy3DBatchAsync` requires of its caller.
+    let copies = unsafe { copies.read_all(count) };
+    let copies = copies.iter().map(read_batch_copy);
+    run_batch(h_stream, copies.collect::<Result<_, _>>()?)
+}
+
+/// `cuMemcpy3DBatchAsync` before CUDA 13, which reports the copy that failed.
+pub fn batch_3d_v1(
+    count: usize,
+    copies: In<MemcpyBatchOp>,
+    failed: Option<Out<usize>>,
+    flags: c_ulonglong,
+    h_stream: CUstream,
+) -> CallResult {
+    let result = batch_3d(count, copies, flags, h_stream);
+    set_failed(failed, &result);
+    result
+}
+
+/// Reports that no single copy of a batch is known to have failed, as the driver does for invalid arguments.
+fn set_failed(failed: Option<Out<usize>>, result: &CallResult) {
+    if result.is_err() {
+        Out::set_optional(failed, usize::MAX);
+    }
+}
+
+/// Checks a `CUmemcpySrcAccessOrder` and `CUmemcpyFlags`.
+fn check_batch_attributes(source_order: c_int, flags: c_uint) -> Result<(), CudaError> {
+    /// `CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE`.
+    const FLAGS: c_uint = 1;
+    let is_valid = (1..=3).contains(&source_order) && flags & !FLAGS == 0;
+    is_valid.then_some(()).ok_or(CudaError::InvalidValue)
+}
+
+/// Reads a copy of a batch. Its lengths are in elements: those of an array on either side, otherwise bytes.
+fn read_batch_copy(copy: &MemcpyBatchOp) -> Result<Memcpy, CudaError> {
+    check_batch_attributes(copy.source_order, copy.flags)?;
+    let sides = [&copy.source, &copy.destination];
+    let driver = SIMULATOR.lock_driver()?;
+    let mut element = 1;
+    for array in sides.iter().filter(|side| side.kind == BATCH_ARRAY) {
+        let description = driver.array(array.base)?;
+        element = u64::from(description.channel.bytes() * description.channels);
+    }
+    let [width, height, depth] = copy.extent.map(|length| length as u64);
+    if [width, height, depth].contains(&0) {
+        return Err(CudaError::InvalidValue);
+    }
+    let operand = |side: &MemcpyBatchOperand| {
+        let [first, second] = side.shape.map(|length| length as u64);
+        match side.kind {
+            BATCH_POINTER => {
+                let or_tight = |length, tight| if length == 0 { tight } else { length };
+                let (row, rows) = (or_tight(first, width), or_tight(second, height));
+                if side.base == 0 || row < width || rows < height {
+                    return Err(CudaError::InvalidValue);
+                }
+                Ok(MemcpyOperand {
+                    pitch: row * element,
+                    height: rows,
+                    ..MemcpyOperand::linear(either(side.base))
+                })
+            }
+            BATCH_ARRAY => Ok(MemcpyOperand {
+                x: first * element,
+                y: second,
+                z: side.rest as u64,
+                ..MemcpyOperand::linear(MemcpyAddress::Array(side.base))
+            }),
+            _ => Err(CudaError::InvalidValue),
+        }
+    };
+    Ok(Memcpy {
+        dst: operand(&copy.destination)?,
+        src: operand(&copy.source)?,
+        width: width * element,
+        height,
+        depth,
+    })
+}
+
+/// Checks the copies of a batch, then enqueues them in a stream. The default stream has no batches.
+fn run_batch(h_stream: CUstream, copies: Vec<Memcpy>) -> CallResult {
+    if h_stream.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let (driver, context, stream) = SIMULATOR.lock_live_stream(h_stream)?;
+    if !SIMULATOR.captures.is_captured(stream) {
+        for copy in &copies {
+            driver.check_memcpy(context, copy)?;
+        }
+    }
+    drop(driver);
+    copies
+        .iter()
+        .try_for_each(|copy| run_in(h_stream.into(), copy))
 }
 
 /// Returns the operand for a host address.

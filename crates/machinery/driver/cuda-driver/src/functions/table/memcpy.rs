@@ -1,6 +1,6 @@
 //! Rows of the driver API's function table: memory copies and fills.
 
-use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
+use std::ffi::{c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use cust_raw::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUcontext, CUdeviceptr, CUstream,
@@ -8,6 +8,7 @@ use cust_raw::{
 
 use super::*;
 use crate::api::memcpy;
+use crate::types::{MemcpyAttributes, MemcpyBatchOp};
 
 functions! {
     // Copies
@@ -78,6 +79,23 @@ functions! {
         copy: *const CUDA_MEMCPY3D_PEER, stream: CUstream,
     ) [memcpy::three_d_peer_async] / 7000 cuMemcpy3DPeerAsync_ptsz;
 
+    12080 cuMemcpyBatchAsync(
+        destinations: *mut CUdeviceptr, sources: *mut CUdeviceptr, sizes: *mut usize, count: usize,
+        attributes: *mut MemcpyAttributes, attribute_starts: *mut usize, attribute_count: usize,
+        failed: *mut usize, stream: CUstream,
+    ) [memcpy::batch_v1] / 12080 cuMemcpyBatchAsync_ptsz;
+    13000 cuMemcpyBatchAsync_v2(
+        destinations: *mut CUdeviceptr, sources: *mut CUdeviceptr, sizes: *mut usize, count: usize,
+        attributes: *mut MemcpyAttributes, attribute_starts: *mut usize, attribute_count: usize,
+        stream: CUstream,
+    ) [memcpy::batch] / 13000 cuMemcpyBatchAsync_v2_ptsz;
+    12080 cuMemcpy3DBatchAsync(
+        count: usize, copies: *mut MemcpyBatchOp, failed: *mut usize, flags: c_ulonglong, stream: CUstream,
+    ) [memcpy::batch_3d_v1] / 12080 cuMemcpy3DBatchAsync_ptsz;
+    13000 cuMemcpy3DBatchAsync_v2(
+        count: usize, copies: *mut MemcpyBatchOp, flags: c_ulonglong, stream: CUstream,
+    ) [memcpy::batch_3d] / 13000 cuMemcpy3DBatchAsync_v2_ptsz;
+
     // Fills
     3020 cuMemsetD8_v2(dst_device: CUdeviceptr, uc: c_uchar, n: usize) [memcpy::d8] / 7000 cuMemsetD8_v2_ptds;
     3020 cuMemsetD8Async(
@@ -116,11 +134,8 @@ functions! {
     unsupported {
         12060 cuMemBatchDecompressAsync / 12060 cuMemBatchDecompressAsync_ptsz, 2000 cuMemcpy2D,
         2000 cuMemcpy2DAsync, 2000 cuMemcpy2DUnaligned, 2000 cuMemcpy3D, 2000 cuMemcpy3DAsync,
-        12080 cuMemcpy3DBatchAsync / 12080 cuMemcpy3DBatchAsync_ptsz,
-        13000 cuMemcpy3DBatchAsync_v2 / 13000 cuMemcpy3DBatchAsync_v2_ptsz,
         2000 cuMemcpyAtoA, 2000 cuMemcpyAtoD,
-        2000 cuMemcpyAtoH, 2000 cuMemcpyAtoHAsync, 12080 cuMemcpyBatchAsync / 12080 cuMemcpyBatchAsync_ptsz,
-        13000 cuMemcpyBatchAsync_v2 / 13000 cuMemcpyBatchAsync_v2_ptsz, 2000 cuMemcpyDtoA, 2000 cuMemcpyDtoD,
+        2000 cuMemcpyAtoH, 2000 cuMemcpyAtoHAsync, 2000 cuMemcpyDtoA, 2000 cuMemcpyDtoD,
         3000 cuMemcpyDtoDAsync, 2000 cuMemcpyDtoH, 2000 cuMemcpyDtoHAsync, 2000 cuMemcpyHtoA,
         2000 cuMemcpyHtoAAsync, 2000 cuMemcpyHtoD, 2000 cuMemcpyHtoDAsync,
         2000 cuMemsetD16, 2000 cuMemsetD2D16, 2000 cuMemsetD2D32, 2000 cuMemsetD2D8, 2000 cuMemsetD32,
