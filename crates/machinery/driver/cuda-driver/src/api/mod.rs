@@ -3,6 +3,7 @@
 
 pub mod capture;
 pub mod context;
+pub mod core_dump;
 pub mod device;
 pub mod error;
 pub mod event;

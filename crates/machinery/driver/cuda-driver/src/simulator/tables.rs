@@ -30,6 +30,8 @@ pub struct Tables {
     pub compressible_memory: Mutex<BTreeSet<u64>>,
     /// The descriptors of all texture and surface objects, by object.
     pub image_descriptors: Mutex<BTreeMap<u64, ObjectDescriptors>>,
+    /// The attributes of core dumps that the program has set, of a context or of the process.
+    pub core_dump_settings: Mutex<BTreeMap<(Option<ContextId>, c_int), Vec<u8>>>,
     /// Strings that the program has received; the set never removes one.
     interned_texts: Mutex<BTreeSet<CString>>,
     /// The functions without an implementation that the program has called.
@@ -52,6 +54,7 @@ impl Tables {
             compressible_memory: Mutex::new(BTreeSet::new()),
             managed_hints: Mutex::new(Hints(Vec::new())),
             image_descriptors: Mutex::new(BTreeMap::new()),
+            core_dump_settings: Mutex::new(BTreeMap::new()),
             interned_texts: Mutex::new(BTreeSet::new()),
             unsupported_calls: Mutex::new(BTreeSet::new()),
         }

@@ -1,6 +1,8 @@
 //! Rows of the driver API's function table: arrays, textures and surfaces; interoperability with graphics and
 //! other external interfaces; logs, core dumps and checkpoints.
 
+use std::ffi::{c_int, c_void};
+
 use cust_raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
@@ -8,7 +10,7 @@ use cust_raw::{
 };
 
 use super::*;
-use crate::api::image;
+use crate::api::{core_dump, image};
 
 functions! {
     // Arrays, textures and surfaces
@@ -45,6 +47,20 @@ functions! {
         CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
     ) [];
 
+    // Core dumps
+    12010 cuCoredumpGetAttribute(
+        attribute: c_int, value: *mut c_void, size: *mut usize,
+    ) [core_dump::attribute];
+    12010 cuCoredumpGetAttributeGlobal(
+        attribute: c_int, value: *mut c_void, size: *mut usize,
+    ) [core_dump::global_attribute];
+    12010 cuCoredumpSetAttribute(
+        attribute: c_int, value: *mut c_void, size: *mut usize,
+    ) [core_dump::set_attribute];
+    12010 cuCoredumpSetAttributeGlobal(
+        attribute: c_int, value: *mut c_void, size: *mut usize,
+    ) [core_dump::set_global_attribute];
+
     unsupported {
         2000 cuArray3DCreate, 2000 cuArray3DGetDescriptor, 2000 cuArrayCreate, 2000 cuArrayGetDescriptor,
         11060 cuArrayGetMemoryRequirements, 11020 cuArrayGetPlane, 11010 cuArrayGetSparseProperties,
@@ -64,8 +80,8 @@ functions! {
         5000 cuTexRefSetMipmapLevelBias, 5000 cuTexRefSetMipmapLevelClamp, 5000 cuTexRefSetMipmappedArray,
         12080 cuCheckpointProcessCheckpoint, 12080 cuCheckpointProcessGetRestoreThreadId,
         12080 cuCheckpointProcessGetState, 12080 cuCheckpointProcessLock, 12080 cuCheckpointProcessRestore,
-        12080 cuCheckpointProcessUnlock, 12010 cuCoredumpGetAttribute, 12010 cuCoredumpGetAttributeGlobal,
-        12010 cuCoredumpSetAttribute, 12010 cuCoredumpSetAttributeGlobal, 10000 cuDestroyExternalSemaphore,
+        12080 cuCheckpointProcessUnlock,
+        10000 cuDestroyExternalSemaphore,
         7000 cuEGLStreamConsumerAcquireFrame, 7000 cuEGLStreamConsumerConnect,
         8000 cuEGLStreamConsumerConnectWithFlags, 7000 cuEGLStreamConsumerDisconnect,
         7000 cuEGLStreamConsumerReleaseFrame, 7000 cuEGLStreamProducerConnect,
