@@ -6,6 +6,7 @@ use cuda_sim::driver::CudaError;
 use cust_raw::CUuuid;
 
 use super::{DefaultStream, EntryPoint, all};
+use crate::api::device;
 use crate::arguments::{In, Out};
 use crate::status::CallResult;
 
@@ -63,9 +64,8 @@ pub(crate) fn base_name(name: &str) -> &str {
     }
 }
 
-/// Values of `CUdriverProcAddress_flags`. `CU_GET_PROC_ADDRESS_DEFAULT` leaves the choice to the compile-time
-/// headers of the program; here it means the legacy default stream.
-const DEFAULT: c_ulonglong = 0;
+/// Values of `CUdriverProcAddress_flags`. `CU_GET_PROC_ADDRESS_DEFAULT`, 0, leaves the choice to the compile-time headers
+/// of the program; here it means the legacy default stream.
 const LEGACY: c_ulonglong = 1;
 const PER_THREAD: c_ulonglong = 2;
 
@@ -74,7 +74,7 @@ const FOUND: c_int = 0;
 const NO_SUCH_NAME: c_int = 1;
 const TOO_OLD: c_int = 2;
 
-/// `cuGetProcAddress_v2`, since CUDA 12.0.
+/// `cuGetProcAddress_v2`, since CUDA 12.0: succeeds with a null address if there is no such function.
 pub fn address_with_status(
     name: &str,
     function: Out<*mut c_void>,
@@ -82,40 +82,53 @@ pub fn address_with_status(
     flags: c_ulonglong,
     status: Option<Out<c_int>>,
 ) -> CallResult {
-    let default_stream = match flags {
-        DEFAULT | LEGACY => DefaultStream::Legacy,
-        PER_THREAD => DefaultStream::PerThread,
-        _ => return Err(CudaError::InvalidValue.into()),
+    let (address, result) = look_up(name, version, flags)?;
+    function.set(address);
+    Out::set_optional(status, result);
+    Ok(())
+}
+
+/// Looks up a function. Returns its address, or null, and a `CUdriverProcAddressQueryResult`. Fails for versions newer
+/// than the driver's; a negative one is the newest.
+fn look_up(
+    name: &str,
+    version: c_int,
+    flags: c_ulonglong,
+) -> Result<(*mut c_void, c_int), CudaError> {
+    if flags & !(LEGACY | PER_THREAD) != 0 || version > device::VERSION {
+        return Err(CudaError::InvalidValue);
+    }
+    let default_stream = match flags & PER_THREAD {
+        0 => DefaultStream::Legacy,
+        _ => DefaultStream::PerThread,
     };
-    let version = u32::try_from(version).map_err(|_| CudaError::InvalidValue)?;
-    let (address, result) = match find(name, version, default_stream) {
+    Ok(match find(name, version as u32, default_stream) {
         Ok(entry) => (entry.exported() as *mut c_void, FOUND),
         Err(NotFound::Name) => (std::ptr::null_mut(), NO_SUCH_NAME),
         Err(NotFound::Version) => (std::ptr::null_mut(), TOO_OLD),
-    };
-    function.set(address);
-    Out::set_optional(status, result);
-    match result {
-        FOUND => Ok(()),
-        _ => Err(CudaError::NotFound.into()),
-    }
+    })
 }
 
-/// `cuGetProcAddress` of CUDA 11.
+/// `cuGetProcAddress` of CUDA 11, which has no result but the status.
 pub fn address(
     name: &str,
     function: Out<*mut c_void>,
     version: c_int,
     flags: c_ulonglong,
 ) -> CallResult {
-    address_with_status(name, function, version, flags, None)
+    let (address, result) = look_up(name, version, flags)?;
+    function.set(address);
+    match result {
+        FOUND => Ok(()),
+        _ => Err(CudaError::NotFound.into()),
+    }
 }
 
 /// `cuGetExportTable`: undocumented function tables for NVIDIA's own libraries. The simulator has none.
-/// Programs probe for them, so a missing table prints no warning.
+/// Programs probe for them, so a missing table prints no warning. The error is that of the driver for an unknown table.
 pub fn export_table(table: Out<*const c_void>, _id: In<CUuuid>) -> CallResult {
     table.set(std::ptr::null());
-    Err(CudaError::NotFound.into())
+    Err(CudaError::InvalidValue.into())
 }
 
 #[cfg(test)]
