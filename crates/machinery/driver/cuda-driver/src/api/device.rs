@@ -1,13 +1,14 @@
 //! Device management: enumeration and attributes.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_uint};
 
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{CudaError, Driver, capacity};
 use cust_raw::{CUdevice, CUuuid};
 
-use super::SIMULATOR;
+use super::{SIMULATOR, image};
 use crate::arguments::{Out, required};
+use crate::simulator::require_current;
 use crate::status::CallResult;
 use crate::types::CUdevprop;
 
@@ -191,7 +192,7 @@ pub fn affinity_support(
 ) -> CallResult {
     check_device(device)?;
     let supported = required(supported)?;
-    if kind != 0 {
+    if !(0..=1).contains(&kind) {
         return Err(CudaError::InvalidValue.into());
     }
     supported.set(0);
@@ -207,6 +208,9 @@ pub fn peer_attribute(
     to: CUdevice,
 ) -> CallResult {
     let accessible = can_access(from, to)?;
+    if from == to {
+        return Err(CudaError::InvalidDevice.into());
+    }
     // Values of `CUdevice_P2PAttribute`: performance rank, which is the same for all links; access, atomics
     // and array access; only partial atomics.
     let result = match attribute {
@@ -214,10 +218,44 @@ pub fn peer_attribute(
         2..=4 => accessible,
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    if from == to {
-        return Err(CudaError::InvalidDevice.into());
-    }
     value.set(result.into());
+    Ok(())
+}
+
+/// `cuDeviceGetTexture1DLinearMaxWidth`: as on an H200, at most 2³⁰ elements and 4 GiB.
+pub fn max_linear_texture_width(
+    width: Out<usize>,
+    format: c_int,
+    channels: c_uint,
+    device: CUdevice,
+) -> CallResult {
+    const MAX_ELEMENTS: u64 = 1 << 30;
+    const MAX_BYTES: u64 = 1 << 32;
+    check_device(device)?;
+    if !matches!(channels, 1 | 2 | 4) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let element = image::channel(format)?.bytes() * channels;
+    width.set(MAX_ELEMENTS.min(MAX_BYTES / u64::from(element)) as usize);
+    Ok(())
+}
+
+/// `cuDeviceGetLuid`: only Windows identifies devices by a LUID.
+pub fn luid(_luid: *mut c_char, _node_mask: *mut c_uint, device: CUdevice) -> CallResult {
+    check_device(device)?;
+    Err(CudaError::NotSupported.into())
+}
+
+/// `cuFlushGPUDirectRDMAWrites`: no other device writes to the memory of simulated devices.
+pub fn flush_remote_writes(target: c_int, scope: c_int) -> CallResult {
+    /// `CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX`.
+    const CURRENT_CONTEXT: c_int = 0;
+    /// `CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER` and `…_TO_ALL_DEVICES`.
+    const SCOPES: [c_int; 2] = [100, 200];
+    require_current()?;
+    if target != CURRENT_CONTEXT || !SCOPES.contains(&scope) {
+        return Err(CudaError::InvalidValue.into());
+    }
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use crate::status::{CallResult, Code, ErrorText};
 /// Generates the table of errors from rows of number, name and meaning.
 macro_rules! errors {
     ($($code:literal $name:ident $meaning:literal;)*) => {
-        /// All `CUresult` codes of CUDA 13.0.
+        /// All `CUresult` codes of CUDA 13.0, with the driver's own spelling.
         const ERRORS: &[ErrorText] = &[$((
             $code,
             c_text(concat!(stringify!($name), "\0")),
@@ -35,7 +35,7 @@ errors! {
     3 CUDA_ERROR_NOT_INITIALIZED "initialization error";
     4 CUDA_ERROR_DEINITIALIZED "driver shutting down";
     5 CUDA_ERROR_PROFILER_DISABLED "profiler disabled while using external profiling tool";
-    6 CUDA_ERROR_PROFILER_NOT_INITIALIZED "profiler not initialized";
+    6 CUDA_ERROR_PROFILER_NOT_INITIALIZED "profiler not initialized: call cudaProfilerInitialize()";
     7 CUDA_ERROR_PROFILER_ALREADY_STARTED "profiler already started";
     8 CUDA_ERROR_PROFILER_ALREADY_STOPPED "profiler already stopped";
     34 CUDA_ERROR_STUB_LIBRARY "CUDA driver is a stub library";
@@ -64,7 +64,7 @@ errors! {
     219 CUDA_ERROR_INVALID_GRAPHICS_CONTEXT "invalid OpenGL or DirectX context";
     220 CUDA_ERROR_NVLINK_UNCORRECTABLE "uncorrectable NVLink error detected during the execution";
     221 CUDA_ERROR_JIT_COMPILER_NOT_FOUND "PTX JIT compiler library not found";
-    222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION "the provided PTX was compiled with an unsupported toolchain";
+    222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION "the provided PTX was compiled with an unsupported toolchain.";
     223 CUDA_ERROR_JIT_COMPILATION_DISABLED "PTX JIT compilation was disabled";
     224 CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY "the provided execution affinity is not supported";
     225 CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC "the PTX synchronizes on device-side launches, which is not supported";
@@ -127,8 +127,8 @@ errors! {
     909 CUDA_ERROR_TIMEOUT "wait operation timed out";
     910 CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
         "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update";
-    911 CUDA_ERROR_EXTERNAL_DEVICE "an async error has occurred in external entity outside of CUDA";
-    912 CUDA_ERROR_INVALID_CLUSTER_SIZE "a kernel's cluster size is not valid";
+    911 CUDA_ERROR_EXTERNAL_DEVICE "an async error has occured in external entity outside of CUDA";
+    912 CUDA_ERROR_INVALID_CLUSTER_SIZE "a kernel launch error has occurred due to cluster misconfiguration";
     913 CUDA_ERROR_FUNCTION_NOT_LOADED "the function is not loaded";
     914 CUDA_ERROR_INVALID_RESOURCE_TYPE "a resource is of a type that is not valid here";
     915 CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION "the configuration of resources is not valid";

@@ -3,13 +3,16 @@
 use std::ffi::c_uint;
 
 use cuda_sim::check::Reason;
-use cuda_sim::driver::{CudaError, EventId};
+use cuda_sim::driver::{ContextId, CudaError, EventId};
 use cust_raw::CUevent;
 
 use super::SIMULATOR;
 use crate::arguments::{Out, handle};
 use crate::simulator::{Object, Stream, StreamOp, WaitTarget};
 use crate::status::CallResult;
+
+/// `CU_EVENT_RECORD_EXTERNAL`.
+const EXTERNAL: c_uint = 1;
 
 /// `cuEventCreate`.
 pub fn create(event: Out<CUevent>, flags: c_uint) -> CallResult {
@@ -32,22 +35,52 @@ pub fn record(event: EventId, stream: Stream) -> CallResult {
 }
 
 /// `cuEventRecordWithFlags`: with the only flag, `CU_EVENT_RECORD_EXTERNAL`, a capture makes a node that
-/// records the event at each launch of its graph.
+/// records the event at each launch of its graph. Outside of captures, the flag is an error.
 pub fn record_with_flags(event: EventId, stream: Stream, flags: c_uint) -> CallResult {
-    if flags > 1 {
+    if flags > EXTERNAL {
         return Err(CudaError::InvalidValue.into());
     }
     let (driver, context, stream) = SIMULATOR.lock_live_stream(stream)?;
     if driver.event_context(event)? != context {
         return Err(CudaError::InvalidHandle.into());
     }
-    if SIMULATOR
-        .captures
-        .record_event(&SIMULATOR.graphs, context, stream, event, flags == 1)?
-    {
+    if SIMULATOR.captures.record_event(
+        &SIMULATOR.graphs,
+        context,
+        stream,
+        event,
+        flags == EXTERNAL,
+    )? {
         return Ok(());
     }
+    if flags == EXTERNAL {
+        return Err(CudaError::IllegalState.into());
+    }
     Ok(SIMULATOR.submit(driver, context, stream, StreamOp::RecordEvent(event))?)
+}
+
+/// `cuCtxRecordEvent`: records an event after the earlier operations of all streams of a context.
+pub fn record_in_context(context: Option<ContextId>, event: EventId) -> CallResult {
+    let context = context.ok_or(CudaError::InvalidContext)?;
+    if context_of(event)? != context {
+        return Err(CudaError::InvalidHandle.into());
+    }
+    Ok(SIMULATOR.submit_to_context(context, StreamOp::RecordInContext(event))?)
+}
+
+/// `cuCtxWaitEvent`: delays the later operations of all streams of a context.
+pub fn wait_in_context(context: Option<ContextId>, event: EventId) -> CallResult {
+    let context = context.ok_or(CudaError::InvalidContext)?;
+    context_of(event)?;
+    if !SIMULATOR.lock_driver()?.is_context(context) {
+        return Err(CudaError::InvalidContext.into());
+    }
+    Ok(SIMULATOR.submit_to_context(context, StreamOp::WaitInContext(event))?)
+}
+
+/// Returns the context of an event.
+fn context_of(event: EventId) -> Result<ContextId, CudaError> {
+    SIMULATOR.lock_driver()?.event_context(event)
 }
 
 /// `cuEventQuery`. Fails if a capture forbids queries of events.

@@ -235,7 +235,7 @@ fn format_of<T>(format: *const T) -> c_int {
     unsafe { format.cast::<c_int>().read() }
 }
 
-fn channel(number: c_int) -> Result<Channel, CudaError> {
+pub fn channel(number: c_int) -> Result<Channel, CudaError> {
     let entry = FORMATS.iter().find(|(format, _)| *format == number);
     entry
         .map(|(_, channel)| *channel)

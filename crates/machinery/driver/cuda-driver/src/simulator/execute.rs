@@ -98,6 +98,17 @@ impl Simulator {
         Ok(())
     }
 
+    /// Submits an operation that is ordered with those of all streams of a context. No stream of it may be capturing.
+    pub fn submit_to_context(
+        &'static self,
+        context: ContextId,
+        op: StreamOp,
+    ) -> Result<(), CudaError> {
+        self.captures.check_legacy_stream(context)?;
+        self.enqueue(context, StreamId::LEGACY, true, op);
+        Ok(())
+    }
+
     /// Enqueues an operation. `blocking` is true if the stream synchronizes with the legacy default stream.
     fn enqueue(&'static self, context: ContextId, stream: StreamId, blocking: bool, op: StreamOp) {
         // If the thread cannot be created, operations execute when a call waits for them.
@@ -548,10 +559,12 @@ impl Simulator {
                 Ok(())
             }
             StreamOp::Memory(operations) => self.run_memory_operations(context, stream, operations),
-            StreamOp::RecordEvent(event) => {
+            StreamOp::RecordEvent(event) | StreamOp::RecordInContext(event) => {
                 self.lock_driver()?.record_event(context, *event, stream)
             }
-            StreamOp::WaitEvent(event) => self.lock_driver()?.wait_event(context, stream, *event),
+            StreamOp::WaitEvent(event) | StreamOp::WaitInContext(event) => {
+                self.lock_driver()?.wait_event(context, stream, *event)
+            }
             StreamOp::Allocate(reserved) => {
                 let mut driver = self.lock_driver()?;
                 self.graph_memory.allocate(&mut driver, context, reserved)

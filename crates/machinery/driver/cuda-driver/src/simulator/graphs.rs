@@ -132,8 +132,11 @@ impl Graphs {
         if !dependencies.iter().enumerate().all(is_valid) {
             return Err(CudaError::InvalidValue);
         }
-        if self.is_conditional(graph) && !op.is_allowed_in_conditional() {
-            return Err(CudaError::NotSupported);
+        if let StreamOp::Free(address) = op {
+            let frees = |node: &Node| matches!(node.op, StreamOp::Free(freed) if freed == address);
+            if body.nodes.values().any(frees) {
+                return Err(CudaError::InvalidValue);
+            }
         }
         let id = NodeId(self.next());
         let op = match op {
@@ -153,13 +156,6 @@ impl Graphs {
             .nodes
             .insert(id, Node::new(op, dependencies));
         Ok(id)
-    }
-
-    /// Returns true if a graph is one of a conditional node, or a child graph at any depth of one.
-    fn is_conditional(&self, graph: GraphId) -> bool {
-        let is_conditional = |node: &Node| matches!(node.op, StreamOp::Conditional(_));
-        let mut parents = self.containing(graph).map(|graph| self.nested.get(&graph));
-        parents.any(|parent| parent.is_some_and(|node| self.node(*node).is_ok_and(is_conditional)))
     }
 
     /// Returns a graph, the graph that contains it in a node, and so on.
@@ -516,6 +512,16 @@ impl Graphs {
 pub struct Difference {
     pub kind: DifferenceKind,
     pub node: Option<NodeId>,
+}
+
+impl Difference {
+    /// Returns the error of an update that finds this difference.
+    pub fn error(&self) -> CudaError {
+        match self.kind {
+            DifferenceKind::Error => CudaError::InvalidValue,
+            _ => CudaError::GraphExecUpdateFailure,
+        }
+    }
 }
 
 /// A `CUgraphExecUpdateResult` other than success.

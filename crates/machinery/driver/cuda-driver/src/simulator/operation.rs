@@ -34,6 +34,10 @@ pub enum StreamOp {
     Memory(Arc<[MemoryOperation]>),
     RecordEvent(EventId),
     WaitEvent(EventId),
+    /// Records an event after the earlier operations of all streams of the context.
+    RecordInContext(EventId),
+    /// Delays the later operations of all streams of the context until an event has completed.
+    WaitInContext(EventId),
     Allocate(Reservation),
     /// Frees the allocation at this address.
     Free(u64),
@@ -52,7 +56,7 @@ impl StreamOp {
     pub fn recorded_events(&self) -> Vec<EventId> {
         let mut events = Vec::new();
         self.visit(&mut |op| {
-            if let StreamOp::RecordEvent(event) = op {
+            if let StreamOp::RecordEvent(event) | StreamOp::RecordInContext(event) = op {
                 events.push(*event);
             }
         });
@@ -63,11 +67,19 @@ impl StreamOp {
     pub fn awaited_events(&self) -> Vec<EventId> {
         let mut events = Vec::new();
         self.visit(&mut |op| {
-            if let StreamOp::WaitEvent(event) = op {
+            if let StreamOp::WaitEvent(event) | StreamOp::WaitInContext(event) = op {
                 events.push(*event);
             }
         });
         events
+    }
+
+    /// Returns true if it is ordered with the operations of all streams of its context.
+    pub fn concerns_context(&self) -> bool {
+        matches!(
+            self,
+            StreamOp::RecordInContext(_) | StreamOp::WaitInContext(_)
+        )
     }
 
     /// Returns the graph that it launches. Launches of one graph execute one after another.
@@ -404,6 +416,24 @@ impl Body {
         !self.has_memory()
             && !self.nodes.values().any(is_conditional)
             && self.children().all(Body::can_be_child)
+    }
+
+    /// Returns a node of a type that is not permitted in the graph of a conditional node, here or in a child graph.
+    pub fn find_forbidden(&self) -> Option<NodeId> {
+        self.nodes.values().find_map(|node| match &node.op {
+            StreamOp::Conditional(conditional) => {
+                let nodes = conditional.bodies.iter().flat_map(|body| &body.nodes);
+                let mut forbidden = nodes.filter(|(_, node)| !node.op.is_allowed_in_conditional());
+                let in_bodies = || {
+                    conditional
+                        .bodies
+                        .iter()
+                        .find_map(|body| body.find_forbidden())
+                };
+                forbidden.next().map(|(id, _)| *id).or_else(in_bodies)
+            }
+            op => op.bodies().iter().find_map(|body| body.find_forbidden()),
+        })
     }
 
     /// Returns true if a conditional node here or in one of the graphs in its nodes uses this handle.

@@ -52,6 +52,8 @@ pub struct Queue {
     /// The last operation of each stream with pending work, and true if the stream synchronizes with the
     /// legacy default stream.
     tails: BTreeMap<(ContextId, StreamId), (u64, bool)>,
+    /// The last operation of each context that all its later operations follow.
+    barriers: BTreeMap<ContextId, u64>,
     /// The last operation that records each event.
     records: BTreeMap<EventId, u64>,
     /// Number of choices made from the seed since it was set.
@@ -91,6 +93,7 @@ impl StreamQueue {
                 last: 0,
                 items: BTreeMap::new(),
                 tails: BTreeMap::new(),
+                barriers: BTreeMap::new(),
                 records: BTreeMap::new(),
                 draws: 0,
                 blocking_running: 0,
@@ -262,6 +265,9 @@ impl Queue {
         for event in op.recorded_events() {
             self.records.insert(event, number);
         }
+        if matches!(op, StreamOp::WaitInContext(_)) {
+            self.barriers.insert(context, number);
+        }
         self.tails.insert((context, stream), (number, blocking));
         let item = Item {
             context,
@@ -276,7 +282,7 @@ impl Queue {
     }
 
     /// Returns the operations that a new one must follow: the last of its stream, the last of each stream that
-    /// synchronizes with it, those that record the events it waits for, and the last launch of the same graph.
+    /// synchronizes with it, the last wait of its context, those that record the events it waits for, and the last launch of the same graph.
     fn predecessors(
         &self,
         context: ContextId,
@@ -298,6 +304,10 @@ impl Queue {
             }
             (_, false) => Vec::new(),
         };
+        let concerns_context = op.concerns_context();
+        let of_context = self.tails.iter();
+        let of_context = of_context.filter(|((owner, _), _)| concerns_context && *owner == context);
+        let barrier = self.barriers.get(&context).copied();
         let events = op.awaited_events();
         let events = events.iter().filter_map(|event| self.records.get(event));
         let last_launch = op.graph().and_then(|graph| {
@@ -308,6 +318,8 @@ impl Queue {
         tail_of_stream
             .into_iter()
             .chain(legacy)
+            .chain(of_context.map(|(_, (tail, _))| *tail))
+            .chain(barrier)
             .chain(events.copied())
             .chain(last_launch)
             .collect()
@@ -398,6 +410,9 @@ impl Queue {
             .is_some_and(|(tail, _)| *tail == number)
         {
             self.tails.remove(&key);
+        }
+        if self.barriers.get(&item.context) == Some(&number) {
+            self.barriers.remove(&item.context);
         }
         for event in item.op.recorded_events() {
             if self.records.get(&event) == Some(&number) {

@@ -74,6 +74,15 @@ fn instantiate(graph: GraphId, flags: u64) -> Result<ExecId, InstantiateError> {
     }
     let mut graphs = SIMULATOR.graphs();
     let body = graphs.graph(graph).map_err(error_only)?;
+    if let Some(node) = body.find_forbidden() {
+        return Err(InstantiateError {
+            result: INVALID_STRUCTURE,
+            node: Some(node),
+            message:
+                c"a graph of a conditional node has a node of a type that is not permitted there",
+            ..error_only(CudaError::InvalidValue)
+        });
+    }
     if let Some(node) = body.find_cycle() {
         return Err(InstantiateError {
             result: INVALID_STRUCTURE,
@@ -232,7 +241,7 @@ fn set(exec: ExecId, node: NodeId, op: StreamOp) -> CallResult {
     match (&mut node.op, op) {
         (StreamOp::Graph(old), StreamOp::Graph(new)) => {
             // The nodes keep their numbers, which the program holds as handles.
-            let merged = merge_graphs(old, &new).map_err(|_| CudaError::InvalidValue)?;
+            let merged = merge_graphs(old, &new).map_err(|difference| difference.error())?;
             node.op = StreamOp::Graph(Arc::new(merged));
         }
         (old, new) if old.is_multi_row() || new.is_multi_row() => {
@@ -309,10 +318,7 @@ fn apply(exec: ExecId, graph: GraphId) -> (c_int, u64, CallResult) {
     match called {
         Ok(()) => (0, 0, Ok(())),
         Err(Difference { kind, node }) => {
-            let error = match kind {
-                DifferenceKind::Error => CudaError::InvalidValue,
-                _ => CudaError::GraphExecUpdateFailure,
-            };
+            let error = Difference { kind, node }.error();
             let node = node.map_or(0, |node| node.0);
             (kind as c_int, node, Err(error.into()))
         }

@@ -149,6 +149,7 @@ pub fn add_any(
     // SAFETY: the C function requires that `dependencies` has `count` elements, and a valid, writable structure, whose
     // `kind` selects the field of the union.
     unsafe {
+        check_reserved(pointer)?;
         if (*pointer).kind != CONDITIONAL {
             new_node.add(|| read_any(&params))?;
             return Ok(());
@@ -182,7 +183,7 @@ pub fn add_any(
 pub fn create_conditional_handle(
     out: Out<c_ulonglong>,
     graph: GraphId,
-    _context: Option<ContextId>,
+    context: Option<ContextId>,
     value: c_uint,
     flags: c_uint,
 ) -> CallResult {
@@ -193,6 +194,9 @@ pub fn create_conditional_handle(
     }
     let default = (flags & ASSIGN_DEFAULT != 0).then_some(value);
     let driver = SIMULATOR.lock_driver_settled()?;
+    if !context.is_some_and(|context| driver.is_context(context)) {
+        return Err(CudaError::InvalidContext.into());
+    }
     let number = SIMULATOR.graphs().create_handle(graph, default)?;
     driver.graph_conditions.set(number, value);
     out.set(number);
@@ -227,6 +231,19 @@ const UNSUPPORTED: [(c_int, &str); 2] = [
 
 /// The `CUgraphNodeType` of conditional nodes.
 const CONDITIONAL: c_int = 13;
+
+/// Returns [`CudaError::InvalidValue`] if a reserved field is not zero.
+///
+/// # Safety
+/// `params` must be readable.
+unsafe fn check_reserved(params: *const NodeParams) -> Result<(), CudaError> {
+    // SAFETY: `params` is readable, by this function's contract.
+    let (first, last) = unsafe { ((*params).reserved0, (*params).reserved2) };
+    match first == [0; 3] && last == 0 {
+        true => Ok(()),
+        false => Err(CudaError::InvalidValue),
+    }
+}
 
 /// Creates the operation of a node of any type but conditional nodes, which cannot be changed. For an allocation node,
 /// writes its address to the structure.
@@ -268,6 +285,9 @@ fn unsupported_node(kind: c_int) -> CudaError {
 
 /// Returns the event, after a check that it exists.
 pub fn existing_event(event: EventId) -> Result<EventId, CudaError> {
+    if event == EventId(0) {
+        return Err(CudaError::InvalidValue);
+    }
     SIMULATOR.lock_driver_settled()?.event_context(event)?;
     Ok(event)
 }

@@ -30,8 +30,8 @@ pub fn node_type(op: &StreamOp) -> c_int {
         StreamOp::Host(_) => 3,
         StreamOp::Graph(_) => 4,
         StreamOp::Empty => 5,
-        StreamOp::WaitEvent(_) => 6,
-        StreamOp::RecordEvent(_) => 7,
+        StreamOp::WaitEvent(_) | StreamOp::WaitInContext(_) => 6,
+        StreamOp::RecordEvent(_) | StreamOp::RecordInContext(_) => 7,
         StreamOp::Allocate(_) => 10,
         StreamOp::Free(_) => 11,
         StreamOp::Memory(_) => 12,
@@ -211,9 +211,6 @@ const HANDLES: c_uint = 1 << 10 | 1;
 
 /// `cuGraphDebugDotPrint`.
 pub fn print_dot(graph: GraphId, path: &str, flags: c_uint) -> CallResult {
-    if flags & !FLAGS != 0 {
-        return Err(CudaError::InvalidValue.into());
-    }
     let driver = SIMULATOR.lock_driver_settled()?;
     let mut output = String::from("digraph dot {\n");
     let graphs = SIMULATOR.graphs();
@@ -284,8 +281,8 @@ fn label(driver: &Driver, node: &Node) -> String {
         StreamOp::Library(call) => format!("KERNEL {}", call.function),
         StreamOp::Host(_) => "HOST".into(),
         StreamOp::Memory(_) => "BATCH_MEM_OP".into(),
-        StreamOp::RecordEvent(_) => "EVENT_RECORD".into(),
-        StreamOp::WaitEvent(_) => "EVENT_WAIT".into(),
+        StreamOp::RecordEvent(_) | StreamOp::RecordInContext(_) => "EVENT_RECORD".into(),
+        StreamOp::WaitEvent(_) | StreamOp::WaitInContext(_) => "EVENT_WAIT".into(),
         StreamOp::Allocate(reserved) => format!("MEM_ALLOC\\n{} bytes", reserved.bytes),
         StreamOp::Free(_) => "MEM_FREE".into(),
         StreamOp::Graph(body) => format!("GRAPH\\ncluster_{:x}", body.id.0),

@@ -2,10 +2,10 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
-use cust_raw::{CUcontext, CUdevice, CUuuid};
+use cust_raw::{CUcontext, CUdevice, CUevent, CUuuid};
 
 use super::*;
-use crate::api::{context, device, error};
+use crate::api::{context, device, error, event};
 use crate::functions::{backend, lookup};
 use crate::types::{CUctxCreateParams, CUdevprop, CUexecAffinityParam};
 
@@ -48,6 +48,12 @@ functions! {
         supported: *mut c_int, kind: c_int, device: CUdevice,
     ) [device::affinity_support];
     2000 cuDeviceGetProperties(properties: *mut CUdevprop, device: CUdevice) [device::properties];
+
+    11010 cuDeviceGetTexture1DLinearMaxWidth(
+        width: *mut usize, format: c_int, channels: c_uint, device: CUdevice,
+    ) [device::max_linear_texture_width];
+    10000 cuDeviceGetLuid(luid: *mut c_char, node_mask: *mut c_uint, device: CUdevice) [device::luid];
+    11030 cuFlushGPUDirectRDMAWrites(target: c_int, scope: c_int) [device::flush_remote_writes];
 
     // Contexts
     7000 cuDevicePrimaryCtxRetain(ctx: *mut CUcontext, device: CUdevice) [context::retain_primary];
@@ -93,6 +99,8 @@ functions! {
     13000 cuCtxSynchronize_v2(ctx: CUcontext) [context::synchronize_one];
     11000 cuCtxResetPersistingL2Cache() [context::reset_persisting_cache];
     2000 cuCtxDestroy(ctx: CUcontext) [context::destroy];
+    12050 cuCtxRecordEvent(ctx: CUcontext, event: CUevent) [event::record_in_context];
+    12050 cuCtxWaitEvent(ctx: CUcontext, event: CUevent) [event::wait_in_context];
     2000 cuCtxAttach(ctx: *mut CUcontext, flags: c_uint) [context::attach];
     2000 cuCtxDetach(ctx: CUcontext) [context::detach];
     2000 cuCtxPushCurrent(ctx: CUcontext) [context::push];
@@ -102,12 +110,12 @@ functions! {
     7000 cuDevicePrimaryCtxSetFlags(device: CUdevice, flags: c_uint) [context::set_primary_flags];
 
     unsupported {
-        12040 cuDeviceGetDevResource, 13000 cuDeviceGetHostAtomicCapabilities, 10000 cuDeviceGetLuid,
+        12040 cuDeviceGetDevResource, 13000 cuDeviceGetHostAtomicCapabilities,
         10020 cuDeviceGetNvSciSyncAttributes, 13000 cuDeviceGetP2PAtomicCapabilities,
-        11010 cuDeviceGetTexture1DLinearMaxWidth, 12040 cuDeviceRegisterAsyncNotification,
-        2000 cuDeviceTotalMem, 12040 cuDeviceUnregisterAsyncNotification, 11030 cuFlushGPUDirectRDMAWrites,
+        12040 cuDeviceRegisterAsyncNotification,
+        2000 cuDeviceTotalMem, 12040 cuDeviceUnregisterAsyncNotification,
         12040 cuCtxFromGreenCtx, 12040 cuCtxGetDevResource,
-        12050 cuCtxRecordEvent, 12050 cuCtxWaitEvent, 12040 cuDevResourceGenerateDesc,
+        12040 cuDevResourceGenerateDesc,
         12040 cuDevSmResourceSplitByCount, 12040 cuGreenCtxCreate, 12040 cuGreenCtxDestroy,
         12040 cuGreenCtxGetDevResource, 12090 cuGreenCtxGetId, 12040 cuGreenCtxRecordEvent,
         12050 cuGreenCtxStreamCreate, 12040 cuGreenCtxWaitEvent,
