@@ -178,7 +178,8 @@ pub fn update_with_edges(
 
 /// `cuThreadExchangeStreamCaptureMode`.
 pub fn exchange_mode(mode: InOut<c_int>) -> CallResult {
-    let new = Mode::new(mode.read())?;
+    // As the driver does, accepts any number.
+    let new = Mode::new(mode.read()).unwrap_or(Mode::Relaxed);
     let previous = exchange_capture_mode(new);
     mode.set(previous as c_int);
     Ok(())

@@ -30,7 +30,10 @@ const DEVICE_UPDATABLE: c_int = 13;
 /// Attributes without effect in the simulator: hints about caches, waiting, smaller clusters, priorities,
 /// memory synchronization domains and the link to other devices; and programmatic stream serialization, which
 /// permits an overlap of launches that the simulator never uses, because it runs one launch at a time.
-const HARMLESS: [c_int; 11] = [0, 3, 5, 6, 8, 9, 10, 11, 14, 15, 16];
+const HARMLESS: [c_int; 6] = [0, 6, 8, 9, 11, 16];
+const SCHEDULING_POLICY: c_int = 5;
+const MEMORY_DOMAIN: c_int = 10;
+const CARVEOUT: c_int = 14;
 
 /// Submits a call of a library to a stream of the simulator, which must be the selected backend. Returns the driver API's
 /// error.
@@ -267,6 +270,10 @@ pub unsafe fn read_attributes(
             }
             DEVICE_UPDATABLE if value.0[0] == 0 => {}
             DEVICE_UPDATABLE => return Err(unsupported("device-updatable kernel nodes")),
+            // A `CUclusterSchedulingPolicy`, a `CUlaunchMemSyncDomain` and percents.
+            SCHEDULING_POLICY if value.0[0] <= 2 => {}
+            MEMORY_DOMAIN if value.0[0] <= 1 => {}
+            CARVEOUT if value.0[0] <= 100 => {}
             id if HARMLESS.contains(&id) => {}
             _ => return Err(CudaError::InvalidValue),
         }

@@ -211,8 +211,8 @@ unsafe fn write_attribute(
         LAST_PREFETCH => prefetched(),
         PREFERRED_KIND => kind_of(preferred()),
         PREFETCH_KIND => kind_of(prefetched()),
-        PREFERRED_ID => preferred().max(0),
-        PREFETCH_ID => prefetched().max(0),
+        PREFERRED_ID => id_of(preferred()),
+        PREFETCH_ID => id_of(prefetched()),
         ACCESSED_BY => {
             let locations = std::iter::once(CPU)
                 .chain(all())
@@ -236,6 +236,14 @@ fn is_accessed_by(hints: &Hints, range: &Range<u64>, location: c_int) -> bool {
         _ => None,
     });
     value == Some(true)
+}
+
+/// Returns the number of a location among those of its type.
+fn id_of(location: c_int) -> c_int {
+    match location {
+        INVALID_DEVICE => INVALID_DEVICE,
+        _ => location.max(0),
+    }
 }
 
 /// Returns the `CUmemLocationType` of a location.

@@ -89,7 +89,7 @@ pub fn synchronize(stream: Stream) -> CallResult {
 /// `cuStreamWaitEvent`.
 pub fn wait_event(stream: Stream, event: EventId, flags: c_uint) -> CallResult {
     let (driver, context, stream) = SIMULATOR.lock_stream(stream)?;
-    // `CU_EVENT_WAIT_DEFAULT` or `CU_EVENT_WAIT_EXTERNAL`, which only affects captures.
+    // `CU_EVENT_WAIT_DEFAULT` or `CU_EVENT_WAIT_EXTERNAL`, which only captures accept.
     if flags > 1 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -104,6 +104,9 @@ pub fn wait_event(stream: Stream, event: EventId, flags: c_uint) -> CallResult {
         flags == 1,
     )? {
         return Ok(());
+    }
+    if flags == 1 {
+        return Err(CudaError::IllegalState.into());
     }
     Ok(SIMULATOR.submit(driver, context, stream, StreamOp::WaitEvent(event))?)
 }
@@ -143,7 +146,12 @@ pub fn callback(
 /// and two for memory synchronization domains. All are hints without effect.
 const ATTRIBUTES: [c_int; 5] = [1, 3, 8, 9, 10];
 const ACCESS_WINDOW: c_int = 1;
+const SYNCHRONIZATION_POLICY: c_int = 3;
 const PRIORITY: c_int = 8;
+const MEMORY_DOMAIN_MAP: c_int = 9;
+
+/// The values of `CUsynchronizationPolicy`.
+const SYNCHRONIZATION_POLICIES: std::ops::RangeInclusive<c_uint> = 1..=4;
 
 /// `cuStreamGetCtx`.
 pub fn context(stream: Stream, context: Out<CUcontext>) -> CallResult {
@@ -187,7 +195,7 @@ fn live_stream(stream: Stream) -> Result<(u64, StreamId), CudaError> {
     Ok((context.0, stream))
 }
 
-/// `cuStreamGetAttribute`: zeros for attributes that are not set, except the stream's priority.
+/// `cuStreamGetAttribute`: defaults for attributes that are not set.
 pub fn attribute(
     stream: Stream,
     attribute: c_int,
@@ -198,9 +206,14 @@ pub fn attribute(
     drop(driver);
     check_attribute(attribute)?;
     let mut default_value = CUlaunchAttributeValue([0; 16]);
-    if attribute == PRIORITY {
-        default_value.0[0] = priority as c_uint;
-    }
+    default_value.0[0] = match attribute {
+        PRIORITY => priority as c_uint,
+        // No policy: that of the context.
+        SYNCHRONIZATION_POLICY => c_uint::MAX,
+        // Two bytes: the default domain 0, the remote domain 1.
+        MEMORY_DOMAIN_MAP => 0x100,
+        _ => 0,
+    };
     let stored = lock(&SIMULATOR.tables.stream_attributes)
         .get(&(stream, attribute))
         .copied();
@@ -221,6 +234,9 @@ pub fn set_attribute(
     let value = value.read();
     if attribute == ACCESS_WINDOW {
         AccessWindow::from(value).check(max_window)?;
+    }
+    if attribute == SYNCHRONIZATION_POLICY && !SYNCHRONIZATION_POLICIES.contains(&value.0[0]) {
+        return Err(CudaError::InvalidValue.into());
     }
     lock(&SIMULATOR.tables.stream_attributes).insert((stream, attribute), value);
     Ok(())

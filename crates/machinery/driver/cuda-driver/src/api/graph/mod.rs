@@ -48,6 +48,18 @@ pub unsafe fn check_edges(data: Option<In<EdgeData>>, count: usize) -> Result<()
     };
     // SAFETY: `data` has `count` elements, by this function's contract.
     let data = unsafe { data.read_all(count) };
+    // A full or a programmatic dependency; the ports of a kernel node are 0 to 2.
+    let is_valid = |edge: &EdgeData| {
+        let port = match edge.kind {
+            0 => edge.from_port == 0,
+            1 => edge.from_port <= 2,
+            _ => false,
+        };
+        port && edge.to_port == 0 && edge.reserved == [0; 5]
+    };
+    if !data.iter().all(is_valid) {
+        return Err(CudaError::InvalidValue);
+    }
     if data.iter().any(|edge| *edge != EdgeData::default()) {
         warn(format_args!(
             "the simulator does not support programmatic dependencies in graphs"

@@ -120,8 +120,9 @@ pub fn memset_v1(from: In<CUDA_MEMSET_NODE_PARAMS>) -> Result<StreamOp, CudaErro
 /// Creates the operation of a memset node.
 pub fn memset(params: &MemsetNodeParams) -> Result<StreamOp, CudaError> {
     let value = match params.element_size {
-        1 => MemsetValue::U8(u8::try_from(params.value).map_err(|_| CudaError::InvalidValue)?),
-        2 => MemsetValue::U16(u16::try_from(params.value).map_err(|_| CudaError::InvalidValue)?),
+        // As the driver does, ignores the other bits.
+        1 => MemsetValue::U8(params.value as u8),
+        2 => MemsetValue::U16(params.value as u16),
         4 => MemsetValue::U32(params.value),
         _ => return Err(CudaError::InvalidValue),
     };
