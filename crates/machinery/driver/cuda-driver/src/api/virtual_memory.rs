@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_ulonglong, c_void};
 
-use cuda_sim::driver::{CudaError, GRANULARITY};
+use cuda_sim::driver::{CudaError, GRANULARITY, MappingAccess};
 use cust_raw::CUdeviceptr;
 
 use super::SIMULATOR;
@@ -22,18 +22,20 @@ const COMPRESSIBLE: u8 = 1;
 /// `CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED`.
 const COMPRESSION: c_int = 107;
 
+/// All values of `CUmemAllocationHandleType`.
+const HANDLE_TYPES: c_int = 0xf;
+
 /// Values of `CUmemAccess_flags`.
 const NO_ACCESS: c_int = 0;
 const READ: c_int = 1;
 const READ_AND_WRITE: c_int = 3;
 
-/// `cuMemGetAllocationGranularity`: minimum and recommended granularity are equal.
+/// `cuMemGetAllocationGranularity`: minimum and recommended granularity are equal, and independent of the properties.
 pub fn granularity(
     bytes: Out<usize>,
-    properties: In<CUmemAllocationProp>,
+    _properties: In<CUmemAllocationProp>,
     option: c_int,
 ) -> CallResult {
-    check_properties(&properties.read())?;
     if !(0..=1).contains(&option) {
         return Err(CudaError::InvalidValue.into());
     }
@@ -50,7 +52,8 @@ fn check_properties(properties: &CUmemAllocationProp) -> Result<u32, CudaError> 
     if !matches!(properties.flags[0], 0 | COMPRESSIBLE) {
         return Err(CudaError::InvalidValue);
     }
-    if properties.shared != 0 {
+    // As the driver does, ignores unknown types.
+    if properties.shared & HANDLE_TYPES != 0 {
         warn(format_args!(
             "the simulator does not support memory shared with other processes"
         ));
@@ -121,7 +124,7 @@ pub fn free(address: CUdeviceptr, bytes: usize) -> CallResult {
         .free_addresses(address, bytes as u64)?)
 }
 
-/// `cuMemMap`: `offset` must be 0, as CUDA requires.
+/// `cuMemMap`: the driver supports no offset.
 pub fn map(
     address: CUdeviceptr,
     bytes: usize,
@@ -129,15 +132,18 @@ pub fn map(
     memory: c_ulonglong,
     flags: c_ulonglong,
 ) -> CallResult {
-    if offset != 0 || flags != 0 {
+    if flags != 0 {
         return Err(CudaError::InvalidValue.into());
+    }
+    if offset != 0 {
+        return Err(CudaError::NotSupported.into());
     }
     let mapped = SIMULATOR
         .lock_driver_settled()?
         .map_memory(address, bytes as u64, memory);
     if mapped == Err(CudaError::NotSupported) {
         warn(format_args!(
-            "the simulator supports only one mapping per allocation at a time"
+            "a mapping is larger than its memory, or the system cannot map memory twice"
         ));
     }
     Ok(mapped?)
@@ -162,15 +168,19 @@ pub fn set_access(
     }
     // SAFETY: `descriptors` has `count` elements, as `cuMemSetAccess` requires of its caller.
     for CUmemAccessDesc { location, flags } in unsafe { descriptors.read_all(count) } {
-        let device = check_location(location)?;
-        let accessible = match flags {
-            NO_ACCESS => false,
-            READ | READ_AND_WRITE => true,
+        let device = check_location(location).map_err(|error| match error {
+            CudaError::InvalidDevice => CudaError::InvalidValue,
+            other => other,
+        })?;
+        let access = match flags {
+            NO_ACCESS => MappingAccess::None,
+            READ => MappingAccess::Read,
+            READ_AND_WRITE => MappingAccess::ReadWrite,
             _ => return Err(CudaError::InvalidValue.into()),
         };
         SIMULATOR
             .lock_driver_settled()?
-            .set_access(address, bytes as u64, device, accessible)?;
+            .set_access(address, bytes as u64, device, access)?;
     }
     Ok(())
 }
@@ -182,11 +192,11 @@ pub fn access(
     address: CUdeviceptr,
 ) -> CallResult {
     let device = check_location(location.read())?;
-    let accessible = SIMULATOR.lock_driver_settled()?.access(address, device)?;
-    flags.set(if accessible {
-        READ_AND_WRITE
-    } else {
-        NO_ACCESS
+    let access = SIMULATOR.lock_driver_settled()?.access(address, device)?;
+    flags.set(match access {
+        MappingAccess::None => NO_ACCESS,
+        MappingAccess::Read => READ,
+        MappingAccess::ReadWrite => READ_AND_WRITE,
     } as c_ulonglong);
     Ok(())
 }

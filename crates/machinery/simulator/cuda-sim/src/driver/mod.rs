@@ -45,7 +45,7 @@ pub use memset::{Memset, MemsetValue};
 pub use module::{ModuleError, check_source};
 pub use occupancy::OccupancyCalculator;
 pub use stream::PRIORITIES;
-pub use virtual_memory::GRANULARITY;
+pub use virtual_memory::{GRANULARITY, MappingAccess};
 
 use crate::check::Finding;
 use crate::device::DeviceSpec;

@@ -1,6 +1,6 @@
 //! Virtual memory management (`cuMemCreate`, `cuMemAddressReserve`, `cuMemMap`): memory is created without an
-//! address, addresses are reserved without memory, and memory is mapped to addresses. Here, memory can be
-//! mapped at only one address at a time.
+//! address, addresses are reserved without memory, and memory is mapped to addresses. Where the system allows it, memory can
+//! be mapped at several addresses.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,8 @@ struct PhysicalMemory {
     size: u64,
     /// The reference count of the handle.
     references: u32,
-    is_mapped: bool,
+    /// The addresses of its mappings, all of which show the same memory of the host.
+    mapped_at: Vec<u64>,
     /// The contents while the memory is not mapped. Empty if it was never mapped before.
     contents: Vec<u8>,
 }
@@ -34,6 +35,16 @@ struct Mapping {
     size: u64,
     /// The devices with access, one bit each.
     access: Devices,
+    /// Those of them that may only read.
+    read_only: Devices,
+}
+
+/// The access of a device to a mapping. Read-only access is not enforced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MappingAccess {
+    None,
+    Read,
+    ReadWrite,
 }
 
 impl Driver {
@@ -72,7 +83,7 @@ impl Driver {
             device,
             size: bytes,
             references: 1,
-            is_mapped: false,
+            mapped_at: Vec::new(),
             contents: Vec::new(),
         };
         self.virtual_memory.memories.insert(handle, memory);
@@ -122,8 +133,9 @@ impl Driver {
 
     /// `cuMemMap`: maps the first `bytes` bytes of a handle's memory to reserved addresses, initially without
     /// access by any device. Fails with [`CudaError::InvalidValue`] for addresses that are not reserved or
-    /// already mapped, or for more bytes than the memory has; with [`CudaError::NotSupported`] for memory
-    /// that is already mapped; and with [`CudaError::OutOfMemory`] if the host is out of memory.
+    /// already mapped; with [`CudaError::NotSupported`] for more bytes than the memory has, and for memory that is
+    /// already mapped if the system cannot map it twice; and with [`CudaError::OutOfMemory`] if the host is out of
+    /// memory.
     pub fn map_memory(&mut self, address: u64, bytes: u64, handle: u64) -> Result<(), CudaError> {
         let size = self.memory_size(handle)?;
         let end = address.checked_add(bytes).ok_or(CudaError::InvalidValue)?;
@@ -134,37 +146,59 @@ impl Driver {
         let virtual_memory = &mut self.virtual_memory;
         let previous = virtual_memory.mappings.range(..end).next_back();
         let overlaps = previous.is_some_and(|(start, previous)| start + previous.size > address);
-        if !is_granular(bytes) || !address.is_multiple_of(GRANULARITY) || bytes > size || overlaps {
+        if !is_granular(bytes) || !address.is_multiple_of(GRANULARITY) || overlaps {
             return Err(CudaError::InvalidValue);
+        }
+        if bytes > size {
+            return Err(CudaError::NotSupported);
         }
         let memory = virtual_memory
             .memories
             .get_mut(&handle)
             .ok_or(CudaError::InvalidValue)?;
-        if memory.is_mapped {
-            return Err(CudaError::NotSupported);
+        if let Some(&other) = memory.mapped_at.first() {
+            let is_whole = virtual_memory.mappings.get(&other);
+            let is_whole = is_whole.is_some_and(|other| other.size == size && bytes == size);
+            if !is_whole || !self.global.alias_pages(address, bytes, other) {
+                return Err(CudaError::NotSupported);
+            }
+        } else {
+            self.global.commit_pages(address, bytes)?;
+            let contents = std::mem::take(&mut memory.contents);
+            let count = contents.len().min(bytes as usize);
+            // SAFETY: `commit_pages` made the `bytes` bytes at `host` valid, and without access rights nothing else
+            // refers to them.
+            unsafe { host.copy_from_nonoverlapping(contents.as_ptr(), count) };
         }
-        self.global.commit_pages(address, bytes)?;
-        memory.is_mapped = true;
-        let contents = std::mem::take(&mut memory.contents);
-        // SAFETY: `commit_pages` made the `bytes` bytes at `host` valid, and without access rights nothing else
-        // refers to them.
-        unsafe {
-            host.copy_from_nonoverlapping(contents.as_ptr(), contents.len().min(bytes as usize));
-        }
+        memory.mapped_at.push(address);
         let mapping = Mapping {
             memory: handle,
             size: bytes,
             access: 0,
+            read_only: 0,
         };
         virtual_memory.mappings.insert(address, mapping);
         Ok(())
     }
 
     /// `cuMemUnmap`: unmaps all mappings in a range of addresses. The memory keeps its contents for its next
-    /// mapping. Fails with [`CudaError::InvalidValue`] unless the range consists exactly of whole mappings.
+    /// mapping. Fails with [`CudaError::InvalidValue`] unless the range is reserved and contains only whole mappings.
     pub fn unmap_memory(&mut self, address: u64, bytes: u64) -> Result<(), CudaError> {
-        for start in self.mappings_in(address, bytes)? {
+        let end = address.checked_add(bytes).ok_or(CudaError::InvalidValue)?;
+        let is_reserved = self.global.reserved_host(address, bytes).is_some();
+        let mappings = &self.virtual_memory.mappings;
+        let ends_at = |edge| {
+            let previous = mappings.range(..edge).next_back();
+            previous.is_none_or(|(start, mapping)| start + mapping.size <= edge)
+        };
+        if !is_granular(bytes) || !is_reserved || !ends_at(address) || !ends_at(end) {
+            return Err(CudaError::InvalidValue);
+        }
+        let starts: Vec<u64> = mappings
+            .range(address..end)
+            .map(|(start, _)| *start)
+            .collect();
+        for start in starts {
             let Some(mapping) = self.virtual_memory.mappings.remove(&start) else {
                 continue;
             };
@@ -174,8 +208,8 @@ impl Driver {
             let host = self.global.reserved_host(start, mapping.size);
             let memory = self.virtual_memory.memories.get_mut(&mapping.memory);
             if let (Some(host), Some(memory)) = (host, memory) {
-                memory.is_mapped = false;
-                if memory.references > 0 {
+                memory.mapped_at.retain(|address| *address != start);
+                if memory.references > 0 && memory.mapped_at.is_empty() {
                     // SAFETY: the mapping's `size` bytes at `host` are still committed, and after the removal
                     // above nothing else refers to them.
                     let bytes = unsafe { std::slice::from_raw_parts(host, mapping.size as usize) };
@@ -196,7 +230,7 @@ impl Driver {
         address: u64,
         bytes: u64,
         device: u32,
-        open: bool,
+        access: MappingAccess,
     ) -> Result<(), CudaError> {
         self.check_device(device)?;
         let starts = self.mappings_in(address, bytes)?;
@@ -212,11 +246,12 @@ impl Driver {
                 continue;
             };
             let previous = mapping.access;
-            mapping.access = if open {
-                previous | 1 << device
-            } else {
-                previous & !(1 << device)
+            let with = |devices: Devices, is_in| match is_in {
+                true => devices | 1 << device,
+                false => devices & !(1 << device),
             };
+            mapping.access = with(previous, access != MappingAccess::None);
+            mapping.read_only = with(mapping.read_only, access == MappingAccess::Read);
             let (size, now) = (mapping.size, mapping.access);
             match (previous, now) {
                 (0, 0) => {}
@@ -229,11 +264,17 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuMemGetAccess`: returns true if a device has access to the mapping at an address. Fails with
+    /// `cuMemGetAccess`: returns the access of a device to the mapping at an address. Fails with
     /// [`CudaError::InvalidValue`] if nothing is mapped there.
-    pub fn access(&self, address: u64, device: u32) -> Result<bool, CudaError> {
+    pub fn access(&self, address: u64, device: u32) -> Result<MappingAccess, CudaError> {
         self.check_device(device)?;
-        Ok(self.mapping(address)?.1.access & (1 << device) != 0)
+        let mapping = self.mapping(address)?.1;
+        let is_in = |devices: Devices| devices & (1 << device) != 0;
+        Ok(match is_in(mapping.access) {
+            true if is_in(mapping.read_only) => MappingAccess::Read,
+            true => MappingAccess::ReadWrite,
+            false => MappingAccess::None,
+        })
     }
 
     /// Returns the device whose memory is mapped at an address.
@@ -276,7 +317,7 @@ impl Driver {
         let memory = memories.get(&handle);
         if let Some(memory) = memory
             && memory.references == 0
-            && !memory.is_mapped
+            && memory.mapped_at.is_empty()
         {
             let (device, bytes) = (memory.device, memory.size);
             memories.remove(&handle);
@@ -310,9 +351,11 @@ mod tests {
         driver.map_memory(range, SIZE, first).unwrap();
         driver.map_memory(range + SIZE, SIZE, second).unwrap();
         assert!(driver.allocation(range).is_err(), "no access granted yet");
-        assert_eq!(driver.access(range, 0), Ok(false));
-        driver.set_access(range, 2 * SIZE, 0, true).unwrap();
-        assert_eq!(driver.access(range + SIZE, 0), Ok(true));
+        assert_eq!(driver.access(range, 0), Ok(MappingAccess::None));
+        driver
+            .set_access(range, 2 * SIZE, 0, MappingAccess::ReadWrite)
+            .unwrap();
+        assert_eq!(driver.access(range + SIZE, 0), Ok(MappingAccess::ReadWrite));
         // The fill spans both mappings.
         let fill = Memset {
             address: range + SIZE - 4,
@@ -325,11 +368,15 @@ mod tests {
         driver.unmap_memory(range, SIZE).unwrap();
         assert!(driver.allocation(range).is_err());
         driver.map_memory(range + 2 * SIZE, SIZE, first).unwrap();
-        driver.set_access(range + 2 * SIZE, SIZE, 0, true).unwrap();
+        driver
+            .set_access(range + 2 * SIZE, SIZE, 0, MappingAccess::ReadWrite)
+            .unwrap();
         let host = driver.global.host(range + 3 * SIZE - 4, 4).unwrap();
         // SAFETY: `host` returned a pointer to 4 bytes of an allocation.
         assert_eq!(unsafe { host.cast::<[u8; 4]>().read() }, [7; 4]);
-        driver.set_access(range + SIZE, SIZE, 0, false).unwrap();
+        driver
+            .set_access(range + SIZE, SIZE, 0, MappingAccess::None)
+            .unwrap();
         assert!(driver.allocation(range + SIZE).is_err());
 
         // Without references, the memory is freed when it is unmapped.
@@ -345,6 +392,35 @@ mod tests {
         assert_eq!(driver.free_addresses(range, 3 * SIZE), INVALID);
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn mappings_of_one_memory_show_the_same_bytes() {
+        let (mut driver, _) = driver();
+        let range = driver.reserve_addresses(3 * SIZE, 0).unwrap();
+        let memory = driver.create_memory(0, SIZE).unwrap();
+        let value_at = |driver: &Driver, address| driver.read_value(address, 4);
+        for start in [range, range + SIZE] {
+            driver.map_memory(start, SIZE, memory).unwrap();
+            driver
+                .set_access(start, SIZE, 0, MappingAccess::ReadWrite)
+                .unwrap();
+        }
+        let host = driver.global.host(range + 8, 4).unwrap();
+        // SAFETY: `host` returned a pointer to 4 bytes of an allocation.
+        unsafe { host.cast::<u32>().write(51) };
+        assert_eq!(value_at(&driver, range + SIZE + 8), Ok(51));
+        driver.unmap_memory(range, SIZE).unwrap();
+        assert_eq!(
+            driver.unmap_memory(range, SIZE),
+            Ok(()),
+            "nothing is mapped"
+        );
+        driver.release_memory(memory).unwrap();
+        assert_eq!(value_at(&driver, range + SIZE + 8), Ok(51));
+        driver.unmap_memory(range + SIZE, 2 * SIZE).unwrap();
+        driver.free_addresses(range, 3 * SIZE).unwrap();
+    }
+
     #[test]
     fn reservations_may_exceed_host_memory() {
         let (mut driver, _) = driver();
@@ -355,7 +431,9 @@ mod tests {
         // Map the end of one reservation, and then that of the other.
         for last in [range + size - SIZE, other + size - SIZE] {
             driver.map_memory(last, SIZE, memory).unwrap();
-            driver.set_access(last, SIZE, 0, true).unwrap();
+            driver
+                .set_access(last, SIZE, 0, MappingAccess::ReadWrite)
+                .unwrap();
             let host = driver.global.host(last, SIZE).unwrap();
             // SAFETY: `host` returned a pointer to `SIZE` bytes of an allocation.
             unsafe {
@@ -387,9 +465,16 @@ mod tests {
             let range = driver.reserve_addresses(SIZE, 0).unwrap();
             let memory = driver.create_memory(1, SIZE).unwrap();
             driver.map_memory(range, SIZE, memory).unwrap();
-            assert_eq!(driver.set_access(range, SIZE, 1, true), Ok(()));
-            assert_eq!(driver.set_access(range, SIZE, 0, true), other);
-            assert_eq!(driver.access(range, 0), Ok(other.is_ok()));
+            assert_eq!(
+                driver.set_access(range, SIZE, 1, MappingAccess::ReadWrite),
+                Ok(())
+            );
+            assert_eq!(
+                driver.set_access(range, SIZE, 0, MappingAccess::ReadWrite),
+                other
+            );
+            let access = driver.access(range, 0).unwrap();
+            assert_eq!(access != MappingAccess::None, other.is_ok());
         }
     }
 
@@ -405,16 +490,18 @@ mod tests {
         assert_eq!(driver.create_memory(0, too_large), Err(OutOfMemory));
         let range = driver.reserve_addresses(2 * SIZE, 0).unwrap();
         let memory = driver.create_memory(0, SIZE).unwrap();
-        assert_eq!(driver.map_memory(range, 2 * SIZE, memory), INVALID);
+        let too_large = driver.map_memory(range, 2 * SIZE, memory);
+        assert_eq!(too_large, Err(NotSupported));
         assert_eq!(driver.map_memory(range + 512, SIZE, memory), INVALID);
         assert_eq!(driver.map_memory(range + 2 * SIZE, SIZE, memory), INVALID);
         assert_eq!(driver.map_memory(range, SIZE, 7), INVALID);
         driver.map_memory(range, SIZE, memory).unwrap();
-        let third = driver.map_memory(range + SIZE, SIZE, memory);
-        assert_eq!(third, Err(NotSupported));
         let other = driver.create_memory(0, SIZE).unwrap();
         assert_eq!(driver.map_memory(range, SIZE, other), INVALID);
-        assert_eq!(driver.set_access(range, 2 * SIZE, 0, true), INVALID);
+        assert_eq!(
+            driver.set_access(range, 2 * SIZE, 0, MappingAccess::ReadWrite),
+            INVALID
+        );
         assert_eq!(driver.unmap_memory(range, SIZE / 2), INVALID);
         assert_eq!(driver.access(range + SIZE, 0), Err(InvalidValue));
         assert_eq!(driver.retain_memory(range + 5), Ok(memory));

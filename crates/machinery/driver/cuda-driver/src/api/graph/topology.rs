@@ -205,8 +205,6 @@ unsafe fn write_nodes(nodes: Vec<NodeId>, out: Option<Out<CUgraphNode>>, count: 
     count.set(nodes.len().min(capacity));
 }
 
-/// All valid flags. Each selects one kind of detail; the first, verbose, selects all.
-const FLAGS: c_uint = 0xffff;
 const HANDLES: c_uint = 1 << 10 | 1;
 
 /// `cuGraphDebugDotPrint`.

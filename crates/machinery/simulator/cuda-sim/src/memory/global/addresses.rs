@@ -32,14 +32,48 @@ mod unix {
         /// The pages must be inside the range.
         pub unsafe fn commit(&self, from: u64, bytes: u64) -> bool {
             let start = self.start.wrapping_add(from as usize);
+            let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
             // SAFETY: the caller guarantees that the pages are inside this range, which no other mapping uses.
-            unsafe {
-                libc::mprotect(
+            let committed = unsafe {
+                libc::mmap(
                     start.cast(),
                     bytes as usize,
                     libc::PROT_READ | libc::PROT_WRITE,
-                ) == 0
-            }
+                    flags | libc::MAP_FIXED,
+                    -1,
+                    0,
+                )
+            };
+            committed != libc::MAP_FAILED
+        }
+
+        /// Makes whole pages show the memory of committed pages. Returns false if the system cannot.
+        ///
+        /// # Safety
+        /// The pages must be inside the range, and `bytes` bytes at `source` must be committed pages.
+        #[cfg(target_os = "linux")]
+        pub unsafe fn alias(&self, from: u64, bytes: u64, source: *mut u8) -> bool {
+            let start = self.start.wrapping_add(from as usize);
+            // SAFETY: a size of zero duplicates the mapping of shared pages at `source`, over pages of this range.
+            let aliased = unsafe {
+                libc::mremap(
+                    source.cast(),
+                    0,
+                    bytes as usize,
+                    libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED,
+                    start.cast::<c_void>(),
+                )
+            };
+            aliased != libc::MAP_FAILED
+        }
+
+        /// Returns false: only Linux duplicates mappings.
+        ///
+        /// # Safety
+        /// There are no requirements.
+        #[cfg(not(target_os = "linux"))]
+        pub unsafe fn alias(&self, _from: u64, _bytes: u64, _source: *mut u8) -> bool {
+            false
         }
 
         /// Returns the memory of whole pages to the system and keeps the addresses reserved.
@@ -108,6 +142,14 @@ mod fallback {
             // all of it.
             unsafe { start.write_bytes(0, bytes as usize) };
             true
+        }
+
+        /// Returns false, because pages cannot share memory.
+        ///
+        /// # Safety
+        /// There are no requirements.
+        pub unsafe fn alias(&self, _from: u64, _bytes: u64, _source: *mut u8) -> bool {
+            false
         }
 
         /// Does nothing, because the memory cannot be returned in parts.

@@ -76,6 +76,19 @@ impl Global {
         }
     }
 
+    /// Makes whole pages of a reservation show the memory of other committed pages. Returns false if the system cannot.
+    pub fn alias_pages(&self, address: u64, bytes: u64, other: u64) -> bool {
+        let Some(source) = self.reserved_host(other, bytes) else {
+            return false;
+        };
+        self.find_reservation(address, bytes)
+            .is_some_and(|(reservation, offset)| {
+                // SAFETY: `find_reservation` has checked that both ranges are inside reservations, and callers name
+                // committed pages.
+                unsafe { reservation.addresses.alias(offset, bytes, source) }
+            })
+    }
+
     /// Returns the host memory of whole pages of a reservation to the system. The pages must not be in use.
     pub fn decommit_pages(&self, address: u64, bytes: u64) {
         if let Some((reservation, offset)) = self.find_reservation(address, bytes) {
