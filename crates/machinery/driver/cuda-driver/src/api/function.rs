@@ -22,6 +22,14 @@ pub fn lock_function(handle: CUfunction) -> Locked<'static, FunctionId> {
     Ok((driver, function))
 }
 
+/// Locks the driver and resolves a function handle. Returns [`CudaError::InvalidValue`] for a null handle.
+fn lock_existing(handle: CUfunction) -> Locked<'static, FunctionId> {
+    match handle.is_null() {
+        true => Err(CudaError::InvalidValue),
+        false => lock_function(handle),
+    }
+}
+
 /// `cuFuncGetAttribute`.
 pub fn attribute(value: Out<c_int>, attribute: c_int, function: CUfunction) -> CallResult {
     let (driver, function) = lock_function(function)?;
@@ -51,14 +59,14 @@ pub fn set_shared_config(function: CUfunction, config: c_int) -> CallResult {
 
 /// `cuFuncGetModule`.
 pub fn module(module: Out<CUmodule>, function: CUfunction) -> CallResult {
-    let (driver, function) = lock_function(function)?;
+    let (driver, function) = lock_existing(function)?;
     module.set(handle(driver.function_module(function)?.0));
     Ok(())
 }
 
 /// `cuFuncGetName`.
 pub fn name(name: Out<*const c_char>, function: CUfunction) -> CallResult {
-    let (driver, function) = lock_function(function)?;
+    let (driver, function) = lock_existing(function)?;
     name.set(SIMULATOR.tables.intern(driver.function_name(function)?));
     Ok(())
 }
@@ -70,7 +78,7 @@ pub fn parameter(
     offset: Out<usize>,
     size: Option<Out<usize>>,
 ) -> CallResult {
-    let (driver, function) = lock_function(function)?;
+    let (driver, function) = lock_existing(function)?;
     let parameters = driver.parameters(function)?.0;
     let parameter = parameters.get(index).ok_or(CudaError::InvalidValue)?;
     offset.set(parameter.offset as usize);

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use cuda_sim::driver::{CudaError, Driver, KernelId, LibraryId};
+use cuda_sim::memory::global::AllocationKind;
 use cust_raw::{CUdevice, CUdeviceptr, CUfunction, CUmodule};
 
 use super::SIMULATOR;
@@ -12,6 +13,9 @@ use crate::arguments::{In, Out, handle, required};
 use crate::simulator::{Log, require_current, with_contexts};
 use crate::status::CallResult;
 use crate::types::{CUkernel, CUlibrary};
+
+/// Values of `CUlibraryOption`.
+const OPTIONS: std::ops::RangeInclusive<c_int> = 0..=1;
 
 /// Values of `CUfunc_cache`.
 const CACHE_PREFERENCES: std::ops::RangeInclusive<c_int> = 0..=3;
@@ -55,10 +59,13 @@ pub fn load_file(
 }
 
 fn check_options(options: Option<In<c_int>>, count: c_uint) -> Result<(), CudaError> {
-    if count > 0 {
-        required(options)?;
+    if count == 0 {
+        return Ok(());
     }
-    Ok(())
+    // SAFETY: the C function requires that `options` has `count` elements.
+    let options = unsafe { required(options)?.read_all(count as usize) };
+    let is_known = options.iter().all(|option| OPTIONS.contains(option));
+    is_known.then_some(()).ok_or(CudaError::InvalidValue)
 }
 
 fn load_image(library: Out<CUlibrary>, image: &[u8], log: Option<Log>) -> CallResult {
@@ -130,15 +137,33 @@ pub fn global(
     Ok(())
 }
 
-/// `cuLibraryGetManaged`: always fails, because managed variables are not supported.
+/// `cuLibraryGetManaged`: a variable's address, if it is in managed memory.
 pub fn managed(
-    _address: *mut CUdeviceptr,
-    _bytes: *mut usize,
+    address: Option<Out<CUdeviceptr>>,
+    bytes: Option<Out<usize>>,
+    library: LibraryId,
+    name: &str,
+) -> CallResult {
+    let context = require_current()?;
+    let mut driver = SIMULATOR.lock_driver_settled()?;
+    let module = driver.library_module(library, context)?;
+    let (base, size) = driver.variable(context, module, name)?;
+    if driver.allocation(base)?.kind != AllocationKind::Managed {
+        return Err(CudaError::NotFound.into());
+    }
+    Out::set_optional(address, base);
+    Out::set_optional(bytes, size as usize);
+    Ok(())
+}
+
+/// `cuLibraryGetUnifiedFunction`: the simulator's devices have no unified functions.
+pub fn unified_function(
+    _function: Out<*mut c_void>,
     library: LibraryId,
     _name: &str,
 ) -> CallResult {
     SIMULATOR.lock_driver_settled()?.library_kernels(library)?;
-    Err(CudaError::NotFound.into())
+    Err(CudaError::InvalidValue.into())
 }
 
 /// `cuKernelGetFunction`.
@@ -161,6 +186,9 @@ pub fn kernel_library(library: Out<CUlibrary>, kernel: KernelId) -> CallResult {
 
 /// `cuKernelGetName`.
 pub fn kernel_name(name: Out<*const c_char>, kernel: KernelId) -> CallResult {
+    if kernel == KernelId(0) {
+        return Err(CudaError::InvalidValue.into());
+    }
     name.set(
         SIMULATOR
             .tables

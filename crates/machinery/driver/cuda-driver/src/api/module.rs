@@ -179,11 +179,13 @@ pub fn functions(functions: Out<CUfunction>, capacity: c_uint, module: ModuleId)
     Ok(())
 }
 
-/// `cuModuleGetLoadingMode`: modules are loaded eagerly.
+/// `cuModuleGetLoadingMode`: as the driver does, reports lazy loading unless the environment requests eager loading.
 pub fn loading_mode(mode: Out<c_int>) -> CallResult {
-    /// `CU_MODULE_EAGER_LOADING`.
+    /// `CU_MODULE_EAGER_LOADING` and `CU_MODULE_LAZY_LOADING`.
     const EAGER: c_int = 1;
-    mode.set(EAGER);
+    const LAZY: c_int = 2;
+    let is_eager = std::env::var_os("CUDA_MODULE_LOADING").is_some_and(|value| value == "EAGER");
+    mode.set(if is_eager { EAGER } else { LAZY });
     Ok(())
 }
 

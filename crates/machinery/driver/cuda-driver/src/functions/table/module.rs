@@ -174,8 +174,12 @@ functions! {
         function: CUfunction, width: c_int, height: c_int, stream: CUstream,
     ) [launch_state::launch_grid_async];
 
+    12000 cuLibraryGetUnifiedFunction(
+        function: *mut *mut c_void, library: CUlibrary, symbol: *const c_char,
+    ) [library::unified_function];
+
     unsupported {
-        12000 cuLibraryGetUnifiedFunction, 2000 cuModuleGetGlobal, 3000 cuModuleGetSurfRef,
+        2000 cuModuleGetGlobal, 3000 cuModuleGetSurfRef,
         2000 cuModuleGetTexRef, 9000 cuLaunchCooperativeKernelMultiDevice, 2000 cuParamSetTexRef,
     }
 }
