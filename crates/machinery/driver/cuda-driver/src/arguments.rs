@@ -18,9 +18,9 @@ use cust_raw::{
 use crate::simulator::{ExecId, GraphId, NodeId, Stream};
 use crate::types::graph::{BatchNodeParams, EdgeData, InstantiateParams, KernelNodeParams};
 use crate::types::{
-    AccessWindow, CUctxCreateParams, CUkernel, CUlaunchAttributeValue, CUlaunchConfig, CUlibrary,
-    CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, MemcpyAttributes, MemcpyBatchOp,
-    MemoryOperation,
+    AccessWindow, CUctxCreateParams, CUdevResource, CUkernel, CUlaunchAttributeValue,
+    CUlaunchConfig, CUlibrary, CUmemAccessDesc, CUmemAllocationProp, CUmemLocation,
+    MemcpyAttributes, MemcpyBatchOp, MemoryOperation,
 };
 
 /// A type that an implementation takes for an argument of the C type `C`.
@@ -133,6 +133,7 @@ plain!(
     usize,
     AccessWindow,
     CUctxCreateParams,
+    CUdevResource,
     CUlaunchAttributeValue,
     CUlaunchConfig,
     CUmemAccessDesc,

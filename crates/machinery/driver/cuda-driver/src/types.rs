@@ -34,7 +34,7 @@ pub struct CUlaunchAttribute {
 
 /// The value of an attribute: a union in C, of which each attribute reads its own member.
 #[repr(C, align(8))]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct CUlaunchAttributeValue(pub [c_uint; 16]);
 
 /// `CUaccessPolicyWindow`: the value of the attribute 1 of launches, streams and kernel nodes. The simulator stores
@@ -128,6 +128,18 @@ pub struct CUmemAccessDesc {
     pub location: CUmemLocation,
     /// 0: none; 1: read; 3: read and write.
     pub flags: c_int,
+}
+
+/// `CUdevResource`: a set of resources of a device.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUdevResource {
+    /// A `CUdevResourceType`.
+    pub kind: c_int,
+    pub reserved: [u32; 23],
+    /// Number of SMs, the minimum number of SMs of a partition, and the number whose multiples partitions have.
+    pub sms: [c_uint; 3],
+    pub unused: [u32; 9],
 }
 
 /// `CUstreamBatchMemOpParams`: a memory operation of a stream.

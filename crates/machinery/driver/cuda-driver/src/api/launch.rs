@@ -1,5 +1,6 @@
 //! Kernel launches: the parameters in the two forms in which C passes them, and launch attributes; and calls of libraries.
 
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Arc, MutexGuard};
 
@@ -31,6 +32,7 @@ const DEVICE_UPDATABLE: c_int = 13;
 /// memory synchronization domains and the link to other devices; and programmatic stream serialization, which
 /// permits an overlap of launches that the simulator never uses, because it runs one launch at a time.
 const HARMLESS: [c_int; 6] = [0, 6, 8, 9, 11, 16];
+/// Attributes that have a range of values, also without effect.
 const SCHEDULING_POLICY: c_int = 5;
 const MEMORY_DOMAIN: c_int = 10;
 const CARVEOUT: c_int = 14;
@@ -161,6 +163,7 @@ pub fn submit(
         launch: driver.check_launch(context, function, spec)?,
         priority: 0,
         window: AccessWindow::default(),
+        stored: BTreeMap::new(),
     };
     Ok(SIMULATOR.submit(driver, context, stream, StreamOp::Kernel(kernel))?)
 }

@@ -11,6 +11,7 @@ pub mod failure;
 mod fat_binary;
 pub mod function;
 pub mod graph;
+pub mod green_context;
 pub mod image;
 pub mod launch;
 pub mod launch_state;

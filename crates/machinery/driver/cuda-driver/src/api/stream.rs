@@ -159,14 +159,16 @@ pub fn context(stream: Stream, context: Out<CUcontext>) -> CallResult {
     Ok(())
 }
 
-/// `cuStreamGetCtx_v2` of CUDA 12.5: there are no green contexts.
+/// `cuStreamGetCtx_v2` of CUDA 12.5: the context, or the green context if the stream has one.
 pub fn contexts(
     stream: Stream,
     context: Out<CUcontext>,
     green: Option<Out<*mut c_void>>,
 ) -> CallResult {
-    self::context(stream, context)?;
-    Out::set_optional(green, std::ptr::null_mut());
+    let (owner, stream) = live_stream(stream)?;
+    let of_stream = lock(&SIMULATOR.tables.green_contexts).of_stream(stream);
+    context.set(handle(if of_stream == 0 { owner } else { 0 }));
+    Out::set_optional(green, handle(of_stream));
     Ok(())
 }
 

@@ -56,7 +56,7 @@ pub use operation::{
 };
 pub use pools::{Pool, default_pool};
 pub use queue::Object;
-pub use tables::{Advice, Hints, LaunchState, Link, Links, Log, ObjectDescriptors};
+pub use tables::{Advice, GreenContext, Hints, LaunchState, Link, Links, Log, ObjectDescriptors};
 pub use telemetry::{Event, FailedCall, Observer, Reports};
 pub use thread::{
     PerThreadDefault, Stream, call_host_functions, exchange_capture_mode, in_callback,

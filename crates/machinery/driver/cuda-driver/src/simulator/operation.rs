@@ -2,14 +2,14 @@
 //! them as nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::mem::discriminant;
 use std::sync::Arc;
 
 use cuda_sim::driver::{CheckedLaunch, ContextId, EventId, LibraryCall, Memcpy, Memset, StreamId};
 use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
 
-use crate::types::{AccessWindow, MemoryOperation};
+use crate::types::{AccessWindow, CUlaunchAttributeValue, MemoryOperation};
 
 /// The set of operations that a wait covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -220,6 +220,8 @@ pub struct Kernel {
     pub priority: i32,
     /// A graph node's access policy window.
     pub window: AccessWindow,
+    /// A graph node's other attributes, which have no effect.
+    pub stored: BTreeMap<c_int, CUlaunchAttributeValue>,
 }
 
 /// A host function and its argument.

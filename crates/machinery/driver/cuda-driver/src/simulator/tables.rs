@@ -32,6 +32,7 @@ pub struct Tables {
     pub image_descriptors: Mutex<BTreeMap<u64, ObjectDescriptors>>,
     /// The attributes of core dumps that the program has set, of a context or of the process.
     pub core_dump_settings: Mutex<BTreeMap<(Option<ContextId>, c_int), Vec<u8>>>,
+    pub green_contexts: Mutex<GreenContexts>,
     /// Strings that the program has received; the set never removes one.
     interned_texts: Mutex<BTreeSet<CString>>,
     /// The functions without an implementation that the program has called.
@@ -55,6 +56,12 @@ impl Tables {
             managed_hints: Mutex::new(Hints(Vec::new())),
             image_descriptors: Mutex::new(BTreeMap::new()),
             core_dump_settings: Mutex::new(BTreeMap::new()),
+            green_contexts: Mutex::new(GreenContexts {
+                last: FIRST_GREEN_CONTEXT,
+                descriptions: BTreeMap::new(),
+                contexts: BTreeMap::new(),
+                streams: BTreeMap::new(),
+            }),
             interned_texts: Mutex::new(BTreeSet::new()),
             unsupported_calls: Mutex::new(BTreeSet::new()),
         }
@@ -77,6 +84,72 @@ impl Tables {
     /// Records a call of a function that the simulator does not implement. Returns true for the function's first.
     pub fn is_first_unsupported_call(&self, name: &'static str) -> bool {
         lock(&self.unsupported_calls).insert(name)
+    }
+}
+
+/// The number before the first of green contexts and descriptions, above those of the simulator's other objects.
+const FIRST_GREEN_CONTEXT: u64 = 1 << 41;
+
+/// A green context: some SMs of a device, and the primary context in which it works.
+#[derive(Clone, Copy)]
+pub struct GreenContext {
+    pub device: u32,
+    pub context: ContextId,
+    pub sms: c_uint,
+}
+
+/// All green contexts, the descriptions of resources to create them, and their streams.
+pub struct GreenContexts {
+    last: u64,
+    /// The number of SMs of each description.
+    descriptions: BTreeMap<u64, c_uint>,
+    contexts: BTreeMap<u64, GreenContext>,
+    streams: BTreeMap<StreamId, u64>,
+}
+
+impl GreenContexts {
+    fn next(&mut self) -> u64 {
+        self.last += 0x10;
+        self.last
+    }
+
+    /// Creates a description of this number of SMs. Returns its number.
+    pub fn describe(&mut self, sms: c_uint) -> u64 {
+        let number = self.next();
+        self.descriptions.insert(number, sms);
+        number
+    }
+
+    /// Returns the number of SMs of a description.
+    pub fn description(&self, number: u64) -> Option<c_uint> {
+        self.descriptions.get(&number).copied()
+    }
+
+    /// Adds a green context. Returns its number.
+    pub fn create(&mut self, green: GreenContext) -> u64 {
+        let number = self.next();
+        self.contexts.insert(number, green);
+        number
+    }
+
+    /// Removes a green context.
+    pub fn destroy(&mut self, number: u64) -> Option<GreenContext> {
+        self.contexts.remove(&number)
+    }
+
+    /// Returns a green context.
+    pub fn find(&self, number: u64) -> Option<GreenContext> {
+        self.contexts.get(&number).copied()
+    }
+
+    /// Records the green context of a new stream.
+    pub fn add_stream(&mut self, stream: StreamId, green: u64) {
+        self.streams.insert(stream, green);
+    }
+
+    /// Returns the number of a stream's green context; 0 if it has none.
+    pub fn of_stream(&self, stream: StreamId) -> u64 {
+        self.streams.get(&stream).copied().unwrap_or(0)
     }
 }
 

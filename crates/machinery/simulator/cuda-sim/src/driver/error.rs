@@ -153,6 +153,12 @@ pub enum CudaError {
     /// The size of a cluster is larger than the device or the kernel allows.
     #[error("CUDA_ERROR_INVALID_CLUSTER_SIZE")]
     InvalidClusterSize = 912,
+    /// The type of a resource is unknown or not valid here.
+    #[error("CUDA_ERROR_INVALID_RESOURCE_TYPE")]
+    InvalidResourceType = 914,
+    /// A resource cannot be divided as requested.
+    #[error("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION")]
+    InvalidResourceConfiguration = 915,
     /// The simulator itself failed.
     #[error("CUDA_ERROR_UNKNOWN")]
     Unknown = 999,

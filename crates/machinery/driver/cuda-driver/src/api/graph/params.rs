@@ -1,5 +1,6 @@
 //! Queries and changes of node parameters and kernel node attributes.
 
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 
 use cuda_sim::driver::{CudaError, Driver, EventId};
@@ -16,8 +17,8 @@ use crate::api::SIMULATOR;
 use crate::arguments::{In, InOut, Out, handle};
 use crate::simulator::{Kernel, Node, NodeId, StreamOp};
 use crate::status::CallResult;
-use crate::types::AccessWindow;
 use crate::types::graph::{BatchNodeParams, KernelNodeParams, NodeParams};
+use crate::types::{AccessWindow, CUlaunchAttributeValue};
 
 /// Replaces a node's operation by one of the same type. A kernel node keeps its attributes.
 pub fn replace_op(driver: &Driver, node: &mut Node, op: StreamOp) -> Result<(), CudaError> {
@@ -174,7 +175,13 @@ pub fn read_changed(params: &InOut<NodeParams>) -> Result<StreamOp, CudaError> {
 /// The values of `CUlaunchAttributeID` that kernel nodes support.
 const ACCESS_WINDOW: c_int = 1;
 const COOPERATIVE: c_int = 2;
+const CLUSTER: c_int = 4;
 const PRIORITY: c_int = 8;
+const MEMORY_DOMAIN_MAP: c_int = 9;
+const DEVICE_UPDATABLE: c_int = 13;
+/// Attributes that are stored without effect: cluster and its scheduling policy, memory synchronization domains, the update
+/// by kernels, and the preference for shared memory.
+const STORED: [c_int; 6] = [CLUSTER, 5, MEMORY_DOMAIN_MAP, 10, DEVICE_UPDATABLE, 14];
 
 /// `cuGraphKernelNodeGetAttribute`.
 pub fn attribute(node: NodeId, attribute: c_int, out: Out<c_void>) -> CallResult {
@@ -190,7 +197,14 @@ pub fn attribute(node: NodeId, attribute: c_int, out: Out<c_void>) -> CallResult
         }
         COOPERATIVE => kernel.launch.spec().cooperative.into(),
         PRIORITY => kernel.priority,
-        _ => return Err(CudaError::NotSupported.into()),
+        _ if STORED.contains(&attribute) => {
+            let value = kernel.stored.get(&attribute).copied();
+            let value = value.unwrap_or(default_value(attribute));
+            // SAFETY: the C function requires room for a `CUlaunchAttributeValue`.
+            unsafe { out.set_as(value) };
+            return Ok(());
+        }
+        _ => return Err(CudaError::InvalidValue.into()),
     };
     // SAFETY: the other attributes are of type `int`.
     unsafe { out.set_as(value) };
@@ -211,10 +225,27 @@ pub fn set_attribute(node: NodeId, attribute: c_int, src: In<c_void>) -> CallRes
             }
             COOPERATIVE => attributes.cooperative = value() != 0,
             PRIORITY => attributes.priority = value(),
-            _ => return Err(CudaError::NotSupported),
+            CLUSTER | DEVICE_UPDATABLE if value() > 1 => return Err(CudaError::NotSupported),
+            DEVICE_UPDATABLE if value() != 0 => return Err(CudaError::NotSupported),
+            _ if STORED.contains(&attribute) => {
+                // SAFETY: the C function requires a `CUlaunchAttributeValue`.
+                let value = unsafe { src.read_as::<CUlaunchAttributeValue>() };
+                attributes.stored.insert(attribute, value);
+            }
+            _ => return Err(CudaError::InvalidValue),
         }
         Ok(())
     })
+}
+
+/// Returns the value of an attribute that is not set.
+fn default_value(attribute: c_int) -> CUlaunchAttributeValue {
+    let mut value = CUlaunchAttributeValue([0; 16]);
+    if attribute == MEMORY_DOMAIN_MAP {
+        // Two bytes: the default domain 0, the remote domain 1.
+        value.0[0] = 0x100;
+    }
+    value
 }
 
 /// `cuGraphKernelNodeCopyAttributes`.
@@ -230,11 +261,12 @@ pub fn copy_attributes(out: NodeId, src: NodeId) -> CallResult {
 }
 
 /// The attributes of a kernel node.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Attributes {
     cooperative: bool,
     priority: i32,
     window: AccessWindow,
+    stored: BTreeMap<c_int, CUlaunchAttributeValue>,
 }
 
 impl Attributes {
@@ -243,6 +275,7 @@ impl Attributes {
             cooperative: kernel.launch.spec().cooperative,
             priority: kernel.priority,
             window: kernel.window,
+            stored: kernel.stored.clone(),
         }
     }
 
@@ -256,6 +289,7 @@ impl Attributes {
             launch: check_launch(driver, kernel.launch.function(), spec)?,
             priority: self.priority,
             window: self.window,
+            stored: self.stored,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Conversion of node parameters from C into validated operations.
 
+use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::Arc;
 
@@ -63,6 +64,7 @@ fn kernel_op(params: &KernelNodeParams) -> Result<Kernel, CudaError> {
         launch: check_launch(&driver, function, spec)?,
         priority: 0,
         window: AccessWindow::default(),
+        stored: BTreeMap::new(),
     })
 }
 

@@ -2,12 +2,12 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
-use cust_raw::{CUcontext, CUdevice, CUevent, CUuuid};
+use cust_raw::{CUcontext, CUdevice, CUevent, CUstream, CUuuid};
 
 use super::*;
-use crate::api::{context, device, error, event};
+use crate::api::{context, device, error, event, green_context};
 use crate::functions::{backend, lookup};
-use crate::types::{CUctxCreateParams, CUdevprop, CUexecAffinityParam};
+use crate::types::{CUctxCreateParams, CUdevResource, CUdevprop, CUexecAffinityParam};
 
 functions! {
     // Initialization, errors and devices
@@ -109,15 +109,38 @@ functions! {
     7000 cuDevicePrimaryCtxReset(device: CUdevice) [context::reset_primary];
     7000 cuDevicePrimaryCtxSetFlags(device: CUdevice, flags: c_uint) [context::set_primary_flags];
 
+    // Resources of devices, and green contexts
+    12040 cuDeviceGetDevResource(
+        device: CUdevice, resource: *mut CUdevResource, kind: c_int,
+    ) [green_context::of_device];
+    12040 cuCtxGetDevResource(
+        ctx: CUcontext, resource: *mut CUdevResource, kind: c_int,
+    ) [green_context::of_context];
+    12040 cuGreenCtxGetDevResource(
+        green: *mut c_void, resource: *mut CUdevResource, kind: c_int,
+    ) [green_context::of_green];
+    12040 cuDevSmResourceSplitByCount(
+        groups: *mut CUdevResource, count: *mut c_uint, input: *const CUdevResource,
+        remaining: *mut CUdevResource, flags: c_uint, minimum: c_uint,
+    ) [green_context::split];
+    12040 cuDevResourceGenerateDesc(
+        description: *mut *mut c_void, resources: *mut CUdevResource, count: c_uint,
+    ) [green_context::describe];
+    12040 cuGreenCtxCreate(
+        green: *mut *mut c_void, description: *mut c_void, device: CUdevice, flags: c_uint,
+    ) [green_context::create];
+    12040 cuGreenCtxDestroy(green: *mut c_void) [green_context::destroy];
+    12040 cuCtxFromGreenCtx(ctx: *mut CUcontext, green: *mut c_void) [green_context::to_context];
+    12090 cuGreenCtxGetId(green: *mut c_void, id: *mut c_ulonglong) [green_context::id];
+    12050 cuGreenCtxStreamCreate(
+        stream: *mut CUstream, green: *mut c_void, flags: c_uint, priority: c_int,
+    ) [green_context::create_stream];
+    12040 cuGreenCtxRecordEvent(green: *mut c_void, event: CUevent) [green_context::record];
+    12040 cuGreenCtxWaitEvent(green: *mut c_void, event: CUevent) [green_context::wait];
+
     unsupported {
-        12040 cuDeviceGetDevResource, 13000 cuDeviceGetHostAtomicCapabilities,
-        10020 cuDeviceGetNvSciSyncAttributes, 13000 cuDeviceGetP2PAtomicCapabilities,
-        12040 cuDeviceRegisterAsyncNotification,
-        2000 cuDeviceTotalMem, 12040 cuDeviceUnregisterAsyncNotification,
-        12040 cuCtxFromGreenCtx, 12040 cuCtxGetDevResource,
-        12040 cuDevResourceGenerateDesc,
-        12040 cuDevSmResourceSplitByCount, 12040 cuGreenCtxCreate, 12040 cuGreenCtxDestroy,
-        12040 cuGreenCtxGetDevResource, 12090 cuGreenCtxGetId, 12040 cuGreenCtxRecordEvent,
-        12050 cuGreenCtxStreamCreate, 12040 cuGreenCtxWaitEvent,
+        13000 cuDeviceGetHostAtomicCapabilities, 10020 cuDeviceGetNvSciSyncAttributes,
+        13000 cuDeviceGetP2PAtomicCapabilities, 12040 cuDeviceRegisterAsyncNotification, 2000 cuDeviceTotalMem,
+        12040 cuDeviceUnregisterAsyncNotification,
     }
 }

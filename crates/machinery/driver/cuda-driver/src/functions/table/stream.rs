@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUhostFn, CUstream, CUstreamCallback};
 
 use super::*;
-use crate::api::{event, stream, stream_memory};
+use crate::api::{event, green_context, stream, stream_memory};
 use crate::types::{CUlaunchAttributeValue, MemoryOperation};
 
 functions! {
@@ -66,6 +66,8 @@ functions! {
     2000 cuStreamDestroy(stream: CUstream) [stream::destroy];
     2000 cuEventDestroy(event: CUevent) [event::destroy];
 
+    12040 cuStreamGetGreenCtx(stream: CUstream, green: *mut *mut c_void) [green_context::of_stream];
+
     // Memory operations
     8000 cuStreamWaitValue32(
         stream: CUstream, address: CUdeviceptr, value: c_uint, flags: c_uint,
@@ -99,6 +101,6 @@ functions! {
     ) [stream_memory::batch] / 11070 cuStreamBatchMemOp_v2_ptsz;
 
     unsupported {
-        9000 cuEventCreateFromEGLSync, 12040 cuStreamGetGreenCtx,
+        9000 cuEventCreateFromEGLSync,
     }
 }
