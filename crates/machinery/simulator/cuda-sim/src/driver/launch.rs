@@ -60,7 +60,15 @@ impl Driver {
             .or(loaded.settings.cluster());
         self.check_cluster(kernel, spec.cluster, loaded.settings.allows_any_cluster())?;
         if let Some(reason) = misfit(device, kernel, loaded.settings.max_dynamic_shared, &spec) {
-            return Err(CudaError::InvalidValue.because(reason));
+            // Without room for its shared memory, no block of a cooperative launch is resident.
+            let is_shared = matches!(
+                reason,
+                Reason::SharedCapacity(..) | Reason::SharedAttribute(..) | Reason::SharedMemory(..)
+            );
+            return Err(match spec.cooperative && is_shared {
+                true => CudaError::CooperativeLaunchTooLarge.because(reason),
+                false => CudaError::InvalidValue.because(reason),
+            });
         }
         let (threads, allowed) = (count(spec.block), max_threads(device, kernel));
         if threads > allowed.into() {
