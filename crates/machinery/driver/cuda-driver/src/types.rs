@@ -130,6 +130,27 @@ pub struct CUmemAccessDesc {
     pub flags: c_int,
 }
 
+/// `CUDA_ARRAY_MEMORY_REQUIREMENTS`: the memory to map to an array.
+#[repr(C)]
+pub struct MemoryRequirements {
+    pub size: usize,
+    pub alignment: usize,
+    pub reserved: [c_uint; 4],
+}
+
+/// `CUDA_ARRAY_SPARSE_PROPERTIES`: the tiles of a sparse array.
+#[repr(C)]
+#[derive(Default)]
+pub struct SparseProperties {
+    /// The extents of a tile in texels.
+    pub tile: [c_uint; 3],
+    /// The first level of the tail, and its size in bytes.
+    pub tail_level: c_uint,
+    pub tail_bytes: u64,
+    pub flags: c_uint,
+    pub reserved: [c_uint; 4],
+}
+
 /// `CUdevResource`: a set of resources of a device.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

@@ -6,14 +6,16 @@ use cuda_sim::driver::{ArrayDescription, CudaError, Resource, View};
 use cuda_sim::exec::image::{AddressMode, Channel, Image, Slices, Texture};
 use cust_raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
-    CUDA_TEXTURE_DESC, CUarray, CUsurfObject, CUtexObject,
+    CUDA_TEXTURE_DESC, CUarray, CUdevice, CUmipmappedArray, CUsurfObject, CUtexObject,
 };
 
 use super::SIMULATOR;
+use super::device::check_device;
 use crate::arguments::{In, Out, handle, number, required};
 use crate::log::warn;
 use crate::simulator::{ObjectDescriptors, lock};
 use crate::status::CallResult;
+use crate::types::{MemoryRequirements, SparseProperties};
 
 /// Values of `CUarray_format`.
 const FORMATS: [(c_int, Channel); 8] = [
@@ -71,41 +73,132 @@ pub fn create(out: Out<CUarray>, from: In<CUDA_ARRAY_DESCRIPTOR>) -> CallResult 
             (*from).NumChannels,
         )
     };
-    create_array(out, [width, height, 0], format, channels, 0)
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
+    let description = ArrayDescription {
+        size: [width, height, 0],
+        channel: channel(format)?,
+        channels,
+        flags: 0,
+    };
+    out.set(handle(driver.create_array(context, &description)?));
+    Ok(())
 }
 
 /// `cuArray3DCreate`.
 pub fn create_3d(out: Out<CUarray>, from: In<CUDA_ARRAY3D_DESCRIPTOR>) -> CallResult {
-    let from = from.as_ptr();
-    // SAFETY: the descriptor is readable; its format is read as an integer.
-    let (size, format, channels, flags) = unsafe {
-        (
-            [(*from).Width, (*from).Height, (*from).Depth].map(|size| size as u64),
-            format_of(&raw const (*from).Format),
-            (*from).NumChannels,
-            (*from).Flags,
-        )
-    };
-    create_array(out, size, format, channels, flags)
-}
-
-/// Creates an array in the current context.
-fn create_array(
-    out: Out<CUarray>,
-    size: [u64; 3],
-    format: c_int,
-    channels: c_uint,
-    flags: c_uint,
-) -> CallResult {
     let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
-    let description = ArrayDescription {
-        size,
-        channel: channel(format)?,
-        channels,
-        flags,
-    };
+    let description = read_description(&from)?;
     out.set(handle(driver.create_array(context, &description)?));
     Ok(())
+}
+
+/// Reads the description of an array.
+fn read_description(from: &In<CUDA_ARRAY3D_DESCRIPTOR>) -> Result<ArrayDescription, CudaError> {
+    let from = from.as_ptr();
+    // SAFETY: the descriptor is readable; its format is read as an integer.
+    unsafe {
+        Ok(ArrayDescription {
+            size: [(*from).Width, (*from).Height, (*from).Depth].map(|size| size as u64),
+            channel: channel(format_of(&raw const (*from).Format))?,
+            channels: (*from).NumChannels,
+            flags: (*from).Flags,
+        })
+    }
+}
+
+/// `cuMipmappedArrayCreate`.
+pub fn create_mipmap(
+    out: Out<CUmipmappedArray>,
+    from: In<CUDA_ARRAY3D_DESCRIPTOR>,
+    levels: c_uint,
+) -> CallResult {
+    let description = read_description(&from)?;
+    let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
+    let created = driver.create_mipmapped_array(context, &description, levels)?;
+    out.set(handle(created));
+    Ok(())
+}
+
+/// `cuMipmappedArrayGetLevel`.
+pub fn mipmap_level(out: Out<CUarray>, mipmap: CUmipmappedArray, level: c_uint) -> CallResult {
+    let driver = SIMULATOR.lock_driver_settled()?;
+    out.set(handle(driver.mipmap_level(number(mipmap), level)?));
+    Ok(())
+}
+
+/// `cuMipmappedArrayDestroy`.
+pub fn destroy_mipmap(mipmap: CUmipmappedArray) -> CallResult {
+    let (mut driver, context) = SIMULATOR.lock_current_context_drained()?;
+    driver.destroy_mipmapped_array(context, number(mipmap))?;
+    SIMULATOR.report_call_findings(driver);
+    Ok(())
+}
+
+/// `cuArrayGetMemoryRequirements`.
+pub fn requirements(out: Out<MemoryRequirements>, array: CUarray, device: CUdevice) -> CallResult {
+    check_device(device).map_err(|_| CudaError::InvalidValue)?;
+    let (size, alignment) = SIMULATOR
+        .lock_driver_settled()?
+        .array_requirements(number(array))?;
+    out.set(MemoryRequirements {
+        size: size as usize,
+        alignment: alignment as usize,
+        reserved: [0; 4],
+    });
+    Ok(())
+}
+
+/// `cuMipmappedArrayGetMemoryRequirements`: those of all levels.
+pub fn mipmap_requirements(
+    out: Out<MemoryRequirements>,
+    mipmap: CUmipmappedArray,
+    device: CUdevice,
+) -> CallResult {
+    check_device(device).map_err(|_| CudaError::InvalidValue)?;
+    let driver = SIMULATOR.lock_driver_settled()?;
+    let first = driver.mipmap_level(number(mipmap), 0)?;
+    let (mut size, alignment) = driver.array_requirements(first)?;
+    for level in 1.. {
+        let Ok(array) = driver.mipmap_level(number(mipmap), level) else {
+            break;
+        };
+        size += driver.array_requirements(array)?.0;
+    }
+    out.set(MemoryRequirements {
+        size: size as usize,
+        alignment: alignment as usize,
+        reserved: [0; 4],
+    });
+    Ok(())
+}
+
+/// `cuArrayGetSparseProperties`.
+pub fn sparse_properties(out: Out<SparseProperties>, array: CUarray) -> CallResult {
+    let tile = SIMULATOR
+        .lock_driver_settled()?
+        .sparse_tile(number(array))?;
+    out.set(SparseProperties {
+        tile,
+        ..SparseProperties::default()
+    });
+    Ok(())
+}
+
+/// `cuMipmappedArrayGetSparseProperties`: no level is in a tail.
+pub fn mipmap_sparse_properties(
+    out: Out<SparseProperties>,
+    mipmap: CUmipmappedArray,
+) -> CallResult {
+    let first = SIMULATOR
+        .lock_driver_settled()?
+        .mipmap_level(number(mipmap), 0)?;
+    sparse_properties(out, handle(first))
+}
+
+/// `cuArrayGetPlane`: the formats that the simulator supports have one plane, and no planes to select.
+pub fn plane(_out: *mut CUarray, array: CUarray, _plane: c_uint) -> CallResult {
+    SIMULATOR.lock_driver_settled()?.array(number(array))?;
+    Err(CudaError::InvalidValue.into())
 }
 
 /// `cuArrayGetDescriptor`.
@@ -235,6 +328,7 @@ fn format_of<T>(format: *const T) -> c_int {
     unsafe { format.cast::<c_int>().read() }
 }
 
+/// Returns the type of the channels of a `CUarray_format`.
 pub fn channel(number: c_int) -> Result<Channel, CudaError> {
     let entry = FORMATS.iter().find(|(format, _)| *format == number);
     entry

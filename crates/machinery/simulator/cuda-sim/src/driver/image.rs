@@ -17,6 +17,14 @@ const WRITABLE: u32 = 2;
 const CUBE: u32 = 4;
 const GATHER: u32 = 8;
 
+/// Flags of an array whose memory the program maps later, in tiles (`CUDA_ARRAY3D_SPARSE`) or as a whole
+/// (`CUDA_ARRAY3D_DEFERRED_MAPPING`). Here, it has memory from the start.
+const SPARSE: u32 = 0x40;
+const DEFERRED: u32 = 0x80;
+
+/// The bytes of a tile of a sparse array, and the alignment of memory to map.
+const TILE: u64 = 65536;
+
 /// The bytes of which the distance between rows of a texture must be a multiple, as measured on an H200.
 const TEXTURE_PITCH_ALIGNMENT: u64 = 32;
 
@@ -45,6 +53,8 @@ pub(super) struct Array {
     image: Image,
     /// The flags of `CUDA_ARRAY3D_DESCRIPTOR`.
     flags: u32,
+    /// True for a level of a mipmapped array, which is destroyed with it.
+    is_level: bool,
 }
 
 /// The description of an array: `CUDA_ARRAY3D_DESCRIPTOR`.
@@ -158,14 +168,125 @@ impl Driver {
             context,
             image,
             flags,
+            is_level: false,
         };
         self.arrays.insert(handle, array);
         Ok(handle)
     }
 
-    /// `cuArrayDestroy`: destroys an array. Fails with [`CudaError::InvalidHandle`] for an unknown array.
+    /// `cuMipmappedArrayCreate`: creates a mipmapped array with at most `levels` levels and at least one. The extents of
+    /// each level are half of those of the level before, down to one. Returns its handle. Fails with the errors of
+    /// [`Driver::create_array`].
+    pub fn create_mipmapped_array(
+        &mut self,
+        context: ContextId,
+        description: &ArrayDescription,
+        levels: u32,
+    ) -> Result<u64, CudaError> {
+        let [width, height, depth] = description.size;
+        let is_sliced = description.flags & (LAYERED | CUBE) != 0;
+        let longest = width.max(height).max(if is_sliced { 0 } else { depth });
+        let max_levels = longest.checked_ilog2().unwrap_or(0) + 1;
+        let mut arrays = Vec::new();
+        for level in 0..levels.clamp(1, max_levels) {
+            let halved = |extent: u64| {
+                if extent == 0 {
+                    0
+                } else {
+                    (extent >> level).max(1)
+                }
+            };
+            let depth = if is_sliced { depth } else { halved(depth) };
+            let level = ArrayDescription {
+                size: [halved(width), halved(height), depth],
+                ..*description
+            };
+            match self.create_array(context, &level) {
+                Ok(array) => arrays.push(array),
+                Err(error) => {
+                    self.destroy_levels(context, &arrays);
+                    return Err(error);
+                }
+            }
+            if let Some(array) = arrays.last().and_then(|array| self.arrays.get_mut(array)) {
+                array.is_level = true;
+            }
+        }
+        let handle = self.handles.next();
+        self.mipmapped_arrays.insert(handle, arrays);
+        Ok(handle)
+    }
+
+    /// `cuMipmappedArrayGetLevel`: returns the array of a level. Fails with [`CudaError::InvalidHandle`] for an unknown
+    /// mipmapped array, and with [`CudaError::InvalidValue`] if it does not have this level.
+    pub fn mipmap_level(&self, mipmap: u64, level: u32) -> Result<u64, CudaError> {
+        let levels = self.mipmapped_arrays.get(&mipmap);
+        let levels = levels.ok_or(CudaError::InvalidHandle)?;
+        let array = levels.get(level as usize).copied();
+        array.ok_or(CudaError::InvalidValue)
+    }
+
+    /// `cuMipmappedArrayDestroy`: destroys a mipmapped array with its levels. Fails with [`CudaError::InvalidHandle`] for
+    /// an unknown one.
+    pub fn destroy_mipmapped_array(
+        &mut self,
+        context: ContextId,
+        mipmap: u64,
+    ) -> Result<(), CudaError> {
+        self.context(context)?;
+        let levels = self.mipmapped_arrays.remove(&mipmap);
+        self.destroy_levels(context, &levels.ok_or(CudaError::InvalidHandle)?);
+        Ok(())
+    }
+
+    fn destroy_levels(&mut self, context: ContextId, levels: &[u64]) {
+        for level in levels {
+            // The levels do not exist any more if their context was destroyed.
+            if let Some(removed) = self.arrays.remove(level) {
+                let _ = self.free(context, removed.image.base);
+            }
+        }
+    }
+
+    /// `cuArrayGetMemoryRequirements`: returns the size and the alignment of the memory to map to an array. Fails with
+    /// [`CudaError::InvalidValue`] for one that has memory.
+    pub fn array_requirements(&self, array: u64) -> Result<(u64, u64), CudaError> {
+        let Array { image, flags, .. } = self.arrays.get(&array).ok_or(CudaError::InvalidHandle)?;
+        match flags & DEFERRED {
+            0 => Err(CudaError::InvalidValue),
+            _ => Ok((image.bytes().next_multiple_of(TILE), TILE)),
+        }
+    }
+
+    /// `cuArrayGetSparseProperties`: returns the extents of a tile in texels. Fails with [`CudaError::InvalidValue`] for an
+    /// array that is not sparse.
+    pub fn sparse_tile(&self, array: u64) -> Result<[u32; 3], CudaError> {
+        let Array { image, flags, .. } = self.arrays.get(&array).ok_or(CudaError::InvalidHandle)?;
+        if flags & SPARSE == 0 {
+            return Err(CudaError::InvalidValue);
+        }
+        let is_3d = image.slices == Slices::Depth && image.size[2] > 0;
+        Ok(match (is_3d, image.texel()) {
+            (false, 1) => [256, 256, 1],
+            (false, 2) => [256, 128, 1],
+            (false, 4) => [128, 128, 1],
+            (false, 8) => [128, 64, 1],
+            (false, _) => [64, 64, 1],
+            (true, 1) => [64, 32, 32],
+            (true, 2) => [32, 32, 32],
+            (true, 4) => [32, 32, 16],
+            (true, 8) => [32, 16, 16],
+            (true, _) => [16, 16, 16],
+        })
+    }
+
+    /// `cuArrayDestroy`: destroys an array; one that is a level of a mipmapped array stays. Fails with
+    /// [`CudaError::InvalidHandle`] for an unknown array.
     pub fn destroy_array(&mut self, context: ContextId, array: u64) -> Result<(), CudaError> {
         self.context(context)?;
+        if self.arrays.get(&array).is_some_and(|array| array.is_level) {
+            return Ok(());
+        }
         let removed = self.arrays.remove(&array).ok_or(CudaError::InvalidHandle)?;
         self.free(context, removed.image.base)
     }
@@ -365,7 +486,7 @@ fn size_and_slices(size: [u64; 3], flags: u32) -> Result<([u32; 3], Slices), Cud
     let is_cube = flags & CUBE == 0 || size[0] == size[1] && size[2] % FACES == 0;
     // Gather needs an ordinary two-dimensional array.
     let gather_is_2d = flags & GATHER == 0 || max == MAX_2D;
-    let known_flags = flags & !(LAYERED | WRITABLE | CUBE | GATHER) == 0;
+    let known_flags = flags & !(LAYERED | WRITABLE | CUBE | GATHER | SPARSE | DEFERRED) == 0;
     if !(fits && is_cube && gather_is_2d && known_flags) {
         return Err(CudaError::InvalidValue);
     }

@@ -83,6 +83,8 @@ pub struct Driver {
     events: BTreeMap<EventId, event::Event>,
     /// The arrays by handle, and below them the texture and surface objects.
     arrays: BTreeMap<u64, image::Array>,
+    /// The levels of each mipmapped array.
+    mipmapped_arrays: BTreeMap<u64, Vec<u64>>,
     images: Arc<Images>,
     /// The values of conditional graph nodes.
     pub graph_conditions: Arc<GraphConditions>,
@@ -124,6 +126,7 @@ impl Driver {
             streams: BTreeMap::new(),
             events: BTreeMap::new(),
             arrays: BTreeMap::new(),
+            mipmapped_arrays: BTreeMap::new(),
             images: Arc::default(),
             graph_conditions: Arc::default(),
         }

@@ -1,16 +1,18 @@
 //! Rows of the driver API's function table: arrays, textures and surfaces; interoperability with graphics and
 //! other external interfaces; logs, core dumps and checkpoints.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 
 use cust_raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
-    CUDA_TEXTURE_DESC, CUarray, CUdeviceptr, CUexternalMemory, CUsurfObject, CUtexObject,
+    CUDA_TEXTURE_DESC, CUarray, CUdevice, CUdeviceptr, CUexternalMemory, CUmipmappedArray,
+    CUsurfObject, CUtexObject,
 };
 
 use super::*;
 use crate::api::{core_dump, image};
+use crate::types::{MemoryRequirements, SparseProperties};
 
 functions! {
     // Arrays, textures and surfaces
@@ -47,6 +49,28 @@ functions! {
         CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
     ) [];
 
+    // Mipmapped arrays, and the memory and planes of arrays
+    5000 cuMipmappedArrayCreate(
+        mipmap: *mut CUmipmappedArray, shape: *const CUDA_ARRAY3D_DESCRIPTOR, levels: c_uint,
+    ) [image::create_mipmap];
+    5000 cuMipmappedArrayGetLevel(
+        level_array: *mut CUarray, mipmap: CUmipmappedArray, level: c_uint,
+    ) [image::mipmap_level];
+    5000 cuMipmappedArrayDestroy(mipmap: CUmipmappedArray) [image::destroy_mipmap];
+    11060 cuArrayGetMemoryRequirements(
+        requirements: *mut MemoryRequirements, array: CUarray, device: CUdevice,
+    ) [image::requirements];
+    11060 cuMipmappedArrayGetMemoryRequirements(
+        requirements: *mut MemoryRequirements, mipmap: CUmipmappedArray, device: CUdevice,
+    ) [image::mipmap_requirements];
+    11010 cuArrayGetSparseProperties(
+        properties: *mut SparseProperties, array: CUarray,
+    ) [image::sparse_properties];
+    11010 cuMipmappedArrayGetSparseProperties(
+        properties: *mut SparseProperties, mipmap: CUmipmappedArray,
+    ) [image::mipmap_sparse_properties];
+    11020 cuArrayGetPlane(plane_array: *mut CUarray, array: CUarray, plane: c_uint) [image::plane];
+
     // Core dumps
     12010 cuCoredumpGetAttribute(
         attribute: c_int, value: *mut c_void, size: *mut usize,
@@ -63,9 +87,6 @@ functions! {
 
     unsupported {
         2000 cuArray3DCreate, 2000 cuArray3DGetDescriptor, 2000 cuArrayCreate, 2000 cuArrayGetDescriptor,
-        11060 cuArrayGetMemoryRequirements, 11020 cuArrayGetPlane, 11010 cuArrayGetSparseProperties,
-        5000 cuMipmappedArrayCreate, 5000 cuMipmappedArrayDestroy, 5000 cuMipmappedArrayGetLevel,
-        11060 cuMipmappedArrayGetMemoryRequirements, 11010 cuMipmappedArrayGetSparseProperties,
         3000 cuSurfRefGetArray, 3000 cuSurfRefSetArray, 12000 cuTensorMapEncodeIm2col,
         12080 cuTensorMapEncodeIm2colWide, 12000 cuTensorMapEncodeTiled, 12000 cuTensorMapReplaceAddress,
         2000 cuTexRefCreate, 2000 cuTexRefDestroy, 2000 cuTexRefGetAddress, 2000 cuTexRefGetAddressMode,
