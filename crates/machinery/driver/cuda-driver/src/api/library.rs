@@ -11,7 +11,7 @@ use super::device::check_device;
 use super::module::{self, Image};
 use crate::arguments::{In, Out, handle, required};
 use crate::simulator::{Log, require_current, with_contexts};
-use crate::status::CallResult;
+use crate::status::{CallResult, Status};
 use crate::types::{CUkernel, CUlibrary};
 
 /// Values of `CUlibraryOption`.
@@ -68,9 +68,23 @@ fn check_options(options: Option<In<c_int>>, count: c_uint) -> Result<(), CudaEr
     is_known.then_some(()).ok_or(CudaError::InvalidValue)
 }
 
+/// The errors of PTX that the driver finds only when a library is used, because it loads lazily. The message is printed
+/// when the library is loaded.
+const LAZY_ERRORS: [CudaError; 2] = [CudaError::InvalidImage, CudaError::InvalidPtx];
+
 fn load_image(library: Out<CUlibrary>, image: &[u8], log: Option<Log>) -> CallResult {
     let current = with_contexts(|contexts| contexts.current());
-    let loaded = module::load_source(image, log, |driver, ptx| driver.load_library(current, ptx))?;
+    let loaded = module::load_source(image, log, |driver, ptx| driver.load_library(current, ptx));
+    let loaded = match loaded {
+        Err(status) => match LAZY_ERRORS
+            .into_iter()
+            .find(|error| status == Status::from(*error))
+        {
+            Some(error) => SIMULATOR.lock_driver()?.add_failed_library(error),
+            None => return Err(status),
+        },
+        Ok(loaded) => loaded,
+    };
     library.set(handle(loaded.0));
     Ok(())
 }

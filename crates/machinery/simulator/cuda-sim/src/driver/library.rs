@@ -15,8 +15,9 @@ use crate::memory::global::Global;
 /// The state of a `CUlibrary`.
 pub(super) struct LoadedLibrary {
     ptx: Arc<str>,
-    /// The program of one of its modules, for properties that are equal in all.
-    program: Arc<Program>,
+    /// The program of one of its modules, for properties that are equal in all; or the error of a library whose PTX does
+    /// not load.
+    program: Result<Arc<Program>, CudaError>,
     /// The kernel handles created so far, by the kernel's index in the program.
     kernels: BTreeMap<usize, KernelId>,
     /// The module of each context that has used the library. It may have been unloaded since.
@@ -29,6 +30,13 @@ pub(super) struct LibraryKernel {
     /// The kernel's index in the library's program.
     index: usize,
     settings: FunctionSettings,
+}
+
+impl LoadedLibrary {
+    /// Returns its program. Fails with the error of its PTX.
+    fn program(&self) -> Result<&Program, CudaError> {
+        self.program.as_deref().map_err(|error| *error)
+    }
 }
 
 impl Driver {
@@ -55,12 +63,26 @@ impl Driver {
         let id = LibraryId(self.handles.next());
         let library = LoadedLibrary {
             ptx: ptx.into(),
-            program,
+            program: Ok(program),
             kernels: BTreeMap::new(),
             modules,
         };
         self.libraries.insert(id, library);
         Ok(id)
+    }
+
+    /// Adds a library whose PTX does not load. As with the driver, which loads libraries lazily, each use of it fails with
+    /// this error.
+    pub fn add_failed_library(&mut self, error: CudaError) -> LibraryId {
+        let id = LibraryId(self.handles.next());
+        let library = LoadedLibrary {
+            ptx: "".into(),
+            program: Err(error),
+            kernels: BTreeMap::new(),
+            modules: BTreeMap::new(),
+        };
+        self.libraries.insert(id, library);
+        id
     }
 
     /// `cuLibraryUnload`: unloads a library from all contexts. Fails with [`CudaError::InvalidHandle`] for an
@@ -91,6 +113,7 @@ impl Driver {
             self.context(context)?;
             return Ok(module);
         }
+        entry.program()?;
         let ptx = entry.ptx.clone();
         let module = self
             .load_module(context, &ptx)
@@ -109,14 +132,14 @@ impl Driver {
         library: LibraryId,
         name: &str,
     ) -> Result<KernelId, CudaError> {
-        let entry = self.library(library)?.program.listing.kernel(name);
+        let entry = self.library(library)?.program()?.listing.kernel(name);
         self.kernel_handle(library, entry.ok_or(CudaError::NotFound)?)
     }
 
     /// `cuLibraryEnumerateKernels`: returns all kernels of `library`, in the order of its text. Fails with
     /// [`CudaError::InvalidHandle`] for an unknown library.
     pub fn library_kernels(&mut self, library: LibraryId) -> Result<Vec<KernelId>, CudaError> {
-        let count = self.library(library)?.program.listing.kernels.len();
+        let count = self.library(library)?.program()?.listing.kernels.len();
         let kernels = (0..count).map(|index| self.kernel_handle(library, index));
         kernels.collect()
     }
@@ -172,7 +195,7 @@ impl Driver {
     /// if there is no such attribute.
     pub fn kernel_attribute(&self, kernel: KernelId, number: i32) -> Result<i32, CudaError> {
         let (kernel, entry) = self.kernel(kernel)?;
-        let target = self.library(kernel.library)?.program.listing.ptx_target;
+        let target = self.library(kernel.library)?.program()?.listing.ptx_target;
         attribute_value(&self.device, entry, target, &kernel.settings, number)
     }
 
@@ -206,7 +229,7 @@ impl Driver {
 
     fn kernel(&self, kernel: KernelId) -> Result<(&LibraryKernel, &Kernel), CudaError> {
         let entry = self.kernels.get(&kernel).ok_or(CudaError::InvalidHandle)?;
-        let listing = &self.library(entry.library)?.program.listing;
+        let listing = &self.library(entry.library)?.program()?.listing;
         Ok((entry, &listing.kernels[entry.index]))
     }
 
