@@ -263,10 +263,13 @@ pub unsafe fn read_attributes(
             COOPERATIVE => attributes.cooperative = value.0[0] != 0,
             CLUSTER => {
                 let size = [value.0[0], value.0[1], value.0[2]];
-                if size.contains(&0) {
-                    return Err(CudaError::InvalidValue);
+                // Three zeros stand for no cluster.
+                if size != [0; 3] {
+                    if size.contains(&0) {
+                        return Err(CudaError::InvalidClusterSize);
+                    }
+                    attributes.cluster = Some(size);
                 }
-                attributes.cluster = Some(size);
             }
             PROGRAMMATIC_EVENT | COMPLETION_EVENT => {
                 attributes.events.push(EventId(first_number(value)))

@@ -37,10 +37,10 @@ pub fn advise(address: CUdeviceptr, bytes: usize, advice: c_int, device: CUdevic
     let hint = match advice {
         1 => Advice::ReadMostly(true),
         2 => Advice::ReadMostly(false),
-        3 => Advice::Preferred(check_location(device)?),
+        3 => Advice::Preferred(check_advised(device)?),
         4 => Advice::Preferred(INVALID_DEVICE),
         5 | 6 => Advice::Accessed {
-            by: check_location(device)?,
+            by: check_advised(device)?,
             yes: advice == 5,
         },
         _ => return Err(CudaError::InvalidValue.into()),
@@ -105,6 +105,11 @@ fn check_location(device: CUdevice) -> Result<c_int, CudaError> {
         check_device(device)?;
     }
     Ok(device)
+}
+
+/// Checks a location as [`check_location`] does, with the error of `cuMemAdvise`.
+fn check_advised(device: CUdevice) -> Result<c_int, CudaError> {
+    check_location(device).map_err(|_| CudaError::InvalidValue)
 }
 
 /// Returns the device of a location; [`CPU`] for the host.

@@ -185,6 +185,9 @@ fn lock_live_context() -> Result<MutexGuard<'static, Driver>, CudaError> {
 /// `cuMemFreeAsync`: frees memory when all earlier operations of the stream have completed.
 pub fn free_async(address: CUdeviceptr, h_stream: Stream) -> CallResult {
     let (driver, context, stream) = SIMULATOR.lock_live_stream(h_stream)?;
+    if address == 0 {
+        return Ok(());
+    }
     let exists = driver.owner(address).is_some() || SIMULATOR.graph_memory.is_reserved(address);
     if SIMULATOR.queue.has_pending_free(address) {
         let pending = driver.allocation_record(address);
