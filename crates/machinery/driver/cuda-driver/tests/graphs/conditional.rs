@@ -28,8 +28,12 @@ const SWITCH: c_int = 2;
 
 /// Creates a handle with a default value.
 fn handle(graph: CUgraph, value: u32) -> u64 {
-    let mut handle = 0;
-    calls! { cuGraphConditionalHandleCreate(&mut handle, graph, null_mut(), value, 1); }
+    let (mut handle, mut context) = (0, null_mut());
+    calls! {
+        cuCtxGetCurrent(&mut context);
+        cuGraphConditionalHandleCreate(&mut handle, graph, context, value, 1);
+        cuGraphConditionalHandleCreate(&mut 0, graph, null_mut(), value, 1) => 201;
+    }
     handle
 }
 
@@ -136,10 +140,12 @@ fn invalid_conditional_nodes_are_rejected() {
     assert_eq!(add(other, &[], (own, IF, 1)).0, 1);
     let (_, _, bodies) = add(graph, &[], (own, IF, 1));
     assert_eq!(add(graph, &[], (own, IF, 1)).0, 1);
-    let (mut node, mut clone, mut calls) = (null_mut(), null_mut(), 0);
+    let (mut node, mut clone, mut exec, mut calls) = (null_mut(), null_mut(), null_mut(), 0);
     let host = counting_node(&mut calls);
     calls! {
-        cuGraphAddHostNode(&mut node, bodies[0], null(), 0, &host) => 801;
+        cuGraphAddHostNode(&mut node, bodies[0], null(), 0, &host);
+        cuGraphInstantiateWithFlags(&mut exec, graph, 0) => 1;
+        cuGraphDestroyNode(node);
         cuGraphAddChildGraphNode(&mut node, other, null(), 0, graph) => 801;
         cuGraphClone(&mut clone, graph) => 801;
         cuGraphConditionalHandleCreate(&mut 0, graph, null_mut(), 0, 2) => 1;

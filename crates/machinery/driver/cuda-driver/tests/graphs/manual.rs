@@ -306,9 +306,10 @@ fn generic_node_functions_support_every_type() {
         cuGraphAddNode(&mut empty, graph, null(), 0, &mut params);
         cuGraphNodeSetParams(add, &mut params) => 1;
     }
-    // Nodes of a batch of memory operations, and an unknown type.
-    params.kind = 12;
-    calls! { cuGraphAddNode(&mut empty, graph, null(), 0, &mut params) => 801; }
+    // A reserved field that is set, and an unknown type.
+    params.reserved0[0] = 1;
+    calls! { cuGraphAddNode(&mut empty, graph, null(), 0, &mut params) => 1; }
+    params.reserved0[0] = 0;
     params.kind = 99;
     calls! { cuGraphAddNode(&mut empty, graph, null(), 0, &mut params) => 1; }
 }
@@ -358,7 +359,17 @@ fn kernel_nodes_have_attributes() {
         cuGraphKernelNodeGetAttribute(other, 2, to);
     }
     assert_eq!(value[0], 1);
-    calls! { cuGraphKernelNodeGetAttribute(other, 3, to) => 801; }
+    calls! {
+        cuGraphKernelNodeGetAttribute(other, 3, to) => 1;
+        cuGraphKernelNodeGetAttribute(other, 9, to);
+    }
+    assert_eq!(value[0], 0x100);
+    calls! {
+        cuGraphKernelNodeSetAttribute(add, 10, one.as_ptr().cast());
+        cuGraphKernelNodeCopyAttributes(other, add);
+        cuGraphKernelNodeGetAttribute(other, 10, to);
+    }
+    assert_eq!(value[0], 1);
     run(executable(graph));
     assert_eq!(simulator.value(), 2);
 }

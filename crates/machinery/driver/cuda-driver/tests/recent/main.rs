@@ -4,12 +4,14 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod batches;
 mod contexts;
 mod launch_state;
 mod libraries;
 mod linking;
 mod managed;
 mod pointers;
+mod resources;
 mod streams;
 mod virtual_memory;
 

@@ -54,11 +54,11 @@ fn stream_attributes_are_stored_and_copied() {
     let _context = OwnContext::new();
     let (first, second) = (stream(-2), stream(0));
     assert_eq!(attribute(first, 8), Ok(-2_i32 as u32));
-    assert_eq!(attribute(first, 3), Ok(0));
+    assert_eq!(attribute(first, 3), Ok(u32::MAX));
     let value = CUlaunchAttributeValue([2; 16]);
     calls! { cuStreamSetAttribute(first, 3, &value); }
     assert_eq!(attribute(first, 3), Ok(2));
-    assert_eq!(attribute(second, 3), Ok(0));
+    assert_eq!(attribute(second, 3), Ok(u32::MAX));
     calls! { cuStreamCopyAttributes(second, first); }
     assert_eq!(attribute(second, 3), Ok(2));
     calls! { cuStreamSetAttribute(first, 77, &value) => INVALID_VALUE; }

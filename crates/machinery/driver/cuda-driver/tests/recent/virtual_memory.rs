@@ -114,20 +114,49 @@ fn invalid_allocations_and_mappings_are_rejected() {
         cuMemCreate(&mut memory, size, &here, 0);
         cuMemAddressReserve(&mut range, 2 * size, 0, 0, 1) => INVALID_VALUE;
         cuMemAddressReserve(&mut range, 2 * size, 0, 0, 0);
-        cuMemMap(range, size, size, memory, 0) => INVALID_VALUE;
+        cuMemMap(range, size, size, memory, 0) => NOT_SUPPORTED;
+        cuMemMap(range, 2 * size, 0, memory, 0) => NOT_SUPPORTED;
         cuMemMap(range, size, 0, memory, 0);
-    }
-    let second_place = range + size as u64;
-    calls! {
-        cuMemMap(second_place, size, 0, memory, 0) => NOT_SUPPORTED;
+        cuMemMap(range, size, 0, memory, 0) => INVALID_VALUE;
         cuMemSetAccess(range, size, &access(2), 1) => INVALID_VALUE;
         cuMemSetAccess(range, size, null(), 1) => INVALID_VALUE;
         cuMemAddressFree(range, 2 * size) => INVALID_VALUE;
         cuMemFree_v2(range) => INVALID_VALUE;
+        cuMemUnmap(range, size / 2) => INVALID_VALUE;
+        cuMemUnmap(range, size);
         cuMemUnmap(range, size);
         cuMemRelease(memory);
         cuMemAddressFree(range, 2 * size);
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_may_be_mapped_twice() {
+    let _context = OwnContext::new();
+    let (size, mut memory, mut range, mut flags) = (2 << 20, 0, 0, 0);
+    calls! {
+        cuMemCreate(&mut memory, size, &properties(DEVICE_0, 0), 0);
+        cuMemAddressReserve(&mut range, 2 * size, 0, 0, 0);
+    }
+    let second = range + size as u64;
+    for start in [range, second] {
+        calls! {
+            cuMemMap(start, size, 0, memory, 0);
+            cuMemSetAccess(start, size, &access(3), 1);
+        }
+    }
+    calls! { cuMemsetD32_v2(range, 1.0_f32.to_bits(), 4); }
+    assert_eq!(saxpy(range, second + 16, 4), 0);
+    assert_eq!(read(range, 8), [1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0]);
+    calls! {
+        cuMemSetAccess(second, size, &access(1), 1);
+        cuMemGetAccess(&mut flags, &DEVICE_0, second);
+        cuMemRelease(memory);
+        cuMemUnmap(range, 2 * size);
+        cuMemAddressFree(range, 2 * size);
+    }
+    assert_eq!(flags, 1);
 }
 
 #[test]
