@@ -197,9 +197,11 @@ fn clusters_are_launched_with_their_limits() {
     assert_eq!(value, 1);
     // More than 8 blocks require an attribute, and a size may be set for launches that name none.
     calls! {
-        cuFuncSetAttribute(ranks, 14, 1);
-        cuFuncSetAttribute(ranks, 11, 4);
+        cuKernelSetAttribute(14, 1, ranks.cast(), 0);
+        cuKernelSetAttribute(11, 4, ranks.cast(), 0);
+        cuFuncGetAttribute(&mut value, 14, ranks);
     }
+    assert_eq!(value, 1);
     assert_eq!(run(ranks, 16, &cluster(16)), 0);
     assert_eq!(run(ranks, 16, &[]), 0);
     assert_eq!(read(out, 16)[5].to_bits(), 401);
