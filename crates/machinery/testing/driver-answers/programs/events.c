@@ -47,6 +47,7 @@ static void recording(void) {
     CALL("record-external-outside-capture", cuEventRecordWithFlags(begin, stream, 1));
     CALL("record-with-flags-2", cuEventRecordWithFlags(begin, stream, 2));
     CALL("wait-external-outside-capture", cuStreamWaitEvent(stream, begin, CU_EVENT_WAIT_EXTERNAL));
+    cuStreamSynchronize(stream);
     CALL("elapsed-version-1", cuEventElapsedTime(&milliseconds, begin, end));
     CALL("destroy", cuEventDestroy_v2(begin));
 }

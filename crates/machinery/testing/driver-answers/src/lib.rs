@@ -101,6 +101,36 @@ impl Difference {
     }
 }
 
+/// Differences that are known: `PROGRAM: REASON`, `PROGRAM GROUP: REASON` or `PROGRAM GROUP CASE: REASON`. All
+/// answers of that program, group or case may differ.
+#[derive(Debug, Default)]
+pub struct KnownDifferences {
+    names: Vec<String>,
+}
+
+impl KnownDifferences {
+    /// Parses one known difference per line. Lines that begin with `#` are comments.
+    pub fn parse(text: &str) -> Self {
+        let lines = Answers::parse(text).lines;
+        Self {
+            names: lines.into_iter().map(|(name, _)| name).collect(),
+        }
+    }
+
+    /// Returns the differences that are not known, and the known ones that do not occur any more.
+    pub fn check<'a>(&self, found: &'a [Difference]) -> (Vec<&'a Difference>, Vec<&str>) {
+        let covers = |name: &str, difference: &Difference| {
+            let rest = difference.key.strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        let is_unknown = |found: &&Difference| !self.names.iter().any(|name| covers(name, found));
+        let unknown = found.iter().filter(is_unknown).collect();
+        let is_stale = |name: &&str| !found.iter().any(|difference| covers(name, difference));
+        let names = self.names.iter().map(String::as_str);
+        (unknown, names.filter(is_stale).collect())
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |answer: &Option<String>| answer.as_deref().unwrap_or("missing").to_owned();
@@ -111,7 +141,7 @@ impl fmt::Display for Difference {
 
 #[cfg(test)]
 mod tests {
-    use super::Answers;
+    use super::{Answers, KnownDifferences};
 
     fn report(simulated: &str, recorded: &str) -> Vec<String> {
         let differences = Answers::parse(simulated).differences(&Answers::parse(recorded));
@@ -137,6 +167,18 @@ mod tests {
             "a b three: simulator 3, GPU missing",
         ];
         assert_eq!(report(simulated, recorded), expected);
+    }
+
+    #[test]
+    fn known_differences_are_accepted_and_stale_ones_reported() {
+        let simulated = Answers::parse("a b one: 1\na b two: 1\na bc one: 1\nd e one: 1\n");
+        let recorded = Answers::parse("a b one: 2\na b two: 2\na bc one: 2\nd e one: 1\n");
+        let differences = simulated.differences(&recorded);
+        let known = KnownDifferences::parse("# Reasons\na b: not simulated\nd e one: mended\n");
+        let (unknown, stale) = known.check(&differences);
+        let unknown: Vec<String> = unknown.iter().map(ToString::to_string).collect();
+        assert_eq!(unknown, ["a bc one: simulator 1, GPU 2"]);
+        assert_eq!(stale, ["d e one"]);
     }
 
     #[test]

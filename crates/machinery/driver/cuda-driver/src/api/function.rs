@@ -219,6 +219,9 @@ fn configuration(
     function: CUfunction,
     config: In<CUlaunchConfig>,
 ) -> Locked<'static, (FunctionId, LaunchSpec)> {
+    if function.is_null() {
+        return Err(CudaError::InvalidValue);
+    }
     let config = config.read();
     // SAFETY: `attributes` has `attribute_count` elements, as both functions require of their callers.
     let attributes = unsafe { read_attributes(config.attributes, config.attribute_count) }?;

@@ -200,7 +200,7 @@ pub(super) fn validate_setting(
             return Err(CudaError::NotSupported);
         }
         _ if CLUSTER.contains(&number) => value >= 0 && kernel.required_cluster.is_none(),
-        ANY_CLUSTER => (0..=1).contains(&value),
+        ANY_CLUSTER => value >= 0,
         CLUSTER_SCHEDULING => (0..=2).contains(&value),
         _ => false,
     };

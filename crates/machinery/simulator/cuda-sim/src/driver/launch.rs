@@ -13,7 +13,7 @@ use crate::check::reason::Size;
 use crate::exec::sm::cluster::{MAX_CLUSTER, PORTABLE_CLUSTER};
 use crate::exec::{DeviceRuntime, FaultKind, Heap, LaunchSpec, Program, Resources};
 use crate::isa::Kernel;
-use crate::launch::limits::{block_misfit, count, max_threads, misfit};
+use crate::launch::limits::{block_misfit, cluster_misfit, count, max_threads, misfit};
 use crate::launch::{Launch, LaunchReport, launch};
 
 /// A launch that fits the limits of its device and kernel, as [`Driver::check_launch`] has verified.
@@ -65,10 +65,12 @@ impl Driver {
                 reason,
                 Reason::SharedCapacity(..) | Reason::SharedAttribute(..) | Reason::SharedMemory(..)
             );
-            return Err(match spec.cooperative && is_shared {
-                true => CudaError::CooperativeLaunchTooLarge.because(reason),
-                false => CudaError::InvalidValue.because(reason),
-            });
+            let error = match reason {
+                Reason::ClusterGrid(..) => CudaError::InvalidClusterSize,
+                _ if spec.cooperative && is_shared => CudaError::CooperativeLaunchTooLarge,
+                _ => CudaError::InvalidValue,
+            };
+            return Err(error.because(reason));
         }
         let (threads, allowed) = (count(spec.block), max_threads(device, kernel));
         if threads > allowed.into() {
@@ -137,12 +139,18 @@ impl Driver {
     }
 
     /// Returns the maximum number of clusters of a launch that the device holds at once. An SM holds any number of
-    /// blocks of a cluster.
+    /// blocks of a cluster. Fails with [`CudaError::InvalidClusterSize`] for clusters that cannot be launched.
     pub fn max_resident_clusters(
         &self,
         function: FunctionId,
         spec: &LaunchSpec,
     ) -> Result<u64, CudaError> {
+        let (loaded, module) = self.loaded_function(function)?;
+        let kernel = module.kernel(loaded);
+        self.check_cluster(kernel, spec.cluster, loaded.settings.allows_any_cluster())?;
+        if let Some(reason) = cluster_misfit(kernel, spec) {
+            return Err(CudaError::InvalidClusterSize.because(reason));
+        }
         let size = spec.cluster.map_or(1, count).max(1);
         Ok(self.max_resident_blocks(function, spec)? / size)
     }

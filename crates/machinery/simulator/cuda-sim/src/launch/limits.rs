@@ -19,12 +19,8 @@ pub fn misfit(
     if misfit.is_some() {
         return misfit;
     }
-    if let Some(cluster) = spec.cluster.or(kernel.required_cluster) {
-        let divides =
-            |axis: usize| cluster[axis] > 0 && spec.grid[axis].is_multiple_of(cluster[axis]);
-        if !(0..3).all(divides) {
-            return Some(Reason::ClusterGrid(Size(spec.grid), Size(cluster)));
-        }
+    if let Some(reason) = cluster_misfit(kernel, spec) {
+        return Some(reason);
     }
     let (fixed, dynamic) = (kernel.shared_bytes, spec.dynamic_shared);
     let total = u64::from(fixed) + u64::from(dynamic);
@@ -41,6 +37,14 @@ pub fn misfit(
     }
     let (passed, expected) = (spec.parameters.len() as u64, u64::from(kernel.param_bytes));
     (passed != expected).then_some(Reason::ArgumentBytes(Bytes(passed), Bytes(expected)))
+}
+
+/// Returns the reason if the clusters of a launch do not divide its grid; `None` if they do or if there are none.
+pub fn cluster_misfit(kernel: &Kernel, spec: &LaunchSpec) -> Option<Reason> {
+    let cluster = spec.cluster.or(kernel.required_cluster)?;
+    let divides = |axis: usize| cluster[axis] > 0 && spec.grid[axis].is_multiple_of(cluster[axis]);
+    let fits = (0..3).all(divides);
+    (!fits).then_some(Reason::ClusterGrid(Size(spec.grid), Size(cluster)))
 }
 
 /// Returns the reason for which blocks of this size do not fit the device or the kernel; `None` if they do.
