@@ -35,8 +35,11 @@ fn unknown_instructions_name_their_required_capability() {
                 line,
                 instruction: name,
                 required_sm,
+                not_in_ptx,
             } => {
                 assert!(instruction.starts_with(&name), "{name} of {instruction}");
+                let is_no_name = instruction.starts_with("frobnicate");
+                assert_eq!(not_in_ptx.is_some(), is_no_name, "{instruction}");
                 assert_eq!(
                     required_sm.map(|sm| sm.to_string()).unwrap_or_default(),
                     needs
