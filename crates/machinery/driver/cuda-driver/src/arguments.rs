@@ -20,7 +20,7 @@ use crate::types::graph::{BatchNodeParams, EdgeData, InstantiateParams, KernelNo
 use crate::types::{
     AccessWindow, CUctxCreateParams, CUdevResource, CUkernel, CUlaunchAttributeValue,
     CUlaunchConfig, CUlibrary, CUmemAccessDesc, CUmemAllocationProp, CUmemLocation,
-    MemcpyAttributes, MemcpyBatchOp, MemoryOperation,
+    MemcpyAttributes, MemcpyBatchOp, MemoryOperation, ShareableHandle,
 };
 
 /// A type that an implementation takes for an argument of the C type `C`.
@@ -139,6 +139,7 @@ plain!(
     CUmemAccessDesc,
     CUmemAllocationProp,
     CUmemLocation,
+    ShareableHandle,
     CUDA_HOST_NODE_PARAMS,
     CUDA_KERNEL_NODE_PARAMS,
     CUDA_MEMSET_NODE_PARAMS,

@@ -121,6 +121,11 @@ pub struct CUmemAllocationProp {
     pub flags: [u8; 8],
 }
 
+/// `CUipcMemHandle`, `CUipcEventHandle` and `CUmemPoolPtrExportData`: 64 bytes that a process passes to another one.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ShareableHandle(pub [u8; 64]);
+
 /// `CUmemAccessDesc`: the access rights of one location to mapped memory.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -25,6 +25,7 @@ pub fn create(event: Out<CUevent>, flags: c_uint) -> CallResult {
 pub fn destroy(event: EventId) -> CallResult {
     SIMULATOR.lock_driver_settled()?.invalidate_event(event)?;
     SIMULATOR.captures.forget_event(event);
+    SIMULATOR.shared_events.remove(event);
     SIMULATOR.destroy_when_unused(Object::Event(event));
     Ok(())
 }
@@ -91,6 +92,10 @@ pub fn query(event: EventId) -> CallResult {
     if !SIMULATOR.is_done(WaitTarget::Event(event)) {
         return Err(CudaError::NotReady.into());
     }
+    let shared = SIMULATOR.shared_events.last_recording(event);
+    if shared.is_some_and(|recording| !recording.is_complete()) {
+        return Err(CudaError::NotReady.into());
+    }
     SIMULATOR.lock_driver()?.query_event(event)?;
     SIMULATOR.host_waited(WaitTarget::Event(event));
     Ok(())
@@ -102,6 +107,9 @@ pub fn synchronize(event: EventId) -> CallResult {
     SIMULATOR.lock_driver()?.event_context(event)?;
     SIMULATOR.check_safe()?;
     SIMULATOR.wait(WaitTarget::Event(event));
+    if let Some(recording) = SIMULATOR.shared_events.last_recording(event) {
+        recording.wait();
+    }
     SIMULATOR.host_waited(WaitTarget::Event(event));
     Ok(SIMULATOR.lock_driver()?.synchronize_event(event)?)
 }

@@ -94,6 +94,9 @@ pub fn allocate_from_pool(
 ) -> CallResult {
     let pool = number(pool);
     SIMULATOR.pools.lock().pool(pool)?;
+    if SIMULATOR.shared_pools.is_imported(pool) {
+        return Err(CudaError::InvalidValue.into());
+    }
     address.set(allocate_in_stream(bytes as u64, Some(pool), h_stream)?);
     Ok(())
 }

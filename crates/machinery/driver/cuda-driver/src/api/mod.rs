@@ -24,6 +24,7 @@ pub mod module;
 pub mod options;
 pub mod pointer;
 pub mod pool;
+pub mod sharing;
 pub mod stream;
 pub mod stream_memory;
 pub mod telemetry;

@@ -159,14 +159,7 @@ fn value(
         CONTEXT => Value::Long(owner.map_or(0, |context| context.0)),
         MEMORY_TYPE => Value::Int(memory_type(allocation)),
         DEVICE_POINTER => Value::Long(address),
-        HOST_POINTER
-            if matches!(
-                allocation.kind,
-                AllocationKind::Device | AllocationKind::Mapped
-            ) =>
-        {
-            return Err(CudaError::InvalidValue);
-        }
+        HOST_POINTER if allocation.kind.is_device_only() => return Err(CudaError::InvalidValue),
         HOST_POINTER => Value::Long(address),
         PEER_TOKENS => return Err(CudaError::NotSupported),
         SYNC_MEMOPS => Value::Int(
@@ -178,10 +171,12 @@ fn value(
         BUFFER_ID | BLOCK_ID => Value::Long(allocation.base),
         IS_MANAGED => Value::Flag(allocation.kind == AllocationKind::Managed),
         DEVICE_ORDINAL => Value::Int(allocation.owner),
-        // Other processes and devices could share the memory of a GPU.
-        IS_LEGACY_IPC_CAPABLE | IS_RDMA_CAPABLE => {
-            Value::Flag(allocation.kind == AllocationKind::Device)
-        }
+        IS_LEGACY_IPC_CAPABLE => Value::Flag(
+            allocation.kind == AllocationKind::Device
+                && SIMULATOR.pools.lock().pool_of(allocation.base) == 0,
+        ),
+        // Other devices could share the memory of a GPU.
+        IS_RDMA_CAPABLE => Value::Flag(allocation.kind == AllocationKind::Device),
         IS_DECOMPRESSED => Value::Flag(false),
         RANGE_START | MAPPING_START => Value::Long(allocation.base),
         RANGE_SIZE | MAPPING_SIZE => Value::Long(allocation.size),
@@ -198,6 +193,6 @@ fn value(
 fn memory_type(allocation: Allocation) -> c_uint {
     match allocation.kind {
         AllocationKind::Host | AllocationKind::Registered => 1,
-        AllocationKind::Device | AllocationKind::Managed | AllocationKind::Mapped => 2,
+        _ => 2,
     }
 }

@@ -7,6 +7,7 @@ use cust_raw::{CUdevice, CUmemPoolProps, CUmemoryPool};
 
 use super::SIMULATOR;
 use super::device::check_device;
+use super::sharing;
 use crate::arguments::{In, Out, handle, number, required};
 use crate::simulator::{Pool, WaitTarget, default_pool};
 use crate::status::CallResult;
@@ -47,9 +48,12 @@ pub fn get(out: Option<Out<CUmemoryPool>>, device: CUdevice) -> CallResult {
     Ok(())
 }
 
-/// `cuDeviceSetMemPool`: the pool must be on the device.
+/// `cuDeviceSetMemPool`: the pool must be on the device, and of this process.
 pub fn set(device: CUdevice, pool: CUmemoryPool) -> CallResult {
     let device = location_device(device)?;
+    if SIMULATOR.shared_pools.is_imported(number(pool)) {
+        return Err(CudaError::InvalidValue.into());
+    }
     let mut pools = SIMULATOR.pools.lock();
     Ok(pools.set_current(device, number(pool))?)
 }
@@ -104,17 +108,22 @@ pub fn create(out: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) -> CallRes
     if properties.shared & !HANDLE_TYPES != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    if properties.shared != 0 {
-        // The simulator shares no memory with other processes.
+    if !sharing::can_share(properties.shared) {
         return Err(CudaError::NotSupported.into());
     }
-    out.set(handle(SIMULATOR.pools.lock().create(device)));
+    let pool = SIMULATOR.pools.lock().create(device);
+    if properties.shared != 0 {
+        SIMULATOR.shared_pools.share(pool, device)?;
+    }
+    out.set(handle(pool));
     Ok(())
 }
 
 /// `cuMemPoolDestroy`: allocations stay valid. A default pool cannot be destroyed.
 pub fn destroy(pool: CUmemoryPool) -> CallResult {
-    Ok(SIMULATOR.pools.lock().destroy(number(pool))?)
+    SIMULATOR.pools.lock().destroy(number(pool))?;
+    SIMULATOR.shared_pools.remove(number(pool));
+    Ok(())
 }
 
 /// `cuMemPoolTrimTo`: a no-op, because pools do not cache freed memory.

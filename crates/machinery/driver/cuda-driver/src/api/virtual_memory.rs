@@ -7,6 +7,7 @@ use cust_raw::CUdeviceptr;
 
 use super::SIMULATOR;
 use super::device::check_device;
+use super::sharing;
 use crate::arguments::{In, Out};
 use crate::log::warn;
 use crate::simulator::lock;
@@ -53,9 +54,9 @@ fn check_properties(properties: &CUmemAllocationProp) -> Result<u32, CudaError> 
         return Err(CudaError::InvalidValue);
     }
     // As the driver does, ignores unknown types.
-    if properties.shared & HANDLE_TYPES != 0 {
+    if !sharing::can_share(properties.shared & HANDLE_TYPES) {
         warn(format_args!(
-            "the simulator does not support memory shared with other processes"
+            "the simulator shares memory only on Linux, and only by file descriptors"
         ));
         return Err(CudaError::NotSupported);
     }
@@ -86,6 +87,9 @@ pub fn create(
     }
     let mut driver = SIMULATOR.lock_driver_settled()?;
     let handle = driver.create_memory(device, bytes as u64)?;
+    if properties.shared != 0 {
+        driver.make_shareable(handle)?;
+    }
     if properties.flags[0] == COMPRESSIBLE && driver.device_attribute(COMPRESSION)? != 0 {
         lock(&SIMULATOR.tables.compressible_memory).insert(handle);
     }
@@ -211,15 +215,18 @@ pub fn retain(memory: Out<c_ulonglong>, address: *mut c_void) -> CallResult {
     Ok(())
 }
 
-/// `cuMemGetAllocationPropertiesFromHandle`: allocations differ only in their device and their
-/// compression.
+/// `cuMemGetAllocationPropertiesFromHandle`: allocations differ only in their device, their
+/// compression and the handles that they can be shared by.
 pub fn properties(properties: Out<CUmemAllocationProp>, memory: c_ulonglong) -> CallResult {
-    let device = SIMULATOR.lock_driver_settled()?.memory_device(memory)?;
+    let driver = SIMULATOR.lock_driver_settled()?;
+    let device = driver.memory_device(memory)?;
+    let is_shareable = driver.is_shareable(memory);
+    drop(driver);
     let is_compressible = lock(&SIMULATOR.tables.compressible_memory).contains(&memory);
     let compression = if is_compressible { COMPRESSIBLE } else { 0 };
     properties.set(CUmemAllocationProp {
         kind: PINNED,
-        shared: 0,
+        shared: is_shareable.into(),
         location: CUmemLocation {
             kind: DEVICE,
             id: device as c_int,

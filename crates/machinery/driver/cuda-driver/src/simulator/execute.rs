@@ -22,6 +22,7 @@ use super::host_access::HostAccesses;
 use super::interrupt::InterruptGuard;
 use super::operation::{Body, Conditional, ConditionalKind, NodeId, StreamOp, WaitTarget};
 use super::queue::{Object, Queue, RunningOp, Submitted};
+use super::sharing::Recording;
 use super::stream_order::{Call, Submission, accesses_of, accesses_of_allocation, action_of};
 use super::telemetry::Event;
 use super::{lock, thread};
@@ -147,12 +148,18 @@ impl Simulator {
                 ..self.call(context, stream, blocking)
             }
         });
+        let [awaited, recorded] = self.shared_events.of_operation(&op);
         self.queue.add(context, stream, blocking, op, || {
             let submission = call.and_then(|call| self.stream_order.enqueue(call));
             if let Some(submission) = &submission {
                 self.host_access.add_pending(submission, accesses);
             }
-            Submitted { line, submission }
+            Submitted {
+                line,
+                submission,
+                awaited,
+                recorded,
+            }
         });
     }
 
@@ -367,10 +374,10 @@ impl Simulator {
             .is_some()
     }
 
-    /// Executes an operation that was started. A host function or a wait for a value gets its own thread, because it may
-    /// wait for the program's next call.
+    /// Executes an operation that was started. A host function, a wait for a value and a wait for another process get their
+    /// own thread, because they may wait for the program's next call.
     fn finish_without_waiting(&'static self, running_op: RunningOp) {
-        if !running_op.op.may_wait_for_program() {
+        if !running_op.op.may_wait_for_program() && running_op.submitted.awaited.is_empty() {
             self.finish(running_op);
             return;
         }
@@ -400,6 +407,7 @@ impl Simulator {
             simulator: &'a Simulator,
             number: u64,
             submission: Option<&'a Submission>,
+            recorded: &'a [Recording],
             guards_host_memory: bool,
         }
         impl Drop for CompleteOnDrop<'_> {
@@ -413,13 +421,20 @@ impl Simulator {
                     simulator.stream_order.complete(submission);
                 }
                 simulator.queue.complete(self.number);
+                self.recorded.iter().for_each(Recording::complete);
                 simulator.destroy_unused();
             }
         }
         let RunningOp {
             number, context, ..
         } = running_op;
-        let Submitted { line, submission } = running_op.submitted;
+        let Submitted {
+            line,
+            submission,
+            awaited,
+            recorded,
+        } = running_op.submitted;
+        awaited.iter().for_each(Recording::wait);
         self.report_host_accesses();
         let calls_host_function = running_op.op.calls_host_function();
         // The program may learn from the function that the earlier operations are complete.
@@ -432,6 +447,7 @@ impl Simulator {
             simulator: self,
             number,
             submission: submission.as_ref(),
+            recorded: &recorded,
             guards_host_memory: self.host_access.is_enabled()
                 && !matches!(running_op.op, StreamOp::Host(_)),
         };
@@ -839,11 +855,8 @@ fn is_complete_at_return(driver: &Driver, op: &StreamOp) -> bool {
 fn device_memory_of(driver: &Driver, copy: &Memcpy) -> Option<[u32; 2]> {
     let device = |(address, _)| {
         let allocation = driver.allocation(address).ok()?;
-        matches!(
-            allocation.kind,
-            AllocationKind::Device | AllocationKind::Mapped
-        )
-        .then_some(allocation.owner)
+        let is_device_only = allocation.kind.is_device_only();
+        is_device_only.then_some(allocation.owner)
     };
     let [written, read] = driver.copy_spans(copy)?;
     Some([device(written)?, device(read)?])

@@ -3,7 +3,7 @@
 //!
 //! `operation.rs` has the operations of streams and graphs, `thread.rs` the state of a thread. Each of the following
 //! files has the state of one subject: `graphs.rs`, `graph_memory.rs`, `captures.rs`, `pools.rs`, `queue.rs`,
-//! `host_access/`, `stream_order.rs`, `telemetry.rs`, `tables.rs`. This file unites and locks them, and `execute.rs`
+//! `sharing.rs`, `host_access/`, `stream_order.rs`, `telemetry.rs`, `tables.rs`. This file unites and locks them, and `execute.rs`
 //! submits and executes operations.
 
 mod captures;
@@ -15,6 +15,7 @@ mod interrupt;
 mod operation;
 mod pools;
 mod queue;
+mod sharing;
 mod stream_order;
 mod tables;
 mod telemetry;
@@ -35,6 +36,7 @@ use graphs::Graphs;
 use host_access::{HostAccessCheck, Source, take_page_accesses};
 use pools::PoolTable;
 use queue::StreamQueue;
+use sharing::{SharedEvents, SharedPools};
 use stream_order::StreamOrder;
 use tables::Tables;
 use telemetry::Telemetry;
@@ -82,6 +84,8 @@ pub struct Simulator {
     pub graphs: Mutex<Graphs>,
     pub graph_memory: GraphMemory,
     pub pools: PoolTable,
+    pub shared_events: SharedEvents,
+    pub shared_pools: SharedPools,
     pub tables: Tables,
     /// The options of later launches, which can be set before the simulator starts. The driver has a copy.
     options: LazyLock<Mutex<LaunchOptions>>,
@@ -136,6 +140,8 @@ impl Simulator {
             graphs: Mutex::new(Graphs::new()),
             graph_memory: GraphMemory::new(),
             pools: PoolTable::new(),
+            shared_events: SharedEvents::new(),
+            shared_pools: SharedPools::new(),
             tables: Tables::new(),
             options: LazyLock::new(Mutex::default),
             interrupts_launches: AtomicBool::new(false),

@@ -13,6 +13,7 @@ use cuda_sim::memory::global::CallSite;
 
 use super::lock;
 use super::operation::{Random, StreamOp, WaitTarget};
+use super::sharing::Recording;
 use super::stream_order::Submission;
 
 /// Capacity of the queue; a thread that submits to a full queue executes operations first.
@@ -36,12 +37,16 @@ pub struct Submitted {
     pub line: Option<CallSite>,
     /// The place in the order of streams, if it is checked.
     pub submission: Option<Submission>,
+    /// The recordings of events of other processes that the operation waits for.
+    pub awaited: Vec<Recording>,
+    /// The recordings of events that other processes may wait for.
+    pub recorded: Vec<Recording>,
 }
 
 impl Item {
     /// Returns true if no other operation may start while this one runs.
     fn blocks_others(&self) -> bool {
-        !self.op.may_wait_for_program()
+        !self.op.may_wait_for_program() && self.submitted.awaited.is_empty()
     }
 }
 
@@ -58,8 +63,8 @@ pub struct Queue {
     records: BTreeMap<EventId, u64>,
     /// Number of choices made from the seed since it was set.
     draws: u64,
-    /// Number of running operations that block others: all except host functions and waits for values, which may wait
-    /// for the result of another thread's operation. Running one at a time makes the order independent of which
+    /// Number of running operations that block others: all except host functions and waits for values or other processes,
+    /// which may wait for the result of another thread's operation. Running one at a time makes the order independent of which
     /// threads execute.
     blocking_running: usize,
     /// Number of waiting threads. Lets us skip `notify_all`, a system call, when it is zero.

@@ -8,3 +8,5 @@ mod backend;
 mod exports;
 mod processes;
 mod runs;
+#[cfg(target_os = "linux")]
+mod sharing;

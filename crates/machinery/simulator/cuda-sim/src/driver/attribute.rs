@@ -10,6 +10,7 @@ use super::{CudaError, Driver, FunctionId};
 use crate::device::DeviceSpec;
 use crate::isa::Kernel;
 use crate::launch::limits::max_threads;
+use crate::memory::shared::IS_SUPPORTED;
 
 /// One past the last device attribute of the CUDA 13.0 API.
 const DEVICE_END: i32 = 145;
@@ -67,6 +68,8 @@ impl Driver {
             131 => return Ok(-1),
             // `CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT`: fences order all memory.
             126 => 1,
+            // Memory, memory pools and events that processes share: by POSIX file descriptors, and by handles.
+            103 | 119 | 125 => IS_SUPPORTED.into(),
             _ if (1..DEVICE_END).contains(&number) => {
                 let mut limits = device.image_limits.iter();
                 limits
@@ -278,23 +281,20 @@ mod tests {
         (90, 0),
         (96, 0),
         (129, 0),
-        // Mapped memory is device memory of this process: no shareable handles and no host memory.
-        (103, 0),
+        // Mapped memory is device memory: no host memory.
         (128, 0),
         (141, 0),
-        // Stream-ordered allocation uses the one default pool: no pools that are shared between processes or
-        // in host memory.
-        (119, 0),
+        // Pools are shared by file descriptors only, and none is in host memory.
+        (119, IS_SUPPORTED as i32),
         (142, 0),
         (144, 0),
-        // No GPUDirect, and no buffers or events shared with other devices, processes or APIs.
+        // No GPUDirect, and no buffers or events shared with other devices or APIs.
         (110, 0),
         (114, 0),
         (116, 0),
         (117, 0),
         (118, 0),
         (124, 0),
-        (125, 0),
         // Host memory can be registered for reading and writing only, not as read-only.
         (113, 0),
         // Streams cannot wait for a value in memory (`cuStreamWaitValue32`).

@@ -204,6 +204,7 @@ impl Driver {
             Some(AllocationKind::Device | AllocationKind::Managed) => self.global.free(address),
             Some(AllocationKind::Host) => self.global.free_host(address),
             Some(AllocationKind::Registered) => self.global.unmap(address),
+            Some(AllocationKind::Imported) => self.close_import(address),
             // Mapped memory belongs to no context.
             Some(AllocationKind::Mapped) | None => Ok(()),
         };
@@ -654,6 +655,10 @@ impl Driver {
             .flat_map(|&address| {
                 let leak = self.options.checks.leak.then(|| {
                     let kind = self.global.allocation(address)?.kind;
+                    // The memory of another process remains there.
+                    if kind == AllocationKind::Imported {
+                        return None;
+                    }
                     Some(Finding::leak(self.global.record(address)?, kind))
                 });
                 leak.flatten().into_iter().chain(self.unused_input(address))

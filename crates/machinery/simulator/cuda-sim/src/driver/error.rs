@@ -30,6 +30,9 @@ pub enum CudaError {
     /// No context is current, or the handle is not a context's.
     #[error("CUDA_ERROR_INVALID_CONTEXT")]
     InvalidContext = 201,
+    /// Memory or an object of another process cannot be mapped.
+    #[error("CUDA_ERROR_MAP_FAILED")]
+    MapFailed = 205,
     /// The device does not support this limit.
     #[error("CUDA_ERROR_UNSUPPORTED_LIMIT")]
     UnsupportedLimit = 215,

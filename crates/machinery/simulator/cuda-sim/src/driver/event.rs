@@ -7,7 +7,7 @@ use crate::check::Reason;
 /// The flag bits that `cuEventCreate` accepts: blocking synchronization, disabled timing, interprocess.
 const EVENT_FLAGS: u32 = 0x7;
 /// `CU_EVENT_DISABLE_TIMING`.
-const DISABLE_TIMING: u32 = 0x2;
+pub const DISABLE_TIMING: u32 = 0x2;
 /// `CU_EVENT_INTERPROCESS`.
 const INTERPROCESS: u32 = 0x4;
 
@@ -16,6 +16,8 @@ pub(super) struct Event {
     pub(super) context: ContextId,
     /// True if recording the event takes a timestamp.
     timed: bool,
+    /// True if other processes may open the event.
+    is_interprocess: bool,
     /// The completion time of all work before the event's latest recording.
     recorded: Option<TimePoint>,
     /// True if the program has destroyed the event while operations with it were pending.
@@ -35,6 +37,7 @@ impl Driver {
         let event = Event {
             context,
             timed: flags & DISABLE_TIMING == 0,
+            is_interprocess: flags & INTERPROCESS != 0,
             recorded: None,
             is_destroyed: false,
         };
@@ -114,6 +117,12 @@ impl Driver {
             true => Err(CudaError::InvalidHandle),
             false => Ok(event.context),
         }
+    }
+
+    /// Returns true if other processes may open an event. Fails with [`CudaError::InvalidHandle`] for an unknown event.
+    pub fn is_interprocess(&self, event: EventId) -> Result<bool, CudaError> {
+        self.event_context(event)?;
+        Ok(self.event(event)?.is_interprocess)
     }
 
     /// Fails for events that [`Driver::elapsed_time`] rejects whenever they are recorded.

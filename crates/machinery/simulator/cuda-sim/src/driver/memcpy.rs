@@ -263,12 +263,7 @@ impl Driver {
     /// Returns true for memory that the host uses directly, whose initialization is not tracked.
     fn is_host_memory(&self, address: u64) -> bool {
         let allocation = self.global.allocation(address);
-        !allocation.is_some_and(|allocation| {
-            matches!(
-                allocation.kind,
-                AllocationKind::Device | AllocationKind::Mapped
-            )
-        })
+        !allocation.is_some_and(|allocation| allocation.kind.is_device_only())
     }
 
     /// Notes that a copy of rows of bytes, given as destination, source and length, uses the source. From the host, it
@@ -420,10 +415,8 @@ impl Driver {
             Some(allocation) => {
                 let start = self.global.host(first, extent.span);
                 let memory = match allocation.kind {
-                    AllocationKind::Device | AllocationKind::Managed | AllocationKind::Mapped => {
-                        OperandMemory::Device
-                    }
                     AllocationKind::Host | AllocationKind::Registered => OperandMemory::PageLocked,
+                    _ => OperandMemory::Device,
                 };
                 // The allocation is known, so the range is bounds-checked even if it is host memory.
                 let start = start.ok_or_else(|| {

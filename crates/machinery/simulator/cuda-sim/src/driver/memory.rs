@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{ContextId, CudaError, Devices, Driver};
+use super::{ContextId, CudaError, Devices, Driver, ImportOrigin};
 use crate::check::{
     Details, Finding, FindingKind, HostAction, HostMemory, PendingWork, Reason, Severity, call_site,
 };
@@ -163,6 +163,9 @@ impl Driver {
         // A module's variables have no owner: the program cannot free them.
         self.owner(address)
             .ok_or_else(|| self.not_freeable(address))?;
+        if self.is_freeable_import(address) {
+            return self.release_import(address, ImportOrigin::Pool);
+        }
         self.findings.extend(self.unused_input(address));
         let freed = self.global.free(address);
         freed.map_err(|_| self.not_freeable(address))?;

@@ -22,6 +22,7 @@ mod memory;
 mod memset;
 mod module;
 mod occupancy;
+mod sharing;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 pub use context::{ContextStack, Limit};
 pub use error::CudaError;
+pub use event::DISABLE_TIMING;
 pub use image::{ArrayDescription, Resource, View};
 pub use launch::CheckedLaunch;
 pub use library_call::{
@@ -44,6 +46,7 @@ pub use memcpy::{Memcpy, MemcpyAddress, MemcpyOperand};
 pub use memset::{Memset, MemsetValue};
 pub use module::{ModuleError, check_source};
 pub use occupancy::OccupancyCalculator;
+pub use sharing::ImportOrigin;
 pub use stream::PRIORITIES;
 pub use virtual_memory::{GRANULARITY, MappingAccess};
 
@@ -75,6 +78,7 @@ pub struct Driver {
     /// The primary context of each device.
     primary: Vec<context::PrimaryContext>,
     virtual_memory: virtual_memory::VirtualMemory,
+    imports: sharing::Imports,
     modules: BTreeMap<ModuleId, module::LoadedModule>,
     functions: BTreeMap<FunctionId, module::LoadedFunction>,
     libraries: BTreeMap<LibraryId, library::LoadedLibrary>,
@@ -119,6 +123,7 @@ impl Driver {
             device_faults: vec![None; count as usize],
             primary: vec![context::PrimaryContext::default(); count as usize],
             virtual_memory: virtual_memory::VirtualMemory::default(),
+            imports: sharing::Imports::default(),
             modules: BTreeMap::new(),
             functions: BTreeMap::new(),
             libraries: BTreeMap::new(),

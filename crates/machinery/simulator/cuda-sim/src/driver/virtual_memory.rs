@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{CudaError, Devices, Driver};
+use crate::memory::shared::SharedFile;
 
 /// The granularity of sizes and addresses in bytes.
 pub const GRANULARITY: u64 = 2 << 20;
@@ -26,8 +27,12 @@ struct PhysicalMemory {
     references: u32,
     /// The addresses of its mappings, all of which show the same memory of the host.
     mapped_at: Vec<u64>,
-    /// The contents while the memory is not mapped. Empty if it was never mapped before.
+    /// The contents while the memory is not mapped. Empty if it was never mapped before, or if it has a file.
     contents: Vec<u8>,
+    /// The file of memory that other processes can map.
+    file: Option<SharedFile>,
+    /// True for memory of another process, which takes none of this process's.
+    is_imported: bool,
 }
 
 struct Mapping {
@@ -45,6 +50,35 @@ pub enum MappingAccess {
     None,
     Read,
     ReadWrite,
+}
+
+impl VirtualMemory {
+    /// Returns the file of shareable memory of this process.
+    pub(super) fn file(&self, handle: u64) -> Option<&SharedFile> {
+        let memory = self.memories.get(&handle);
+        memory.filter(|memory| !memory.is_imported)?.file.as_ref()
+    }
+
+    /// Sets the file of memory that was never mapped.
+    pub(super) fn set_file(&mut self, handle: u64, file: SharedFile) {
+        if let Some(memory) = self.memories.get_mut(&handle) {
+            memory.file = Some(file);
+        }
+    }
+
+    /// Adds memory of another process.
+    pub(super) fn insert_import(&mut self, handle: u64, device: u32, file: SharedFile) {
+        let memory = PhysicalMemory {
+            device,
+            size: file.bytes(),
+            references: 1,
+            mapped_at: Vec::new(),
+            contents: Vec::new(),
+            file: Some(file),
+            is_imported: true,
+        };
+        self.memories.insert(handle, memory);
+    }
 }
 
 impl Driver {
@@ -85,6 +119,8 @@ impl Driver {
             references: 1,
             mapped_at: Vec::new(),
             contents: Vec::new(),
+            file: None,
+            is_imported: false,
         };
         self.virtual_memory.memories.insert(handle, memory);
         Ok(handle)
@@ -156,7 +192,9 @@ impl Driver {
             .memories
             .get_mut(&handle)
             .ok_or(CudaError::InvalidValue)?;
-        if let Some(&other) = memory.mapped_at.first() {
+        if let Some(file) = &memory.file {
+            self.global.commit_shared_pages(address, bytes, file)?;
+        } else if let Some(&other) = memory.mapped_at.first() {
             let is_whole = virtual_memory.mappings.get(&other);
             let is_whole = is_whole.is_some_and(|other| other.size == size && bytes == size);
             if !is_whole || !self.global.alias_pages(address, bytes, other) {
@@ -209,7 +247,7 @@ impl Driver {
             let memory = self.virtual_memory.memories.get_mut(&mapping.memory);
             if let (Some(host), Some(memory)) = (host, memory) {
                 memory.mapped_at.retain(|address| *address != start);
-                if memory.references > 0 && memory.mapped_at.is_empty() {
+                if memory.references > 0 && memory.mapped_at.is_empty() && memory.file.is_none() {
                     // SAFETY: the mapping's `size` bytes at `host` are still committed, and after the removal
                     // above nothing else refers to them.
                     let bytes = unsafe { std::slice::from_raw_parts(host, mapping.size as usize) };
@@ -319,9 +357,11 @@ impl Driver {
             && memory.references == 0
             && memory.mapped_at.is_empty()
         {
-            let (device, bytes) = (memory.device, memory.size);
+            let (device, bytes, is_imported) = (memory.device, memory.size, memory.is_imported);
             memories.remove(&handle);
-            self.global.set_device(device, 0).free_unmapped(bytes);
+            if !is_imported {
+                self.global.set_device(device, 0).free_unmapped(bytes);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod footprint;
 pub mod global;
 pub(crate) mod init_bitmap;
 pub mod region;
+pub mod shared;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -3,11 +3,11 @@
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-use cust_raw::{CUdevice, CUdeviceptr, CUmemPoolProps, CUmemoryPool, CUstream};
+use cust_raw::{CUdevice, CUdeviceptr, CUevent, CUmemPoolProps, CUmemoryPool, CUstream};
 
 use super::*;
-use crate::api::{managed, memory, pointer, pool, virtual_memory};
-use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
+use crate::api::{managed, memory, pointer, pool, sharing, virtual_memory};
+use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, ShareableHandle};
 
 functions! {
     // Allocation and pointer attributes
@@ -114,17 +114,41 @@ functions! {
         properties: *mut CUmemAllocationProp, memory: c_ulonglong,
     ) [virtual_memory::properties];
 
+    // Memory, events and pools shared between processes
+    4010 cuIpcGetMemHandle(handle: *mut ShareableHandle, address: CUdeviceptr) [sharing::memory_handle];
+    4010 cuIpcOpenMemHandle(
+        address: *mut CUdeviceptr, handle: ShareableHandle, flags: c_uint,
+    ) [sharing::open_memory];
+    11000 cuIpcOpenMemHandle_v2(
+        address: *mut CUdeviceptr, handle: ShareableHandle, flags: c_uint,
+    ) [sharing::open_memory];
+    4010 cuIpcCloseMemHandle(address: CUdeviceptr) [sharing::close_memory];
+    4010 cuIpcGetEventHandle(handle: *mut ShareableHandle, event: CUevent) [sharing::event_handle];
+    4010 cuIpcOpenEventHandle(event: *mut CUevent, handle: ShareableHandle) [sharing::open_event];
+    10020 cuMemExportToShareableHandle(
+        handle: *mut c_void, memory: c_ulonglong, kind: c_int, flags: c_ulonglong,
+    ) [sharing::export_memory];
+    10020 cuMemImportFromShareableHandle(
+        memory: *mut c_ulonglong, handle: *mut c_void, kind: c_int,
+    ) [sharing::import_memory];
+    11020 cuMemPoolExportToShareableHandle(
+        handle: *mut c_void, pool: CUmemoryPool, kind: c_int, flags: c_ulonglong,
+    ) [sharing::export_pool];
+    11020 cuMemPoolImportFromShareableHandle(
+        pool: *mut CUmemoryPool, handle: *mut c_void, kind: c_int, flags: c_ulonglong,
+    ) [sharing::import_pool];
+    11020 cuMemPoolExportPointer(data: *mut ShareableHandle, address: CUdeviceptr) [sharing::export_pointer];
+    11020 cuMemPoolImportPointer(
+        address: *mut CUdeviceptr, pool: CUmemoryPool, data: *mut ShareableHandle,
+    ) [sharing::import_pointer];
+
     unsupported {
         2000 cuMemAlloc, 2000 cuMemAllocHost, 2000 cuMemAllocPitch,
         13000 cuMemDiscardAndPrefetchBatchAsync / 13000 cuMemDiscardAndPrefetchBatchAsync_ptsz,
         13000 cuMemDiscardBatchAsync / 13000 cuMemDiscardBatchAsync_ptsz, 2000 cuMemFree,
         2000 cuMemGetAddressRange, 2000 cuMemGetInfo, 2020 cuMemHostGetDevicePointer,
         13000 cuMemPrefetchBatchAsync / 13000 cuMemPrefetchBatchAsync_ptsz,
-        11020 cuMemPoolExportPointer, 11020 cuMemPoolExportToShareableHandle,
-        11020 cuMemPoolImportFromShareableHandle, 11020 cuMemPoolImportPointer,
-        4010 cuIpcCloseMemHandle, 4010 cuIpcGetEventHandle, 4010 cuIpcGetMemHandle, 4010 cuIpcOpenEventHandle,
-        4010 cuIpcOpenMemHandle, 11000 cuIpcOpenMemHandle_v2, 10020 cuMemExportToShareableHandle,
-        11070 cuMemGetHandleForAddressRange, 10020 cuMemImportFromShareableHandle,
+        11070 cuMemGetHandleForAddressRange,
         11010 cuMemMapArrayAsync / 11010 cuMemMapArrayAsync_ptsz, 12010 cuMulticastAddDevice,
         12010 cuMulticastBindAddr, 12010 cuMulticastBindMem, 12010 cuMulticastCreate,
         12010 cuMulticastGetGranularity, 12010 cuMulticastUnbind,

@@ -6,6 +6,7 @@ use crate::memory::coverage::{Rows, Stores};
 use crate::memory::footprint::AccessFootprint;
 use crate::memory::init_bitmap::AtomicInitBitmap;
 use crate::memory::lock;
+use crate::memory::shared::SharedMapping;
 use serde::{Deserialize, Serialize};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::{Arc, Mutex};
@@ -23,12 +24,24 @@ pub enum AllocationKind {
     Mapped,
     /// Host memory of the program that is mapped into the device (`cuMemHostRegister`).
     Registered,
+    /// Device memory of another process (`cuIpcOpenMemHandle`, `cuMemPoolImportPointer`).
+    Imported,
 }
 
 impl AllocationKind {
     /// Returns true if the host can access the memory.
     pub fn is_host_accessible(self) -> bool {
         matches!(self, Self::Managed | Self::Host | Self::Registered)
+    }
+
+    /// Returns true for device memory at an address that the host cannot use.
+    pub fn is_device_only(self) -> bool {
+        matches!(self, Self::Device | Self::Mapped | Self::Imported)
+    }
+
+    /// Returns true if such an allocation takes memory of the device.
+    pub(super) fn takes_memory(self) -> bool {
+        matches!(self, Self::Device | Self::Managed | Self::Host)
     }
 
     /// Returns the name of the function that creates such an allocation.
@@ -39,13 +52,14 @@ impl AllocationKind {
             Self::Mapped => "cuMemMap",
             Self::Host => "cuMemAllocHost",
             Self::Registered => "cuMemHostRegister",
+            Self::Imported => "cuIpcOpenMemHandle",
         }
     }
 
     /// Returns the devices that initially have access to such an allocation.
     pub(super) fn access(self) -> DeviceAccess {
         match self {
-            Self::Device => DeviceAccess::Peers,
+            Self::Device | Self::Imported => DeviceAccess::Peers,
             Self::Managed | Self::Host | Self::Registered => DeviceAccess::All,
             Self::Mapped => DeviceAccess::Listed(0),
         }
@@ -124,8 +138,10 @@ pub struct LiveAllocation {
     pub owner: u32,
     /// The devices whose kernels can access the memory.
     pub access: DeviceAccess,
-    /// The owner of the host memory; `None` if the program owns it.
+    /// The owner of the host memory; `None` if the program or a reservation owns it, or if it is shared.
     pub backing: Option<Backing>,
+    /// The owner of host memory that other processes map too.
+    pub shared: Option<Arc<SharedMapping>>,
     /// The footprint of the last launch, which the next launch clears and reuses.
     pub touched: Mutex<Option<Arc<AccessFootprint>>>,
     /// The ordinal among all unnamed allocations in order of creation, counted from 1; 0 if the allocation
@@ -150,6 +166,29 @@ pub struct LiveAllocation {
 }
 
 impl LiveAllocation {
+    /// Creates an allocation of `size` bytes at `host`, whose initialization and input are not tracked.
+    pub fn new(size: u64, host: *mut u8, kind: AllocationKind, owner: u32, order: u64) -> Self {
+        Self {
+            size,
+            host,
+            kind,
+            owner,
+            access: kind.access(),
+            backing: None,
+            shared: None,
+            touched: Mutex::default(),
+            order,
+            name: None,
+            rows: None,
+            call: None,
+            written: None,
+            fill: Mutex::default(),
+            stores: Mutex::default(),
+            input: None,
+            input_calls: Mutex::default(),
+        }
+    }
+
     /// Returns an empty footprint of the allocation. Reuses the one of the last launch if it is no longer in
     /// use.
     pub fn empty_footprint(&self) -> Arc<AccessFootprint> {

@@ -9,6 +9,7 @@
 mod addresses;
 mod allocation;
 mod reservation;
+mod sharing;
 
 pub use super::coverage::Rows;
 pub use allocation::{
@@ -22,7 +23,7 @@ use super::lock;
 use allocation::{Backing, LiveAllocation};
 use reservation::Reservation;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// The start of device addresses. It is above all addresses that a 64-bit host gives to processes, so an
@@ -162,24 +163,13 @@ impl Global {
             return Err(AlreadyMapped(base));
         }
         self.allocation_count += 1;
-        let entry = LiveAllocation {
-            size: bytes,
+        let entry = LiveAllocation::new(
+            bytes,
             host,
-            kind: AllocationKind::Registered,
-            owner: self.device,
-            access: DeviceAccess::All,
-            backing: None,
-            touched: Mutex::default(),
-            order: self.allocation_count,
-            name: None,
-            rows: None,
-            call: None,
-            written: None,
-            fill: Mutex::default(),
-            stores: Mutex::default(),
-            input: None,
-            input_calls: Mutex::default(),
-        };
+            AllocationKind::Registered,
+            self.device,
+            self.allocation_count,
+        );
         self.entries.insert(base, entry);
         Ok(())
     }
@@ -477,23 +467,10 @@ impl Global {
     fn insert(&mut self, address: u64, size: u64, kind: AllocationKind, backing: Backing) {
         self.used[self.device as usize] += size;
         self.allocation_count += 1;
+        let host = backing.aligned;
         let entry = LiveAllocation {
-            size,
-            host: backing.aligned,
-            kind,
-            owner: self.device,
-            access: kind.access(),
             backing: Some(backing),
-            touched: Mutex::default(),
-            order: self.allocation_count,
-            name: None,
-            rows: None,
-            call: None,
-            written: None,
-            fill: Mutex::default(),
-            stores: Mutex::default(),
-            input: None,
-            input_calls: Mutex::default(),
+            ..LiveAllocation::new(size, host, kind, self.device, self.allocation_count)
         };
         self.entries.insert(address, entry);
     }
@@ -506,7 +483,7 @@ impl Global {
     ) -> Result<(), NotAllocated> {
         match self.entries.get(&address) {
             Some(entry) if may(entry.kind) => {
-                if entry.backing.is_some() {
+                if entry.kind.takes_memory() {
                     self.used[entry.owner as usize] -= entry.size;
                 }
                 if self.freed.len() == MAX_FREED_RECORDS {

@@ -3,8 +3,9 @@
 
 use super::addresses::AddressRange;
 use super::allocation::LiveAllocation;
+use crate::memory::shared::SharedFile;
+
 use super::{ALIGNMENT, Allocation, AllocationKind, Global, NotAllocated, OutOfMemory};
-use std::sync::Mutex;
 
 /// A reserved address range.
 pub(super) struct Reservation {
@@ -89,6 +90,22 @@ impl Global {
             })
     }
 
+    /// Maps a file over whole pages of a reservation. Fails if the system refuses it.
+    pub fn commit_shared_pages(
+        &self,
+        address: u64,
+        bytes: u64,
+        file: &SharedFile,
+    ) -> Result<(), OutOfMemory> {
+        let host = self.reserved_host(address, bytes);
+        // SAFETY: `reserved_host` has checked that the range is inside the reservation, and callers do not use pages that
+        // are not committed.
+        match host.is_some_and(|host| unsafe { file.map_over(host, bytes) }) {
+            true => Ok(()),
+            false => Err(self.out_of_memory(bytes)),
+        }
+    }
+
     /// Returns the host memory of whole pages of a reservation to the system. The pages must not be in use.
     pub fn decommit_pages(&self, address: u64, bytes: u64) {
         if let Some((reservation, offset)) = self.find_reservation(address, bytes) {
@@ -115,24 +132,13 @@ impl Global {
             return Err(NotAllocated(address));
         }
         self.allocation_count += 1;
-        let entry = LiveAllocation {
-            size: bytes,
+        let entry = LiveAllocation::new(
+            bytes,
             host,
-            kind: AllocationKind::Mapped,
-            owner: self.device,
-            access: AllocationKind::Mapped.access(),
-            backing: None,
-            touched: Mutex::default(),
-            order: self.allocation_count,
-            name: None,
-            rows: None,
-            call: None,
-            written: None,
-            fill: Mutex::default(),
-            stores: Mutex::default(),
-            input: None,
-            input_calls: Mutex::default(),
-        };
+            AllocationKind::Mapped,
+            self.device,
+            self.allocation_count,
+        );
         self.entries.insert(address, entry);
         Ok(())
     }
