@@ -3,18 +3,6 @@
 //
 // Included by cuda_runtime_api.h, inside `extern "C"`.
 
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *devPtr);
-cudaError_t cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle, unsigned int flags);
-cudaError_t cudaIpcCloseMemHandle(void *devPtr);
-cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event);
-cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle);
-cudaError_t cudaMemPoolExportToShareableHandle(void *shareableHandle, cudaMemPool_t memPool, enum
-    cudaMemAllocationHandleType handleType, unsigned int flags);
-cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *memPool, void *shareableHandle, enum
-    cudaMemAllocationHandleType handleType, unsigned int flags);
-cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *exportData, void *ptr);
-cudaError_t cudaMemPoolImportPointer(void **ptr, cudaMemPool_t memPool, struct
-    cudaMemPoolPtrExportData *exportData);
 cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray, const struct
     cudaChannelFormatDesc *desc, struct cudaExtent extent, unsigned int numLevels, unsigned int
     flags WARPBOOK_DEFAULT(0));

@@ -118,9 +118,9 @@ impl Driver {
 
     /// Calls a function that the simulator does not support.
     pub fn call_unsupported(&self) -> Code {
-        let bytes = [0; 64];
-        call!(self.library, cuIpcOpenMemHandle_v2(
-            &mut 0 => *mut u64, bytes => [u8; 64], 0 => c_uint
+        let properties = [0; 4];
+        call!(self.library, cuMulticastCreate(
+            &mut 0 => *mut u64, properties.as_ptr() => *const u64
         ))
     }
 }

@@ -61,7 +61,7 @@ fn the_record_matches_its_schema() {
     let record: Value = serde_json::from_str(&record).unwrap();
     chapter_test::check_record("cuda-run", &record);
     assert_eq!(record["refused"].as_array().unwrap().len(), 1);
-    assert_eq!(record["not_simulated"][0], "cuIpcOpenMemHandle_v2");
+    assert_eq!(record["not_simulated"][0], "cuMulticastCreate");
 }
 
 #[test]
@@ -112,16 +112,16 @@ fn rejected_modules_are_reported_and_logged() {
         0,
         &[
             "The program did not launch any kernels.",
-            "Not simulated: cuIpcOpenMemHandle_v2.",
+            "Not simulated: cuMulticastCreate.",
             "Rejected 2 modules: line 3, column 1: expected",
         ],
     );
     let log = std::fs::read_to_string(workspace.path("log.txt")).unwrap();
     for line in [
         "    cuModuleLoadData: 3\n",
-        "    cuIpcOpenMemHandle_v2: 2\n",
+        "    cuMulticastCreate: 2\n",
         "    cuInit: 1\n",
-        "  functions not simulated:\n    cuIpcOpenMemHandle_v2\n",
+        "  functions not simulated:\n    cuMulticastCreate\n",
         "  rejected modules:\n    line 3, column 1: expected",
     ] {
         assert!(log.contains(line), "{line} is not in {log}");

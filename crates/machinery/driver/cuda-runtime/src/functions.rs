@@ -10,7 +10,7 @@
 //! cudaMemcpy(dst: *mut c_void, src: *const c_void, bytes: usize, kind: c_int) => copy;
 //! cudaMalloc(to: *mut *mut c_void, bytes: usize) -> to = allocate(bytes);
 //! cudaMemcpy3D(params: *const Memcpy3D) = from_params(&read(params)?)?.run(), unsafe;
-//! cudaIpcCloseMemHandle(ptr: *mut c_void);
+//! cudaFreeMipmappedArray(array: *mut c_void);
 //! ```
 //!
 //! It calls a function of the driver API with these arguments or with its own (`..`), or an `unsafe` function of

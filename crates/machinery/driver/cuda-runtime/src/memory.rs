@@ -4,12 +4,13 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
 use cuda_driver::functions as cu;
+use cuda_driver::types::ShareableHandle;
 use cust_raw::{CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream};
 
 use crate::context::{self, context, device};
 use crate::errors::{Error, Result, check};
 use crate::functions::{Out, driver_stream, free_unless};
-use crate::types::{Extent, IpcHandle, PitchedPtr, PointerAttributes};
+use crate::types::{Extent, PitchedPtr, PointerAttributes};
 
 functions! {
     // Allocation
@@ -97,18 +98,25 @@ functions! {
         ptr: PitchedPtr, value: c_int, extent: Extent, stream: CUstream,
     ) | cudaMemset3DAsync_ptsz => memset_3d;
 
-    // Interprocess communication and graphics interoperability
-    cudaIpcGetMemHandle(handle: *mut c_void, ptr: *mut c_void);
-    cudaIpcOpenMemHandle(ptr: *mut *mut c_void, handle: IpcHandle, flags: c_uint);
-    cudaIpcCloseMemHandle(ptr: *mut c_void);
+    // Memory shared with other processes
+    cudaIpcGetMemHandle(handle: *mut ShareableHandle, ptr: *mut c_void)
+        => cuIpcGetMemHandle(handle, address(ptr));
+    cudaIpcOpenMemHandle(ptr: *mut *mut c_void, handle: ShareableHandle, flags: c_uint)
+        => cuIpcOpenMemHandle_v2(ptr.cast(), handle, flags);
+    cudaIpcCloseMemHandle(ptr: *mut c_void) => cuIpcCloseMemHandle(address(ptr));
     cudaMemPoolExportToShareableHandle(
         handle: *mut c_void, pool: CUmemoryPool, kind: c_int, flags: c_uint,
-    );
+    ) => cuMemPoolExportToShareableHandle(handle, pool, kind, flags.into());
     cudaMemPoolImportFromShareableHandle(
         pool: *mut CUmemoryPool, handle: *mut c_void, kind: c_int, flags: c_uint,
-    );
-    cudaMemPoolExportPointer(data: *mut c_void, ptr: *mut c_void);
-    cudaMemPoolImportPointer(ptr: *mut *mut c_void, pool: CUmemoryPool, data: *mut c_void);
+    ) => cuMemPoolImportFromShareableHandle(pool, handle, kind, flags.into());
+    cudaMemPoolExportPointer(data: *mut ShareableHandle, ptr: *mut c_void)
+        => cuMemPoolExportPointer(data, address(ptr));
+    cudaMemPoolImportPointer(
+        ptr: *mut *mut c_void, pool: CUmemoryPool, data: *mut ShareableHandle,
+    ) => cuMemPoolImportPointer(ptr.cast(), pool, data);
+
+    // Queries about managed memory, and graphics interoperability
     cudaMemRangeGetAttribute(
         to: *mut c_void, bytes: usize, attribute: c_int, ptr: *const c_void, count: usize,
     );

@@ -3,13 +3,12 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use cuda_driver::functions as cu;
-use cuda_driver::types::CUlaunchAttributeValue;
+use cuda_driver::types::{CUlaunchAttributeValue, ShareableHandle};
 use cust_raw::{CUevent, CUhostFn, CUresult, CUstream};
 
 use crate::context::{context, current_device};
 use crate::errors::{Code, Error, Result, check};
 use crate::functions::driver_stream;
-use crate::types::IpcHandle;
 
 functions! {
     cudaDeviceGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int)
@@ -64,8 +63,8 @@ functions! {
     cudaEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent)
         => cuEventElapsedTime(..);
 
-    cudaIpcGetEventHandle(handle: *mut c_void, event: CUevent);
-    cudaIpcOpenEventHandle(event: *mut CUevent, handle: IpcHandle);
+    cudaIpcGetEventHandle(handle: *mut ShareableHandle, event: CUevent) => cuIpcGetEventHandle(..);
+    cudaIpcOpenEventHandle(event: *mut CUevent, handle: ShareableHandle) => cuIpcOpenEventHandle(..);
 }
 
 /// `cudaStreamGetDevice`. Returns the current device, because a thread can query only the streams of the

@@ -143,13 +143,6 @@ pub struct LaunchConfig {
     pub attribute_count: c_uint,
 }
 
-/// `cudaIpcMemHandle_t` and `cudaIpcEventHandle_t`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct IpcHandle {
-    pub reserved: [c_char; 64],
-}
-
 /// `cudaResourceDesc`.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn repeated_events_are_counted() {
         let rejected = || Event::ModuleRejected("line 3".to_owned());
-        let not_simulated = || Event::NotSimulated("cuIpcOpenMemHandle".to_owned());
+        let not_simulated = || Event::NotSimulated("cuMulticastCreate".to_owned());
         let library_called = |seconds| Event::LibraryCalled("cublasSgemm".to_owned(), seconds);
         let api_calls = |count| Event::ApiCalls(vec![("cuInit".to_owned(), count)]);
         let events = [
@@ -400,7 +400,7 @@ mod tests {
             .collect::<EventLog>()
             .summary("cuMemFree");
         assert_eq!(summary.rejected_modules, [("line 3".to_owned(), 2)]);
-        assert_eq!(summary.not_simulated, ["cuIpcOpenMemHandle"]);
+        assert_eq!(summary.not_simulated, ["cuMulticastCreate"]);
         assert_eq!(summary.calls["cuInit"], 4);
         let LibraryCalls {
             count,

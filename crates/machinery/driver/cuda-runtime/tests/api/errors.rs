@@ -97,7 +97,6 @@ fn the_last_error_stays_until_it_is_fetched() {
 fn unimplemented_functions_return_not_supported() {
     start();
     calls! {
-        cudaIpcCloseMemHandle(std::ptr::null_mut()) => "cudaErrorNotSupported";
         cudaFreeMipmappedArray(std::ptr::null_mut()) => "cudaErrorNotSupported";
     }
 }

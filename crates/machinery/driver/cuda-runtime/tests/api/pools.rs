@@ -3,6 +3,8 @@
 use std::ffi::c_int;
 use std::ptr::null_mut;
 
+#[cfg(target_os = "linux")]
+use cuda_driver::types::ShareableHandle;
 use cust_raw::{CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool};
 
 use super::program::*;
@@ -93,4 +95,62 @@ fn a_device_has_a_default_pool() {
         cudaDeviceGetMemPool(&mut current, 3) => "cudaErrorInvalidDevice";
         cudaMemPoolTrimTo(null_mut(), 0) => "cudaErrorInvalidValue";
     }
+}
+
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+#[cfg(target_os = "linux")]
+const DESCRIPTOR: c_int = 1;
+
+/// Two processes are needed for more: see the tests of the library `libcuda`.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_events_and_pools_can_be_exported() {
+    let memory = Memory::new(64);
+    let (mut handle, mut other) = (ShareableHandle([0; 64]), ShareableHandle([0; 64]));
+    let (mut ptr, mut event) = (null_mut(), null_mut());
+    calls! {
+        cudaIpcGetMemHandle(&mut handle, memory.0);
+        cudaIpcGetMemHandle(&mut other, null_mut()) => "cudaErrorInvalidValue";
+        cudaIpcOpenMemHandle(&mut ptr, handle, 0) => "cudaErrorInvalidValue";
+        cudaIpcOpenMemHandle(&mut ptr, handle, 1) => "cudaErrorDeviceUninitialized";
+        cudaIpcOpenMemHandle(&mut ptr, other, 1) => "cudaErrorInvalidValue";
+        cudaIpcCloseMemHandle(memory.0) => "cudaErrorInvalidValue";
+        cudaEventCreateWithFlags(&mut event, 6);
+        cudaIpcGetEventHandle(&mut handle, event);
+        cudaIpcOpenEventHandle(&mut event, handle) => "cudaErrorDeviceUninitialized";
+        cudaIpcOpenEventHandle(&mut event, other) => "cudaErrorMapBufferObjectFailed";
+        cudaEventDestroy(event);
+    }
+    let (mut pool, mut imported) = (null_mut(), null_mut());
+    let mut descriptor: c_int = -1;
+    // SAFETY: all bit patterns of the integers and null pointers in the structure are valid.
+    let mut properties: CUmemPoolProps = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure starts with the type, the kinds of handles, and the location.
+    unsafe {
+        (&raw mut properties)
+            .cast::<[c_int; 4]>()
+            .write([1, DESCRIPTOR, 1, 0])
+    };
+    calls! {
+        cudaMemPoolCreate(&mut pool, &properties);
+        cudaMemPoolExportToShareableHandle((&raw mut descriptor).cast(), pool, DESCRIPTOR, 0);
+        cudaMallocFromPoolAsync(&mut ptr, 64, pool, null_mut());
+        cudaMemPoolExportPointer(&mut handle, ptr);
+    }
+    let descriptor = std::ptr::without_provenance_mut(descriptor as usize);
+    let mut same = null_mut();
+    calls! {
+        cudaMemPoolImportFromShareableHandle(&mut imported, descriptor, DESCRIPTOR, 0);
+        cudaMemPoolImportPointer(&mut same, imported, &mut handle);
+        cudaMemset(same, 7, 64);
+    }
+    let mut byte = 0_u8;
+    calls! {
+        cudaMemcpy((&raw mut byte).cast(), ptr, 1, 4);
+        cudaFree(same);
+        cudaFree(ptr);
+        cudaMemPoolDestroy(imported);
+        cudaMemPoolDestroy(pool);
+    }
+    assert_eq!(byte, 7);
 }
