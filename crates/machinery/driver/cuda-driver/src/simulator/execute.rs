@@ -437,8 +437,10 @@ impl Simulator {
         awaited.iter().for_each(Recording::wait);
         self.report_host_accesses();
         let calls_host_function = running_op.op.calls_host_function();
-        // The program may learn from the function that the earlier operations are complete.
-        if calls_host_function && let Some(submission) = &submission {
+        // The program may learn from the function, or another process from the event, that the earlier operations are
+        // complete.
+        let is_observed = calls_host_function || !recorded.is_empty();
+        if is_observed && let Some(submission) = &submission {
             self.stream_order.host_waited_for(submission);
             self.release_host_memory();
         }

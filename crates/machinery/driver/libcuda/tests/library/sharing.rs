@@ -7,6 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::cuda::{Code, Cuda, file, run_child};
@@ -148,9 +149,13 @@ fn open() -> Cuda {
 }
 
 impl Cuda {
+    /// Sets all elements, and waits for it.
     fn fill(&self, address: u64, value: u32) {
-        let filled = call!(self, cuMemsetD32_v2(address => u64, value => c_uint, N => usize));
-        assert_eq!(filled, 0);
+        let codes = [
+            call!(self, cuMemsetD32_v2(address => u64, value => c_uint, N => usize)),
+            call!(self, cuCtxSynchronize()),
+        ];
+        assert_eq!(codes, [0, 0]);
     }
 
     /// Returns the value of all elements.
@@ -337,6 +342,13 @@ fn imported_memory_survives_the_exporter() {
     assert!(stdout.contains("survived"), "{stdout}");
 }
 
+/// True if the work of [`Cuda::fill_later`] may continue.
+static GATE: AtomicBool = AtomicBool::new(false);
+
+fn open_gate() {
+    GATE.store(true, Ordering::Release);
+}
+
 impl Cuda {
     fn event(&self, flags: c_uint) -> *mut c_void {
         let mut event = null_mut();
@@ -370,11 +382,14 @@ impl Cuda {
         call!(self, cuEventQuery(event => *mut c_void))
     }
 
-    /// Fills memory in a stream after some time, and records an event.
+    /// Fills memory in a stream as soon as [`GATE`] is open, and records an event. Closes the gate.
     fn fill_later(&self, stream: *mut c_void, address: u64, value: u32, event: *mut c_void) {
         unsafe extern "C" fn pause(_: *mut c_void) {
-            std::thread::sleep(Duration::from_millis(200));
+            while !GATE.load(Ordering::Acquire) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
+        GATE.store(false, Ordering::Release);
         let codes = [
             call!(self, cuLaunchHostFunc(
                 stream => *mut c_void, pause => unsafe extern "C" fn(*mut c_void),
@@ -405,9 +420,13 @@ fn event_exporter() {
     peer.wait();
     cuda.fill_later(stream, address, 5, event);
     peer.signal();
+    // The importer makes a stream wait for the event.
     peer.wait();
-    // The importer has submitted a recording that is not complete.
+    open_gate();
+    // The importer submits a recording.
+    peer.wait();
     assert_eq!(cuda.query(event), NOT_READY);
+    peer.signal();
     assert_eq!(call!(cuda, cuEventSynchronize(event => *mut c_void)), 0);
     assert_eq!(cuda.value(address), 6);
     assert_eq!(cuda.query(event), 0);
@@ -442,11 +461,14 @@ fn event_importer() {
     let copied = call!(cuda, cuMemcpyDtoHAsync_v2(
         to => *mut c_void, address => u64, 4 => usize, stream => *mut c_void
     ));
+    peer.signal();
     let synchronized = call!(cuda, cuStreamSynchronize(stream => *mut c_void));
     assert_eq!((waited, copied, synchronized, value), (0, 0, 0, 5));
     assert_eq!(cuda.query(event), 0);
     cuda.fill_later(stream, address, 6, event);
     peer.signal();
+    peer.wait();
+    open_gate();
     peer.wait();
     cuda.fill_later(stream, address, 7, event);
     // SAFETY: ends the process at once, while work is pending.

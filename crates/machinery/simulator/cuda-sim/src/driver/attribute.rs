@@ -281,6 +281,11 @@ mod tests {
         (90, 0),
         (96, 0),
         (129, 0),
+        // Only on Linux is there memory that processes share.
+        #[cfg(not(target_os = "linux"))]
+        (103, 0),
+        #[cfg(not(target_os = "linux"))]
+        (125, 0),
         // Mapped memory is device memory: no host memory.
         (128, 0),
         (141, 0),
