@@ -10,6 +10,7 @@ use cust_raw::{CUdeviceptr, CUevent, CUmemoryPool};
 use super::SIMULATOR;
 use super::device::check_device;
 use crate::arguments::{In, Out, handle, number, required};
+use crate::log::warn;
 use crate::simulator::WaitTarget;
 use crate::status::CallResult;
 use crate::types::ShareableHandle;
@@ -138,9 +139,20 @@ pub fn open_memory(
     if contents.is_own() {
         return Err(CudaError::InvalidContext.into());
     }
-    let file = SharedFile::open(&contents.file).ok_or(CudaError::InvalidValue)?;
+    let file = open_file(&contents.file)?;
     address.set(driver.import(context, contents.device, file, ImportOrigin::Handle)?);
     Ok(())
+}
+
+/// Opens the memory of another process. Warns of the likely causes if that fails.
+fn open_file(address: &FileAddress) -> Result<SharedFile, CudaError> {
+    SharedFile::open(address).ok_or_else(|| {
+        warn(format_args!(
+            "cannot open memory of process {}: it has ended or freed the memory, or has another user or PID namespace",
+            address.process
+        ));
+        CudaError::InvalidValue
+    })
 }
 
 /// `cuIpcCloseMemHandle`: waits for all pending work, which may use the memory.
@@ -292,7 +304,7 @@ pub fn import_pointer(
     let contents = Contents::decode(POOL_MEMORY, data.read());
     let is_of_pool = |contents: &Contents| SIMULATOR.shared_pools.id(pool) == Some(contents.pool);
     let contents = required(contents.filter(is_of_pool))?;
-    let file = SharedFile::open(&contents.file).ok_or(CudaError::InvalidValue)?;
+    let file = open_file(&contents.file)?;
     let bytes = file.bytes();
     let address = driver.import(context, contents.device, file, ImportOrigin::Pool)?;
     driver.set_accessible_from(address, accessible_by);
