@@ -6,7 +6,7 @@ use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{CudaError, Driver, capacity};
 use cust_raw::{CUdevice, CUuuid};
 
-use super::{SIMULATOR, image};
+use super::SIMULATOR;
 use crate::arguments::{Out, required};
 use crate::simulator::require_current;
 use crate::status::CallResult;
@@ -219,24 +219,6 @@ pub fn peer_attribute(
         _ => return Err(CudaError::InvalidValue.into()),
     };
     value.set(result.into());
-    Ok(())
-}
-
-/// `cuDeviceGetTexture1DLinearMaxWidth`: as on an H200, at most 2³⁰ elements and 4 GiB.
-pub fn max_linear_texture_width(
-    width: Out<usize>,
-    format: c_int,
-    channels: c_uint,
-    device: CUdevice,
-) -> CallResult {
-    const MAX_ELEMENTS: u64 = 1 << 30;
-    const MAX_BYTES: u64 = 1 << 32;
-    check_device(device)?;
-    if !matches!(channels, 1 | 2 | 4) {
-        return Err(CudaError::InvalidValue.into());
-    }
-    let element = image::channel(format)?.bytes() * channels;
-    width.set(MAX_ELEMENTS.min(MAX_BYTES / u64::from(element)) as usize);
     Ok(())
 }
 

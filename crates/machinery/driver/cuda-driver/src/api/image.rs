@@ -322,6 +322,24 @@ pub fn destroy_surface(surface: CUsurfObject) -> CallResult {
     Ok(())
 }
 
+/// `cuDeviceGetTexture1DLinearMaxWidth`: as on an H200, at most 2³⁰ elements and 4 GiB.
+pub fn max_linear_texture_width(
+    width: Out<usize>,
+    format: c_int,
+    channels: c_uint,
+    device: CUdevice,
+) -> CallResult {
+    const MAX_ELEMENTS: u64 = 1 << 30;
+    const MAX_BYTES: u64 = 1 << 32;
+    check_device(device)?;
+    if !matches!(channels, 1 | 2 | 4) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let element = channel(format)?.bytes() * channels;
+    width.set(MAX_ELEMENTS.min(MAX_BYTES / u64::from(element)) as usize);
+    Ok(())
+}
+
 /// Reads an enum as an integer, because it may hold a value that the Rust enum lacks.
 fn format_of<T>(format: *const T) -> c_int {
     // SAFETY: all callers pass a pointer to a readable C enum, which has the size of an `int`.
@@ -329,7 +347,7 @@ fn format_of<T>(format: *const T) -> c_int {
 }
 
 /// Returns the type of the channels of a `CUarray_format`.
-pub fn channel(number: c_int) -> Result<Channel, CudaError> {
+fn channel(number: c_int) -> Result<Channel, CudaError> {
     let entry = FORMATS.iter().find(|(format, _)| *format == number);
     entry
         .map(|(_, channel)| *channel)

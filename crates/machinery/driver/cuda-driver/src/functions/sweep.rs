@@ -188,6 +188,11 @@ fn call_everything_with_invalid_arguments() {
     for function in all() {
         assert!(function.arguments.len() <= 12, "{}", function.name());
         for case in CASES {
+            // A wait for a value that nothing writes would never end.
+            let waits = function.name().starts_with("cuStreamWaitValue");
+            if waits && matches!(case.0, Handles::Live) {
+                continue;
+            }
             let live = Live::new();
             let arguments: Vec<u64> = function
                 .arguments
@@ -203,6 +208,7 @@ fn call_everything_with_invalid_arguments() {
                 .iter()
                 .any(|kind| stale.0.contains_key(kind));
             let accepts_stale = [
+                "cuCtxPushCurrent",
                 "cuCtxSetCurrent",
                 "cuCtxPushCurrent",
                 "cuMemcpy",

@@ -31,7 +31,7 @@ pub struct Tables {
     /// The descriptors of all texture and surface objects, by object.
     pub image_descriptors: Mutex<BTreeMap<u64, ObjectDescriptors>>,
     /// The attributes of core dumps that the program has set, of a context or of the process.
-    pub core_dump_settings: Mutex<BTreeMap<(Option<ContextId>, c_int), Vec<u8>>>,
+    pub core_dump_settings: Mutex<CoreDumpSettings>,
     pub green_contexts: Mutex<GreenContexts>,
     /// Strings that the program has received; the set never removes one.
     interned_texts: Mutex<BTreeSet<CString>>,
@@ -86,6 +86,9 @@ impl Tables {
         lock(&self.unsupported_calls).insert(name)
     }
 }
+
+/// The values of `CUcoredumpSettings` by attribute, of a context or of the process.
+type CoreDumpSettings = BTreeMap<(Option<ContextId>, c_int), Vec<u8>>;
 
 /// The number before the first of green contexts and descriptions, above those of the simulator's other objects.
 const FIRST_GREEN_CONTEXT: u64 = 1 << 41;

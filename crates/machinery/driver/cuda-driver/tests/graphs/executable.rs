@@ -217,7 +217,7 @@ fn child_graphs_of_executable_graphs_can_be_updated() {
     calls! { cuGraphExecChildGraphNodeSetParams(exec, child, other); }
     run(exec);
     assert_eq!(simulator.value(), 10);
-    calls! { cuGraphExecChildGraphNodeSetParams(exec, child, larger) => 1; }
+    calls! { cuGraphExecChildGraphNodeSetParams(exec, child, larger) => 910; }
     // A child graph's node has the handle that it has in the original graph.
     simulator.params(simulator.times, 7, |params| {
         let add = nodes(owned)[1];

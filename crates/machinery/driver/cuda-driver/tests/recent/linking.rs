@@ -267,9 +267,9 @@ impl TempImage {
     fn load(&self) -> [Result<CUmodule, i32>; 2] {
         let (mut module, mut of_library) = (null_mut(), null_mut());
         let code = code!(cuModuleLoad(&mut module, self.0.as_ptr()));
-        let of_library = library_from_file(&self.0).map(|library| {
-            calls! { cuLibraryGetModule(&mut of_library, library); }
-            of_library
+        let of_library = library_from_file(&self.0).and_then(|library| {
+            let code = code!(cuLibraryGetModule(&mut of_library, library));
+            support::result(code, of_library)
         });
         [support::result(code, module), of_library]
     }

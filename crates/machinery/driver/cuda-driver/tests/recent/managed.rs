@@ -35,8 +35,14 @@ fn hints_are_reported_only_for_fully_covered_ranges() {
     let _context = OwnContext::new();
     let all = managed();
     let half = SIZE / 2;
-    for id in [1, 5, 6, 7, 8] {
-        assert_eq!(attribute(id, all, SIZE), Ok(0), "attribute {id}");
+    for (id, value) in [
+        (1, 0),
+        (5, 0),
+        (6, INVALID_DEVICE),
+        (7, 0),
+        (8, INVALID_DEVICE),
+    ] {
+        assert_eq!(attribute(id, all, SIZE), Ok(value), "attribute {id}");
     }
     assert_eq!(attribute(2, all, SIZE), Ok(INVALID_DEVICE));
     assert_eq!(attribute(4, all, SIZE), Ok(INVALID_DEVICE));
@@ -69,7 +75,7 @@ fn hints_are_reported_only_for_fully_covered_ranges() {
     calls! {
         cuMemPrefetchAsync_v2(all, SIZE, nowhere, 0, stream) => INVALID_VALUE;
         cuMemAdvise(all, SIZE, 9, 0) => INVALID_VALUE;
-        cuMemAdvise(all, SIZE, 3, 1) => 101;
+        cuMemAdvise(all, SIZE, 3, 1) => INVALID_VALUE;
     }
 }
 

@@ -457,11 +457,11 @@ fn event_importer() {
     let waited = call!(cuda, cuStreamWaitEvent(
         stream => *mut c_void, event => *mut c_void, 0 => c_uint
     ));
+    peer.signal();
     let to = (&raw mut value).cast();
     let copied = call!(cuda, cuMemcpyDtoHAsync_v2(
         to => *mut c_void, address => u64, 4 => usize, stream => *mut c_void
     ));
-    peer.signal();
     let synchronized = call!(cuda, cuStreamSynchronize(stream => *mut c_void));
     assert_eq!((waited, copied, synchronized, value), (0, 0, 0, 5));
     assert_eq!(cuda.query(event), 0);

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use cust_raw::{CUcontext, CUdevice, CUevent, CUstream, CUuuid};
 
 use super::*;
-use crate::api::{context, device, error, event, green_context};
+use crate::api::{context, device, error, event, green_context, image};
 use crate::functions::{backend, lookup};
 use crate::types::{CUctxCreateParams, CUdevResource, CUdevprop, CUexecAffinityParam};
 
@@ -51,7 +51,7 @@ functions! {
 
     11010 cuDeviceGetTexture1DLinearMaxWidth(
         width: *mut usize, format: c_int, channels: c_uint, device: CUdevice,
-    ) [device::max_linear_texture_width];
+    ) [image::max_linear_texture_width];
     10000 cuDeviceGetLuid(luid: *mut c_char, node_mask: *mut c_uint, device: CUdevice) [device::luid];
     11030 cuFlushGPUDirectRDMAWrites(target: c_int, scope: c_int) [device::flush_remote_writes];
 
