@@ -1,5 +1,5 @@
 // Functions of the driver API that the simulator does not implement, and their types: tensor maps, which describe arrays
-// to the tensor memory accelerator, and green contexts. They are declared so that programs compile if they use them only
+// to the tensor memory accelerator. They are declared so that programs compile if they use them only
 // in code that is not executed; CCCL names them.
 //
 // Included by cuda.h, inside `extern "C"`.
@@ -45,13 +45,3 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tens
     interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
     CUtensorMapFloatOOBfill oobFill);
 CUresult cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress);
-
-typedef struct CUdevResourceDesc_st *CUdevResourceDesc;
-typedef enum CUgreenCtxCreate_flags_enum {
-    CU_GREEN_CTX_DEFAULT_STREAM = 0x1
-} CUgreenCtxCreate_flags;
-
-CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int
-    flags);
-CUresult cuGreenCtxDestroy(CUgreenCtx hCtx);
-CUresult cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx);

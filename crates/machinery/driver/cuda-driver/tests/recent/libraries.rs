@@ -120,9 +120,9 @@ fn launch_attributes_are_applied_ignored_or_rejected() {
     assert_eq!(read(y, 3), [2.0; 3]);
     // The grid of one block is not a multiple of the first; the second is larger than 8 blocks.
     for (cluster, error) in [
-        ([2, 1, 1], INVALID_VALUE),
+        ([2, 1, 1], INVALID_CLUSTER_SIZE),
         ([4, 4, 1], INVALID_CLUSTER_SIZE),
-        ([1, 0, 1], INVALID_VALUE),
+        ([1, 0, 1], INVALID_CLUSTER_SIZE),
     ] {
         let launched = launch(saxpy, x, y, &[attribute(4, cluster)]);
         assert_eq!(launched, error, "{cluster:?}");
@@ -183,9 +183,9 @@ fn clusters_are_launched_with_their_limits() {
         assert_eq!(actual, expected, "{width}");
     }
     assert_eq!(run(ranks, 16, &cluster(16)), INVALID_CLUSTER_SIZE);
-    assert_eq!(run(ranks, 15, &cluster(2)), INVALID_VALUE);
+    assert_eq!(run(ranks, 15, &cluster(2)), INVALID_CLUSTER_SIZE);
     assert_eq!(run(pairs, 4, &[]), 0);
-    assert_eq!(run(pairs, 3, &[]), INVALID_VALUE);
+    assert_eq!(run(pairs, 3, &[]), INVALID_CLUSTER_SIZE);
     assert_eq!(run(pairs, 4, &cluster(4)), INVALID_VALUE);
     assert_eq!(run(explicit, 4, &[]), INVALID_CLUSTER_SIZE);
     assert_eq!(run(explicit, 8, &cluster(8)), INVALID_CLUSTER_SIZE);

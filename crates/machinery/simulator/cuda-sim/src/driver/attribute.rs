@@ -137,6 +137,7 @@ impl FunctionSettings {
     pub(super) fn set(&mut self, number: i32, value: i32) {
         match number {
             MAX_DYNAMIC_SHARED => self.max_dynamic_shared = Some(value as u32),
+            ANY_CLUSTER => self.hints[(number - CARVEOUT) as usize] = (value != 0).into(),
             _ => self.hints[(number - CARVEOUT) as usize] = value,
         }
     }
@@ -380,12 +381,12 @@ mod tests {
             driver.set_function_attribute(store, number, value).unwrap();
             assert_eq!(driver.function_attribute(store, number), Ok(value));
         }
-        let unsupported = driver.set_function_attribute(store, 12, 2);
-        assert_eq!(unsupported, Err(NotSupported));
+        driver.set_function_attribute(store, 14, 2).unwrap();
+        assert_eq!(driver.function_attribute(store, 14), Ok(1));
         for (number, value) in [
             (10, 1),
             (11, -1),
-            (14, 2),
+            (14, -1),
             (15, 3),
             (8, -1),
             (8, 228 << 10),

@@ -256,7 +256,10 @@ fn f32x2_and_three_input_min_max_are_correct() {
         max.f32 %r4, %r2, %r3, 0f42C80000; min.NaN.abs.f32 %r5, %r2, %r3, 0fC1100000;
         add.f32 %r4, %r4, %r5;
         cvt.rzi.u32.f32 %r4, %r4; st.global.u32 [%mine], %r4;";
-    let ptx = kernel_of(body).replace("sm_80", "sm_100a");
+    let ptx = kernel_of(body).replace(
+        ".version 7.0\n.target sm_80",
+        ".version 8.6\n.target sm_100a",
+    );
     assert_words(&ptx, 33, |t| {
         let packed_result = |a: f32, b: f32| ((a + b) * b - a).mul_add(b, a);
         let (low, high) = (packed_result(t as f32, 2.0), packed_result(0.5, 3.0));
@@ -273,7 +276,10 @@ fn redux_of_floats_is_correct() {
             redux.sync.{form}.f32 %r2, %r1, -1;
             st.global.u32 [%mine], %r2;"
         );
-        let ptx = kernel_of(&body).replace("sm_80", "sm_100a");
+        let ptx = kernel_of(&body).replace(
+            ".version 7.0\n.target sm_80",
+            ".version 8.6\n.target sm_100a",
+        );
         let results = words(&ptx, 32).expect("the kernel faulted");
         assert!(
             results.iter().all(|word| *word == results[0]),
@@ -300,7 +306,10 @@ fn mixed_precision_sums_are_correct() {
         fma.rn.f32.f16 %r4, %h1, %h1, %r2; fma.rp.f32.bf16 %r5, %h2, %h2, %r3;
         add.sat.f32.bf16 %r6, %h2, %r3;
         add.f32 %r4, %r4, %r5; add.f32 %r4, %r4, %r6; st.global.f32 [%mine], %r4;";
-    let ptx = kernel_of(body).replace("sm_80", "sm_100a");
+    let ptx = kernel_of(body).replace(
+        ".version 7.0\n.target sm_80",
+        ".version 8.6\n.target sm_100a",
+    );
     assert_words(&ptx, 33, |t| {
         let t = t as f32;
         let (positive, negative) = (t + 0.25, -0.25);
@@ -333,7 +342,9 @@ fn mad_for_compute_capability_1_is_fused_and_flushes_subnormals() {
     let old = module_of("", &format!(".reg .f32 %f<6>;{body}"))
         .replace(".version 7.0\n.target sm_80", ".version 1.4\n.target sm_10");
     assert_words(&old, 1, |_| 2.0_f32.powi(-46).to_bits());
-    let error = load_error(&old.replace("sm_10", "sm_20")).to_string();
+    let error =
+        load_error(&old.replace(".version 1.4\n.target sm_10", ".version 2.0\n.target sm_20"))
+            .to_string();
     assert!(
         error.contains("`mad.f32`: a modifier is missing"),
         "{error}"

@@ -543,6 +543,7 @@ fn wgmma_requires_an_sm_90a_module_and_hopper() {
     let module = smallest(FENCE, WAIT);
     for target in ["sm_90", "sm_80", "sm_100a"] {
         let expected = format!("requires `.target sm_90a`, but the module's target is {target}");
+        let module = module.replace(".version 8.0", ".version 8.6");
         assert_load_error(&module.replace("sm_90a", target), &expected);
     }
     let older = module.replace(".version 8.0", ".version 7.8");

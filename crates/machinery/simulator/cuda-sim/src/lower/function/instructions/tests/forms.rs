@@ -223,7 +223,7 @@ fn required_capabilities_match_the_ptx_isa() {
         ("wgmma.fence.sync.aligned", Some(90)),
         ("barrier.cluster.arrive", Some(90)),
         ("istypep.texref", Some(30)),
-        ("vadd.s32.s32.s32", Some(20)),
+        ("vadd.s32.s32.s32", None),
         ("vadd4.s32.s32.s32", None),
         ("tcgen05.alloc", Some(100)),
         ("frobnicate.u32", None),
@@ -289,7 +289,7 @@ fn only_these_instructions_refuse_older_targets() {
     let refusing = TABLE.iter().filter(|entry| entry.refuses_older);
     let names: Vec<&str> = refusing.map(|entry| entry.name).collect();
     let expected = "
-        cp.async cp.async.mbarrier fence.proxy.async griddepcontrol ldmatrix mbarrier
+        barrier.cluster cp.async cp.async.mbarrier fence.proxy.async getctarank griddepcontrol ldmatrix mapa mbarrier
         mbarrier.complete_tx mbarrier.expect_tx mbarrier.try_wait mma stmatrix
         wgmma.commit_group wgmma.fence wgmma.mma_async wgmma.wait_group
     "
