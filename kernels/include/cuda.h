@@ -280,6 +280,7 @@ CUresult cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstre
 #include "warpbook/driver_recent.h"
 #include "warpbook/driver_missing.h"
 #include "warpbook/driver_others.h"
+#include "warpbook/driver_names.h"
 
 // Arrays, textures, surfaces and external memory
 CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray);

@@ -208,7 +208,10 @@ CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, 
 
 // Memory and events shared with other processes
 #define CU_IPC_HANDLE_SIZE 64
-#define CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS 0x1
+
+typedef enum CUipcMem_flags_enum {
+    CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1
+} CUipcMem_flags;
 
 typedef struct CUipcEventHandle_st {
     char reserved[CU_IPC_HANDLE_SIZE];

@@ -1,0 +1,22 @@
+"""A plugin of pytest that keeps a deterministic sample of the collected tests.
+
+Of each test function, the parametrizations are sorted by name, and every n-th is kept, beginning with the first, where
+n is CLIENT_EVERY. Tests whose name matches the regular expression CLIENT_WITHOUT are not run.
+"""
+
+import collections
+import os
+import re
+
+
+def pytest_collection_modifyitems(config, items):
+    every = int(os.environ.get("CLIENT_EVERY", "1"))
+    without = os.environ.get("CLIENT_WITHOUT")
+    functions = collections.defaultdict(list)
+    for item in sorted(items, key=lambda item: item.nodeid):
+        if not (without and re.search(without, item.nodeid)):
+            functions[item.nodeid.partition("[")[0]].append(item)
+    kept = [item for tests in functions.values() for item in tests[::every]]
+    dropped = set(items) - set(kept)
+    config.hook.pytest_deselected(items=dropped)
+    items[:] = kept
