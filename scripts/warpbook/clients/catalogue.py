@@ -1,19 +1,38 @@
 """The clients: source and version of each, the tests that run, and the tests that fail, with the reason.
 
-Excluded: numba-cuda, which compiles with NVIDIA's NVVM; CuPy, which compiles with NVIDIA's NVRTC; Taichi, which
+Excluded: numba-cuda, which compiles with NVIDIA's NVVM (numba's tests of the driver's functions run); CuPy, which compiles with NVIDIA's NVRTC; Taichi, which
 links NVIDIA's libdevice into every kernel.
 """
 
 import dataclasses
 from collections.abc import Callable
 
-from . import crates, halide, mojo, packages, triton
+from . import crates, drjit, ffmpeg, halide, mojo, packages, pycuda, pytests, triton, wheels
 
 TIMES = "compares times, which depend on the host in the simulator"
 NOT_A_NUMBER = (
     "tinygrad 0.12.0 compares with `setp.ne`, which is false for NaN, on a GPU too; 0.13.0 uses "
     "`setp.neu`"
 )
+
+NVVM = "needs NVIDIA's NVVM or libdevice, with which numba compiles kernels"
+NVRTC = "needs NVIDIA's NVRTC"
+# Tests of numba that compile kernels.
+NUMBA_KERNELS = [
+    "test_cudajit_in_attached_primary_context",
+    "CudaArraySetting",
+    "test_structured_array[234]",
+    "test_devicearray_transpose_(T|ok)",
+    "test_recarray$",
+    "test_device_array_like_2d_(f_)?transpose",
+    "TestCudaInlineAsm",
+    "TestLinker::test_(get|linking|max|set|try)_",
+    "test_managed_array_attach",
+    "TestNvvmDriver",
+    "TestArchOption",
+    "TestLibDevice",
+    "TestPTDS",
+]
 
 
 @dataclasses.dataclass
@@ -141,5 +160,111 @@ CLIENTS = [
             triton.Suite("tutorials", ci=False, file="test_tutorials.py", known={}),
             triton.Suite("language", ci=False, file="test_language.py", known={}),
         ],
+    ),
+    Client(
+        "Triton's tests",
+        "3.9.0",
+        "PyPI",
+        triton.with_torch("3.9.0"),
+        [
+            pytests.Suite(
+                "test_core",
+                ci=False,
+                folder=triton.checkout,
+                files=["python/test/unit/language/test_core.py"],
+                device=triton.DEVICE,
+                every=4,
+                plugins=("host_torch",),
+                settings=triton.settings,
+                on_cpu=({"TRITON_INTERPRET": "1"}, ["--device", "cpu"]),
+                known={},
+            ),
+        ],
+    ),
+    Client(
+        "Dr.Jit",
+        drjit.VERSION,
+        "PyPI",
+        drjit.install,
+        [
+            pytests.Suite(
+                "CUDA back end",
+                ci=False,
+                folder=drjit.checkout,
+                files=["tests"],
+                every=8,
+                words=("-k", "cuda"),
+                known={},
+            )
+        ],
+    ),
+    Client(
+        "PyCUDA",
+        pycuda.VERSION,
+        "PyPI",
+        pycuda.install,
+        [
+            pytests.Suite(
+                "all",
+                ci=False,
+                folder=pycuda.tests,
+                files=["test_driver.py", "test_gpuarray.py", "test_cumath.py"],
+                settings=pycuda.settings,
+                known={},
+            )
+        ],
+    ),
+    Client(
+        "cuda-python",
+        "12.2.1",
+        "PyPI",
+        wheels.installed("cuda-python==12.2.1", "numpy==1.26.4"),
+        [
+            pytests.Suite(
+                "driver",
+                ci=True,
+                folder=wheels.inside("cuda/tests"),
+                files=["test_cuda.py", "test_cudart.py", "test_cython.py", "test_interoperability.py"],
+                known={},
+            )
+        ],
+    ),
+    Client(
+        "numba",
+        "0.68.1",
+        "PyPI",
+        wheels.installed("numba==0.68.1", "numpy==2.2.6"),
+        [
+            pytests.Suite(
+                "driver",
+                ci=True,
+                folder=wheels.inside("numba/cuda/tests/cudadrv"),
+                files=["."],
+                left_out=dict.fromkeys(NUMBA_KERNELS, NVVM),
+                known={},
+            )
+        ],
+    ),
+    Client(
+        "IREE",
+        "3.13.0",
+        "PyPI",
+        wheels.installed("iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0", "numpy==2.2.6"),
+        [
+            pytests.Suite(
+                "programs",
+                ci=False,
+                folder=lambda *_: wheels.HERE / "iree_tests",
+                files=["test_programs.py"],
+                known={},
+            )
+        ],
+    ),
+    Client(
+        "FFmpeg",
+        ffmpeg.VERSION,
+        "Debian",
+        ffmpeg.install,
+        [ffmpeg.Suite("CUDA filters", ci=False, known={})],
     ),
 ]

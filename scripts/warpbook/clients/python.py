@@ -68,7 +68,9 @@ def read(report):
         error = case.find("error") if error is None else error
         if error is not None:
             file = case.get("classname", "").split(".")
-            test = "::".join(["/".join(file[:-1]) + ".py", file[-1], case.get("name", "")])
+            # Classes of tests begin with a capital letter, modules do not.
+            count = len(file) - file[-1][:1].isupper()
+            test = "::".join(["/".join(file[:count]) + ".py", *file[count:], case.get("name", "")])
             failed.append({"test": test, "why": (error.get("message") or "").partition("\n")[0][:200]})
         elif case.find("skipped") is not None:
             skipped += 1

@@ -6,8 +6,9 @@ import shutil
 import sys
 import sysconfig
 
+from . import programs
 from .install import Missing, once, quietly
-from .python import PYTEST, environment, pytest
+from .python import PYTEST, environment, imports, pytest
 
 HERE = pathlib.Path(__file__).parent
 TESTS = HERE / "triton_tests"
@@ -42,18 +43,55 @@ def without_nvidia(backend):
     (backend / "lib/libdevice.10.bc").write_text("not given: see scripts/clients\n", encoding="utf-8")
 
 
+def clang():
+    """Returns the name of the installed clang."""
+    if found := next(filter(shutil.which, ("clang-14", "clang-19", "clang")), None):
+        return found
+    raise Missing("the replacements of NVIDIA's device code need clang: apt-get install clang-14")
+
+
 def mathematics(folder):
     """Compiles this project's device functions to LLVM bitcode that replaces libdevice, and returns its path."""
-    clang = next(filter(shutil.which, ("clang-14", "clang-19", "clang")), None)
-    if not clang:
-        raise Missing("the replacement of libdevice needs clang: apt-get install clang-14")
     library = folder / "mathematics.bc"
     words = ["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_80", "-O2"]
     # Flush subnormal numbers, as Triton's libdevice does.
     words += ["-fcuda-flush-denormals-to-zero", "-Xclang", "-target-feature", "-Xclang", "+ptx64"]
     words += ["-isystem", HEADERS, "-c", "-emit-llvm", HERE / "libdevice.cu", "-o", library]
-    quietly([clang, *words], folder)
+    quietly([clang(), *words], folder)
     return library
+
+
+REPOSITORY = "https://github.com/triton-lang/triton"
+# The newest commit of 2026-08-22, before the branch of release 3.9.0.
+COMMIT = "f4fca2c0bc0e19930d2be76bb06ee7b232b60e86"
+
+
+def with_torch(version):
+    """Returns a function that installs Triton next to the system's torch, which is built for the CPU."""
+
+    def make(flags):
+        if not imports(flags.python, "torch"):
+            raise Missing(f"{flags.python} has no torch, which its tests need: apt-get install python3-torch")
+
+        def fill(folder):
+            pip = environment(folder, flags.python, system=True)
+            quietly([*pip, "install", "--no-deps", f"triton=={version}"], folder)
+            quietly([*pip, "install", *PYTEST], folder)
+            without_nvidia(next(folder.glob("environment/lib/python*/site-packages/triton/backends/nvidia")))
+
+        return once(flags.folder / f"triton-{version}-with-torch", fill)
+
+    return make
+
+
+def checkout(flags, _):
+    """Returns the folder of Triton's repository, whose package lacks the tests."""
+    return programs.sources(flags, "Triton's tests", REPOSITORY, COMMIT, ".")
+
+
+def settings(_, folder):
+    """Returns the environment variables of Triton's tests."""
+    return {"TRITON_CACHE_DIR": str(folder / "cache"), "TRITON_LIBDEVICE_PATH": str(mathematics(folder))}
 
 
 @dataclasses.dataclass
