@@ -16,7 +16,12 @@ NOT_A_NUMBER = (
 )
 
 NVVM = "needs NVIDIA's NVVM or libdevice, with which numba compiles kernels"
-NVRTC = "needs NVIDIA's NVRTC"
+NEWER = "the tests, of 2026-08-22, expect Triton's next release"
+BF16 = (
+    "sums bfloat16 in bfloat16 (`fma.rn.bf16`), whose rounding exceeds the test's tolerance; Triton's interpreter skips it"
+)
+MISSING_TYPE = "the type is missing in torch 1.13"
+GRAPH_MEMORY = "the graph's memory is not counted after its free node has run"
 # Tests of numba that compile kernels.
 NUMBA_KERNELS = [
     "test_cudajit_in_attached_primary_context",
@@ -176,8 +181,16 @@ CLIENTS = [
                 every=4,
                 plugins=("host_torch",),
                 settings=triton.settings,
-                on_cpu=({"TRITON_INTERPRET": "1"}, ["--device", "cpu"]),
-                known={},
+                on_cpu=({"TRITON_INTERPRET": "1"}, ["--device=cpu"]),
+                known={
+                    "test_atomic_poll": NEWER,
+                    "test_atomic_poll_timeout": NEWER,
+                    "test_cat": NEWER,
+                    "test_dot": MISSING_TYPE,
+                    "test_histogram": "disassembles with NVIDIA's cuobjdump",
+                    "test_inline_asm_packed_multiple_outputs": "`mov.b32` into four 8-bit registers is not parsed yet",
+                    "test_scan2d": BF16,
+                },
             ),
         ],
     ),
@@ -225,7 +238,10 @@ CLIENTS = [
                 ci=True,
                 folder=wheels.inside("cuda/tests"),
                 files=["test_cuda.py", "test_cudart.py", "test_cython.py", "test_interoperability.py"],
-                known={},
+                known={
+                    "test_cuda_coredump_attr": "core dumps are not simulated",
+                    "test_cuda_graphMem_attr": GRAPH_MEMORY,
+                },
             )
         ],
     ),

@@ -51,8 +51,11 @@ class Suite:
         seconds, outcomes = pytest(command, where, settings, flags.jobs, report, [*words, *self.files])
         if self.on_cpu and outcomes["failed"]:
             variables, options = self.on_cpu
-            settings |= variables
-            _, again = pytest(command, where, settings, flags.jobs, folder / "cpu.xml", [*words, *options, *self.files])
+            names = folder / "failed.txt"
+            names.write_text("\n".join(test["test"].rpartition("::")[2] for test in outcomes["failed"]), encoding="utf-8")
+            settings |= variables | {"CLIENT_EVERY": "1", "CLIENT_ONLY": str(names)}
+            again_words = [*words, *options, *self.files]
+            _, again = pytest(command, where, settings, flags.jobs, folder / "cpu.xml", again_words)
             failing = {test["test"] for test in again["failed"]}
             for test in outcomes["failed"]:
                 test["on CPU"] = test["test"] in failing

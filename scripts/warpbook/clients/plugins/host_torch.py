@@ -57,6 +57,8 @@ for name in FACTORIES:
 torch.Tensor.to = moved(torch.Tensor.to)
 torch.Tensor.cuda = lambda tensor, *_, **__: tensor
 torch.Generator = moved(torch.Generator)
+if not hasattr(torch.Tensor, "untyped_storage"):
+    torch.Tensor.untyped_storage = lambda tensor: tensor.storage().untyped()
 for name in MISSING_TYPES:
     if not hasattr(torch, name):
         setattr(torch, name, f"torch.{name}")
