@@ -219,8 +219,9 @@ unsafe fn write_attribute(
         PREFERRED_ID => id_of(preferred()),
         PREFETCH_ID => id_of(prefetched()),
         ACCESSED_BY => {
-            let locations = std::iter::once(CPU)
-                .chain(all())
+            // NVIDIA's own tests expect the devices before the CPU.
+            let locations = (all())
+                .chain(std::iter::once(CPU))
                 .filter(|&location| is_accessed_by(&hints, &range, location));
             let locations = locations.chain(std::iter::repeat(INVALID_DEVICE));
             // SAFETY: `data` has room for `capacity` values.

@@ -444,7 +444,7 @@ macro_rules! memsets {
     ) => {
         #[doc = concat!("`cuMemsetD", $bits, "`.")]
         pub fn $row(address: CUdeviceptr, value: $type, count: usize) -> CallResult {
-            $row_async(address, value, count, Stream::default_of_call())
+            fill_now(address, 0, $value(value), count, 1)
         }
 
         #[doc = concat!("`cuMemsetD", $bits, "Async`.")]
@@ -465,8 +465,7 @@ macro_rules! memsets {
             width: usize,
             height: usize,
         ) -> CallResult {
-            let h_stream = Stream::default_of_call();
-            $rows_async(address, pitch, value, width, height, h_stream)
+            fill_now(address, pitch, $value(value), width, height)
         }
 
         #[doc = concat!("`cuMemsetD2D", $bits, "Async`.")]
@@ -500,6 +499,28 @@ memsets!(
     rows_d32,
     rows_d32_async
 );
+
+/// Fills memory in the default stream. The call returns before device memory is filled, but after memory that the host
+/// can access is filled.
+fn fill_now(
+    address: CUdeviceptr,
+    pitch: usize,
+    value: MemsetValue,
+    width: usize,
+    height: usize,
+) -> CallResult {
+    let h_stream = Stream::default_of_call();
+    fill(h_stream, address, pitch, value, width, height)?;
+    let (driver, _, stream) = SIMULATOR.lock_live_stream(h_stream)?;
+    let is_host_accessible =
+        (driver.allocation(address)).is_ok_and(|allocation| allocation.kind.is_host_accessible());
+    let is_captured = SIMULATOR.captures.is_captured(stream);
+    drop(driver);
+    match is_host_accessible && !is_captured {
+        true => stream::synchronize(h_stream),
+        false => Ok(()),
+    }
+}
 
 /// Enqueues a fill in the stream `h_stream`. `pitch` is in bytes, `width` in values.
 fn fill(

@@ -304,3 +304,15 @@ fn many_threads_submit_and_wait() {
         }
     });
 }
+
+#[test]
+fn fills_of_host_memory_are_synchronous() {
+    let simulator = Simulator::new();
+    let address = simulator.number as u64;
+    while_active(|| {
+        calls! { cuMemsetD8_v2(address, 1, 8); }
+        assert_eq!(simulator.now(), 0x0101_0101_0101_0101);
+        calls! { cuMemsetD2D32_v2(address, 8, 7, 1, 1); }
+        assert_eq!(simulator.now(), 0x0101_0101_0000_0007);
+    });
+}

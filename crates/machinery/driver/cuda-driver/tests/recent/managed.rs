@@ -63,6 +63,14 @@ fn hints_are_reported_only_for_fully_covered_ranges() {
     calls! { cuMemAdvise(all, SIZE, 4, 0); }
     assert_eq!(attribute(2, all, SIZE), Ok(INVALID_DEVICE));
 
+    let mut accessed_by = [0; 3];
+    calls! {
+        cuMemAdvise(all, SIZE, 5, CPU);
+        cuMemAdvise(all, SIZE, 5, 0);
+        cuMemRangeGetAttribute(accessed_by.as_mut_ptr().cast(), 12, 3, all, SIZE);
+    }
+    assert_eq!(accessed_by, [0, CPU, INVALID_DEVICE]);
+
     let stream = null_mut();
     calls! { cuMemPrefetchAsync(all, half, CPU, stream); }
     assert_eq!(attribute(4, all, half), Ok(CPU));
