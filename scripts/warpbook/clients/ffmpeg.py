@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from .install import Missing
-from .programs import ended, reason, Program
+from .programs import Program, ended, reason
 
 # Debian 12's version. The script uses the installed one.
 VERSION = "5.1"
@@ -47,7 +47,11 @@ COMPARISONS = {
         "scale_cuda=640:384:interp_algo=bilinear", "scale=640:384:flags=bilinear", "yuv444p", levels=2, share=0.5
     ),
     "scale bicubic": Comparison(
-        "scale_cuda=640:384:interp_algo=bicubic", "scale=640:384:flags=bicubic:param0=0:param1=0.6", "yuv444p", levels=3, share=0.5
+        "scale_cuda=640:384:interp_algo=bicubic",
+        "scale=640:384:flags=bicubic:param0=0:param1=0.6",
+        "yuv444p",
+        levels=3,
+        share=0.5,
     ),
     "convert to nv12": Comparison("scale_cuda=format=nv12", "format=nv12", result="nv12"),
     "deinterlace": Comparison("yadif_cuda", "yadif", levels=2, share=0.5),
@@ -116,5 +120,6 @@ def difference(flags, folder, comparison):
     differences = [abs(a - b) for a, b in zip(actual, expected)]
     above = sum(value > comparison.levels for value in differences) / len(differences) * 100
     if above > comparison.share:
-        return f"{above:.3f} % of the samples differ by more than {comparison.levels} levels, at most by {max(differences)}"
+        largest = max(differences)
+        return f"{above:.3f} % of the samples differ by more than {comparison.levels} levels, at most by {largest}"
     return ""
