@@ -24,7 +24,7 @@ CUDADRV_LIBNAME = ["cuda"]
 CURAND_LIBNAME = ["curand"]
 CUDA_ENABLE_CURAND = True
 CUDA_ENABLE_GL = False
-CXXFLAGS = ["-w", "-O1"]
+CXXFLAGS = ["-w", "-O1", "-include", {root!r} + "/include/scrambled.h"]
 LDFLAGS = ["-Wl,-rpath," + {root!r} + "/lib64"]
 USE_SHIPPED_BOOST = True
 """
@@ -35,6 +35,12 @@ int curandGetDirectionVectors32(void *vectors, int set) { return 204; }
 int curandGetScrambleConstants32(void *constants) { return 204; }
 int curandGetDirectionVectors64(void *vectors, int set) { return 204; }
 int curandGetScrambleConstants64(void *constants) { return 204; }
+"""
+
+# Functions among them that this project's header lacks.
+SCRAMBLED = """#include <curand.h>
+extern "C" curandStatus_t curandGetScrambleConstants32(unsigned int **constants);
+extern "C" curandStatus_t curandGetScrambleConstants64(unsigned long long **constants);
 """
 
 
@@ -53,7 +59,10 @@ def install(flags):
             archive.extractall(folder, filter="data")
         source = folder / f"pycuda-{VERSION}"
         root = Crate.toolkit(flags, source)
+        # The header of this project, instead of the empty one of other clients' toolkits.
+        (root / "include/cuda.h").unlink()
         (root / "curand.c").write_text(CURAND, encoding="utf-8")
+        (root / "include/scrambled.h").write_text(SCRAMBLED, encoding="utf-8")
         quietly(["gcc", "-shared", "-fPIC", "curand.c", "-o", "lib64/libcurand.so"], root)
         configuration = CONFIGURATION.format(root=str(root), headers=str(HEADERS))
         (source / "siteconf.py").write_text(configuration, encoding="utf-8")

@@ -219,7 +219,7 @@ unsafe fn write_attribute(
         PREFERRED_ID => id_of(preferred()),
         PREFETCH_ID => id_of(prefetched()),
         ACCESSED_BY => {
-            // NVIDIA's own tests expect the devices before the CPU.
+            // An H200's driver lists the devices before the CPU, whatever the order of the hints.
             let locations = (all())
                 .chain(std::iter::once(CPU))
                 .filter(|&location| is_accessed_by(&hints, &range, location));
