@@ -37,10 +37,12 @@ int curandGetDirectionVectors64(void *vectors, int set) { return 204; }
 int curandGetScrambleConstants64(void *constants) { return 204; }
 """
 
-# Functions among them that this project's header lacks.
-SCRAMBLED = """#include <curand.h>
+# Functions among them that this project's header lacks. One file is compiled without that header's folder.
+SCRAMBLED = """#if __has_include(<curand.h>)
+#include <curand.h>
 extern "C" curandStatus_t curandGetScrambleConstants32(unsigned int **constants);
 extern "C" curandStatus_t curandGetScrambleConstants64(unsigned long long **constants);
+#endif
 """
 
 
@@ -85,12 +87,13 @@ def settings(_, folder):
     compiler += ["-isystem", str(HEADERS), "-include", "cuda_runtime.h"]
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)
+    cache = folder / "cache"
+    cache.mkdir(exist_ok=True)
     link = programs / "nvcc"
     link.unlink(missing_ok=True)
     link.symlink_to(HERE / "nvcc")
     return {
         "CLIENT_CLANG": shlex.join(compiler),
         "PATH": with_path(programs),
-        "PYCUDA_CACHE_DIR": str(folder / "cache"),
-        "XDG_CACHE_HOME": str(folder / "cache"),
+        "PYCUDA_CACHE_DIR": str(cache),
     }
