@@ -48,6 +48,9 @@ impl<'a> Variable<'a> {
             Ok(text) => module::symbol_address(module, &text),
             Err(_) => Err(CudaError::NotFound.into()),
         };
+        // The driver rejects the name of a kernel as an invalid value.
+        let is_missing =
+            |error: &CudaError| matches!(error, CudaError::NotFound | CudaError::InvalidValue);
         match lookup {
             Ok((address, bytes)) => Ok(Variable {
                 name: name.to_owned(),
@@ -55,7 +58,7 @@ impl<'a> Variable<'a> {
                 address,
                 module: PhantomData,
             }),
-            Err(error) if error.downcast_ref() == Some(&CudaError::NotFound) => bail!(
+            Err(error) if error.downcast_ref().is_some_and(is_missing) => bail!(
                 "the module has no variable '{name}': it has {}",
                 VARIABLES.map(|(name, _)| name).join(", ")
             ),

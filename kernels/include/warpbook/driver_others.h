@@ -357,6 +357,7 @@ typedef struct CUdevResource_st {
 
 CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevResourceType type);
 CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource *resource, CUdevResourceType type);
+typedef struct CUdevResourceDesc_st *CUdevResourceDesc;
 typedef enum CUgreenCtxCreate_flags_enum {
     CU_GREEN_CTX_DEFAULT_STREAM = 0x1
 } CUgreenCtxCreate_flags;

@@ -93,7 +93,7 @@ int main(int argc, char **) {
 const CONDITIONAL: &str = "type 13\n\
     o1\ne2\no3\ne4\no5\nb5\n\
     e6\nc6\n\
-    cudaErrorInvalidValue\ncudaErrorNotSupported\ncudaErrorNotSupported\ncudaErrorNotSupported\n";
+    cudaErrorInvalidValue\ncudaSuccess\ncudaErrorNotSupported\ncudaErrorNotSupported\n";
 
 /// Launches a graph with conditional nodes of each type.
 pub fn conditional_nodes() -> Result<(), Failed> {

@@ -124,6 +124,9 @@ pub fn exclusion_reason(form: &InstructionForm) -> Option<&'static str> {
     if form.carries && has("hi") && from.is_signed() {
         return Some("its carry depends on the optimization level of NVIDIA's assembler");
     }
+    if form.mnemonic == "mov" && [to, from].contains(&Type::B8) {
+        return Some("the generator has no registers of 8 bits");
+    }
     if has("f32x2") || form.uses.len() == 3 && matches!(form.mnemonic, "min" | "max") {
         return Some("it requires compute capability 10.0");
     }

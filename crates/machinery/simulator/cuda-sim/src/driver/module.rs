@@ -195,12 +195,13 @@ impl Driver {
         name: &str,
     ) -> Result<(u64, u64), CudaError> {
         let loaded = self.module(context, module)?;
-        if loaded.program.listing.kernel(name).is_some() {
-            return Err(CudaError::InvalidValue);
-        }
         loaded.program.variable(name).ok_or_else(|| {
             let names = loaded.program.variable_names().collect();
-            CudaError::NotFound.because(Reason::VariableMissing(name.to_owned(), names))
+            let error = match loaded.program.listing.kernel(name) {
+                Some(_) => CudaError::InvalidValue,
+                None => CudaError::NotFound,
+            };
+            error.because(Reason::VariableMissing(name.to_owned(), names))
         })
     }
 

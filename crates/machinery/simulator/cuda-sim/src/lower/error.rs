@@ -103,7 +103,7 @@ impl LoadError {
                     format!("Unsupported .version {major}.{minor}; current version is '9.0'");
                 return format!("ptxas application ptx input, line 1; fatal   : {message}");
             }
-            error => format!("ptxas error   : {error}\n"),
+            error => return error.to_string(),
         };
         errors + "ptxas fatal   : Ptx assembly aborted due to errors"
     }
