@@ -22,7 +22,7 @@ static void recording(void) {
     CALL("query-pending", cuEventQuery(end));
     CALL("elapsed-pending", cuEventElapsedTime_v2(&milliseconds, begin, end));
     CALL("query-stream-pending", cuStreamQuery(stream));
-    usleep(20000);
+    usleep(300000);
     gate_open = 1;
     CALL("synchronize", cuEventSynchronize(end));
     CALL("elapsed", cuEventElapsedTime_v2(&milliseconds, begin, end));
