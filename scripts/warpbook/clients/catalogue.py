@@ -251,7 +251,6 @@ CLIENTS = [
                 folder=wheels.inside("cuda/tests"),
                 files=["test_cuda.py", "test_cudart.py", "test_cython.py", "test_interoperability.py"],
                 known={
-                    "test_cuda_coredump_attr": "core dumps are not simulated",
                     "test_cuda_graphMem_attr": GRAPH_MEMORY,
                 },
             )
