@@ -10,6 +10,10 @@ use crate::arguments::{In, InOut, Out};
 use crate::simulator::{lock, require_current};
 use crate::status::CallResult;
 
+/// The attributes with the names of the file and of the pipe (`CUcoredumpSettings`), which are texts.
+const FILE: c_int = 5;
+const PIPE: c_int = 6;
+
 /// The maximum length of a file name, with its NUL.
 const MAX_TEXT: usize = 1024;
 
@@ -20,8 +24,8 @@ fn default_value(attribute: c_int) -> Result<Vec<u8>, CudaError> {
         1 | 3 | 4 => vec![0],
         // Also of the host's process.
         2 => vec![1],
-        5 => b"core.cuda.%h.%p\0".to_vec(),
-        6 => b"corepipe.cuda.%h.%p\0".to_vec(),
+        FILE => b"core.cuda.%h.%p\0".to_vec(),
+        PIPE => b"corepipe.cuda.%h.%p\0".to_vec(),
         // Generation flags.
         7 => vec![0; 4],
         _ => return Err(CudaError::InvalidValue),
@@ -83,7 +87,7 @@ fn store(
     size: usize,
 ) -> CallResult {
     let default = default_value(attribute)?;
-    let is_text = matches!(attribute, 5 | 6);
+    let is_text = matches!(attribute, FILE | PIPE);
     let is_valid = match is_text {
         true => (1..=MAX_TEXT).contains(&size),
         false => size >= default.len(),

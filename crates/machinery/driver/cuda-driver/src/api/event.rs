@@ -8,7 +8,7 @@ use cust_raw::CUevent;
 
 use super::SIMULATOR;
 use crate::arguments::{Out, handle};
-use crate::simulator::{Object, Stream, StreamOp, WaitTarget};
+use crate::simulator::{Destroyed, Stream, StreamOp, WaitTarget};
 use crate::status::CallResult;
 
 /// `CU_EVENT_RECORD_EXTERNAL`.
@@ -26,7 +26,7 @@ pub fn destroy(event: EventId) -> CallResult {
     SIMULATOR.lock_driver_settled()?.invalidate_event(event)?;
     SIMULATOR.captures.forget_event(event);
     SIMULATOR.shared_events.remove(event);
-    SIMULATOR.destroy_when_unused(Object::Event(event));
+    SIMULATOR.destroy_when_unused(Destroyed::Event(event));
     Ok(())
 }
 

@@ -219,13 +219,10 @@ fn configuration(
     function: CUfunction,
     config: In<CUlaunchConfig>,
 ) -> Locked<'static, (FunctionId, LaunchSpec)> {
-    if function.is_null() {
-        return Err(CudaError::InvalidValue);
-    }
     let config = config.read();
     // SAFETY: `attributes` has `attribute_count` elements, as both functions require of their callers.
     let attributes = unsafe { read_attributes(config.attributes, config.attribute_count) }?;
-    let (driver, function) = lock_function(function)?;
+    let (driver, function) = lock_existing(function)?;
     let mut spec = LaunchSpec::new(config.grid, config.block, &[]);
     spec.dynamic_shared = config.dynamic_shared;
     spec.cluster = attributes.cluster;

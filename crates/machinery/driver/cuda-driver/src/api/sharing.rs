@@ -209,11 +209,7 @@ pub fn export_memory(
     kind: c_int,
     flags: c_ulonglong,
 ) -> CallResult {
-    check_supported()?;
-    check_kind(kind)?;
-    if flags != 0 {
-        return Err(CudaError::InvalidValue.into());
-    }
+    check_export(kind, flags)?;
     let descriptor = SIMULATOR.lock_driver_settled()?.export_created(memory)?;
     // SAFETY: a handle of this kind is an `int`.
     unsafe { out.set_as(descriptor) };
@@ -227,6 +223,16 @@ pub fn import_memory(memory: Out<c_ulonglong>, descriptor: *mut c_void, kind: c_
     let mut driver = SIMULATOR.lock_driver_settled()?;
     memory.set(driver.import_created(number(descriptor) as i32)?);
     Ok(())
+}
+
+/// Checks the kind of handle and the flags of an export. No flags exist.
+fn check_export(kind: c_int, flags: c_ulonglong) -> Result<(), CudaError> {
+    check_supported()?;
+    check_kind(kind)?;
+    match flags {
+        0 => Ok(()),
+        _ => Err(CudaError::InvalidValue),
+    }
 }
 
 /// Returns [`CudaError::InvalidValue`] for the handles of other systems, and for none.
@@ -244,11 +250,7 @@ pub fn export_pool(
     kind: c_int,
     flags: c_ulonglong,
 ) -> CallResult {
-    check_supported()?;
-    check_kind(kind)?;
-    if flags != 0 {
-        return Err(CudaError::InvalidValue.into());
-    }
+    check_export(kind, flags)?;
     SIMULATOR.pools.lock().pool(number(pool))?;
     let descriptor = SIMULATOR.shared_pools.export(number(pool))?;
     // SAFETY: a handle of this kind is an `int`.
@@ -263,11 +265,7 @@ pub fn import_pool(
     kind: c_int,
     flags: c_ulonglong,
 ) -> CallResult {
-    check_supported()?;
-    check_kind(kind)?;
-    if flags != 0 {
-        return Err(CudaError::InvalidValue.into());
-    }
+    check_export(kind, flags)?;
     let create = |device: u32| {
         let device = check_device(device as c_int)?;
         Ok(SIMULATOR.pools.lock().create(device))

@@ -9,7 +9,7 @@ use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUhostFn, CUstream, CUstreamCal
 use super::SIMULATOR;
 use crate::arguments::{In, Out, handle};
 use crate::simulator::{
-    HostFunction, Object, Stream, StreamOp, WaitTarget, call_host_functions, is_blocking, lock,
+    Destroyed, HostFunction, Stream, StreamOp, WaitTarget, call_host_functions, is_blocking, lock,
 };
 use crate::status::CallResult;
 use crate::types::{AccessWindow, CUlaunchAttributeValue};
@@ -38,7 +38,7 @@ pub fn destroy(stream: Stream) -> CallResult {
     SIMULATOR
         .lock_driver_settled()?
         .invalidate_stream(context, stream)?;
-    SIMULATOR.destroy_when_unused(Object::Stream(context, stream));
+    SIMULATOR.destroy_when_unused(Destroyed::Stream(context, stream));
     let destructors = SIMULATOR.captures.forget_stream(&SIMULATOR.graphs, stream);
     // The stream is destroyed even if the destructors' thread cannot be created.
     let _ = call_host_functions(destructors);

@@ -21,7 +21,7 @@ use super::Simulator;
 use super::host_access::HostAccesses;
 use super::interrupt::InterruptGuard;
 use super::operation::{Body, Conditional, ConditionalKind, NodeId, StreamOp, WaitTarget};
-use super::queue::{Object, Queue, RunningOp, Submitted};
+use super::queue::{Destroyed, Queue, RunningOp, Submitted};
 use super::sharing::Recording;
 use super::stream_order::{Call, Submission, accesses_of, accesses_of_allocation, action_of};
 use super::telemetry::Event;
@@ -473,31 +473,29 @@ impl Simulator {
     }
 
     /// Destroys an object as soon as no pending operation uses it.
-    pub fn destroy_when_unused(&self, object: Object) {
-        lock(&self.unused).push(object);
+    pub fn destroy_when_unused(&self, object: Destroyed) {
+        lock(&self.destroyed).push(object);
         self.destroy_unused();
     }
 
-    /// Destroys the objects that wait for it and that no pending operation uses.
+    /// Destroys the objects that the program has destroyed and that no pending operation uses any more.
     fn destroy_unused(&self) {
-        let mut unused = lock(&self.unused);
-        if unused.is_empty() {
+        let mut destroyed = lock(&self.destroyed);
+        if destroyed.is_empty() {
             return;
         }
-        let (used, free) = unused
-            .drain(..)
-            .partition(|object| self.queue.uses(*object));
-        *unused = used;
-        drop(unused);
-        let free: Vec<Object> = free;
-        if let Ok(mut driver) = self.lock_driver() {
-            for object in free {
-                // Its context may have been destroyed or may have faulted.
-                let _ = match object {
-                    Object::Stream(context, stream) => driver.destroy_stream(context, stream),
-                    Object::Event(event) => driver.destroy_event(event),
-                };
-            }
+        let is_unused = |object: &mut Destroyed| !self.queue.uses(*object);
+        let unused: Vec<_> = destroyed.extract_if(.., is_unused).collect();
+        drop(destroyed);
+        let Ok(mut driver) = self.lock_driver() else {
+            return;
+        };
+        for object in unused {
+            // Its context may have been destroyed or may have faulted.
+            let _ = match object {
+                Destroyed::Stream(context, stream) => driver.destroy_stream(context, stream),
+                Destroyed::Event(event) => driver.destroy_event(event),
+            };
         }
     }
 

@@ -57,7 +57,7 @@ pub use operation::{
     WaitTarget,
 };
 pub use pools::{Pool, default_pool};
-pub use queue::Object;
+pub use queue::Destroyed;
 pub use tables::{Advice, GreenContext, Hints, LaunchState, Link, Links, Log, ObjectDescriptors};
 pub use telemetry::{Event, FailedCall, Observer, Reports};
 pub use thread::{
@@ -76,8 +76,8 @@ pub struct Simulator {
     device_count: AtomicU32,
     pub known_contexts: KnownContexts,
     pub queue: StreamQueue,
-    /// The objects to destroy when no operation uses them.
-    unused: Mutex<Vec<Object>>,
+    /// The objects that the program has destroyed and that pending operations still use.
+    destroyed: Mutex<Vec<Destroyed>>,
     /// The start of the thread that executes operations while the program is idle.
     background: Once,
     pub captures: CaptureTable,
@@ -134,7 +134,7 @@ impl Simulator {
             device_count: AtomicU32::new(1),
             known_contexts: KnownContexts::new(),
             queue: StreamQueue::new(),
-            unused: Mutex::new(Vec::new()),
+            destroyed: Mutex::new(Vec::new()),
             background: Once::new(),
             captures: CaptureTable::new(),
             graphs: Mutex::new(Graphs::new()),

@@ -71,9 +71,9 @@ pub struct Queue {
     waiters: usize,
 }
 
-/// A stream or an event, which the program may destroy while operations that use it are pending.
+/// A stream or an event that the program has destroyed, perhaps while operations that use it are pending.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Object {
+pub enum Destroyed {
     Stream(ContextId, StreamId),
     Event(EventId),
 }
@@ -230,10 +230,10 @@ impl StreamQueue {
     }
 
     /// Returns true if a pending operation uses a stream or an event.
-    pub fn uses(&self, object: Object) -> bool {
+    pub fn uses(&self, object: Destroyed) -> bool {
         let uses = |item: &Item| match object {
-            Object::Stream(context, stream) => (item.context, item.stream) == (context, stream),
-            Object::Event(event) => {
+            Destroyed::Stream(context, stream) => (item.context, item.stream) == (context, stream),
+            Destroyed::Event(event) => {
                 item.op.recorded_events().contains(&event)
                     || item.op.awaited_events().contains(&event)
             }

@@ -18,10 +18,10 @@ pub enum LoadError {
         sm: u32,
     },
     /// The module's PTX version does not exist.
-    #[error("PTX version {}.{} does not exist; the newest is 9.0", .0.0, .0.1)]
+    #[error("PTX version {}.{} is not supported: compile for version 9.0 or older", .0.0, .0.1)]
     UnsupportedVersion((u32, u32)),
     /// The module's target does not exist.
-    #[error("there is no target {0}")]
+    #[error("there is no target {0}: compile for the GPU's architecture, such as sm_90")]
     UnsupportedTarget(String),
     /// The module's target is newer than its PTX version.
     #[error("target {target} requires PTX version {}.{} or later", .version.0, .version.1)]
