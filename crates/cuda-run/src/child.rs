@@ -62,6 +62,7 @@ pub fn main(args: &[OsString]) -> ! {
         process::exit(1);
     });
     cuda_driver::interrupt_launches_on_ctrl_c();
+    cuda_driver::use_hardware_faults();
     cuda_driver::profile(flags.counts);
     if let Some(checks) = flags.check {
         cuda_driver::check(checks);

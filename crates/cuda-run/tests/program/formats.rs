@@ -174,11 +174,19 @@ pub fn problems_without_checks() -> Result<(), Failed> {
     let wrong = plan.replace("= a[i] + b[i];", "= a[i] - b[i];");
     for (text, flags, code, kind, severity, line) in [
         (
-            kernel("p[4] = 1;"),
+            kernel("p[128] = 1;"),
             &[][..],
             0,
             "out-of-bounds",
             "error",
+            Some(1),
+        ),
+        (
+            kernel("p[127] = 1;"),
+            &[],
+            0,
+            "out-of-bounds",
+            "warning",
             Some(1),
         ),
         (kernel("__trap();"), &[], 0, "trap", "error", Some(1)),

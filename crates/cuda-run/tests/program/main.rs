@@ -88,6 +88,7 @@ fn main() -> ExitCode {
             "errors that the program fetches are not reported" => failures::handled_errors,
             "kernels that do not load fail a checked run" => failures::kernels_that_do_not_load,
             "a kernel's fault is reported" => report::faults_are_reported,
+            "accesses that a GPU does not detect are reported" => report::undetected_accesses_are_reported,
             "with checks, a fault is reported once" => report::checked_faults_are_reported_once,
             "checks that saw only part of a program fail" => report::incomplete_checks_fail,
             "races of copies of one source line are one finding" => report::findings_of_copied_lines_are_grouped,

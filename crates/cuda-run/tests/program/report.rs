@@ -184,13 +184,59 @@ pub fn faults_are_reported() -> Result<(), Failed> {
     )
 }
 
+/// Accesses past the end of memory that a GPU does not detect are warnings, and findings of the memory check; the
+/// program continues.
+pub fn undetected_accesses_are_reported() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "slack.cu",
+        r#"#include <cstdio>
+__global__ void global(int *p) {
+    p[threadIdx.x] = threadIdx.x;
+    atomicAdd(p + threadIdx.x, 1);
+}
+__global__ void shared(int *p) {
+    extern __shared__ int s[];
+    s[threadIdx.x] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[31 - threadIdx.x];
+}
+__global__ void byte(char *p) { p[512] = 1; }
+int main() {
+    int *p, *managed, got[25];
+    cudaMalloc(&p, sizeof got);
+    cudaMallocManaged(&managed, 4);
+    for (int i = 0; i < 2; i++) global<<<1, 32>>>(p);
+    shared<<<1, 32, 100>>>(p);
+    global<<<1, 32>>>(managed);
+    cudaMemcpy(got, p, sizeof got, cudaMemcpyDeviceToHost);
+    printf("%d %d %d\n", got[0], got[24], managed[0]);
+    byte<<<1, 1>>>((char *)p);
+    printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+"#,
+    );
+    let warning = "a GPU does not detect this access";
+    let run = workspace.run(&["slack.cu"]);
+    run.assert_exit(0, &["mem: out-of-bounds access", "at slack.cu:3", warning])?;
+    let expected = "32 8 1\nan illegal memory access was encountered\n";
+    assert_eq!(run.stdout, expected, "{run:#?}");
+    // Two lines of each kernel, which are printed for the first launch only.
+    assert_eq!(run.stderr.matches(warning).count(), 4, "{run:#?}");
+    let run = workspace.run(&["--check", "slack.cu"]);
+    run.assert_exit(1, &["error: mem: out-of-bounds access", "at slack.cu:8"])?;
+    assert_eq!(run.stdout, expected, "{run:#?}");
+    assert!(!run.stderr.contains("read of uninitialized"), "{run:#?}");
+    Ok(())
+}
+
 /// A fault that is a finding is in the report, and not printed before as well.
 pub fn checked_faults_are_reported_once() -> Result<(), Failed> {
     let workspace = Workspace::new();
     workspace.write(
         "fault.cu",
-        "__global__ void k(int *p) { p[4] = 1; }\n\
-         int main() { int *p; cudaMalloc(&p, 16); k<<<1, 1>>>(p); cudaDeviceSynchronize(); }\n",
+        "__global__ void k(int *p) { p[128] = 1; }\n\
+         int main() { int *p; cudaMalloc(&p, 512); k<<<1, 1>>>(p); cudaDeviceSynchronize(); }\n",
     );
     for (flags, report) in [
         (&["--check=mem", "fault.cu"][..], true),

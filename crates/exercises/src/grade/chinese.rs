@@ -247,6 +247,8 @@ chinese! {
             "{later}；{earlier}；涉及{allocation}中从第 {byte} 字节起的 {bytes}";
         Fault(kind) => "{kind}";
         AddressFault(kind, address) => "{kind}；{address}";
+        UndetectedFault(kind, address) =>
+            "{kind}；{address}；GPU 检测不到这次访问：它以 512 字节为单位映射内存，共享内存以 128 字节为单位";
     }
 
     Fill {

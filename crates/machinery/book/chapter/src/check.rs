@@ -40,7 +40,7 @@ pub fn deduplicated(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding>
         }
     }
     // A finding that ended a launch comes first, so that `section` shows it.
-    merged.sort_by_key(|finding| (finding.severity, !finding.kind.stops()));
+    merged.sort_by_key(|finding| (finding.severity, !finding.stops()));
     merged
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn finish(result: Result<()>) -> Result<()> {
     }
     let mut findings = take_findings();
     // Findings that stopped a kernel were printed when it stopped.
-    findings.retain(|finding| !finding.kind.stops());
+    findings.retain(|finding| !finding.stops());
     for finding in &findings {
         note(format_args!("\n{finding}"));
     }

@@ -45,8 +45,8 @@ pub use api::device::{VERSION as SIMULATED_VERSION, device_bus_id, device_memory
 pub use api::failure::{current_function, name_kernel, report_failure, report_fetched};
 pub use api::launch::submit_library_call;
 pub use api::options::{
-    active_checks, check, interrupt_launches_on_ctrl_c, is_profiling, make_faults_final, poison,
-    profile, progress, set_sample_seed, shuffle, trace,
+    active_checks, check, interrupt_launches_on_ctrl_c, is_profiling, poison, profile, progress,
+    set_sample_seed, shuffle, trace, use_hardware_faults,
 };
 pub use api::telemetry::{
     LaunchRecorder, defer_findings, record_launches, set_observer, take_findings,

@@ -58,7 +58,7 @@ pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
         start(settings, device);
     }
     cuda_driver::interrupt_launches_on_ctrl_c();
-    cuda_driver::make_faults_final();
+    cuda_driver::use_hardware_faults();
     Ok(())
 }
 

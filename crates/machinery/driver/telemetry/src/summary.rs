@@ -175,7 +175,7 @@ impl Summary {
             1 => Some(format!("1 {one}")),
             count => Some(format!("{count} {several}")),
         };
-        let findings = self.findings.iter().filter(|finding| finding.kind.stops());
+        let findings = self.findings.iter().filter(|finding| finding.stops());
         let found: u64 = findings.map(|finding| finding.count).sum();
         let faults = (self.faults.len() as u64).saturating_sub(found);
         let rejected = self.rejected_modules.iter().map(|(_, count)| count).sum();

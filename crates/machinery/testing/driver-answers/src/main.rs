@@ -16,7 +16,7 @@ fn main() -> Result<ExitCode> {
         .nth(1)
         .context("usage: driver-answers PROGRAM.so")?;
     cuda_driver::functions::force_link();
-    cuda_driver::make_faults_final();
+    cuda_driver::use_hardware_faults();
     // SAFETY: the object is one of this crate's programs, which have no initializers.
     let library = unsafe { Library::new(&path) }.context("cannot load the program")?;
     // SAFETY: the programs define `int main(void)`.

@@ -36,10 +36,10 @@ pub fn launch(total: Tally, parts: &[(Resource, f64)]) -> LaunchRecord {
                 peak_bandwidth: 4e12,
             },
         },
-        profile: Some(LaunchProfile {
+        profile: Some(Box::new(LaunchProfile {
             total,
             ..LaunchProfile::default()
-        }),
+        })),
         launched_by: None,
     }
 }

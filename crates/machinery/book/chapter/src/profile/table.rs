@@ -114,7 +114,7 @@ fn label(metric: &Metric) -> String {
 /// Returns the row of a counter.
 fn counter(metric: &Metric, records: &[&LaunchRecord]) -> Vec<String> {
     let value = |profile: &LaunchProfile| grouped(metric.launch_value(profile));
-    let cell = |record: &&LaunchRecord| or_dash(record.profile.as_ref().map(value));
+    let cell = |record: &&LaunchRecord| or_dash(record.profile.as_deref().map(value));
     row(&label(metric), records.iter().map(cell))
 }
 

@@ -2,7 +2,7 @@
 //! lock, which a running launch holds; the driver has a copy of them.
 
 use cuda_sim::check::Checks;
-use cuda_sim::exec::{LaunchOptions, Progress, Tracing};
+use cuda_sim::exec::{FaultModel, LaunchOptions, Progress, Tracing};
 
 use super::SIMULATOR;
 use crate::simulator::WaitTarget;
@@ -91,10 +91,9 @@ fn update_conditions(change: impl FnOnce(&mut LaunchOptions)) {
     SIMULATOR.update_options(change);
 }
 
-/// Makes a fault final, as on a GPU: its device is unusable for the rest of the process. For programs that expect
-/// NVIDIA's driver. Without it, a program can continue in a new context.
-pub fn make_faults_final() {
-    SIMULATOR.update_options(|options| options.faults_are_final = true);
+/// Makes faults those of a GPU; see [`FaultModel::Hardware`]. For programs that expect NVIDIA's driver.
+pub fn use_hardware_faults() {
+    SIMULATOR.update_options(|options| options.fault_model = FaultModel::Hardware);
 }
 
 /// Makes Ctrl-C and requests to terminate end the running launch, which is reported, before they take effect. For

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use cuda_sim::driver::{ContextId, EventId, StreamId};
 use cuda_sim::memory::global::CallSite;
@@ -23,7 +23,7 @@ const CAPACITY: usize = 4096;
 struct Item {
     context: ContextId,
     stream: StreamId,
-    op: StreamOp,
+    op: Arc<StreamOp>,
     /// The numbers of the operations that must complete first. Completed ones are no longer in the queue.
     dependencies: Vec<u64>,
     submitted: Submitted,
@@ -247,7 +247,7 @@ impl StreamQueue {
             && lock(&self.queue)
                 .items
                 .values()
-                .any(|item| matches!(item.op, StreamOp::Free(freed) if freed == address))
+                .any(|item| matches!(*item.op, StreamOp::Free(freed) if freed == address))
     }
 
     /// Restarts the sequence of choices made from the seed.
@@ -277,7 +277,7 @@ impl Queue {
         let item = Item {
             context,
             stream,
-            op,
+            op: Arc::new(op),
             dependencies,
             submitted: Submitted::default(),
             running: false,
@@ -433,7 +433,7 @@ pub struct RunningOp {
     pub number: u64,
     pub context: ContextId,
     pub stream: StreamId,
-    pub op: StreamOp,
+    pub op: Arc<StreamOp>,
     pub submitted: Submitted,
 }
 

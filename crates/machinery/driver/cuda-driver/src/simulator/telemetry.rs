@@ -20,6 +20,8 @@ pub struct Telemetry {
     recorders: Mutex<Vec<Weak<Reports>>>,
     /// Findings that have not been taken yet.
     findings: Mutex<Vec<Finding>>,
+    /// The accesses that a GPU does not detect and that were printed.
+    undetected: Mutex<Vec<Finding>>,
     /// True if findings are printed on stderr.
     to_stderr: AtomicBool,
     /// True if the observer reports all findings at the program's end, including those that ended a launch.
@@ -76,6 +78,7 @@ impl Telemetry {
             observer: OnceLock::new(),
             recorders: Mutex::new(Vec::new()),
             findings: Mutex::new(Vec::new()),
+            undetected: Mutex::new(Vec::new()),
             to_stderr: AtomicBool::new(false),
             deferred: AtomicBool::new(false),
         }
@@ -128,6 +131,18 @@ impl Telemetry {
     pub fn print_fault(&self, fault: &Fault, is_found: bool) {
         if !(is_found && self.deferred.load(Ordering::Relaxed)) {
             warn(format_args!("{fault}"));
+        }
+    }
+
+    /// Prints findings about accesses that a GPU does not detect, those of each source line once.
+    pub fn warn_of_undetected<'a>(&self, findings: impl Iterator<Item = &'a Finding>) {
+        let mut printed = lock(&self.undetected);
+        for finding in findings {
+            let is_new = !printed.iter().any(|known| known.is_same_bug(finding));
+            if is_new && printed.len() < MAX_TO_STDERR {
+                warn(format_args!("{finding}"));
+                printed.push(finding.clone());
+            }
         }
     }
 

@@ -64,6 +64,10 @@ sentences! {
             "{later}\n  {earlier}\n  {bytes} from byte {byte} of {allocation}";
         Fault(kind: FaultKind) => "{kind}";
         AddressFault(kind: FaultKind, address: AddressDetails) => "{kind}\n  {address}";
+        /// An access that a GPU does not detect, as the fault that it is otherwise.
+        UndetectedFault(kind: FaultKind, address: AddressDetails) =>
+            "{kind}\n  {address}\n  a GPU does not detect this access: it maps memory in granules of 512 bytes, shared \
+             memory in granules of 128";
     }
 
     /// A fill of memory by bytes.

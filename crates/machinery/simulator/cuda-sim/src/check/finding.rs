@@ -211,6 +211,11 @@ impl Finding {
         .at(line)
     }
 
+    /// Returns true if the finding is a fault, which ended the kernel.
+    pub fn stops(&self) -> bool {
+        self.kind.stops() && !matches!(self.details, Details::UndetectedFault(..))
+    }
+
     /// Returns true if both findings are the same bug at the same source lines. For races one known line is
     /// enough: the compiler drops the line of an access that it moves, and may make copies of it.
     pub fn is_same_bug(&self, other: &Finding) -> bool {
@@ -226,6 +231,7 @@ impl Finding {
         (self.kind, self.severity, &self.kernel) == (other.kind, other.severity, &other.kernel)
             && self.source.is_same_line(&other.source)
             && same_other
+            && self.stops() == other.stops()
             && self.details.has_same_calls(&other.details)
     }
 
@@ -471,8 +477,8 @@ finding_kinds! {
 }
 
 impl FindingKind {
-    /// Returns true if this kind raises a fault that ends the kernel, even without checks.
-    pub fn stops(self) -> bool {
+    /// Returns true if this kind raises a fault that ends the kernel, even without checks, if a GPU detects it.
+    fn stops(self) -> bool {
         self.check() == Check::Memory
             && !matches!(
                 self,

@@ -12,7 +12,7 @@ use super::timeline::Timeline;
 use super::{ContextId, CudaError, Devices, Driver};
 use crate::check::Finding;
 use crate::device::DeviceSpec;
-use crate::exec::Heap;
+use crate::exec::{FaultModel, Heap};
 use crate::memory::global::{AllocationKind, DeviceAccess, Global};
 
 /// The flag bits that `cuCtxCreate` accepts: how a thread waits for the GPU (the lowest three), mapped host
@@ -135,7 +135,7 @@ impl Driver {
         };
         failed.fault = Some(error);
         let device = failed.device;
-        if !self.options.faults_are_final {
+        if self.options.fault_model != FaultModel::Hardware {
             return;
         }
         self.device_faults[device as usize].get_or_insert(error);

@@ -156,6 +156,24 @@ impl Fault {
         }
     }
 
+    /// Returns the finding of `count` accesses that a GPU does not detect and that are this fault otherwise: an error
+    /// for the memory check, a warning without it.
+    pub(super) fn undetected_finding(&self, count: u64, checks: Checks) -> Option<Finding> {
+        let finding = self.finding()?;
+        let Details::AddressFault(kind, address) = finding.details else {
+            return None;
+        };
+        Some(Finding {
+            details: Details::UndetectedFault(kind, address),
+            severity: match checks.memory {
+                true => Severity::Error,
+                false => Severity::Warning,
+            },
+            count,
+            ..finding
+        })
+    }
+
     /// Returns the fault as a finding, if a check covers it.
     pub fn finding(&self) -> Option<Finding> {
         let (diagnosis, location) = (self.diagnosis.as_ref()?, self.location.as_ref()?);

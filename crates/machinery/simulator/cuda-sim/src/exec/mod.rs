@@ -39,6 +39,6 @@ pub use schedule::progress::{Progress, Watch, forget_interrupts, interrupt};
 pub use sm::Program;
 pub use sm::heap::Heap;
 pub use sm::launch_spec::{
-    Conditions, GraphConditions, LaunchOptions, LaunchSpec, Resources, Tracing,
+    Conditions, FaultModel, GraphConditions, LaunchOptions, LaunchSpec, Resources, Tracing,
 };
 pub use sm::runtime::{DeviceRuntime, error as device_error};

@@ -32,7 +32,7 @@ pub struct Outcome {
     pub printed: Vec<u8>,
     /// The work that the blocks have submitted and that has not started, in block order.
     pub submissions: Vec<Submission>,
-    /// Findings of the checks, errors first, after the fault.
+    /// Findings of the checks, after the fault, and accesses that a GPU does not detect, with and without checks.
     pub findings: Vec<Finding>,
     /// The device memory that the launch accessed, if the check of streams is on.
     pub accesses: Vec<AllocationAccesses>,
@@ -87,6 +87,11 @@ pub fn run(launch: &Launch, blocks_per_sm: u32) -> Outcome {
         findings.extend(Finding::extern_arrays(&program.listing, launch.kernel));
     }
     let checks = grid.checks.as_ref();
+    let undetected: Vec<(Fault, u64)> = grid.take_undetected().collect();
+    for (fault, count) in undetected {
+        let fault = diagnosed(fault, launch, &grid);
+        findings.extend(fault.undetected_finding(count, launch.options.checks));
+    }
     let accesses = checks.map_or_else(Vec::new, |checks| checks.accesses(launch.global));
     let trace = trace.filter(|_| fault.is_none());
     let fault = fault.map(|fault| diagnosed(fault, launch, &grid));

@@ -26,7 +26,7 @@ pub struct LaunchReport {
     pub trace: Vec<Traced>,
     /// The kernel's `printf` output, block by block.
     pub printed: Vec<u8>,
-    /// The findings of the checks, errors first.
+    /// The findings of the checks, and accesses that a GPU does not detect, with and without checks.
     pub findings: Vec<Finding>,
     /// The device memory that the launch accessed, if the check of streams is on.
     pub accesses: Vec<AllocationAccesses>,
@@ -60,8 +60,8 @@ pub struct LaunchRecord {
     pub counters: Counters,
     /// The estimated time on the modelled GPU, and its bottleneck.
     pub time: Modelled,
-    /// The profiler's counters; `None` if profiling was off.
-    pub profile: Option<LaunchProfile>,
+    /// The profiler's counters; `None` if profiling was off. Boxed, because few launches have them and all are moved.
+    pub profile: Option<Box<LaunchProfile>>,
     /// The kernel that launched this one; `None` if the host did.
     #[serde(default)]
     pub launched_by: Option<String>,
@@ -128,7 +128,7 @@ pub fn run_grid(launch: &Launch) -> (LaunchReport, Vec<Submission>) {
                 time: modelled_time(program, launch.kernel, &finished),
                 profile: options
                     .has_profile()
-                    .then(|| collect::profile(listing, &counted, &counts, traffic)),
+                    .then(|| Box::new(collect::profile(listing, &counted, &counts, traffic))),
                 launched_by: None,
             };
             launch_cache::store_counted(program, counted);
@@ -268,11 +268,11 @@ mod tests {
                     peak_bandwidth: 1.0,
                 },
             },
-            profile: Some(LaunchProfile {
+            profile: Some(Box::new(LaunchProfile {
                 total: tally,
                 lines: lines.iter().map(line).collect(),
                 ..LaunchProfile::default()
-            }),
+            })),
             launched_by: None,
         }
     }

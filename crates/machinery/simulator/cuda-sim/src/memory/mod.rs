@@ -24,6 +24,10 @@ pub const FUNCTION_STEP: u64 = 16;
 /// The length of each window; function pointers are not a window.
 const WINDOW_BYTES: u64 = 1 << 40;
 
+/// The granule of a block's shared memory in bytes. Measured on an H200: with 2 bytes of shared memory, accesses up to
+/// byte 127 succeed, with 1000 bytes those up to byte 1023.
+pub const SHARED_GRANULE: u32 = 128;
+
 /// Fills memory with copies of a word. A partial word at the end gets its first bytes.
 pub(crate) fn fill(memory: &mut [u8], word: u32) {
     for part in memory.chunks_mut(4) {

@@ -1,7 +1,7 @@
 //! A snapshot of device memory for one launch: a sorted table of allocations.
 
 use super::footprint::{AccessFootprint, DeviceTraffic, FootprintHandle, traffic};
-use super::global::Global;
+use super::global::{ALIGNMENT, Global};
 use std::sync::Arc;
 
 /// An allocation with handles to its footprints.
@@ -94,6 +94,21 @@ impl Regions {
             Some(region) if address - region.base < region.bytes => region,
             _ => Region::NONE,
         }
+    }
+
+    /// Returns the allocation in whose last granule of [`ALIGNMENT`] bytes `bytes` bytes at `address` are, or partly
+    /// are, while at least one of them is past its end; [`Region::NONE`] if there is none.
+    pub fn find_before(&self, address: u64, bytes: u64) -> Region {
+        let after = self.sorted.partition_point(|region| region.base <= address);
+        let before = after.checked_sub(1).map(|index| self.sorted[index]);
+        // Host memory that a program has registered need not start at a granule; what follows it is not known.
+        let has_room = |region: &Region| {
+            let granules = region.bytes.checked_next_multiple_of(ALIGNMENT);
+            let end = (address - region.base).checked_add(bytes);
+            region.base.is_multiple_of(ALIGNMENT)
+                && end.is_some_and(|end| granules.is_some_and(|all| end <= all))
+        };
+        before.filter(has_room).unwrap_or(Region::NONE)
     }
 
     /// Returns the traffic between device memory and an L2 cache of `capacity` bytes. Call it only after the

@@ -10,7 +10,7 @@ struct LaunchResult {
     memory: Vec<u32>,
     counts: Counts,
     time: Modelled,
-    profile: Option<LaunchProfile>,
+    profile: Option<Box<LaunchProfile>>,
     printed: Vec<u8>,
 }
 

@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use super::*;
-use crate::check::{Reason, reason};
+use crate::check::{FindingKind, Reason, Severity, reason};
 use crate::device::DeviceSpec;
 use crate::driver::Memcpy;
 use crate::driver::MemcpyAddress::{Device, Host};
 use crate::driver::tests::{PTX, driver};
-use crate::exec::{Fault, TimeLimit};
+use crate::exec::{Fault, FaultModel, TimeLimit};
 use crate::launch::LaunchRecord;
 use crate::model::Resource;
 use CudaError::*;
@@ -96,11 +96,11 @@ fn without_sampling_only_instructions_take_time() {
 #[test]
 fn a_fault_is_sticky_in_all_contexts_of_the_device() {
     let (mut driver, context) = driver();
-    driver.options.faults_are_final = true;
+    driver.options.fault_model = FaultModel::Hardware;
     let other = driver.create_context(0, 0).unwrap();
     let function = function(&mut driver, context, "store");
-    let address = driver.allocate(context, 64).unwrap();
-    let parameters = parameters(address, 7);
+    let address = driver.allocate(context, 512).unwrap();
+    let parameters = parameters(address + 448, 7);
     let spec = one_warp(&parameters);
     let checked = driver.check_launch(context, function, spec.clone());
     let checked = checked.unwrap();
@@ -135,10 +135,68 @@ fn a_fault_that_is_not_final_ends_with_its_context() {
     assert_eq!(driver.synchronize_context(fresh), Ok(()));
 }
 
+/// Only the last granule of an allocation has memory past its end. Several warps run as a gang.
+#[test]
+fn a_gpu_does_not_detect_accesses_to_the_rest_of_a_granule() {
+    for threads in [1, 2, 33, 127, 256] {
+        let (mut driver, context) = driver();
+        let function = function(&mut driver, context, "store");
+        let launch = |driver: &mut Driver, address: u64| {
+            let block = [threads, 1, 1];
+            let spec = LaunchSpec::new([1; 3], block, &parameters(address, 7));
+            launch_in(driver, context, function, &spec).unwrap()
+        };
+        let bytes = u64::from(threads) * 4;
+        driver.options.fault_model = FaultModel::Hardware;
+        let address = driver.allocate(context, bytes - 2).unwrap();
+        let report = launch(&mut driver, address);
+        assert!(report.result.is_ok(), "{threads} threads: {report:?}");
+        let [finding] = &report.findings[..] else {
+            panic!("{threads} threads: {report:?}");
+        };
+        assert_eq!(
+            (
+                finding.kind,
+                finding.severity,
+                finding.count,
+                finding.thread
+            ),
+            (
+                FindingKind::OutOfBounds,
+                Severity::Warning,
+                1,
+                [threads - 1, 0, 0]
+            )
+        );
+        driver.options.checks.memory = true;
+        let report = launch(&mut driver, address);
+        assert!(report.result.is_ok(), "{threads} threads: {report:?}");
+        assert_eq!(report.findings[0].severity, Severity::Error);
+        // The first address that is not in the granule is that of the last thread.
+        let granules = bytes.next_multiple_of(512);
+        let report = launch(&mut driver, address + granules + 4 - bytes);
+        let fault = report.result.unwrap_err();
+        let thread = fault.location.unwrap().thread;
+        assert_eq!(thread, [threads - 1, 0, 0], "{threads} threads");
+    }
+}
+
+#[test]
+fn accesses_past_the_end_are_faults_by_default() {
+    let (mut driver, context) = driver();
+    let function = function(&mut driver, context, "store");
+    let address = driver.allocate(context, 126).unwrap();
+    let spec = one_warp(&parameters(address, 7));
+    let report = launch_in(&mut driver, context, function, &spec).unwrap();
+    let thread = report.result.unwrap_err().location.unwrap().thread;
+    assert_eq!(thread, [31, 0, 0]);
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+}
+
 #[test]
 fn a_fault_leaves_other_devices_alone() {
     let mut driver = Driver::with_devices(2, DeviceSpec::h200(), None);
-    driver.options.faults_are_final = true;
+    driver.options.fault_model = FaultModel::Hardware;
     let [context, other] = [0, 1].map(|device| driver.retain_primary(device).unwrap());
     driver.fail(context, IllegalAddress);
     assert_eq!(driver.synchronize_context(context), Err(IllegalAddress));

@@ -3,7 +3,7 @@
 //! The source is read when a copy starts; the destination is written only when its thread waits for the copy,
 //! and earlier reads find the old contents. A GPU may do both, and this choice exposes a missing wait.
 
-use super::access::translate;
+use super::access::{recover, translate, translate_lane};
 use super::state_space::{GlobalSpace, SharedSpace, SpaceAccess as _};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::warp::async_groups::{MAX_BYTES, StartedCopy};
@@ -108,21 +108,23 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
             continue;
         }
         for next in lane..lane + run_length {
-            if let Err(kind) = translate::<SharedSpace>(sm, next, to[next], bytes, bytes, true) {
-                return sm.fail(inst, next, kind);
+            if translate_lane::<SharedSpace>(sm, inst, next, to[next], bytes, true).is_none() {
+                return std::ptr::null();
             }
             copy.to[next] = to[next] as u32;
             let size = bytes.min(sizes[next].into());
             if size == 0 {
                 continue;
             }
-            match translate::<GlobalSpace>(sm, next, from[next], size, bytes, false) {
-                // SAFETY: `translate` checked `size` bytes, which is at most `MAX_BYTES`.
-                Ok(host) => unsafe {
-                    host.copy_to_nonoverlapping(copy.data[next].as_mut_ptr(), size as usize);
-                },
-                Err(kind) => return sm.fail(inst, next, kind),
-            }
+            let host = match translate::<GlobalSpace>(sm, next, from[next], size, bytes, false) {
+                Ok(host) => Some(host),
+                Err(access) => recover::<GlobalSpace>(sm, inst, next, access, size),
+            };
+            let Some(host) = host else {
+                return std::ptr::null();
+            };
+            // SAFETY: `size` bytes were checked, which is at most `MAX_BYTES`.
+            unsafe { host.copy_to_nonoverlapping(copy.data[next].as_mut_ptr(), size as usize) };
         }
         lane += run_length;
     }

@@ -2,7 +2,7 @@
 //!
 //! Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
-use super::access::translate_atomic;
+use super::access::translate_lane;
 use super::state_space::SpaceAccess;
 use crate::exec::ops::half;
 use crate::exec::ops::rounding::{canonical, flush, pass_nan};
@@ -155,11 +155,12 @@ macro_rules! atomic {
                 for lane in active(sm.mask) {
                     let address = addresses[lane].wrapping_add(inst.imm);
                     let bytes = size_of::<$bits>() as u64;
-                    let host = match translate_atomic::<S>(sm, inst, lane, address, bytes) {
-                        Ok(host) => host.cast::<$bits>(),
-                        Err(stop) => return stop,
+                    let Some(host) = translate_lane::<S>(sm, inst, lane, address, bytes, true)
+                    else {
+                        return std::ptr::null();
                     };
-                    // SAFETY: `translate_atomic` checked bounds and alignment, and host allocations are
+                    let host = host.cast::<$bits>();
+                    // SAFETY: `translate_lane` checked bounds and alignment, and host allocations are
                     // aligned.
                     let word = unsafe { $host::from_ptr(host) };
                     let in_device = S::in_device(address);

@@ -3,7 +3,7 @@
 //!
 //! The layout of the 64-bit barrier object is opaque in PTX; here it is that of [`Phase`].
 
-use super::access::translate;
+use super::access::translate_lane;
 use super::state_space::SharedSpace;
 use crate::check::{FaultKind, MbarrierMisuse};
 use crate::exec::schedule::ATOMIC_SPIN_LIMIT;
@@ -165,15 +165,15 @@ unsafe fn update_each(
     let mut before = [0; LANES];
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
-        let host = match translate::<SharedSpace>(sm, lane, address, 8, 8, true) {
-            Ok(host) => host.cast::<u64>(),
-            Err(kind) => return Err(sm.fail(inst, lane, kind)),
+        let Some(host) = translate_lane::<SharedSpace>(sm, inst, lane, address, 8, true) else {
+            return Err(std::ptr::null());
         };
-        // SAFETY: `translate` checked eight aligned bytes, of a block that no other host thread runs.
+        let host = host.cast::<u64>();
+        // SAFETY: `translate_lane` checked eight aligned bytes, of a block that no other host thread runs.
         let word = unsafe { host.read() };
         before[lane] = word;
         match change(word, lane) {
-            // SAFETY: `translate` checked eight aligned bytes, of a block that no other host thread runs.
+            // SAFETY: `translate_lane` checked eight aligned bytes, of a block that no other host thread runs.
             Ok(after) => unsafe { host.write(after) },
             Err(misuse) => return Err(sm.fail(inst, lane, FaultKind::Mbarrier(misuse))),
         }

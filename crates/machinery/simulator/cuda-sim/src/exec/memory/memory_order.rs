@@ -6,7 +6,7 @@
 //! are plain. Lanes are processed in order. Source: PTX ISA sections 8.3 (ordering), 9.7.9 (`ld`, `st`) and
 //! 9.7.13 (`membar`, `fence`).
 
-use super::access::{Element, translate};
+use super::access::{Element, translate_lane};
 use super::state_space::SpaceAccess;
 use crate::exec::schedule::LOAD_SPIN_LIMIT;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
@@ -99,11 +99,11 @@ pub fn load<S: SpaceAccess + 'static, M: Element, const N: usize>() -> Handler {
         let mut values = [[M::Row::default(); LANES]; N];
         for lane in active(sm.mask) {
             let address = addresses[lane].wrapping_add(inst.imm);
-            let host = match translate::<S>(sm, lane, address, size, size, false) {
-                Ok(host) => host.cast::<[M; N]>(),
-                Err(kind) => return sm.fail(inst, lane, kind),
+            let Some(host) = translate_lane::<S>(sm, inst, lane, address, size, false) else {
+                return std::ptr::null();
             };
-            // SAFETY: `translate` checked `size` bytes.
+            let host = host.cast::<[M; N]>();
+            // SAFETY: `translate_lane` checked `size` bytes.
             let loaded = unsafe { load_vector::<M, N>(host) };
             for (row, value) in values.iter_mut().zip(loaded) {
                 row[lane] = value.widen();
@@ -131,11 +131,11 @@ pub fn store<S: SpaceAccess + 'static, M: Element, const N: usize>() -> Handler 
         let addresses = unsafe { sm.row::<u64>(inst, 0) };
         for lane in active(sm.mask) {
             let address = addresses[lane].wrapping_add(inst.imm);
-            let host = match translate::<S>(sm, lane, address, size, size, true) {
-                Ok(host) => host.cast::<[M; N]>(),
-                Err(kind) => return sm.fail(inst, lane, kind),
+            let Some(host) = translate_lane::<S>(sm, inst, lane, address, size, true) else {
+                return std::ptr::null();
             };
-            // SAFETY: `translate` checked `size` bytes; the values are rows.
+            let host = host.cast::<[M; N]>();
+            // SAFETY: `translate_lane` checked `size` bytes; the values are rows.
             unsafe {
                 let value = |part| M::narrow(sm.row::<M::Row>(inst, 1 + part)[lane]);
                 store_vector::<M, N>(host, std::array::from_fn(value));

@@ -32,6 +32,12 @@ pub trait SpaceAccess {
     /// Returns the host address of `bytes` bytes at `address`, or null unless all of them are valid.
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
 
+    /// Returns the host address of `bytes` bytes at `address` that are past the end of an allocation but in the last
+    /// granule of memory that a GPU gives to it, where it detects no access; null for others.
+    fn host_past_end(_sm: &mut Sm, _address: u64, _bytes: u64) -> *mut u8 {
+        std::ptr::null_mut()
+    }
+
     /// Marks bytes as read or written. They must be among those that [`SpaceAccess::host`] last found at
     /// `base`.
     #[inline(always)]
@@ -77,6 +83,14 @@ impl SpaceAccess for GlobalSpace {
             sm.memory.recent[slot] = region;
         }
         region.host(address, bytes)
+    }
+
+    fn host_past_end(sm: &mut Sm, address: u64, bytes: u64) -> *mut u8 {
+        let region = sm.memory.regions.find_before(address, bytes);
+        if region.bytes == 0 || region.base == sm.memory.constants.base {
+            return std::ptr::null_mut();
+        }
+        region.host.wrapping_add((address - region.base) as usize)
     }
 
     #[inline(always)]
@@ -126,6 +140,16 @@ impl SpaceAccess for SharedSpace {
                 .wrapping_add(address as usize)
         } else {
             sm.block.cluster_host(address, bytes)
+        }
+    }
+
+    fn host_past_end(sm: &mut Sm, address: u64, bytes: u64) -> *mut u8 {
+        let granules = size_of_val(&*sm.block.shared) as u64;
+        match address.checked_add(bytes) {
+            Some(end) if end <= granules => {
+                (sm.block.shared.as_mut_ptr().cast::<u8>()).wrapping_add(address as usize)
+            }
+            _ => std::ptr::null_mut(),
         }
     }
 
@@ -213,6 +237,14 @@ impl SpaceAccess for GenericSpace {
             a if in_window(a, LOCAL_WINDOW) => LocalSpace::host(sm, lane, a - LOCAL_WINDOW, bytes),
             a if in_window(a, PARAM_WINDOW) => ParamSpace::host(sm, lane, a - PARAM_WINDOW, bytes),
             _ => GlobalSpace::host(sm, lane, address, bytes),
+        }
+    }
+
+    fn host_past_end(sm: &mut Sm, address: u64, bytes: u64) -> *mut u8 {
+        if in_window(address, SHARED_WINDOW) {
+            SharedSpace::host_past_end(sm, address - SHARED_WINDOW, bytes)
+        } else {
+            GlobalSpace::host_past_end(sm, address, bytes)
         }
     }
 

@@ -154,8 +154,8 @@ pub fn look_up(
 pub struct DeferredAccesses {
     /// Accesses of several warps at once, in program order.
     pub gang: Vec<GangAccess>,
-    /// Accesses of single warps, for each warp of the gang.
-    pub warps: [WarpAccesses; MAX_WARPS],
+    /// Accesses of single warps, for each warp of the gang. Boxed, because every launch moves this structure.
+    pub warps: Box<[WarpAccesses; MAX_WARPS]>,
 }
 
 /// An access of several consecutive warps of the block, all of which look up L1.
@@ -191,7 +191,7 @@ pub struct DeferredAccess {
 impl DeferredAccesses {
     pub fn clear(&mut self) {
         self.gang.clear();
-        for warp in &mut self.warps {
+        for warp in self.warps.iter_mut() {
             warp.accesses.clear();
             warp.lines.clear();
         }

@@ -90,6 +90,8 @@ struct ChainState {
     /// Number of blocks of this SM that have passed its caches on.
     passed: u64,
     caches: Option<Box<Caches>>,
+    /// Number of waiting threads. Lets us skip `notify_all`, a system call, when it is zero.
+    waiters: usize,
 }
 
 impl Sample {
@@ -166,10 +168,12 @@ impl Sample {
         let (chain, turn) = self.chain(block);
         let mut state = lock(&chain.state);
         while state.passed < turn {
+            state.waiters += 1;
             state = chain
                 .changed
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.waiters -= 1;
         }
         let caches = state.caches.take();
         caches.unwrap_or_else(|| self.empty_caches())
@@ -194,7 +198,9 @@ impl Sample {
         // A block that will not run does not wait for its predecessors.
         state.passed = state.passed.max(turn + 1);
         state.caches = caches;
-        chain.changed.notify_all();
+        if state.waiters > 0 {
+            chain.changed.notify_all();
+        }
     }
 
     /// Releases all waiting blocks, because some block will never pass its caches on.

@@ -7,6 +7,7 @@ use crate::exec::profiler::Caches;
 use crate::exec::warp::gang_state::WarpGroup;
 use crate::exec::warp::{SplitState, Warp};
 use crate::lanes::active;
+use crate::memory::SHARED_GRANULE;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -226,8 +227,10 @@ impl Block {
         self.running = 0;
         self.shared.clear();
         let word_pair = u64::from(word) << 32 | u64::from(word);
-        self.shared
-            .resize(shared_bytes.div_ceil(8) as usize, word_pair);
+        self.shared.resize(
+            (shared_bytes.next_multiple_of(SHARED_GRANULE) / 8) as usize,
+            word_pair,
+        );
         self.shared_bytes = shared_bytes;
         self.alive = threads;
         self.clock = 0;

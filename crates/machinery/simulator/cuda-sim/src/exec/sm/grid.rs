@@ -3,9 +3,10 @@
 use super::Program;
 use super::block::{Block, StalledLanes};
 use super::heap::Heap;
-use super::launch_spec::{GraphConditions, LaunchOptions, LaunchSpec, Resources};
+use super::launch_spec::{FaultModel, GraphConditions, LaunchOptions, LaunchSpec, Resources};
 use super::runtime::DeviceRuntime;
 use super::submissions::Submitter;
+use super::undetected::UndetectedAccesses;
 use crate::check;
 use crate::device::DeviceSpec;
 use crate::exec::fault::{Fault, Stall};
@@ -103,6 +104,9 @@ pub struct Grid {
     /// fault does not depend on timing.
     failed: AtomicU64,
     fault: Mutex<Option<Fault>>,
+    /// True if accesses that a GPU does not detect go through.
+    pub has_hardware_faults: bool,
+    undetected: Mutex<UndetectedAccesses>,
     /// The positions of the blocks that had not ended when the launch failed.
     stalls: Mutex<BTreeMap<u64, Vec<StalledLanes>>>,
     /// Wakes other workers if the launch, started on one thread, takes longer than expected.
@@ -204,6 +208,8 @@ impl Grid {
             next: CachePadded::new(AtomicU64::new(0)),
             failed: AtomicU64::new(u64::MAX),
             fault: Mutex::new(None),
+            has_hardware_faults: options.fault_model == FaultModel::Hardware,
+            undetected: Mutex::default(),
             stalls: Mutex::default(),
             waker: Mutex::new(None),
             timing: Timing::start(options.time_limit),
@@ -272,6 +278,16 @@ impl Grid {
             self.failed.store(block, Ordering::Relaxed);
             *lowest = Some(fault);
         }
+    }
+
+    /// Lets `record` add accesses that a GPU does not detect.
+    pub fn record_undetected(&self, record: impl FnOnce(&mut UndetectedAccesses)) {
+        record(&mut lock(&self.undetected));
+    }
+
+    /// Returns the accesses that a GPU does not detect, with their numbers. Call it only after the launch has finished.
+    pub fn take_undetected(&self) -> impl Iterator<Item = (Fault, u64)> {
+        std::mem::take(&mut *lock(&self.undetected)).up_to(self.lowest_failed())
     }
 
     /// Records the position of a block that has not ended.

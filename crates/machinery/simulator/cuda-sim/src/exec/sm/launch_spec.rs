@@ -128,9 +128,7 @@ pub struct LaunchOptions {
     /// True to profile the sample of blocks that the time model needs. Without it, modelled times exclude
     /// memory: for measurements of the cost of profiling.
     pub sampled: bool,
-    /// True if a fault makes its device unusable for the rest of the process, as on a GPU; false if it affects only
-    /// its context.
-    pub faults_are_final: bool,
+    pub fault_model: FaultModel,
 }
 
 impl Default for LaunchOptions {
@@ -144,7 +142,7 @@ impl Default for LaunchOptions {
             profile: false,
             tracing: None,
             sampled: true,
-            faults_are_final: false,
+            fault_model: FaultModel::Exact,
         }
     }
 }
@@ -169,6 +167,17 @@ impl LaunchOptions {
             None => ProfileMode::Off,
         }
     }
+}
+
+/// The faults that invalid accesses cause, and their consequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultModel {
+    /// Every access outside an allocation is a fault. A program can continue in a new context.
+    Exact,
+    /// As on a GPU: accesses past the end of an allocation, but in the last 512 bytes that were mapped for it (128 in
+    /// shared memory), go through and are reported as findings. A fault makes its device unusable for the rest of the
+    /// process.
+    Hardware,
 }
 
 /// The accesses that a launch traces.

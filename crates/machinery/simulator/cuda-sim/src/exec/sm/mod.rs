@@ -13,6 +13,7 @@ mod stalls;
 pub mod submissions;
 #[cfg(test)]
 pub mod test_support;
+mod undetected;
 
 pub use grid::{Grid, Launch};
 pub(crate) use program::ProgramId;
@@ -348,6 +349,12 @@ impl Sm {
     /// Stops the launch with the fault `kind` of `lane` at `inst`.
     #[cold]
     pub fn fail(&mut self, inst: &Inst, lane: usize, kind: impl Into<FaultKind>) -> Next {
+        self.fault = Some(self.fault_of(inst, lane, kind));
+        std::ptr::null()
+    }
+
+    /// Returns the fault `kind` of `lane` at `inst`.
+    pub fn fault_of(&self, inst: &Inst, lane: usize, kind: impl Into<FaultKind>) -> Fault {
         let address = self.address_of(inst);
         let warp = self.block.warp();
         let thread = self
@@ -363,8 +370,7 @@ impl Sm {
             source: listing.nearest_source_of(address),
             array: Some(listing.check_events.array(address)),
         };
-        self.fault = Some(Fault::new(kind.into(), Some(Box::new(location))));
-        std::ptr::null()
+        Fault::new(kind.into(), Some(Box::new(location)))
     }
 }
 

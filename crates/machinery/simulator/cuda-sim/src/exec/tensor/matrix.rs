@@ -2,7 +2,7 @@
 //! tensor cores. Source: PTX ISA, sections 9.7.14.5.15 and 9.7.14.5.16.
 
 use super::incomplete_warp_fault;
-use crate::exec::memory::access::translate;
+use crate::exec::memory::access::translate_lane;
 use crate::exec::memory::state_space::{SharedSpace, SpaceAccess as _};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::sync::converge;
@@ -33,13 +33,11 @@ pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
         let mut rows = [[0u8; ROW]; LANES];
         for (lane, row) in rows[..matrices * ROWS].iter_mut().enumerate() {
             let address = addresses[lane].wrapping_add(inst.imm);
-            match translate::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, false) {
-                // SAFETY: `translate` checked the bytes of a row.
-                Ok(host) => unsafe { host.copy_to_nonoverlapping(row.as_mut_ptr(), ROW) },
-                Err(kind) => {
-                    sm.fail(inst, lane, kind);
-                    return;
-                }
+            let row_bytes = ROW as u64;
+            match translate_lane::<SharedSpace>(sm, inst, lane, address, row_bytes, false) {
+                // SAFETY: `translate_lane` checked the bytes of a row.
+                Some(host) => unsafe { host.copy_to_nonoverlapping(row.as_mut_ptr(), ROW) },
+                None => return,
             }
         }
         SharedSpace::count(sm, false, 1, LANES as u64);
@@ -98,18 +96,16 @@ pub unsafe fn store(sm: &mut Sm, inst: &Inst) -> Next {
             for (row, values) in rows.iter().enumerate() {
                 let lane = n * ROWS + row;
                 let address = addresses[lane].wrapping_add(inst.imm);
-                match translate::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, true) {
-                    // SAFETY: `translate` checked the bytes of a row.
-                    Ok(host) => unsafe {
+                let row_bytes = ROW as u64;
+                match translate_lane::<SharedSpace>(sm, inst, lane, address, row_bytes, true) {
+                    // SAFETY: `translate_lane` checked the bytes of a row.
+                    Some(host) => unsafe {
                         values
                             .as_ptr()
                             .cast::<u8>()
                             .copy_to_nonoverlapping(host, ROW);
                     },
-                    Err(kind) => {
-                        sm.fail(inst, lane, kind);
-                        return;
-                    }
+                    None => return,
                 }
             }
         }

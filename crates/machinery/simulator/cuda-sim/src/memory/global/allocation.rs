@@ -248,18 +248,19 @@ pub struct Backing {
 const PAGE: u64 = 4096;
 
 impl Backing {
-    /// Allocates `bytes` bytes. Returns `None` if the host is out of memory.
+    /// Allocates `bytes` bytes, rounded up to [`ALIGNMENT`]. Returns `None` if the host is out of memory.
     pub fn new(bytes: u64) -> Option<Self> {
         Self::aligned_to(ALIGNMENT, bytes)
     }
 
     /// Allocates `bytes` bytes in pages that contain nothing else. Returns `None` if the host is out of memory.
     pub fn in_pages(bytes: u64) -> Option<Self> {
-        Self::aligned_to(PAGE, bytes.checked_next_multiple_of(PAGE)?)
+        Self::aligned_to(PAGE, bytes)
     }
 
     fn aligned_to(alignment: u64, bytes: u64) -> Option<Self> {
-        let padded = usize::try_from(bytes.checked_add(alignment)?).ok()?;
+        let whole = bytes.checked_next_multiple_of(alignment)?;
+        let padded = usize::try_from(whole.checked_add(alignment)?).ok()?;
         let layout = Layout::from_size_align(padded, 16).ok()?;
         // SAFETY: `padded` is at least `alignment`, so the layout has a nonzero size, as `alloc_zeroed`
         // requires.

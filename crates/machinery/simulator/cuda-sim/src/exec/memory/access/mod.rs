@@ -191,23 +191,46 @@ pub fn translate<S: SpaceAccess>(
     Ok(host)
 }
 
-/// Records the fault of `lane` and returns false, so that the access stops.
-#[cold]
-pub fn record_fault(sm: &mut Sm, inst: &Inst, lane: usize, access: InvalidAccess) -> bool {
-    sm.fail(inst, lane, access);
-    false
-}
-
-/// Returns the host address of an atomic's operand. On a fault, records it and returns a null [`Next`].
-pub fn translate_atomic<S: SpaceAccess>(
+/// Returns the host address of one lane's aligned access of `bytes` bytes. If it is invalid, records the fault of the
+/// lane and returns `None`, or, if a GPU does not detect it, records the access.
+#[inline(always)]
+pub fn translate_lane<S: SpaceAccess>(
     sm: &mut Sm,
     inst: &Inst,
     lane: usize,
     address: u64,
     bytes: u64,
-) -> Result<*mut u8, Next> {
-    translate::<S>(sm, lane, address, bytes, bytes, true)
-        .map_err(|access| sm.fail(inst, lane, access))
+    write: bool,
+) -> Option<*mut u8> {
+    match translate::<S>(sm, lane, address, bytes, bytes, write) {
+        Ok(host) => Some(host),
+        Err(access) => recover::<S>(sm, inst, lane, access, bytes),
+    }
+}
+
+/// Returns the host address of an invalid access of `bytes` bytes at `address` if a GPU would not detect it and faults
+/// are those of a GPU. The access is then recorded. Otherwise stops the launch with the fault of `lane`.
+#[cold]
+pub fn recover<S: SpaceAccess>(
+    sm: &mut Sm,
+    inst: &Inst,
+    lane: usize,
+    access: InvalidAccess,
+    bytes: u64,
+) -> Option<*mut u8> {
+    if sm.grid.has_hardware_faults
+        && let InvalidAccess::Illegal { address, .. } = access
+    {
+        let host = S::host_past_end(sm, address, bytes);
+        if !host.is_null() {
+            let fault = sm.fault_of(inst, lane, access);
+            let (site, block) = (sm.address_of(inst), sm.block.number);
+            sm.grid.record_undetected(|all| all.add(site, block, fault));
+            return Some(host);
+        }
+    }
+    sm.fail(inst, lane, access);
+    None
 }
 
 /// Defines `$name(cpu)`, which returns the handlers of an access. `$run` executes one warp on a CPU with wide

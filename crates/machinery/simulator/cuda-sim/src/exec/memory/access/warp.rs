@@ -1,6 +1,6 @@
 //! Loads and stores by one warp.
 
-use super::{Element, LanePattern, load_lanes, pattern, record_fault, store_lanes, translate};
+use super::{Element, LanePattern, load_lanes, pattern, store_lanes, translate, translate_lane};
 use crate::exec::lanewise::View;
 use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::sm::{Inst, Sm};
@@ -35,12 +35,12 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
     let first = sm.mask.trailing_zeros() as usize & 31;
     match pattern(sm, addresses, inst.imm, size) {
         LanePattern::Uniform(address) => {
-            let host = match translate::<S>(sm, first, address, size, size, false) {
-                Ok(host) => host.cast::<M>(),
-                Err(kind) => return record_fault(sm, inst, first, kind),
+            let Some(host) = translate_lane::<S>(sm, inst, first, address, size, false) else {
+                return false;
             };
+            let host = host.cast::<M>();
             for part in 0..N {
-                // SAFETY: `translate` checked `size` bytes; the destinations are rows.
+                // SAFETY: `translate_lane` checked `size` bytes; the destinations are rows.
                 unsafe {
                     let value = host.add(part).read_unaligned().widen();
                     sm.write(inst, part, [value; LANES]);
@@ -181,12 +181,12 @@ unsafe fn load_each_lane<S: SpaceAccess, M: Element, const N: usize>(
     let mut values = [[M::Row::default(); LANES]; N];
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
-        let host = match translate::<S>(sm, lane, address, size, size, false) {
-            Ok(host) => host.cast::<M>(),
-            Err(kind) => return record_fault(sm, inst, lane, kind),
+        let Some(host) = translate_lane::<S>(sm, inst, lane, address, size, false) else {
+            return false;
         };
+        let host = host.cast::<M>();
         for (part, row) in values.iter_mut().enumerate() {
-            // SAFETY: `translate` checked `size` bytes.
+            // SAFETY: `translate_lane` checked `size` bytes.
             row[lane] = unsafe { host.add(part).read_unaligned() }.widen();
         }
     }
@@ -313,12 +313,12 @@ pub unsafe fn run_store_scalar<S: SpaceAccess, M: Element, const N: usize>(
     let size = (size_of::<M>() * N) as u64;
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
-        let host = match translate::<S>(sm, lane, address, size, size, true) {
-            Ok(host) => host.cast::<M>(),
-            Err(kind) => return record_fault(sm, inst, lane, kind),
+        let Some(host) = translate_lane::<S>(sm, inst, lane, address, size, true) else {
+            return false;
         };
+        let host = host.cast::<M>();
         for (part, row) in rows.into_iter().enumerate() {
-            // SAFETY: `translate` checked `size` bytes.
+            // SAFETY: `translate_lane` checked `size` bytes.
             unsafe { host.add(part).write_unaligned(M::narrow(row[lane])) };
         }
     }
