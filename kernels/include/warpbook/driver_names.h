@@ -14,8 +14,6 @@
 #define cuTexRefSetAddress2D cuTexRefSetAddress2D_v3
 #define cuTexRefGetAddress cuTexRefGetAddress_v2
 
-CUresult cuParamSetTexRef(CUfunction hfunc, int texunit, CUtexref hTexRef);
-
 typedef enum CUarray_cubemap_face_enum {
     CU_CUBEMAP_FACE_POSITIVE_X = 0, CU_CUBEMAP_FACE_NEGATIVE_X = 1, CU_CUBEMAP_FACE_POSITIVE_Y = 2,
     CU_CUBEMAP_FACE_NEGATIVE_Y = 3, CU_CUBEMAP_FACE_POSITIVE_Z = 4, CU_CUBEMAP_FACE_NEGATIVE_Z = 5

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 
 use cuda_sim::driver::{ArrayDescription, CudaError, Resource, View};
-use cuda_sim::exec::image::{AddressMode, Channel, Image, Slices, Texture};
+use cuda_sim::exec::image::{Channel, LevelSampling, Texture};
 use cust_raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
     CUDA_TEXTURE_DESC, CUarray, CUdevice, CUmipmappedArray, CUsurfObject, CUtexObject,
@@ -12,8 +12,7 @@ use cust_raw::{
 use super::SIMULATOR;
 use super::device::check_device;
 use crate::arguments::{In, Out, handle, number, required};
-use crate::log::warn;
-use crate::simulator::{ObjectDescriptors, lock};
+use crate::simulator::{ObjectDescriptors, Sampling, lock};
 use crate::status::CallResult;
 use crate::types::{MemoryRequirements, SparseProperties};
 
@@ -34,15 +33,6 @@ const ARRAY: c_int = 0;
 const MIPMAPPED: c_int = 1;
 const LINEAR: c_int = 2;
 const PITCHED: c_int = 3;
-
-/// Flags of a texture: integer reads without conversion, and normalized coordinates. Disabled trilinear
-/// optimization and seamless cube maps are accepted without effect on the result. sRGB is not supported.
-const READ_AS_INTEGER: c_uint = 1;
-/// A flag without a name that drivers accept.
-const IGNORED: c_uint = 4;
-const NORMALIZED_COORDINATES: c_uint = 2;
-const DISABLE_TRILINEAR: c_uint = 0x20;
-const SEAMLESS_CUBEMAP: c_uint = 0x40;
 
 /// Stores the descriptors of an object, whose resource [`read_resource`] has accepted.
 fn store_descriptors(
@@ -251,10 +241,11 @@ pub fn create_texture(
     view: Option<In<CUDA_RESOURCE_VIEW_DESC>>,
 ) -> CallResult {
     let out = required(out)?;
-    let (parsed, texture) = (read_resource(&resource)?, read_texture(&params)?);
+    let (parsed, (texture, levels)) = (read_resource(&resource)?, read_texture(&params)?);
     let parsed_view = view.as_ref().map(read_view).transpose()?;
     let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
-    let object = driver.create_texture(context, parsed, parsed_view.as_ref(), &texture)?;
+    let view_of_array = parsed_view.as_ref();
+    let object = driver.create_texture(context, parsed, view_of_array, &texture, levels)?;
     // SAFETY: the structures are readable, and their enums were found valid.
     let (params, view) = unsafe {
         (
@@ -322,32 +313,37 @@ pub fn destroy_surface(surface: CUsurfObject) -> CallResult {
     Ok(())
 }
 
-/// `cuDeviceGetTexture1DLinearMaxWidth`: as on an H200, at most 2³⁰ elements and 4 GiB.
+/// `cuDeviceGetTexture1DLinearMaxWidth`: as on an H200, at most 2³⁰ texels and 4 GiB.
 pub fn max_linear_texture_width(
     width: Out<usize>,
     format: c_int,
     channels: c_uint,
     device: CUdevice,
 ) -> CallResult {
-    const MAX_ELEMENTS: u64 = 1 << 30;
-    const MAX_BYTES: u64 = 1 << 32;
     check_device(device)?;
     if !matches!(channels, 1 | 2 | 4) {
         return Err(CudaError::InvalidValue.into());
     }
     let element = channel(format)?.bytes() * channels;
-    width.set(MAX_ELEMENTS.min(MAX_BYTES / u64::from(element)) as usize);
+    width.set(max_linear_texels(element) as usize);
     Ok(())
 }
 
+/// Returns the maximum number of texels of a texture of linear memory, given the bytes per texel.
+pub fn max_linear_texels(texel: u32) -> u64 {
+    const MAX_TEXELS: u64 = 1 << 30;
+    const MAX_BYTES: u64 = 1 << 32;
+    MAX_TEXELS.min(MAX_BYTES / u64::from(texel))
+}
+
 /// Reads an enum as an integer, because it may hold a value that the Rust enum lacks.
-fn format_of<T>(format: *const T) -> c_int {
+pub fn format_of<T>(format: *const T) -> c_int {
     // SAFETY: all callers pass a pointer to a readable C enum, which has the size of an `int`.
     unsafe { format.cast::<c_int>().read() }
 }
 
 /// Returns the type of the channels of a `CUarray_format`.
-fn channel(number: c_int) -> Result<Channel, CudaError> {
+pub fn channel(number: c_int) -> Result<Channel, CudaError> {
     let entry = FORMATS.iter().find(|(format, _)| *format == number);
     entry
         .map(|(_, channel)| *channel)
@@ -401,15 +397,9 @@ fn read_resource(from: &In<CUDA_RESOURCE_DESC>) -> Result<Resource, CudaError> {
         }
         match format_of(&raw const (*from).resType) {
             ARRAY => Ok(Resource::Array(number((*from).res.array.hArray))),
-            MIPMAPPED if (*from).res.mipmap.hMipmappedArray.is_null() => {
-                Err(CudaError::InvalidValue)
-            }
-            MIPMAPPED => {
-                warn(format_args!(
-                    "the simulator does not support mipmapped arrays"
-                ));
-                Err(CudaError::NotSupported)
-            }
+            MIPMAPPED => Ok(Resource::Mipmapped(number(
+                (*from).res.mipmap.hMipmappedArray,
+            ))),
             LINEAR => {
                 let linear = &raw const (*from).res.linear;
                 Ok(Resource::Linear {
@@ -435,49 +425,20 @@ fn read_resource(from: &In<CUDA_RESOURCE_DESC>) -> Result<Resource, CudaError> {
     }
 }
 
-/// Reads a texture descriptor.
-fn read_texture(from: &In<CUDA_TEXTURE_DESC>) -> Result<Texture, CudaError> {
-    const MODES: [AddressMode; 4] = [
-        AddressMode::Wrap,
-        AddressMode::Clamp,
-        AddressMode::Mirror,
-        AddressMode::Border,
-    ];
+/// Reads a texture descriptor. The maximum anisotropy is ignored.
+fn read_texture(from: &In<CUDA_TEXTURE_DESC>) -> Result<(Texture, LevelSampling), CudaError> {
     let from = from.as_ptr();
     // SAFETY: the descriptor is readable; enums are read as integers.
-    let (modes, filter, flags, border) = unsafe {
-        (
-            (&raw const (*from).addressMode).cast::<[c_int; 3]>().read(),
-            format_of(&raw const (*from).filterMode),
-            (*from).flags,
-            (*from).borderColor,
-        )
+    let sampling = unsafe {
+        Sampling {
+            address_modes: (&raw const (*from).addressMode).cast::<[c_int; 3]>().read(),
+            filter: format_of(&raw const (*from).filterMode),
+            flags: (*from).flags,
+            level_filter: format_of(&raw const (*from).mipmapFilterMode),
+            level_bias: (*from).mipmapLevelBias,
+            level_clamp: [(*from).minMipmapLevelClamp, (*from).maxMipmapLevelClamp],
+            border: (*from).borderColor,
+        }
     };
-    let mut address_modes = [AddressMode::Wrap; 3];
-    for (address_mode, mode) in address_modes.iter_mut().zip(modes) {
-        let decoded = usize::try_from(mode).ok().and_then(|mode| MODES.get(mode));
-        *address_mode = *decoded.ok_or(CudaError::InvalidValue)?;
-    }
-    let valid_flags =
-        READ_AS_INTEGER | NORMALIZED_COORDINATES | IGNORED | DISABLE_TRILINEAR | SEAMLESS_CUBEMAP;
-    if !(0..=1).contains(&filter) || flags & !valid_flags != 0 {
-        return Err(CudaError::InvalidValue);
-    }
-    Ok(Texture {
-        image: Image {
-            base: 0,
-            size: [0; 3],
-            slices: Slices::Depth,
-            channel: Channel::U8,
-            channels: 1,
-            pitch: 0,
-            linear: false,
-        },
-        modes: address_modes,
-        linear_filter: filter == 1,
-        normalised: flags & NORMALIZED_COORDINATES != 0,
-        reads_integers: flags & READ_AS_INTEGER != 0,
-        seamless: flags & SEAMLESS_CUBEMAP != 0,
-        border,
-    })
+    sampling.read()
 }

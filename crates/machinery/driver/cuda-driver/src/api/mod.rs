@@ -28,6 +28,7 @@ pub mod sharing;
 pub mod stream;
 pub mod stream_memory;
 pub mod telemetry;
+pub mod texture_reference;
 pub mod virtual_memory;
 
 use cuda_sim::driver::CudaError;

@@ -207,7 +207,7 @@ pub fn global(
 }
 
 /// Locks the driver. Returns it with the context that a module was loaded into, whatever context is current.
-fn lock_module(module: ModuleId) -> Locked<'static, ContextId> {
+pub fn lock_module(module: ModuleId) -> Locked<'static, ContextId> {
     let driver = SIMULATOR.lock_driver()?;
     let context = driver.module_context(module)?;
     Ok((driver, context))

@@ -19,6 +19,7 @@ mod sharing;
 mod stream_order;
 mod tables;
 mod telemetry;
+mod texture_settings;
 mod thread;
 
 use std::collections::BTreeSet;
@@ -60,6 +61,7 @@ pub use pools::{Pool, default_pool};
 pub use queue::Destroyed;
 pub use tables::{Advice, GreenContext, Hints, LaunchState, Link, Links, Log, ObjectDescriptors};
 pub use telemetry::{Event, FailedCall, Observer, Reports};
+pub use texture_settings::{Sampling, SurfaceReference, TextureBinding, TextureReference};
 pub use thread::{
     PerThreadDefault, Stream, call_host_functions, exchange_capture_mode, in_callback,
     require_current, with_contexts,

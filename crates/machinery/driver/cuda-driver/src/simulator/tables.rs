@@ -10,6 +10,7 @@ use cuda_sim::driver::{ContextId, CudaError, FunctionId, StreamId};
 use cust_raw::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC};
 
 use super::lock;
+use super::texture_settings::{SurfaceReference, TextureReference};
 use crate::types::CUlaunchAttributeValue;
 
 /// All tables.
@@ -30,6 +31,10 @@ pub struct Tables {
     pub compressible_memory: Mutex<BTreeSet<u64>>,
     /// The descriptors of all texture and surface objects, by object.
     pub image_descriptors: Mutex<BTreeMap<u64, ObjectDescriptors>>,
+    /// The texture references that the program has requested or created, by handle.
+    pub texture_references: Mutex<BTreeMap<u64, TextureReference>>,
+    /// The surface references that the program has requested, by handle.
+    pub surface_references: Mutex<BTreeMap<u64, SurfaceReference>>,
     /// The attributes of core dumps that the program has set, of a context or of the process.
     pub core_dump_settings: Mutex<CoreDumpSettings>,
     pub green_contexts: Mutex<GreenContexts>,
@@ -55,6 +60,8 @@ impl Tables {
             compressible_memory: Mutex::new(BTreeSet::new()),
             managed_hints: Mutex::new(Hints(Vec::new())),
             image_descriptors: Mutex::new(BTreeMap::new()),
+            texture_references: Mutex::new(BTreeMap::new()),
+            surface_references: Mutex::new(BTreeMap::new()),
             core_dump_settings: Mutex::new(BTreeMap::new()),
             green_contexts: Mutex::new(GreenContexts {
                 last: FIRST_GREEN_CONTEXT,

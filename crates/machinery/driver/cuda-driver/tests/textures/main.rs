@@ -6,7 +6,9 @@
 mod support;
 
 mod layers;
+mod mipmaps;
 mod objects;
+mod references;
 
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};

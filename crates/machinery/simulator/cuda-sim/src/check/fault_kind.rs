@@ -67,6 +67,10 @@ sentences! {
         /// A texture or surface handle that names no object, or whose memory was freed.
         NoImage { handle: u64 } =>
             "no texture or surface object has the handle {handle:#x}, or its memory was freed";
+        /// A fetch from a texture or surface reference without a texture or surface in live memory.
+        UnboundReference { name: String } =>
+            "the texture or surface reference `{name}` is not bound, or its memory was freed; before the launch, \
+             call cuTexRefSetArray, cuTexRefSetAddress or cuSurfRefSetArray with memory that is alive";
         /// An invalid use of an mbarrier.
         Mbarrier(misuse: MbarrierMisuse) => "mbarrier: {misuse}";
         /// An interrupt requested by the host, after `ended` of the launch's `blocks` blocks had ended.

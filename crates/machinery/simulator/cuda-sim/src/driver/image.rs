@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{ContextId, CudaError, Driver};
 use crate::check::{Bytes, Reason};
-use crate::exec::image::{Channel, Image, Slices, Texture};
+use crate::exec::image::{Channel, Image, LevelSampling, Mipmap, Slices, Texture};
 
 /// The flags of `CUDA_ARRAY3D_DESCRIPTOR`: slices are layers (`CUDA_ARRAY3D_LAYERED`), kernels may write to
 /// the array (`CUDA_ARRAY3D_SURFACE_LDST`), slices are cube faces (`CUDA_ARRAY3D_CUBEMAP`), and texture
@@ -71,6 +71,8 @@ pub struct ArrayDescription {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     Array(u64),
+    /// All levels of a mipmapped array.
+    Mipmapped(u64),
     /// A contiguous range of device memory.
     Linear {
         address: u64,
@@ -94,9 +96,9 @@ pub enum Resource {
 pub struct View {
     pub channel: Channel,
     pub channels: u32,
-    /// Texels in x, y and z, which must be those of the array.
+    /// Texels in x, y and z, which must be those of the array, or of the first level of a mipmapped array.
     pub size: [u64; 3],
-    /// The first and the last mipmap level, which must be 0.
+    /// The first and the last mipmap level, which must be 0 for an array without levels.
     pub levels: [u32; 2],
     /// The first and the last layer.
     pub layers: [u32; 2],
@@ -106,6 +108,28 @@ impl View {
     /// Returns the view of an image. Fails with [`CudaError::InvalidValue`] for texels of another size, another shape,
     /// and layers that the image does not have.
     fn of(&self, image: &Image) -> Result<Image, CudaError> {
+        match self.levels {
+            [0, 0] => self.of_level(image, self.size),
+            _ => Err(CudaError::InvalidValue),
+        }
+    }
+
+    /// Returns the view of the levels of a mipmapped array. Fails as [`View::of`], and for levels that the array does not
+    /// have.
+    fn of_levels(&self, levels: &[Image]) -> Result<Vec<Image>, CudaError> {
+        let [first, last] = self.levels.map(|level| level as usize);
+        let (Some(largest), Some(selected)) = (levels.first(), levels.get(first..=last)) else {
+            return Err(CudaError::InvalidValue);
+        };
+        self.of_level(largest, self.size)?;
+        let views = selected
+            .iter()
+            .map(|level| self.of_level(level, level.size.map(u64::from)));
+        views.collect()
+    }
+
+    /// Returns the view of one level, which must have this size.
+    fn of_level(&self, image: &Image, expected: [u64; 3]) -> Result<Image, CudaError> {
         let mut view = Image {
             channel: self.channel,
             channels: self.channels,
@@ -117,17 +141,13 @@ impl View {
             _ => [first, last] == [0, 0],
         };
         let size = image.size.map(u64::from);
-        if view.texel() != image.texel()
-            || self.size[..2] != size[..2]
-            || self.levels != [0, 0]
-            || !has_layers
-        {
+        if view.texel() != image.texel() || expected[..2] != size[..2] || !has_layers {
             return Err(CudaError::InvalidValue);
         }
         if image.slices == Slices::Layers {
             view.base += image.offset([0, 0, first.into()]);
             view.size[2] = last - first + 1;
-        } else if self.size[2] != size[2] {
+        } else if expected[2] != size[2] {
             return Err(CudaError::InvalidValue);
         }
         Ok(view)
@@ -333,21 +353,43 @@ impl Driver {
     }
 
     /// `cuTexObjectCreate`: creates a texture object of a resource, with the sampling modes of `sampling`,
-    /// whose image is ignored; linear memory has no filter. A view of an array reinterprets its texels or selects
-    /// some of its layers. Fails with [`CudaError::InvalidValue`] for an invalid resource or view, and for seamless
-    /// filtering of a resource that is not a cube.
+    /// whose image is ignored, and those between levels; linear memory has no filter. A view of an array reinterprets its
+    /// texels or selects some of its layers and levels. Fails with [`CudaError::InvalidValue`] for an invalid resource or
+    /// view, and for seamless filtering of a resource that is not a cube.
     pub fn create_texture(
         &mut self,
         context: ContextId,
         resource: Resource,
         view: Option<&View>,
         sampling: &Texture,
+        levels: LevelSampling,
     ) -> Result<u64, CudaError> {
         self.context(context)?;
-        let mut image = self.image(resource)?;
-        if let (Resource::Array(_), Some(view)) = (resource, view) {
-            image = view.of(&image)?;
+        let (texture, mipmap) = self.texture(resource, view, sampling, levels)?;
+        let handle = self.handles.next();
+        self.insert_texture(handle, texture, mipmap);
+        Ok(handle)
+    }
+
+    /// Returns the texture of a resource, and its levels if that is a mipmapped array. Fails as
+    /// [`Driver::create_texture`].
+    pub(super) fn texture(
+        &self,
+        resource: Resource,
+        view: Option<&View>,
+        sampling: &Texture,
+        level_sampling: LevelSampling,
+    ) -> Result<(Texture, Option<Mipmap>), CudaError> {
+        let mut levels = match resource {
+            Resource::Mipmapped(mipmap) => self.levels(mipmap)?,
+            _ => vec![self.image(resource)?],
+        };
+        match (resource, view) {
+            (Resource::Mipmapped(_), Some(view)) => levels = view.of_levels(&levels)?,
+            (Resource::Array(_), Some(view)) => levels[0] = view.of(&levels[0])?,
+            _ => {}
         }
+        let image = levels[0];
         let large = matches!(image.channel, Channel::U32 | Channel::S32);
         let reads_integers = image.channel.is_integer() && (sampling.reads_integers || large);
         let cube = matches!(image.slices, Slices::Cube | Slices::Cubes);
@@ -355,24 +397,46 @@ impl Driver {
         if sampling.seamless && !cube {
             return Err(CudaError::InvalidValue);
         }
-        let handle = self.handles.next();
         let texture = Texture {
             image,
             reads_integers,
             linear_filter,
             ..*sampling
         };
-        Arc::make_mut(&mut self.images)
-            .textures
-            .insert(handle, texture);
-        Ok(handle)
+        let mipmap = matches!(resource, Resource::Mipmapped(_)).then_some(Mipmap {
+            levels,
+            sampling: level_sampling,
+        });
+        Ok((texture, mipmap))
+    }
+
+    /// Returns the images of the levels of a mipmapped array, at least one. Fails with [`CudaError::InvalidValue`] for an
+    /// unknown array.
+    fn levels(&self, mipmap: u64) -> Result<Vec<Image>, CudaError> {
+        let arrays = self.mipmapped_arrays.get(&mipmap);
+        let arrays = arrays.ok_or(CudaError::InvalidValue)?.iter();
+        let levels =
+            arrays.map(|array| Ok(self.arrays.get(array).ok_or(CudaError::InvalidValue)?.image));
+        levels.collect()
+    }
+
+    /// Makes a texture accessible to later launches.
+    pub(super) fn insert_texture(&mut self, handle: u64, texture: Texture, mipmap: Option<Mipmap>) {
+        let images = Arc::make_mut(&mut self.images);
+        images.textures.insert(handle, texture);
+        match mipmap {
+            Some(mipmap) => images.mipmaps.insert(handle, mipmap),
+            None => images.mipmaps.remove(&handle),
+        };
     }
 
     /// `cuTexObjectDestroy`: destroys a texture object. Fails with [`CudaError::InvalidValue`] for an unknown
     /// object.
     pub fn destroy_texture(&mut self, context: ContextId, texture: u64) -> Result<(), CudaError> {
         self.context(context)?;
-        let removed = Arc::make_mut(&mut self.images).textures.remove(&texture);
+        let images = Arc::make_mut(&mut self.images);
+        images.mipmaps.remove(&texture);
+        let removed = images.textures.remove(&texture);
         removed.map(drop).ok_or(CudaError::InvalidValue)
     }
 
@@ -380,8 +444,7 @@ impl Driver {
     /// created as writable. Fails with [`CudaError::InvalidValue`] for an unknown array.
     pub fn create_surface(&mut self, context: ContextId, array: u64) -> Result<u64, CudaError> {
         self.context(context)?;
-        let array = self.arrays.get(&array).ok_or(CudaError::InvalidValue)?;
-        let image = array.image;
+        let image = self.image(Resource::Array(array))?;
         let handle = self.handles.next();
         Arc::make_mut(&mut self.images)
             .surfaces
@@ -397,13 +460,15 @@ impl Driver {
         removed.map(drop).ok_or(CudaError::InvalidValue)
     }
 
-    /// Returns the image of a resource. Fails with [`CudaError::InvalidValue`] for an invalid resource.
-    fn image(&self, resource: Resource) -> Result<Image, CudaError> {
+    /// Returns the image of a resource, of a mipmapped array that of its first level. Fails with
+    /// [`CudaError::InvalidValue`] for an invalid resource.
+    pub(super) fn image(&self, resource: Resource) -> Result<Image, CudaError> {
         let (base, size, channel, channels, pitch, linear) = match resource {
             Resource::Array(array) => {
                 let array = self.arrays.get(&array).ok_or(CudaError::InvalidValue)?;
                 return Ok(array.image);
             }
+            Resource::Mipmapped(mipmap) => return Ok(self.levels(mipmap)?[0]),
             Resource::Linear {
                 address,
                 channel,

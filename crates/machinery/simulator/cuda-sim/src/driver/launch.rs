@@ -344,6 +344,7 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         | FaultKind::Mbarrier(_)
         | FaultKind::InvalidFree { .. }
         | FaultKind::NoGraphCondition { .. }
-        | FaultKind::NoImage { .. } => CudaError::LaunchFailed,
+        | FaultKind::NoImage { .. }
+        | FaultKind::UnboundReference { .. } => CudaError::LaunchFailed,
     }
 }

@@ -14,6 +14,7 @@ mod context;
 mod error;
 mod event;
 mod image;
+mod image_reference;
 mod launch;
 mod library;
 mod library_call;

@@ -264,6 +264,12 @@ impl Driver {
         self.functions
             .retain(|_, function| function.module != module);
         let removed = self.modules.remove(&module);
+        let references = removed
+            .iter()
+            .flat_map(|module| module.program.reference_handles());
+        for reference in references.collect::<Vec<_>>() {
+            self.unbind_image(reference);
+        }
         for address in removed
             .iter()
             .flat_map(|module| module.program.allocations())
@@ -275,7 +281,11 @@ impl Driver {
 
     /// Returns a module of `context`. Fails with [`CudaError::InvalidHandle`] if there is none, or with the
     /// sticky error of the context.
-    fn module(&self, context: ContextId, module: ModuleId) -> Result<&LoadedModule, CudaError> {
+    pub(super) fn module(
+        &self,
+        context: ContextId,
+        module: ModuleId,
+    ) -> Result<&LoadedModule, CudaError> {
         self.context(context)?;
         let loaded = self
             .modules

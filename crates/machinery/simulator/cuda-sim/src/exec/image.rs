@@ -110,9 +110,29 @@ pub struct Texture {
     pub border: [f32; 4],
 }
 
-/// Textures and surfaces that kernels can access, by handle.
+/// The choice of the levels of a mipmapped texture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelSampling {
+    /// True to interpolate between two levels instead of selecting the nearest one.
+    pub linear_filter: bool,
+    /// The number that is added to a level of detail.
+    pub bias: f32,
+    /// The lowest and the highest level of detail.
+    pub clamp: [f32; 2],
+}
+
+/// The levels of a mipmapped texture, of which the texture's image is the first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mipmap {
+    pub levels: Vec<Image>,
+    pub sampling: LevelSampling,
+}
+
+/// Textures and surfaces that kernels can access, by handle: that of an object, or of a reference of a module.
 #[derive(Debug, Default, Clone)]
 pub struct Images {
     pub textures: HashMap<u64, Texture>,
+    /// The levels of the textures of mipmapped arrays.
+    pub mipmaps: HashMap<u64, Mipmap>,
     pub surfaces: HashMap<u64, Image>,
 }

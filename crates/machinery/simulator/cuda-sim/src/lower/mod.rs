@@ -194,6 +194,7 @@ fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Pr
         listing: Listing::new(files(module)),
         constants: layout.constants,
         variables: layout.visible.clone(),
+        references: layout.references.clone(),
         allocations: layout.allocations.clone(),
         ..Program::default()
     };

@@ -179,7 +179,10 @@ pub struct Variable<'a> {
     pub linkage: Linkage,
     /// The alignment in bytes: from `.align`, or else the size of the type times the vector length.
     pub align: u32,
+    /// The type; of a reference, that of its handle.
     pub ty: Type,
+    /// The kind of a texture or surface reference; `None` for other variables.
+    pub reference: Option<ImageReference>,
     /// The vector length: 1, or 2 or 4 for `.v2` and `.v4`.
     pub vector: u32,
     /// The array dimensions: `[4][8]` is `[4, 8]`, a scalar has none, and an unsized `[]` is `[0]`.
@@ -191,6 +194,15 @@ pub struct Variable<'a> {
     /// is no initializer.
     pub init: Vec<Initializer<'a>>,
     pub line: u32,
+}
+
+/// A variable that names an image, which the program binds through the driver (PTX ISA section 5.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImageReference {
+    /// `.texref`, in the unified mode a texture with its sampling modes.
+    Texture,
+    /// `.surfref`
+    Surface,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

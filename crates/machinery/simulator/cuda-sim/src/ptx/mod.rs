@@ -20,7 +20,7 @@ pub use link::{LinkError, check_definitions, link};
 /// # Errors
 ///
 /// Returns the first location where the text is not valid PTX, or uses a feature that the simulator does not
-/// support (such as texture variables or 32-bit addresses).
+/// support (such as separate samplers or 32-bit addresses).
 pub fn parse(source: &str) -> Result<ast::Module<'_>, ParseError> {
     let source = source.trim_end_matches('\0');
     let tokens = lexer::tokens(source)?;

@@ -1,17 +1,17 @@
 //! Rows of the driver API's function table: arrays, textures and surfaces; interoperability with graphics and
 //! other external interfaces; logs, core dumps and checkpoints.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use cust_raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
-    CUDA_TEXTURE_DESC, CUarray, CUdevice, CUdeviceptr, CUexternalMemory, CUmipmappedArray,
-    CUsurfObject, CUtexObject,
+    CUDA_TEXTURE_DESC, CUarray, CUdevice, CUdeviceptr, CUexternalMemory, CUfunction,
+    CUmipmappedArray, CUmodule, CUsurfObject, CUsurfref, CUtexObject, CUtexref,
 };
 
 use super::*;
-use crate::api::{core_dump, image};
+use crate::api::{core_dump, image, texture_reference};
 use crate::types::{MemoryRequirements, SparseProperties};
 
 functions! {
@@ -71,6 +71,91 @@ functions! {
     ) [image::mipmap_sparse_properties];
     11020 cuArrayGetPlane(plane_array: *mut CUarray, array: CUarray, plane: c_uint) [image::plane];
 
+    // Texture and surface references
+    2000 cuModuleGetTexRef(
+        reference: *mut CUtexref, module: CUmodule, name: *const c_char,
+    ) [texture_reference::of_module];
+    3000 cuModuleGetSurfRef(
+        reference: *mut CUsurfref, module: CUmodule, name: *const c_char,
+    ) [texture_reference::surface_of_module];
+    2000 cuParamSetTexRef(
+        function: CUfunction, unit: c_int, reference: CUtexref,
+    ) [texture_reference::set_parameter];
+    2000 cuTexRefCreate(reference: *mut CUtexref) [texture_reference::create];
+    2000 cuTexRefDestroy(reference: CUtexref) [texture_reference::destroy];
+    3020 cuTexRefSetAddress_v2(
+        offset: *mut usize, reference: CUtexref, address: CUdeviceptr, bytes: usize,
+    ) [texture_reference::set_address];
+    3020 cuTexRefSetAddress2D_v2(
+        reference: CUtexref, shape: *const CUDA_ARRAY_DESCRIPTOR, address: CUdeviceptr, pitch: usize,
+    ) [texture_reference::set_address_2d];
+    4010 cuTexRefSetAddress2D_v3(
+        reference: CUtexref, shape: *const CUDA_ARRAY_DESCRIPTOR, address: CUdeviceptr, pitch: usize,
+    ) [texture_reference::set_address_2d];
+    2000 cuTexRefSetArray(
+        reference: CUtexref, array: CUarray, flags: c_uint,
+    ) [texture_reference::set_array];
+    5000 cuTexRefSetMipmappedArray(
+        reference: CUtexref, mipmap: CUmipmappedArray, flags: c_uint,
+    ) [texture_reference::set_mipmapped_array];
+    2000 cuTexRefSetFormat(
+        reference: CUtexref, format: c_int, channels: c_int,
+    ) [texture_reference::set_format];
+    2000 cuTexRefSetAddressMode(
+        reference: CUtexref, dimension: c_int, mode: c_int,
+    ) [texture_reference::set_address_mode];
+    2000 cuTexRefSetFilterMode(reference: CUtexref, filter: c_int) [texture_reference::set_filter];
+    5000 cuTexRefSetMipmapFilterMode(
+        reference: CUtexref, filter: c_int,
+    ) [texture_reference::set_level_filter];
+    5000 cuTexRefSetMipmapLevelBias(
+        reference: CUtexref, bias: f32,
+    ) [texture_reference::set_level_bias];
+    5000 cuTexRefSetMipmapLevelClamp(
+        reference: CUtexref, low: f32, high: f32,
+    ) [texture_reference::set_level_clamp];
+    5000 cuTexRefSetMaxAnisotropy(
+        reference: CUtexref, anisotropy: c_uint,
+    ) [texture_reference::set_max_anisotropy];
+    8000 cuTexRefSetBorderColor(
+        reference: CUtexref, colour: *mut f32,
+    ) [texture_reference::set_border];
+    2000 cuTexRefSetFlags(reference: CUtexref, flags: c_uint) [texture_reference::set_flags];
+    3020 cuTexRefGetAddress_v2(
+        address: *mut CUdeviceptr, reference: CUtexref,
+    ) [texture_reference::address];
+    2000 cuTexRefGetArray(array: *mut CUarray, reference: CUtexref) [texture_reference::array];
+    5000 cuTexRefGetMipmappedArray(
+        mipmap: *mut CUmipmappedArray, reference: CUtexref,
+    ) [texture_reference::mipmapped_array];
+    2000 cuTexRefGetFormat(
+        format: *mut c_int, channels: *mut c_int, reference: CUtexref,
+    ) [texture_reference::format];
+    2000 cuTexRefGetAddressMode(
+        mode: *mut c_int, reference: CUtexref, dimension: c_int,
+    ) [texture_reference::address_mode];
+    2000 cuTexRefGetFilterMode(filter: *mut c_int, reference: CUtexref) [texture_reference::filter];
+    5000 cuTexRefGetMipmapFilterMode(
+        filter: *mut c_int, reference: CUtexref,
+    ) [texture_reference::level_filter];
+    5000 cuTexRefGetMipmapLevelBias(
+        bias: *mut f32, reference: CUtexref,
+    ) [texture_reference::level_bias];
+    5000 cuTexRefGetMipmapLevelClamp(
+        low: *mut f32, high: *mut f32, reference: CUtexref,
+    ) [texture_reference::level_clamp];
+    5000 cuTexRefGetMaxAnisotropy(
+        anisotropy: *mut c_int, reference: CUtexref,
+    ) [texture_reference::max_anisotropy];
+    8000 cuTexRefGetBorderColor(colour: *mut f32, reference: CUtexref) [texture_reference::border];
+    2000 cuTexRefGetFlags(flags: *mut c_uint, reference: CUtexref) [texture_reference::flags];
+    3000 cuSurfRefSetArray(
+        reference: CUsurfref, array: CUarray, flags: c_uint,
+    ) [texture_reference::set_surface_array];
+    3000 cuSurfRefGetArray(
+        array: *mut CUarray, reference: CUsurfref,
+    ) [texture_reference::surface_array];
+
     // Core dumps
     12010 cuCoredumpGetAttribute(
         attribute: c_int, value: *mut c_void, size: *mut usize,
@@ -87,18 +172,9 @@ functions! {
 
     unsupported {
         2000 cuArray3DCreate, 2000 cuArray3DGetDescriptor, 2000 cuArrayCreate, 2000 cuArrayGetDescriptor,
-        3000 cuSurfRefGetArray, 3000 cuSurfRefSetArray, 12000 cuTensorMapEncodeIm2col,
-        12080 cuTensorMapEncodeIm2colWide, 12000 cuTensorMapEncodeTiled, 12000 cuTensorMapReplaceAddress,
-        2000 cuTexRefCreate, 2000 cuTexRefDestroy, 2000 cuTexRefGetAddress, 2000 cuTexRefGetAddressMode,
-        3020 cuTexRefGetAddress_v2, 2000 cuTexRefGetArray, 8000 cuTexRefGetBorderColor,
-        2000 cuTexRefGetFilterMode, 2000 cuTexRefGetFlags, 2000 cuTexRefGetFormat,
-        5000 cuTexRefGetMaxAnisotropy, 5000 cuTexRefGetMipmapFilterMode, 5000 cuTexRefGetMipmapLevelBias,
-        5000 cuTexRefGetMipmapLevelClamp, 5000 cuTexRefGetMipmappedArray, 2000 cuTexRefSetAddress,
-        2020 cuTexRefSetAddress2D, 3020 cuTexRefSetAddress2D_v2, 4010 cuTexRefSetAddress2D_v3,
-        2000 cuTexRefSetAddressMode, 3020 cuTexRefSetAddress_v2, 2000 cuTexRefSetArray,
-        8000 cuTexRefSetBorderColor, 2000 cuTexRefSetFilterMode, 2000 cuTexRefSetFlags,
-        2000 cuTexRefSetFormat, 5000 cuTexRefSetMaxAnisotropy, 5000 cuTexRefSetMipmapFilterMode,
-        5000 cuTexRefSetMipmapLevelBias, 5000 cuTexRefSetMipmapLevelClamp, 5000 cuTexRefSetMipmappedArray,
+        12000 cuTensorMapEncodeIm2col, 12080 cuTensorMapEncodeIm2colWide, 12000 cuTensorMapEncodeTiled,
+        12000 cuTensorMapReplaceAddress, 2000 cuTexRefGetAddress, 2000 cuTexRefSetAddress,
+        2020 cuTexRefSetAddress2D,
         12080 cuCheckpointProcessCheckpoint, 12080 cuCheckpointProcessGetRestoreThreadId,
         12080 cuCheckpointProcessGetState, 12080 cuCheckpointProcessLock, 12080 cuCheckpointProcessRestore,
         12080 cuCheckpointProcessUnlock,

@@ -179,7 +179,6 @@ functions! {
     ) [library::unified_function];
 
     unsupported {
-        2000 cuModuleGetGlobal, 3000 cuModuleGetSurfRef,
-        2000 cuModuleGetTexRef, 9000 cuLaunchCooperativeKernelMultiDevice, 2000 cuParamSetTexRef,
+        2000 cuModuleGetGlobal, 9000 cuLaunchCooperativeKernelMultiDevice,
     }
 }

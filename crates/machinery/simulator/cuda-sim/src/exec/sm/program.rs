@@ -7,6 +7,7 @@ use crate::exec::warp::gang_state::GangScope;
 use crate::exec::warp::window::{CallSite, Function};
 use crate::isa::Listing;
 use crate::isa::listing::Site;
+use crate::ptx::ast::ImageReference;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +32,8 @@ pub struct Program {
     pub constants: Option<(u64, u64)>,
     /// Device address and size in bytes of each module variable in global or constant memory.
     pub(crate) variables: HashMap<String, (u64, u64)>,
+    /// The kind and the handle of each texture and surface reference.
+    pub(crate) references: HashMap<String, (ImageReference, u64)>,
     /// Device allocations owned by the module.
     pub(crate) allocations: Vec<u64>,
 }
@@ -77,6 +80,25 @@ impl Program {
     /// Returns the device address and size in bytes of a module variable in global or constant memory.
     pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
         self.variables.get(name).copied()
+    }
+
+    /// Returns the handle of a texture or surface reference.
+    pub fn reference(&self, kind: ImageReference, name: &str) -> Option<u64> {
+        let entry = self.references.get(name);
+        let entry = entry.filter(|(actual, _)| *actual == kind);
+        entry.map(|&(_, handle)| handle)
+    }
+
+    /// Returns the handles of all texture and surface references.
+    pub fn reference_handles(&self) -> impl Iterator<Item = u64> {
+        self.references.values().map(|&(_, handle)| handle)
+    }
+
+    /// Returns the name of the texture or surface reference with a handle.
+    pub fn reference_name(&self, handle: u64) -> Option<&str> {
+        let mut entries = self.references.iter();
+        let entry = entries.find(|(_, (_, entry))| *entry == handle);
+        entry.map(|(name, _)| name.as_ref())
     }
 
     /// Returns the names of all variables.

@@ -26,6 +26,25 @@ fn face(direction: [f32; 3]) -> (i64, [f32; 2]) {
     (face, [s, t].map(position))
 }
 
+/// Returns the change of the position on the face that a direction hits, from 0 to 1 in both dimensions, if the
+/// direction changes by `gradient`.
+pub fn face_gradient(direction: [f32; 3], gradient: [f32; 3]) -> [f32; 2] {
+    let lengths = direction.map(f32::abs);
+    let axis = (0..3).rev().fold(2, |longest, axis| {
+        if lengths[axis] > lengths[longest] {
+            axis
+        } else {
+            longest
+        }
+    });
+    let (length, growth) = (lengths[axis], gradient[axis] * direction[axis].signum());
+    let others = [[1, 2], [0, 2], [0, 1]][axis];
+    // The position is half of the quotient of a component and the longest one, plus a constant.
+    others.map(|other| {
+        (gradient[other] * length - direction[other] * growth) / (2.0 * length * length)
+    })
+}
+
 /// Returns the position of a texel as a point on the surface of a cube from `-size` to `size`, in doubled
 /// coordinates. A texel one step beyond an edge is folded over to the next face. Returns `None` beyond a
 /// corner, where no face follows.

@@ -2,17 +2,31 @@
 //!
 //! Source: PTX ISA sections 9.7.10 (`tex`, `tld4`, `txq`) and 9.7.11 (`suld`, `sust`, `sured`, `suq`).
 
+mod coordinates;
 mod cube;
 mod filter;
+mod levels;
 mod surface;
 
+pub use levels::{LevelChoice, sample_level};
 pub use surface::{OutOfBounds, SurfaceAccess, SurfaceOp, reduce, surface_load, surface_store};
 
+use self::coordinates::Coordinates;
 use super::image::{Image, Slices, Texture};
 use super::sm::{Inst, Next, Sm};
 use crate::check::device_access::{Fetch, Texel};
 use crate::check::{AddressedMemory, Cause, FaultKind, OutsideTexture};
 use crate::lanes::{LANES, active};
+
+/// Returns the fault of an access to a texture or surface that does not exist or whose memory was freed.
+fn no_image(sm: &Sm, handle: u64) -> FaultKind {
+    match sm.grid.program.reference_name(handle) {
+        Some(name) => FaultKind::UnboundReference {
+            name: name.to_owned(),
+        },
+        None => FaultKind::NoImage { handle },
+    }
+}
 
 /// Returns the host address of an image's bytes, or null if its memory was freed.
 fn host(sm: &Sm, image: &Image) -> *mut u8 {
@@ -95,10 +109,14 @@ impl Geometry {
     }
 }
 
+/// The maximum number of operands of a texture instruction: `tex.grad.acube` has four destinations, a handle, four
+/// coordinates with the layer, and two gradients of three components.
+const MAX_OPERANDS: usize = 15;
+
 /// Returns the operand rows of an instruction with an operand list.
-fn rows(sm: &Sm, inst: &Inst) -> [u32; 12] {
+fn rows(sm: &Sm, inst: &Inst) -> [u32; MAX_OPERANDS] {
     let list = &sm.grid.program.operand_lists[inst.imm as usize];
-    let mut rows = [0; 12];
+    let mut rows = [0; MAX_OPERANDS];
     for (row, offset) in rows.iter_mut().zip(list) {
         *row = *offset;
     }
@@ -129,6 +147,67 @@ unsafe fn write_lane(sm: &mut Sm, offset: u32, lane: usize, value: u32) {
     }
 }
 
+/// A texture whose memory is known.
+struct Bound {
+    handle: u64,
+    texture: Texture,
+    /// The part of the texture that is in memory.
+    part: Texture,
+    memory: *const u8,
+}
+
+impl Bound {
+    /// Finds the memory of a texture. Fails if it was freed.
+    fn new(sm: &Sm, handle: u64, texture: Texture) -> Result<Bound, FaultKind> {
+        let (part, memory) = readable(sm, &texture);
+        if memory.is_null() {
+            return Err(no_image(sm, handle));
+        }
+        Ok(Bound {
+            handle,
+            texture,
+            part,
+            memory,
+        })
+    }
+
+    /// Reads the texture in one lane. `locate` returns the texel that the lane reads, for the checks; `read` writes the
+    /// values of its channels. Fails for a texel of linear memory past the allocation.
+    fn read(
+        &self,
+        sm: &mut Sm,
+        inst: &Inst,
+        lane: usize,
+        locate: impl Fn(&Texture) -> Texel,
+        read: impl Fn(&Texture, *const u8, &mut filter::Channels),
+    ) -> Result<filter::Channels, FaultKind> {
+        let Bound { texture, part, .. } = self;
+        if part.image != texture.image {
+            let Texel { at, bytes, .. } = locate(texture);
+            let end = part.image.base + part.image.bytes();
+            if let Some(address) = at.filter(|at| at + bytes > end) {
+                return Err(FaultKind::IllegalAddress {
+                    address,
+                    bytes: bytes as u32,
+                    write: false,
+                    memory: AddressedMemory::Device,
+                });
+            }
+        }
+        let mut values = [0; 4];
+        read(part, self.memory, &mut values);
+        if sm.checker.is_some() {
+            let texel = locate(texture);
+            let fetch = fetch(sm, inst, lane);
+            if let Some(checker) = &mut sm.checker {
+                checker.use_memory(texture.image.base);
+                checker.check_texel(fetch, texel, Cause::TextureNotInitialized);
+            }
+        }
+        Ok(values)
+    }
+}
+
 /// Reads a texture in each active lane, into four rows. `locate` returns the texel that a lane reads, for the checks;
 /// `read` writes the values of its channels. Lanes usually read the same texture, which is looked up once.
 ///
@@ -137,58 +216,57 @@ unsafe fn write_lane(sm: &mut Sm, offset: u32, lane: usize, value: u32) {
 unsafe fn read_each(
     sm: &mut Sm,
     inst: &Inst,
-    rows: [u32; 12],
+    rows: [u32; MAX_OPERANDS],
     locate: impl Fn(&Texture, usize) -> Texel,
     read: impl Fn(&Texture, *const u8, usize, &mut filter::Channels),
 ) -> Next {
     // SAFETY: the caller guarantees that operand 4 is a 64-bit row.
     let handles = unsafe { row::<u64>(sm, rows[4]) };
-    let mut bound: Option<(u64, Texture, Texture, *const u8)> = None;
+    let mut bound: Option<Bound> = None;
     for lane in active(sm.mask) {
         let handle = handles[lane];
-        if bound.is_none_or(|(known, ..)| known != handle) {
+        if bound.as_ref().is_none_or(|known| known.handle != handle) {
             let texture = sm.grid.images.textures.get(&handle).copied();
-            let texture = texture.map(|texture| (texture, readable(sm, &texture)));
-            let Some((texture, (part, memory))) =
-                texture.filter(|(_, (_, memory))| !memory.is_null())
-            else {
-                return sm.fail(inst, lane, FaultKind::NoImage { handle });
-            };
-            bound = Some((handle, texture, part, memory));
+            let found = texture.ok_or_else(|| no_image(sm, handle));
+            match found.and_then(|texture| Bound::new(sm, handle, texture)) {
+                Ok(found) => bound = Some(found),
+                Err(fault) => return sm.fail(inst, lane, fault),
+            }
         }
-        let Some((_, texture, part, memory)) = &bound else {
+        let Some(bound) = &bound else {
             continue;
         };
-        if part.image != texture.image {
-            let Texel { at, bytes, .. } = locate(texture, lane);
-            let end = part.image.base + part.image.bytes();
-            if let Some(address) = at.filter(|at| at + bytes > end) {
-                let fault = FaultKind::IllegalAddress {
-                    address,
-                    bytes: bytes as u32,
-                    write: false,
-                    memory: AddressedMemory::Device,
-                };
-                return sm.fail(inst, lane, fault);
-            }
-        }
-        let mut values = [0; 4];
-        read(part, *memory, lane, &mut values);
-        if sm.checker.is_some() {
-            let texel = locate(texture, lane);
-            let fetch = fetch(sm, inst, lane);
-            if let Some(checker) = &mut sm.checker {
-                checker.use_memory(texture.image.base);
-                checker.check_texel(fetch, texel, Cause::TextureNotInitialized);
-            }
-        }
-        for (offset, value) in rows.into_iter().zip(values) {
+        let values = bound.read(
+            sm,
+            inst,
+            lane,
+            |texture| locate(texture, lane),
+            |texture, memory, values| read(texture, memory, lane, values),
+        );
+        match values {
             // SAFETY: the caller guarantees that the first four operands are 32-bit rows.
-            unsafe { write_lane(sm, offset, lane, value) };
+            Ok(values) => unsafe { write_channels(sm, &rows, lane, values) },
+            Err(fault) => return sm.fail(inst, lane, fault),
         }
     }
     sm.counts.reads += 1;
     inst.next()
+}
+
+/// Writes the channels of one lane.
+///
+/// # Safety
+/// `rows` must start with four 32-bit rows.
+unsafe fn write_channels(
+    sm: &mut Sm,
+    rows: &[u32; MAX_OPERANDS],
+    lane: usize,
+    values: filter::Channels,
+) {
+    for (offset, value) in rows.iter().zip(values) {
+        // SAFETY: the caller guarantees that the first four operands are 32-bit rows.
+        unsafe { write_lane(sm, *offset, lane, value) };
+    }
 }
 
 /// Returns the fetch of a lane, for the checks.
@@ -213,76 +291,25 @@ fn located(
     }
 }
 
-/// Runs `tex`. Operands: four destinations, the handles, the coordinates, and the layer if the [`Geometry`]
-/// in `arg0` has one; `arg1` is 1 if the coordinates are integers that index texels.
+/// Runs `tex` of the base level. Operands: four destinations, the handles, the coordinates, and the layer if the
+/// [`Geometry`] in `arg0` has one; `arg1` is 1 if the coordinates are integers that index texels.
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`]; the operands are in a list.
 pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
-    let (geometry, integer) = (Geometry::of(inst.arg0), inst.arg1 == 1);
-    let dimensions = geometry.dimensions as usize;
     let rows = rows(sm, inst);
-    let mut operands = [[0; LANES]; 4];
-    for (operand, offset) in operands
-        .iter_mut()
-        .zip(&rows[5..])
-        .take(geometry.operands())
-    {
-        // SAFETY: coordinates and layers are 32-bit rows.
-        *operand = unsafe { row(sm, *offset) };
-    }
-    let slice = |texture: &Texture, lane: usize| match geometry.layered {
-        true => geometry.slice(&texture.image, operands[dimensions][lane]),
-        false => 0,
-    };
-    let coordinates = |lane: usize| {
-        let mut at = [0.0; 3];
-        for (at, operand) in at.iter_mut().zip(&operands).take(dimensions) {
-            *at = f32::from_bits(operand[lane]);
-        }
-        at
-    };
-    let index = |texture: &Texture, lane: usize| {
-        let mut texel = [0; 3];
-        for (texel, operand) in texel.iter_mut().zip(&operands).take(dimensions) {
-            *texel = match integer {
-                true => operand[lane].cast_signed(),
-                false => f32::from_bits(operand[lane]).floor() as i32,
-            };
-        }
-        if geometry.layered {
-            texel[2] = slice(texture, lane) as i32;
-        }
-        texel
-    };
-    let locate = |texture: &Texture, lane: usize| {
-        let image = &texture.image;
-        if geometry.cube {
-            let at = cube::nearest(texture, coordinates(lane), slice(texture, lane));
-            return located(image, at, None);
-        }
-        if integer || image.linear {
-            let at = index(texture, lane).map(i64::from);
-            let is_inside = (0..3).all(|n| (0..image.extent(n)).contains(&at[n]));
-            return located(image, is_inside.then_some(at), None);
-        }
-        let slice = slice(texture, lane);
-        let (at, outside) = filter::nearest(texture, coordinates(lane), dimensions, slice);
-        located(image, at, outside)
-    };
+    // SAFETY: coordinates and layers are 32-bit rows.
+    let coordinates =
+        unsafe { Coordinates::new(sm, Geometry::of(inst.arg0), inst.arg1 == 1, &rows[5..]) };
     // SAFETY: the operand list starts with the rows that `read_each` requires, and it provides the image's memory.
     unsafe {
-        read_each(sm, inst, rows, locate, |texture, memory, lane, values| {
-            if integer || texture.image.linear {
-                return filter::fetch(texture, memory, index(texture, lane), values);
-            }
-            let (at, slice) = (coordinates(lane), slice(texture, lane));
-            if geometry.cube {
-                cube::at(texture, memory, at, slice, values)
-            } else {
-                filter::at(texture, memory, at, dimensions, slice, values)
-            }
-        })
+        read_each(
+            sm,
+            inst,
+            rows,
+            |texture, lane| coordinates.locate(texture, lane),
+            |texture, memory, lane, values| coordinates.read(texture, memory, lane, values),
+        )
     }
 }
 
@@ -340,7 +367,7 @@ pub unsafe fn query(sm: &mut Sm, inst: &Inst) -> Next {
         };
         match image {
             Some(image) => sizes[lane] = size(image, inst.arg0),
-            None => return sm.fail(inst, lane, FaultKind::NoImage { handle }),
+            None => return sm.fail(inst, lane, no_image(sm, handle)),
         }
     }
     // SAFETY: operand 0 is a 32-bit row.

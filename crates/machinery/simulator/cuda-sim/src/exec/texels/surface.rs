@@ -1,6 +1,6 @@
 //! Surface instructions: `suld`, `sust`, `sured`.
 
-use super::{Geometry, fetch, host};
+use super::{Geometry, fetch, host, no_image};
 use crate::check::device_access::Texel;
 use crate::check::{AddressedMemory, Cause, FaultKind};
 use crate::exec::image::Image;
@@ -109,13 +109,12 @@ fn translate(
     handle: u64,
     at: [i32; 3],
 ) -> Result<Option<*mut u8>, FaultKind> {
-    let no_image = FaultKind::NoImage { handle };
     let Some(image) = sm.grid.images.surfaces.get(&handle) else {
-        return Err(no_image);
+        return Err(no_image(sm, handle));
     };
     let memory = host(sm, image);
     if memory.is_null() {
-        return Err(no_image);
+        return Err(no_image(sm, handle));
     }
     if let Some(checker) = &sm.checker {
         checker.use_memory(image.base);

@@ -289,9 +289,9 @@ impl<'a> FunctionLowering<'_, 'a> {
             };
         }
         match self.module.layout.symbols.get(name).copied() {
-            Some(Symbol::Global(address) | Symbol::Const(address)) => {
-                Ok(self.literal(Type::U64, address))
-            }
+            Some(
+                Symbol::Global(address) | Symbol::Const(address) | Symbol::Reference(_, address),
+            ) => Ok(self.literal(Type::U64, address)),
             Some(Symbol::Shared(offset)) => {
                 Ok(self.literal(Type::U64, window(SHARED_WINDOW) + offset))
             }

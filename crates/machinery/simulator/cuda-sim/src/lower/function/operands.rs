@@ -91,7 +91,8 @@ impl<'a> FunctionLowering<'_, 'a> {
             (Some(Named::Param { .. }), _) => "param",
             (Some(Named::Local(_)), _) => "local` or `.param",
             (Some(Named::Shared(_)), _) => "shared",
-            (Some(Named::Global(_)), _) | (None, Some(Symbol::Global(_))) => "global",
+            (Some(Named::Global(_)), _)
+            | (None, Some(Symbol::Global(_) | Symbol::Reference(..))) => "global",
             (None, Some(Symbol::Const(_))) => "const",
             (None, Some(Symbol::Shared(_) | Symbol::DynamicShared { .. })) => "shared",
             _ => return self.error(format!("`{name}` is not a register declared here")),

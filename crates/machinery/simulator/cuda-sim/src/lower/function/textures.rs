@@ -4,11 +4,12 @@
 use super::FunctionLowering;
 use super::operands::{display_name, form_of};
 use crate::exec::sm::Handler;
-use crate::exec::texels::{self, Geometry, OutOfBounds, SurfaceAccess, SurfaceOp};
+use crate::exec::texels::{self, Geometry, LevelChoice, OutOfBounds, SurfaceAccess, SurfaceOp};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::ir::{Register, RegisterClass};
-use crate::ptx::ast::{Instruction, Operand, Type};
+use crate::lower::layout::Symbol;
+use crate::ptx::ast::{ImageReference, Instruction, Operand, Type};
 
 /// The geometries of surface loads and stores.
 const GEOMETRIES: &[&str] = &["1d", "2d", "3d", "a1d", "a2d"];
@@ -26,11 +27,11 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// Lowers `tex`.
     pub fn texture(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let modifiers = &instruction.modifiers[..];
-        // Arrays have a single level of detail, so the requested level is irrelevant.
-        let (level_count, rest) = match modifiers {
-            ["level", rest @ ..] => (1, rest),
-            ["base", rest @ ..] => (0, rest),
-            rest => (0, rest),
+        let (level_choice, rest) = match modifiers {
+            ["level", rest @ ..] => (Some(LevelChoice::Explicit), rest),
+            ["grad", rest @ ..] => (Some(LevelChoice::Gradients), rest),
+            ["base", rest @ ..] => (None, rest),
+            rest => (None, rest),
         };
         let [
             geometry,
@@ -50,28 +51,53 @@ impl<'a> FunctionLowering<'_, 'a> {
         let [to, from, level_of_detail @ ..] = &instruction.operands[..] else {
             return Err(self.wrong_image_operands(instruction));
         };
-        if level_of_detail.len() != level_count {
-            return Err(self.wrong_image_operands(instruction));
-        }
-        for operand in level_of_detail {
-            self.source(operand, Type::F32)?;
-        }
-        let (handle, coordinates) = self.handle_and_coordinates(instruction, from)?;
+        let (handle, coordinates) =
+            self.handle_and_coordinates(instruction, from, ImageReference::Texture)?;
         let ty = if *ty == "f32" { Type::F32 } else { Type::B32 };
-        let of = if *coordinate_type == "f32" {
-            Type::F32
-        } else {
-            Type::S32
-        };
+        let is_integer = *coordinate_type == "s32";
+        let of = if is_integer { Type::S32 } else { Type::F32 };
         let defs = self.four_destinations(to, ty)?;
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, geometry, of)?);
-        self.push(texels::sample, Class::Global, &defs, &uses);
+        match (level_choice, level_of_detail) {
+            (None, []) => {}
+            (Some(LevelChoice::Explicit), [level]) => uses.push(self.source(level, of)?),
+            (Some(LevelChoice::Gradients), [along_x, along_y]) if !is_integer => {
+                for gradient in [along_x, along_y] {
+                    uses.extend(self.gradient(gradient, geometry)?);
+                }
+            }
+            (Some(LevelChoice::Gradients), [_, _]) => return Err(self.unknown(instruction)),
+            _ => return Err(self.wrong_image_operands(instruction)),
+        }
+        let handler: Handler = match level_choice {
+            None => texels::sample,
+            Some(_) => texels::sample_level,
+        };
+        self.push(handler, Class::Global, &defs, &uses);
         let inst = self.last();
         inst.has_operand_list = true;
         inst.arg0 = geometry.packed();
-        inst.arg1 = u32::from(*coordinate_type == "s32");
+        inst.arg1 = match level_choice {
+            None => is_integer.into(),
+            Some(choice) => choice.packed(is_integer),
+        };
         Ok(())
+    }
+
+    /// Returns the registers of a gradient: one per coordinate. PTX pads three components to four; the fourth is ignored.
+    fn gradient(
+        &mut self,
+        operand: &Operand<'a>,
+        geometry: Geometry,
+    ) -> Result<Vec<Register>, LoadError> {
+        let count = geometry.dimensions as usize;
+        let expected = if count == 3 { 4 } else { count };
+        let mut registers = Vec::new();
+        for part in &self.vector_elements(operand, expected)?[..count] {
+            registers.push(self.source(part, Type::F32)?);
+        }
+        Ok(registers)
     }
 
     /// Lowers `tld4`.
@@ -90,7 +116,8 @@ impl<'a> FunctionLowering<'_, 'a> {
         let [to, from] = &instruction.operands[..] else {
             return Err(self.wrong_image_operands(instruction));
         };
-        let (handle, coordinates) = self.handle_and_coordinates(instruction, from)?;
+        let (handle, coordinates) =
+            self.handle_and_coordinates(instruction, from, ImageReference::Texture)?;
         let ty = if *ty == "f32" { Type::F32 } else { Type::B32 };
         let defs = self.four_destinations(to, ty)?;
         let mut uses = vec![handle];
@@ -131,7 +158,11 @@ impl<'a> FunctionLowering<'_, 'a> {
             return Err(self.wrong_image_operands(instruction));
         };
         let to = self.destination(to, Type::B32)?;
-        let handle = self.handle(base.name())?;
+        let kind = match is_surface {
+            true => ImageReference::Surface,
+            false => ImageReference::Texture,
+        };
+        let handle = self.handle(base.name(), kind)?;
         self.push(texels::query, Class::Integer, &[to], &[handle]);
         (self.last().arg0, self.last().arg1) = (size, is_surface.into());
         Ok(())
@@ -143,7 +174,8 @@ impl<'a> FunctionLowering<'_, 'a> {
         let [to, from] = &instruction.operands[..] else {
             return Err(self.wrong_image_operands(instruction));
         };
-        let (handle, coordinates) = self.handle_and_coordinates(instruction, from)?;
+        let (handle, coordinates) =
+            self.handle_and_coordinates(instruction, from, ImageReference::Surface)?;
         let mut defs = Vec::new();
         for part in self.vector_elements(to, access.elements as usize)? {
             defs.push(self.element_register(part, ty, true)?);
@@ -160,7 +192,8 @@ impl<'a> FunctionLowering<'_, 'a> {
         let [to, from] = &instruction.operands[..] else {
             return Err(self.wrong_image_operands(instruction));
         };
-        let (handle, coordinates) = self.handle_and_coordinates(instruction, to)?;
+        let (handle, coordinates) =
+            self.handle_and_coordinates(instruction, to, ImageReference::Surface)?;
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, access.geometry, Type::S32)?);
         for part in self.vector_elements(from, access.elements as usize)? {
@@ -194,7 +227,8 @@ impl<'a> FunctionLowering<'_, 'a> {
         let [to, from] = &instruction.operands[..] else {
             return Err(self.wrong_image_operands(instruction));
         };
-        let (handle, coordinates) = self.handle_and_coordinates(instruction, to)?;
+        let (handle, coordinates) =
+            self.handle_and_coordinates(instruction, to, ImageReference::Surface)?;
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, access.geometry, Type::S32)?);
         uses.push(self.source(from, ty)?);
@@ -304,28 +338,54 @@ impl<'a> FunctionLowering<'_, 'a> {
         &mut self,
         instruction: &Instruction<'a>,
         operand: &Operand<'a>,
+        kind: ImageReference,
     ) -> Result<(Register, Vec<Operand<'a>>), LoadError> {
         match operand {
             Operand::TextureCoordinates { image, coordinates } => {
-                Ok((self.handle(Some(image))?, coordinates.clone()))
+                Ok((self.handle(Some(image), kind)?, coordinates.clone()))
             }
             _ => Err(self.wrong_image_operands(instruction)),
         }
     }
 
-    /// Returns the register that holds the texture or surface handle.
-    fn handle(&mut self, name: Option<&'a str>) -> Result<Register, LoadError> {
-        let register = match name {
-            Some(name) => self.find_register(name)?,
-            None => None,
+    /// Returns the register that holds a texture or surface handle: that of an object, or the constant handle of a
+    /// reference of this kind.
+    fn handle(
+        &mut self,
+        name: Option<&'a str>,
+        kind: ImageReference,
+    ) -> Result<Register, LoadError> {
+        let Some(name) = name else {
+            return Err(self.no_handle());
         };
-        match register {
-            Some(register) if self.info(register).row == RegisterClass::Wide => Ok(register),
-            _ => Err(self.error(
-                "a texture or surface is named by the 64-bit handle of an object, in a register: \
-                 variables of type .texref, .samplerref and .surfref are not simulated",
-            )),
+        if let Some(register) = self.find_register(name)? {
+            return match self.info(register).row {
+                RegisterClass::Wide => Ok(register),
+                _ => Err(self.no_handle()),
+            };
         }
+        match (self.lookup(name), self.module.layout.symbols.get(name)) {
+            (None, Some(&Symbol::Reference(actual, handle))) if actual == kind => {
+                Ok(self.literal(Type::U64, handle))
+            }
+            (None, Some(Symbol::Reference(..))) => {
+                let (is, requires) = match kind {
+                    ImageReference::Texture => ("surfref", "texref"),
+                    ImageReference::Surface => ("texref", "surfref"),
+                };
+                Err(self.error(format!(
+                    "`{name}` is a .{is}, but the instruction requires a .{requires}"
+                )))
+            }
+            _ => Err(self.no_handle()),
+        }
+    }
+
+    fn no_handle(&self) -> LoadError {
+        self.error(
+            "a texture or surface is named by a .texref or .surfref of the module, or by the 64-bit handle of \
+             an object, in a register",
+        )
     }
 
     /// Returns the registers of the coordinates of a geometry, followed by that of the layer, which PTX
@@ -338,7 +398,8 @@ impl<'a> FunctionLowering<'_, 'a> {
     ) -> Result<Vec<Register>, LoadError> {
         let count = geometry.operands();
         let expected = if count == 3 { 4 } else { count };
-        if coordinates.len() != expected {
+        // PTX 1.x pads the coordinates of all geometries to four.
+        if ![expected, 4].contains(&coordinates.len()) {
             return Err(self.error(format!(
                 "expected {expected} coordinates, found {}",
                 coordinates.len()

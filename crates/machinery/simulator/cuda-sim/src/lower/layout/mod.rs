@@ -9,7 +9,7 @@ use crate::isa::Param;
 use crate::memory::global::Global;
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP, SHARED_WINDOW};
 use crate::ptx::ast;
-use crate::ptx::ast::{Immediate, Initializer, StateSpace, Type, Variable};
+use crate::ptx::ast::{ImageReference, Immediate, Initializer, StateSpace, Type, Variable};
 use shared::place_shared;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,6 +21,8 @@ pub enum Symbol {
     Global(u64),
     /// A device address inside the constant bank.
     Const(u64),
+    /// The handle of a texture or surface reference.
+    Reference(ImageReference, u64),
     /// An offset into shared memory.
     Shared(u64),
     /// Shared memory sized at launch. It follows the kernel's static shared memory, aligned to `align` bytes.
@@ -35,6 +37,9 @@ pub struct Layout {
     pub symbols: HashMap<String, Symbol>,
     /// The address and size in bytes of each global and constant variable, by name, for `cuModuleGetGlobal`.
     pub visible: HashMap<String, (u64, u64)>,
+    /// The kind and the handle of each texture and surface reference, by name. The handle is the address of memory that
+    /// belongs to the reference, which no object or other reference has.
+    pub references: HashMap<String, (ImageReference, u64)>,
     /// The device allocations that back the variables.
     pub allocations: Vec<u64>,
     /// The address and size in bytes of the constant bank; `None` if the module has no constants.
@@ -122,6 +127,7 @@ pub fn place(
     let mut layout = Layout {
         symbols: HashMap::new(),
         visible: HashMap::new(),
+        references: HashMap::new(),
         allocations: Vec::new(),
         constants: None,
         function_shared: HashMap::new(),
@@ -169,7 +175,14 @@ fn place_all(
     let mut in_functions = Vec::new();
     for variable in in_space(module, StateSpace::Global) {
         let (address, bytes) = layout.allocate(variable, global)?;
-        layout.define_visible(variable, Symbol::Global, address, bytes)?;
+        let Some(kind) = variable.reference else {
+            layout.define_visible(variable, Symbol::Global, address, bytes)?;
+            continue;
+        };
+        let symbol = Symbol::Reference(kind, address);
+        layout.define(variable.name, symbol, variable.line)?;
+        let name = variable.name.to_owned();
+        layout.references.insert(name, (kind, address));
     }
     for function in &module.functions {
         for variable in shared::function_variables(function, StateSpace::Global) {
@@ -331,7 +344,11 @@ pub fn image(layout: &Layout, variable: &Variable) -> Result<Vec<u8>, LoadError>
                 mask,
             } => {
                 let address = match layout.symbols.get(symbol) {
-                    Some(Symbol::Global(address) | Symbol::Const(address)) => *address,
+                    Some(
+                        Symbol::Global(address)
+                        | Symbol::Const(address)
+                        | Symbol::Reference(_, address),
+                    ) => *address,
                     Some(Symbol::Shared(offset)) if generic => SHARED_WINDOW + offset,
                     Some(Symbol::Shared(offset)) => *offset,
                     Some(Symbol::Function(number)) => {

@@ -143,10 +143,9 @@ fn declaration<'s>(input: &mut Tokens<'_, 's>, module: &mut Module<'s>) -> Parse
     }
     match peek_dotted(input) {
         Some("entry" | "func") => module.functions.push(function(input, linkage)?),
-        Some(name) if variable::is_space(name) => {
+        Some(name) if variable::is_space(name) || name == "tex" => {
             variable::declaration(input, linkage, &mut module.variables)?;
         }
-        Some("tex") => return Rejection::refuse(input, variable::NO_TEXTURES),
         _ => return Rejection::demand(input, "a variable, a function or a directive"),
     }
     Ok(())

@@ -6,14 +6,18 @@ use winnow::prelude::*;
 use super::constant::{ConstantValue, addend, constant, unsigned};
 use super::directive::attribute;
 use super::{MAX_NESTING, TOO_DEEP, constant};
-use crate::ptx::ast::{Initializer, Linkage, StateSpace, Type, Variable};
+use crate::ptx::ast::{ImageReference, Initializer, Linkage, StateSpace, Type, Variable};
 use crate::ptx::lexer::{TokenKind, Tokens};
 use crate::ptx::parser::{
     After, Parsed, Rejection, at_symbol, dotted, expect, peek, peek_dotted, skip, skip_dotted,
     skip_symbol, symbol, word,
 };
 
-pub(super) const NO_TEXTURES: &str = "texture and surface variables are not supported";
+const NO_SAMPLERS: &str = "separate samplers (`texmode_independent`) are not supported";
+const NOT_GLOBAL: &str =
+    "texture and surface references are supported only as variables of the module in `.global`";
+const NOT_PLAIN: &str =
+    "arrays and initial values of texture and surface references are not supported";
 
 /// The part of a declaration that precedes the names and applies to all of them.
 #[derive(Clone, Copy)]
@@ -24,8 +28,12 @@ struct Specifiers {
     linkage: Linkage,
     align: u32,
     ty: Type,
+    reference: Option<ImageReference>,
     vector: u32,
 }
+
+/// The type of the handle that stands for a reference.
+const HANDLE: Type = Type::B64;
 
 /// Returns true if `.name` is a state space for variables.
 pub(super) fn is_space(name: &str) -> bool {
@@ -52,6 +60,10 @@ pub(super) fn declaration<'s>(
     let specifiers = specifiers(input, linkage)?;
     loop {
         let mut variable = declarator(input, specifiers)?;
+        let is_plain = variable.dims.is_empty() && !at_symbol(input, '<') && !at_symbol(input, '=');
+        if specifiers.reference.is_some() && !is_plain {
+            return Rejection::refuse(input, NOT_PLAIN);
+        }
         if variable.dims.is_empty() && skip_symbol(input, '<') {
             range(input, &mut variable)?;
         } else if skip_symbol(input, '=') {
@@ -134,6 +146,7 @@ fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Specifiers> {
         linkage: Linkage::Internal,
         align,
         ty,
+        reference: None,
         vector: 1,
     })
 }
@@ -152,19 +165,32 @@ pub(super) fn register_type<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (Type,
 }
 
 fn specifiers<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Specifiers> {
+    if skip_dotted(input, "tex") {
+        return old_texture(input, linkage);
+    }
     let Some(space) = peek_dotted(input).and_then(space) else {
         return Rejection::demand(input, "a state space");
     };
     skip(input);
     let (mut align, mut vector, mut managed) = (None, 1, false);
+    let mut reference = None;
     let ty = loop {
         match peek_dotted(input) {
             Some("align") => align = Some(alignment(input)?),
             Some("v2") => vector = skip_and(input, 2),
             Some("v4") => vector = skip_and(input, 4),
-            Some("texref" | "surfref" | "samplerref") => {
-                return Rejection::refuse(input, NO_TEXTURES);
+            Some("texref" | "surfref") if space != StateSpace::Global => {
+                return Rejection::refuse(input, NOT_GLOBAL);
             }
+            Some("texref") => {
+                reference = Some(ImageReference::Texture);
+                break skip_and(input, HANDLE);
+            }
+            Some("surfref") => {
+                reference = Some(ImageReference::Surface);
+                break skip_and(input, HANDLE);
+            }
+            Some("samplerref") => return Rejection::refuse(input, NO_SAMPLERS),
             Some("attribute") => managed |= attribute(input)?,
             Some("pred") => {
                 return Rejection::refuse(input, "predicates exist only in registers");
@@ -186,7 +212,26 @@ fn specifiers<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Sp
         linkage,
         align,
         ty,
+        reference,
         vector,
+    })
+}
+
+/// Parses the type of `.tex .u32 t`, as PTX 1.x declares the texture reference `.global .texref t`.
+fn old_texture<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Specifiers> {
+    match peek_dotted(input).and_then(Type::from_modifier) {
+        Some(_) => skip(input),
+        None => return Rejection::demand(input, "the type of the variable"),
+    }
+    Ok(Specifiers {
+        space: StateSpace::Global,
+        register: false,
+        managed: false,
+        linkage,
+        align: HANDLE.bytes(),
+        ty: HANDLE,
+        reference: Some(ImageReference::Texture),
+        vector: 1,
     })
 }
 
@@ -249,6 +294,7 @@ fn declarator<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<
         linkage,
         align,
         ty,
+        reference,
         vector,
     } = specifiers;
     Ok(Variable {
@@ -259,6 +305,7 @@ fn declarator<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<
         linkage,
         align,
         ty,
+        reference,
         vector,
         dims,
         is_range: false,

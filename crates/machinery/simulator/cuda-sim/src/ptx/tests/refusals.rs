@@ -84,8 +84,11 @@ fn module_scope_errors_are_located() {
 fn variable_errors_are_located() {
     check(
         r"
-        .tex .u32 t; => 1: cannot read `.tex`: texture and surface variables are not supported
-        .global .texref t; => 9: cannot read `.texref`: texture and surface variables are not supported
+        .tex t; => 6: expected the type of the variable, found `t`
+        .global .texref t[2]; => 21: cannot read `;`: arrays and initial values of texture and surface references are not supported
+        .global .surfref s = 1; => 19: cannot read `=`: arrays and initial values of texture and surface references are not supported
+        .const .texref t; => 8: cannot read `.texref`: texture and surface references are supported only as variables of the module in `.global`
+        .global .samplerref s; => 9: cannot read `.samplerref`: separate samplers (`texmode_independent`) are not supported
         .global .attribute(.mine) .u32 x; => 20: expected `.managed` or `.unified(…)`, found `.mine`
         .global .pred p; => 9: cannot read `.pred`: predicates exist only in registers
         .global x; => 9: expected the type of the variable, found `x`
