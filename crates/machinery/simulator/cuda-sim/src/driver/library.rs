@@ -168,14 +168,20 @@ impl Driver {
         context: ContextId,
     ) -> Result<FunctionId, CudaError> {
         let (library_kernel, entry) = self.kernel(kernel)?;
-        let (library, settings) = (library_kernel.library, library_kernel.settings);
-        let name = entry.name.clone();
+        let (library, name) = (library_kernel.library, entry.name.clone());
         let module = self.library_module(library, context)?;
-        let function = self.function(context, module, &name)?;
-        if let Some(function) = self.functions.get_mut(&function) {
-            function.settings = settings;
-        }
-        Ok(function)
+        self.function(context, module, &name)
+    }
+
+    /// Returns the attributes with which a kernel of a module starts: of a library's module, those that
+    /// [`Driver::set_kernel_attribute`] has set. Later settings of the function and of the kernel replace each other.
+    pub(super) fn initial_settings(&self, module: ModuleId, kernel: usize) -> FunctionSettings {
+        let has_module =
+            |library: &&LoadedLibrary| library.modules.values().any(|&id| id == module);
+        let library = self.libraries.values().find(has_module);
+        let kernel = library.and_then(|library| library.kernels.get(&kernel));
+        let kernel = kernel.and_then(|kernel| self.kernels.get(kernel));
+        kernel.map_or_else(FunctionSettings::default, |kernel| kernel.settings)
     }
 
     /// Resolves a function handle for a launch or a query in `context`: the handle may also be that of a
@@ -309,6 +315,29 @@ mod tests {
         assert_eq!(refused, Err(InvalidValue));
         driver.destroy_context(other).unwrap();
         assert_eq!(driver.function_attribute(in_context, 8), Ok(100 << 10));
+    }
+
+    #[test]
+    fn function_attributes_of_library_kernels_are_kept() {
+        let (mut driver, context) = driver();
+        let library = driver.load_library(Some(context), PTX).unwrap();
+        let kernel = driver.library_kernel(library, "store").unwrap();
+        let function = driver.kernel_function(kernel, context).unwrap();
+        driver
+            .set_function_attribute(function, 8, 90 << 10)
+            .unwrap();
+        assert_eq!(driver.kernel_function(kernel, context), Ok(function));
+        driver.resolve_function(kernel.0, Some(context)).unwrap();
+        assert_eq!(driver.function_attribute(function, 8), Ok(90 << 10));
+        assert_ne!(driver.kernel_attribute(kernel, 8), Ok(90 << 10));
+        // The last setting applies.
+        driver.set_kernel_attribute(kernel, 8, 80 << 10).unwrap();
+        assert_eq!(driver.function_attribute(function, 8), Ok(80 << 10));
+        // A function of the library's module starts with the kernel's setting too.
+        let other = driver.create_context(0, 0).unwrap();
+        let module = driver.library_module(library, other).unwrap();
+        let of_module = driver.function(other, module, "store").unwrap();
+        assert_eq!(driver.function_attribute(of_module, 8), Ok(80 << 10));
     }
 
     #[test]

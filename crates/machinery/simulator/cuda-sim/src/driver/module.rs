@@ -175,7 +175,7 @@ impl Driver {
         let function = LoadedFunction {
             module,
             kernel,
-            settings: FunctionSettings::default(),
+            settings: self.initial_settings(module, kernel),
         };
         self.functions.insert(id, function);
         if let Some(module) = self.modules.get_mut(&module) {
