@@ -16,6 +16,7 @@ use cust_raw::{
 };
 
 use crate::simulator::{ExecId, GraphId, NodeId, Stream};
+use crate::types::external::{BufferDescription, HandleDescription, SemaphoreDescription};
 use crate::types::graph::{BatchNodeParams, EdgeData, InstantiateParams, KernelNodeParams};
 use crate::types::{
     AccessWindow, CUctxCreateParams, CUdevResource, CUkernel, CUlaunchAttributeValue,
@@ -140,6 +141,9 @@ plain!(
     CUmemAllocationProp,
     CUmemLocation,
     ShareableHandle,
+    BufferDescription,
+    HandleDescription,
+    SemaphoreDescription,
     CUDA_HOST_NODE_PARAMS,
     CUDA_KERNEL_NODE_PARAMS,
     CUDA_MEMSET_NODE_PARAMS,

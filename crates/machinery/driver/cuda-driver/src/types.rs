@@ -416,3 +416,41 @@ pub mod graph {
         }
     }
 }
+
+/// Descriptions of memory and semaphores of other interfaces.
+pub mod external {
+    use std::ffi::{c_int, c_uint};
+
+    /// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC`
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    pub struct HandleDescription {
+        pub kind: c_int,
+        /// A file descriptor, or one or two pointers.
+        pub handle: [u64; 2],
+        pub bytes: u64,
+        pub flags: c_uint,
+        pub reserved: [c_uint; 16],
+    }
+
+    /// `CUDA_EXTERNAL_MEMORY_BUFFER_DESC`
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    pub struct BufferDescription {
+        pub offset: u64,
+        pub bytes: u64,
+        pub flags: c_uint,
+        pub reserved: [c_uint; 16],
+    }
+
+    /// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    pub struct SemaphoreDescription {
+        pub kind: c_int,
+        /// A file descriptor, or one or two pointers.
+        pub handle: [u64; 2],
+        pub flags: c_uint,
+        pub reserved: [c_uint; 16],
+    }
+}

@@ -7,6 +7,7 @@ pub mod core_dump;
 pub mod device;
 pub mod error;
 pub mod event;
+pub mod external;
 pub mod failure;
 mod fat_binary;
 pub mod function;

@@ -6,6 +6,8 @@ mod support;
 
 mod batches;
 mod contexts;
+#[cfg(target_os = "linux")]
+mod external;
 mod launch_state;
 mod libraries;
 mod linking;

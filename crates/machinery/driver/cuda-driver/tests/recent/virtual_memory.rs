@@ -77,7 +77,7 @@ fn buffers_grow_in_place() {
 }
 
 /// Adds three times `x` to `y`, for `n` numbers.
-fn saxpy(x: u64, y: u64, n: u32) -> i32 {
+pub fn saxpy(x: u64, y: u64, n: u32) -> i32 {
     let (mut factor, mut bytes, three) = (0, 0, 3.0_f32);
     let module = support::module(SAXPY);
     calls! {

@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{ContextId, CudaError, Devices, Driver, ImportOrigin};
+use super::{ContextId, CudaError, Devices, Driver};
 use crate::check::{
     Details, Finding, FindingKind, HostAction, HostMemory, PendingWork, Reason, Severity, call_site,
 };
@@ -163,8 +163,8 @@ impl Driver {
         // A module's variables have no owner: the program cannot free them.
         self.owner(address)
             .ok_or_else(|| self.not_freeable(address))?;
-        if self.is_freeable_import(address) {
-            return self.release_import(address, ImportOrigin::Pool);
+        if let Some(origin) = self.freeable_import(address) {
+            return self.release_import(address, origin);
         }
         self.findings.extend(self.unused_input(address));
         let freed = self.global.free(address);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{ContextId, CudaError, Driver};
 use crate::memory::global::NotAllocated;
-use crate::memory::shared::{FileAddress, FileId, SharedFile};
+use crate::memory::shared::{FileAddress, FileId, SharedFile, SharedMapping};
 
 /// Mapped memory of other processes, by its address.
 #[derive(Default)]
@@ -27,6 +27,16 @@ pub enum ImportOrigin {
     Handle,
     /// `cuMemPoolImportPointer`: freed as an allocation of the pool.
     Pool,
+    /// `cuExternalMemoryGetMappedBuffer`: freed as an allocation.
+    External,
+}
+
+/// An object of `cuImportExternalMemory`.
+pub(super) struct ExternalMemory {
+    file: SharedFile,
+    device: u32,
+    /// The length in bytes, which may be less than the file's.
+    bytes: u64,
 }
 
 impl Driver {
@@ -66,21 +76,32 @@ impl Driver {
             return Ok(address);
         }
         let mapping = file.map().ok_or(CudaError::OutOfMemory)?;
-        let address = self.global.set_device(device, 0).import(mapping)?;
+        self.add_import(context, device, mapping, origin)
+    }
+
+    /// Adds a mapping to the memory of a device. Returns its address.
+    fn add_import(
+        &mut self,
+        context: ContextId,
+        device: u32,
+        mapping: SharedMapping,
+        origin: ImportOrigin,
+    ) -> Result<u64, CudaError> {
         let import = Import {
-            file: id,
+            file: mapping.file.id(),
             context,
             origin,
             references: 1,
         };
+        let address = self.global.set_device(device, 0).import(mapping)?;
         self.imports.0.insert(address, import);
         self.set_owner(context, address)
     }
 
-    /// Returns true if [`Driver::free`] releases the memory of another process at `address`.
-    pub(super) fn is_freeable_import(&self, address: u64) -> bool {
-        let import = self.imports.0.get(&address);
-        import.is_some_and(|import| import.origin == ImportOrigin::Pool)
+    /// Returns the origin of the imported memory at `address` if [`Driver::free`] releases it.
+    pub(super) fn freeable_import(&self, address: u64) -> Option<ImportOrigin> {
+        let origin = self.imports.0.get(&address)?.origin;
+        (origin != ImportOrigin::Handle).then_some(origin)
     }
 
     /// `cuIpcCloseMemHandle`: undoes one [`Driver::import`] of this origin. Fails with [`CudaError::InvalidValue`] for an
@@ -145,5 +166,66 @@ impl Driver {
         let handle = self.handles.next();
         self.virtual_memory.insert_import(handle, device, file);
         Ok(handle)
+    }
+}
+
+/// The page size, to multiples of which parts of external memory are mapped.
+const PAGE: u64 = 4096;
+
+// External memory. Only created memory can be imported: there are no other interfaces that share memory with a simulated
+// device.
+impl Driver {
+    /// `cuImportExternalMemory`: imports created memory through a file descriptor of `cuMemExportToShareableHandle`. Returns
+    /// the handle of the first `bytes` bytes. Fails with [`CudaError::Unknown`] for all other descriptors, as an H200's driver
+    /// does, with [`CudaError::InvalidValue`] if the memory has fewer bytes, and with [`CudaError::InvalidDevice`] if it
+    /// belongs to a device that does not exist here.
+    pub fn import_external(&mut self, descriptor: i32, bytes: u64) -> Result<u64, CudaError> {
+        let file = SharedFile::from_descriptor(descriptor).ok_or(CudaError::Unknown)?;
+        let device = file.name().strip_prefix(CREATED);
+        let device = device.and_then(|device| device.parse().ok());
+        let device: u32 = device.ok_or(CudaError::Unknown)?;
+        self.check_device(device)?;
+        if bytes > file.bytes() {
+            return Err(CudaError::InvalidValue);
+        }
+        let handle = self.handles.next();
+        let memory = ExternalMemory {
+            file,
+            device,
+            bytes,
+        };
+        self.external_memory.insert(handle, memory);
+        Ok(handle)
+    }
+
+    /// `cuExternalMemoryGetMappedBuffer`: maps a part of external memory, which [`Driver::free`] unmaps. Returns its address.
+    /// Fails with [`CudaError::InvalidHandle`] for unknown memory, with [`CudaError::InvalidValue`] for a part that is empty
+    /// or out of bounds or does not start with a page, and with [`CudaError::OutOfMemory`] if the host is out of address space
+    /// or file descriptors.
+    pub fn map_external(
+        &mut self,
+        context: ContextId,
+        memory: u64,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<u64, CudaError> {
+        self.context(context)?;
+        let external = self.external_memory.get(&memory);
+        let external = external.ok_or(CudaError::InvalidHandle)?;
+        let end = offset.checked_add(bytes);
+        let is_inside = end.is_some_and(|end| end <= external.bytes);
+        if bytes == 0 || !is_inside || offset % PAGE != 0 {
+            return Err(CudaError::InvalidValue);
+        }
+        let (file, device) = (external.file.reopen(), external.device);
+        let mapping = file.and_then(|file| file.map_range(offset, bytes));
+        let mapping = mapping.ok_or(CudaError::OutOfMemory)?;
+        self.add_import(context, device, mapping, ImportOrigin::External)
+    }
+
+    /// `cuDestroyExternalMemory`: parts that are mapped remain. Fails with [`CudaError::InvalidHandle`] for unknown memory.
+    pub fn destroy_external(&mut self, memory: u64) -> Result<(), CudaError> {
+        let removed = self.external_memory.remove(&memory);
+        removed.map(drop).ok_or(CudaError::InvalidHandle)
     }
 }

@@ -136,10 +136,41 @@ mod linux {
             self.id
         }
 
+        /// Opens the same file once more. Returns `None` if the process is out of file descriptors.
+        pub fn reopen(&self) -> Option<Self> {
+            Some(Self {
+                file: self.file.try_clone().ok()?,
+                name: self.name.clone(),
+                ..*self
+            })
+        }
+
+        /// Closes a descriptor of any file.
+        ///
+        /// # Safety
+        /// The caller must own the descriptor.
+        pub unsafe fn close(descriptor: i32) {
+            // SAFETY: the caller owns the descriptor.
+            drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
+        }
+
         /// Maps the file. Returns `None` if that fails.
         pub fn map(self) -> Option<SharedMapping> {
-            let start = self.map_pages(null_mut(), self.bytes, 0)?;
-            Some(SharedMapping { start, file: self })
+            let bytes = self.bytes;
+            self.map_range(0, bytes)
+        }
+
+        /// Maps `bytes` bytes of the file from `offset` on, which is a multiple of the page size. Returns `None` if that
+        /// fails or the file is shorter.
+        pub fn map_range(self, offset: u64, bytes: u64) -> Option<SharedMapping> {
+            let end = offset.checked_add(bytes);
+            end.filter(|&end| end <= self.bytes)?;
+            let start = self.map_pages(null_mut(), offset, bytes, 0)?;
+            Some(SharedMapping {
+                start,
+                bytes,
+                file: self,
+            })
         }
 
         /// Maps the first `bytes` bytes of the file over pages. Returns false if that fails.
@@ -147,11 +178,11 @@ mod linux {
         /// # Safety
         /// The caller must own the pages, which must not be in use.
         pub unsafe fn map_over(&self, pages: *mut u8, bytes: u64) -> bool {
-            bytes <= self.bytes && self.map_pages(pages, bytes, libc::MAP_FIXED).is_some()
+            bytes <= self.bytes && self.map_pages(pages, 0, bytes, libc::MAP_FIXED).is_some()
         }
 
-        fn map_pages(&self, at: *mut u8, bytes: u64, more: i32) -> Option<*mut u8> {
-            let bytes = usize::try_from(bytes).ok()?;
+        fn map_pages(&self, at: *mut u8, offset: u64, bytes: u64, more: i32) -> Option<*mut u8> {
+            let (bytes, offset) = (usize::try_from(bytes).ok()?, offset.try_into().ok()?);
             // SAFETY: the kernel chooses unused addresses, or, with `MAP_FIXED`, the caller owns the pages that are
             // replaced.
             let start = unsafe {
@@ -161,7 +192,7 @@ mod linux {
                     libc::PROT_READ | libc::PROT_WRITE,
                     libc::MAP_SHARED | more,
                     self.file.as_raw_fd(),
-                    0,
+                    offset,
                 )
             };
             (start != libc::MAP_FAILED).then_some(start.cast())
@@ -176,11 +207,12 @@ mod linux {
         (copy >= 0).then(|| File::from(unsafe { OwnedFd::from_raw_fd(copy) }))
     }
 
-    /// A mapped file.
+    /// A mapped file, or a part of one.
     #[derive(Debug)]
     pub struct SharedMapping {
         /// The first address, which is page-aligned.
         pub start: *mut u8,
+        pub bytes: u64,
         pub file: SharedFile,
     }
 
@@ -194,7 +226,7 @@ mod linux {
         fn drop(&mut self) {
             // SAFETY: `start` and the length are those of the mapping that `map` created, and its owner is being dropped.
             unsafe {
-                libc::munmap(self.start.cast(), self.file.bytes as usize);
+                libc::munmap(self.start.cast(), self.bytes as usize);
             }
         }
     }
@@ -252,8 +284,24 @@ mod fallback {
             match self.0 {}
         }
 
+        /// Opens the same file once more.
+        pub fn reopen(&self) -> Option<Self> {
+            match self.0 {}
+        }
+
+        /// Does nothing: no descriptor refers to such a file.
+        ///
+        /// # Safety
+        /// None.
+        pub unsafe fn close(_descriptor: i32) {}
+
         /// Maps the file.
         pub fn map(self) -> Option<SharedMapping> {
+            match self.0 {}
+        }
+
+        /// Maps a part of the file.
+        pub fn map_range(self, _offset: u64, _bytes: u64) -> Option<SharedMapping> {
             match self.0 {}
         }
 
@@ -266,11 +314,12 @@ mod fallback {
         }
     }
 
-    /// A mapped file.
+    /// A mapped file, or a part of one.
     #[derive(Debug)]
     pub struct SharedMapping {
         /// The first address.
         pub start: *mut u8,
+        pub bytes: u64,
         pub file: SharedFile,
     }
 

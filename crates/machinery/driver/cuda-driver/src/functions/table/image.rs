@@ -4,14 +4,14 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use cust_raw::{
-    CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
+    CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
     CUDA_TEXTURE_DESC, CUarray, CUdevice, CUdeviceptr, CUexternalMemory, CUfunction,
-    CUmipmappedArray, CUmodule, CUsurfObject, CUsurfref, CUtexObject, CUtexref,
+    CUmipmappedArray, CUmodule, CUstream, CUsurfObject, CUsurfref, CUtexObject, CUtexref,
 };
 
 use super::*;
-use crate::api::{core_dump, image, texture_reference};
+use crate::api::{core_dump, external, image, texture_reference};
+use crate::types::external::{BufferDescription, HandleDescription, SemaphoreDescription};
 use crate::types::{MemoryRequirements, SparseProperties};
 
 functions! {
@@ -41,13 +41,22 @@ functions! {
 
     // Interoperability
     10000 cuImportExternalMemory(
-        ext_mem_out: *mut CUexternalMemory, mem_handle_desc: *const CUDA_EXTERNAL_MEMORY_HANDLE_DESC,
-    ) [];
-    10000 cuDestroyExternalMemory(ext_mem: CUexternalMemory) [];
+        memory: *mut CUexternalMemory, description: *const HandleDescription,
+    ) [external::import_memory];
+    10000 cuDestroyExternalMemory(memory: CUexternalMemory) [external::destroy_memory];
     10000 cuExternalMemoryGetMappedBuffer(
-        dev_ptr: *mut CUdeviceptr, ext_mem: CUexternalMemory, buffer_desc: *const
-        CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
-    ) [];
+        address: *mut CUdeviceptr, memory: CUexternalMemory, description: *const BufferDescription,
+    ) [external::mapped_buffer];
+    10000 cuImportExternalSemaphore(
+        semaphore: *mut *mut c_void, description: *const SemaphoreDescription,
+    ) [external::import_semaphore];
+    10000 cuDestroyExternalSemaphore(semaphore: *mut c_void) [external::destroy_semaphore];
+    10000 cuSignalExternalSemaphoresAsync(
+        semaphores: *const *mut c_void, parameters: *const c_void, count: c_uint, stream: CUstream,
+    ) [external::use_semaphores] / 10000 cuSignalExternalSemaphoresAsync_ptsz;
+    10000 cuWaitExternalSemaphoresAsync(
+        semaphores: *const *mut c_void, parameters: *const c_void, count: c_uint, stream: CUstream,
+    ) [external::use_semaphores] / 10000 cuWaitExternalSemaphoresAsync_ptsz;
 
     // Mipmapped arrays, and the memory and planes of arrays
     5000 cuMipmappedArrayCreate(
@@ -178,7 +187,6 @@ functions! {
         12080 cuCheckpointProcessCheckpoint, 12080 cuCheckpointProcessGetRestoreThreadId,
         12080 cuCheckpointProcessGetState, 12080 cuCheckpointProcessLock, 12080 cuCheckpointProcessRestore,
         12080 cuCheckpointProcessUnlock,
-        10000 cuDestroyExternalSemaphore,
         7000 cuEGLStreamConsumerAcquireFrame, 7000 cuEGLStreamConsumerConnect,
         8000 cuEGLStreamConsumerConnectWithFlags, 7000 cuEGLStreamConsumerDisconnect,
         7000 cuEGLStreamConsumerReleaseFrame, 7000 cuEGLStreamProducerConnect,
@@ -197,10 +205,8 @@ functions! {
         3000 cuGraphicsSubResourceGetMappedArray,
         3000 cuGraphicsUnmapResources / 7000 cuGraphicsUnmapResources_ptsz, 3000 cuGraphicsUnregisterResource,
         3010 cuGraphicsVDPAURegisterOutputSurface, 3010 cuGraphicsVDPAURegisterVideoSurface,
-        10000 cuImportExternalSemaphore, 12090 cuLogsCurrent, 12090 cuLogsDumpToFile,
+        12090 cuLogsCurrent, 12090 cuLogsDumpToFile,
         12090 cuLogsDumpToMemory, 12090 cuLogsRegisterCallback, 12090 cuLogsUnregisterCallback,
-        10000 cuSignalExternalSemaphoresAsync / 10000 cuSignalExternalSemaphoresAsync_ptsz,
         3010 cuVDPAUCtxCreate, 3020 cuVDPAUCtxCreate_v2, 3010 cuVDPAUGetDevice, 2020 cuWGLGetDevice,
-        10000 cuWaitExternalSemaphoresAsync / 10000 cuWaitExternalSemaphoresAsync_ptsz,
     }
 }

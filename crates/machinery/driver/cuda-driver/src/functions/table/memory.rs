@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use cust_raw::{CUdevice, CUdeviceptr, CUevent, CUmemPoolProps, CUmemoryPool, CUstream};
 
 use super::*;
-use crate::api::{managed, memory, pointer, pool, sharing, virtual_memory};
+use crate::api::{external, managed, memory, pointer, pool, sharing, virtual_memory};
 use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, ShareableHandle};
 
 functions! {
@@ -142,13 +142,16 @@ functions! {
         address: *mut CUdeviceptr, pool: CUmemoryPool, data: *mut ShareableHandle,
     ) [sharing::import_pointer];
 
+    11070 cuMemGetHandleForAddressRange(
+        handle: *mut c_void, address: CUdeviceptr, bytes: usize, kind: c_int, flags: c_ulonglong,
+    ) [external::range_handle];
+
     unsupported {
         2000 cuMemAlloc, 2000 cuMemAllocHost, 2000 cuMemAllocPitch,
         13000 cuMemDiscardAndPrefetchBatchAsync / 13000 cuMemDiscardAndPrefetchBatchAsync_ptsz,
         13000 cuMemDiscardBatchAsync / 13000 cuMemDiscardBatchAsync_ptsz, 2000 cuMemFree,
         2000 cuMemGetAddressRange, 2000 cuMemGetInfo, 2020 cuMemHostGetDevicePointer,
         13000 cuMemPrefetchBatchAsync / 13000 cuMemPrefetchBatchAsync_ptsz,
-        11070 cuMemGetHandleForAddressRange,
         11010 cuMemMapArrayAsync / 11010 cuMemMapArrayAsync_ptsz, 12010 cuMulticastAddDevice,
         12010 cuMulticastBindAddr, 12010 cuMulticastBindMem, 12010 cuMulticastCreate,
         12010 cuMulticastGetGranularity, 12010 cuMulticastUnbind,

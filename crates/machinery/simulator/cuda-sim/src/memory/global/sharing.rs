@@ -36,9 +36,9 @@ impl Global {
         Ok(Some(mapping))
     }
 
-    /// Maps memory of another process, which is memory of the current device. Returns its address.
+    /// Maps memory of another process or of an external object, which is memory of the current device. Returns its address.
     pub fn import(&mut self, mapping: SharedMapping) -> Result<u64, OutOfMemory> {
-        let bytes = mapping.file.bytes();
+        let bytes = mapping.bytes;
         let (address, past) = self.next_address(bytes, allocation_alignment(bytes))?;
         self.next = past;
         self.allocation_count += 1;
