@@ -21,21 +21,58 @@ pub struct GraphMemory {
 struct Allocated {
     /// Size in bytes, by address.
     bytes: BTreeMap<u64, u64>,
-    /// Peak of the used bytes, by device.
-    peak: BTreeMap<u32, u64>,
+    /// The footprint, by device.
+    footprints: BTreeMap<u32, Footprint>,
+}
+
+/// The physical memory that a GPU's driver would hold for graphs: whole blocks, which remain when a graph frees its memory,
+/// until the program trims them. Here, freed memory is not kept; only the numbers are the same.
+#[derive(Clone, Copy, Default)]
+struct Footprint {
+    /// The bytes of the blocks.
+    reserved: u64,
+    /// The peaks since they were last reset.
+    used_peak: u64,
+    reserved_peak: u64,
+}
+
+/// The bytes of a block, as an H200 reports them (580.159.04).
+const BLOCK: u64 = 32 << 20;
+
+/// The attributes of the graphs' memory of a device, in bytes.
+#[derive(Clone, Copy)]
+pub enum GraphMemoryAttribute {
+    Used,
+    UsedPeak,
+    Reserved,
+    ReservedPeak,
 }
 
 impl Allocated {
-    /// Returns the bytes in use on a device. Skips memory that was freed since: any free function may have
-    /// done so.
-    fn used(&mut self, driver: &Driver, device: u32) -> u64 {
+    /// Returns the bytes of the blocks in which memory of a device is allocated. Skips memory that was freed since: any free
+    /// function may have done so.
+    fn live_blocks(&mut self, driver: &Driver, device: u32) -> u64 {
         self.bytes
             .retain(|&address, _| driver.owner(address).is_some());
         let of_device = self.bytes.iter().filter(|(address, _)| {
             let allocation = driver.allocation(**address);
             allocation.is_ok_and(|allocation| allocation.owner == device)
         });
-        of_device.map(|(_, bytes)| bytes).sum()
+        let bytes: u64 = of_device.map(|(_, bytes)| bytes).sum();
+        bytes.next_multiple_of(BLOCK)
+    }
+
+    /// Returns the bytes of the blocks in use: all that are reserved while an executable graph may use them again, or else
+    /// those in which memory is allocated.
+    fn used(&mut self, driver: &Driver, device: u32, has_graphs: bool) -> u64 {
+        match has_graphs {
+            true => self.footprint(device).reserved,
+            false => self.live_blocks(driver, device),
+        }
+    }
+
+    fn footprint(&mut self, device: u32) -> &mut Footprint {
+        self.footprints.entry(device).or_default()
     }
 }
 
@@ -45,7 +82,7 @@ impl GraphMemory {
             reservations: Mutex::new(BTreeMap::new()),
             allocated: Mutex::new(Allocated {
                 bytes: BTreeMap::new(),
-                peak: BTreeMap::new(),
+                footprints: BTreeMap::new(),
             }),
         }
     }
@@ -117,28 +154,58 @@ impl GraphMemory {
             .bytes
             .insert(reservation.address, reservation.bytes);
         let device = driver.context_device(context)?;
-        let used = allocated.used(driver, device);
-        let peak = allocated.peak.entry(device).or_default();
-        *peak = used.max(*peak);
+        let live = allocated.live_blocks(driver, device);
+        let footprint = allocated.footprint(device);
+        footprint.reserved = footprint.reserved.max(live);
+        footprint.reserved_peak = footprint.reserved_peak.max(footprint.reserved);
+        // The executable graph that allocates uses all blocks.
+        footprint.used_peak = footprint.used_peak.max(footprint.reserved);
         Ok(())
     }
 
-    /// Returns the bytes in use on a device.
-    pub fn used(&self, driver: &Driver, device: u32) -> u64 {
-        lock(&self.allocated).used(driver, device)
-    }
-
-    /// Returns the peak of the bytes in use on a device since it was last reset.
-    pub fn peak(&self, device: u32) -> u64 {
-        let allocated = lock(&self.allocated);
-        allocated.peak.get(&device).copied().unwrap_or(0)
-    }
-
-    /// Resets the peak to the bytes in use.
-    pub fn reset_peak(&self, driver: &Driver, device: u32) {
+    /// Returns an attribute of a device. `has_graphs` is true if there are executable graphs that allocate memory.
+    pub fn attribute(
+        &self,
+        driver: &Driver,
+        device: u32,
+        attribute: GraphMemoryAttribute,
+        has_graphs: bool,
+    ) -> u64 {
         let mut allocated = lock(&self.allocated);
-        let used = allocated.used(driver, device);
-        allocated.peak.insert(device, used);
+        match attribute {
+            GraphMemoryAttribute::Used => allocated.used(driver, device, has_graphs),
+            GraphMemoryAttribute::UsedPeak => allocated.footprint(device).used_peak,
+            GraphMemoryAttribute::Reserved => allocated.footprint(device).reserved,
+            GraphMemoryAttribute::ReservedPeak => allocated.footprint(device).reserved_peak,
+        }
+    }
+
+    /// Resets the peak of the used or the reserved bytes of a device to the present number. Returns false for another
+    /// attribute.
+    pub fn reset_peak(
+        &self,
+        driver: &Driver,
+        device: u32,
+        attribute: GraphMemoryAttribute,
+        has_graphs: bool,
+    ) -> bool {
+        let mut allocated = lock(&self.allocated);
+        let used = allocated.used(driver, device, has_graphs);
+        let footprint = allocated.footprint(device);
+        match attribute {
+            GraphMemoryAttribute::UsedPeak => footprint.used_peak = used,
+            GraphMemoryAttribute::ReservedPeak => footprint.reserved_peak = footprint.reserved,
+            _ => return false,
+        }
+        true
+    }
+
+    /// Gives back the blocks of a device in which no memory is allocated.
+    pub fn trim(&self, driver: &Driver, device: u32) {
+        let mut allocated = lock(&self.allocated);
+        let live = allocated.live_blocks(driver, device);
+        let footprint = allocated.footprint(device);
+        footprint.reserved = footprint.reserved.min(live);
     }
 }
 

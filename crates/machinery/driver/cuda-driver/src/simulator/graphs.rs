@@ -306,6 +306,12 @@ impl Graphs {
         self.execs.values().any(|exec| exec.body.id == graph)
     }
 
+    /// Returns true if there are executable graphs that allocate memory.
+    pub fn have_allocations(&self) -> bool {
+        let mut execs = self.execs.values();
+        execs.any(|exec| exec.body.allocations().next().is_some())
+    }
+
     /// Returns an executable graph.
     pub fn exec(&self, id: ExecId) -> Result<&Exec, CudaError> {
         self.execs.get(&id).ok_or(CudaError::InvalidValue)

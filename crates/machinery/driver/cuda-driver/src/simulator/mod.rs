@@ -49,7 +49,7 @@ pub use cuda_sim::memory::lock;
 
 pub use captures::{CaptureStatus, Ended, Mode};
 pub use execute::is_blocking;
-pub use graph_memory::make_room;
+pub use graph_memory::{GraphMemoryAttribute, make_room};
 pub use graphs::{Difference, DifferenceKind, ExecId, merge_graphs};
 #[cfg(unix)]
 pub use interrupt::defer_final_handler;

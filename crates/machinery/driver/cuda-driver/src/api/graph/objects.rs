@@ -9,7 +9,7 @@ use cust_raw::{CUdevice, CUhostFn, CUuserObject};
 use crate::api::SIMULATOR;
 use crate::api::device::check_device;
 use crate::arguments::{In, Out, handle, number, required};
-use crate::simulator::{GraphId, HostFunction, call_host_functions};
+use crate::simulator::{GraphId, GraphMemoryAttribute, HostFunction, call_host_functions};
 use crate::status::CallResult;
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires for every object.
@@ -82,11 +82,16 @@ fn check_nonzero(count: c_uint) -> Result<u64, CudaError> {
     Ok(count.into())
 }
 
-/// Values of `CUgraphMem_attribute`.
-const USED_CURRENT: c_int = 0;
-const USED_HIGH: c_int = 1;
-const RESERVED_CURRENT: c_int = 2;
-const RESERVED_HIGH: c_int = 3;
+/// Returns the attribute with a number of `CUgraphMem_attribute`. Fails with [`CudaError::InvalidValue`] if there is none.
+fn graph_memory_attribute(number: c_int) -> Result<GraphMemoryAttribute, CudaError> {
+    match number {
+        0 => Ok(GraphMemoryAttribute::Used),
+        1 => Ok(GraphMemoryAttribute::UsedPeak),
+        2 => Ok(GraphMemoryAttribute::Reserved),
+        3 => Ok(GraphMemoryAttribute::ReservedPeak),
+        _ => Err(CudaError::InvalidValue),
+    }
+}
 
 /// `cuDeviceGetGraphMemAttribute`.
 pub fn memory_attribute(
@@ -96,13 +101,11 @@ pub fn memory_attribute(
 ) -> CallResult {
     let device = check_device(device)?;
     let value = required(value)?;
+    let attribute = graph_memory_attribute(attribute)?;
     let driver = SIMULATOR.lock_driver_settled()?;
-    let bytes = match attribute {
-        // Freed memory is not cached, so the reserved bytes are the used bytes.
-        USED_CURRENT | RESERVED_CURRENT => SIMULATOR.graph_memory.used(&driver, device),
-        USED_HIGH | RESERVED_HIGH => SIMULATOR.graph_memory.peak(device),
-        _ => return Err(CudaError::InvalidValue.into()),
-    };
+    let has_graphs = SIMULATOR.graphs().have_allocations();
+    let memory = &SIMULATOR.graph_memory;
+    let bytes = memory.attribute(&driver, device, attribute, has_graphs);
     // SAFETY: all these attributes are 64-bit numbers.
     unsafe { value.set_as::<u64>(bytes) };
     Ok(())
@@ -116,20 +119,24 @@ pub fn set_memory_attribute(
 ) -> CallResult {
     let device = check_device(device)?;
     let value = required(value)?;
-    if !matches!(attribute, USED_HIGH | RESERVED_HIGH) {
-        return Err(CudaError::InvalidValue.into());
-    }
+    let attribute = graph_memory_attribute(attribute)?;
     // SAFETY: all these attributes are 64-bit numbers.
     if unsafe { value.read_as::<u64>() } != 0 {
         return Err(CudaError::InvalidValue.into());
     }
     let driver = SIMULATOR.lock_driver_settled()?;
-    SIMULATOR.graph_memory.reset_peak(&driver, device);
-    Ok(())
+    let has_graphs = SIMULATOR.graphs().have_allocations();
+    let memory = &SIMULATOR.graph_memory;
+    match memory.reset_peak(&driver, device, attribute, has_graphs) {
+        true => Ok(()),
+        false => Err(CudaError::InvalidValue.into()),
+    }
 }
 
-/// `cuDeviceGraphMemTrim`: a no-op, because freed memory is not cached.
+/// `cuDeviceGraphMemTrim`.
 pub fn trim_memory(device: CUdevice) -> CallResult {
-    check_device(device)?;
+    let device = check_device(device)?;
+    let driver = SIMULATOR.lock_driver_settled()?;
+    SIMULATOR.graph_memory.trim(&driver, device);
     Ok(())
 }
