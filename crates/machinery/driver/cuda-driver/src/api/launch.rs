@@ -160,6 +160,7 @@ pub fn submit(
     spec: LaunchSpec,
 ) -> CallResult {
     let kernel = Kernel {
+        cluster: spec.cluster,
         launch: driver.check_launch(context, function, spec)?,
         priority: 0,
         window: AccessWindow::default(),
@@ -261,16 +262,7 @@ pub unsafe fn read_attributes(
                 AccessWindow::from(*value).check(max_bytes)?;
             }
             COOPERATIVE => attributes.cooperative = value.0[0] != 0,
-            CLUSTER => {
-                let size = [value.0[0], value.0[1], value.0[2]];
-                // Three zeros stand for no cluster.
-                if size != [0; 3] {
-                    if size.contains(&0) {
-                        return Err(CudaError::InvalidClusterSize);
-                    }
-                    attributes.cluster = Some(size);
-                }
-            }
+            CLUSTER => attributes.cluster = cluster_size(value)?.or(attributes.cluster),
             PROGRAMMATIC_EVENT | COMPLETION_EVENT => {
                 attributes.events.push(EventId(first_number(value)))
             }
@@ -285,6 +277,16 @@ pub unsafe fn read_attributes(
         }
     }
     Ok(attributes)
+}
+
+/// Returns the size of a cluster, of which three zeros stand for none. Fails with [`CudaError::InvalidClusterSize`] if only
+/// some are zero.
+pub fn cluster_size(value: &CUlaunchAttributeValue) -> Result<Option<[u32; 3]>, CudaError> {
+    match [value.0[0], value.0[1], value.0[2]] {
+        [0, 0, 0] => Ok(None),
+        size if size.contains(&0) => Err(CudaError::InvalidClusterSize),
+        size => Ok(Some(size)),
+    }
 }
 
 /// Returns the number of the handle at the start of a value.

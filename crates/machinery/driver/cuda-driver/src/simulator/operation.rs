@@ -216,6 +216,8 @@ pub struct ConditionalHandle {
 #[derive(Clone, PartialEq)]
 pub struct Kernel {
     pub launch: CheckedLaunch,
+    /// The size of a cluster as requested; `None` for that of the kernel.
+    pub cluster: Option<[u32; 3]>,
     /// A graph node's priority.
     pub priority: i32,
     /// A graph node's access policy window.

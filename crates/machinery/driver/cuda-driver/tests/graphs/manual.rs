@@ -1,8 +1,8 @@
 //! Graphs assembled by hand.
 
 use super::*;
-use cuda_driver::types::AccessWindow;
 use cuda_driver::types::graph::{EdgeData, MemsetNodeParams, NodeParams};
+use cuda_driver::types::{AccessWindow, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 use cust::sys::CUDA_KERNEL_NODE_PARAMS;
 
 #[test]
@@ -372,6 +372,86 @@ fn kernel_nodes_have_attributes() {
     assert_eq!(value[0], 1);
     run(executable(graph));
     assert_eq!(simulator.value(), 2);
+}
+
+/// A kernel that stores the number of blocks in its cluster.
+const CLUSTER_SIZE: &CStr = c".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry size(.param .u64 p) {
+    .reg .b32 %r<2>; .reg .b64 %d<2>;
+    ld.param.u64 %d1, [p];
+    mov.u32 %r1, %cluster_nctarank;
+    st.global.u32 [%d1], %r1; ret; }";
+
+#[test]
+fn cluster_size_of_kernel_nodes_is_set_and_captured() {
+    const CLUSTER: i32 = 4;
+    let simulator = Simulator::new();
+    let module = support::module(CLUSTER_SIZE);
+    let size = support::function(module, c"size");
+    let to = allocate(4);
+    let (graph, mut value) = (graph(), [0_i32; 16]);
+    let mut argument = to;
+    let mut arguments: [*mut c_void; 1] = [(&raw mut argument).cast()];
+    let mut node = null_mut();
+    simulator.params(size, 0, |params| {
+        params.grid = [8, 1, 1];
+        params.kernel_params = arguments.as_mut_ptr();
+        calls! { cuGraphAddKernelNode_v2(&mut node, graph, null(), 0, params); }
+    });
+    let set = |sizes: [i32; 3]| {
+        let mut value = [0_i32; 16];
+        value[..3].copy_from_slice(&sizes);
+        code!(cuGraphKernelNodeSetAttribute(
+            node,
+            CLUSTER,
+            value.as_ptr().cast()
+        ))
+    };
+    let mut get = |node| {
+        calls! { cuGraphKernelNodeGetAttribute(node, CLUSTER, value.as_mut_ptr().cast()); }
+        [0, 1, 2].map(|axis| reread(&value)[axis])
+    };
+    assert_eq!(get(node), [0; 3]);
+    assert_eq!(set([2, 0, 1]), support::INVALID_CLUSTER_SIZE);
+    assert_eq!(set([3, 1, 1]), support::INVALID_CLUSTER_SIZE);
+    assert_eq!(set([4, 1, 1]), 0);
+    assert_eq!(get(node), [4, 1, 1]);
+    // Other parameters keep the attribute.
+    simulator.params(size, 0, |params| {
+        params.grid = [4, 1, 1];
+        params.kernel_params = arguments.as_mut_ptr();
+        calls! { cuGraphKernelNodeSetParams_v2(node, params); }
+    });
+    run(executable(graph));
+    assert_eq!(read::<u32>(to), 4);
+    assert_eq!(set([0; 3]), 0);
+    assert_eq!(get(node), [0; 3]);
+    run(executable(graph));
+    assert_eq!(read::<u32>(to), 1);
+
+    let (captured, mut of_capture) = (stream(1), null_mut());
+    let attribute = CUlaunchAttribute {
+        id: CLUSTER,
+        value: CUlaunchAttributeValue([2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+    };
+    let config = CUlaunchConfig {
+        grid: [4, 1, 1],
+        block: [1; 3],
+        dynamic_shared: 0,
+        stream: captured,
+        attributes: &attribute,
+        attribute_count: 1,
+    };
+    calls! {
+        cuStreamBeginCapture_v2(captured, 0);
+        cuLaunchKernelEx(&config, size, arguments.as_mut_ptr(), null_mut());
+        cuStreamEndCapture(captured, &mut of_capture);
+    }
+    assert_eq!(get(nodes(of_capture)[0]), [2, 1, 1]);
+    run(executable(of_capture));
+    assert_eq!(read::<u32>(to), 2);
 }
 
 /// An NVIDIA H100 (driver 580.159.04) rejects the change in the same call, and keeps the old parameters.

@@ -14,6 +14,7 @@ use super::nodes::{existing_event, read_any};
 use super::params_in::{self, check_launch};
 use super::params_out;
 use crate::api::SIMULATOR;
+use crate::api::launch::cluster_size;
 use crate::arguments::{In, InOut, Out, handle};
 use crate::simulator::{Kernel, Node, NodeId, StreamOp};
 use crate::status::CallResult;
@@ -179,9 +180,9 @@ const CLUSTER: c_int = 4;
 const PRIORITY: c_int = 8;
 const MEMORY_DOMAIN_MAP: c_int = 9;
 const DEVICE_UPDATABLE: c_int = 13;
-/// Attributes that are stored without effect: cluster and its scheduling policy, memory synchronization domains, the update
+/// Attributes that are stored without effect: the scheduling policy of clusters, memory synchronization domains, the update
 /// by kernels, and the preference for shared memory.
-const STORED: [c_int; 6] = [CLUSTER, 5, MEMORY_DOMAIN_MAP, 10, DEVICE_UPDATABLE, 14];
+const STORED: [c_int; 5] = [5, MEMORY_DOMAIN_MAP, 10, DEVICE_UPDATABLE, 14];
 
 /// `cuGraphKernelNodeGetAttribute`.
 pub fn attribute(node: NodeId, attribute: c_int, out: Out<c_void>) -> CallResult {
@@ -193,6 +194,14 @@ pub fn attribute(node: NodeId, attribute: c_int, out: Out<c_void>) -> CallResult
         ACCESS_WINDOW => {
             // SAFETY: the attribute is of this type.
             unsafe { out.set_as(kernel.window) };
+            return Ok(());
+        }
+        CLUSTER => {
+            let [x, y, z] = kernel.launch.spec().cluster.unwrap_or_default();
+            let mut value = CUlaunchAttributeValue([0; 16]);
+            value.0[..3].copy_from_slice(&[x, y, z]);
+            // SAFETY: the C function requires room for a `CUlaunchAttributeValue`.
+            unsafe { out.set_as(value) };
             return Ok(());
         }
         COOPERATIVE => kernel.launch.spec().cooperative.into(),
@@ -225,7 +234,11 @@ pub fn set_attribute(node: NodeId, attribute: c_int, src: In<c_void>) -> CallRes
             }
             COOPERATIVE => attributes.cooperative = value() != 0,
             PRIORITY => attributes.priority = value(),
-            CLUSTER | DEVICE_UPDATABLE if value() > 1 => return Err(CudaError::NotSupported),
+            CLUSTER => {
+                // SAFETY: the C function requires a `CUlaunchAttributeValue`.
+                let value = unsafe { src.read_as::<CUlaunchAttributeValue>() };
+                attributes.cluster = cluster_size(&value)?;
+            }
             DEVICE_UPDATABLE if value() != 0 => return Err(CudaError::NotSupported),
             _ if STORED.contains(&attribute) => {
                 // SAFETY: the C function requires a `CUlaunchAttributeValue`.
@@ -264,6 +277,7 @@ pub fn copy_attributes(out: NodeId, src: NodeId) -> CallResult {
 #[derive(Clone)]
 struct Attributes {
     cooperative: bool,
+    cluster: Option<[u32; 3]>,
     priority: i32,
     window: AccessWindow,
     stored: BTreeMap<c_int, CUlaunchAttributeValue>,
@@ -273,6 +287,7 @@ impl Attributes {
     fn of(kernel: &Kernel) -> Attributes {
         Attributes {
             cooperative: kernel.launch.spec().cooperative,
+            cluster: kernel.cluster,
             priority: kernel.priority,
             window: kernel.window,
             stored: kernel.stored.clone(),
@@ -283,10 +298,13 @@ impl Attributes {
     fn apply(self, driver: &Driver, kernel: &Kernel) -> Result<Kernel, CudaError> {
         let spec = LaunchSpec {
             cooperative: self.cooperative,
+            // Without a request, the check returns the size of the kernel itself.
+            cluster: self.cluster,
             ..kernel.launch.spec().clone()
         };
         Ok(Kernel {
             launch: check_launch(driver, kernel.launch.function(), spec)?,
+            cluster: self.cluster,
             priority: self.priority,
             window: self.window,
             stored: self.stored,

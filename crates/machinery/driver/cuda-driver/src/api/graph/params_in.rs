@@ -62,6 +62,7 @@ fn kernel_op(params: &KernelNodeParams) -> Result<Kernel, CudaError> {
     };
     Ok(Kernel {
         launch: check_launch(&driver, function, spec)?,
+        cluster: None,
         priority: 0,
         window: AccessWindow::default(),
         stored: BTreeMap::new(),
