@@ -419,7 +419,7 @@ chinese! {
         NoGraphCondition { handle } =>
             "cudaGraphSetConditional：{handle:#x} 不是 cudaGraphConditionalHandleCreate 给出的句柄";
         NoImage { handle } => "没有句柄为 {handle:#x} 的纹理或表面对象，或者其内存已经释放";
-        UnboundReference { name } => "纹理或表面引用 `{name}` 没有绑定，或者其内存已经释放",
+        UnboundReference { name } => "纹理或表面引用 `{name}` 没有绑定，或者其内存已经释放";
         Mbarrier(misuse) => "mbarrier：{misuse}";
         Interrupted { ended, blocks } => "核函数被中断；{blocks} 个线程块中有 {ended} 个已经结束";
         Timeout { limit, ended, blocks } => "{limit}；{blocks} 个线程块中有 {ended} 个已经结束";

@@ -72,6 +72,8 @@ sentences! {
         VariableMissing(name: String, variables: Names) =>
             "the module has no variable `{name}`; it has {variables}; unused variables may be optimized away, and \
              names in namespaces are mangled";
+        ReferenceMissing(directive: String, name: String, references: Names) =>
+            "the module has no `.{directive}` named `{name}`; it has {references}; unused ones may be optimized away";
         /// The program's kernels could not be loaded, for the reason that the driver gave.
         NotLoaded(reason: String) => "the program's kernels do not load: {reason}";
         ArrayAsPointer(end: CopyEnd) =>

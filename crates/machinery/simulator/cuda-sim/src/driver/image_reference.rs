@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::{ContextId, CudaError, Driver, ModuleId, Resource};
+use crate::check::Reason;
 use crate::exec::image::{LevelSampling, Texture};
 use crate::ptx::ast::ImageReference;
 
@@ -40,7 +41,11 @@ impl Driver {
         name: &str,
     ) -> Result<u64, CudaError> {
         let program = &self.module(context, module)?.program;
-        program.reference(kind, name).ok_or(CudaError::NotFound)
+        program.reference(kind, name).ok_or_else(|| {
+            let names = program.reference_names(kind).collect();
+            let directive = kind.directive().to_owned();
+            CudaError::NotFound.because(Reason::ReferenceMissing(directive, name.to_owned(), names))
+        })
     }
 
     /// `cuTexRefCreate`: returns the handle of a new texture reference, which no kernel can access.

@@ -214,7 +214,7 @@ impl Driver {
         let external = external.ok_or(CudaError::InvalidHandle)?;
         let end = offset.checked_add(bytes);
         let is_inside = end.is_some_and(|end| end <= external.bytes);
-        if bytes == 0 || !is_inside || offset % PAGE != 0 {
+        if bytes == 0 || !is_inside || !offset.is_multiple_of(PAGE) {
             return Err(CudaError::InvalidValue);
         }
         let (file, device) = (external.file.reopen(), external.device);

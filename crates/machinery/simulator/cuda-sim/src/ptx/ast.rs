@@ -205,6 +205,16 @@ pub enum ImageReference {
     Surface,
 }
 
+impl ImageReference {
+    /// Returns the directive that declares it, without its dot.
+    pub fn directive(self) -> &'static str {
+        match self {
+            Self::Texture => "texref",
+            Self::Surface => "surfref",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Initializer<'a> {
     Value(Immediate),

@@ -16,7 +16,6 @@ fn invalid_and_unsupported_forms_are_rejected() {
         tex.grad.3d.v4.u32.f32 FOUR, [%d1, {%f1, %f1, %f1, %f1}], {%f1, %f1}, {%f1, %f1}; => expected a vector of 4
         tex.1d.v4.u32.f32 FOUR, [canvas, {%f1}]; => `canvas` is a .surfref, but the instruction requires a .texref
         suld.b.1d.b32.zero %r1, [image, {%r1}]; => `image` is a .texref, but the instruction requires a .surfref
-        mov.u32 %r1, image; => `image` is a variable
         tex.level.2d.v4.u32.f32 FOUR, [%d1, {%f1, %f1}]; => takes registers, and a handle
         tex.1d.v4.u32.f32 {%r1, %r2}, [%d1, {%f1}]; => expected a vector of 4 registers, found 2
         tex.1d.v4.u32.f32 FOUR, [picture, {%f1}]; => 64-bit handle

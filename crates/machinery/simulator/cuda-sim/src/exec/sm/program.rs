@@ -89,6 +89,15 @@ impl Program {
         entry.map(|&(_, handle)| handle)
     }
 
+    /// Returns the names of all references of a kind.
+    pub fn reference_names(&self, kind: ImageReference) -> impl Iterator<Item = &str> {
+        let of_kind = self
+            .references
+            .iter()
+            .filter(move |(_, (entry, _))| *entry == kind);
+        of_kind.map(|(name, _)| name.as_ref())
+    }
+
     /// Returns the handles of all texture and surface references.
     pub fn reference_handles(&self) -> impl Iterator<Item = u64> {
         self.references.values().map(|&(_, handle)| handle)

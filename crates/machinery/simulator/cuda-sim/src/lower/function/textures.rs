@@ -368,15 +368,11 @@ impl<'a> FunctionLowering<'_, 'a> {
             (None, Some(&Symbol::Reference(actual, handle))) if actual == kind => {
                 Ok(self.literal(Type::U64, handle))
             }
-            (None, Some(Symbol::Reference(..))) => {
-                let (is, requires) = match kind {
-                    ImageReference::Texture => ("surfref", "texref"),
-                    ImageReference::Surface => ("texref", "surfref"),
-                };
-                Err(self.error(format!(
-                    "`{name}` is a .{is}, but the instruction requires a .{requires}"
-                )))
-            }
+            (None, Some(Symbol::Reference(actual, _))) => Err(self.error(format!(
+                "`{name}` is a .{}, but the instruction requires a .{}",
+                actual.directive(),
+                kind.directive()
+            ))),
             _ => Err(self.no_handle()),
         }
     }

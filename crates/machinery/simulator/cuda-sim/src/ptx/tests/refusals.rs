@@ -86,7 +86,7 @@ fn variable_errors_are_located() {
         r"
         .tex t; => 6: expected the type of the variable, found `t`
         .global .texref t[2]; => 21: cannot read `;`: arrays and initial values of texture and surface references are not supported
-        .global .surfref s = 1; => 19: cannot read `=`: arrays and initial values of texture and surface references are not supported
+        .global .surfref s = 1; => 20: cannot read `=`: arrays and initial values of texture and surface references are not supported
         .const .texref t; => 8: cannot read `.texref`: texture and surface references are supported only as variables of the module in `.global`
         .global .samplerref s; => 9: cannot read `.samplerref`: separate samplers (`texmode_independent`) are not supported
         .global .attribute(.mine) .u32 x; => 20: expected `.managed` or `.unified(…)`, found `.mine`
