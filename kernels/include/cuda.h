@@ -278,7 +278,7 @@ CUresult cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstre
 
 // Functions introduced with CUDA 11 and 12
 #include "warpbook/driver_recent.h"
-#include "warpbook/driver_missing.h"
+#include "warpbook/driver_tensor_maps.h"
 #include "warpbook/driver_others.h"
 #include "warpbook/driver_names.h"
 

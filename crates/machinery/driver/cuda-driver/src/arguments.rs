@@ -20,7 +20,7 @@ use crate::types::external::{BufferDescription, HandleDescription, SemaphoreDesc
 use crate::types::graph::{BatchNodeParams, EdgeData, InstantiateParams, KernelNodeParams};
 use crate::types::{
     AccessWindow, CUctxCreateParams, CUdevResource, CUkernel, CUlaunchAttributeValue,
-    CUlaunchConfig, CUlibrary, CUmemAccessDesc, CUmemAllocationProp, CUmemLocation,
+    CUlaunchConfig, CUlibrary, CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, CUtensorMap,
     MemcpyAttributes, MemcpyBatchOp, MemoryOperation, ShareableHandle,
 };
 
@@ -140,6 +140,7 @@ plain!(
     CUmemAccessDesc,
     CUmemAllocationProp,
     CUmemLocation,
+    CUtensorMap,
     ShareableHandle,
     BufferDescription,
     HandleDescription,

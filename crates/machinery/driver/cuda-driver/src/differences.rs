@@ -80,6 +80,7 @@ fn supported_functions_are_in_the_header() {
         "warpbook/driver_graphs.h",
         "warpbook/driver_others.h",
         "warpbook/driver_recent.h",
+        "warpbook/driver_tensor_maps.h",
     ];
     let header: String = files
         .map(|file| page(&format!("{include}/{file}")))

@@ -4,6 +4,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use cuda_sim::driver::CudaError;
+use cuda_sim::memory::tensor_map::TENSOR_MAP_BYTES;
 use cust_raw::CUstream;
 
 /// A handle to a loaded library.
@@ -11,6 +12,11 @@ pub type CUlibrary = *mut c_void;
 
 /// A handle to a kernel of a library.
 pub type CUkernel = *mut c_void;
+
+/// `CUtensorMap`: a descriptor of an array, in the encoding of [`cuda_sim::memory::tensor_map::TensorMap`].
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub struct CUtensorMap(pub [u8; TENSOR_MAP_BYTES]);
 
 /// `CUlaunchConfig`: the configuration of a launch.
 #[repr(C)]

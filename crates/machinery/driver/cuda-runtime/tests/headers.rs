@@ -77,7 +77,7 @@ fn the_declared_driver_functions_are_defined() -> Result<(), Failed> {
     let headers = [
         "cuda.h",
         "warpbook/driver_graphs.h",
-        "warpbook/driver_missing.h",
+        "warpbook/driver_tensor_maps.h",
         "warpbook/driver_names.h",
         "warpbook/driver_others.h",
         "warpbook/driver_recent.h",

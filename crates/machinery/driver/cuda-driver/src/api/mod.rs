@@ -29,6 +29,7 @@ pub mod sharing;
 pub mod stream;
 pub mod stream_memory;
 pub mod telemetry;
+pub mod tensor_map;
 pub mod texture_reference;
 pub mod virtual_memory;
 

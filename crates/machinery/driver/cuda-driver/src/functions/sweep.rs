@@ -19,8 +19,11 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::*;
 
-/// The signature used for all calls. No function has more than 12 arguments, and C functions ignore extra ones.
-type Any = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> i32;
+/// The signature used for all calls. No function has more than 16 arguments, and C functions ignore extra ones.
+#[rustfmt::skip]
+type Any = unsafe extern "C" fn(
+    u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64,
+) -> i32;
 
 const PTX: &str = ".version 6.4
 .target sm_52
@@ -190,14 +193,14 @@ const CASES: [(Handles, Pointers, u64); 8] = [
 ];
 
 fn call(function: &EntryPoint, arguments: &[u64]) -> i32 {
-    let mut padded = [0; 12];
+    let mut padded = [0; 16];
     padded[..arguments.len()].copy_from_slice(arguments);
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = padded;
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = padded;
     // SAFETY: every argument of every function is an integer or pointer passed in a 64-bit slot, and in the C
     // calling convention the caller removes the arguments, so extra ones do no harm.
     unsafe {
         let function = std::mem::transmute::<super::ErasedFn, Any>(function.exported());
-        function(a, b, c, d, e, f, g, h, i, j, k, l)
+        function(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
     }
 }
 
@@ -210,7 +213,7 @@ fn call_everything_with_invalid_arguments() {
     let stale = Live::new();
     stale.destroy_all();
     for function in all() {
-        assert!(function.arguments.len() <= 12, "{}", function.name());
+        assert!(function.arguments.len() <= 16, "{}", function.name());
         for case in CASES {
             // A wait for a value that nothing writes would never end.
             let waits = function.name().starts_with("cuStreamWaitValue");

@@ -8,6 +8,7 @@ pub mod global;
 pub(crate) mod init_bitmap;
 pub mod region;
 pub mod shared;
+pub mod tensor_map;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,7 +1,7 @@
 //! Rows of the driver API's function table: arrays, textures and surfaces; interoperability with graphics and
 //! other external interfaces; logs, core dumps and checkpoints.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
 use cust_raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
@@ -10,9 +10,9 @@ use cust_raw::{
 };
 
 use super::*;
-use crate::api::{core_dump, external, image, texture_reference};
+use crate::api::{core_dump, external, image, tensor_map, texture_reference};
 use crate::types::external::{BufferDescription, HandleDescription, SemaphoreDescription};
-use crate::types::{MemoryRequirements, SparseProperties};
+use crate::types::{CUtensorMap, MemoryRequirements, SparseProperties};
 
 functions! {
     // Arrays, textures and surfaces
@@ -79,6 +79,29 @@ functions! {
         properties: *mut SparseProperties, mipmap: CUmipmappedArray,
     ) [image::mipmap_sparse_properties];
     11020 cuArrayGetPlane(plane_array: *mut CUarray, array: CUarray, plane: c_uint) [image::plane];
+
+    // Tensor maps
+    12000 cuTensorMapEncodeTiled(
+        tensor_map: *mut CUtensorMap, tensor_data_type: c_uint, tensor_rank: c_uint, global_address: *mut c_void,
+        global_dim: *const c_ulonglong, global_strides: *const c_ulonglong, box_dim: *const c_uint,
+        element_strides: *const c_uint, interleave: c_int, swizzle: c_int, l2_promotion: c_int, oob_fill: c_int,
+    ) [tensor_map::encode_tiled];
+    12000 cuTensorMapEncodeIm2col(
+        tensor_map: *mut CUtensorMap, tensor_data_type: c_uint, tensor_rank: c_uint, global_address: *mut c_void,
+        global_dim: *const c_ulonglong, global_strides: *const c_ulonglong, pixel_box_lower_corner: *const c_int,
+        pixel_box_upper_corner: *const c_int, channels_per_pixel: c_uint, pixels_per_column: c_uint,
+        element_strides: *const c_uint, interleave: c_int, swizzle: c_int, l2_promotion: c_int, oob_fill: c_int,
+    ) [tensor_map::encode_im2col];
+    12080 cuTensorMapEncodeIm2colWide(
+        tensor_map: *mut CUtensorMap, tensor_data_type: c_uint, tensor_rank: c_uint, global_address: *mut c_void,
+        global_dim: *const c_ulonglong, global_strides: *const c_ulonglong, pixel_box_lower_corner_width: c_int,
+        pixel_box_upper_corner_width: c_int, channels_per_pixel: c_uint, pixels_per_column: c_uint,
+        element_strides: *const c_uint, interleave: c_int, mode: c_int, swizzle: c_int, l2_promotion: c_int,
+        oob_fill: c_int,
+    ) [tensor_map::encode_im2col_wide];
+    12000 cuTensorMapReplaceAddress(
+        tensor_map: *mut CUtensorMap, global_address: *mut c_void,
+    ) [tensor_map::replace_address];
 
     // Texture and surface references
     2000 cuModuleGetTexRef(
@@ -181,9 +204,7 @@ functions! {
 
     unsupported {
         2000 cuArray3DCreate, 2000 cuArray3DGetDescriptor, 2000 cuArrayCreate, 2000 cuArrayGetDescriptor,
-        12000 cuTensorMapEncodeIm2col, 12080 cuTensorMapEncodeIm2colWide, 12000 cuTensorMapEncodeTiled,
-        12000 cuTensorMapReplaceAddress, 2000 cuTexRefGetAddress, 2000 cuTexRefSetAddress,
-        2020 cuTexRefSetAddress2D,
+        2000 cuTexRefGetAddress, 2000 cuTexRefSetAddress, 2020 cuTexRefSetAddress2D,
         12080 cuCheckpointProcessCheckpoint, 12080 cuCheckpointProcessGetRestoreThreadId,
         12080 cuCheckpointProcessGetState, 12080 cuCheckpointProcessLock, 12080 cuCheckpointProcessRestore,
         12080 cuCheckpointProcessUnlock,

@@ -1,6 +1,4 @@
-// Functions of the driver API that the simulator does not implement, and their types: tensor maps, which describe arrays
-// to the tensor memory accelerator. They are declared so that programs compile if they use them only
-// in code that is not executed; CCCL names them.
+// Tensor maps of the driver API, which describe arrays to the tensor memory accelerator.
 //
 // Included by cuda.h, inside `extern "C"`.
 
@@ -39,9 +37,25 @@ typedef enum CUtensorMapFloatOOBfill_enum {
     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0, CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA = 1
 } CUtensorMapFloatOOBfill;
 
+typedef enum CUtensorMapIm2ColWideMode_enum {
+    CU_TENSOR_MAP_IM2COL_WIDE_MODE_W = 0, CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128 = 1
+} CUtensorMapIm2ColWideMode;
+
 CUresult cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType,
     uint32_t tensorRank, void *globalAddress, const uint64_t *globalDim, const uint64_t
     *globalStrides, const uint32_t *boxDim, const uint32_t *elementStrides, CUtensorMapInterleave
     interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
     CUtensorMapFloatOOBfill oobFill);
+CUresult cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType,
+    uint32_t tensorRank, void *globalAddress, const uint64_t *globalDim, const uint64_t
+    *globalStrides, const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, uint32_t
+    channelsPerPixel, uint32_t pixelsPerColumn, const uint32_t *elementStrides,
+    CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion
+    l2Promotion, CUtensorMapFloatOOBfill oobFill);
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType,
+    uint32_t tensorRank, void *globalAddress, const uint64_t *globalDim, const uint64_t
+    *globalStrides, int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth, uint32_t
+    channelsPerPixel, uint32_t pixelsPerColumn, const uint32_t *elementStrides,
+    CUtensorMapInterleave interleave, CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle,
+    CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill);
 CUresult cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress);
