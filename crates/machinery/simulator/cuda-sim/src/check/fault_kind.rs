@@ -73,6 +73,8 @@ sentences! {
              call cuTexRefSetArray, cuTexRefSetAddress or cuSurfRefSetArray with memory that is alive";
         /// An invalid use of an mbarrier.
         Mbarrier(misuse: MbarrierMisuse) => "mbarrier: {misuse}";
+        /// An invalid use of a bulk asynchronous copy.
+        BulkCopy(misuse: BulkCopyMisuse) => "bulk copy: {misuse}";
         /// An interrupt requested by the host, after `ended` of the launch's `blocks` blocks had ended.
         Interrupted { ended: u64, blocks: u64 } =>
             "the kernel was interrupted\n  blocks ended: {ended} of {blocks}";
@@ -112,6 +114,21 @@ sentences! {
         CompletesPhase => "an arrival that may not complete the phase (noComplete) completes it";
         TooManyBytes => "more bytes are expected than it can count";
         InvalidCount => "its thread count is 0 or more than 1048575";
+    }
+
+    /// An invalid use of a bulk asynchronous copy.
+    pub enum BulkCopyMisuse {
+        InvalidSize(bytes: u32) => "its size of {bytes} bytes is not a multiple of 16";
+        NotTensorMap(address: u64) =>
+            "no tensor map is at {address:#x}: pass the CUtensorMap as a `const __grid_constant__` parameter, or copy \
+             it to device memory";
+        InvalidTensorMap =>
+            "the tensor map is invalid: `tensormap.replace` has changed it against the requirements of \
+             cuTensorMapEncodeTiled";
+        OtherRank(expected: u32, actual: u32) =>
+            "the instruction copies from an array of {expected} dimensions, but the tensor map has {actual}";
+        OtherMode => "the mode of the instruction (tile or im2col) is not that of the tensor map";
+        Interleaved => "tensor maps with an interleaved layout are not simulated";
     }
 
     /// A wall-clock time limit of a launch.

@@ -99,7 +99,9 @@ pub use details::{
     HostMemory, Lanes, NamedArray, Origin, OutsideTexture, PendingWork, StreamAction, StreamName,
     StreamOperation, StreamUse, Unread, Unwritten, Writer,
 };
-pub use fault_kind::{AddressedMemory, FaultKind, MbarrierMisuse, TimeLimit, WarpgroupMisuse};
+pub use fault_kind::{
+    AddressedMemory, BulkCopyMisuse, FaultKind, MbarrierMisuse, TimeLimit, WarpgroupMisuse,
+};
 pub use finding::{Finding, FindingKind, OtherAccess, Severity};
 pub use reason::Reason;
 pub use selection::{Check, Checks};

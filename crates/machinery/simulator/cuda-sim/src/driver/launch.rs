@@ -332,7 +332,8 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         FaultKind::InvalidBarrier { .. }
         | FaultKind::WarpIncomplete { .. }
         | FaultKind::WarpgroupIncomplete
-        | FaultKind::Warpgroup(_) => CudaError::IllegalInstruction,
+        | FaultKind::Warpgroup(_)
+        | FaultKind::BulkCopy(_) => CudaError::IllegalInstruction,
         FaultKind::Timeout { .. } | FaultKind::Interrupted { .. } => CudaError::LaunchTimeout,
         // A GPU would hang at such a barrier until its watchdog ends the kernel.
         FaultKind::BarrierNeverOpens { .. } | FaultKind::WarpSyncNeverOpens { .. } => {

@@ -1,6 +1,7 @@
 //! Turns: a block runs on an SM until its warps wait, have ended or have used up the block's turn, and each warp
 //! until it waits or has used up its own.
 
+use super::bulk;
 use super::instrument::{random_schedule, sanitizing};
 use super::profiler::Profiler;
 use super::schedule::Probe;
@@ -109,6 +110,7 @@ impl Sm {
             }
             let opened = self.block.open_barriers();
             if self.block.alive == 0 {
+                bulk::finish(self);
                 return true;
             }
             if !ran && !opened && !self.block.release_for_sync() && !self.release_matching_syncs() {

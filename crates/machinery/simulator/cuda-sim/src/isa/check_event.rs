@@ -22,6 +22,8 @@ pub enum CheckEvent {
     ExitBranch(ExitBranch),
     /// A wait for asynchronous copies.
     CopyWait(CopyGroupOp),
+    /// A bulk asynchronous copy.
+    BulkCopy,
     /// A `wgmma`, which multiplies matrices in shared memory asynchronously.
     Wgmma,
     /// A wait for `wgmma` operations.
@@ -285,6 +287,8 @@ impl CheckEvents {
             CheckEvent::Access(Access { memory, bytes, .. }) => {
                 (*memory == of || *memory == Memory::Generic) && *bytes < 4
             }
+            // A tensor map may describe an array of bytes.
+            CheckEvent::BulkCopy => of == Memory::Global,
             _ => false,
         };
         if self.list.iter().any(narrow) { 1 } else { 4 }

@@ -198,7 +198,7 @@ fn invalid_forms_are_rejected_with_their_line() {
         cp.async.ca.shared.global [%to], [p], 4; => from global to shared
         cp.async.ca.shared.global.L2::64B [%to], [%from], 4; => requires `.version 7.4` or newer
         cp.async.ca.global.shared [%to], [%from], 4; => is not simulated
-        cp.async.bulk.commit_group; => is not simulated
+        cp.async.bulk.commit_group; => requires `.target sm_90` or newer
         cp.async.wait_group %r1; => takes a literal number of groups
         cp.async.wait_all 1; => takes no operands
     ",

@@ -23,7 +23,7 @@ fn unknown_instructions_name_their_required_capability() {
         wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 {%r1, %r2}, %d1, %d2, 1, 1, 1; => 90
         mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32 {%r1, %r2}, {%r3}, {%r4}, {%r1, %r2}; =>
         ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%d1]; =>
-        cp.async.bulk.commit_group; => 90
+        setmaxnreg.inc.sync.aligned.u32 64; => 90
         tcgen05.fence::before_thread_sync; => 100
         tex.2dms.v4.f32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r5, %r6, %r7, %r8}]; =>
         frobnicate.u32 %r1, %r2; =>

@@ -6,6 +6,7 @@
 use super::access::translate_lane;
 use super::state_space::SharedSpace;
 use crate::check::{FaultKind, MbarrierMisuse};
+use crate::exec::bulk;
 use crate::exec::schedule::ATOMIC_SPIN_LIMIT;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
@@ -150,7 +151,22 @@ pub fn pending(state: u64) -> u32 {
     Phase::of(state).pending
 }
 
-/// Applies `change` to the barrier of each lane in order. Returns the previous words, or faults.
+/// Writes the data of bulk copies that report to the barrier at an address, and applies their bytes to the barrier.
+fn complete_copies(sm: &mut Sm, address: u64, host: *mut u64) -> Result<(), MbarrierMisuse> {
+    for delivery in sm.block.take_deliveries(address) {
+        bulk::deliver(sm, &delivery);
+        // SAFETY: the caller has found the barrier at `host`, in a block that no other host thread runs.
+        unsafe {
+            let phase = Phase::of(host.read());
+            let bytes = delivery.data.len() as u32;
+            host.write(phase.apply(Change::Complete, bytes, true)?.word());
+        }
+    }
+    Ok(())
+}
+
+/// Applies `change` to the barrier of each lane in order. Returns the previous words, or faults. If `completes_copies` is
+/// true, the bulk copies in flight that report to the barrier complete first.
 ///
 /// # Safety
 /// Operand `at` must be a 64-bit row, to which `imm` is added.
@@ -158,6 +174,7 @@ unsafe fn update_each(
     sm: &mut Sm,
     inst: &Inst,
     at: usize,
+    completes_copies: bool,
     change: impl Fn(u64, usize) -> Result<u64, MbarrierMisuse>,
 ) -> Result<[u64; LANES], Next> {
     // SAFETY: the caller guarantees that operand `at` is a 64-bit row.
@@ -170,7 +187,16 @@ unsafe fn update_each(
         };
         let host = host.cast::<u64>();
         // SAFETY: `translate_lane` checked eight aligned bytes, of a block that no other host thread runs.
-        let word = unsafe { host.read() };
+        let mut word = unsafe { host.read() };
+        // The bytes of copies end a phase for which no arrival is pending.
+        let only_awaits_bytes = Phase::of(word).pending == 0;
+        if completes_copies || only_awaits_bytes {
+            if let Err(misuse) = complete_copies(sm, address, host) {
+                return Err(sm.fail(inst, lane, FaultKind::Mbarrier(misuse)));
+            }
+            // SAFETY: as above.
+            word = unsafe { host.read() };
+        }
         before[lane] = word;
         match change(word, lane) {
             // SAFETY: `translate_lane` checked eight aligned bytes, of a block that no other host thread runs.
@@ -189,7 +215,7 @@ pub unsafe fn init(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 1 is a 32-bit row, operand 0 the address row.
     let made = unsafe {
         let counts = *sm.row::<u32>(inst, 1);
-        update_each(sm, inst, 0, |_, lane| match counts[lane] {
+        update_each(sm, inst, 0, false, |_, lane| match counts[lane] {
             count @ 1..=MAX_COUNT => Ok(Phase {
                 odd: false,
                 pending: count,
@@ -209,7 +235,7 @@ pub unsafe fn init(sm: &mut Sm, inst: &Inst) -> Next {
 /// As for [`init`].
 pub unsafe fn invalidate(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is the address row.
-    let done = unsafe { update_each(sm, inst, 0, |_, _| Ok(0)) };
+    let done = unsafe { update_each(sm, inst, 0, false, |_, _| Ok(0)) };
     done.map_or_else(|stop| stop, |_| inst.next())
 }
 
@@ -223,7 +249,7 @@ pub unsafe fn change(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a 64-bit row, 2 a 32-bit row, and 1 the address row.
     unsafe {
         let counts = *sm.row::<u32>(inst, 2);
-        let apply = update_each(sm, inst, 1, |word, lane| {
+        let apply = update_each(sm, inst, 1, false, |word, lane| {
             let phase = Phase::of(word).apply(change, counts[lane], inst.arg1 == 0)?;
             Ok(phase.word())
         });
@@ -249,7 +275,7 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
             1 => sm.row::<u32>(inst, 2).map(|parity| parity & 1 == 1),
             _ => sm.row::<u64>(inst, 2).map(|state| Phase::of(state).odd),
         };
-        match update_each(sm, inst, 1, |word, _| Ok(word)) {
+        match update_each(sm, inst, 1, true, |word, _| Ok(word)) {
             Ok(words) => (words, odd),
             Err(stop) => return stop,
         }

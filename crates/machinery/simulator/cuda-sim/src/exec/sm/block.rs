@@ -1,6 +1,7 @@
 //! A thread block: its warps, shared memory and barriers.
 
-use super::cluster::{Cluster, rank_and_offset};
+use super::bulk::{BulkCopies, Delivery};
+use super::cluster::{Cluster, mapped_address, rank_and_offset};
 use super::runtime::LaunchSlot;
 use crate::check::Shadow;
 use crate::exec::profiler::Caches;
@@ -46,6 +47,8 @@ pub struct Block {
     pub cluster_phase: u64,
     /// True for a block of a cluster that has not had a turn.
     pub is_new: bool,
+    /// Bulk copies in flight.
+    pub bulk: BulkCopies,
     /// Position in the order in which blocks are started: that of the clusters, in each of them by rank.
     pub order: u64,
     /// The last error of the device runtime, by thread.
@@ -192,6 +195,7 @@ impl Block {
             cluster_rank: 0,
             cluster_phase: 0,
             is_new: false,
+            bulk: BulkCopies::default(),
             order: 0,
             last_errors: BTreeMap::new(),
             slots: BTreeMap::new(),
@@ -241,6 +245,7 @@ impl Block {
         self.cluster_rank = 0;
         self.cluster_phase = 0;
         self.is_new = false;
+        self.bulk.reset();
         self.order = number;
         self.last_errors.clear();
         self.slots.clear();
@@ -392,6 +397,40 @@ impl Block {
                 host.wrapping_add(offset as usize)
             }
             _ => std::ptr::null_mut(),
+        }
+    }
+
+    /// Returns an address in shared memory with the rank of its block, if the block is in a cluster: an address that
+    /// all blocks of the cluster understand.
+    pub fn cluster_address(&self, address: u64) -> u64 {
+        match (&self.cluster, rank_and_offset(address)) {
+            (Some(_), (None, offset)) => mapped_address(offset, self.cluster_rank),
+            (None, (Some(0), offset)) => offset,
+            _ => address,
+        }
+    }
+
+    /// Adds data on the way to the shared memory of the cluster.
+    pub fn add_delivery(&mut self, delivery: Delivery) {
+        match &self.cluster {
+            Some(cluster) => cluster.add_delivery(delivery),
+            None => self.bulk.deliveries.push(delivery),
+        }
+    }
+
+    /// Removes and returns the data on its way that will be reported to the barrier at an address.
+    pub fn take_deliveries(&mut self, barrier: u64) -> Vec<Delivery> {
+        if self.cluster.is_none() && self.bulk.deliveries.is_empty() {
+            return Vec::new();
+        }
+        let barrier = self.cluster_address(barrier);
+        match &self.cluster {
+            Some(cluster) => cluster.take_deliveries(barrier),
+            None => {
+                let deliveries = &mut self.bulk.deliveries;
+                let is_next = |delivery: &mut Delivery| delivery.barrier == barrier;
+                deliveries.extract_if(.., is_next).collect()
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 //!
 //! One host thread runs all blocks of a cluster in turns, so no two of them access memory at once.
 
+use super::bulk::Delivery;
 use crate::memory::lock;
 use std::sync::{Arc, Mutex};
 
@@ -45,6 +46,8 @@ struct State {
     phase: u64,
     /// True if a block has faulted or been dropped: the others need not run.
     has_failed: bool,
+    /// Data on the way to the shared memory of the blocks.
+    deliveries: Vec<Delivery>,
 }
 
 /// The state that the blocks of a cluster share.
@@ -71,6 +74,7 @@ impl Cluster {
                 members: members.collect(),
                 phase: 0,
                 has_failed: false,
+                deliveries: Vec::new(),
             }),
         })
     }
@@ -103,6 +107,18 @@ impl Cluster {
         let member = state.members.get(usize::try_from(rank).ok()?)?;
         let shared = std::ptr::with_exposed_provenance_mut(member.shared);
         Some((shared, member.shared_bytes))
+    }
+
+    /// Adds data on the way to the shared memory of a block.
+    pub fn add_delivery(&self, delivery: Delivery) {
+        lock(&self.state).deliveries.push(delivery);
+    }
+
+    /// Removes and returns the data on its way that will be reported to the barrier at an address with a rank.
+    pub fn take_deliveries(&self, barrier: u64) -> Vec<Delivery> {
+        let is_next = |delivery: &mut Delivery| delivery.barrier == barrier;
+        let mut state = lock(&self.state);
+        state.deliveries.extract_if(.., is_next).collect()
     }
 
     /// Ends the cluster early.

@@ -2,6 +2,7 @@
 //! once.
 
 pub mod block;
+pub mod bulk;
 pub mod cluster;
 mod grid;
 pub mod heap;

@@ -3,6 +3,7 @@
 
 mod addresses;
 mod async_copy;
+mod bulk_copy;
 mod calls;
 mod cluster;
 mod control;

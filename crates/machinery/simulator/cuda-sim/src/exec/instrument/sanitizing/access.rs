@@ -228,7 +228,7 @@ fn bytes_of(memory: &[u64], at: u64, count: usize) -> [u8; 16] {
 }
 
 /// Returns `count` bytes of device memory at `at`, padded with zeros. Returns zeros if the address is invalid.
-fn device_bytes(sm: &Sm, at: u64, count: usize) -> [u8; 16] {
+pub fn device_bytes(sm: &Sm, at: u64, count: usize) -> [u8; 16] {
     let mut bytes = [0; 16];
     let host = sm.memory.regions.find(at).host(at, count as u64);
     if !host.is_null() {

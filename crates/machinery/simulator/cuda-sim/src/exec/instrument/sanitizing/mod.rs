@@ -1,8 +1,9 @@
 //! The sanitizing copies of a program's code, whose handlers check an instruction before they run the handler
 //! of the plain or counting copy. This file checks synchronization: barriers, warp-wide instructions, fences, thread
-//! exit and the end of a block. Others check accesses and the shared memory that `wgmma` reads.
+//! exit and the end of a block. Others check accesses, bulk copies and the shared memory that `wgmma` reads.
 
 mod access;
+mod bulk;
 
 use crate::check::FaultKind;
 use crate::check::shadow::{FirstArrival, PartialWarp};
@@ -59,6 +60,7 @@ fn sanitizing_handler(checked: CheckEvent, cpu: Cpu) -> Option<Handler> {
         CheckEvent::ExitBranch(_) => exit_branch,
         CheckEvent::Exit => exit,
         CheckEvent::CopyWait(_) => access::wait,
+        CheckEvent::BulkCopy => bulk::copy,
         CheckEvent::Wgmma => access::wgmma,
         CheckEvent::WgmmaWait => access::wgmma_wait,
     };

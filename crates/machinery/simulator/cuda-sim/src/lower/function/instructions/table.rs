@@ -120,6 +120,21 @@ pub const MEMORY: &[Entry] = &[
         l.cp_async_mbarrier_arrive(i)
     })
     .refuses_older(),
+    lowered("cp.async.bulk", ptx(8, 0).sm(90), |l, i| l.bulk_copy(i)).refuses_older(),
+    lowered("cp.reduce.async.bulk", ptx(8, 0).sm(90), |l, i| {
+        l.bulk_reduction(i)
+    })
+    .refuses_older(),
+    lowered("st.async", ptx(8, 1).sm(90), |l, i| l.store_async(i)).refuses_older(),
+    lowered("red.async", ptx(8, 1).sm(90), |l, i| l.reduction_async(i)).refuses_older(),
+    lowered("tensormap.replace", ptx(8, 3).sm(90), |l, i| {
+        l.replace_tensor_map(i)
+    })
+    .only_for(SM_90A_ONLY),
+    lowered("tensormap.cp_fenceproxy", ptx(8, 3).sm(90), |l, i| {
+        l.copy_tensor_map(i)
+    })
+    .refuses_older(),
     lowered("cvta", ptx(2, 0).sm(20), |l, i| l.cvta(i)),
     lowered("isspacep", ptx(2, 0).sm(20), |l, i| l.isspacep(i)),
     lowered("getctarank", ptx(7, 8).sm(90), |l, i| l.cluster_rank(i)).refuses_older(),
@@ -183,7 +198,7 @@ pub const CONTROL: &[Entry] = &[
 
 /// The requirements of `wgmma`.
 const HOPPER: Requirements = ptx(8, 0).sm(90);
-/// The only target that has `wgmma`: its instructions are specific to the architecture.
+/// The only target that has `wgmma` and `tensormap.replace`, which are specific to the architecture.
 const SM_90A_ONLY: &str = "sm_90a";
 
 /// Instructions executed by several threads together: barriers, warp-level exchange and matrix multiplication.
@@ -305,10 +320,7 @@ pub const NOT_SIMULATED: &[Entry] = &[
     not_simulated("setmaxnreg", ptx(8, 0).sm(90)),
     not_simulated("tcgen05", ptx(8, 6).sm(100)),
     // Memory.
-    not_simulated("cp.async.bulk", ptx(8, 0).sm(90)),
-    not_simulated("cp.reduce", ptx(8, 0).sm(90)),
     not_simulated("multimem", ptx(8, 1).sm(90)),
-    not_simulated("tensormap", ptx(8, 3).sm(90)),
     // Clusters of blocks.
     not_simulated("clusterlaunchcontrol", ptx(8, 6).sm(100)),
 ];

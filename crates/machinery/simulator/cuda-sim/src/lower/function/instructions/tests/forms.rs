@@ -275,6 +275,14 @@ fn versions_and_capabilities_match_the_ptx_isa() {
         ("mbarrier.try_wait.parity.shared.b64", ptx(7, 8).sm(90)),
         ("fence.proxy.async.shared::cta", ptx(8, 0).sm(90)),
         (
+            "cp.async.bulk.tensor.2d.shared::cluster.global",
+            ptx(8, 0).sm(90),
+        ),
+        ("cp.reduce.async.bulk.global.shared::cta", ptx(8, 0).sm(90)),
+        ("st.async.weak.shared::cluster", ptx(8, 1).sm(90)),
+        ("red.async.relaxed.cluster", ptx(8, 1).sm(90)),
+        ("tensormap.replace.tile.rank", ptx(8, 3).sm(90)),
+        (
             "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32",
             ptx(8, 0).sm(90),
         ),
@@ -289,8 +297,9 @@ fn only_these_instructions_refuse_older_targets() {
     let refusing = TABLE.iter().filter(|entry| entry.refuses_older);
     let names: Vec<&str> = refusing.map(|entry| entry.name).collect();
     let expected = "
-        barrier.cluster cp.async cp.async.mbarrier fence.proxy.async getctarank griddepcontrol ldmatrix mapa mbarrier
-        mbarrier.complete_tx mbarrier.expect_tx mbarrier.try_wait mma stmatrix
+        barrier.cluster cp.async cp.async.bulk cp.async.mbarrier cp.reduce.async.bulk fence.proxy.async getctarank
+        griddepcontrol ldmatrix mapa mbarrier mbarrier.complete_tx mbarrier.expect_tx mbarrier.try_wait mma red.async
+        st.async stmatrix tensormap.cp_fenceproxy tensormap.replace
         wgmma.commit_group wgmma.fence wgmma.mma_async wgmma.wait_group
     "
     .split_whitespace();
@@ -303,7 +312,7 @@ fn the_longest_matching_name_is_found() {
         ("cp.async.ca.shared.global", Some("cp.async")),
         ("cp.async.bulk.commit_group", Some("cp.async.bulk")),
         ("cp.async", Some("cp.async")),
-        ("cp.reduce.async.bulk", Some("cp.reduce")),
+        ("cp.reduce.async.bulk", Some("cp.reduce.async.bulk")),
         ("cp", None),
         ("cp.asynchronous", None),
         ("mma.sp.sync", Some("mma.sp")),

@@ -1,0 +1,154 @@
+//! Checks of bulk asynchronous copies when they start. Their reads and their writes to device memory are checked as
+//! accesses of the thread that starts them; shared memory that they write counts as initialized, but not as written by a
+//! thread, because the barrier of the copy orders it. Reductions are not checked.
+
+use super::{check, run_base};
+use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
+use crate::check::lane_runs::Addresses;
+use crate::check::semantics::AccessSemantics;
+use crate::check::shadow::Shadow;
+use crate::exec::bulk::{Transfer, gather, transfer, writes_shared};
+use crate::exec::sm::{Inst, Next, Sm};
+use crate::isa::{Access, AccessKind, Element, LoadedValue, Memory, Update};
+use crate::lanes::{LANES, active};
+
+/// Maximum number of bytes that are checked at once.
+const WIDTH: u64 = 16;
+
+/// Checks a bulk copy and starts it.
+///
+/// # Safety
+/// The requirements of [`crate::exec::sm::Handler`]; the instruction is a bulk copy.
+pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
+    for lane in active(sm.mask) {
+        // SAFETY: the instruction is a bulk copy, as this function requires.
+        let transfer = unsafe { transfer(sm, inst, lane) };
+        // If the copy is invalid, the instruction itself reports the fault.
+        if let Ok(transfer) = transfer
+            && transfer.reduction.is_none()
+        {
+            check_transfer(sm, inst, lane, &transfer);
+        }
+    }
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
+    unsafe { run_base(sm, inst) }
+}
+
+fn check_transfer(sm: &mut Sm, inst: &Inst, lane: usize, transfer: &Transfer) {
+    let to_shared = writes_shared(inst);
+    let (layout, bytes) = (transfer.layout, transfer.bytes);
+    let data = match to_shared {
+        true => Vec::new(),
+        false => gather(sm, transfer.shared, layout, bytes),
+    };
+    check(sm, |sm, checker, shadow| {
+        let site = sm.address_of(inst);
+        let mut lanes = OneLane {
+            sm,
+            checker,
+            shadow,
+            site,
+            lane,
+        };
+        if let Some(source) = transfer.source {
+            for piece in layout.pieces(source, bytes) {
+                lanes.read_shared(piece.address, piece.bytes as u64);
+            }
+        }
+        for run in &transfer.runs {
+            let width = WIDTH.min(1 << (run.address | run.bytes | WIDTH).trailing_zeros());
+            for offset in (0..run.bytes).step_by(width as usize) {
+                let mut value = [0; WIDTH as usize];
+                if !to_shared {
+                    let at = (run.at + offset) as usize;
+                    value[..width as usize].copy_from_slice(&data[at..at + width as usize]);
+                }
+                lanes.access_device(run.address + offset, width, (!to_shared).then_some(value));
+            }
+        }
+        if to_shared && lanes.checker.launch.checks.init {
+            for piece in layout.pieces(transfer.shared, bytes) {
+                let written = &mut lanes.shadow.shared.written;
+                written.set(piece.address, piece.bytes as u64);
+            }
+        }
+    });
+}
+
+/// The checks of the accesses of one thread.
+struct OneLane<'a> {
+    sm: &'a Sm,
+    checker: &'a mut Checker,
+    shadow: &'a mut Shadow,
+    site: u32,
+    lane: usize,
+}
+
+impl OneLane<'_> {
+    fn access(&self, memory: Memory, width: u64, writes: bool) -> WarpAccess {
+        WarpAccess {
+            block: self.sm.block.number,
+            warp: self.sm.block.running,
+            site: self.site,
+            access: Access {
+                memory,
+                kind: match writes {
+                    true => AccessKind::Store,
+                    false => AccessKind::Load,
+                },
+                bytes: width as u32,
+                element: Element::WORD,
+                address: 0,
+                ordered: None,
+                loaded: LoadedValue::default(),
+                update: Update::default(),
+            },
+            reads: !writes,
+            writes,
+            semantics: match writes {
+                true => AccessSemantics::Store,
+                false => AccessSemantics::Load(LoadedValue::default()),
+            },
+        }
+    }
+
+    /// Checks a read of shared memory.
+    fn read_shared(&mut self, address: u64, bytes: u64) {
+        let events = &self.sm.grid.program.listing.check_events;
+        let values = Values {
+            stored: |_: usize| [0; 16],
+            before: |_: u64, _: usize| [0; 16],
+        };
+        for at in (address..address + bytes).step_by(WIDTH as usize) {
+            let lanes = Lanes {
+                at: Addresses {
+                    row: &[at; LANES],
+                    offset: 0,
+                },
+                mask: 1 << self.lane,
+                bytes: WIDTH,
+            };
+            let current = self.access(Memory::Shared, WIDTH, false);
+            (self.checker).check_shared(self.shadow, events, current, lanes, values);
+        }
+    }
+
+    /// Checks a read of device memory, or a write of a value.
+    fn access_device(&mut self, address: u64, width: u64, value: Option<[u8; 16]>) {
+        let events = &self.sm.grid.program.listing.check_events;
+        let values = Values {
+            stored: |_: usize| value.unwrap_or_default(),
+            before: |at: u64, width: usize| super::access::device_bytes(self.sm, at, width),
+        };
+        let lanes = Lanes {
+            at: Addresses {
+                row: &[address; LANES],
+                offset: 0,
+            },
+            mask: 1 << self.lane,
+            bytes: width,
+        };
+        let current = self.access(Memory::Global, width, value.is_some());
+        (self.checker).check_device(self.shadow, events, current, lanes, values);
+    }
+}
