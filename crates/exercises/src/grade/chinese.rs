@@ -3,10 +3,10 @@
 use std::fmt::{self, Display, Formatter, LowerHex};
 
 use cuda_driver::findings::{
-    ActualMemory, AddressDetails, AddressedMemory, BlockBytes, Bytes, Cause, Details, Extent,
-    FaultKind, Fill, FillRead, HostAction, HostMemory, Lanes, MbarrierMisuse, NamedArray, Origin,
-    OutsideTexture, PendingWork, StreamAction, StreamName, StreamOperation, StreamUse, TimeLimit,
-    Unread, Unwritten, WarpgroupMisuse, Writer,
+    ActualMemory, AddressDetails, AddressedMemory, BlockBytes, BulkCopyMisuse, Bytes, Cause,
+    Details, Extent, FaultKind, Fill, FillRead, HostAction, HostMemory, Lanes, MbarrierMisuse,
+    NamedArray, Origin, OutsideTexture, PendingWork, StreamAction, StreamName, StreamOperation,
+    StreamUse, TimeLimit, Unread, Unwritten, WarpgroupMisuse, Writer,
 };
 use cuda_driver::{AllocationCall, AllocationRecord, CallSite, Rows, SourceLine};
 
@@ -421,6 +421,7 @@ chinese! {
         NoImage { handle } => "没有句柄为 {handle:#x} 的纹理或表面对象，或者其内存已经释放";
         UnboundReference { name } => "纹理或表面引用 `{name}` 没有绑定，或者其内存已经释放";
         Mbarrier(misuse) => "mbarrier：{misuse}";
+        BulkCopy(misuse) => "批量复制：{misuse}";
         Interrupted { ended, blocks } => "核函数被中断；{blocks} 个线程块中有 {ended} 个已经结束";
         Timeout { limit, ended, blocks } => "{limit}；{blocks} 个线程块中有 {ended} 个已经结束";
     }
@@ -450,6 +451,16 @@ chinese! {
         CompletesPhase => "不得使阶段完成的到达（noComplete）使它完成了";
         TooManyBytes => "预期的字节数超出了它的计数范围";
         InvalidCount => "线程数为 0，或者大于 1048575";
+    }
+
+    BulkCopyMisuse {
+        InvalidSize(bytes) => "大小为 {bytes} 字节，不是 16 的倍数";
+        NotTensorMap(address) =>
+            "{address:#x} 处没有张量映射：请把 CUtensorMap 作为 `const __grid_constant__` 参数传递，或者复制到全局内存";
+        InvalidTensorMap => "张量映射无效：`tensormap.replace` 把它改得不符合 cuTensorMapEncodeTiled 的要求";
+        OtherRank(expected, actual) => "指令从 {expected} 维数组复制，而张量映射有 {actual} 维";
+        OtherMode => "指令的模式（tile 或 im2col）与张量映射不符";
+        Interleaved => "不支持交错布局的张量映射";
     }
 
     TimeLimit {
@@ -592,6 +603,7 @@ mod tests {
         check_all::<AddressedMemory>();
         check_all::<WarpgroupMisuse>();
         check_all::<MbarrierMisuse>();
+        check_all::<BulkCopyMisuse>();
         check_all::<TimeLimit>();
     }
 

@@ -41,6 +41,7 @@ pub enum RaceRule {
 impl AccessSemantics {
     pub fn of(access: Access) -> AccessSemantics {
         match (access.ordered, access.kind) {
+            (_, AccessKind::BulkReduction) => AccessSemantics::Atomic { polls: false },
             (Some(ordered), kind) if kind.is_atomic() && ordered.only_stores => {
                 AccessSemantics::OrderedStore {
                     names_order: ordered.names_order,
@@ -61,7 +62,8 @@ impl AccessSemantics {
                 AccessKind::Store
                 | AccessKind::MatrixStore
                 | AccessKind::Atomic
-                | AccessKind::Reduction,
+                | AccessKind::Reduction
+                | AccessKind::BulkStore,
             ) => AccessSemantics::Store,
             // Asynchronous copies are checked as stores to shared memory.
             (None, kind) if kind.is_async_copy() => AccessSemantics::Store,

@@ -7,7 +7,6 @@
 //! instrumented copies of the code (`instrument`), and the distribution of blocks over host threads (`turn`,
 //! `worker`, `run`).
 
-pub(crate) mod bulk;
 pub(crate) mod cluster;
 pub(crate) mod control;
 pub(crate) mod cpu;

@@ -1,8 +1,8 @@
 //! Turns: a block runs on an SM until its warps wait, have ended or have used up the block's turn, and each warp
 //! until it waits or has used up its own.
 
-use super::bulk;
 use super::instrument::{random_schedule, sanitizing};
+use super::memory::bulk;
 use super::profiler::Profiler;
 use super::schedule::Probe;
 use super::sm::{Inst, Sm};

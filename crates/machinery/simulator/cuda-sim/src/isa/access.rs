@@ -121,6 +121,12 @@ pub enum AccessKind {
     AsyncCopy,
     /// An asynchronous copy that bypasses the L1 cache (`cp.async.cg`).
     AsyncCopyBypassL1,
+    /// A bulk copy from global to shared memory (`cp.async.bulk`). Both sides of bulk copies are counted.
+    BulkLoad,
+    /// A bulk copy from shared to global memory.
+    BulkStore,
+    /// A reduction of shared memory into global memory (`cp.reduce.async.bulk`).
+    BulkReduction,
 }
 
 impl AccessKind {
@@ -137,7 +143,15 @@ impl AccessKind {
         matches!(self, AccessKind::Atomic | AccessKind::Reduction)
     }
 
-    /// Returns true for asynchronous copies from global to shared memory.
+    /// Returns true for bulk copies and reductions.
+    pub const fn is_bulk_copy(self) -> bool {
+        matches!(
+            self,
+            AccessKind::BulkLoad | AccessKind::BulkStore | AccessKind::BulkReduction
+        )
+    }
+
+    /// Returns true for asynchronous copies of threads from global to shared memory.
     pub const fn is_async_copy(self) -> bool {
         matches!(self, AccessKind::AsyncCopy | AccessKind::AsyncCopyBypassL1)
     }
@@ -153,7 +167,7 @@ impl Access {
     /// Returns the memories that the access may reach, in the order of its counter slots.
     pub fn memories(self) -> &'static [Memory] {
         use Memory::*;
-        if self.kind.is_async_copy() {
+        if self.kind.is_async_copy() || self.kind.is_bulk_copy() {
             return &[Global, Shared];
         }
         if self.starts_with_load() {

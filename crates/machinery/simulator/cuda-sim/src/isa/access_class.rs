@@ -84,20 +84,20 @@ access_classes! {
     GlobalLoad: "global load", Global Reads, [Load], L1IfGlobalCached, 16;
     /// A load through the read-only data path, such as `__ldg`.
     ReadOnlyLoad: "read-only load", Global Reads, [ReadOnlyLoad], L1IfReadOnlyCached, 16;
-    GlobalStore: "global store", Global Writes, [Store], None, 0;
+    GlobalStore: "global store", Global Writes, [Store BulkStore], None, 0;
     /// An atomic whose old value is used.
     GlobalAtomic: "global atomic", Global Updates, [Atomic], None, 0;
     /// An atomic whose old value is not used.
-    GlobalReduction: "global reduction", Global Updates, [Reduction], None, 0;
+    GlobalReduction: "global reduction", Global Updates, [Reduction BulkReduction], None, 0;
     /// The read side of an asynchronous copy through the L1 cache.
     CopyRead: "asynchronous-copy read", Global Reads, [AsyncCopy], L1IfGlobalCached, 0;
     /// The read side of an asynchronous copy that bypasses the L1 cache.
     CopyReadBypassL1: "asynchronous-copy read bypassing L1",
-        Global Reads, [AsyncCopyBypassL1], None, 0;
+        Global Reads, [AsyncCopyBypassL1 BulkLoad], None, 0;
     LocalLoad: "local load", Local Reads, [Load ReadOnlyLoad], L1, 16;
     LocalStore: "local store", Local Writes, [Store], None, 0;
     LocalAtomic: "local atomic", Local Updates, [Atomic Reduction], None, 0;
-    SharedLoad: "shared load", Shared Reads, [Load ReadOnlyLoad], None, 16;
+    SharedLoad: "shared load", Shared Reads, [Load ReadOnlyLoad BulkStore BulkReduction], None, 16;
     /// A load by `ldmatrix`.
     MatrixLoad: "matrix load", Shared Reads, [MatrixLoad], None, 0;
     /// A store by `stmatrix`.
@@ -105,7 +105,7 @@ access_classes! {
     SharedStore: "shared store", Shared Writes, [Store], None, 16;
     SharedAtomic: "shared atomic", Shared Updates, [Atomic Reduction], None, 0;
     /// The write side of an asynchronous copy.
-    CopyWrite: "asynchronous-copy write", Shared Writes, [AsyncCopy AsyncCopyBypassL1], None, 0;
+    CopyWrite: "asynchronous-copy write", Shared Writes, [AsyncCopy AsyncCopyBypassL1 BulkLoad], None, 0;
     /// A load from constant memory through an address in a register.
     ConstantLoad: "constant load", Constant Reads, [Load ReadOnlyLoad], Constant, 8;
 }
@@ -243,7 +243,7 @@ mod tests {
     use crate::isa::{Access, Element, LoadedValue, Update};
     use AccessKind::*;
 
-    const KINDS: [AccessKind; 9] = [
+    const KINDS: [AccessKind; 12] = [
         Load,
         ReadOnlyLoad,
         MatrixLoad,
@@ -253,6 +253,9 @@ mod tests {
         Reduction,
         AsyncCopy,
         AsyncCopyBypassL1,
+        BulkLoad,
+        BulkStore,
+        BulkReduction,
     ];
 
     #[test]
@@ -277,7 +280,9 @@ mod tests {
             let memories: &[Memory] = match kind {
                 Load | ReadOnlyLoad | Store | Atomic | Reduction => &[Memory::Generic],
                 MatrixLoad | MatrixStore => &[Memory::Shared],
-                AsyncCopy | AsyncCopyBypassL1 => &[Memory::Global],
+                AsyncCopy | AsyncCopyBypassL1 | BulkLoad | BulkStore | BulkReduction => {
+                    &[Memory::Global]
+                }
             };
             for &memory in memories {
                 let access = Access {
@@ -306,10 +311,10 @@ mod tests {
             let row = class.row();
             for kind in row.kinds {
                 let reads = row.direction == Direction::Reads;
-                let copies = kind.is_async_copy();
+                let copies = kind.is_async_copy() || kind.is_bulk_copy();
                 assert!(copies || kind.is_load() == reads, "{}", row.name);
                 let updates = row.direction == Direction::Updates;
-                assert_eq!(kind.is_atomic(), updates, "{}", row.name);
+                assert!(copies || kind.is_atomic() == updates, "{}", row.name);
             }
         }
     }

@@ -22,8 +22,6 @@ pub enum CheckEvent {
     ExitBranch(ExitBranch),
     /// A wait for asynchronous copies.
     CopyWait(CopyGroupOp),
-    /// A bulk asynchronous copy.
-    BulkCopy,
     /// A `wgmma`, which multiplies matrices in shared memory asynchronously.
     Wgmma,
     /// A wait for `wgmma` operations.
@@ -284,11 +282,11 @@ impl CheckEvents {
     /// narrower accesses.
     pub fn shadow_granularity(&self, of: Memory) -> u32 {
         let narrow = |event: &CheckEvent| match event {
+            // A tensor map may describe an array of bytes.
+            CheckEvent::Access(access) if access.kind.is_bulk_copy() => of == Memory::Global,
             CheckEvent::Access(Access { memory, bytes, .. }) => {
                 (*memory == of || *memory == Memory::Generic) && *bytes < 4
             }
-            // A tensor map may describe an array of bytes.
-            CheckEvent::BulkCopy => of == Memory::Global,
             _ => false,
         };
         if self.list.iter().any(narrow) { 1 } else { 4 }

@@ -4,6 +4,7 @@
 use crate::harness::*;
 use cuda_sim::check::{BulkCopyMisuse, Checks, FindingKind};
 use cuda_sim::exec::FaultKind;
+use cuda_sim::isa::AccessClass;
 
 /// Returns a module for `sm_90` with one kernel, `k`. `%in` and `%out` are addresses and `%n` a number of bytes. Shared
 /// memory has a barrier for one arrival, which is initialized, and a tile; `%p1` is true in the first thread.
@@ -388,6 +389,16 @@ fn checks_report_uninitialized_sources() {
     let findings = run(STORE);
     assert_eq!(findings.len(), 1, "{findings:#?}");
     assert_eq!(findings[0].kind, FindingKind::UninitializedShared);
+    // Before the wait nothing has arrived.
+    let early = format!(
+        "{LOAD} bar.sync 0; ld.shared.u32 %r3, [tile]; @%p1 st.global.u32 [%out], %r3; bar.sync 0; {WAIT}"
+    );
+    let findings = run(&early);
+    assert_eq!(
+        findings[0].kind,
+        FindingKind::UninitializedShared,
+        "{findings:#?}"
+    );
     // The second warp may store before or after the copy reads.
     let racy = format!(
         "shl.b32 %r3, %t, 2; mov.u32 %r4, tile; add.u32 %r4, %r4, %r3;
@@ -398,6 +409,49 @@ fn checks_report_uninitialized_sources() {
     assert_ne!(ordered, racy);
     let findings = run(&ordered);
     assert!(findings.is_empty(), "{findings:#?}");
+}
+
+/// Copies count as if each thread of full warps copied 16 bytes.
+#[test]
+fn copies_are_counted_on_both_sides() {
+    let body = format!("{LOAD} {WAIT} {STORE}");
+    for (bytes, sectors, requests) in [(16, 1, 1), (48, 2, 1), (4096, 128, 8)] {
+        let mut machine = Machine::profiling(&module(&body));
+        let data = words_of(bytes);
+        let (input, output) = (machine.buffer(&data), machine.out::<u32>(data.len()));
+        let report = machine.run("k", 1, 32, params![input, output, bytes]);
+        assert_memory(&machine, output, &data, "profiled");
+        let tally = total(&report);
+        for class in [AccessClass::CopyReadBypassL1, AccessClass::GlobalStore] {
+            let counts = tally[class];
+            let actual = (counts.sectors, counts.requests, counts.threads);
+            assert_eq!(
+                actual,
+                (sectors, requests, u64::from(bytes) / 16),
+                "{class:?}"
+            );
+        }
+        for class in [AccessClass::CopyWrite, AccessClass::SharedLoad] {
+            assert_eq!(tally[class].threads, u64::from(bytes) / 16, "{class:?}");
+        }
+    }
+}
+
+/// The results do not depend on the order in which warps and blocks run.
+#[test]
+fn copies_work_under_random_schedules() {
+    let body = format!(
+        "mul.wide.u32 %d1, %b, %n; add.u64 %in, %in, %d1; add.u64 %out, %out, %d1;
+        {LOAD} {WAIT} {STORE}"
+    );
+    for seed in 0..4 {
+        let mut machine = Machine::new(&module(&body));
+        machine.options.conditions.shuffle = Some(seed);
+        let data = words_of(7 * 208);
+        let (input, output) = (machine.buffer(&data), machine.out::<u32>(data.len()));
+        machine.run("k", 7, 96, params![input, output, 208u32]);
+        assert_memory(&machine, output, &data, seed);
+    }
 }
 
 #[test]

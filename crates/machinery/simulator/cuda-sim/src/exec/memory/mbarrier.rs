@@ -4,10 +4,10 @@
 //! The layout of the 64-bit barrier object is opaque in PTX; here it is that of [`Phase`].
 
 use super::access::translate_lane;
+use super::bulk;
 use super::state_space::SharedSpace;
 use crate::check::{FaultKind, MbarrierMisuse};
-use crate::exec::bulk;
-use crate::exec::schedule::ATOMIC_SPIN_LIMIT;
+use crate::exec::schedule::{ATOMIC_SPIN_LIMIT, Depth, Sleep};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 
@@ -292,6 +292,13 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
         if sm.block.cluster.is_some() {
             // Another block of the cluster may have to arrive.
             sm.block_deadline = sm.clock;
+        }
+        if sm.schedule.is_some() {
+            // A random schedule prefers warps that are awake.
+            sm.block.warp_mut().sleep = Some(Sleep {
+                depth: Depth::Spinning,
+                device: true,
+            });
         }
     } else {
         sm.end_turn();

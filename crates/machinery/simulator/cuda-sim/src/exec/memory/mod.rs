@@ -3,6 +3,7 @@
 pub mod access;
 pub mod async_copy;
 pub mod atomic;
+pub mod bulk;
 pub mod mbarrier;
 pub mod memory_order;
 pub mod state_space;

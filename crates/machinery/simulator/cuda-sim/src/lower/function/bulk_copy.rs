@@ -4,14 +4,13 @@
 use super::FunctionLowering;
 use super::memory::{AccessSpace, CACHE_HINT, ResolvedAddress};
 use super::operands::{display_name, elements, form_of};
-use crate::exec::bulk::tensor::Field;
-use crate::exec::bulk::{self, BulkForm, Direction, pack_reduction};
 use crate::exec::lanewise::map1;
+use crate::exec::memory::bulk::tensor::Field;
+use crate::exec::memory::bulk::{self, BulkForm, Direction, pack_reduction};
 use crate::exec::memory::state_space;
 use crate::exec::ops::Form;
 use crate::exec::sm::bulk::{Operand as ReductionType, Operation, Reduction};
-use crate::isa::Class;
-use crate::isa::check_event::CheckEvent;
+use crate::isa::{Access, AccessKind, Class, Element, LoadedValue, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::ir::{Register, RegisterClass};
 use crate::memory::SHARED_WINDOW;
@@ -20,6 +19,27 @@ use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
 /// Completion by the bytes that a barrier expects.
 const BARRIER: &str = "mbarrier::complete_tx::bytes";
 const DIMENSIONS: [&str; 5] = ["1d", "2d", "3d", "4d", "5d"];
+
+/// Returns the access of a copy for the profiler and the sanitizer, which compute its addresses and its size when it
+/// starts; `None` for a copy within a cluster, which reaches shared memory only.
+fn bulk_access(form: BulkForm) -> Option<Access> {
+    let kind = match (form.direction, form.operation) {
+        (Direction::ToCluster, _) => return None,
+        (Direction::ToShared, _) => AccessKind::BulkLoad,
+        (Direction::ToGlobal, None) => AccessKind::BulkStore,
+        (Direction::ToGlobal, Some(_)) => AccessKind::BulkReduction,
+    };
+    Some(Access {
+        memory: Memory::Global,
+        kind,
+        bytes: 16,
+        element: Element::WORD,
+        address: 1,
+        ordered: (kind == AccessKind::BulkReduction).then(Ordered::default),
+        loaded: LoadedValue::default(),
+        update: Update::default(),
+    })
+}
 
 impl<'a> FunctionLowering<'_, 'a> {
     /// Lowers `cp.async.bulk`, its tensor form and its groups.
@@ -267,10 +287,11 @@ impl<'a> FunctionLowering<'_, 'a> {
             // The type of a tensor's elements is unknown before the launch.
             self.effects.ordered |= form.rank > 0 || reduction.is_order_dependent();
         }
+        let access = bulk_access(form);
         self.push(bulk::start, class, &[], &uses);
         let inst = self.last();
         inst.has_operand_list = true;
-        inst.sync_event = CheckEvent::BulkCopy;
+        inst.access = access;
         (inst.arg0, inst.arg1) = form.args();
         Ok(())
     }

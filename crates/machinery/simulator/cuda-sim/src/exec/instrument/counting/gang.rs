@@ -15,7 +15,11 @@ use crate::lanes::{FULL, LANES};
 /// the site warp by warp.
 pub fn handler(kind: SiteKind, cpu: Cpu) -> Option<Handler> {
     match kind {
-        SiteKind::Access(access) if access.kind.is_async_copy() || access.starts_with_load() => {
+        SiteKind::Access(access)
+            if access.kind.is_async_copy()
+                || access.kind.is_bulk_copy()
+                || access.starts_with_load() =>
+        {
             None
         }
         SiteKind::Access(access) => match access.memory {

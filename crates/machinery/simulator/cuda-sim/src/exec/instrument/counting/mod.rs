@@ -4,6 +4,7 @@
 //! barrier has a handler of this module: it counts the instruction and then runs the plain handler. Blocks that
 //! are not profiled run the plain copy and pay nothing.
 
+mod bulk;
 mod gang;
 
 use crate::exec::cpu::Cpu;
@@ -37,6 +38,7 @@ pub fn make_copies(code: &mut Code, cpu: Cpu) {
 fn handler(kind: SiteKind, cpu: Cpu) -> Handler {
     match kind {
         SiteKind::Access(access) if access.kind.is_async_copy() => async_copy,
+        SiteKind::Access(access) if access.kind.is_bulk_copy() => bulk::copy,
         SiteKind::Access(access) if access.starts_with_load() => match access.update.method {
             AtomicMethod::CasLoopIfChanged => if_better,
             _ => always,

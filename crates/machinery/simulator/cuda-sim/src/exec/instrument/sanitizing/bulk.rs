@@ -1,15 +1,16 @@
 //! Checks of bulk asynchronous copies when they start. Their reads and their writes to device memory are checked as
-//! accesses of the thread that starts them; shared memory that they write counts as initialized, but not as written by a
-//! thread, because the barrier of the copy orders it. Reductions are not checked.
+//! accesses of the thread that starts them. Shared memory that they write becomes initialized when they arrive, but does
+//! not count as written by a thread, because the barrier of the copy orders it.
 
 use super::{check, run_base};
 use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
 use crate::check::lane_runs::Addresses;
 use crate::check::semantics::AccessSemantics;
 use crate::check::shadow::Shadow;
-use crate::exec::bulk::{Transfer, gather, transfer, writes_shared};
+use crate::exec::memory::bulk::{Transfer, gather, transfer, writes_shared};
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::isa::{Access, AccessKind, Element, LoadedValue, Memory, Update};
+use crate::isa::check_event::CheckEvent;
+use crate::isa::{Access, AccessKind, LoadedValue, Memory};
 use crate::lanes::{LANES, active};
 
 /// Maximum number of bytes that are checked at once.
@@ -24,9 +25,7 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
         // SAFETY: the instruction is a bulk copy, as this function requires.
         let transfer = unsafe { transfer(sm, inst, lane) };
         // If the copy is invalid, the instruction itself reports the fault.
-        if let Ok(transfer) = transfer
-            && transfer.reduction.is_none()
-        {
+        if let Ok(transfer) = transfer {
             check_transfer(sm, inst, lane, &transfer);
         }
     }
@@ -43,12 +42,16 @@ fn check_transfer(sm: &mut Sm, inst: &Inst, lane: usize, transfer: &Transfer) {
     };
     check(sm, |sm, checker, shadow| {
         let site = sm.address_of(inst);
+        let CheckEvent::Access(access) = sm.grid.program.listing.check_events.at(site) else {
+            unreachable!("bulk copies are accesses");
+        };
         let mut lanes = OneLane {
             sm,
             checker,
             shadow,
             site,
             lane,
+            access,
         };
         if let Some(source) = transfer.source {
             for piece in layout.pieces(source, bytes) {
@@ -63,13 +66,7 @@ fn check_transfer(sm: &mut Sm, inst: &Inst, lane: usize, transfer: &Transfer) {
                     let at = (run.at + offset) as usize;
                     value[..width as usize].copy_from_slice(&data[at..at + width as usize]);
                 }
-                lanes.access_device(run.address + offset, width, (!to_shared).then_some(value));
-            }
-        }
-        if to_shared && lanes.checker.launch.checks.init {
-            for piece in layout.pieces(transfer.shared, bytes) {
-                let written = &mut lanes.shadow.shared.written;
-                written.set(piece.address, piece.bytes as u64);
+                lanes.access_device(run.address + offset, width, value);
             }
         }
     });
@@ -82,33 +79,25 @@ struct OneLane<'a> {
     shadow: &'a mut Shadow,
     site: u32,
     lane: usize,
+    /// The access of the instruction.
+    access: Access,
 }
 
 impl OneLane<'_> {
-    fn access(&self, memory: Memory, width: u64, writes: bool) -> WarpAccess {
+    /// Returns a part of the access that the instruction makes to device memory.
+    fn device(&self, width: u64) -> WarpAccess {
+        let kind = self.access.kind;
         WarpAccess {
             block: self.sm.block.number,
             warp: self.sm.block.running,
             site: self.site,
             access: Access {
-                memory,
-                kind: match writes {
-                    true => AccessKind::Store,
-                    false => AccessKind::Load,
-                },
                 bytes: width as u32,
-                element: Element::WORD,
-                address: 0,
-                ordered: None,
-                loaded: LoadedValue::default(),
-                update: Update::default(),
+                ..self.access
             },
-            reads: !writes,
-            writes,
-            semantics: match writes {
-                true => AccessSemantics::Store,
-                false => AccessSemantics::Load(LoadedValue::default()),
-            },
+            reads: kind != AccessKind::BulkStore,
+            writes: kind != AccessKind::BulkLoad,
+            semantics: AccessSemantics::of(self.access),
         }
     }
 
@@ -128,16 +117,27 @@ impl OneLane<'_> {
                 mask: 1 << self.lane,
                 bytes: WIDTH,
             };
-            let current = self.access(Memory::Shared, WIDTH, false);
+            let current = WarpAccess {
+                access: Access {
+                    memory: Memory::Shared,
+                    kind: AccessKind::Load,
+                    ordered: None,
+                    ..self.access
+                },
+                reads: true,
+                writes: false,
+                semantics: AccessSemantics::Load(LoadedValue::default()),
+                ..self.device(WIDTH)
+            };
             (self.checker).check_shared(self.shadow, events, current, lanes, values);
         }
     }
 
-    /// Checks a read of device memory, or a write of a value.
-    fn access_device(&mut self, address: u64, width: u64, value: Option<[u8; 16]>) {
+    /// Checks an access to device memory, which writes a value unless it only reads.
+    fn access_device(&mut self, address: u64, width: u64, value: [u8; WIDTH as usize]) {
         let events = &self.sm.grid.program.listing.check_events;
         let values = Values {
-            stored: |_: usize| value.unwrap_or_default(),
+            stored: |_: usize| value,
             before: |at: u64, width: usize| super::access::device_bytes(self.sm, at, width),
         };
         let lanes = Lanes {
@@ -148,7 +148,7 @@ impl OneLane<'_> {
             mask: 1 << self.lane,
             bytes: width,
         };
-        let current = self.access(Memory::Global, width, value.is_some());
+        let current = self.device(width);
         (self.checker).check_device(self.shadow, events, current, lanes, values);
     }
 }

@@ -47,6 +47,7 @@ fn sanitizing_handler(checked: CheckEvent, cpu: Cpu) -> Option<Handler> {
     let handler = match checked {
         CheckEvent::None | CheckEvent::Branch { .. } => return None,
         CheckEvent::Access(access) if access.kind.is_async_copy() => access::copy as Handler,
+        CheckEvent::Access(access) if access.kind.is_bulk_copy() => bulk::copy,
         CheckEvent::Access(access) => match access.memory {
             Memory::Constant => return None,
             Memory::Local => access::local_access,
@@ -60,7 +61,6 @@ fn sanitizing_handler(checked: CheckEvent, cpu: Cpu) -> Option<Handler> {
         CheckEvent::ExitBranch(_) => exit_branch,
         CheckEvent::Exit => exit,
         CheckEvent::CopyWait(_) => access::wait,
-        CheckEvent::BulkCopy => bulk::copy,
         CheckEvent::Wgmma => access::wgmma,
         CheckEvent::WgmmaWait => access::wgmma_wait,
     };

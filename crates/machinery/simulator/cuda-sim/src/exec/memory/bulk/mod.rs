@@ -9,12 +9,12 @@
 pub mod reduction;
 pub mod tensor;
 
-use super::memory::access::translate;
-use super::memory::state_space::{GenericSpace, GlobalSpace, SharedSpace, SpaceAccess};
-use super::sm::bulk::{BulkStore, Delivery, Layout, Operand, Operation, Reduction, Run};
-use super::sm::cluster::mapped_address;
-use super::sm::{Inst, Next, Sm};
+use super::access::translate;
+use super::state_space::{GenericSpace, GlobalSpace, SharedSpace, SpaceAccess};
 use crate::check::{BulkCopyMisuse, FaultKind};
+use crate::exec::sm::bulk::{BulkStore, Delivery, Layout, Operand, Operation, Reduction, Run};
+use crate::exec::sm::cluster::mapped_address;
+use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 use crate::memory::tensor_map::{
     ElementType, Extent, Interleave, MAX_RANK, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorMap,
@@ -457,6 +457,12 @@ pub fn deliver(sm: &mut Sm, delivery: &Delivery) {
                 Some(reduction) => reduction.apply_all(host, part),
                 None => host.copy_from_nonoverlapping(part.as_ptr(), part.len()),
             }
+        }
+        // In clusters, initialization is not checked, so that the address has no rank here.
+        if let (Some(checker), Some(shadow)) = (&sm.checker, &mut sm.block.shadow)
+            && checker.launch.checks.init
+        {
+            shadow.shared.written.set(piece.address, piece.bytes as u64);
         }
     }
 }
