@@ -460,6 +460,7 @@ chinese! {
         InvalidTensorMap => "张量映射无效：`tensormap.replace` 把它改得不符合 cuTensorMapEncodeTiled 的要求";
         OtherRank(expected, actual) => "指令从 {expected} 维数组复制，而张量映射有 {actual} 维";
         OtherMode => "指令的模式（tile 或 im2col）与张量映射不符";
+        NoReduction => "张量映射的元素类型没有这种归约";
         Interleaved => "不支持交错布局的张量映射";
     }
 

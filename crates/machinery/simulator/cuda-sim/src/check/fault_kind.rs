@@ -128,6 +128,7 @@ sentences! {
         OtherRank(expected: u32, actual: u32) =>
             "the instruction copies from an array of {expected} dimensions, but the tensor map has {actual}";
         OtherMode => "the mode of the instruction (tile or im2col) is not that of the tensor map";
+        NoReduction => "the elements of the tensor map have a type for which the reduction does not exist";
         Interleaved => "tensor maps with an interleaved layout are not simulated";
     }
 

@@ -532,7 +532,7 @@ mod tests {
         ] {
             for address in 0..4096 {
                 let (line, unit) = (address / 128, address / 16 % 8);
-                let expected = line * 128 + (unit ^ line % units) * 16 + address % 16;
+                let expected = line * 128 + (unit ^ (line % units)) * 16 + address % 16;
                 assert_eq!(swizzle.apply(address), expected, "{swizzle:?} {address}");
             }
         }

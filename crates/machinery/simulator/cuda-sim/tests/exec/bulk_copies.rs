@@ -234,7 +234,6 @@ fn multicasts_reach_the_blocks_of_the_mask() {
     DONE:
         barrier.cluster.arrive; barrier.cluster.wait;"
     );
-    let body = body.replace("%h1;", "%h1;");
     for (size, mask) in [(1, "1"), (2, "1"), (4, "0x5"), (8, "0x55")] {
         for bytes in [16, 208] {
             let body = body.replace("0x5555", mask);

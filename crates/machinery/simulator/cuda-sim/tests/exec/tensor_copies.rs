@@ -102,7 +102,7 @@ fn expected_tile(map: &TensorMap, data: &[u8], [x, y]: [i32; 2]) -> Vec<u8> {
             };
             let at = u64::from(row) * row_pitch + byte as u64;
             let units = span.map_or(1, |span| span / 16);
-            let unit = at / 16 % 8 ^ at / 128 % units;
+            let unit = (at / 16 % 8) ^ (at / 128 % units);
             tile[(at / 128 * 128 + unit * 16 + at % 16) as usize] = value;
         }
     }
@@ -445,6 +445,20 @@ fn invalid_tensor_copies_fault() {
         fault(im2col, tiled.encode()),
         FaultKind::BulkCopy(BulkCopyMisuse::OtherMode)
     );
+    for (operation, element) in [
+        ("add", ElementType::U16),
+        ("max", ElementType::F32),
+        ("inc", ElementType::S32),
+        ("and", ElementType::F16),
+    ] {
+        let reduction = format!(
+            "@%p1 cp.reduce.async.bulk.tensor.2d.global.shared::cta.{operation}.bulk_group
+            [%map, {{%x, %y}}], [tile];"
+        );
+        let map = TensorMap { element, ..map };
+        let expected = FaultKind::BulkCopy(BulkCopyMisuse::NoReduction);
+        assert_eq!(fault(&reduction, map.encode()), expected, "{operation}");
+    }
     assert!(matches!(
         fault(LOAD, [0; 128]),
         FaultKind::BulkCopy(BulkCopyMisuse::NotTensorMap(_))

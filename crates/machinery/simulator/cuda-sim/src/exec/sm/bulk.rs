@@ -35,6 +35,11 @@ impl Layout {
         }
     }
 
+    /// Returns the number of bytes that the rows of a copy of `bytes` bytes take in shared memory.
+    pub fn span(self, bytes: u64) -> u64 {
+        bytes / self.row_bytes.max(1) * self.pitch
+    }
+
     /// Iterates over the pieces of a copy whose first row starts at `start`.
     pub fn pieces(self, start: u64, bytes: u64) -> impl Iterator<Item = Piece> {
         let is_linear = self.pitch == self.row_bytes && self.swizzle == Swizzle::None;

@@ -24,10 +24,10 @@ const DIMENSIONS: [&str; 5] = ["1d", "2d", "3d", "4d", "5d"];
 /// starts; `None` for a copy within a cluster, which reaches shared memory only.
 fn bulk_access(form: BulkForm) -> Option<Access> {
     let kind = match (form.direction, form.operation) {
-        (Direction::ToCluster, _) => return None,
-        (Direction::ToShared, _) => AccessKind::BulkLoad,
-        (Direction::ToGlobal, None) => AccessKind::BulkStore,
-        (Direction::ToGlobal, Some(_)) => AccessKind::BulkReduction,
+        (Direction::Pass, _) => return None,
+        (Direction::Load, _) => AccessKind::BulkLoad,
+        (Direction::Store, None) => AccessKind::BulkStore,
+        (Direction::Store, Some(_)) => AccessKind::BulkReduction,
     };
     Some(Access {
         memory: Memory::Global,
@@ -116,14 +116,14 @@ impl<'a> FunctionLowering<'_, 'a> {
         let from_global = form.has("global") && !to_global;
         let spaces = [form.has("shared::cluster"), form.has("shared::cta")];
         let direction = match (to_global, from_global, spaces) {
-            (true, _, [false, true]) => Direction::ToGlobal,
-            (_, true, [true, false] | [false, true]) if !is_reduction => Direction::ToShared,
-            (false, false, [true, true]) if !is_tensor => Direction::ToCluster,
+            (true, _, [false, true]) => Direction::Store,
+            (_, true, [true, false] | [false, true]) if !is_reduction => Direction::Load,
+            (false, false, [true, true]) if !is_tensor => Direction::Pass,
             _ => return Err(self.unknown(instruction)),
         };
         let mode = form.one_of(&["tile", "im2col", "im2col_no_offs"]);
         let completes = form.has(match direction {
-            Direction::ToGlobal => "bulk_group",
+            Direction::Store => "bulk_group",
             _ => BARRIER,
         });
         let is_multicast = form.has("multicast::cluster");
@@ -135,10 +135,10 @@ impl<'a> FunctionLowering<'_, 'a> {
         let is_im2col = matches!(mode, Some("im2col" | "im2col_no_offs"));
         if !completes
             || form.end().is_err()
-            || is_multicast && direction != Direction::ToShared
+            || is_multicast && direction != Direction::Load
             || mode.is_some() && !is_tensor
             || is_im2col && rank < 3
-            || (mode == Some("im2col")) != (is_im2col && direction == Direction::ToShared)
+            || (mode == Some("im2col")) != (is_im2col && direction == Direction::Load)
         {
             return Err(self.unknown(instruction));
         }
@@ -208,7 +208,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let none = self.literal(Type::U64, 0);
         let (mut size, mut barrier) = (self.literal(Type::U32, 0), none);
         let mut coordinates = Vec::new();
-        let to_shared = form.direction != Direction::ToGlobal;
+        let to_shared = form.direction != Direction::Store;
         let (first, second, mut rest) = match operands {
             [to, from, rest @ ..] if to_shared => (to, from, rest),
             [to, from, rest @ ..] => (from, to, rest),
@@ -235,7 +235,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             address if form.rank == 0 => {
                 let space = match form.direction {
-                    Direction::ToCluster => AccessSpace::Shared,
+                    Direction::Pass => AccessSpace::Shared,
                     _ => AccessSpace::Global,
                 };
                 self.bulk_address(address, space)?
@@ -276,11 +276,11 @@ impl<'a> FunctionLowering<'_, 'a> {
         let mut uses = vec![shared, other, size, barrier, mask];
         uses.extend(coordinates);
         let class = match form.direction {
-            Direction::ToCluster => Class::Shared,
+            Direction::Pass => Class::Shared,
             _ => Class::Global,
         };
         if let Some(operation) = form.operation
-            && form.direction == Direction::ToGlobal
+            && form.direction == Direction::Store
         {
             let operand = form.operand;
             let reduction = Reduction { operation, operand };

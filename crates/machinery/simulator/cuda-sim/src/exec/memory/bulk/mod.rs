@@ -31,11 +31,11 @@ const BARRIER_BYTES: u64 = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// From device memory to shared memory of the cluster.
-    ToShared,
+    Load,
     /// From the block's shared memory to that of the cluster.
-    ToCluster,
+    Pass,
     /// From the block's shared memory to device memory.
-    ToGlobal,
+    Store,
 }
 
 /// The form of a copy, stored in `arg0` and `arg1`.
@@ -62,11 +62,7 @@ impl BulkForm {
     }
 
     fn of(inst: &Inst) -> BulkForm {
-        const DIRECTIONS: [Direction; 3] = [
-            Direction::ToShared,
-            Direction::ToCluster,
-            Direction::ToGlobal,
-        ];
+        const DIRECTIONS: [Direction; 3] = [Direction::Load, Direction::Pass, Direction::Store];
         let (operation, operand) = unpack_reduction(inst.arg1);
         BulkForm {
             direction: DIRECTIONS[(inst.arg0 & 0xff) as usize % 3],
@@ -135,14 +131,16 @@ pub struct Transfer {
     element: Option<(ElementType, bool)>,
     /// The address of a source in shared memory.
     pub source: Option<u64>,
+    /// The address of the barrier that gets the bytes.
     barrier: u64,
+    /// The ranks of the blocks that a multicast reaches, as a mask.
     mask: u32,
     pub reduction: Option<Reduction>,
 }
 
 /// Returns true if a copy writes to shared memory.
 pub fn writes_shared(inst: &Inst) -> bool {
-    BulkForm::of(inst).direction != Direction::ToGlobal
+    BulkForm::of(inst).direction != Direction::Store
 }
 
 /// Returns operand `index` of a lane.
@@ -185,10 +183,10 @@ pub unsafe fn transfer(sm: &mut Sm, inst: &Inst, lane: usize) -> Result<Transfer
     } else {
         TENSOR_ALIGN
     };
-    let writes_shared = form.direction != Direction::ToGlobal;
-    let span = transfer.bytes / transfer.layout.row_bytes.max(1) * transfer.layout.pitch;
+    let writes_shared = form.direction != Direction::Store;
+    let span = transfer.layout.span(transfer.bytes);
     translate::<SharedSpace>(sm, lane, shared, span, align, writes_shared)?;
-    if form.direction == Direction::ToCluster {
+    if form.direction == Direction::Pass {
         translate::<SharedSpace>(sm, lane, other, transfer.bytes, align, false)?;
     }
     let unit = match transfer.element {
@@ -226,14 +224,14 @@ fn linear_transfer(
         layout: Layout::linear(bytes),
         bytes,
         runs: match form.direction {
-            Direction::ToShared | Direction::ToGlobal if bytes > 0 => vec![run],
+            Direction::Load | Direction::Store if bytes > 0 => vec![run],
             _ => Vec::new(),
         },
         element: None,
         source: match form.direction {
-            Direction::ToShared => None,
-            Direction::ToCluster => Some(other),
-            Direction::ToGlobal => Some(shared),
+            Direction::Load => None,
+            Direction::Pass => Some(other),
+            Direction::Store => Some(shared),
         },
         barrier: 0,
         mask: 0,
@@ -249,6 +247,7 @@ fn tensor_transfer(
     shared: u64,
     position: Position,
 ) -> Result<Transfer, FaultKind> {
+    let reduction = (form.operation).and_then(|operation| reduction_of(operation, map.element));
     let misuse = match map.extent {
         _ if !map.is_valid() => Some(BulkCopyMisuse::InvalidTensorMap),
         _ if map.rank != form.rank as usize => {
@@ -257,6 +256,7 @@ fn tensor_transfer(
         Extent::Tile(_) if form.is_im2col => Some(BulkCopyMisuse::OtherMode),
         Extent::Im2col(_) if !form.is_im2col => Some(BulkCopyMisuse::OtherMode),
         _ if map.interleave != Interleave::None => Some(BulkCopyMisuse::Interleaved),
+        _ if form.operation.is_some() && reduction.is_none() => Some(BulkCopyMisuse::NoReduction),
         _ => None,
     };
     if let Some(misuse) = misuse {
@@ -272,21 +272,19 @@ fn tensor_transfer(
         bytes: map.copied_bytes(),
         runs: tensor::runs(map, position),
         element: Some((map.element, map.fills_nan)),
-        source: (form.direction == Direction::ToGlobal).then_some(shared),
+        source: (form.direction == Direction::Store).then_some(shared),
         barrier: 0,
         mask: 0,
-        reduction: form.operation.map(|operation| Reduction {
-            operation,
-            operand: operand_of(map.element),
-        }),
+        reduction,
     })
 }
 
-/// Returns the type as which a reduction treats the elements of an array.
-fn operand_of(element: ElementType) -> Operand {
+/// Returns a reduction of the elements of an array; `None` if their type does not have the operation.
+fn reduction_of(operation: Operation, element: ElementType) -> Option<Reduction> {
     use ElementType::*;
-    match element {
-        U8 | U16 | U32 => Operand::U32,
+    let operand = match element {
+        U8 | U16 => return None,
+        U32 => Operand::U32,
         S32 => Operand::S32,
         U64 => Operand::U64,
         S64 => Operand::S64,
@@ -294,7 +292,14 @@ fn operand_of(element: ElementType) -> Operand {
         BF16 => Operand::BF16,
         F32 | F32Ftz | TF32 | TF32Ftz => Operand::F32,
         F64 => Operand::F64,
-    }
+    };
+    let exists = match operation {
+        Operation::Add => true,
+        Operation::Min | Operation::Max => !matches!(operand, Operand::F32 | Operand::F64),
+        Operation::Increment | Operation::Decrement => operand == Operand::U32,
+        Operation::And | Operation::Or | Operation::Xor => !element.is_float(),
+    };
+    exists.then_some(Reduction { operation, operand })
 }
 
 /// Returns the position of a tensor copy.
@@ -339,7 +344,7 @@ pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
         // SAFETY: `inst` is a `start`, since this is its handler.
         let started =
             unsafe { transfer(sm, inst, lane) }.and_then(|transfer| match form.direction {
-                Direction::ToGlobal => {
+                Direction::Store => {
                     let thread = sm.block.warp().index * LANES as u32 + lane as u32;
                     sm.block.bulk.start(BulkStore {
                         thread,
@@ -353,11 +358,11 @@ pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
                     });
                     Ok(())
                 }
-                Direction::ToShared => {
+                Direction::Load => {
                     let data = load(sm, &transfer);
                     send(sm, lane, transfer, data)
                 }
-                Direction::ToCluster => {
+                Direction::Pass => {
                     let (layout, bytes) = (transfer.layout, transfer.bytes);
                     let data = gather(sm, transfer.source.unwrap_or(0), layout, bytes);
                     send(sm, lane, transfer, data)
@@ -369,9 +374,9 @@ pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
     }
     let lanes = sm.mask.count_ones().into();
     match form.direction {
-        Direction::ToShared => GlobalSpace::count(sm, false, 1, lanes),
-        Direction::ToGlobal => GlobalSpace::count(sm, true, 1, lanes),
-        Direction::ToCluster => SharedSpace::count(sm, false, 1, lanes),
+        Direction::Load => GlobalSpace::count(sm, false, 1, lanes),
+        Direction::Store => GlobalSpace::count(sm, true, 1, lanes),
+        Direction::Pass => SharedSpace::count(sm, false, 1, lanes),
     }
     inst.next()
 }
@@ -428,7 +433,7 @@ fn send(sm: &mut Sm, lane: usize, transfer: Transfer, data: Vec<u8>) -> Result<(
     };
     for (to, barrier) in places {
         // The other blocks of a multicast have not been checked.
-        translate::<SharedSpace>(sm, lane, to, transfer.bytes, 1, true)?;
+        translate::<SharedSpace>(sm, lane, to, transfer.layout.span(transfer.bytes), 1, true)?;
         translate::<SharedSpace>(sm, lane, barrier, BARRIER_BYTES, BARRIER_BYTES, true)?;
         let delivery = Delivery {
             barrier: sm.block.cluster_address(barrier),
