@@ -615,7 +615,7 @@ impl Simulator {
     ) -> Result<Vec<AllocationAccesses>, CudaError> {
         let mut driver = self.lock_driver()?;
         let checks = driver.options.checks;
-        let interrupt_guard = InterruptGuard::new(self.interrupts_launches());
+        let interrupt_guard = InterruptGuard::new();
         let mut report = driver.launch(context, stream, launch)?;
         let pending_signal = interrupt_guard.finish();
         demangle_kernels(&mut report);

@@ -8,24 +8,17 @@
 //! Warpbook's own programs terminate on Ctrl-C without this, so they do not enable it.
 
 #[cfg(unix)]
-pub use unix::{PendingSignal, defer_final_handler, defer_termination};
+pub use unix::{PendingSignal, defer_final_handler, defer_termination, replace_handler};
 
 /// A guard: while it lives, Ctrl-C ends the running launch, if that is enabled.
-pub struct InterruptGuard {
-    #[cfg(unix)]
-    _previous: Option<unix::PreviousAction>,
-}
+pub struct InterruptGuard(());
 
 impl InterruptGuard {
-    #[cfg_attr(not(unix), expect(unused_variables, reason = "there is no SIGINT"))]
-    pub fn new(enabled: bool) -> Self {
+    pub fn new() -> Self {
         cuda_sim::exec::forget_interrupts();
         #[cfg(unix)]
         unix::set_running(true);
-        Self {
-            #[cfg(unix)]
-            _previous: enabled.then(unix::PreviousAction::replace).flatten(),
-        }
+        Self(())
     }
 
     /// Ends the guard and returns the signal that came during the launch and terminates the program.
@@ -38,16 +31,21 @@ impl InterruptGuard {
 impl Drop for InterruptGuard {
     fn drop(&mut self) {
         #[cfg(unix)]
-        unix::set_running(false);
+        {
+            unix::set_running(false);
+            unix::restore_handler();
+        }
     }
 }
 
 #[cfg(not(unix))]
-pub use other::{PendingSignal, defer_termination};
+pub use other::{PendingSignal, defer_termination, replace_handler};
 
 #[cfg(not(unix))]
 mod other {
     pub fn defer_termination() {}
+
+    pub fn replace_handler() {}
 
     pub struct PendingSignal;
 
@@ -65,9 +63,12 @@ mod unix {
     use std::ffi::{c_int, c_void};
     use std::mem::MaybeUninit;
     use std::ptr::{null, null_mut};
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering};
 
     use libc::{SA_SIGINFO, SIG_DFL, SIG_IGN, SIGINT, SIGTERM, sigaction, siginfo_t};
+
+    use cuda_sim::memory::lock;
 
     use crate::fork::in_child;
 
@@ -75,6 +76,8 @@ mod unix {
     struct Signals {
         /// The program's handler of SIGINT while it is replaced. One is enough, because launches run one at a time.
         previous: AtomicPtr<sigaction>,
+        /// The same handler, which is restored when the launch ends. Signal handlers do not use it.
+        replaced: Mutex<Option<PreviousAction>>,
         /// The actions of SIGINT and SIGTERM that [`terminating_handler`] replaced.
         final_actions: [AtomicPtr<sigaction>; 2],
         /// The address of a handler that terminates the program, or 0.
@@ -88,11 +91,26 @@ mod unix {
     /// The shared state. A static, because a signal handler takes no argument.
     static SIGNALS: Signals = Signals {
         previous: AtomicPtr::new(null_mut()),
+        replaced: Mutex::new(None),
         final_actions: [const { AtomicPtr::new(null_mut()) }; 2],
         final_handler: AtomicUsize::new(0),
         running: AtomicBool::new(false),
         pending: AtomicI32::new(0),
     };
+
+    /// Replaces the program's handler of SIGINT, if it has one, until the running launch ends. Takes a system call, so
+    /// only launches that are not short do this.
+    pub fn replace_handler() {
+        let mut replaced = lock(&SIGNALS.replaced);
+        if replaced.is_none() {
+            *replaced = PreviousAction::replace();
+        }
+    }
+
+    /// Restores the program's handler of SIGINT, if it was replaced.
+    pub fn restore_handler() {
+        *lock(&SIGNALS.replaced) = None;
+    }
 
     pub fn set_running(running: bool) {
         SIGNALS.running.store(running, Ordering::SeqCst);

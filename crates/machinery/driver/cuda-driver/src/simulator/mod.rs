@@ -23,7 +23,7 @@ mod texture_settings;
 mod thread;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, Once, OnceLock, TryLockError};
 
 use cuda_sim::check::{Details, Writer};
@@ -91,8 +91,6 @@ pub struct Simulator {
     pub tables: Tables,
     /// The options of later launches, which can be set before the simulator starts. The driver has a copy.
     options: LazyLock<Mutex<LaunchOptions>>,
-    /// True if Ctrl-C ends the running launch.
-    interrupts_launches: AtomicBool,
     pub host_access: HostAccessCheck,
     pub stream_order: StreamOrder,
     pub telemetry: Telemetry,
@@ -146,7 +144,6 @@ impl Simulator {
             shared_pools: SharedPools::new(),
             tables: Tables::new(),
             options: LazyLock::new(Mutex::default),
-            interrupts_launches: AtomicBool::new(false),
             host_access: HostAccessCheck::new(),
             stream_order: StreamOrder::new(),
             telemetry: Telemetry::new(),
@@ -292,13 +289,9 @@ impl Simulator {
     }
 
     /// Makes Ctrl-C and requests to terminate end the running launch.
-    pub fn enable_interrupts(&self) {
+    pub fn enable_interrupts(&'static self) {
         interrupt::defer_termination();
-        self.interrupts_launches.store(true, Ordering::Relaxed);
-    }
-
-    fn interrupts_launches(&self) -> bool {
-        self.interrupts_launches.load(Ordering::Relaxed)
+        self.update_options(|options| options.on_long_launch = Some(interrupt::replace_handler));
     }
 
     /// Reports conflicts of the program's accesses to memory in use since the last call. Must be called before the order of

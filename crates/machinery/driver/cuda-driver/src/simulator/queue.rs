@@ -53,7 +53,8 @@ impl Item {
 /// The pending operations, by submission number.
 pub struct Queue {
     last: u64,
-    items: BTreeMap<u64, Item>,
+    /// Boxed, because every operation is moved within the map.
+    items: BTreeMap<u64, Box<Item>>,
     /// The last operation of each stream with pending work, and true if the stream synchronizes with the
     /// legacy default stream.
     tails: BTreeMap<(ContextId, StreamId), (u64, bool)>,
@@ -238,7 +239,7 @@ impl StreamQueue {
                     || item.op.awaited_events().contains(&event)
             }
         };
-        self.has_pending() && lock(&self.queue).items.values().any(uses)
+        self.has_pending() && lock(&self.queue).items.values().any(|item| uses(item))
     }
 
     /// Returns true if a pending operation frees the memory at an address.
@@ -282,7 +283,7 @@ impl Queue {
             submitted: Submitted::default(),
             running: false,
         };
-        self.items.insert(number, item);
+        self.items.insert(number, Box::new(item));
         number
     }
 
@@ -371,8 +372,9 @@ impl Queue {
         if self.blocking_running > 0 {
             return None;
         }
-        let ready = |(_, item): &(&u64, &Item)| self.is_ready(item);
-        let mut candidates = self.items.range(..=last).filter(ready).map(|(id, _)| *id);
+        let items = self.items.range(..=last);
+        let ready = items.filter(|(_, item)| self.is_ready(item));
+        let mut candidates = ready.map(|(id, _)| *id);
         let Some(seed) = seed else {
             return candidates.next();
         };

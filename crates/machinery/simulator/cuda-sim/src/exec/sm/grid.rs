@@ -113,6 +113,7 @@ pub struct Grid {
     pub waker: Mutex<Option<WakeWorkers>>,
     /// Start time and time limit; `None` for an unlimited launch.
     pub timing: Option<Timing>,
+    pub on_long_launch: Option<fn()>,
 }
 
 impl Grid {
@@ -213,6 +214,7 @@ impl Grid {
             stalls: Mutex::default(),
             waker: Mutex::new(None),
             timing: Timing::start(options.time_limit),
+            on_long_launch: options.on_long_launch,
         }
     }
 

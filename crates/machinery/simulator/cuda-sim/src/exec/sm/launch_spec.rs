@@ -129,6 +129,8 @@ pub struct LaunchOptions {
     /// memory: for measurements of the cost of profiling.
     pub sampled: bool,
     pub fault_model: FaultModel,
+    /// Called by threads of a launch that is not short, at least once: for work that would delay a short one.
+    pub on_long_launch: Option<fn()>,
 }
 
 impl Default for LaunchOptions {
@@ -143,6 +145,7 @@ impl Default for LaunchOptions {
             tracing: None,
             sampled: true,
             fault_model: FaultModel::Exact,
+            on_long_launch: None,
         }
     }
 }

@@ -138,6 +138,11 @@ impl Sm {
             }
             WakeTime::AtNextPoll => self.grid.wake_workers(),
         }
+        if let Some(hook) = self.grid.on_long_launch
+            && self.clock >= SHORT_LAUNCH
+        {
+            hook();
+        }
         if is_requested() {
             let location = Some(Box::new(self.current_location()));
             let kind = FaultKind::Interrupted {
