@@ -25,8 +25,11 @@ fn child() {
     }
     println!("name: {}", Device::get_device(0).unwrap().name().unwrap());
     println!("version: {}", cust::CudaApiVersion::get().unwrap().major());
-    let unsupported = code!(cuDestroyExternalMemory(std::ptr::null_mut()));
-    println!("cuDestroyExternalMemory: {unsupported}");
+    let unsupported = code!(cuGraphExternalSemaphoresSignalNodeGetParams(
+        std::ptr::null_mut(),
+        std::ptr::null_mut()
+    ));
+    println!("cuGraphExternalSemaphoresSignalNodeGetParams: {unsupported}");
 }
 
 /// Runs [`child`] with these environment variables and no other CUDA variables.
@@ -106,8 +109,8 @@ fn sim_selects_the_simulator_silently() {
     assert_has(&stdout, "name: NVIDIA H200 (simulated)");
     assert_has(&stdout, "version: 13");
     // A function that is not simulated is reported by name.
-    assert_has(&stdout, "cuDestroyExternalMemory: 801");
-    assert!(only_message(&stderr).contains("cuDestroyExternalMemory"));
+    assert_has(&stdout, "cuGraphExternalSemaphoresSignalNodeGetParams: 801");
+    assert!(only_message(&stderr).contains("cuGraphExternalSemaphoresSignalNodeGetParams"));
 }
 
 #[test]
@@ -159,7 +162,7 @@ fn gpu_models_are_selected_by_any_of_their_names() {
         let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_DEVICE", name)];
         let (stdout, stderr) = run(&settings);
         assert_has(&stdout, &format!("name: {device_name}"));
-        // The message is about cuDestroyExternalMemory.
+        // The message is about cuGraphExternalSemaphoresSignalNodeGetParams.
         only_message(&stderr);
     }
 }
@@ -247,10 +250,10 @@ mod fake {
             assert_has(&stdout, "backend: Some(Gpu)");
             assert_has(&stdout, "name: Fake GPU");
             assert_has(&stdout, "version: 9");
-            assert_has(&stdout, "cuDestroyExternalMemory: 801");
+            assert_has(&stdout, "cuGraphExternalSemaphoresSignalNodeGetParams: 801");
             let message = only_message(&stderr);
             assert!(
-                message.contains("lacks cuDestroyExternalMemory"),
+                message.contains("lacks cuGraphExternalSemaphoresSignalNodeGetParams"),
                 "{message}"
             );
         }
