@@ -247,6 +247,7 @@ chinese! {
             "{later}；{earlier}；涉及{allocation}中从第 {byte} 字节起的 {bytes}";
         Fault(kind) => "{kind}";
         AddressFault(kind, address) => "{kind}；{address}";
+        UndetectedSize(kind) => "{kind}；GPU 检测不到：它只复制不超过该大小的 16 的倍数";
         UndetectedFault(kind, address) =>
             "{kind}；{address}；GPU 检测不到这次访问：它以 512 字节为单位映射内存，共享内存以 128 字节为单位";
     }
@@ -461,6 +462,8 @@ chinese! {
         OtherRank(expected, actual) => "指令从 {expected} 维数组复制，而张量映射有 {actual} 维";
         OtherMode => "指令的模式（tile 或 im2col）与张量映射不符";
         NoReduction => "张量映射的元素类型没有这种归约";
+        MisalignedStart(bytes) => "第一个坐标位于一行的第 {bytes} 字节，不是 16 的倍数";
+        NegativeCoordinate(coordinate) => "坐标 {coordinate} 是负数，只有向共享内存的复制才允许";
         Interleaved => "不支持交错布局的张量映射";
     }
 

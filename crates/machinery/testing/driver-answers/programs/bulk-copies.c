@@ -207,6 +207,17 @@ static void show_tile(const char *name, const char *ptx, unsigned step, unsigned
     }
 }
 
+// The number of bytes that copies of other sizes than multiples of 16 copy.
+static void sizes(void) {
+    static const unsigned all[] = {1, 8, 17, 24, 30, 40};
+    set_up();
+    for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
+        next.x = all[i];
+        next.bytes = all[i] / 16 * 16;
+        show_tile(label("%u", all[i]), KERNEL("    @%p1 " LINEAR_LOAD " [tile], [%array], %x, [signal];\n"), 1, 16);
+    }
+}
+
 static void linear_copies(void) {
     static const unsigned sizes[] = {16, 48, 4096};
     set_up();
@@ -240,7 +251,7 @@ static void swizzles(void) {
         int swizzle;
         unsigned width;
     } all[] = {{0, 32}, {1, 8}, {2, 16}, {3, 32}, {3, 16}, {3, 4}, {2, 12}, {1, 4}};
-    static const int positions[][2] = {{0, 0}, {-3, -2}, {27, 12}, {-40, 0}, {0, 16}};
+    static const int positions[][2] = {{0, 0}, {-4, -2}, {28, 12}, {-40, 0}, {0, 16}};
     set_up();
     for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
         for (unsigned p = 0; p < (i < 4 ? 5 : 1); p++) {
@@ -316,7 +327,7 @@ static void elements_outside(void) {
             tensor.box[0] = 48 / widths[i];
             tensor.box[1] = 2;
             next.bytes = 96;
-            next.x = 1;
+            next.x = 16 / widths[i];
             next.y = 15;
             encode();
             show_tile(label("type-%d-fill-%d", types[i], fill), KERNEL(LOAD_TILE), 1, 25);
@@ -355,7 +366,7 @@ static void conversions(void) {
 }
 
 static void stores(void) {
-    static const int positions[][2] = {{0, 8}, {-3, 14}, {30, -1}, {32, 0}};
+    static const int positions[][2] = {{0, 8}, {4, 14}, {28, 0}, {32, 0}};
     set_up();
     for (int swizzle = 0; swizzle <= 3; swizzle += 3) {
         for (unsigned i = 0; i < 4; i++) {
@@ -368,7 +379,7 @@ static void stores(void) {
                             "    @%p1 " LOAD_2D " [tile], [%map, {%r7, %r7}], [signal];\n" WAIT("LOADED")
                             "    @%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {%x, %y}], [tile];\n"
                             FINISH)));
-            print_array(label("array-%d-%d-swizzle-%d", next.x, next.y, swizzle), 40 * 15, 8);
+            print_array(label("array-%d-%d-swizzle-%d", next.x, next.y, swizzle), 40 * (unsigned)next.y % 640, 8);
         }
     }
     reset_tensor();
@@ -451,12 +462,12 @@ static void tensor_reductions(void) {
         tensor.box[1] = 4;
         next.bytes = 128;
         next.x = 16 / width;
-        next.y = -1;
+        next.y = 13;
         encode();
         NEED(cuMemsetD32_v2(array, 0x3f803c05, 1024));
         NEED(cuMemsetD32_v2(array + 4096, 0x40003807, 1024));
         CALL(label("run-%s-type-%d", all[i].name, all[i].type), run(all[i].ptx));
-        print_array(label("array-%s-type-%d", all[i].name, all[i].type), 2, 12);
+        print_array(label("array-%s-type-%d", all[i].name, all[i].type), 40 * 13 + 2, 12);
     }
 }
 
@@ -682,8 +693,8 @@ MISUSE(barrier_misaligned, "    @%p1 " LINEAR_LOAD " [tile], [%array], 16, [sign
 MISUSE(size_of_24_bytes, "    mov.u32 %r7, 24; @%p1 " LINEAR_LOAD " [tile], [%array], %r7, [signal];\n")
 MISUSE(size_of_4_bytes, "    mov.u32 %r7, 4; @%p1 " LINEAR_LOAD " [tile], [%array], %r7, [signal];\n")
 MISUSE(null_source, "    mov.u64 %d2, 0; @%p1 " LINEAR_LOAD " [tile], [%d2], 16, [signal];\n")
-MISUSE(source_outside_shared, "    @%p1 " LINEAR_STORE " [%array], [tile+1048576], 16;\n" FINISH)
-MISUSE(destination_outside_shared, "    @%p1 " LINEAR_LOAD " [tile+1048576], [%array], 16, [signal];\n")
+MISUSE(source_outside_shared, "    @%p1 " LINEAR_STORE " [%array], [tile+65536], 16;\n" FINISH)
+MISUSE(destination_outside_shared, "    @%p1 " LINEAR_LOAD " [tile+65536], [%array], 16, [signal];\n")
 MISUSE(store_to_misaligned, "    @%p1 " LINEAR_STORE " [%array+8], [tile], 16;\n" FINISH)
 MISUSE(store_to_null, "    mov.u64 %d2, 0; @%p1 " LINEAR_STORE " [%d2], [tile], 16;\n" FINISH)
 MISUSE(store_of_24_bytes, "    mov.u32 %r7, 24; @%p1 " LINEAR_STORE " [%array], [tile], %r7;\n" FINISH)
@@ -700,6 +711,39 @@ MISUSE(asynchronous_store_misaligned, "    mov.u32 %r7, tile; mapa.shared::clust
                                       "    @%p1 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 "
                                       "[%r7+2], %rank, [%r8];\n")
 
+// Runs a tensor copy at a position, of an array in the middle of an allocation.
+static void copy_at(int x, int y, CUtensorMapDataType type, const char *ptx) {
+    set_up();
+    tensor.type = type;
+    tensor.box[0] = 16;
+    next.x = x;
+    next.y = y;
+    array += ARRAY_BYTES / 2;
+    encode();
+    array -= ARRAY_BYTES / 2;
+    CALL("launch", launch(ptx));
+    CALL("synchronize", cuCtxSynchronize());
+}
+
+#define COPY_AT(name, x, y, type, body)                                                                                \
+    static void name(void) {                                                                                           \
+        copy_at(x, y, type, KERNEL(body));                                                                             \
+    }
+#define STORE_TILE                                                                                                     \
+    "    @%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {%x, %y}], [tile];\n" FINISH
+#define ADD_TILE                                                                                                       \
+    "    @%p1 cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%map, {%x, %y}], [tile];\n" FINISH
+
+COPY_AT(load_at_12_bytes, 3, 0, 2, LOAD_TILE)
+COPY_AT(load_at_minus_12_bytes, -3, 0, 2, LOAD_TILE)
+COPY_AT(load_at_1_byte, 1, 0, 0, LOAD_TILE)
+COPY_AT(load_at_8_bytes, 1, 0, 8, LOAD_TILE)
+COPY_AT(store_at_4_bytes, 1, 0, 2, STORE_TILE)
+COPY_AT(store_in_negative_row, 0, -1, 2, STORE_TILE)
+COPY_AT(store_in_negative_column, -4, 0, 2, STORE_TILE)
+COPY_AT(reduction_at_12_bytes, 3, 0, 2, ADD_TILE)
+COPY_AT(reduction_in_negative_row, 4, -1, 2, ADD_TILE)
+
 static void array_at_null(void) {
     set_up();
     array = 0;
@@ -711,6 +755,7 @@ static void array_at_null(void) {
 
 int main(void) {
     RUN(linear_copies);
+    RUN(sizes);
     RUN(empty_copy);
     RUN(swizzles);
     RUN(element_strides);
@@ -744,4 +789,13 @@ int main(void) {
     RUN(map_of_other_mode);
     RUN(asynchronous_store_misaligned);
     RUN(array_at_null);
+    RUN(load_at_12_bytes);
+    RUN(load_at_minus_12_bytes);
+    RUN(load_at_1_byte);
+    RUN(load_at_8_bytes);
+    RUN(store_at_4_bytes);
+    RUN(store_in_negative_row);
+    RUN(store_in_negative_column);
+    RUN(reduction_at_12_bytes);
+    RUN(reduction_in_negative_row);
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use cuda_sim::driver::CudaError;
 use cuda_sim::memory::tensor_map::{
-    ElementType, Extent, Im2col, Interleave, MAX_RANK, MAX_SPATIAL, Swizzle, TENSOR_MAP_ALIGN,
+    ElementType, Extent, Im2col, Interleave, MAX_RANK, MAX_SPATIAL, Swizzle, TENSOR_MAP_BYTES,
     TensorMap,
 };
 
@@ -14,6 +14,9 @@ use crate::types::CUtensorMap;
 
 /// The largest `CUtensorMapL2promotion`.
 const LAST_PROMOTION: c_int = 3;
+
+/// The largest `CUtensorMapIm2ColWideMode`.
+const LAST_WIDE_MODE: c_int = 1;
 
 /// The arguments that tiled and im2col maps have in common.
 struct Array {
@@ -72,7 +75,7 @@ impl Array {
     }
 }
 
-/// Returns `count` elements of an array, followed by zeros. An array without elements may be null.
+/// Returns `count` elements of an array, followed by zeros.
 ///
 /// # Safety
 /// The array must have `count` elements.
@@ -81,20 +84,17 @@ unsafe fn elements<T: crate::arguments::Plain + Default, const N: usize>(
     count: usize,
 ) -> Result<[T; N], CudaError> {
     let mut values = [T::default(); N];
-    if count > 0 {
-        // SAFETY: the array has `count` elements, by this function's contract.
-        let read = unsafe { required(array)?.read_all(count) };
-        values[..count].copy_from_slice(&read);
-    }
+    // SAFETY: the array has `count` elements, by this function's contract.
+    let read = unsafe { required(array)?.read_all(count) };
+    values[..count].copy_from_slice(&read);
     Ok(values)
 }
 
-/// Stores a descriptor, whose address must be aligned.
+/// Stores a descriptor. Only kernels need it to be aligned.
 fn store(out: InOut<CUtensorMap>, map: &TensorMap) -> CallResult {
-    if !(out.as_ptr().addr() as u64).is_multiple_of(TENSOR_MAP_ALIGN) {
-        return Err(CudaError::InvalidValue.into());
-    }
-    out.set(CUtensorMap(map.encode()));
+    let bytes = map.encode();
+    // SAFETY: the pointer is one to a descriptor, which has this many bytes.
+    unsafe { out.as_ptr().cast::<[u8; TENSOR_MAP_BYTES]>().write(bytes) };
     Ok(())
 }
 
@@ -177,37 +177,63 @@ pub fn encode_im2col(
     store(out, &map)
 }
 
-/// `cuTensorMapEncodeIm2colWide`. Its maps require compute capability 10.0, which no simulated GPU has.
+/// `cuTensorMapEncodeIm2colWide`. Copies with its maps require compute capability 10.0.
 #[expect(clippy::too_many_arguments, reason = "the arguments are those of C")]
 pub fn encode_im2col_wide(
-    _out: InOut<CUtensorMap>,
-    _element: c_uint,
-    _rank: c_uint,
-    _address: *mut c_void,
-    _sizes: Option<In<c_ulonglong>>,
-    _strides: Option<In<c_ulonglong>>,
-    _lower_width: c_int,
-    _upper_width: c_int,
-    _channels: c_uint,
-    _pixels: c_uint,
-    _steps: Option<In<c_uint>>,
-    _interleave: c_int,
-    _mode: c_int,
-    _swizzle: c_int,
-    _promotion: c_int,
-    _fill: c_int,
+    out: InOut<CUtensorMap>,
+    element: c_uint,
+    rank: c_uint,
+    address: *mut c_void,
+    sizes: Option<In<c_ulonglong>>,
+    strides: Option<In<c_ulonglong>>,
+    lower_width: c_int,
+    upper_width: c_int,
+    channels: c_uint,
+    pixels: c_uint,
+    steps: Option<In<c_uint>>,
+    interleave: c_int,
+    mode: c_int,
+    swizzle: c_int,
+    promotion: c_int,
+    fill: c_int,
 ) -> CallResult {
-    Err(CudaError::InvalidValue.into())
+    if !(0..=LAST_WIDE_MODE).contains(&mode) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let array = Array {
+        element,
+        rank,
+        address,
+        sizes,
+        strides,
+        steps,
+        interleave,
+        swizzle,
+        promotion,
+        fill,
+    };
+    // SAFETY: the C function requires `rank` elements in each array, and one less in that of the strides.
+    let map = unsafe {
+        array.map(Extent::Im2col(Im2col {
+            lower: [lower_width, 0, 0],
+            upper: [upper_width, 0, 0],
+            channels,
+            pixels,
+        }))
+    }?;
+    store(out, &map)
 }
 
 /// `cuTensorMapReplaceAddress`. An H200's driver rejects null, which `cuTensorMapEncodeTiled` accepts.
 pub fn replace_address(map: InOut<CUtensorMap>, address: *mut c_void) -> CallResult {
-    if !(map.as_ptr().addr() as u64).is_multiple_of(TENSOR_MAP_ALIGN) || address.is_null() {
+    if address.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
+    // SAFETY: the pointer is one to a descriptor, which has this many bytes.
+    let bytes = unsafe { map.as_ptr().cast::<[u8; TENSOR_MAP_BYTES]>().read() };
     let replaced = TensorMap {
         address: address.addr() as u64,
-        ..required(TensorMap::decode(&map.read().0))?
+        ..required(TensorMap::decode(&bytes))?
     };
     if !replaced.is_valid() {
         return Err(CudaError::InvalidValue.into());

@@ -68,6 +68,8 @@ sentences! {
         UndetectedFault(kind: FaultKind, address: AddressDetails) =>
             "{kind}\n  {address}\n  a GPU does not detect this access: it maps memory in granules of 512 bytes, shared \
              memory in granules of 128";
+        /// An invalid size of a bulk copy.
+        UndetectedSize(kind: FaultKind) => "{kind}\n  a GPU does not detect this: it copies the multiple of 16 below";
     }
 
     /// A fill of memory by bytes.

@@ -129,6 +129,10 @@ sentences! {
             "the instruction copies from an array of {expected} dimensions, but the tensor map has {actual}";
         OtherMode => "the mode of the instruction (tile or im2col) is not that of the tensor map";
         NoReduction => "the elements of the tensor map have a type for which the reduction does not exist";
+        MisalignedStart(bytes: i64) =>
+            "the first coordinate starts at {bytes} bytes of a row, which is not a multiple of 16";
+        NegativeCoordinate(coordinate: i32) =>
+            "the coordinate {coordinate} is negative, which only copies to shared memory may have";
         Interleaved => "tensor maps with an interleaved layout are not simulated";
     }
 

@@ -213,7 +213,11 @@ impl Finding {
 
     /// Returns true if the finding is a fault, which ended the kernel.
     pub fn stops(&self) -> bool {
-        self.kind.stops() && !matches!(self.details, Details::UndetectedFault(..))
+        self.kind.stops()
+            && !matches!(
+                self.details,
+                Details::UndetectedFault(..) | Details::UndetectedSize(..)
+            )
     }
 
     /// Returns true if both findings are the same bug at the same source lines. For races one known line is

@@ -2,8 +2,8 @@
 //! diagnosis: the allocation that an invalid address missed, and the likely cause.
 
 use crate::check::{
-    ActualMemory, AddressDetails, AddressedMemory, Bytes, Cause, Checks, Details, Extent,
-    FaultKind, Finding, FindingKind, NamedArray, Severity, unsigned_bound_cause,
+    ActualMemory, AddressDetails, AddressedMemory, BulkCopyMisuse, Bytes, Cause, Checks, Details,
+    Extent, FaultKind, Finding, FindingKind, NamedArray, Severity, unsigned_bound_cause,
 };
 use crate::isa::check_event::SharedArray;
 use crate::isa::{Dims, SourceLine};
@@ -160,11 +160,12 @@ impl Fault {
     /// for the memory check, a warning without it.
     pub(super) fn undetected_finding(&self, count: u64, checks: Checks) -> Option<Finding> {
         let finding = self.finding()?;
-        let Details::AddressFault(kind, address) = finding.details else {
-            return None;
-        };
         Some(Finding {
-            details: Details::UndetectedFault(kind, address),
+            details: match finding.details {
+                Details::AddressFault(kind, address) => Details::UndetectedFault(kind, address),
+                Details::Fault(kind) => Details::UndetectedSize(kind),
+                _ => return None,
+            },
             severity: match checks.memory {
                 true => Severity::Error,
                 false => Severity::Warning,
@@ -329,6 +330,9 @@ impl Diagnosis {
                 let excess = Bytes(address % u64::from(bytes.max(1)));
                 let details = AddressDetails::Misaligned(excess);
                 diagnosis(FindingKind::Misaligned, details, Cause::PointerToWiderType)
+            }
+            FaultKind::BulkCopy(BulkCopyMisuse::InvalidSize(_)) => {
+                diagnosis(FindingKind::Misaligned, None, None)
             }
             FaultKind::MisalignedSurface { .. } => {
                 diagnosis(FindingKind::Misaligned, None, Cause::SurfaceInElements)

@@ -98,31 +98,26 @@ impl ElementType {
     /// Returns true if loads change the values of some elements.
     pub fn converts(self) -> bool {
         use ElementType::*;
-        matches!(self, F32Ftz | TF32 | TF32Ftz)
+        matches!(self, TF32 | TF32Ftz)
     }
 
-    /// Returns the value that a load stores for the bits of an element of 4 bytes.
+    /// Returns the value that a load stores for the bits of an element of 4 bytes. An H200 flushes subnormal numbers of
+    /// no type.
     pub fn convert(self, bits: u32) -> u32 {
-        use ElementType::*;
-        let exponent = bits >> 23 & 0xff;
-        let flushes = matches!(self, F32Ftz | TF32Ftz);
-        if exponent == 0 && flushes {
-            return bits & 1 << 31;
+        if !self.converts() {
+            return bits;
         }
-        if matches!(self, TF32 | TF32Ftz) && exponent != 0xff {
-            // To the nearest value with 10 bits of fraction; ties away from zero, as `cvt.rna.tf32.f32`.
-            return bits.wrapping_add(1 << 12) & !0x1fff;
+        if f32::from_bits(bits).is_nan() {
+            return 0x7fff_e000;
         }
-        bits
+        // To the nearest value with 10 bits of fraction; ties to even.
+        let is_odd = bits >> 13 & 1;
+        bits.wrapping_add(0xfff + is_odd) & !0x1fff
     }
 
     /// Returns the bytes of the NaN with which loads fill elements outside the array.
     pub fn nan(self) -> u64 {
-        match self.bytes() {
-            2 => 0x7fff,
-            4 => 0x7fff_ffff,
-            _ => 0x7fff_ffff_ffff_ffff,
-        }
+        0x7ff7_7ff7_7ff7_7ff7
     }
 }
 

@@ -208,6 +208,14 @@ pub fn translate_lane<S: SpaceAccess>(
     }
 }
 
+/// Records what would be the fault `kind` of `lane` if a GPU detected it.
+#[cold]
+pub fn record_undetected(sm: &Sm, inst: &Inst, lane: usize, kind: impl Into<FaultKind>) {
+    let fault = sm.fault_of(inst, lane, kind);
+    let (site, block) = (sm.address_of(inst), sm.block.number);
+    sm.grid.record_undetected(|all| all.add(site, block, fault));
+}
+
 /// Returns the host address of an invalid access of `bytes` bytes at `address` if a GPU would not detect it and faults
 /// are those of a GPU. The access is then recorded. Otherwise stops the launch with the fault of `lane`.
 #[cold]
@@ -223,9 +231,7 @@ pub fn recover<S: SpaceAccess>(
     {
         let host = S::host_past_end(sm, address, bytes);
         if !host.is_null() {
-            let fault = sm.fault_of(inst, lane, access);
-            let (site, block) = (sm.address_of(inst), sm.block.number);
-            sm.grid.record_undetected(|all| all.add(site, block, fault));
+            record_undetected(sm, inst, lane, access);
             return Some(host);
         }
     }

@@ -9,7 +9,7 @@
 pub mod reduction;
 pub mod tensor;
 
-use super::access::translate;
+use super::access::{record_undetected, translate};
 use super::state_space::{GenericSpace, GlobalSpace, SharedSpace, SpaceAccess};
 use crate::check::{BulkCopyMisuse, FaultKind};
 use crate::exec::sm::bulk::{BulkStore, Delivery, Layout, Operand, Operation, Reduction, Run};
@@ -170,7 +170,16 @@ pub unsafe fn transfer(sm: &mut Sm, inst: &Inst, lane: usize) -> Result<Transfer
         )
     };
     let mut transfer = match form.rank {
-        0 => linear_transfer(form, (shared, other), size)?,
+        0 => {
+            if !u64::from(size).is_multiple_of(LINEAR_ALIGN) && !sm.grid.has_hardware_faults {
+                return Err(invalid_size(size));
+            }
+            linear_transfer(
+                form,
+                (shared, other),
+                u64::from(size) / LINEAR_ALIGN * LINEAR_ALIGN,
+            )
+        }
         _ => {
             // SAFETY: `inst` is a tensor copy, whose coordinates are 32-bit rows.
             let position = unsafe { position(sm, inst, form, lane) };
@@ -204,22 +213,20 @@ pub unsafe fn transfer(sm: &mut Sm, inst: &Inst, lane: usize) -> Result<Transfer
     Ok(transfer)
 }
 
-fn linear_transfer(
-    form: BulkForm,
-    (shared, other): (u64, u64),
-    size: u32,
-) -> Result<Transfer, FaultKind> {
-    if !u64::from(size).is_multiple_of(LINEAR_ALIGN) {
-        return Err(FaultKind::BulkCopy(BulkCopyMisuse::InvalidSize(size)));
-    }
-    let bytes = u64::from(size);
+/// Returns the fault of a copy whose size is not a multiple of 16 bytes. A GPU does not detect it, and copies the
+/// multiple below it.
+fn invalid_size(size: u32) -> FaultKind {
+    FaultKind::BulkCopy(BulkCopyMisuse::InvalidSize(size))
+}
+
+fn linear_transfer(form: BulkForm, (shared, other): (u64, u64), bytes: u64) -> Transfer {
     let run = Run {
         at: 0,
         address: other,
         bytes,
     };
     let operand = form.operand;
-    Ok(Transfer {
+    Transfer {
         shared,
         layout: Layout::linear(bytes),
         bytes,
@@ -238,7 +245,7 @@ fn linear_transfer(
         reduction: form
             .operation
             .map(|operation| Reduction { operation, operand }),
-    })
+    }
 }
 
 fn tensor_transfer(
@@ -248,6 +255,7 @@ fn tensor_transfer(
     position: Position,
 ) -> Result<Transfer, FaultKind> {
     let reduction = (form.operation).and_then(|operation| reduction_of(operation, map.element));
+    let start = i64::from(position.coordinates[0]) * map.element.bytes() as i64;
     let misuse = match map.extent {
         _ if !map.is_valid() => Some(BulkCopyMisuse::InvalidTensorMap),
         _ if map.rank != form.rank as usize => {
@@ -257,6 +265,13 @@ fn tensor_transfer(
         Extent::Im2col(_) if !form.is_im2col => Some(BulkCopyMisuse::OtherMode),
         _ if map.interleave != Interleave::None => Some(BulkCopyMisuse::Interleaved),
         _ if form.operation.is_some() && reduction.is_none() => Some(BulkCopyMisuse::NoReduction),
+        // An H200 checks this and the next, which are not in NVIDIA's documentation.
+        _ if start % LINEAR_ALIGN as i64 != 0 => Some(BulkCopyMisuse::MisalignedStart(start)),
+        Extent::Tile(_) if form.direction == Direction::Store => {
+            let mut coordinates = position.coordinates.into_iter();
+            let negative = coordinates.find(|&coordinate| coordinate < 0);
+            negative.map(BulkCopyMisuse::NegativeCoordinate)
+        }
         _ => None,
     };
     if let Some(misuse) = misuse {
@@ -341,6 +356,14 @@ fn read_map(sm: &mut Sm, lane: usize, address: u64) -> Result<TensorMap, FaultKi
 pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
     let form = BulkForm::of(inst);
     for lane in active(sm.mask) {
+        // SAFETY: the size is a 32-bit row.
+        let size = unsafe { operand::<u32>(sm, inst, SIZE, lane) };
+        if form.rank == 0
+            && !u64::from(size).is_multiple_of(LINEAR_ALIGN)
+            && sm.grid.has_hardware_faults
+        {
+            record_undetected(sm, inst, lane, invalid_size(size));
+        }
         // SAFETY: `inst` is a `start`, since this is its handler.
         let started =
             unsafe { transfer(sm, inst, lane) }.and_then(|transfer| match form.direction {

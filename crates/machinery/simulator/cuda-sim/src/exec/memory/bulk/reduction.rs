@@ -2,7 +2,7 @@
 //! `cp.reduce.async.bulk` and `red.async`.
 
 use crate::exec::ops::half;
-use crate::exec::ops::rounding::{canonical, flush, pass_nan};
+use crate::exec::ops::rounding::{canonical, pass_nan};
 use crate::exec::sm::bulk::{Operand, Operation, Reduction};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
@@ -56,8 +56,8 @@ impl Reduction {
             }
             Operand::F16 | Operand::BF16 => half_extremum(self, old as u16, new as u16).into(),
             Operand::F32 => {
-                let [a, b] = [old, new].map(|bits| flush(f32::from_bits(bits as u32)));
-                canonical(flush(a + b)).to_bits().into()
+                let [a, b] = [old, new].map(|bits| f32::from_bits(bits as u32));
+                canonical(a + b).to_bits().into()
             }
             Operand::F64 => {
                 let [a, b] = [old, new].map(f64::from_bits);
@@ -137,6 +137,7 @@ mod tests {
             (Min, F16, [0x7e00, 0x3800], 0x3800),
             (Min, BF16, [0x8000, 0], 0x8000),
             (Max, BF16, [0x8000, 0], 0),
+            (Add, F32, [1, 1], 2),
             (
                 Add,
                 F32,
