@@ -131,7 +131,7 @@ sentences! {
         NoReduction => "the elements of the tensor map have a type for which the reduction does not exist";
         MisalignedStart(bytes: i64) =>
             "the first coordinate starts at {bytes} bytes of a row, which is not a multiple of 16";
-        NegativeCoordinate(coordinate: i32) =>
+        NegativeCoordinate(coordinate: i64) =>
             "the coordinate {coordinate} is negative, which only copies to shared memory may have";
         Interleaved => "tensor maps with an interleaved layout are not simulated";
     }

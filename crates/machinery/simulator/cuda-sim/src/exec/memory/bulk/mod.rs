@@ -270,7 +270,7 @@ fn tensor_transfer(
         Extent::Tile(_) if form.direction == Direction::Store => {
             let mut coordinates = position.coordinates.into_iter();
             let negative = coordinates.find(|&coordinate| coordinate < 0);
-            negative.map(BulkCopyMisuse::NegativeCoordinate)
+            negative.map(|coordinate| BulkCopyMisuse::NegativeCoordinate(coordinate.into()))
         }
         _ => None,
     };
