@@ -1,12 +1,11 @@
 // Cooperative groups: threads that work, synchronize and exchange values together.
-//
-// Thread block clusters are not implemented.
 
 #pragma once
 #define _COOPERATIVE_GROUPS_H_ // guard that programs test
 
 #if defined(__CUDA__)
 
+#include "warpbook/groups/cluster.h"
 #include "warpbook/groups/grid.h"
 #include "warpbook/groups/group.h"
 #include "warpbook/groups/tile.h"

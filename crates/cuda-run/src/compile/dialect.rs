@@ -120,7 +120,9 @@ impl Repairs {
             && (error.text).contains("' cannot overload __host__ __device__ function '")
         {
             self.repeat_specifiers(error).into_iter().collect()
-        } else if error.text.ends_with("cannot appear here") {
+        } else if error.text.ends_with("cannot appear here")
+            || error.text == "'alignas' attribute cannot be applied to types"
+        {
             places()
                 .filter_map(|place| self.replace_alignas(place))
                 .collect()

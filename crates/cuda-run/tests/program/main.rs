@@ -126,6 +126,7 @@ fn main() -> ExitCode {
             "the headers that the notes' listings include exist" => notes::listing_headers,
             "kernels of several files are linked" => kernels::device_linking,
             "undefined device functions and variables are reported" => kernels::undefined_device_symbols,
+            "clusters of blocks share their memory" => kernels::clusters,
             "graphs are created, captured, launched and updated" => kernels::graphs,
             "kernels allocate and free memory" => kernels::heap,
             "kernels call virtual functions" => kernels::virtual_functions,

@@ -248,8 +248,8 @@ chinese! {
         Fault(kind) => "{kind}";
         AddressFault(kind, address) => "{kind}；{address}";
         UndetectedSize(kind) => "{kind}；GPU 检测不到：它只复制不超过该大小的 16 的倍数";
-        UndetectedFault(kind, address) =>
-            "{kind}；{address}；GPU 检测不到这次访问：它以 512 字节为单位映射内存，共享内存以 128 字节为单位";
+        UndetectedFault(kind, address, granule) =>
+            "{kind}；{address}；GPU 检测不到这次访问，因为它按 {granule}的倍数分配内存";
     }
 
     Fill {
@@ -309,6 +309,7 @@ chinese! {
         BeforeLocal => "在线程的局部内存之前";
         Before(distance, allocation) => "在{allocation}之前 {distance} 处";
         AtEnd(of) => "紧接在{of}的末尾之后";
+        AcrossEnd(distance, of) => "从{of}的末尾之前 {distance} 处开始";
         PastEnd(distance, of) => "在{of}的末尾之后 {distance} 处";
         WrappedPast(allocation) => "比{allocation}多出将近 2^32 个元素";
         Freed(byte, allocation) => "{allocation}的第 {byte} 字节，该内存已释放";

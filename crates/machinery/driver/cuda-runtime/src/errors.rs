@@ -32,6 +32,7 @@ impl Error {
     pub const INVALID_FUNCTION: Self = Self(98);
     pub const INVALID_DEVICE: Self = Self(101);
     pub const INVALID_IMAGE: Self = Self(200);
+    pub const SYMBOL_NOT_FOUND: Self = Self(500);
     pub const NOT_READY: Self = Self(600);
     pub const NOT_SUPPORTED: Self = Self(801);
     pub const UNKNOWN: Self = Self(999);

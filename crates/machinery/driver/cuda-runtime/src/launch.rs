@@ -6,6 +6,7 @@ use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
 use cuda_driver::functions as cu;
+use cuda_driver::types::CUlaunchConfig;
 use cust_raw::{CUfunction, CUstream};
 
 use crate::context::{context, current_device};
@@ -41,11 +42,6 @@ functions! {
     cudaLaunch(function: *const c_void) | cudaLaunch_ptsz => launch_configured;
 }
 
-/// The supported launch attributes (`cudaLaunchAttributeID`).
-const IGNORE: c_int = 0;
-const COOPERATIVE: c_int = 2;
-const PRIORITY: c_int = 8;
-
 /// The first of six consecutive numbers of `CUdevice_attribute`: the maximum block dimensions x, y and z,
 /// followed by the maximum grid dimensions.
 const MAX_BLOCK_DIM_X: c_int = 2;
@@ -60,22 +56,6 @@ unsafe fn launch_with_config(
 ) -> Result {
     // SAFETY: `cudaLaunchKernelExC` requires `config` to be null or readable.
     let config = unsafe { read(config) }?;
-    let mut cooperative = false;
-    for i in 0..config.attribute_count as usize {
-        // SAFETY: `config.attributes` points to `config.attribute_count` attributes.
-        let attribute = unsafe { read(config.attributes.wrapping_add(i)) }?;
-        match attribute.id {
-            // A stream's priority is a hint and never changes results.
-            IGNORE | PRIORITY => {}
-            COOPERATIVE => cooperative = attribute.value.0[0] != 0,
-            other => {
-                cuda_driver::warn(format_args!(
-                    "cudaLaunchKernelEx: launch attribute {other} is not supported"
-                ));
-                return Err(Error::NOT_SUPPORTED);
-            }
-        }
-    }
     let launch = Launch {
         host,
         grid: config.grid,
@@ -83,14 +63,19 @@ unsafe fn launch_with_config(
         dynamic_shared: config.dynamic_shared,
         stream: config.stream,
     };
-    // SAFETY: `cudaLaunchKernelExC` requires `arguments` to point to all arguments of the kernel.
-    unsafe {
-        if cooperative {
-            launch.start_cooperative(arguments)
-        } else {
-            launch.start(arguments, null_mut())
-        }
-    }
+    launch.submit(|function, dynamic_shared, stream| {
+        let config = CUlaunchConfig {
+            grid: [config.grid.x, config.grid.y, config.grid.z],
+            block: [config.block.x, config.block.y, config.block.z],
+            dynamic_shared,
+            stream,
+            attributes: config.attributes,
+            attribute_count: config.attribute_count,
+        };
+        // SAFETY: `cudaLaunchKernelExC` requires `arguments` to point to all arguments of the kernel, and the
+        // attributes to be as many as `config` says.
+        unsafe { cu::cuLaunchKernelEx(&config, function, arguments, null_mut()) }
+    })
 }
 
 /// A launch's configuration without its arguments.

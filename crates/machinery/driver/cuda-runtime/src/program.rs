@@ -192,7 +192,11 @@ impl Registry {
         let mut function = null_mut();
         // SAFETY: `function` is writable, `module` is loaded, and `name` is a C string.
         let result = unsafe { cu::cuModuleGetFunction(&mut function, module, name.as_ptr()) };
-        check(result).map_err(|_| Error::INVALID_FUNCTION)?;
+        // After a fault the driver returns its error instead.
+        check(result).map_err(|error| match error {
+            Error::SYMBOL_NOT_FOUND => Error::INVALID_FUNCTION,
+            other => other,
+        })?;
         self.functions.insert((context, host), function.addr());
         Ok(function)
     }

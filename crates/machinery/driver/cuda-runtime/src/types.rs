@@ -1,8 +1,9 @@
 //! The runtime API's structures, with the fields and sizes of `driver_types.h`. Enums are plain numbers,
 //! because a caller may pass a value that the enum lacks.
 
-use std::ffi::{c_char, c_int, c_longlong, c_uint, c_ulonglong, c_void};
+use std::ffi::{c_int, c_longlong, c_uint, c_ulonglong, c_void};
 
+use cuda_driver::types::CUlaunchAttribute;
 use cust_raw::{CUarray, CUevent, CUgraph, CUgraphNode, CUstream};
 
 pub use crate::properties::DeviceProperties;
@@ -117,20 +118,6 @@ pub struct FunctionAttributes {
     pub reserved: [c_int; 16],
 }
 
-/// `cudaLaunchAttribute`: an attribute's number and its value.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct LaunchAttribute {
-    pub id: c_int,
-    pad: [c_char; 4],
-    pub value: LaunchValue,
-}
-
-/// `cudaLaunchAttributeValue`. This crate reads only its numeric members.
-#[repr(C, align(8))]
-#[derive(Clone, Copy, Debug)]
-pub struct LaunchValue(pub [c_int; 16]);
-
 /// `cudaLaunchConfig_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +126,7 @@ pub struct LaunchConfig {
     pub block: Dim3,
     pub dynamic_shared: usize,
     pub stream: CUstream,
-    pub attributes: *mut LaunchAttribute,
+    pub attributes: *const CUlaunchAttribute,
     pub attribute_count: c_uint,
 }
 

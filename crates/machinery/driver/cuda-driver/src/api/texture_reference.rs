@@ -174,7 +174,7 @@ pub fn set_address(
         if remainder != 0 && offset.is_none() {
             return Err(CudaError::InvalidValue);
         }
-        let bytes = bytes as u64 + remainder;
+        let bytes = (bytes as u64).saturating_add(remainder);
         let texel = channel(state.format).map_or(1, |channel| channel.bytes() * state.channels);
         if bytes / u64::from(texel) > max_linear_texels(texel) {
             return Err(CudaError::InvalidValue);
@@ -305,10 +305,10 @@ fn set_sampling(
 }
 
 /// Warns of a number that the driver accepts although it does not exist.
-fn report_unknown(function: &str, of: &str, number: c_int, is_known: bool) {
+fn report_unknown(function: &str, setting: &str, number: c_int, is_known: bool) {
     if !is_known {
         warn(format_args!(
-            "{function}: the simulator does not know the {of} {number}; kernels that fetch from the texture \
+            "{function}: the simulator does not know the {setting} {number}; kernels that fetch from the texture \
              reference fail"
         ));
     }

@@ -149,7 +149,7 @@ fn link_errors_are_written_to_the_log() {
     assert_eq!(link.add(1, c"theirs", &nvidia), INVALID_PTX);
     assert!(link.log_text().contains("NVIDIA"), "{}", link.log_text());
     let link = Link::new();
-    // What is no code for the device: an object of the host is ignored.
+    // Inputs that are not device code: an object of the host is ignored.
     let of_kinds = [0, 1, 2, 3, 4, 5].map(|kind| link.add(kind, c"code", "code"));
     let (image, unknown) = (INVALID_IMAGE, 999);
     assert_eq!(of_kinds, [image, image, image, 0, unknown, image]);

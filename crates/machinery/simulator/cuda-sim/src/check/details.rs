@@ -65,9 +65,8 @@ sentences! {
         Fault(kind: FaultKind) => "{kind}";
         AddressFault(kind: FaultKind, address: AddressDetails) => "{kind}\n  {address}";
         /// An access that a GPU does not detect, as the fault that it is otherwise.
-        UndetectedFault(kind: FaultKind, address: AddressDetails) =>
-            "{kind}\n  {address}\n  a GPU does not detect this access: it maps memory in granules of 512 bytes, shared \
-             memory in granules of 128";
+        UndetectedFault(kind: FaultKind, address: AddressDetails, granule: Bytes) =>
+            "{kind}\n  {address}\n  a GPU does not detect this access, because it allocates multiples of {granule}";
         /// An invalid size of a bulk copy.
         UndetectedSize(kind: FaultKind) => "{kind}\n  a GPU does not detect this: it copies the multiple of 16 below";
     }
@@ -143,6 +142,8 @@ sentences! {
         BeforeLocal => "before the thread's local memory";
         Before(distance: Bytes, allocation: AllocationRecord) => "{distance} before {allocation}";
         AtEnd(of: Extent) => "right past the end of {of}";
+        /// An access that starts inside memory and ends outside.
+        AcrossEnd(distance: Bytes, of: Extent) => "it starts {distance} before the end of {of}";
         PastEnd(distance: Bytes, of: Extent) => "{distance} past the end of {of}";
         /// An index that wrapped around.
         WrappedPast(allocation: AllocationRecord) => "almost 2^32 elements past {allocation}";

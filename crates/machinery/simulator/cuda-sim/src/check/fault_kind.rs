@@ -1,5 +1,6 @@
 //! The kinds of faults: device exceptions that end a launch, that is, actions of a kernel for which a GPU stops it.
 
+use super::details::Bytes;
 use super::sentences::sentences;
 use std::time::Duration;
 
@@ -8,8 +9,8 @@ sentences! {
     pub enum FaultKind {
         /// An access outside every allocation of its state space.
         IllegalAddress { address: u64, bytes: u32, write: bool, memory: AddressedMemory } =>
-            "illegal address: {} of {bytes} bytes at {address:#x}, outside every {memory} allocation",
-            if *write { "write" } else { "read" };
+            "illegal address: {} of {} at {address:#x}, outside every {memory} allocation",
+            if *write { "write" } else { "read" }, Bytes((*bytes).into());
         /// An access of a library's function outside every allocation of device memory.
         IllegalOperand { function: String, address: u64, bytes: u64, write: bool } =>
             "illegal address: {function} {} {bytes} bytes at {address:#x}, outside every device memory allocation",

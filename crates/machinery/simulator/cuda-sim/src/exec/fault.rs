@@ -7,8 +7,10 @@ use crate::check::{
 };
 use crate::isa::check_event::SharedArray;
 use crate::isa::{Dims, SourceLine};
-use crate::memory::global::{AllocationRecord, Global, Rows};
-use crate::memory::{FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
+use crate::memory::global::{ALIGNMENT, AllocationRecord, Global, Rows};
+use crate::memory::{
+    FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_GRANULE, SHARED_WINDOW, in_window,
+};
 use std::fmt;
 
 /// A device exception that ended a launch.
@@ -162,7 +164,20 @@ impl Fault {
         let finding = self.finding()?;
         Some(Finding {
             details: match finding.details {
-                Details::AddressFault(kind, address) => Details::UndetectedFault(kind, address),
+                Details::AddressFault(kind, address) => {
+                    let is_shared = match kind {
+                        FaultKind::IllegalAddress {
+                            address, memory, ..
+                        } => memory == AddressedMemory::Shared || in_window(address, SHARED_WINDOW),
+                        _ => false,
+                    };
+                    let granule = if is_shared {
+                        SHARED_GRANULE.into()
+                    } else {
+                        ALIGNMENT
+                    };
+                    Details::UndetectedFault(kind, address, Bytes(granule))
+                }
                 Details::Fault(kind) => Details::UndetectedSize(kind),
                 _ => return None,
             },
@@ -474,6 +489,12 @@ fn diagnose_device(at: u64, bytes: u64, global: &Global, context: &FaultContext)
         return diagnosis(FindingKind::NullPointer, details, likely_cause);
     }
     let (below, above) = global.neighbours(at);
+    if let Some(allocation) = global.record(at) {
+        let distance = Bytes(allocation.base + allocation.bytes - at);
+        let likely_cause = context.cause_past_end(at - allocation.base, bytes, allocation.bytes);
+        let details = AddressDetails::AcrossEnd(distance, Extent::Allocation(allocation));
+        return out_of_bounds(details, likely_cause);
+    }
     let past = below.map(|below| (at - (below.base + below.bytes).min(at), below));
     let before = above.map(|above| (above.base - at, above));
     if at <= LAST_OF_HOST {

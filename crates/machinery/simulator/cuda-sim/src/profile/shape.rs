@@ -175,9 +175,9 @@ mod tests {
         let lane = 1000 % 128 + 5 * 4;
         assert_eq!(get_or_compute(row(1000, 4), all), (true, lane, 896));
         // Moving by whole lines keeps the shape.
-        let overflow_slot = 128 * 77;
-        let moved = get_or_compute(row(1000 + overflow_slot, 4), all);
-        assert_eq!(moved, (false, lane, 896 + overflow_slot));
+        let distance = 128 * 77;
+        let moved = get_or_compute(row(1000 + distance, 4), all);
+        assert_eq!(moved, (false, lane, 896 + distance));
         // Another offset in the line, other lanes, another stride, one lane elsewhere.
         assert_eq!(get_or_compute(row(1004, 4), all), (true, lane + 4, 896));
         assert_eq!(get_or_compute(row(1000, 4), all >> 1), (true, lane, 896));

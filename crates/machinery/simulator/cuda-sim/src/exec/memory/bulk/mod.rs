@@ -9,7 +9,7 @@
 pub mod reduction;
 pub mod tensor;
 
-use super::access::{record_undetected, translate};
+use super::access::{InvalidAccess, record_undetected, translate};
 use super::state_space::{GenericSpace, GlobalSpace, SharedSpace, SpaceAccess};
 use crate::check::{BulkCopyMisuse, FaultKind};
 use crate::exec::sm::bulk::{BulkStore, Delivery, Layout, Operand, Operation, Reduction, Run};
@@ -21,8 +21,9 @@ use crate::memory::tensor_map::{
 };
 use tensor::{Field, Position};
 
-/// Numbers of bytes of which the addresses of copies are multiples.
+/// The required alignment of the addresses of linear copies, in bytes.
 const LINEAR_ALIGN: u64 = 16;
+/// The required alignment of a tensor copy's address in shared memory, in bytes.
 const TENSOR_ALIGN: u64 = 128;
 /// Size of an mbarrier in bytes.
 const BARRIER_BYTES: u64 = 8;
@@ -136,6 +137,8 @@ pub struct Transfer {
     /// The ranks of the blocks that a multicast reaches, as a mask.
     mask: u32,
     pub reduction: Option<Reduction>,
+    /// The access past the end of device memory that a GPU does not detect, if there is one.
+    undetected: Option<InvalidAccess>,
 }
 
 /// Returns true if a copy writes to shared memory.
@@ -194,16 +197,25 @@ pub unsafe fn transfer(sm: &mut Sm, inst: &Inst, lane: usize) -> Result<Transfer
     };
     let writes_shared = form.direction != Direction::Store;
     let span = transfer.layout.span(transfer.bytes);
-    translate::<SharedSpace>(sm, lane, shared, span, align, writes_shared)?;
+    check_memory::<SharedSpace>(sm, lane, shared, span, align, writes_shared)?;
     if form.direction == Direction::Pass {
-        translate::<SharedSpace>(sm, lane, other, transfer.bytes, align, false)?;
+        check_memory::<SharedSpace>(sm, lane, other, transfer.bytes, align, false)?;
     }
     let unit = match transfer.element {
         Some((element, _)) => element.bytes(),
         None => LINEAR_ALIGN,
     };
     for run in &transfer.runs {
-        translate::<GlobalSpace>(sm, lane, run.address, run.bytes, unit, !writes_shared)?;
+        let checked =
+            check_memory::<GlobalSpace>(sm, lane, run.address, run.bytes, unit, !writes_shared);
+        if let Err(access) = checked {
+            let is_detected = !sm.grid.has_hardware_faults
+                || GlobalSpace::host_past_end(sm, run.address, run.bytes).is_null();
+            if is_detected {
+                return Err(access.into());
+            }
+            transfer.undetected = Some(access);
+        }
     }
     if writes_shared {
         translate::<SharedSpace>(sm, lane, barrier, BARRIER_BYTES, BARRIER_BYTES, true)?;
@@ -211,6 +223,33 @@ pub unsafe fn transfer(sm: &mut Sm, inst: &Inst, lane: usize) -> Result<Transfer
         transfer.mask = if form.is_multicast { mask & 0xffff } else { 0 };
     }
     Ok(transfer)
+}
+
+/// Checks the memory of a copy. Fails with the access to its first 16 bytes that are not accessible.
+fn check_memory<S: SpaceAccess>(
+    sm: &mut Sm,
+    lane: usize,
+    address: u64,
+    bytes: u64,
+    align: u64,
+    write: bool,
+) -> Result<(), InvalidAccess> {
+    let access = match translate::<S>(sm, lane, address, bytes, align, write) {
+        Ok(_) => return Ok(()),
+        Err(access) => access,
+    };
+    let InvalidAccess::Illegal { memory, .. } = access else {
+        return Err(access);
+    };
+    let unit = LINEAR_ALIGN.min(bytes);
+    let mut units = (0..bytes / unit).map(|index| address + index * unit);
+    let first = units.find(|&at| S::host(sm, lane, at, unit).is_null());
+    Err(InvalidAccess::Illegal {
+        address: first.unwrap_or(address),
+        bytes: unit as u32,
+        write,
+        memory,
+    })
 }
 
 /// Returns the fault of a copy whose size is not a multiple of 16 bytes. A GPU does not detect it, and copies the
@@ -245,6 +284,7 @@ fn linear_transfer(form: BulkForm, (shared, other): (u64, u64), bytes: u64) -> T
         reduction: form
             .operation
             .map(|operation| Reduction { operation, operand }),
+        undetected: None,
     }
 }
 
@@ -291,6 +331,7 @@ fn tensor_transfer(
         barrier: 0,
         mask: 0,
         reduction,
+        undetected: None,
     })
 }
 
@@ -347,9 +388,14 @@ fn read_map(sm: &mut Sm, lane: usize, address: u64) -> Result<TensorMap, FaultKi
     TensorMap::decode(&descriptor).ok_or(FaultKind::BulkCopy(BulkCopyMisuse::NotTensorMap(address)))
 }
 
-/// Runs a bulk copy. The operand list holds the address in shared memory; that of the device memory, of the tensor map
-/// or of the source in shared memory; the size; the address of the barrier; the mask of the blocks; the coordinates; and
-/// the im2col offsets. `arg0` and `arg1` are the [`BulkForm`].
+/// Runs a bulk copy. `arg0` and `arg1` are the [`BulkForm`]. The operand list holds:
+///
+/// - the address in shared memory,
+/// - the address of the device memory, the tensor map, or the source in shared memory,
+/// - the size,
+/// - the address of the barrier,
+/// - the mask of blocks,
+/// - the coordinates and the im2col offsets.
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`]. All handlers in this file share them.
@@ -365,8 +411,11 @@ pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
             record_undetected(sm, inst, lane, invalid_size(size));
         }
         // SAFETY: `inst` is a `start`, since this is its handler.
-        let started =
-            unsafe { transfer(sm, inst, lane) }.and_then(|transfer| match form.direction {
+        let started = unsafe { transfer(sm, inst, lane) }.and_then(|transfer| {
+            if let Some(access) = transfer.undetected {
+                record_undetected(sm, inst, lane, access);
+            }
+            match form.direction {
                 Direction::Store => {
                     let thread = sm.block.warp().index * LANES as u32 + lane as u32;
                     sm.block.bulk.start(BulkStore {
@@ -390,7 +439,8 @@ pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
                     let data = gather(sm, transfer.source.unwrap_or(0), layout, bytes);
                     send(sm, lane, transfer, data)
                 }
-            });
+            }
+        });
         if let Err(fault) = started {
             return sm.fail(inst, lane, fault);
         }
@@ -404,6 +454,15 @@ pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
+/// Returns the host address of a part of a copy in device memory, or null if the kernel has freed it.
+fn device_memory(sm: &mut Sm, run: &Run) -> *mut u8 {
+    let host = GlobalSpace::host(sm, 0, run.address, run.bytes);
+    if host.is_null() && sm.grid.has_hardware_faults {
+        return GlobalSpace::host_past_end(sm, run.address, run.bytes);
+    }
+    host
+}
+
 /// Reads the source of a copy in device memory, which has been checked.
 fn load(sm: &mut Sm, transfer: &Transfer) -> Vec<u8> {
     let mut data = vec![0; transfer.bytes as usize];
@@ -414,7 +473,7 @@ fn load(sm: &mut Sm, transfer: &Transfer) -> Vec<u8> {
         }
     }
     for run in &transfer.runs {
-        let host = GlobalSpace::host(sm, 0, run.address, run.bytes);
+        let host = device_memory(sm, run);
         let part = &mut data[run.at as usize..(run.at + run.bytes) as usize];
         // SAFETY: `transfer` has checked the run, and no allocation of a launch moves.
         unsafe { host.copy_to_nonoverlapping(part.as_mut_ptr(), part.len()) };
@@ -429,7 +488,7 @@ fn load(sm: &mut Sm, transfer: &Transfer) -> Vec<u8> {
     data
 }
 
-/// Reads the rows of a copy from shared memory. Memory that has gone with its block reads as zero.
+/// Reads the rows of a copy from shared memory. The memory of a block that has ended reads as zero.
 pub fn gather(sm: &mut Sm, from: u64, layout: Layout, bytes: u64) -> Vec<u8> {
     let mut data = vec![0; bytes as usize];
     for piece in layout.pieces(from, bytes) {
@@ -445,16 +504,16 @@ pub fn gather(sm: &mut Sm, from: u64, layout: Layout, bytes: u64) -> Vec<u8> {
 
 /// Sends data to shared memory: to the addressed block, or with a mask to the same address in several blocks.
 fn send(sm: &mut Sm, lane: usize, transfer: Transfer, data: Vec<u8>) -> Result<(), FaultKind> {
-    let places: Vec<(u64, u64)> = match transfer.mask {
+    let destinations: Vec<(u64, u64)> = match transfer.mask {
         0 => vec![(transfer.shared, transfer.barrier)],
         mask => active(mask)
             .map(|rank| {
-                let place = |address| mapped_address(address, rank as u32);
-                (place(transfer.shared), place(transfer.barrier))
+                let mapped = |address| mapped_address(address, rank as u32);
+                (mapped(transfer.shared), mapped(transfer.barrier))
             })
             .collect(),
     };
-    for (to, barrier) in places {
+    for (to, barrier) in destinations {
         // The other blocks of a multicast have not been checked.
         translate::<SharedSpace>(sm, lane, to, transfer.layout.span(transfer.bytes), 1, true)?;
         translate::<SharedSpace>(sm, lane, barrier, BARRIER_BYTES, BARRIER_BYTES, true)?;
@@ -486,7 +545,7 @@ pub fn deliver(sm: &mut Sm, delivery: &Delivery) {
                 None => host.copy_from_nonoverlapping(part.as_ptr(), part.len()),
             }
         }
-        // In clusters, initialization is not checked, so that the address has no rank here.
+        // Initialization is not checked in clusters, so the address has no rank here.
         if let (Some(checker), Some(shadow)) = (&sm.checker, &mut sm.block.shadow)
             && checker.launch.checks.init
         {
@@ -502,7 +561,7 @@ fn store(sm: &mut Sm, store: BulkStore) {
         None => gather(sm, store.from, store.layout, store.bytes),
     };
     for run in &store.runs {
-        let host = GlobalSpace::host(sm, 0, run.address, run.bytes);
+        let host = device_memory(sm, run);
         let part = &data[run.at as usize..(run.at + run.bytes) as usize];
         if host.is_null() {
             continue;
@@ -604,6 +663,7 @@ pub unsafe fn store_async(sm: &mut Sm, inst: &Inst) -> Next {
                 operation,
                 operand: operand_type,
             }),
+            undetected: None,
         };
         let checked = translate::<SharedSpace>(sm, lane, to, bytes, bytes, true);
         if let Err(fault) = checked
