@@ -425,7 +425,7 @@ fn read_resource(from: &In<CUDA_RESOURCE_DESC>) -> Result<Resource, CudaError> {
     }
 }
 
-/// Reads a texture descriptor. The maximum anisotropy is ignored.
+/// Reads a texture descriptor.
 fn read_texture(from: &In<CUDA_TEXTURE_DESC>) -> Result<(Texture, LevelSampling), CudaError> {
     let from = from.as_ptr();
     // SAFETY: the descriptor is readable; enums are read as integers.
@@ -437,6 +437,7 @@ fn read_texture(from: &In<CUDA_TEXTURE_DESC>) -> Result<(Texture, LevelSampling)
             level_filter: format_of(&raw const (*from).mipmapFilterMode),
             level_bias: (*from).mipmapLevelBias,
             level_clamp: [(*from).minMipmapLevelClamp, (*from).maxMipmapLevelClamp],
+            max_anisotropy: (*from).maxAnisotropy,
             border: (*from).borderColor,
         }
     };

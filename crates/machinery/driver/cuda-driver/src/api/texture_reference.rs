@@ -2,7 +2,7 @@
 //!
 //! A reference has settings and a binding; a change of either binds the texture again, for later launches. As an H200's
 //! driver does, most functions accept numbers that their enumerations lack (580.159.04). A reference with such a setting
-//! is not bound, so that a fetch from it faults.
+//! is not bound; neither is one whose linear memory does not exist.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint};
@@ -39,8 +39,11 @@ fn change<T>(
     let result = change(&driver, &mut changed)?;
     match bind(&mut driver, reference, &changed) {
         Ok(()) => {}
-        // The new resource is invalid: the reference stays as it was.
-        Err(error) if changed.binding != state.binding => {
+        // The new resource is invalid: the reference stays as it was. Any linear memory is accepted.
+        Err(error)
+            if changed.binding != state.binding
+                && !matches!(changed.binding, Some(TextureBinding::Linear { .. })) =>
+        {
             let _ = bind(&mut driver, reference, state);
             return Err(error);
         }
@@ -161,8 +164,9 @@ pub fn set_parameter(_function: CUfunction, unit: c_int, reference: CUtexref) ->
     Ok(())
 }
 
-/// `cuTexRefSetAddress`: linear memory. The address is rounded down to the alignment of textures; `offset` receives the
-/// difference, which only an aligned address may leave out.
+/// `cuTexRefSetAddress`: linear memory at any address; the null pointer unbinds the reference. The address
+/// is rounded down to the alignment of textures; `offset` receives the difference, which only an aligned address may
+/// leave out.
 pub fn set_address(
     offset: Option<Out<usize>>,
     reference: CUtexref,
@@ -179,13 +183,10 @@ pub fn set_address(
         if bytes / u64::from(texel) > max_linear_texels(texel) {
             return Err(CudaError::InvalidValue);
         }
-        state.binding = match address {
-            0 => None,
-            _ => Some(TextureBinding::Linear {
-                address: address - remainder,
-                bytes,
-            }),
-        };
+        state.binding = Some(TextureBinding::Linear {
+            address: address - remainder,
+            bytes,
+        });
         Ok(remainder)
     })?;
     Out::set_optional(offset, remainder as usize);
@@ -217,25 +218,38 @@ pub fn set_address_2d(
         height,
         pitch: pitch as u64,
     };
-    set_resource(reference, resource)
+    set_resource(reference, resource, 0)
 }
 
+/// `CU_TRSA_OVERRIDE_FORMAT`
+const OVERRIDE_FORMAT: c_uint = 1;
+
 /// `cuTexRefSetArray`. The texture has the format of the array, whether `flags` has `CU_TRSA_OVERRIDE_FORMAT` or not.
-pub fn set_array(reference: CUtexref, array: CUarray, _flags: c_uint) -> CallResult {
-    set_resource(reference, Resource::Array(number(array)))
+pub fn set_array(reference: CUtexref, array: CUarray, flags: c_uint) -> CallResult {
+    set_resource(reference, Resource::Array(number(array)), flags)
 }
 
 /// `cuTexRefSetMipmappedArray`. The texture has the format of the array, as with [`set_array`].
 pub fn set_mipmapped_array(
     reference: CUtexref,
     array: CUmipmappedArray,
-    _flags: c_uint,
+    flags: c_uint,
 ) -> CallResult {
-    set_resource(reference, Resource::Mipmapped(number(array)))
+    set_resource(reference, Resource::Mipmapped(number(array)), flags)
 }
 
-fn set_resource(reference: CUtexref, resource: Resource) -> CallResult {
-    change(reference, |_, state| {
+/// Binds a reference to a resource. Fails with [`CudaError::InvalidHandle`] for an array that does not exist, and with
+/// [`CudaError::InvalidValue`] for unknown flags.
+fn set_resource(reference: CUtexref, resource: Resource, flags: c_uint) -> CallResult {
+    if flags & !OVERRIDE_FORMAT != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    change(reference, |driver, state| {
+        match resource {
+            Resource::Array(array) => driver.array(array).map(drop)?,
+            Resource::Mipmapped(array) => driver.mipmap_level(array, 0).map(drop)?,
+            Resource::Linear { .. } | Resource::Pitched { .. } => {}
+        }
         state.binding = Some(TextureBinding::Bound(resource));
         Ok(())
     })?;
@@ -328,10 +342,10 @@ pub fn set_flags(reference: CUtexref, flags: c_uint) -> CallResult {
     Ok(())
 }
 
-/// `cuTexRefSetMaxAnisotropy`: a setting without effect here.
+/// `cuTexRefSetMaxAnisotropy`.
 pub fn set_max_anisotropy(reference: CUtexref, anisotropy: c_uint) -> CallResult {
     change(reference, |_, state| {
-        state.max_anisotropy = anisotropy;
+        state.sampling.max_anisotropy = anisotropy;
         Ok(())
     })?;
     Ok(())
@@ -438,7 +452,7 @@ pub fn flags(out: Out<c_uint>, reference: CUtexref) -> CallResult {
 /// `cuTexRefGetMaxAnisotropy`.
 pub fn max_anisotropy(out: Out<c_int>, reference: CUtexref) -> CallResult {
     out.set(read(reference, |state| {
-        Ok(state.max_anisotropy.cast_signed())
+        Ok(state.sampling.max_anisotropy.cast_signed())
     })?);
     Ok(())
 }
@@ -503,6 +517,7 @@ pub fn set_surface_array(reference: CUsurfref, array: CUarray, flags: c_uint) ->
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
+    driver.array(number(array))?;
     driver.bind_surface(number(reference), number(array))?;
     state.array = Some(number(array));
     Ok(())

@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_uint};
 use cuda_sim::driver::{CudaError, ModuleId, Resource};
 use cuda_sim::exec::image::{AddressMode, Channel, Image, LevelSampling, Slices, Texture};
 
-/// Flags of a texture: integer reads without conversion, and normalized coordinates. Disabled trilinear
-/// optimization and seamless cube maps are accepted without effect on the result. sRGB is not supported.
+/// Flags of a texture: integer reads without conversion, and normalized coordinates; trilinear filtering
+/// without optimization; filtering across the edges of cube maps. sRGB is not supported.
 const READ_AS_INTEGER: c_uint = 1;
 /// A flag without a name that drivers accept.
 const IGNORED: c_uint = 4;
@@ -23,6 +23,7 @@ pub struct Sampling {
     pub level_filter: c_int,
     pub level_bias: f32,
     pub level_clamp: [f32; 2],
+    pub max_anisotropy: c_uint,
     pub border: [f32; 4],
 }
 
@@ -76,6 +77,8 @@ impl Sampling {
             linear_filter: self.level_filter == 1,
             bias: self.level_bias,
             clamp: self.level_clamp,
+            max_anisotropy: self.max_anisotropy,
+            optimizes_trilinear: flags & DISABLE_TRILINEAR == 0,
         };
         Ok((texture, levels))
     }
@@ -90,7 +93,6 @@ pub struct TextureReference {
     /// The format and the number of channels of linear memory.
     pub format: c_int,
     pub channels: c_uint,
-    pub max_anisotropy: c_uint,
     pub binding: Option<TextureBinding>,
 }
 
@@ -98,12 +100,16 @@ impl Default for TextureReference {
     fn default() -> Self {
         /// `CU_AD_FORMAT_FLOAT`
         const FLOAT: c_int = 32;
+        /// `CU_TR_ADDRESS_MODE_CLAMP`
+        const CLAMP: c_int = 1;
         Self {
             module: None,
-            sampling: Sampling::default(),
+            sampling: Sampling {
+                address_modes: [CLAMP; 3],
+                ..Sampling::default()
+            },
             format: FLOAT,
             channels: 1,
-            max_anisotropy: 0,
             binding: None,
         }
     }

@@ -1,4 +1,5 @@
-//! Textures of mipmapped arrays: the choice of levels, compared with values computed from the level of detail.
+//! Textures of mipmapped arrays: the choice of levels, compared with values computed from the level of detail, and an
+//! H200's (driver-answers, `mipmaps`).
 
 use cust::sys::{CUDA_RESOURCE_VIEW_DESC, CUmipmappedArray, CUresourcetype};
 
@@ -164,6 +165,85 @@ fn bias_and_clamp_apply_to_the_level_of_detail() {
     let object = create_texture(&resource, &params).unwrap();
     for (detail, expected) in [(0.0, 100.0), (0.75, 125.0), (1.5, 200.0), (3.0, 225.0)] {
         assert_eq!(at_level(object, 0.0, 0.0, detail), expected, "{detail}");
+    }
+}
+
+/// The lower end of the range takes precedence, and applies without a level too, but not to integer levels.
+#[test]
+fn clamp_applies_without_a_level() {
+    let _context = primary_context();
+    let resource = mipmap_resource(mipmap([16, 16, 0], 0));
+    let object = |low, high| {
+        let params = CUDA_TEXTURE_DESC {
+            mipmapLevelBias: 0.5,
+            minMipmapLevelClamp: low,
+            maxMipmapLevelClamp: high,
+            ..parameters(true)
+        };
+        create_texture(&resource, &params).unwrap()
+    };
+    assert_eq!(at_level(object(2.0, 1.0), 0.0, 0.0, 1.0), 200.0);
+    let base = |object| first("2d", "[%d1, {%f0, %f1}]", object, [0.0; 3], 0.0);
+    assert_eq!(
+        [base(object(1.25, 3.0)), base(object(0.0, 3.0))],
+        [125.0, 0.0]
+    );
+    let integer = |x, level| {
+        let rest = "[%d1, {%r4, %r5}], %r6";
+        first("level.2d", rest, object(1.25, 1.5), [x, 1.0, 0.0], level)
+    };
+    // The address mode applies to integer coordinates. A level that does not exist is zero.
+    assert_eq!(
+        [integer(5.0, 2.0), integer(0.0, 9.0)],
+        [value(2, 3, 1, 0), 0.0]
+    );
+}
+
+/// The coordinates of a mipmapped array are normalized, whether its texture has the flag or not.
+#[test]
+fn coordinates_are_always_normalized() {
+    let _context = primary_context();
+    let resource = mipmap_resource(mipmap([16, 16, 0], 0));
+    let params = CUDA_TEXTURE_DESC {
+        flags: 0,
+        ..parameters(false)
+    };
+    let object = create_texture(&resource, &params).unwrap();
+    assert_eq!(at_level(object, 0.75, 9.0, 0.0), value(0, 12, 15, 0));
+}
+
+/// An H200 distributes weights in 256ths between the levels, and then between the texels of each.
+#[test]
+fn weights_of_two_levels_add_up_to_one_sum() {
+    let _context = primary_context();
+    let resource = mipmap_resource(mipmap([16, 16, 0], 0));
+    let mut params = parameters(true);
+    set(&mut params.filterMode, 1);
+    let object = create_texture(&resource, &params).unwrap();
+    // The texels are another function of the position than those of the recorded program, whose weights these are.
+    let read = |detail| at_level(object, 0.3, 0.7, detail);
+    assert_eq!(read(0.502), read(0.5));
+    assert_ne!(read(0.504), read(0.5));
+    assert_eq!((read(0.25) * 256.0).fract(), 0.0);
+}
+
+#[test]
+fn anisotropic_fetches_take_samples_along_the_longer_gradient() {
+    let _context = primary_context();
+    let resource = mipmap_resource(mipmap([16, 16, 0], 0));
+    let params = CUDA_TEXTURE_DESC {
+        maxAnisotropy: 16,
+        ..parameters(true)
+    };
+    let object = create_texture(&resource, &params).unwrap();
+    // The length of the gradient along x in texels, and an H200's value of texels that are numbered along x.
+    for (along_x, expected) in [(2.0, 0.0), (3.0, 85.0 / 512.0), (8.0, 0.75)] {
+        let rest = format!(
+            "[%d1, {{%f0, %f1}}], {{0f{:08X}, 0f00000000}}, {{0f00000000, 0f3D800000}}",
+            (along_x / 16.0f32).to_bits()
+        );
+        let read = first("grad.2d", &rest, object, [0.03, 0.03, 0.0], 0.0);
+        assert_eq!(read, expected, "{along_x}");
     }
 }
 

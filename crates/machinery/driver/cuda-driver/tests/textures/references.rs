@@ -6,6 +6,7 @@ use cust::sys::{CUDA_ARRAY_DESCRIPTOR, CUfunction, CUmodule, CUsurfref, CUtexref
 
 use super::*;
 
+const INVALID_HANDLE: i32 = 400;
 const LAUNCH_FAILED: i32 = 719;
 /// `CU_TR_ADDRESS_MODE_CLAMP`, `CU_TRSF_READ_AS_INTEGER`, `CU_TRSF_NORMALIZED_COORDINATES`, `CU_TRSA_OVERRIDE_FORMAT`.
 const CLAMP: i32 = 1;
@@ -211,6 +212,13 @@ fn linear_and_pitched_memory_can_be_bound() {
     let mut address = 0;
     calls! { cuTexRefGetAddress_v2(&mut address, plane); }
     assert_eq!(address, memory);
+    // The null pointer unbinds a reference, which keeps it as its address. Other addresses are not validated.
+    calls! {
+        cuTexRefSetAddress_v2(&mut offset, line, 0, 0);
+        cuTexRefGetAddress_v2(&mut address, line);
+        cuTexRefSetAddress_v2(&mut offset, line, rows.as_ptr() as u64, 400);
+    }
+    assert_eq!(address, 0);
 }
 
 /// Returns a descriptor of an array, of which the format must be set.
@@ -223,6 +231,27 @@ fn zeroed_shape() -> CUDA_ARRAY_DESCRIPTOR {
     }
 }
 
+/// The errors and the first settings are those of an H200 (driver-answers, `texture-fetches`).
+#[test]
+fn arrays_that_do_not_exist_and_unknown_flags_are_rejected() {
+    let _context = primary_context();
+    let module = module(PTX);
+    let plane = texture_reference(module, c"plane");
+    let (mut mode, source) = (77, array([4, 2, 0], "f32", 1, 0, &ramp(8)));
+    calls! {
+        cuTexRefSetArray(plane, null_mut(), OVERRIDE_FORMAT) => INVALID_HANDLE;
+        cuTexRefSetMipmappedArray(plane, null_mut(), OVERRIDE_FORMAT) => INVALID_HANDLE;
+        cuTexRefSetArray(plane, source, 8) => INVALID_VALUE;
+        cuTexRefSetArray(plane, source, OVERRIDE_FORMAT);
+        cuTexRefSetArray(plane, null_mut(), OVERRIDE_FORMAT) => INVALID_HANDLE;
+        cuTexRefGetAddressMode(&mut mode, plane, 0);
+        cuModuleGetGlobal_v2(&mut 0, &mut 0, module, c"plane".as_ptr()) => INVALID_VALUE;
+    }
+    assert_eq!(mode, CLAMP);
+    // The reference keeps its array.
+    assert_eq!(sample(function(module, c"sample"), 2.5, 0.5), 2.0);
+}
+
 #[test]
 fn surfaces_of_modules_are_written() {
     let _context = primary_context();
@@ -233,7 +262,7 @@ fn surfaces_of_modules_are_written() {
         cuModuleGetSurfRef(&mut canvas, module, c"plane".as_ptr()) => NOT_FOUND;
         cuModuleGetSurfRef(&mut canvas, module, c"canvas".as_ptr());
         cuSurfRefGetArray(&mut null_mut(), canvas) => INVALID_VALUE;
-        cuSurfRefSetArray(canvas, null_mut(), 0) => INVALID_VALUE;
+        cuSurfRefSetArray(canvas, null_mut(), 0) => INVALID_HANDLE;
         cuSurfRefSetArray(canvas, target, 0);
     }
     let draw = function(module, c"draw");

@@ -390,6 +390,7 @@ impl Driver {
             _ => {}
         }
         let image = levels[0];
+        let is_mipmapped = matches!(resource, Resource::Mipmapped(_));
         let large = matches!(image.channel, Channel::U32 | Channel::S32);
         let reads_integers = image.channel.is_integer() && (sampling.reads_integers || large);
         let cube = matches!(image.slices, Slices::Cube | Slices::Cubes);
@@ -401,9 +402,11 @@ impl Driver {
             image,
             reads_integers,
             linear_filter,
+            // The coordinates of a mipmapped array are always normalized.
+            normalised: sampling.normalised || is_mipmapped,
             ..*sampling
         };
-        let mipmap = matches!(resource, Resource::Mipmapped(_)).then_some(Mipmap {
+        let mipmap = is_mipmapped.then_some(Mipmap {
             levels,
             sampling: level_sampling,
         });

@@ -14,6 +14,7 @@ use crate::check::Reason;
 use crate::exec::sm::Program;
 use crate::isa::{Kernel, Param};
 use crate::lower::{self, LoadError};
+use crate::ptx::ast::ImageReference;
 
 /// The state of a `CUmodule`.
 pub(super) struct LoadedModule {
@@ -186,8 +187,8 @@ impl Driver {
 
     /// `cuModuleGetGlobal`: returns the address and the size in bytes of a `__device__` or `__constant__`
     /// variable of `module`. Fails with [`CudaError::NotFound`] if there is no such variable, with
-    /// [`CudaError::InvalidValue`] for the name of a kernel, and with [`CudaError::InvalidHandle`] if the module is
-    /// not loaded in `context`.
+    /// [`CudaError::InvalidValue`] for the name of a kernel, a texture reference or a surface reference, and with
+    /// [`CudaError::InvalidHandle`] if the module is not loaded in `context`.
     pub fn variable(
         &self,
         context: ContextId,
@@ -197,9 +198,13 @@ impl Driver {
         let loaded = self.module(context, module)?;
         loaded.program.variable(name).ok_or_else(|| {
             let names = loaded.program.variable_names().collect();
+            let kinds = [ImageReference::Texture, ImageReference::Surface];
+            let is_reference = kinds
+                .iter()
+                .any(|&kind| loaded.program.reference(kind, name).is_some());
             let error = match loaded.program.listing.kernel(name) {
-                Some(_) => CudaError::InvalidValue,
-                None => CudaError::NotFound,
+                None if !is_reference => CudaError::NotFound,
+                _ => CudaError::InvalidValue,
             };
             error.because(Reason::VariableMissing(name.to_owned(), names))
         })

@@ -117,8 +117,12 @@ pub struct LevelSampling {
     pub linear_filter: bool,
     /// The number that is added to a level of detail.
     pub bias: f32,
-    /// The lowest and the highest level of detail.
+    /// The lowest and the highest level of detail. The lowest one takes precedence.
     pub clamp: [f32; 2],
+    /// The maximum number of samples along the longer of two gradients; at most 1 for isotropic filtering.
+    pub max_anisotropy: u32,
+    /// True if anisotropic samples may be read from the nearest level if they are closer to it than a quarter.
+    pub optimizes_trilinear: bool,
 }
 
 /// The levels of a mipmapped texture, of which the texture's image is the first.

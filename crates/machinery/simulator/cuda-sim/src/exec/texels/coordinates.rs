@@ -1,6 +1,6 @@
 //! The coordinates of a texture fetch, and the fetch of one texture or level at them.
 
-use super::filter::{self, Channels};
+use super::filter::{self, Channels, Terms};
 use super::{Geometry, cube, located, row};
 use crate::check::device_access::Texel;
 use crate::exec::image::Texture;
@@ -12,6 +12,9 @@ pub struct Coordinates {
     geometry: Geometry,
     /// True if the coordinates are integers that index texels.
     pub integer: bool,
+    /// True if the address mode applies to integer coordinates, as in an H200's `tex.level`. A fetch without a level
+    /// returns zeros outside.
+    is_addressed: bool,
     /// The coordinates, followed by the layer.
     operands: [[u32; LANES]; 4],
 }
@@ -21,7 +24,13 @@ impl Coordinates {
     ///
     /// # Safety
     /// `rows` must start with the 32-bit rows of the coordinates and the layer.
-    pub unsafe fn new(sm: &Sm, geometry: Geometry, integer: bool, rows: &[u32]) -> Coordinates {
+    pub unsafe fn new(
+        sm: &Sm,
+        geometry: Geometry,
+        integer: bool,
+        is_addressed: bool,
+        rows: &[u32],
+    ) -> Coordinates {
         let mut operands = [[0; LANES]; 4];
         for (operand, offset) in operands.iter_mut().zip(rows).take(geometry.operands()) {
             // SAFETY: the caller guarantees 32-bit rows.
@@ -30,6 +39,7 @@ impl Coordinates {
         Coordinates {
             geometry,
             integer,
+            is_addressed,
             operands,
         }
     }
@@ -53,8 +63,8 @@ impl Coordinates {
         at
     }
 
-    /// Returns the indices of the texel that the coordinates select without a filter.
-    fn index(&self, texture: &Texture, lane: usize) -> [i32; 3] {
+    /// Returns the texel that the coordinates select without a filter, or `None` outside.
+    fn index(&self, texture: &Texture, lane: usize) -> Option<[i64; 3]> {
         let mut texel = [0; 3];
         let dimensions = self.geometry.dimensions as usize;
         for (texel, operand) in texel.iter_mut().zip(&self.operands).take(dimensions) {
@@ -66,7 +76,7 @@ impl Coordinates {
         if self.geometry.layered {
             texel[2] = self.slice(texture, lane) as i32;
         }
-        texel
+        filter::indexed(texture, texel, self.is_addressed)
     }
 
     /// Returns the texel that a lane reads, for the checks.
@@ -77,9 +87,7 @@ impl Coordinates {
             return located(image, at, None);
         }
         if self.integer || image.linear {
-            let at = self.index(texture, lane).map(i64::from);
-            let is_inside = (0..3).all(|n| (0..image.extent(n)).contains(&at[n]));
-            return located(image, is_inside.then_some(at), None);
+            return located(image, self.index(texture, lane), None);
         }
         let slice = self.slice(texture, lane);
         let dimensions = self.geometry.dimensions as usize;
@@ -98,7 +106,7 @@ impl Coordinates {
         lane: usize,
         values: &mut Channels,
     ) {
-        // SAFETY: the caller guarantees the image's memory, and the slice is inside, because it is clamped.
+        // SAFETY: the caller guarantees the image's memory; indices are inside, and the slice, because it is clamped.
         unsafe {
             if self.integer || texture.image.linear {
                 return filter::fetch(texture, memory, self.index(texture, lane), values);
@@ -109,6 +117,31 @@ impl Coordinates {
             } else {
                 let dimensions = self.geometry.dimensions as usize;
                 filter::at(texture, memory, at, dimensions, slice, values)
+            }
+        }
+    }
+    /// Adds the texels of a fetch from one level at the position `at` instead of the lane's coordinates to the sum over
+    /// levels. Their weights add up to `share`.
+    ///
+    /// # Safety
+    /// `memory` must be that of the texture's image.
+    pub unsafe fn add_level(
+        &self,
+        texture: &Texture,
+        memory: *const u8,
+        lane: usize,
+        at: [f32; 3],
+        share: i64,
+        terms: &mut Terms,
+    ) {
+        let slice = self.slice(texture, lane);
+        // SAFETY: the caller guarantees the image's memory, and the slice is inside, because it is clamped.
+        unsafe {
+            if self.geometry.cube {
+                cube::add_level(texture, memory, at, slice, share, terms)
+            } else {
+                let dimensions = self.geometry.dimensions as usize;
+                filter::add_level(texture, memory, at, dimensions, slice, share, terms)
             }
         }
     }

@@ -2,7 +2,7 @@
 //! "Cubemap Textures".
 
 use super::FACES;
-use super::filter::{self, Channels, channel, position, weighted_sum, weights};
+use super::filter::{self, Channels, Terms, WHOLE, channel, position, weights};
 use crate::exec::image::{AddressMode, Texture};
 
 /// Returns the face that a direction hits, and the position on it from 0 to 1 in both dimensions, truncated
@@ -115,34 +115,65 @@ pub unsafe fn at(
     values: &mut Channels,
 ) {
     let (face, [s, t]) = face(direction);
-    let last = texture.image.extent(2) - 1;
     let plain = plain(texture);
-    if texture.seamless && texture.linear_filter && first + FACES <= last + 1 {
+    if crosses_edges(texture, first) {
+        let mut terms = Terms::new();
         // SAFETY: the caller guarantees the image's memory, and all six faces exist.
-        return unsafe { across(&plain, memory, [s, t], face, first, values) };
+        unsafe { add_across(&plain, memory, [s, t], face, first, WHOLE, &mut terms) };
+        *values = terms.sums(texture);
+        return;
     }
-    let slice = (first + face).min(last);
+    let slice = (first + face).min(texture.image.extent(2) - 1);
     // SAFETY: the caller guarantees the image's memory, and the slice is inside.
     unsafe { filter::at(&plain, memory, [s, t, 0.0], 2, slice, values) }
 }
 
-/// Interpolates the four texels around a position on a face, some of which may be on the next face. At a
-/// corner, where three faces meet, there are three.
+/// Returns true if the filter of a cube map whose faces start at slice `first` continues on the next face.
+fn crosses_edges(texture: &Texture, first: i64) -> bool {
+    texture.seamless && texture.linear_filter && first + FACES <= texture.image.extent(2)
+}
+
+/// Adds the texels of a fetch from one level to the sum over levels, as [`filter::add_level`] does.
+///
+/// # Safety
+/// The requirements of [`filter::at`].
+pub unsafe fn add_level(
+    texture: &Texture,
+    memory: *const u8,
+    direction: [f32; 3],
+    first: i64,
+    share: i64,
+    terms: &mut Terms,
+) {
+    let (face, [s, t]) = face(direction);
+    let plain = plain(texture);
+    if crosses_edges(texture, first) {
+        // SAFETY: the caller guarantees the image's memory, and all six faces exist.
+        return unsafe { add_across(&plain, memory, [s, t], face, first, share, terms) };
+    }
+    let slice = (first + face).min(texture.image.extent(2) - 1);
+    // SAFETY: the caller guarantees the image's memory, and the slice is inside.
+    unsafe { filter::add_level(&plain, memory, [s, t, 0.0], 2, slice, share, terms) }
+}
+
+/// Adds the four texels around a position on a face, some of which may be on the next face. At a corner, where three
+/// faces meet, there are three.
 ///
 /// # Safety
 /// The requirements of [`filter::at`], and all six faces must exist.
-unsafe fn across(
+unsafe fn add_across(
     texture: &Texture,
     memory: *const u8,
     at: [f32; 2],
     face: i64,
     first: i64,
-    values: &mut Channels,
+    share: i64,
+    terms: &mut Terms,
 ) {
     let image = &texture.image;
     let size = image.extent(0);
     let [(x, right), (y, below)] = [0, 1].map(|n: usize| position(texture, n, at[n]));
-    let mut weights = weights([right, below, 0])[0];
+    let mut weights = weights([right, below, 0], share)[0];
     let texel = |dx: usize, dy: usize| {
         let point = point(face, size, [x + dx as i64, y + dy as i64])?;
         Some(texel(size, point))
@@ -152,23 +183,15 @@ unsafe fn across(
             distribute_weight(&mut weights, dx, dy);
         }
     }
-    let mut around = Vec::with_capacity(4);
     for (dy, row) in weights.iter().enumerate() {
         for (dx, &weight) in row.iter().enumerate() {
-            let counts = texel(dx, dy).filter(|_| weight != 0);
-            around.extend(counts.map(|texel| (weight, texel)));
+            if let Some([x, y, face]) = texel(dx, dy).filter(|_| weight != 0) {
+                terms.add(texture, weight, |number| {
+                    // SAFETY: the texel is on a face, and all faces exist.
+                    unsafe { channel(image, memory, [x, y, first + face], number) }
+                });
+            }
         }
-    }
-    for (number, value) in (0..image.channels).zip(values) {
-        let terms: Vec<_> = around
-            .iter()
-            .map(|&(weight, [x, y, face])| {
-                // SAFETY: the texel is on a face, and all faces exist.
-                let bits = unsafe { channel(image, memory, [x, y, first + face], number) };
-                (weight, bits)
-            })
-            .collect();
-        *value = weighted_sum(texture, &terms);
     }
 }
 

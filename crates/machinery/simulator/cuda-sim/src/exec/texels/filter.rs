@@ -3,7 +3,8 @@
 //!
 //! Positions between texels have 8 fraction bits, rounded to nearest; normalized coordinates are first
 //! truncated to 21 bits. The weights of the texels around a position are integers that add up to 256: they
-//! are distributed first in z, then in x, then in y, rounded to nearest each time. The weighted sum is exact
+//! are distributed first between levels of a mipmapped array, then in z, then in x, then in y, rounded to nearest each
+//! time. The weighted sum is exact
 //! and rounded once: floats to nearest, ties away from zero; normalized 8-bit and 16-bit integers to 16 bits. Integers that
 //! are read as such are rounded to nearest, ties up, and those of 32 bits down. A
 //! one-dimensional array is sampled as a row of a two-dimensional one, half a texel above its centre; a
@@ -175,10 +176,14 @@ fn border(texture: &Texture, channel: u32) -> u32 {
     }
 }
 
-/// Returns the weights of the texels around a position, indexed by z, y and x.
-pub(super) fn weights([x, y, z]: [i64; 3]) -> [[[i64; 2]; 2]; 2] {
+/// The sum of all weights of a fetch.
+pub(super) const WHOLE: i64 = 1 << FRACTION_BITS;
+
+/// Returns the weights of the texels around a position, indexed by z, y and x. They add up to `share`.
+pub(super) fn weights([x, y, z]: [i64; 3], share: i64) -> [[[i64; 2]; 2]; 2] {
     let mut all = [[[0; 2]; 2]; 2];
-    for (slice, weight) in [(0, 256 - z), (1, z)] {
+    let behind = (share * z + 128) >> FRACTION_BITS;
+    for (slice, weight) in [(0, share - behind), (1, behind)] {
         let right = (weight * x + 128) >> FRACTION_BITS;
         let left = weight - right;
         let below = [
@@ -206,13 +211,23 @@ pub unsafe fn at(
 ) {
     let image = &texture.image;
     if texture.linear_filter {
-        let neighbours = Neighbours::new(texture, at, dimensions, slice);
+        let neighbours = Neighbours::new(texture, at, dimensions, slice, WHOLE);
         for (number, value) in (0..image.channels).zip(values) {
             // SAFETY: `memory` is that of the texture's image, as the caller guarantees.
             *value = unsafe { neighbours.weighted_sum(texture, memory, number) };
         }
         return;
     }
+    let offset = offset(texture, at, dimensions, slice);
+    for (number, value) in (0..image.channels).zip(values) {
+        // SAFETY: `offset` returns that of a texel inside.
+        *value = unfiltered(texture, unsafe { bits_at(texture, memory, offset, number) });
+    }
+}
+
+/// Returns the byte offset of the texel at a position, or [`BORDER`].
+#[inline]
+fn offset(texture: &Texture, at: [f32; 3], dimensions: usize, slice: i64) -> u64 {
     let index = |axis| texel(texture, axis, position(texture, axis, at[axis]).0);
     let x = index(0);
     let y = if dimensions > 1 { index(1) } else { Some(0) };
@@ -221,13 +236,76 @@ pub unsafe fn at(
     } else {
         Some(slice)
     };
-    let offset = match (x, y, z) {
-        (Some(x), Some(y), Some(z)) => image.offset([x, y, z]),
+    match (x, y, z) {
+        (Some(x), Some(y), Some(z)) => texture.image.offset([x, y, z]),
         _ => BORDER,
+    }
+}
+
+/// Adds the texels of a fetch from one level to the sum over levels, with weights that add up to `share`.
+///
+/// # Safety
+/// The requirements of [`at`].
+pub unsafe fn add_level(
+    texture: &Texture,
+    memory: *const u8,
+    at: [f32; 3],
+    dimensions: usize,
+    slice: i64,
+    share: i64,
+    terms: &mut Terms,
+) {
+    let mut add = |weight: i64, offset: u64| {
+        terms.add(texture, weight, |number| {
+            // SAFETY: the caller guarantees the image's memory, and the texel is inside, because `texel` returned its
+            // index in each dimension.
+            unsafe { bits_at(texture, memory, offset, number) }
+        });
     };
-    for (number, value) in (0..image.channels).zip(values) {
-        // SAFETY: the texel is inside, because `texel` returned its index in each dimension.
-        *value = unfiltered(texture, unsafe { bits_at(texture, memory, offset, number) });
+    if !texture.linear_filter {
+        return add(share, offset(texture, at, dimensions, slice));
+    }
+    let neighbours = Neighbours::new(texture, at, dimensions, slice, share);
+    let weighted = neighbours.weights.iter().zip(&neighbours.offsets);
+    for (&weight, &offset) in weighted.take(neighbours.count) {
+        add(weight, offset);
+    }
+}
+
+/// The maximum number of texels of a fetch: eight of each of two levels.
+const MAX_TERMS: usize = 16;
+
+/// The texels of a fetch from several levels, with their weights in 256ths.
+pub struct Terms {
+    /// The weights and the stored bits, by channel.
+    channels: [[(i64, u32); MAX_TERMS]; 4],
+    count: usize,
+}
+
+impl Terms {
+    pub fn new() -> Terms {
+        Terms {
+            channels: [[(0, 0); MAX_TERMS]; 4],
+            count: 0,
+        }
+    }
+
+    /// Adds a texel, of which `bits` returns a channel.
+    pub(super) fn add(&mut self, texture: &Texture, weight: i64, bits: impl Fn(u32) -> u32) {
+        for (number, terms) in (0..texture.image.channels).zip(&mut self.channels) {
+            terms[self.count] = (weight, bits(number));
+        }
+        self.count += 1;
+    }
+
+    /// Returns the weighted sums as registers get them.
+    pub fn sums(&self, texture: &Texture) -> Channels {
+        let mut values = [0; 4];
+        let channels = values.iter_mut().zip(&self.channels);
+        for (value, terms) in channels.take(texture.image.channels as usize) {
+            *value = weighted_sum(texture, &terms[..self.count]);
+        }
+        values
     }
 }
 
@@ -260,9 +338,16 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// Finds the texels with nonzero weights. With fewer than three dimensions, the position is in `slice`.
+    /// Finds the texels with nonzero weights, which add up to `share`. With fewer than three dimensions, the position is
+    /// in `slice`.
     #[inline]
-    fn new(texture: &Texture, at: [f32; 3], dimensions: usize, slice: i64) -> Neighbours {
+    fn new(
+        texture: &Texture,
+        at: [f32; 3],
+        dimensions: usize,
+        slice: i64,
+        share: i64,
+    ) -> Neighbours {
         let image = &texture.image;
         let mut parts = [0; 3];
         // The indices of the texels on both sides in each dimension, or -1 outside.
@@ -288,7 +373,7 @@ impl Neighbours {
             parts[axis] = part;
             sides[axis] = [first, first + 1].map(|index| texel(texture, axis, index).unwrap_or(-1));
         }
-        let weights = weights(parts);
+        let weights = weights(parts, share);
         let mut neighbours = Neighbours {
             weights: [0; 8],
             offsets: [BORDER; 8],
@@ -352,18 +437,37 @@ pub unsafe fn gather(texture: &Texture, memory: *const u8, at: [f32; 2], number:
     })
 }
 
-/// Fetches the texel with these indices, or zeros outside.
+/// Returns the texel that integer coordinates select, or `None` outside. The address mode applies if `is_addressed`,
+/// except to linear memory.
+pub fn indexed(texture: &Texture, at: [i32; 3], is_addressed: bool) -> Option<[i64; 3]> {
+    let mut selected = at.map(i64::from);
+    for (dimension, index) in selected.iter_mut().enumerate() {
+        let size = texture.image.extent(dimension);
+        *index = if is_addressed && !texture.image.linear {
+            texel(texture, dimension, *index)?
+        } else {
+            (0..size).contains(index).then_some(*index)?
+        };
+    }
+    Some(selected)
+}
+
+/// Fetches a texel, or zeros for `None`.
 ///
 /// # Safety
-/// The requirements of [`at`].
-pub unsafe fn fetch(texture: &Texture, memory: *const u8, at: [i32; 3], values: &mut Channels) {
+/// The requirements of [`at`], and the texel must be inside.
+pub unsafe fn fetch(
+    texture: &Texture,
+    memory: *const u8,
+    at: Option<[i64; 3]>,
+    values: &mut Channels,
+) {
     let image = &texture.image;
-    let at = at.map(i64::from);
-    if (0..3).any(|dimension| !(0..image.extent(dimension)).contains(&at[dimension])) {
+    let Some(at) = at else {
         return;
-    }
+    };
     for (number, value) in (0..image.channels).zip(values) {
-        // SAFETY: the texel is inside, as checked above.
+        // SAFETY: the caller guarantees that the texel is inside.
         *value = unfiltered(texture, unsafe { channel(image, memory, at, number) });
     }
 }
@@ -454,7 +558,7 @@ fn general_sum(
             .map(|&(weight, bits)| weight as f32 / 256.0 * value(bits));
         parts.sum()
     };
-    let mut scaled = [(0i128, 0i32); 8];
+    let mut scaled = [(0i128, 0i32); MAX_TERMS];
     let mut largest = i32::MIN;
     for (scaled, &(weight, bits)) in scaled.iter_mut().zip(terms) {
         let value = value(bits);
@@ -504,8 +608,8 @@ fn exact_sum(
 ) -> Option<f32> {
     /// Bits of a double's fraction.
     const DOUBLE_FRACTION: u32 = 52;
-    /// A product has 24 + 8 bits, and the sum of eight at most three more; the rest may be spent on exponents.
-    const MAX_SPREAD: u32 = DOUBLE_FRACTION - 24 - 8 - 3;
+    /// A product has 24 + 8 bits, and the sum of [`MAX_TERMS`] at most four more; the rest may be spent on exponents.
+    const MAX_SPREAD: u32 = DOUBLE_FRACTION - 24 - 8 - 4;
     let (mut sum, mut least, mut most) = (0.0, u32::MAX, 0);
     for &(weight, bits) in terms {
         let value = value(bits);
@@ -584,10 +688,12 @@ mod tests {
         for x in (0..256).step_by(5) {
             for y in (0..256).step_by(3) {
                 for z in [0, 1, 77, 128, 255] {
-                    let all = weights([x, y, z]);
-                    let flat = all.iter().flatten().flatten();
-                    assert_eq!(flat.clone().sum::<i64>(), 256);
-                    assert!(flat.clone().all(|weight| (0..=256).contains(weight)));
+                    for share in [0, 1, 100, 255, WHOLE] {
+                        let all = weights([x, y, z], share);
+                        let flat = all.iter().flatten().flatten();
+                        assert_eq!(flat.clone().sum::<i64>(), share);
+                        assert!(flat.clone().all(|weight| (0..=share).contains(weight)));
+                    }
                 }
             }
         }

@@ -28,6 +28,16 @@ fn no_image(sm: &Sm, handle: u64) -> FaultKind {
     }
 }
 
+/// Returns the values that a fetch from a texture that does not exist has on a GPU: zeros for a texture reference that is
+/// not bound. Fails otherwise, and unless faults are those of a GPU.
+fn without_image(sm: &Sm, handle: u64) -> Result<filter::Channels, FaultKind> {
+    let is_reference = sm.grid.program.reference_name(handle).is_some();
+    if sm.grid.has_hardware_faults && is_reference {
+        return Ok([0; 4]);
+    }
+    Err(no_image(sm, handle))
+}
+
 /// Returns the host address of an image's bytes, or null if its memory was freed.
 fn host(sm: &Sm, image: &Image) -> *mut u8 {
     sm.memory
@@ -179,7 +189,7 @@ impl Bound {
         inst: &Inst,
         lane: usize,
         locate: impl Fn(&Texture) -> Texel,
-        read: impl Fn(&Texture, *const u8, &mut filter::Channels),
+        read: impl FnOnce(&Texture, *const u8, &mut filter::Channels),
     ) -> Result<filter::Channels, FaultKind> {
         let Bound { texture, part, .. } = self;
         if part.image != texture.image {
@@ -226,10 +236,17 @@ unsafe fn read_each(
     for lane in active(sm.mask) {
         let handle = handles[lane];
         if bound.as_ref().is_none_or(|known| known.handle != handle) {
-            let texture = sm.grid.images.textures.get(&handle).copied();
-            let found = texture.ok_or_else(|| no_image(sm, handle));
-            match found.and_then(|texture| Bound::new(sm, handle, texture)) {
-                Ok(found) => bound = Some(found),
+            let found = match sm.grid.images.textures.get(&handle).copied() {
+                Some(texture) => Bound::new(sm, handle, texture).map(Ok),
+                None => without_image(sm, handle).map(Err),
+            };
+            match found {
+                Ok(Ok(found)) => bound = Some(found),
+                Ok(Err(values)) => {
+                    // SAFETY: the caller guarantees that the first four operands are 32-bit rows.
+                    unsafe { write_channels(sm, &rows, lane, values) };
+                    continue;
+                }
                 Err(fault) => return sm.fail(inst, lane, fault),
             }
         }
@@ -291,16 +308,27 @@ fn located(
     }
 }
 
-/// Runs `tex` of the base level. Operands: four destinations, the handles, the coordinates, and the layer if the
+/// Runs `tex` without a level. Operands: four destinations, the handles, the coordinates, and the layer if the
 /// [`Geometry`] in `arg0` has one; `arg1` is 1 if the coordinates are integers that index texels.
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`]; the operands are in a list.
 pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
+    if inst.arg1 == 0 && !sm.grid.images.mipmaps.is_empty() {
+        // SAFETY: the operands are the same.
+        return unsafe { levels::sample_first(sm, inst) };
+    }
     let rows = rows(sm, inst);
     // SAFETY: coordinates and layers are 32-bit rows.
-    let coordinates =
-        unsafe { Coordinates::new(sm, Geometry::of(inst.arg0), inst.arg1 == 1, &rows[5..]) };
+    let coordinates = unsafe {
+        Coordinates::new(
+            sm,
+            Geometry::of(inst.arg0),
+            inst.arg1 == 1,
+            false,
+            &rows[5..],
+        )
+    };
     // SAFETY: the operand list starts with the rows that `read_each` requires, and it provides the image's memory.
     unsafe {
         read_each(
