@@ -194,6 +194,19 @@ fn undefined_variables_are_zero() {
     assert_words(&ptx, 1, |_| 5);
 }
 
+/// As Dr.Jit writes its tables of functions, a module may declare a variable that it defines later.
+#[test]
+fn declared_variable_may_be_defined_in_the_same_module() {
+    let ptx = module_of(
+        ".extern .global .u32 table[2]; .extern .global .u32 table[2];
+        .visible .global .align 8 .u32 table[2] = {3, 5};
+        .extern .const .u32 addend; .const .u32 addend = 2;",
+        "ld.global.u32 %r1, [table+4]; ld.const.u32 %r2, [addend]; add.u32 %r1, %r1, %r2;
+        st.global.u32 [%mine], %r1;",
+    );
+    assert_words(&ptx, 1, |_| 7);
+}
+
 /// Returns the error of loading a module, or `None` if it loads.
 fn load_error_of(ptx: &str) -> Option<LoadError> {
     cuda_sim::lower::load(ptx, &DeviceSpec::h200(), &mut Global::new(1 << 20)).err()

@@ -9,10 +9,12 @@ use crate::isa::Param;
 use crate::memory::global::Global;
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP, SHARED_WINDOW};
 use crate::ptx::ast;
-use crate::ptx::ast::{ImageReference, Immediate, Initializer, StateSpace, Type, Variable};
+use crate::ptx::ast::{
+    ImageReference, Immediate, Initializer, Linkage, StateSpace, Type, Variable,
+};
 use shared::place_shared;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The meaning of a name at module scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,15 +209,23 @@ fn place_all(
     Ok(())
 }
 
-/// Returns the module's variables in state space `space`.
+/// Returns the module's variables in state space `space`, without `.extern` declarations of a variable that the module
+/// also defines, or has declared before.
 fn in_space<'m, 'a>(
     module: &'m ast::Module<'a>,
     space: StateSpace,
 ) -> impl Iterator<Item = &'m Variable<'a>> {
-    module
+    let variables = module
         .variables
         .iter()
-        .filter(move |variable| variable.space == space)
+        .filter(move |variable| variable.space == space);
+    let mut placed: HashSet<&str> = variables
+        .clone()
+        .filter(|variable| variable.linkage != Linkage::Extern)
+        .map(|variable| variable.name)
+        .collect();
+    variables
+        .filter(move |variable| variable.linkage != Linkage::Extern || placed.insert(variable.name))
 }
 
 impl Layout {
