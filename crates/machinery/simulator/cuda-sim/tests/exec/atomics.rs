@@ -179,6 +179,30 @@ fn remaining_types_and_operations_are_correct() {
     assert_eq!(actual[12..16], [6, 0, 0, 0]);
 }
 
+/// A vector is as many atomics, one per element. The compiler may write the old values over the addends.
+#[test]
+fn vector_sums_are_sums_of_the_elements() {
+    let ptx = kernel_of(
+        "st.global.u32 [%mine], 0;
+        bar.sync 0;
+        mov.b32 %r1, 0f3F800000;
+        mov.b32 %r2, 0f40000000;
+        red.global.v4.f32.add [%out], {%r1, %r2, %r1, %r2};
+        red.relaxed.gpu.global.add.v2.f32 [%out+8], {%r2, %r2};
+        red.global.add.noftz.v2.f16x2 [%out+16], {0x3c003c00, 0x40004000};
+        atom.global.v2.f32.add {%r2, %r1}, [%out+24], {%r1, %r2};",
+    )
+    .replace(".version 7.0", ".version 8.1")
+    .replace("sm_80", "sm_90");
+    let actual = words(&ptx, 8).expect("the kernel faulted");
+    let floats = |range: std::ops::Range<usize>| {
+        actual[range].iter().copied().map(f32::from_bits).collect::<Vec<_>>()
+    };
+    assert_eq!(floats(0..4), [8.0, 16.0, 24.0, 32.0]);
+    assert_eq!(actual[4..6], [0x4800_4800, 0x4c00_4c00]);
+    assert_eq!(floats(6..8), [8.0, 16.0]);
+}
+
 /// Adds each of `values` to each of them. Returns the old value, the addend, and the sums in global and
 /// shared memory.
 fn sums<T: Pod + PartialEq + std::fmt::Debug>(ty: &str, values: &[T]) -> Vec<(T, T, T, T)> {

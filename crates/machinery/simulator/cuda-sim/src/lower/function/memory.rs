@@ -622,6 +622,12 @@ impl<'a> FunctionLowering<'_, 'a> {
         let operation = form.one_of(&[
             "add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max",
         ]);
+        let count = match form.one_of(&["v2", "v4", "v8"]) {
+            None => 1,
+            Some("v2") => 2,
+            Some("v4") => 4,
+            Some(_) => 8,
+        };
         let ty = form
             .ty()
             .and_then(|ty| form.end().map(|()| ty))
@@ -647,6 +653,16 @@ impl<'a> FunctionLowering<'_, 'a> {
             (Some("max"), S32 | S64) => Atomic::MaxSigned,
             _ => return Err(self.unknown(instruction)),
         };
+        if count > 1 {
+            let longest = match ty {
+                F32 | F16x2 | BF16x2 => 4,
+                F16 | BF16 => 8,
+                _ => 1,
+            };
+            if space == AccessSpace::Shared || operation == Atomic::Exchange || count > longest {
+                return Err(self.unknown(instruction));
+            }
+        }
         let expected =
             2 + usize::from(returns_old_value) + usize::from(operation == Atomic::CompareAndSwap);
         let operands = self.operands_without_policy(instruction)?;
@@ -656,44 +672,69 @@ impl<'a> FunctionLowering<'_, 'a> {
                 display_name(instruction)
             )));
         }
-        let (to, sources) = if returns_old_value {
-            (self.destination(&operands[0], ty)?, &operands[1..])
-        } else {
-            (self.temporary(ty), operands)
+        let (to, sources) = match operands {
+            [to, sources @ ..] if returns_old_value => (elements(to), sources),
+            sources => (&[][..], sources),
         };
+        let values = elements(&sources[1]);
+        if values.len() != count || returns_old_value && to.len() != count {
+            return Err(self.error("the length of the vector differs from that of the atomic"));
+        }
         let ResolvedAddress::Register(row, offset) = self.resolve_address(&sources[0], space)?
         else {
             return Err(self.error("constants and kernel parameters cannot be written"));
         };
-        let b = self.source(&sources[1], ty)?;
+        let values = values
+            .iter()
+            .map(|value| self.source(value, ty))
+            .collect::<Result<Vec<_>, _>>()?;
         let c = match sources.get(2) {
             Some(operand) => self.source(operand, ty)?,
-            None => b,
+            None => values[0],
         };
         let handler = match space {
             AccessSpace::Global => atomic_handler::<state_space::GlobalSpace>(ty),
             AccessSpace::Shared => atomic_handler::<state_space::SharedSpace>(ty),
             _ => atomic_handler::<state_space::GenericSpace>(ty),
         };
-        if space != AccessSpace::Shared {
-            self.effects.ordered |= operation.is_order_dependent();
-            self.effects.old_values.insert(to);
-        }
         let class = if space == AccessSpace::Shared {
             Class::Shared
         } else {
             Class::Global
         };
-        self.push(handler, class, &[to], &[row, b, c]);
-        self.last().arg0 = operation as u32;
-        self.last().imm = offset as u64;
         let form = AccessForm {
             space,
             count: 1,
             ty,
             ordered: Some(named_order(instruction)),
         };
-        self.last().access = form.access(AccessKind::Atomic, 1);
+        // A vector is as many atomics, one per element. An old value must not overwrite the value of a later element, so
+        // those of a vector are moved to their registers at the end.
+        let mut moves = Vec::new();
+        for (index, &value) in values.iter().enumerate() {
+            let old = match to.get(index) {
+                None => self.temporary(ty),
+                Some(operand) if count == 1 => self.destination(operand, ty)?,
+                Some(operand) => {
+                    let old = self.temporary(ty);
+                    moves.push((self.destination(operand, ty)?, old));
+                    old
+                }
+            };
+            if space != AccessSpace::Shared {
+                self.effects.ordered |= operation.is_order_dependent();
+                self.effects.old_values.insert(old);
+            }
+            let c = if count == 1 { c } else { value };
+            self.push(handler, class, &[old], &[row, value, c]);
+            self.last().arg0 = operation as u32;
+            self.last().imm = (offset as u64).wrapping_add(index as u64 * u64::from(ty.bytes()));
+            self.last().access = form.access(AccessKind::Atomic, 1);
+        }
+        for (register, old) in moves {
+            let handlers = map1(self.module.cpu, |a: u32| a);
+            self.push_with_handlers(handlers, Class::Move, &[register], &[old]);
+        }
         Ok(())
     }
 }

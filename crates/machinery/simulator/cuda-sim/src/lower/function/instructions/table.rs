@@ -110,8 +110,8 @@ pub const MEMORY: &[Entry] = &[
     lowered("ld", ptx(1, 0), |l, i| l.load(i)),
     lowered("ldu", ptx(2, 0), |l, i| l.load(i)),
     lowered("st", ptx(1, 0), |l, i| l.store(i)),
-    lowered("atom", ptx(1, 1).sm(11), |l, i| l.atomic(i)),
-    lowered("red", ptx(1, 2).sm(11), |l, i| l.reduction(i)),
+    lowered("atom", ptx(1, 1).sm(11), |l, i| l.atomic(i)).also_requires(atomic_requirements),
+    lowered("red", ptx(1, 2).sm(11), |l, i| l.reduction(i)).also_requires(atomic_requirements),
     lowered("cp.async", ptx(7, 0).sm(80), |l, i| l.async_copy(i))
         .also_requires(cp_async_requirements)
         .refuses_older(),
@@ -159,6 +159,17 @@ pub const MEMORY: &[Entry] = &[
     lowered("prefetch", ptx(2, 0).sm(20), |l, _| l.nop()),
     lowered("prefetchu", ptx(2, 0).sm(20), |l, _| l.nop()),
 ];
+
+/// Returns the requirements of an atomic, which may be one of vectors.
+fn atomic_requirements(modifiers: &[&str]) -> Requirements {
+    match modifiers
+        .iter()
+        .any(|text| ["v2", "v4", "v8"].contains(text))
+    {
+        true => ptx(8, 1).sm(90),
+        false => ptx(1, 1),
+    }
+}
 
 /// Returns the requirements of a `cp.async`, which may also prefetch into the L2 cache.
 fn cp_async_requirements(modifiers: &[&str]) -> Requirements {
