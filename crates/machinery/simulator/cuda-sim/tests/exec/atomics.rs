@@ -190,17 +190,21 @@ fn vector_sums_are_sums_of_the_elements() {
         red.global.v4.f32.add [%out], {%r1, %r2, %r1, %r2};
         red.relaxed.gpu.global.add.v2.f32 [%out+8], {%r2, %r2};
         red.global.add.noftz.v2.f16x2 [%out+16], {0x3c003c00, 0x40004000};
+        mov.b16 %h1, 0x3c00; mov.b16 %h2, 0xc000;
+        red.global.v2.f16.min.noftz [%out+32], {%h1, %h2};
+        red.global.v4.bf16.max.noftz [%out+36], {%h2, %h1, %h1, %h2};
         atom.global.v2.f32.add {%r2, %r1}, [%out+24], {%r1, %r2};",
     )
     .replace(".version 7.0", ".version 8.1")
     .replace("sm_80", "sm_90");
-    let actual = words(&ptx, 8).expect("the kernel faulted");
+    let actual = words(&ptx, 11).expect("the kernel faulted");
     let floats = |range: std::ops::Range<usize>| {
         actual[range].iter().copied().map(f32::from_bits).collect::<Vec<_>>()
     };
-    assert_eq!(floats(0..4), [8.0, 16.0, 24.0, 32.0]);
-    assert_eq!(actual[4..6], [0x4800_4800, 0x4c00_4c00]);
-    assert_eq!(floats(6..8), [8.0, 16.0]);
+    assert_eq!(floats(0..4), [11.0, 22.0, 33.0, 44.0]);
+    assert_eq!(actual[4..6], [0x4980_4980, 0x4d80_4d80]);
+    assert_eq!(floats(6..8), [11.0, 22.0]);
+    assert_eq!(actual[8..11], [0xc000_0000, 0x3c00_0000, 0x0000_3c00]);
 }
 
 /// Adds each of `values` to each of them. Returns the old value, the addend, and the sums in global and

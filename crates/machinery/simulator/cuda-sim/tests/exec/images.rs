@@ -46,6 +46,7 @@ fn invalid_handle_faults() {
         "tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r5}];",
         "suld.b.1d.b32.zero %r1, [%d1, {%r5}];",
         "suq.width.b32 %r1, [%d1];",
+        ".reg .b8 %b; cvt.rni.sat.u8.f32 %b, 0f3F800000; sust.b.2d.b8.zero [%d1, {%r5, %r5}], %b;",
     ] {
         let body = format!("mov.u64 %d1, 77; mov.u32 %r5, 0; {instruction}");
         let fault = words(&module_of("", &body), 32).expect_err(instruction);

@@ -4,7 +4,7 @@
 
 use super::access::translate_lane;
 use super::state_space::SpaceAccess;
-use crate::exec::ops::half;
+use crate::exec::ops::half::{self, HalfOperation};
 use crate::exec::ops::rounding::{canonical, flush, pass_nan};
 use crate::exec::schedule::ATOMIC_SPIN_LIMIT;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
@@ -34,6 +34,11 @@ pub enum Atomic {
     AddHalf,
     /// Addition of one `.bf16`, or of two in a register.
     AddBrain,
+    /// The minimum of one `.f16`, or of two in a register; likewise the next three.
+    MinHalf,
+    MaxHalf,
+    MinBrain,
+    MaxBrain,
 }
 
 impl Atomic {
@@ -49,7 +54,17 @@ impl Atomic {
     /// Returns true for a minimum or a maximum.
     pub fn is_extremum(self) -> bool {
         use Atomic::*;
-        matches!(self, MinUnsigned | MaxUnsigned | MinSigned | MaxSigned)
+        matches!(
+            self,
+            MinUnsigned
+                | MaxUnsigned
+                | MinSigned
+                | MaxSigned
+                | MinHalf
+                | MaxHalf
+                | MinBrain
+                | MaxBrain
+        )
     }
 
     /// Returns the operation of an instruction.
@@ -71,7 +86,18 @@ impl Atomic {
         !matches!(self, Exchange | CompareAndSwap | Increment | Decrement)
     }
 
-    const ALL: [Atomic; 15] = [
+    /// Returns the function of an atomic on 16-bit floats, and true for `.bf16`.
+    fn on_halves(self) -> (HalfOperation, bool) {
+        match self {
+            Atomic::MinHalf => (HalfOperation::Min, false),
+            Atomic::MaxHalf => (HalfOperation::Max, false),
+            Atomic::MinBrain => (HalfOperation::Min, true),
+            Atomic::MaxBrain => (HalfOperation::Max, true),
+            _ => (HalfOperation::Add, self == Atomic::AddBrain),
+        }
+    }
+
+    const ALL: [Atomic; 19] = [
         Atomic::Add,
         Atomic::And,
         Atomic::Or,
@@ -87,6 +113,10 @@ impl Atomic {
         Atomic::AddFloat,
         Atomic::AddHalf,
         Atomic::AddBrain,
+        Atomic::MinHalf,
+        Atomic::MaxHalf,
+        Atomic::MinBrain,
+        Atomic::MaxBrain,
     ];
 }
 
@@ -140,8 +170,15 @@ macro_rules! atomic {
                     Atomic::MinSigned => (old as $signed).min(b as $signed) as $bits,
                     Atomic::MaxSigned => (old as $signed).max(b as $signed) as $bits,
                     Atomic::AddFloat => $add(old, b, in_device),
-                    Atomic::AddHalf => half::add_all(u64::from(old), u64::from(b), false) as $bits,
-                    Atomic::AddBrain => half::add_all(u64::from(old), u64::from(b), true) as $bits,
+                    Atomic::AddHalf
+                    | Atomic::AddBrain
+                    | Atomic::MinHalf
+                    | Atomic::MaxHalf
+                    | Atomic::MinBrain
+                    | Atomic::MaxBrain => {
+                        let (function, bfloat) = operation.on_halves();
+                        half::apply_all(function, u64::from(old), u64::from(b), bfloat) as $bits
+                    }
                 }
             }
             unsafe fn run<S: SpaceAccess>(sm: &mut Sm, inst: &Inst) -> Next {

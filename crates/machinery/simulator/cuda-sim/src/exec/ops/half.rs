@@ -117,7 +117,7 @@ struct HalfForm {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum HalfOperation {
+pub enum HalfOperation {
     Add,
     Sub,
     Mul,
@@ -437,10 +437,10 @@ fn lane(operands: [u32; 3], code: u64) -> u32 {
     low | u32::from(value(operands.map(|x| (x >> 16) as u16), modifiers)) << 16
 }
 
-/// Adds the halves of two words. For a single value, the caller truncates the result.
-pub fn add_all(a: u64, b: u64, bfloat: bool) -> u64 {
+/// Adds the halves of two words, or returns their minima or maxima. For a single value, the caller truncates the result.
+pub fn apply_all(function: HalfOperation, a: u64, b: u64, bfloat: bool) -> u64 {
     let ty = if bfloat { Type::BF16x2 } else { Type::F16x2 };
-    let code = HalfForm::plain(HalfOperation::Add, ty).code();
+    let code = HalfForm::plain(function, ty).code();
     lane([a as u32, b as u32, 0], code).into()
 }
 

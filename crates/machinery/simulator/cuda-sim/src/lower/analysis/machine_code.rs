@@ -255,6 +255,8 @@ fn shared_method(operation: Atomic, bytes: u32, result_used: bool, adds_one: boo
         (CompareAndSwap, _) => AtomicMethod::CompareAndSwap,
         (Exchange, _) => AtomicMethod::SingleInstruction,
         (AddFloat | AddHalf | AddBrain, _) => AtomicMethod::CasLoop,
+        // PTX has these in global memory only.
+        (MinHalf | MaxHalf | MinBrain | MaxBrain, _) => AtomicMethod::CasLoop,
         (MinUnsigned | MaxUnsigned | MinSigned | MaxSigned, 8) => AtomicMethod::CasLoopIfChanged,
         (_, 8) => AtomicMethod::CasLoop,
         (Add, _) if adds_one && !result_used => AtomicMethod::Popcount,
@@ -270,7 +272,8 @@ fn combines_lanes(operation: Atomic, bytes: u32, result_used: bool, uniform_valu
         And | Or | Xor | MinUnsigned | MaxUnsigned | MinSigned | MaxSigned => {
             bytes == 4 && !result_used
         }
-        Exchange | CompareAndSwap | Increment | Decrement | AddFloat | AddHalf | AddBrain => false,
+        Exchange | CompareAndSwap | Increment | Decrement => false,
+        AddFloat | AddHalf | AddBrain | MinHalf | MaxHalf | MinBrain | MaxBrain => false,
     }
 }
 

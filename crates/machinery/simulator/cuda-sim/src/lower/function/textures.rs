@@ -291,14 +291,19 @@ impl<'a> FunctionLowering<'_, 'a> {
         Ok((access, ty))
     }
 
-    /// Returns the register for a surface element. 8-bit elements use 16-bit registers.
+    /// Returns the register for a surface element. 8-bit elements use registers of 16 bits, or of 8 as in Dr.Jit's PTX.
     fn element_register(
         &mut self,
         operand: &Operand<'a>,
         ty: Type,
         is_destination: bool,
     ) -> Result<Register, LoadError> {
-        let ty = if ty == Type::B8 { Type::B16 } else { ty };
+        let register = self.any_register(operand).ok();
+        let is_byte = register.is_some_and(|register| self.info(register).bytes == 1);
+        let ty = match ty {
+            Type::B8 if !is_byte => Type::B16,
+            ty => ty,
+        };
         if is_destination {
             self.destination(operand, ty)
         } else {
