@@ -193,38 +193,6 @@ fn three_d(to: Side, from: Side, [width, height, depth]: [usize; 3]) -> sys::CUD
     }
 }
 
-/// As Dr.Jit copies the planes of textures: `dstXInBytes` is greater than the pitch.
-#[test]
-fn planes_in_device_memory_may_begin_beyond_the_pitch() {
-    let _context = primary_context();
-    let source = pattern(64);
-    let packed = DeviceBuffer::from_slice(&source).unwrap();
-    let planes = DeviceBuffer::from_slice(&[0u8; 64]).unwrap();
-    for plane in 0..2 {
-        let copy = sys::CUDA_MEMCPY2D {
-            srcDevice: packed.as_device_ptr().as_raw(),
-            srcPitch: 8,
-            srcXInBytes: 4 * plane,
-            dstDevice: planes.as_device_ptr().as_raw(),
-            dstPitch: 4,
-            dstXInBytes: 32 * plane,
-            WidthInBytes: 4,
-            Height: 8,
-            ..copy_2d(DEVICE, DEVICE)
-        };
-        calls! { cuMemcpy2D_v2(&copy); }
-        let beyond = sys::CUDA_MEMCPY2D {
-            dstXInBytes: 33,
-            ..copy
-        };
-        calls! { cuMemcpy2D_v2(&beyond) => INVALID_VALUE; }
-    }
-    let expected: Vec<u8> = (0..64)
-        .map(|i| source[i % 32 / 4 * 8 + i / 32 * 4 + i % 4])
-        .collect();
-    assert_eq!(planes.as_host_vec().unwrap(), expected);
-}
-
 /// Copies boxes from host to host, to the device, within it and back, with a different pitch and height on
 /// each side and with every function for the purpose.
 #[test]

@@ -486,16 +486,7 @@ impl Extent {
     /// exceeds [`MAX_PITCH`], or a number overflows.
     fn new(operand: &MemcpyOperand, copy: &Memcpy) -> Option<Self> {
         let row = operand.x.checked_add(copy.width)?;
-        // In device memory, a row may begin anywhere: Dr.Jit adds the address of a plane to `dstXInBytes`, although the
-        // documentation limits the end of a row to the pitch.
-        let least = match operand.array {
-            MemcpyAddress::Device(_) => copy.width,
-            _ => row,
-        };
-        let pitch = match operand.pitch {
-            0 => row,
-            pitch => or_minimum(pitch, least)?,
-        };
+        let pitch = or_minimum(operand.pitch, row)?;
         if pitch > MAX_PITCH && operand.pitch != 0 {
             return None;
         }
