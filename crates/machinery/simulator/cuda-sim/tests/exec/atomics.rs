@@ -199,7 +199,11 @@ fn vector_sums_are_sums_of_the_elements() {
     .replace("sm_80", "sm_90");
     let actual = words(&ptx, 11).expect("the kernel faulted");
     let floats = |range: std::ops::Range<usize>| {
-        actual[range].iter().copied().map(f32::from_bits).collect::<Vec<_>>()
+        actual[range]
+            .iter()
+            .copied()
+            .map(f32::from_bits)
+            .collect::<Vec<_>>()
     };
     assert_eq!(floats(0..4), [11.0, 22.0, 33.0, 44.0]);
     assert_eq!(actual[4..6], [0x4980_4980, 0x4d80_4d80]);

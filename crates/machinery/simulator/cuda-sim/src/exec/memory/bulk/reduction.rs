@@ -1,7 +1,7 @@
 //! Reductions of bulk copies, `red.async`: their arithmetic, in shared and in device memory. Source: PTX ISA, sections
 //! `cp.reduce.async.bulk` and `red.async`.
 
-use crate::exec::ops::half;
+use crate::exec::ops::half::{self, HalfOperation};
 use crate::exec::ops::rounding::{canonical, pass_nan};
 use crate::exec::sm::bulk::{Operand, Operation, Reduction};
 use std::sync::atomic::Ordering::SeqCst;
@@ -52,7 +52,8 @@ impl Reduction {
             Operand::U64 => integer!(u64, operation, old, new),
             Operand::S64 => integer!(i64, operation, old, new),
             Operand::F16 | Operand::BF16 if operation == Operation::Add => {
-                half::add_all(old, new, self.operand == Operand::BF16) & 0xffff
+                half::apply_all(HalfOperation::Add, old, new, self.operand == Operand::BF16)
+                    & 0xffff
             }
             Operand::F16 | Operand::BF16 => half_extremum(self, old as u16, new as u16).into(),
             Operand::F32 => {
