@@ -4,7 +4,7 @@
 
 #include "group.h"
 
-#if __CUDA_ARCH__ >= 900
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
 namespace cooperative_groups {
 

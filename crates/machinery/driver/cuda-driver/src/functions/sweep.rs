@@ -396,8 +396,9 @@ fn call_random_functions_from_threads() {
         .collect();
     let run = |thread: u64| {
         let mut random = Pcg32::seed_from_u64(thread);
-        // Each buffer is used again only after many calls, because an asynchronous call may write to it later.
-        let buffers: &mut [[u64; 1024]] = Box::leak(vec![[0; 1024]; 256].into_boxed_slice());
+        // Each buffer has room for 64 of the largest structure, and is used again only after many calls, because an
+        // asynchronous call may write to it later.
+        let buffers: &mut [[u64; 4096]] = Box::leak(vec![[0; 4096]; 256].into_boxed_slice());
         let (mut count, mut succeeded) = (0_u64, 0_u64);
         while Instant::now() < end {
             for _ in 0..ROUND {

@@ -106,7 +106,10 @@ fn per_thread_default_streams_do_not_wait_for_each_other() {
     let (mut start, mut end): (CUevent, CUevent) = (null_mut(), null_mut());
     let mut milliseconds = -1.0;
     // SAFETY: `context` is writable.
-    assert_eq!(unsafe { cu::cuCtxCreate_v2(&mut context, 0, 0) }, 0);
+    unsafe {
+        assert_eq!(cu::cuInit(0), 0);
+        assert_eq!(cu::cuCtxCreate_v2(&mut context, 0, 0), 0);
+    }
     calls! {
         cudaEventCreate(&mut start);
         cudaEventCreate(&mut end);

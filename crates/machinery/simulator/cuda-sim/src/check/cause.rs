@@ -1,7 +1,7 @@
 //! The likely causes of findings.
 
-use super::details::{Bytes, StreamName};
-use super::sentences::sentences;
+use super::details::StreamName;
+use super::sentences::{Bytes, sentences};
 use crate::memory::global::CallSite;
 
 sentences! {

@@ -1,7 +1,7 @@
 //! The details of findings: the accessed memory, the absent threads, or the fault.
 
 use super::fault_kind::FaultKind;
-use super::sentences::sentences;
+use super::sentences::{Bytes, sentences};
 use crate::isa::check_event::SharedArray;
 use crate::isa::{Element, Listing, SourceLine};
 use crate::memory::global::{AllocationCall, AllocationKind, AllocationRecord, CallSite, Rows};
@@ -440,19 +440,6 @@ impl fmt::Display for AllocatedBy<'_> {
         match self.0.call {
             Some(_) => Ok(()),
             None => write!(f, " by {}", self.1.function()),
-        }
-    }
-}
-
-/// A number of bytes, formatted as `1 byte` or `4 bytes`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bytes(pub u64);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            1 => f.write_str("1 byte"),
-            bytes => write!(f, "{bytes} bytes"),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The kinds of faults: device exceptions that end a launch, that is, actions of a kernel for which a GPU stops it.
 
-use super::details::Bytes;
-use super::sentences::sentences;
+use super::sentences::{Bytes, sentences};
 use std::time::Duration;
 
 sentences! {

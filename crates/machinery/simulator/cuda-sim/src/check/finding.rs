@@ -2,8 +2,9 @@
 
 use super::call_site;
 use super::cause::Cause;
-use super::details::{Bytes, Details, Origin, Unread, Unwritten, Writer};
+use super::details::{Details, Origin, Unread, Unwritten, Writer};
 use super::selection::Check;
+use super::sentences::Bytes;
 use crate::isa::{Listing, SourceLine};
 use crate::memory::coverage::Coverage;
 use crate::memory::coverage::InputOrigin;
@@ -503,7 +504,7 @@ impl FindingKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::details::{BlockBytes, Bytes};
+    use crate::check::details::BlockBytes;
 
     fn finding(kind: FindingKind) -> Finding {
         Finding {

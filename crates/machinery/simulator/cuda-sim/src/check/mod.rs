@@ -95,7 +95,7 @@ mod shared_access;
 pub use accessed_bytes::{AccessedAs, AllocationAccesses};
 pub use cause::Cause;
 pub use details::{
-    ActualMemory, AddressDetails, BlockBytes, Bytes, Details, Extent, Fill, FillRead, HostAction,
+    ActualMemory, AddressDetails, BlockBytes, Details, Extent, Fill, FillRead, HostAction,
     HostMemory, Lanes, NamedArray, Origin, OutsideTexture, PendingWork, StreamAction, StreamName,
     StreamOperation, StreamUse, Unread, Unwritten, Writer,
 };
@@ -105,6 +105,7 @@ pub use fault_kind::{
 pub use finding::{Finding, FindingKind, OtherAccess, Severity};
 pub use reason::Reason;
 pub use selection::{Check, Checks};
+pub use sentences::Bytes;
 
 pub(crate) use checker::Checker;
 pub(crate) use finding_set::{FindingSet, KernelContext};

@@ -8,9 +8,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::details::Bytes;
 pub use super::details::Names;
-use super::sentences::sentences;
+use super::sentences::{Bytes, sentences};
 use crate::memory::global::{AllocationRecord, CallSite};
 
 sentences! {

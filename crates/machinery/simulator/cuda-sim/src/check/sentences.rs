@@ -1,5 +1,21 @@
 //! Enums whose variants are the sentences of messages.
 
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A number of bytes, formatted as `1 byte` or `4 bytes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => f.write_str("1 byte"),
+            bytes => write!(f, "{bytes} bytes"),
+        }
+    }
+}
+
 /// Defines enums with an English sentence per variant, which [`Display`](std::fmt::Display) writes:
 /// `Past(distance: Bytes) => "{distance} past the end";`. The sentence may be followed by arguments.
 macro_rules! sentences {

@@ -534,14 +534,17 @@ mod tests {
     }
 
     #[test]
-    fn loads_round_and_flush_by_type() {
+    fn loads_round_to_tf32() {
         for (element, bits, expected) in [
             (ElementType::F32, 0x0000_0001, 0x0000_0001),
-            (ElementType::F32Ftz, 0x8000_0001, 0x8000_0000),
-            (ElementType::TF32, 0x3f80_1000, 0x3f80_2000),
-            (ElementType::TF32, 0x3f80_0fff, 0x3f80_0000),
-            (ElementType::TF32Ftz, 0x0040_0000, 0),
-            (ElementType::TF32, 0x7f80_0001, 0x7f80_0001),
+            (ElementType::F32Ftz, 0x8000_0001, 0x8000_0001),
+            (ElementType::TF32, 0x3f80_1000, 0x3f80_0000),
+            (ElementType::TF32, 0x3f80_1001, 0x3f80_2000),
+            (ElementType::TF32, 0x3f80_3000, 0x3f80_4000),
+            (ElementType::TF32, 0x7f7f_ffff, 0x7f80_0000),
+            (ElementType::TF32Ftz, 0x007f_ffff, 0x0080_0000),
+            (ElementType::TF32, 0xff80_0000, 0xff80_0000),
+            (ElementType::TF32, 0x7f80_0001, 0x7fff_e000),
         ] {
             assert_eq!(element.convert(bits), expected, "{element:?} {bits:#x}");
         }

@@ -97,7 +97,7 @@ fn expected_tile(map: &TensorMap, data: &[u8], [x, y]: [i32; 2]) -> Vec<u8> {
                 true => {
                     data[(line * map.strides[0] as i64 + column * width + byte % width) as usize]
                 }
-                false if map.fills_nan => [0xff, 0x7f][usize::from(byte % width == width - 1)],
+                false if map.fills_nan => [0xf7, 0x7f][(byte % 2) as usize],
                 false => 0,
             };
             let at = u64::from(row) * row_pitch + byte as u64;
@@ -133,9 +133,9 @@ fn tiles_load_in_every_swizzle() {
         for height in [1, 7, 32] {
             for position in [
                 [0, 0],
-                [1, 3],
-                [-3, -2],
-                [60, 20],
+                [8, 3],
+                [-8, -2],
+                [56, 20],
                 [-64, 0],
                 [0, 21],
                 [1 << 20, 0],
@@ -169,16 +169,15 @@ fn elements_outside_are_zero_or_nan() {
     ] {
         for fills_nan in [false, element.is_float()] {
             let mut machine = Machine::new(&module(LOAD));
-            let sizes = [9, 5];
+            let sizes = [20, 5];
             let data = array(element, sizes);
             let address = machine.buffer(&data);
             let map = TensorMap {
                 fills_nan,
                 ..map_of(element, address, sizes, [16, 8])
             };
-            let position = [2, -1];
+            let position = [16 / element.bytes() as i32, -1];
             let actual = load(&mut machine, &map, position);
-            // The low bytes of a NaN are 0xff, the highest is 0x7f.
             assert!(
                 actual == expected_tile(&map, &data, position),
                 "{element:?} {fills_nan}"
@@ -190,7 +189,7 @@ fn elements_outside_are_zero_or_nan() {
 #[test]
 fn element_strides_skip_rows() {
     for step in [1, 2, 3, 8] {
-        for position in [[0, 0], [1, -4]] {
+        for position in [[0, 0], [4, -4]] {
             let mut machine = Machine::new(&module(LOAD));
             let (element, sizes) = (ElementType::U32, [12, 30]);
             let data = array(element, sizes);
@@ -268,7 +267,7 @@ fn stores_and_reductions_are_clipped() {
         ),
     ] {
         for swizzle in [Swizzle::None, Swizzle::Span64] {
-            for position in [[0, 0], [3, 2], [-5, 1], [9, 9], [12, 0], [-16, 0]] {
+            for position in [[0, 0], [4, 2], [8, 9], [12, 0], [0, 10]] {
                 let mut machine = Machine::checking(&module(&body(instruction)), Checks::ALL);
                 let (element, sizes) = (ElementType::U32, [12, 10]);
                 let data = array(element, sizes);
@@ -396,9 +395,35 @@ fn fields_of_tensor_maps_can_be_replaced() {
         ..map
     };
     let bytes = replaced.copied_bytes() as u32;
-    machine.run("k", 1, 64, params![map.encode(), out, bytes, 2i32, -1i32]);
+    machine.run("k", 1, 64, params![map.encode(), out, bytes, 4i32, -1i32]);
     let actual: Vec<u8> = machine.read(out, TILE as usize);
-    assert!(actual == expected_tile(&replaced, &data, [2, -1]));
+    assert!(actual == expected_tile(&replaced, &data, [4, -1]));
+}
+
+/// Positions that an H200 rejects: the first coordinate is not at a multiple of 16 bytes, or a store has a negative one.
+#[test]
+fn positions_of_tensor_copies_are_checked() {
+    const STORE: &str =
+        "@%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {%x, %y}], [tile];
+        @%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group 0;";
+    for (copy, [x, y], message) in [
+        (LOAD, [1, 0], "starts at 4 bytes of a row"),
+        (LOAD, [-3, 2], "starts at -12 bytes of a row"),
+        (STORE, [2, 0], "starts at 8 bytes of a row"),
+        (STORE, [-4, 0], "the coordinate -4 is negative"),
+        (STORE, [0, -1], "the coordinate -1 is negative"),
+    ] {
+        let mut machine = Machine::new(&module(copy));
+        let data = array(ElementType::U32, [12, 10]);
+        let address = machine.buffer(&data);
+        let map = map_of(ElementType::U32, address, [12, 10], [8, 4]);
+        let out = machine.out::<u8>(TILE as usize);
+        let parameters = params![map.encode(), out, map.copied_bytes() as u32, x, y];
+        let fault = machine
+            .launch(&Launch::new("k", 1, 64, parameters))
+            .expect_err(message);
+        assert!(fault.to_string().contains(message), "{fault}");
+    }
 }
 
 #[test]

@@ -210,6 +210,7 @@ pub unsafe fn transfer(sm: &mut Sm, inst: &Inst, lane: usize) -> Result<Transfer
             check_memory::<GlobalSpace>(sm, lane, run.address, run.bytes, unit, !writes_shared);
         if let Err(access) = checked {
             let is_detected = !sm.grid.has_hardware_faults
+                || matches!(access, InvalidAccess::Misaligned { .. })
                 || GlobalSpace::host_past_end(sm, run.address, run.bytes).is_null();
             if is_detected {
                 return Err(access.into());
