@@ -48,7 +48,6 @@ VECTOR_ATOMICS = (
     "the test requires pairs of 16-bit floats below compute capability 12.0; Dr.Jit 1.5.0 uses longer vectors from 9.0 "
     "on"
 )
-GRAPH_MEMORY = "the graph's memory is not counted after its free node has run"
 # Tests of numba that compile kernels.
 NUMBA_KERNELS = [
     "test_cudajit_in_attached_primary_context",
@@ -281,9 +280,7 @@ CLIENTS = [
                 ci=True,
                 folder=wheels.inside("cuda/tests"),
                 files=["test_cuda.py", "test_cudart.py", "test_cython.py", "test_interoperability.py"],
-                known={
-                    "test_cuda_graphMem_attr": GRAPH_MEMORY,
-                },
+                known={},
             )
         ],
     ),
