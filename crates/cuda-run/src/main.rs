@@ -13,6 +13,7 @@
 //! | [`child`] | the program's own process, which loads the library and calls its `main` |
 //! | [`nvrtc`] | compilation by the program while it runs |
 //! | [`nvtx`] | annotations of the program's host code |
+//! | [`status_line`] | the progress of a running launch on a terminal |
 //! | [`supervise`] | the parent process, which starts the child, waits for it and stops it |
 //! | [`plan`] | kernels without a host program, launched by a launch plan |
 //! | [`external`] | running programs that were not compiled here |

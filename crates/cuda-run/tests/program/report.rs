@@ -223,6 +223,9 @@ int main() {
     assert_eq!(run.stdout, expected, "{run:#?}");
     // Two lines of each kernel, which are printed for the first launch only.
     assert_eq!(run.stderr.matches(warning).count(), 4, "{run:#?}");
+    // Another check does not report them again.
+    let run = workspace.run(&["--check=race", "slack.cu"]);
+    assert_eq!(run.stderr.matches(warning).count(), 4, "{run:#?}");
     let run = workspace.run(&["--check", "slack.cu"]);
     run.assert_exit(1, &["error: mem: out-of-bounds access", "at slack.cu:8"])?;
     assert_eq!(run.stdout, expected, "{run:#?}");

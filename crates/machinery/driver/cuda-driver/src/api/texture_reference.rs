@@ -164,7 +164,7 @@ pub fn set_parameter(_function: CUfunction, unit: c_int, reference: CUtexref) ->
     Ok(())
 }
 
-/// `cuTexRefSetAddress`: linear memory at any address; the null pointer unbinds the reference. The address
+/// `cuTexRefSetAddress`: linear memory at any address. A reference to memory that does not exist is not bound. The address
 /// is rounded down to the alignment of textures; `offset` receives the difference, which only an aligned address may
 /// leave out.
 pub fn set_address(
@@ -322,8 +322,8 @@ fn set_sampling(
 fn report_unknown(function: &str, setting: &str, number: c_int, is_known: bool) {
     if !is_known {
         warn(format_args!(
-            "{function}: the simulator does not know the {setting} {number}; kernels that fetch from the texture \
-             reference fail"
+            "{function}: there is no {setting} {number}, so the texture reference is not bound: pass a number of the \
+             enumeration in cuda.h"
         ));
     }
 }

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
-use cuda_sim::check::{AllocationAccesses, Check, Finding, StreamAction, StreamName, call_site};
+use cuda_sim::check::{AllocationAccesses, Finding, StreamAction, StreamName, call_site};
 use cuda_sim::driver::{
     CheckedLaunch, ContextId, CudaError, Driver, LibraryCall, Memcpy, StreamId,
 };
@@ -614,7 +614,6 @@ impl Simulator {
         launch: &CheckedLaunch,
     ) -> Result<Vec<AllocationAccesses>, CudaError> {
         let mut driver = self.lock_driver()?;
-        let checks = driver.options.checks;
         let interrupt_guard = InterruptGuard::new();
         let mut report = driver.launch(context, stream, launch)?;
         let pending_signal = interrupt_guard.finish();
@@ -638,11 +637,6 @@ impl Simulator {
                 .and_then(|()| stdout.flush());
         }
         warn_of_device_errors(&report);
-        if !checks.memory {
-            let of_memory = |finding: &&Finding| finding.check == Check::Memory;
-            let undetected = report.findings.iter().filter(of_memory);
-            self.telemetry.warn_of_undetected(undetected);
-        }
         let fault = report.result.as_ref().err();
         if let Some(fault) = fault {
             let finding = fault.finding();

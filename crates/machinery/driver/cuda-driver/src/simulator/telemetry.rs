@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use cuda_sim::check::{Finding, Reason};
+use cuda_sim::check::{Finding, Reason, Severity};
 use cuda_sim::exec::Fault;
 use cuda_sim::launch::{LaunchRecord, LaunchReport};
 
@@ -20,7 +20,7 @@ pub struct Telemetry {
     recorders: Mutex<Vec<Weak<Reports>>>,
     /// Findings that have not been taken yet.
     findings: Mutex<Vec<Finding>>,
-    /// The accesses that a GPU does not detect and that were printed.
+    /// The printed findings of what a GPU does not detect.
     undetected: Mutex<Vec<Finding>>,
     /// True if findings are printed on stderr.
     to_stderr: AtomicBool,
@@ -134,31 +134,20 @@ impl Telemetry {
         }
     }
 
-    /// Prints findings about accesses that a GPU does not detect, those of each source line once.
-    pub fn warn_of_undetected<'a>(&self, findings: impl Iterator<Item = &'a Finding>) {
-        let mut printed = lock(&self.undetected);
-        for finding in findings {
-            let is_new = !printed.iter().any(|known| known.is_same_bug(finding));
-            if is_new && printed.len() < MAX_TO_STDERR {
-                warn(format_args!("{finding}"));
-                printed.push(finding.clone());
-            }
-        }
-    }
-
     /// Returns the findings since the last call.
     pub fn take_findings(&self) -> Vec<Finding> {
         std::mem::take(&mut lock(&self.findings))
     }
 
     /// Stores findings of a launch or of a destroyed context, and prints them if printing is enabled, except
-    /// `printed`, which is on stderr already.
+    /// `printed`, which is on stderr already. What a GPU does not detect is printed even if no check requested it.
     pub fn report_findings(&self, findings: &[Finding], printed: Option<&Finding>) {
+        let (unrequested, requested): (Vec<&Finding>, Vec<&Finding>) =
+            (findings.iter()).partition(|&finding| is_unrequested(finding));
+        self.warn_once(&unrequested);
         if self.to_stderr.load(Ordering::Relaxed) {
-            let unprinted: Vec<&Finding> = findings
-                .iter()
-                .filter(|&finding| Some(finding) != printed)
-                .collect();
+            let mut unprinted = requested;
+            unprinted.retain(|&finding| Some(finding) != printed);
             for finding in unprinted.iter().take(MAX_TO_STDERR) {
                 warn(format_args!("{finding}"));
             }
@@ -174,4 +163,21 @@ impl Telemetry {
             lock(&self.findings).extend_from_slice(findings);
         }
     }
+
+    /// Prints findings, those of one bug once in the process.
+    fn warn_once(&self, findings: &[&Finding]) {
+        let mut printed = lock(&self.undetected);
+        for &finding in findings {
+            let is_new = !printed.iter().any(|known| known.is_same_bug(finding));
+            if is_new && printed.len() < MAX_TO_STDERR {
+                warn(format_args!("{finding}"));
+                printed.push(finding.clone());
+            }
+        }
+    }
+}
+
+/// Returns true if a GPU does not detect what was found and the check that covers it is off: it is then a warning.
+fn is_unrequested(finding: &Finding) -> bool {
+    finding.is_undetected() && finding.severity == Severity::Warning
 }

@@ -5,13 +5,12 @@ use std::ffi::{c_int, c_uint};
 use cuda_sim::driver::{CudaError, ModuleId, Resource};
 use cuda_sim::exec::image::{AddressMode, Channel, Image, LevelSampling, Slices, Texture};
 
-/// Flags of a texture: integer reads without conversion, and normalized coordinates; trilinear filtering
-/// without optimization; filtering across the edges of cube maps. sRGB is not supported.
+/// The flags `CU_TRSF_…` of a texture. `CU_TRSF_SRGB` is not supported.
 const READ_AS_INTEGER: c_uint = 1;
+const NORMALIZED_COORDINATES: c_uint = 2;
 /// A flag without a name that drivers accept.
 const IGNORED: c_uint = 4;
-const NORMALIZED_COORDINATES: c_uint = 2;
-const DISABLE_TRILINEAR: c_uint = 0x20;
+const DISABLE_TRILINEAR_OPTIMIZATION: c_uint = 0x20;
 const SEAMLESS_CUBEMAP: c_uint = 0x40;
 
 /// The sampling modes of a texture, as numbers of CUDA's enumerations that may not exist.
@@ -48,7 +47,7 @@ impl Sampling {
         let valid_flags = READ_AS_INTEGER
             | NORMALIZED_COORDINATES
             | IGNORED
-            | DISABLE_TRILINEAR
+            | DISABLE_TRILINEAR_OPTIMIZATION
             | SEAMLESS_CUBEMAP;
         let has_filters = [self.filter, self.level_filter]
             .iter()
@@ -78,7 +77,7 @@ impl Sampling {
             bias: self.level_bias,
             clamp: self.level_clamp,
             max_anisotropy: self.max_anisotropy,
-            optimizes_trilinear: flags & DISABLE_TRILINEAR == 0,
+            optimizes_trilinear: flags & DISABLE_TRILINEAR_OPTIMIZATION == 0,
         };
         Ok((texture, levels))
     }

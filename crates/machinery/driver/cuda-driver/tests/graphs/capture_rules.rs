@@ -172,7 +172,7 @@ fn non_relaxed_captures_end_in_their_thread() {
     };
     let (h_stream, mut graph) = (begin_capture(0), null_mut());
     assert_eq!(from_another(h_stream), 908);
-    // That has ended the capture.
+    // The failed call has ended the capture.
     calls! { cuStreamEndCapture(h_stream, &mut graph) => 401; }
     assert_eq!(status(h_stream), 0);
     ok(from_another(begin_capture(2)));

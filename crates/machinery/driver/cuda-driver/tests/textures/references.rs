@@ -308,18 +308,19 @@ fn references_of_an_unloaded_module_are_invalid() {
     calls! { cuTexRefGetArray(&mut null_mut(), again) => INVALID_VALUE; }
 }
 
+/// Asserts that a launch of `sample`, which fetches from `plane`, fails.
+fn assert_sample_faults(module: CUmodule) {
+    let sample = function(module, c"sample");
+    ok(launch(sample, [1, 1], null_mut(), &[allocate(4), 0, 0]));
+    calls! { cuCtxSynchronize() => LAUNCH_FAILED; }
+}
+
 #[test]
 fn fetch_from_an_unbound_reference_faults() {
     let _context = own_context();
     let module = module(PTX);
     texture_reference(module, c"plane");
-    ok(launch(
-        function(module, c"sample"),
-        [1, 1],
-        null_mut(),
-        &[allocate(4), 0, 0],
-    ));
-    calls! { cuCtxSynchronize() => LAUNCH_FAILED; }
+    assert_sample_faults(module);
 }
 
 #[test]
@@ -332,13 +333,7 @@ fn fetch_from_a_destroyed_array_faults() {
         cuTexRefSetArray(plane, source, OVERRIDE_FORMAT);
         cuArrayDestroy(source);
     }
-    ok(launch(
-        function(module, c"sample"),
-        [1, 1],
-        null_mut(),
-        &[allocate(4), 0, 0],
-    ));
-    calls! { cuCtxSynchronize() => LAUNCH_FAILED; }
+    assert_sample_faults(module);
 }
 
 #[test]

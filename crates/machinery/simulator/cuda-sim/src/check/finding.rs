@@ -212,13 +212,17 @@ impl Finding {
         .at(line)
     }
 
+    /// Returns true if a GPU does not detect what was found, so that the kernel continued.
+    pub fn is_undetected(&self) -> bool {
+        matches!(
+            self.details,
+            Details::UndetectedFault(..) | Details::UndetectedSize(..)
+        )
+    }
+
     /// Returns true if the finding is a fault, which ended the kernel.
     pub fn stops(&self) -> bool {
-        self.kind.stops()
-            && !matches!(
-                self.details,
-                Details::UndetectedFault(..) | Details::UndetectedSize(..)
-            )
+        self.kind.stops() && !self.is_undetected()
     }
 
     /// Returns true if both findings are the same bug at the same source lines. For races one known line is

@@ -8,7 +8,7 @@
 //!
 //! | check | finds |
 //! |---|---|
-//! | `mem` | out-of-bounds, misaligned and otherwise invalid accesses. These raise a fault even without checks; the check reports them like other findings, and also indices of one shared-memory array that reach another, several `extern` arrays in one kernel, and texture coordinates to which the address mode does not apply |
+//! | `mem` | out-of-bounds, misaligned and otherwise invalid accesses. These raise a fault even without checks, unless a GPU does not detect them ([`FaultModel`](crate::exec::FaultModel)); the check reports them like other findings, and also indices of one shared-memory array that reach another, several `extern` arrays in one kernel, and texture coordinates to which the address mode does not apply |
 //! | `init` | reads of device and shared memory that was never written, and of local memory that its own thread has not written; copies of such device memory to the host; reads of elements that a fill has set byte by byte |
 //! | `race` | data races on shared and device memory between threads of a block, and on device memory between blocks |
 //! | `sync` | barriers and warp-wide instructions that not all threads reach |

@@ -96,9 +96,9 @@ impl Regions {
         }
     }
 
-    /// Returns the allocation in whose last granule of [`ALIGNMENT`] bytes `bytes` bytes at `address` are, or partly
-    /// are, while at least one of them is past its end; [`Region::NONE`] if there is none.
-    pub fn find_before(&self, address: u64, bytes: u64) -> Region {
+    /// Returns the allocation whose granules of [`ALIGNMENT`] bytes contain `bytes` bytes at `address`, which may be past
+    /// its end; [`Region::NONE`] if there is none.
+    pub fn find_by_granule(&self, address: u64, bytes: u64) -> Region {
         let after = self.sorted.partition_point(|region| region.base <= address);
         let before = after.checked_sub(1).map(|index| self.sorted[index]);
         // Host memory that a program has registered need not start at a granule; what follows it is not known.

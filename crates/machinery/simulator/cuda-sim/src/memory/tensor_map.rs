@@ -15,8 +15,9 @@ pub const MAX_SPATIAL: usize = MAX_RANK - 2;
 
 /// The first word of each descriptor: the letters `WTMA`.
 const MARK: u32 = 0x414d_5457;
-/// Numbers of bytes of which addresses and strides are multiples.
+/// The required alignment of addresses and strides in bytes.
 const ALIGN: u64 = 16;
+/// The same with slices of 32 bytes.
 const INTERLEAVED_32_ALIGN: u64 = 32;
 const MAX_SIZE: u64 = 1 << 32;
 const STRIDE_LIMIT: u64 = 1 << 40;

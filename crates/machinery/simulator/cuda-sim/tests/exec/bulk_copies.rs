@@ -2,8 +2,8 @@
 //! the shared memory of a cluster (`st.async`, `red.async`).
 
 use crate::harness::*;
-use cuda_sim::check::{BulkCopyMisuse, Checks, FindingKind};
-use cuda_sim::exec::FaultKind;
+use cuda_sim::check::{BulkCopyMisuse, Checks, FindingKind, Severity};
+use cuda_sim::exec::{FaultKind, FaultModel};
 use cuda_sim::isa::AccessClass;
 
 /// Returns a module for `sm_90` with one kernel, `k`. `%in` and `%out` are addresses and `%n` a number of bytes. Shared
@@ -475,4 +475,49 @@ fn invalid_forms_are_rejected() {
     }
     let older = module("cp.async.bulk.commit_group;").replace("sm_90", "sm_80");
     assert_load_error(&older, "requires `.target sm_90` or newer");
+}
+
+/// A GPU does not detect a source that ends in the last granule of its allocation, and rounds other sizes down to a
+/// multiple of 16 bytes. Both are warnings then, and errors of the memory check.
+#[test]
+fn undetected_misuse_is_found_and_the_kernel_continues() {
+    let memory = Checks {
+        memory: true,
+        ..Checks::NONE
+    };
+    let past_end = format!("{LOAD} {WAIT} {STORE}");
+    let rounded = past_end.replace("[%in], %n", "[%in], 24");
+    for (body, elements, bytes, expected) in [
+        (&past_end, 10, 48u32, FindingKind::OutOfBounds),
+        (&rounded, 8, 16, FindingKind::Misaligned),
+    ] {
+        for (checks, severity) in [(Checks::NONE, Severity::Warning), (memory, Severity::Error)] {
+            let mut machine = Machine::checking(&module(body), checks);
+            machine.options.fault_model = FaultModel::Hardware;
+            let data = words_of(4 * elements);
+            let (input, output) = (machine.buffer(&data), machine.out::<u32>(12));
+            let report = machine.run("k", 1, 32, params![input, output, bytes]);
+            let [finding] = &report.findings[..] else {
+                panic!("{:#?}", report.findings);
+            };
+            assert_eq!((finding.kind, finding.severity), (expected, severity));
+            assert!(finding.is_undetected() && !finding.stops());
+            let copied = (bytes / 4).min(elements) as usize;
+            let actual: Vec<u32> = machine.read(output, 12);
+            assert_eq!(actual[..copied], data[..copied]);
+        }
+    }
+}
+
+#[test]
+fn an_empty_copy_outside_shared_memory_faults() {
+    let body = LOAD.replace("[tile]", "[tile+65536]");
+    let mut machine = Machine::new(&module(&body));
+    let (input, output) = (machine.buffer(&[0u32; 4]), machine.out::<u32>(1));
+    let launch = Launch::new("k", 1, 32, params![input, output, 0u32]);
+    let fault = machine.launch(&launch).expect_err("it has no fault");
+    assert!(
+        matches!(fault.kind, FaultKind::IllegalAddress { .. }),
+        "{fault}"
+    );
 }

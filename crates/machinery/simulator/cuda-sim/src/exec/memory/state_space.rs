@@ -33,7 +33,7 @@ pub trait SpaceAccess {
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
 
     /// Returns the host address of `bytes` bytes at `address` that are past the end of an allocation but in the last
-    /// granule of memory that a GPU gives to it, where it detects no access; null for others.
+    /// granule of memory that a GPU gives to it, where it detects no access; null for others, and if faults are exact.
     fn host_past_end(_sm: &mut Sm, _address: u64, _bytes: u64) -> *mut u8 {
         std::ptr::null_mut()
     }
@@ -86,7 +86,10 @@ impl SpaceAccess for GlobalSpace {
     }
 
     fn host_past_end(sm: &mut Sm, address: u64, bytes: u64) -> *mut u8 {
-        let region = sm.memory.regions.find_before(address, bytes);
+        if !sm.grid.has_hardware_faults {
+            return std::ptr::null_mut();
+        }
+        let region = sm.memory.regions.find_by_granule(address, bytes);
         if region.bytes == 0 || region.base == sm.memory.constants.base {
             return std::ptr::null_mut();
         }
@@ -146,7 +149,7 @@ impl SpaceAccess for SharedSpace {
     fn host_past_end(sm: &mut Sm, address: u64, bytes: u64) -> *mut u8 {
         let granules = size_of_val(&*sm.block.shared) as u64;
         match address.checked_add(bytes) {
-            Some(end) if end <= granules => {
+            Some(end) if end <= granules && sm.grid.has_hardware_faults => {
                 (sm.block.shared.as_mut_ptr().cast::<u8>()).wrapping_add(address as usize)
             }
             _ => std::ptr::null_mut(),

@@ -11,7 +11,8 @@
 //! Anisotropic filtering of two-dimensional textures divides the length of the longer gradient by its ratio to the
 //! shorter one, and takes samples along the longer gradient at distances of this length: an even number, of which the
 //! first and the last have smaller weights, so that all cover the ratio. The weight of the second level is then
-//! doubled around the middle, so that levels closer than a quarter are not mixed (`optimizes_trilinear`).
+//! doubled around the middle, so that levels closer than a quarter are not mixed (`optimizes_trilinear`); only one
+//! recorded fetch shows this.
 //!
 //! These rules reproduce all but one of the fetches recorded on an H200 (driver-answers, `mipmaps`): a ratio above
 //! the maximum anisotropy leaves a difference in the last bits. Gradients that are not parallel to an axis, and

@@ -24,7 +24,7 @@ const DIMENSIONS: [&str; 5] = ["1d", "2d", "3d", "4d", "5d"];
 /// starts; `None` for a copy within a cluster, which reaches shared memory only.
 fn bulk_access(form: BulkForm) -> Option<Access> {
     let kind = match (form.direction, form.operation) {
-        (Direction::Pass, _) => return None,
+        (Direction::ToCluster, _) => return None,
         (Direction::Load, _) => AccessKind::BulkLoad,
         (Direction::Store, None) => AccessKind::BulkStore,
         (Direction::Store, Some(_)) => AccessKind::BulkReduction,
@@ -118,7 +118,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let direction = match (to_global, from_global, spaces) {
             (true, _, [false, true]) => Direction::Store,
             (_, true, [true, false] | [false, true]) if !is_reduction => Direction::Load,
-            (false, false, [true, true]) if !is_tensor => Direction::Pass,
+            (false, false, [true, true]) if !is_tensor => Direction::ToCluster,
             _ => return Err(self.unknown(instruction)),
         };
         let mode = form.one_of(&["tile", "im2col", "im2col_no_offs"]);
@@ -235,7 +235,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             address if form.rank == 0 => {
                 let space = match form.direction {
-                    Direction::Pass => AccessSpace::Shared,
+                    Direction::ToCluster => AccessSpace::Shared,
                     _ => AccessSpace::Global,
                 };
                 self.bulk_address(address, space)?
@@ -276,7 +276,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let mut uses = vec![shared, other, size, barrier, mask];
         uses.extend(coordinates);
         let class = match form.direction {
-            Direction::Pass => Class::Shared,
+            Direction::ToCluster => Class::Shared,
             _ => Class::Global,
         };
         if let Some(operation) = form.operation

@@ -168,7 +168,7 @@ unsafe fn check_lanes_shared(
         }
         _ => (mask, current.access.bytes.into()),
     };
-    // What a block of a cluster does with the shared memory of another one is not tracked.
+    // Accesses of a block to the shared memory of another block of its cluster are not tracked.
     let mask = match sm.block.cluster {
         Some(_) => own_lanes(at, mask),
         None => mask,

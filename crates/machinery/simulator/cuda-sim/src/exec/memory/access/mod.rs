@@ -216,8 +216,8 @@ pub fn record_undetected(sm: &Sm, inst: &Inst, lane: usize, kind: impl Into<Faul
     sm.grid.record_undetected(|all| all.add(site, block, fault));
 }
 
-/// Returns the host address of an invalid access of `bytes` bytes at `address` if a GPU would not detect it and faults
-/// are those of a GPU. The access is then recorded. Otherwise stops the launch with the fault of `lane`.
+/// Returns the host address of an invalid access of `bytes` bytes that a GPU does not detect, and records it. Stops the
+/// launch with the fault of `lane` for any other.
 #[cold]
 pub fn recover<S: SpaceAccess>(
     sm: &mut Sm,
@@ -226,9 +226,7 @@ pub fn recover<S: SpaceAccess>(
     access: InvalidAccess,
     bytes: u64,
 ) -> Option<*mut u8> {
-    if sm.grid.has_hardware_faults
-        && let InvalidAccess::Illegal { address, .. } = access
-    {
+    if let InvalidAccess::Illegal { address, .. } = access {
         let host = S::host_past_end(sm, address, bytes);
         if !host.is_null() {
             record_undetected(sm, inst, lane, access);

@@ -34,7 +34,7 @@ pub enum Direction {
     /// From device memory to shared memory of the cluster.
     Load,
     /// From the block's shared memory to that of the cluster.
-    Pass,
+    ToCluster,
     /// From the block's shared memory to device memory.
     Store,
 }
@@ -63,7 +63,8 @@ impl BulkForm {
     }
 
     fn of(inst: &Inst) -> BulkForm {
-        const DIRECTIONS: [Direction; 3] = [Direction::Load, Direction::Pass, Direction::Store];
+        const DIRECTIONS: [Direction; 3] =
+            [Direction::Load, Direction::ToCluster, Direction::Store];
         let (operation, operand) = unpack_reduction(inst.arg1);
         BulkForm {
             direction: DIRECTIONS[(inst.arg0 & 0xff) as usize % 3],
@@ -198,7 +199,7 @@ pub unsafe fn transfer(sm: &mut Sm, inst: &Inst, lane: usize) -> Result<Transfer
     let writes_shared = form.direction != Direction::Store;
     let span = transfer.layout.span(transfer.bytes);
     check_memory::<SharedSpace>(sm, lane, shared, span, align, writes_shared)?;
-    if form.direction == Direction::Pass {
+    if form.direction == Direction::ToCluster {
         check_memory::<SharedSpace>(sm, lane, other, transfer.bytes, align, false)?;
     }
     let unit = match transfer.element {
@@ -209,8 +210,7 @@ pub unsafe fn transfer(sm: &mut Sm, inst: &Inst, lane: usize) -> Result<Transfer
         let checked =
             check_memory::<GlobalSpace>(sm, lane, run.address, run.bytes, unit, !writes_shared);
         if let Err(access) = checked {
-            let is_detected = !sm.grid.has_hardware_faults
-                || matches!(access, InvalidAccess::Misaligned { .. })
+            let is_detected = matches!(access, InvalidAccess::Misaligned { .. })
                 || GlobalSpace::host_past_end(sm, run.address, run.bytes).is_null();
             if is_detected {
                 return Err(access.into());
@@ -226,7 +226,7 @@ pub unsafe fn transfer(sm: &mut Sm, inst: &Inst, lane: usize) -> Result<Transfer
     Ok(transfer)
 }
 
-/// Checks the memory of a copy. Fails with the access to its first 16 bytes that are not accessible.
+/// Checks the memory of a copy. Fails with the access to the first of its units of 16 bytes that is not accessible.
 fn check_memory<S: SpaceAccess>(
     sm: &mut Sm,
     lane: usize,
@@ -242,11 +242,15 @@ fn check_memory<S: SpaceAccess>(
     let InvalidAccess::Illegal { memory, .. } = access else {
         return Err(access);
     };
-    let unit = LINEAR_ALIGN.min(bytes);
-    let mut units = (0..bytes / unit).map(|index| address + index * unit);
-    let first = units.find(|&at| S::host(sm, lane, at, unit).is_null());
+    let mut units = (0..bytes).step_by(LINEAR_ALIGN as usize).map(|offset| {
+        let unit = LINEAR_ALIGN.min(bytes - offset);
+        (address.wrapping_add(offset), unit)
+    });
+    let first = units.find(|&(at, unit)| S::host(sm, lane, at, unit).is_null());
+    // All are accessible if the access may not write, and an empty copy has none.
+    let (address, unit) = first.unwrap_or((address, LINEAR_ALIGN.min(bytes)));
     Err(InvalidAccess::Illegal {
-        address: first.unwrap_or(address),
+        address,
         bytes: unit as u32,
         write,
         memory,
@@ -277,7 +281,7 @@ fn linear_transfer(form: BulkForm, (shared, other): (u64, u64), bytes: u64) -> T
         element: None,
         source: match form.direction {
             Direction::Load => None,
-            Direction::Pass => Some(other),
+            Direction::ToCluster => Some(other),
             Direction::Store => Some(shared),
         },
         barrier: 0,
@@ -435,7 +439,7 @@ pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
                     let data = load(sm, &transfer);
                     send(sm, lane, transfer, data)
                 }
-                Direction::Pass => {
+                Direction::ToCluster => {
                     let (layout, bytes) = (transfer.layout, transfer.bytes);
                     let data = gather(sm, transfer.source.unwrap_or(0), layout, bytes);
                     send(sm, lane, transfer, data)
@@ -450,7 +454,7 @@ pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
     match form.direction {
         Direction::Load => GlobalSpace::count(sm, false, 1, lanes),
         Direction::Store => GlobalSpace::count(sm, true, 1, lanes),
-        Direction::Pass => SharedSpace::count(sm, false, 1, lanes),
+        Direction::ToCluster => SharedSpace::count(sm, false, 1, lanes),
     }
     inst.next()
 }
@@ -458,10 +462,10 @@ pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
 /// Returns the host address of a part of a copy in device memory, or null if the kernel has freed it.
 fn device_memory(sm: &mut Sm, run: &Run) -> *mut u8 {
     let host = GlobalSpace::host(sm, 0, run.address, run.bytes);
-    if host.is_null() && sm.grid.has_hardware_faults {
-        return GlobalSpace::host_past_end(sm, run.address, run.bytes);
+    match host.is_null() {
+        true => GlobalSpace::host_past_end(sm, run.address, run.bytes),
+        false => host,
     }
-    host
 }
 
 /// Reads the source of a copy in device memory, which has been checked.
