@@ -632,6 +632,68 @@ static void interleaved(void) {
     }
 }
 
+#define IM2COL_LOAD(rank, coordinates, offsets)                                                                        \
+    "    @%p1 cp.async.bulk.tensor." #rank "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [tile], "    \
+    "[%map, {" coordinates "}], [signal], {" offsets "};\n"
+
+// The number of slices, the steps of each dimension, and pixels of images in slices.
+static void slices(void) {
+    static const int lower[] = {-1, 0}, upper[] = {0, -1};
+    set_up();
+    tensor.rank = 4;
+    for (int i = 0; i < 4; i++) {
+        tensor.sizes[i] = 6 + i;
+        tensor.strides[i] = (uint64_t[]){32, 256, 1536, 0}[i];
+        tensor.box[i] = 4;
+    }
+    next.bytes = 16 * 4 * 4 * 4;
+    tensor.interleave = 1;
+    next.x = 3;
+    next.y = -1;
+    for (int swizzle = 0; swizzle <= 3; swizzle++) {
+        tensor.swizzle = swizzle;
+        encode();
+        show_tile(label("rank-4-swizzle-%d", swizzle),
+                  KERNEL("    mov.u32 %r7, 1;\n"
+                         "    @%p1 cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                         "[tile], [%map, {%x, %y, %r7, %r7}], [signal];\n"),
+                  4, 64);
+    }
+    tensor.swizzle = 0;
+    for (int i = 0; i < 4; i++) {
+        tensor.steps[i] = 2;
+        next.bytes = i == 2 ? 1024 : 512;
+        encode();
+        show_tile(label("step-of-%d", i),
+                  KERNEL("    mov.u32 %r7, 1;\n"
+                         "    @%p1 cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                         "[tile], [%map, {%x, %y, %r7, %r7}], [signal];\n"),
+                  4, 32);
+        tensor.steps[i] = 1;
+    }
+    for (int interleave = 1; interleave <= 2; interleave++) {
+        for (int step = 1; step <= 2; step++) {
+            uint32_t steps[] = {step, 1, 1, step};
+            next.x = 2;
+            next.y = interleave;
+            next.bytes = interleave * 16 * 20;
+            NEED(cuTensorMapEncodeIm2col(&next.map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, (void *)array, tensor.sizes,
+                                         tensor.strides, lower, upper, 4, 20, steps, interleave, 0, 0, 0));
+            show_tile(label("im2col-interleave-%d-step-%d", interleave, step),
+                      KERNEL("    mov.u16 %h1, 1; mov.u16 %h2, 0; mov.u32 %r7, 1;\n" IM2COL_LOAD(
+                          4, "%x, %y, %r7, %r7", "%h1, %h2")),
+                      4, 40);
+        }
+    }
+    next.y = 1;
+    encode();
+    CALL("run-store",
+         run(KERNEL("    mov.u32 %r7, 1; @%p1 st.shared.u32 [tile+16], 0x12345678; fence.proxy.async;\n"
+                    "    @%p1 cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%map, {%x, %y, %r7, %r7}], "
+                    "[tile];\n" FINISH)));
+    print_array("array-after-store", 476, 8);
+}
+
 // Descriptors of maps that tensor-maps.c does not encode.
 static void encodings(void) {
     static const uint64_t sizes[] = {64, 9, 9, 9, 9}, strides[] = {256, 2304, 20736, 186624};
@@ -663,6 +725,11 @@ static void encodings(void) {
             CALL(label("im2col-rank-%d-upper-%d", rank, upper[0]), IM2COL(rank, 8, 8, 0));
             upper[0] = 0;
         }
+    }
+    lower[1] = -4;
+    for (int i = -14; i <= -11; i++) {
+        upper[1] = i;
+        CALL(label("im2col-box-of-%d", 9 + i + 4), IM2COL(4, 8, 8, 0));
     }
     CALL("im2col-wide", cuTensorMapEncodeIm2colWide(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, (void *)array, sizes,
                                                     strides, 0, 0, 8, 8, steps, 0, 0, 3, 0, 0));
@@ -744,6 +811,33 @@ COPY_AT(store_in_negative_column, -4, 0, 2, STORE_TILE)
 COPY_AT(reduction_at_12_bytes, 3, 0, 2, ADD_TILE)
 COPY_AT(reduction_in_negative_row, 4, -1, 2, ADD_TILE)
 
+// Runs an im2col copy whose first pixel is at a position in the image.
+static void pixel_at(int x, int y) {
+    static const uint64_t sizes[] = {4, 6, 5, 2}, strides[] = {16, 96, 480};
+    static const uint32_t steps[] = {1, 1, 1, 1};
+    static const int lower[] = {-1, 0}, upper[] = {-1, -2};
+    set_up();
+    next.bytes = 16;
+    next.x = x;
+    next.y = y;
+    NEED(cuTensorMapEncodeIm2col(&next.map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, (void *)array, sizes, strides, lower,
+                                 upper, 4, 1, steps, 0, 0, 0, 0));
+    show_tile("pixel", KERNEL("    mov.u16 %h1, 0; mov.u32 %r7, 0;\n" IM2COL_LOAD(4, "%r7, %x, %y, %r7", "%h1, %h1")),
+              4, 2);
+}
+
+#define PIXEL_AT(name, x, y)                                                                                           \
+    static void name(void) {                                                                                           \
+        pixel_at(x, y);                                                                                                \
+    }
+
+PIXEL_AT(pixel_in_first_corner, -1, 0)
+PIXEL_AT(pixel_in_last_corner, 4, 2)
+PIXEL_AT(pixel_before_first_column, -2, 0)
+PIXEL_AT(pixel_after_last_column, 5, 0)
+PIXEL_AT(pixel_before_first_row, 0, -1)
+PIXEL_AT(pixel_after_last_row, 0, 3)
+
 static void array_at_null(void) {
     set_up();
     array = 0;
@@ -769,6 +863,13 @@ int main(void) {
     RUN(replaced_fields);
     RUN(im2col);
     RUN(interleaved);
+    RUN(slices);
+    RUN(pixel_in_first_corner);
+    RUN(pixel_in_last_corner);
+    RUN(pixel_before_first_column);
+    RUN(pixel_after_last_column);
+    RUN(pixel_before_first_row);
+    RUN(pixel_after_last_row);
     RUN(encodings);
     RUN(shared_address_misaligned);
     RUN(global_address_misaligned);

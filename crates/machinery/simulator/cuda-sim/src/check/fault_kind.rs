@@ -133,7 +133,8 @@ sentences! {
             "the first coordinate starts at {bytes} bytes of a row, which is not a multiple of 16";
         NegativeCoordinate(coordinate: i64) =>
             "the coordinate {coordinate} is negative, which only copies to shared memory may have";
-        Interleaved => "tensor maps with an interleaved layout are not simulated";
+        OutsideBox(coordinate: i64) =>
+            "the coordinate {coordinate} of the first pixel is outside of the bounding box of the im2col tensor map";
     }
 
     /// A wall-clock time limit of a launch.

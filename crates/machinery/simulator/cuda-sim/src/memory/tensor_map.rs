@@ -4,6 +4,8 @@
 //! NVIDIA does not document the 128 bytes of a descriptor. Here they are the fields of [`TensorMap`] in their order,
 //! after a word that tells descriptors from other memory.
 
+use std::ops::Range;
+
 /// Size of a descriptor in bytes.
 pub const TENSOR_MAP_BYTES: usize = 128;
 /// Alignment of a descriptor in bytes.
@@ -177,6 +179,15 @@ impl Interleave {
         let all = [Interleave::None, Interleave::Slices16, Interleave::Slices32];
         all.get(number as usize).copied()
     }
+
+    /// Returns the bytes of a slice of channels; `None` without slices.
+    pub fn slice_bytes(self) -> Option<u64> {
+        match self {
+            Interleave::None => None,
+            Interleave::Slices16 => Some(16),
+            Interleave::Slices32 => Some(32),
+        }
+    }
 }
 
 /// The elements that one copy transfers.
@@ -187,7 +198,7 @@ pub enum Extent {
     Im2col(Im2col),
 }
 
-/// The part of an image that an im2col copy transfers.
+/// The part of an image that an im2col copy transfers: pixels, each with some of its channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Im2col {
     /// Offsets of the corners of the pixels' bounding box from those of the image, width first.
@@ -198,6 +209,10 @@ pub struct Im2col {
 }
 
 /// The description of an array. Dimensions and coordinates start with the innermost one.
+///
+/// An interleaved layout divides the channels into slices. A slice of one pixel is contiguous and has no dimension of
+/// its own: the first dimension is the width, whose neighbours are a slice apart, and the last but one numbers the
+/// slices. A copy transfers one slice, whatever its box or its number of channels is (measured on an H200).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TensorMap {
     pub element: ElementType,
@@ -247,7 +262,7 @@ impl TensorMap {
                 .all(|step| (1..=MAX_STEP).contains(step))
             && (!self.fills_nan || self.element.is_float())
             && self.is_valid_extent()
-            && (interleaved || self.is_valid_row())
+            && self.is_valid_row()
     }
 
     fn is_valid_extent(&self) -> bool {
@@ -268,21 +283,25 @@ impl TensorMap {
                 };
                 let is_offset = |offset: &i32| (-limit..limit).contains(offset);
                 let offsets = lower.iter().chain(&upper);
+                let has_pixels = |spatial| !self.bounds(spatial).is_empty();
                 (1..=MAX_BOX).contains(&channels)
                     && (1..=MAX_PIXELS).contains(&pixels)
                     && offsets.into_iter().all(is_offset)
+                    && (0..self.rank - 2).all(has_pixels)
             }
         }
     }
 
-    /// Returns true if a row of the box is a multiple of 16 bytes, and fits into the span of the swizzle.
+    /// Returns true if the box has a multiple of 16 bytes in the first dimension, and they fit into the span of the
+    /// swizzle. In an interleaved layout, only the former is required.
     fn is_valid_row(&self) -> bool {
-        let bytes = self.row_bytes();
-        bytes.is_multiple_of(ALIGN) && self.swizzle.span().is_none_or(|span| bytes <= span)
+        let bytes = self.inner_bytes();
+        let fits = |span| bytes <= span || self.interleave != Interleave::None;
+        bytes.is_multiple_of(ALIGN) && self.swizzle.span().is_none_or(fits)
     }
 
-    /// Returns the bytes that are copied in the innermost dimension.
-    pub fn row_bytes(&self) -> u64 {
+    /// Returns the bytes that the box has in the first dimension, or those of the channels.
+    fn inner_bytes(&self) -> u64 {
         let elements = match self.extent {
             Extent::Tile(size) => size[0],
             Extent::Im2col(im2col) => im2col.channels,
@@ -290,26 +309,62 @@ impl TensorMap {
         u64::from(elements) * self.element.bytes()
     }
 
-    /// Returns the distance in bytes between rows in shared memory: with a swizzle, a row has its own span.
-    pub fn row_pitch(&self) -> u64 {
-        self.swizzle.span().unwrap_or_else(|| self.row_bytes())
+    /// Returns the contiguous bytes that a copy consists of: the box's in the first dimension, or a slice.
+    pub fn row_bytes(&self) -> u64 {
+        let slice = self.interleave.slice_bytes();
+        slice.unwrap_or_else(|| self.inner_bytes())
     }
 
-    /// Returns the number of rows of a box, of which a row is what is copied in the innermost dimension.
+    /// Returns the distance in bytes between rows in shared memory: with a swizzle, a row has its own span.
+    pub fn row_pitch(&self) -> u64 {
+        match self.interleave {
+            Interleave::None => self.swizzle.span().unwrap_or_else(|| self.row_bytes()),
+            _ => self.row_bytes(),
+        }
+    }
+
+    /// Returns the dimensions in which rows follow each other.
+    pub fn row_dimensions(&self) -> Range<usize> {
+        usize::from(self.interleave == Interleave::None)..self.rank
+    }
+
+    /// Returns the number of rows of a copy.
     pub fn rows(&self) -> u64 {
         match self.extent {
-            Extent::Tile(_) => (1..self.rank)
+            Extent::Tile(_) => self
+                .row_dimensions()
                 .map(|dimension| u64::from(self.count(dimension)))
                 .product(),
             Extent::Im2col(im2col) => im2col.pixels.into(),
         }
     }
 
-    /// Returns the number of elements that a tile has in a dimension from the second on.
+    /// Returns the number of rows that a tile has in one of the [`TensorMap::row_dimensions`].
     pub fn count(&self, dimension: usize) -> u32 {
+        let numbers_slices = self.interleave != Interleave::None && dimension + 2 == self.rank;
         match self.extent {
-            Extent::Tile(size) => size[dimension].div_ceil(self.steps[dimension]),
-            Extent::Im2col(_) => 1,
+            Extent::Tile(size) if !numbers_slices => size[dimension].div_ceil(self.steps[dimension]),
+            _ => 1,
+        }
+    }
+
+    /// Returns the distance in bytes between neighbours in one of the [`TensorMap::row_dimensions`].
+    pub fn stride(&self, dimension: usize) -> u64 {
+        match dimension {
+            0 => self.row_bytes(),
+            _ => self.strides[dimension - 1],
+        }
+    }
+
+    /// Returns the coordinates that the pixels of an im2col copy may have in a spatial dimension, width first, before
+    /// their offsets are added; none for a tile.
+    pub fn bounds(&self, spatial: usize) -> Range<i64> {
+        match self.extent {
+            Extent::Tile(_) => 0..0,
+            Extent::Im2col(Im2col { lower, upper, .. }) => {
+                let size = self.sizes[self.row_dimensions().start + spatial] as i64;
+                lower[spatial].into()..size + i64::from(upper[spatial])
+            }
         }
     }
 

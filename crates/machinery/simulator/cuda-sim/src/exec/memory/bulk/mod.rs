@@ -308,16 +308,19 @@ fn tensor_transfer(
         }
         Extent::Tile(_) if form.is_im2col => Some(BulkCopyMisuse::OtherMode),
         Extent::Im2col(_) if !form.is_im2col => Some(BulkCopyMisuse::OtherMode),
-        _ if map.interleave != Interleave::None => Some(BulkCopyMisuse::Interleaved),
         _ if form.operation.is_some() && reduction.is_none() => Some(BulkCopyMisuse::NoReduction),
-        // An H200 checks this and the next, which are not in NVIDIA's documentation.
-        _ if start % LINEAR_ALIGN as i64 != 0 => Some(BulkCopyMisuse::MisalignedStart(start)),
+        // An H200 checks this and the next two, which are not in NVIDIA's documentation.
+        _ if map.interleave == Interleave::None && start % LINEAR_ALIGN as i64 != 0 => {
+            Some(BulkCopyMisuse::MisalignedStart(start))
+        }
         Extent::Tile(_) if form.direction == Direction::Store => {
             let mut coordinates = position.coordinates.into_iter();
             let negative = coordinates.find(|&coordinate| coordinate < 0);
             negative.map(|coordinate| BulkCopyMisuse::NegativeCoordinate(coordinate.into()))
         }
-        _ => None,
+        Extent::Im2col(_) => tensor::outside_box(map, position)
+            .map(|coordinate| BulkCopyMisuse::OutsideBox(coordinate.into())),
+        Extent::Tile(_) => None,
     };
     if let Some(misuse) = misuse {
         return Err(FaultKind::BulkCopy(misuse));

@@ -25,26 +25,34 @@ pub fn runs(map: &TensorMap, position: Position) -> Vec<Run> {
 /// Returns the part of the row `number` of a copy that is inside the array, if any. `coordinates` are those of the
 /// row's first element.
 fn row_run(map: &TensorMap, number: u64, coordinates: &[i64; MAX_RANK]) -> Option<Run> {
+    let dimensions = map.row_dimensions();
     let is_inside =
         |dimension: usize| (0..map.sizes[dimension] as i64).contains(&coordinates[dimension]);
-    if !(1..map.rank).all(is_inside) {
+    if !dimensions.clone().all(is_inside) {
         return None;
     }
     let size = map.element.bytes();
-    let first = coordinates[0].max(0);
-    let end = (coordinates[0] + (map.row_bytes() / size) as i64).min(map.sizes[0] as i64);
-    if first >= end {
+    let elements = (map.row_bytes() / size) as i64;
+    // The first element of the row and the part inside; a slice is inside as a whole.
+    let (start, inside) = match dimensions.start {
+        0 => (0, 0..elements),
+        _ => {
+            let start = coordinates[0];
+            (start, start.max(0)..(start + elements).min(map.sizes[0] as i64))
+        }
+    };
+    if inside.is_empty() {
         return None;
     }
     let add = |address: u64, dimension: usize| {
-        let distance = (coordinates[dimension] as u64).wrapping_mul(map.strides[dimension - 1]);
+        let distance = (coordinates[dimension] as u64).wrapping_mul(map.stride(dimension));
         address.wrapping_add(distance)
     };
-    let row_start = (1..map.rank).fold(map.address, add);
+    let row_start = dimensions.fold(map.address, add);
     Some(Run {
-        at: number * map.row_bytes() + (first - coordinates[0]) as u64 * size,
-        address: row_start.wrapping_add(first as u64 * size),
-        bytes: (end - first) as u64 * size,
+        at: number * map.row_bytes() + (inside.start - start) as u64 * size,
+        address: row_start.wrapping_add(inside.start as u64 * size),
+        bytes: (inside.end - inside.start) as u64 * size,
     })
 }
 
@@ -52,7 +60,7 @@ fn tile_runs(map: &TensorMap, start: [i64; MAX_RANK]) -> Vec<Run> {
     let row = |number: u64| {
         let mut coordinates = start;
         let mut rest = number;
-        for dimension in 1..map.rank {
+        for dimension in map.row_dimensions() {
             let count = u64::from(map.count(dimension));
             coordinates[dimension] += (rest % count * u64::from(map.steps[dimension])) as i64;
             rest /= count;
@@ -62,35 +70,41 @@ fn tile_runs(map: &TensorMap, start: [i64; MAX_RANK]) -> Vec<Run> {
     (0..map.rows()).filter_map(row).collect()
 }
 
+/// Returns a spatial coordinate of an im2col copy that is outside of the bounding box of the pixels.
+pub fn outside_box(map: &TensorMap, position: Position) -> Option<i32> {
+    let spatial = &position.coordinates[map.row_dimensions().start..][..map.rank - 2];
+    let outside = |&(number, &at): &(usize, &i32)| !map.bounds(number).contains(&at.into());
+    let found = spatial.iter().enumerate().find(outside);
+    found.map(|(_, &coordinate)| coordinate)
+}
+
 /// Pixels are taken along the width, height, depth and batch, within the bounding box of the map. The offsets are
 /// added to their positions, which may then be outside of the image.
 fn im2col_runs(map: &TensorMap, im2col: Im2col, position: Position) -> Vec<Run> {
     let spatial = map.rank - 2;
+    let width = map.row_dimensions().start;
+    let batch = map.rank - 1;
     let mut pixel = position.coordinates.map(i64::from);
-    let bounds = |dimension: usize| {
-        let lower = i64::from(im2col.lower[dimension]);
-        let size = map.sizes[1 + dimension] as i64;
-        (lower, size + i64::from(im2col.upper[dimension]))
-    };
     let mut runs = Vec::new();
     for number in 0..u64::from(im2col.pixels) {
         let mut coordinates = pixel;
-        for dimension in 0..spatial {
-            coordinates[1 + dimension] += i64::from(position.offsets[dimension]);
+        for (at, offset) in coordinates[width..].iter_mut().zip(position.offsets) {
+            *at += i64::from(offset);
         }
         runs.extend(row_run(map, number, &coordinates));
         let mut dimension = 0;
         loop {
             if dimension == spatial {
-                pixel[map.rank - 1] += 1;
+                pixel[batch] += i64::from(map.steps[batch]);
                 break;
             }
-            let (lower, end) = bounds(dimension);
-            pixel[1 + dimension] += i64::from(map.steps[1 + dimension]);
-            if pixel[1 + dimension] < end {
+            let bounds = map.bounds(dimension);
+            let at = &mut pixel[width + dimension];
+            *at += i64::from(map.steps[width + dimension]);
+            if *at < bounds.end {
                 break;
             }
-            pixel[1 + dimension] = lower;
+            *at = bounds.start;
             dimension += 1;
         }
     }
@@ -205,10 +219,9 @@ mod tests {
             if !(0..map.sizes[dimension] as i64).contains(&coordinates[dimension]) {
                 return None;
             }
-            let stride = if dimension == 0 {
-                4
-            } else {
-                map.strides[dimension - 1]
+            let stride = match dimension {
+                0 => map.interleave.slice_bytes().unwrap_or(4),
+                _ => map.strides[dimension - 1],
             };
             address += coordinates[dimension] as u64 * stride;
         }
@@ -280,6 +293,77 @@ mod tests {
                 .map(|coordinates| element(&map, coordinates))
                 .collect();
             assert_eq!(elements(&map, position), expected, "{offsets:?}");
+        }
+    }
+
+    #[test]
+    fn interleaved_copies_transfer_one_slice() {
+        let word = |address: Option<u64>, word: u64| address.map(|address| address + 4 * word);
+        for (interleave, words) in [(Interleave::Slices16, 4), (Interleave::Slices32, 8)] {
+            let tile = TensorMap {
+                interleave,
+                steps: [2, 1, 3, 2, 1],
+                ..map(4, Extent::Tile([8, 3, 4, 2, 1]))
+            };
+            let im2col = Im2col {
+                lower: [-1, 0, 0],
+                upper: [0, -1, 0],
+                channels: 4,
+                pixels: 9,
+            };
+            let im2col = TensorMap {
+                interleave,
+                steps: [2, 1, 1, 2, 1],
+                ..map(4, Extent::Im2col(im2col))
+            };
+            let position = Position {
+                coordinates: [2, 3, 1, -1, 0],
+                offsets: [1, 0, 0],
+            };
+            // Width, height, slice and batch of each pixel.
+            let in_tile = (0..3).flat_map(|h| (0..4).map(move |w| [2 + 2 * w, 3 + h, 1, -1, 0]));
+            // Widths -1, 1, 3 and 5 and heights 0 to 3 are within the bounding box.
+            let mut in_image = Vec::from([[3, 3, 1, -1, 0], [5, 3, 1, -1, 0]]);
+            let next = (0..2).flat_map(|h| [-1, 1, 3, 5].map(|w| [w, h, 1, 1, 0]));
+            in_image.extend(next.take(7));
+            let in_image = in_image.into_iter().map(|[w, h, s, n, z]| [w + 1, h, s, n, z]);
+            for (map, pixels) in [
+                (tile, in_tile.collect::<Vec<_>>()),
+                (im2col, in_image.collect()),
+            ] {
+                let expected: Vec<Option<u64>> = pixels
+                    .into_iter()
+                    .map(|coordinates| element(&map, coordinates))
+                    .flat_map(|pixel| (0..words).map(move |number| word(pixel, number)))
+                    .collect();
+                assert_eq!(elements(&map, position), expected, "{map:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn first_pixels_must_be_within_the_bounding_box() {
+        let im2col = Im2col {
+            lower: [-1, -2, 0],
+            upper: [-1, 0, 0],
+            channels: 4,
+            pixels: 1,
+        };
+        let map = map(4, Extent::Im2col(im2col));
+        // Widths -1 to 3 and heights -2 to 2.
+        for (width, height, outside) in [
+            (-1, -2, None),
+            (3, 2, None),
+            (-2, 0, Some(-2)),
+            (4, 0, Some(4)),
+            (0, -3, Some(-3)),
+            (0, 3, Some(3)),
+        ] {
+            let position = Position {
+                coordinates: [-100, width, height, 100, 0],
+                offsets: [9, 9, 0],
+            };
+            assert_eq!(outside_box(&map, position), outside, "{width} {height}");
         }
     }
 }
