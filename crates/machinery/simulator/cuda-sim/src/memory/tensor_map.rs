@@ -343,7 +343,9 @@ impl TensorMap {
     pub fn count(&self, dimension: usize) -> u32 {
         let numbers_slices = self.interleave != Interleave::None && dimension + 2 == self.rank;
         match self.extent {
-            Extent::Tile(size) if !numbers_slices => size[dimension].div_ceil(self.steps[dimension]),
+            Extent::Tile(size) if !numbers_slices => {
+                size[dimension].div_ceil(self.steps[dimension])
+            }
             _ => 1,
         }
     }

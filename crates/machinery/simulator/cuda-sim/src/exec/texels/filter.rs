@@ -272,30 +272,36 @@ pub unsafe fn add_level(
     }
 }
 
-/// The maximum number of texels of a fetch: eight of each of two levels.
-const MAX_TERMS: usize = 16;
-
-/// The texels of a fetch from several levels, with their weights in 256ths.
+/// The texels of a fetch from several levels or samples, with their weights.
 pub struct Terms {
     /// The weights and the stored bits, by channel.
-    channels: [[(i64, u32); MAX_TERMS]; 4],
-    count: usize,
+    channels: [Vec<(i64, u32)>; 4],
+    /// The base-2 logarithm of the sum of the weights.
+    bits: u32,
 }
 
 impl Terms {
+    /// Returns no texels, whose weights will add up to [`WHOLE`].
     pub fn new() -> Terms {
         Terms {
-            channels: [[(0, 0); MAX_TERMS]; 4],
-            count: 0,
+            channels: Default::default(),
+            bits: FRACTION_BITS,
         }
+    }
+
+    /// Removes all texels. The weights of the next ones will add up to `1 << bits`.
+    pub(super) fn restart(&mut self, bits: u32) {
+        for channel in &mut self.channels {
+            channel.clear();
+        }
+        self.bits = bits;
     }
 
     /// Adds a texel, of which `bits` returns a channel.
     pub(super) fn add(&mut self, texture: &Texture, weight: i64, bits: impl Fn(u32) -> u32) {
         for (number, terms) in (0..texture.image.channels).zip(&mut self.channels) {
-            terms[self.count] = (weight, bits(number));
+            terms.push((weight, bits(number)));
         }
-        self.count += 1;
     }
 
     /// Returns the weighted sums as registers get them.
@@ -303,7 +309,7 @@ impl Terms {
         let mut values = [0; 4];
         let channels = values.iter_mut().zip(&self.channels);
         for (value, terms) in channels.take(texture.image.channels as usize) {
-            *value = weighted_sum(texture, &terms[..self.count]);
+            *value = weighted_sum(texture, terms, self.bits);
         }
         values
     }
@@ -409,7 +415,7 @@ impl Neighbours {
             let bits = unsafe { bits_at(texture, memory, self.offsets[index], number) };
             *term = (self.weights[index], bits);
         }
-        weighted_sum(texture, &terms[..self.count])
+        weighted_sum(texture, &terms[..self.count], FRACTION_BITS)
     }
 }
 
@@ -478,35 +484,33 @@ fn unfiltered(texture: &Texture, bits: u32) -> u32 {
     match texture.image.channel {
         // A NaN becomes a quiet one, and -0 becomes 0.
         Channel::F32 => (f32::from_bits(bits) + 0.0).to_bits(),
-        _ => weighted_sum(texture, &[(256, bits)]),
+        _ => weighted_sum(texture, &[(WHOLE, bits)], FRACTION_BITS),
     }
 }
 
-/// Returns the weighted sum of texels' channels. The weights add up to 256.
+/// Returns the weighted sum of texels' channels. The weights add up to `1 << whole`.
 #[inline]
-pub(super) fn weighted_sum(texture: &Texture, terms: &[(i64, u32)]) -> u32 {
-    /// Returns the sum of the products in 256ths.
+pub(super) fn weighted_sum(texture: &Texture, terms: &[(i64, u32)], whole: u32) -> u32 {
+    /// Returns the sum of the products.
     fn sum(terms: &[(i64, u32)], value: impl Fn(u32) -> i64) -> i64 {
         let products = terms.iter().map(|&(weight, bits)| weight * value(bits));
         products.sum()
     }
     /// Returns the sum, rounded to nearest.
-    fn nearest(terms: &[(i64, u32)], value: impl Fn(u32) -> i64) -> i64 {
-        (sum(terms, value) + 128) >> FRACTION_BITS
+    fn nearest(terms: &[(i64, u32)], whole: u32, value: impl Fn(u32) -> i64) -> i64 {
+        (sum(terms, value) + (1 << (whole - 1))) >> whole
     }
     let only = terms.first().map_or(0, |&(_, bits)| bits);
     match (texture.image.channel, texture.reads_integers) {
-        (Channel::U32, _) => (sum(terms, i64::from) >> FRACTION_BITS) as u32,
-        (Channel::S32, _) => {
-            (sum(terms, |bits| i64::from(bits.cast_signed())) >> FRACTION_BITS) as u32
-        }
-        (Channel::U8 | Channel::U16, true) => nearest(terms, i64::from) as u32,
-        (Channel::S8, true) => nearest(terms, |bits| i64::from(bits as u8 as i8)) as u32,
-        (Channel::S16, true) => nearest(terms, |bits| i64::from(bits as u16 as i16)) as u32,
-        (Channel::U8, false) => part(nearest(terms, |bits| i64::from(bits) * 257), 65535),
-        (Channel::U16, false) => part(nearest(terms, i64::from), 65535),
+        (Channel::U32, _) => (sum(terms, i64::from) >> whole) as u32,
+        (Channel::S32, _) => (sum(terms, |bits| i64::from(bits.cast_signed())) >> whole) as u32,
+        (Channel::U8 | Channel::U16, true) => nearest(terms, whole, i64::from) as u32,
+        (Channel::S8, true) => nearest(terms, whole, |bits| i64::from(bits as u8 as i8)) as u32,
+        (Channel::S16, true) => nearest(terms, whole, |bits| i64::from(bits as u16 as i16)) as u32,
+        (Channel::U8, false) => part(nearest(terms, whole, |bits| i64::from(bits) * 257), 65535),
+        (Channel::U16, false) => part(nearest(terms, whole, i64::from), 65535),
         (Channel::S16, false) => {
-            let sum = nearest(terms, |bits| signed(bits as u16 as i16, 32767));
+            let sum = nearest(terms, whole, |bits| signed(bits as u16 as i16, 32767));
             part(sum, 32767)
         }
         (Channel::S8, false) if terms.len() == 1 => part(signed(only as u8 as i8, 127), 127),
@@ -514,11 +518,11 @@ pub(super) fn weighted_sum(texture: &Texture, terms: &[(i64, u32)]) -> u32 {
             // Filtered as 16 bits, which represent more values than 8.
             let value = |&(weight, bits): &(i64, u32)| weight * i64::from(bits as u8 as i8);
             let sum = terms.iter().map(value).sum::<i64>() * 32767;
-            let nearest = (2 * sum + (127 << FRACTION_BITS)).div_euclid(2 * (127 << FRACTION_BITS));
+            let nearest = (2 * sum + (127 << whole)).div_euclid(2 * (127 << whole));
             part(nearest.max(-32767), 32767)
         }
-        (Channel::F16, _) => float(terms, ops::half::f16, 10, -14).to_bits(),
-        (Channel::F32, _) => float(terms, f32::from_bits, 23, -126).to_bits(),
+        (Channel::F16, _) => float(terms, whole, ops::half::f16, 10, -14).to_bits(),
+        (Channel::F32, _) => float(terms, whole, f32::from_bits, 23, -126).to_bits(),
     }
 }
 
@@ -532,57 +536,54 @@ fn part(value: i64, max: i64) -> u32 {
     (value as f32 / max as f32).to_bits()
 }
 
-/// Sums floats, rounded to `fraction` fraction bits, with `min_exponent` as the minimum normal exponent.
+/// Returns the sum of floats whose weights add up to `1 << whole`, rounded to `fraction` fraction bits, with
+/// `min_exponent` as the minimum normal exponent.
 fn float(
     terms: &[(i64, u32)],
+    whole: u32,
     value: impl Fn(u32) -> f32,
     fraction: u32,
     min_exponent: i32,
 ) -> f32 {
-    exact_sum(terms, &value, fraction, min_exponent)
-        .unwrap_or_else(|| general_sum(terms, &value, fraction, min_exponent))
+    exact_sum(terms, whole, &value, fraction, min_exponent)
+        .unwrap_or_else(|| general_sum(terms, whole, &value, fraction, min_exponent))
 }
 
 /// Sums floats as [`float`] does, whatever their exponents.
 fn general_sum(
     terms: &[(i64, u32)],
+    whole: u32,
     value: impl Fn(u32) -> f32,
     fraction: u32,
     min_exponent: i32,
 ) -> f32 {
     /// Number of bits from the unit of the largest number down to the last bit that is magnitude.
     const KEPT_BITS: i32 = 80;
-    let plain = || -> f32 {
-        let parts = terms
-            .iter()
-            .map(|&(weight, bits)| weight as f32 / 256.0 * value(bits));
-        parts.sum()
+    let values = || terms.iter().map(|&(weight, bits)| (weight, value(bits)));
+    if !values().all(|(_, value)| value.is_finite()) {
+        let parts = values().map(|(weight, value)| weight as f32 / (1 << whole) as f32 * value);
+        return parts.sum();
+    }
+    // The products as integers, and the exponents of their units.
+    let scaled = || {
+        values().map(|(weight, value)| {
+            let bits = value.to_bits();
+            let field = (bits >> 23 & 0xff) as i32;
+            let digits = i128::from(bits & 0x7f_ffff | u32::from(field > 0) << 23);
+            let product = digits * i128::from(weight);
+            let unit = field.max(1) - 150 - whole as i32;
+            (if value < 0.0 { -product } else { product }, unit)
+        })
     };
-    let mut scaled = [(0i128, 0i32); MAX_TERMS];
-    let mut largest = i32::MIN;
-    for (scaled, &(weight, bits)) in scaled.iter_mut().zip(terms) {
-        let value = value(bits);
-        if !value.is_finite() {
-            return plain();
-        }
-        let bits = value.to_bits();
-        let field = (bits >> 23 & 0xff) as i32;
-        let digits = i128::from(bits & 0x7f_ffff | u32::from(field > 0) << 23) * i128::from(weight);
-        let unit = field.max(1) - 150 - FRACTION_BITS as i32;
-        if digits != 0 {
-            largest = largest.max(unit);
-        }
-        *scaled = (if value < 0.0 { -digits } else { digits }, unit);
-    }
-    if largest == i32::MIN {
+    let units = scaled().filter(|&(product, _)| product != 0);
+    let Some(largest) = units.map(|(_, unit)| unit).max() else {
         return 0.0;
-    }
+    };
     let unit = largest - KEPT_BITS;
-    let sum: i128 = scaled
-        .iter()
-        .map(|&(digits, at)| match at - unit {
-            by @ 0.. => digits << by,
-            by => digits >> (-by).min(127),
+    let sum: i128 = scaled()
+        .map(|(product, at)| match at - unit {
+            by @ 0.. => product << by,
+            by => product >> (-by).min(127),
         })
         .sum();
     let Some(top) = sum.unsigned_abs().checked_ilog2() else {
@@ -602,14 +603,16 @@ fn general_sum(
 /// Sums floats as [`float`] does, if a double holds the sum exactly and its rounding is no tie.
 fn exact_sum(
     terms: &[(i64, u32)],
+    whole: u32,
     value: impl Fn(u32) -> f32,
     fraction: u32,
     min_exponent: i32,
 ) -> Option<f32> {
     /// Bits of a double's fraction.
     const DOUBLE_FRACTION: u32 = 52;
-    /// A product has 24 + 8 bits, and the sum of [`MAX_TERMS`] at most four more; the rest may be spent on exponents.
-    const MAX_SPREAD: u32 = DOUBLE_FRACTION - 24 - 8 - 4;
+    // A product has `24 + whole` bits and the sum has more, for the number of terms; the rest may be spent on exponents.
+    let carries = usize::BITS - terms.len().leading_zeros();
+    let max_spread = DOUBLE_FRACTION - 24 - whole - carries;
     let (mut sum, mut least, mut most) = (0.0, u32::MAX, 0);
     for &(weight, bits) in terms {
         let value = value(bits);
@@ -622,14 +625,14 @@ fn exact_sum(
         }
         sum += weight as f64 * f64::from(value);
     }
-    if sum == 0.0 && most.saturating_sub(least) <= MAX_SPREAD {
+    let is_exact = most.saturating_sub(least) <= max_spread;
+    if sum == 0.0 && is_exact {
         return Some(0.0);
     }
-    let sum = sum / 256.0;
+    let sum = sum / (1u64 << whole) as f64;
     let dropped = DOUBLE_FRACTION - fraction;
     let rest = sum.to_bits() & ((1 << dropped) - 1);
     let half = 1 << (dropped - 1);
-    let is_exact = most.saturating_sub(least) <= MAX_SPREAD;
     if !is_exact || rest == half || sum.abs() < 2f64.powi(min_exponent) {
         return None;
     }
@@ -672,8 +675,8 @@ mod tests {
                 *term = (weight, sign << 31 | (field & 0xff) << 23 | digits);
             }
             for (fraction, min_exponent) in [(23, -126), (10, -14)] {
-                let exact = exact_sum(&terms, f32::from_bits, fraction, min_exponent);
-                let general = general_sum(&terms, f32::from_bits, fraction, min_exponent);
+                let exact = exact_sum(&terms, 8, f32::from_bits, fraction, min_exponent);
+                let general = general_sum(&terms, 8, f32::from_bits, fraction, min_exponent);
                 exact_count += usize::from(exact.is_some());
                 if let Some(exact) = exact {
                     assert_eq!(exact.to_bits(), general.to_bits(), "{terms:x?}");
@@ -703,7 +706,7 @@ mod tests {
     fn ties_are_rounded_away_from_zero() {
         let sum = |terms: &[(i64, f32)]| {
             let terms: Vec<_> = terms.iter().map(|&(w, v)| (w, v.to_bits())).collect();
-            float(&terms, f32::from_bits, 23, -126)
+            float(&terms, 8, f32::from_bits, 23, -126)
         };
         let next = f32::from_bits(1.0f32.to_bits() + 1);
         assert_eq!(sum(&[(128, 1.0), (128, next)]), next);

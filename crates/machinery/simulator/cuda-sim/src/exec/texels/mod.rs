@@ -5,6 +5,7 @@
 mod coordinates;
 mod cube;
 mod filter;
+mod gradients;
 mod levels;
 mod surface;
 
