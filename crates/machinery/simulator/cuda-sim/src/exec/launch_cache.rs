@@ -21,7 +21,7 @@ pub struct CachedState {
     /// Parts of an SM. There are several after kernels have waited for kernels that they launched, which run nested.
     pub parts: Vec<Box<ReusableParts>>,
     /// Counters, all zero.
-    pub counted: Vec<LaunchCounts>,
+    pub counted: Vec<Box<LaunchCounts>>,
     /// Blocks to reset.
     pub blocks: Vec<Box<Block>>,
     pub caches: SpareCaches,
@@ -62,7 +62,7 @@ pub fn with<T>(program: &Program, f: impl FnOnce(&mut CachedState) -> T) -> Opti
 const MAX_COUNTED: usize = 4;
 
 /// Clears a launch's counters and caches them for the next launch.
-pub fn store_counted(program: &Program, mut counted: LaunchCounts) {
+pub fn store_counted(program: &Program, mut counted: Box<LaunchCounts>) {
     if program.code.plain.len() <= MAX_INSTRUCTIONS {
         counted.clear();
         with(program, |cached| {

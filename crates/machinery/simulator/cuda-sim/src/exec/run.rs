@@ -23,7 +23,7 @@ pub struct Outcome {
     /// The fault of the lowest-numbered block that had one. The counters are then incomplete, and there is no
     /// trace.
     pub fault: Option<Fault>,
-    pub counted: LaunchCounts,
+    pub counted: Box<LaunchCounts>,
     /// Traffic between device memory and the L2 cache.
     pub traffic: DeviceTraffic,
     /// Each access in block order, or only the costliest accesses, if the launch was traced.

@@ -20,7 +20,7 @@ const MAX_AFTER_FAILURE: u64 = 1 << 24;
 
 /// Counters, output and findings of one host thread.
 pub struct WorkerResult {
-    pub counted: LaunchCounts,
+    pub counted: Box<LaunchCounts>,
     pub printed: Vec<(u64, Vec<u8>)>,
     pub submissions: Vec<Submission>,
     pub trace: Option<Box<Trace>>,
@@ -31,7 +31,7 @@ impl WorkerResult {
     /// Creates the result of a worker that ran no blocks.
     pub fn new(listing: &Listing) -> WorkerResult {
         WorkerResult {
-            counted: LaunchCounts::new(listing),
+            counted: Box::new(LaunchCounts::new(listing)),
             printed: Vec::new(),
             submissions: Vec::new(),
             trace: None,
@@ -76,7 +76,7 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
     if can_wake_workers {
         sm.watchdog.wake = WakeTime::AfterNextPoll;
     }
-    let mut counted = counted.unwrap_or_else(|| LaunchCounts::new(&grid.program.listing));
+    let mut counted = counted.unwrap_or_else(|| Box::new(LaunchCounts::new(&grid.program.listing)));
     let mut queue = BlockQueue::new(resident);
     let mut spare: Vec<Box<Block>> = block.into_iter().collect();
     // The blocks that have ended before the rest of their cluster, which may access their shared memory.
