@@ -248,10 +248,85 @@ static void samples(void) {
     }
 }
 
+static const char FETCH_COLOUR[] = ".version 6.4\n.target sm_52\n.address_size 64\n"
+                                   ".visible .entry fetch(.param .u64 texture, .param .u64 result, .param .f32 x)\n"
+                                   "{\n"
+                                   "    .reg .b64 %d<3>;\n"
+                                   "    .reg .f32 %f<7>;\n"
+                                   "    ld.param.u64 %d1, [texture];\n"
+                                   "    ld.param.u64 %d2, [result];\n"
+                                   "    ld.param.f32 %f1, [x];\n"
+                                   "    mov.f32 %f2, 0f3f000000;\n"
+                                   "    tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%d1, {%f1, %f2}];\n"
+                                   "    st.global.v4.f32 [%d2], {%f3, %f4, %f5, %f6};\n"
+                                   "    ret;\n"
+                                   "}\n";
+
+// Fetches the colours of the described texture at some positions.
+static void colours(const char *name, CUfunction fetch, CUdeviceptr result) {
+    static const float positions[] = {0.5f, 1.5f, 2.25f, 3.875f, 12.5f, 15.5f, 15.75f};
+    if (CALL(label("create-%s", name), create()) != CUDA_SUCCESS) {
+        return;
+    }
+    for (unsigned i = 0; i < sizeof positions / sizeof *positions; i++) {
+        float x = positions[i], colour[4];
+        void *arguments[] = {&object, &result, &x};
+        NEED(cuLaunchKernel(fetch, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+        NEED(cuMemcpyDtoH_v2(colour, result, sizeof colour));
+        VALUE(label("%s-at-%g", name, x), "%.9g %.9g %.9g %.9g", colour[0], colour[1], colour[2], colour[3]);
+    }
+}
+
+// Textures of 16 texels whose values are encoded in sRGB.
+static void srgb(void) {
+    static const int formats[] = {CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_SIGNED_INT8,
+                                  CU_AD_FORMAT_HALF};
+    static const char *const names[] = {"8-bit", "16-bit", "signed", "half"};
+    unsigned char bytes[512];
+    CUdeviceptr result;
+    CUmodule module;
+    CUfunction fetch;
+    start();
+    memory = allocate(4096);
+    result = allocate(16);
+    NEED(cuModuleLoadData(&module, FETCH_COLOUR));
+    NEED(cuModuleGetFunction(&fetch, module, "fetch"));
+    for (int i = 0; i < 512; i++) {
+        bytes[i] = i * 53 % 121;
+    }
+    NEED(cuMemcpyHtoD_v2(memory, bytes, sizeof bytes));
+    for (int linear = 0; linear <= 1; linear++) {
+        for (int i = 0; i < 4; i++) {
+            describe(formats[i], 4);
+            texture.flags = CU_TRSF_SRGB;
+            texture.filterMode = linear;
+            colours(label("%s-filter-%d", names[i], linear), fetch, result);
+        }
+    }
+    describe(CU_AD_FORMAT_UNSIGNED_INT8, 2);
+    texture.flags = CU_TRSF_SRGB;
+    colours("two-channels", fetch, result);
+    describe(CU_AD_FORMAT_UNSIGNED_INT8, 4);
+    texture.flags = CU_TRSF_SRGB;
+    texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
+    texture.addressMode[0] = CU_TR_ADDRESS_MODE_BORDER;
+    for (int i = 0; i < 4; i++) {
+        texture.borderColor[i] = 0.5f;
+    }
+    colours("border", fetch, result);
+    describe(CU_AD_FORMAT_UNSIGNED_INT8, 4);
+    texture.flags = CU_TRSF_SRGB | CU_TRSF_READ_AS_INTEGER;
+    CALL("create-integers", create());
+    describe(CU_AD_FORMAT_FLOAT, 4);
+    texture.flags = CU_TRSF_SRGB;
+    CALL("create-floats", create());
+}
+
 int main(void) {
     RUN(pitched);
     RUN(linear);
     RUN(arrays);
     RUN(mipmaps);
     RUN(samples);
+    RUN(srgb);
 }

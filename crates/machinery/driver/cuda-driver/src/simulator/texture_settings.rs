@@ -5,11 +5,12 @@ use std::ffi::{c_int, c_uint};
 use cuda_sim::driver::{CudaError, ModuleId, Resource};
 use cuda_sim::exec::image::{AddressMode, Channel, Image, LevelSampling, Slices, Texture};
 
-/// The flags `CU_TRSF_…` of a texture. `CU_TRSF_SRGB` is not supported.
+/// The flags `CU_TRSF_…` of a texture.
 const READ_AS_INTEGER: c_uint = 1;
 const NORMALIZED_COORDINATES: c_uint = 2;
 /// A flag without a name that drivers accept.
 const IGNORED: c_uint = 4;
+const SRGB: c_uint = 0x10;
 const DISABLE_TRILINEAR_OPTIMIZATION: c_uint = 0x20;
 const SEAMLESS_CUBEMAP: c_uint = 0x40;
 
@@ -28,7 +29,7 @@ pub struct Sampling {
 
 impl Sampling {
     /// Returns the modes of a texture whose image is empty, and those between levels. Fails with
-    /// [`CudaError::InvalidValue`] for a number that does not exist, and for flags that are not supported.
+    /// [`CudaError::InvalidValue`] for numbers and flags that do not exist.
     pub fn read(&self) -> Result<(Texture, LevelSampling), CudaError> {
         const MODES: [AddressMode; 4] = [
             AddressMode::Wrap,
@@ -47,6 +48,7 @@ impl Sampling {
         let valid_flags = READ_AS_INTEGER
             | NORMALIZED_COORDINATES
             | IGNORED
+            | SRGB
             | DISABLE_TRILINEAR_OPTIMIZATION
             | SEAMLESS_CUBEMAP;
         let has_filters = [self.filter, self.level_filter]
@@ -70,6 +72,7 @@ impl Sampling {
             normalised: flags & NORMALIZED_COORDINATES != 0,
             reads_integers: flags & READ_AS_INTEGER != 0,
             seamless: flags & SEAMLESS_CUBEMAP != 0,
+            decodes_srgb: flags & SRGB != 0,
             border: self.border,
         };
         let levels = LevelSampling {

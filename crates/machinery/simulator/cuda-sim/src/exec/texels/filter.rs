@@ -10,6 +10,7 @@
 //! one-dimensional array is sampled as a row of a two-dimensional one, half a texel above its centre; a
 //! layered one is not.
 
+use super::srgb;
 use crate::exec::image::{AddressMode, Channel, Image, Slices, Texture};
 use crate::exec::ops;
 
@@ -169,6 +170,13 @@ fn border(texture: &Texture, channel: u32) -> u32 {
         (Channel::F32 | Channel::U32 | Channel::S32, _) => colour.to_bits(),
         (Channel::F16, _) => ops::half::to_f16(colour),
         (_, true) => 0,
+        (Channel::U8, false) if srgb::applies(texture, channel) => {
+            srgb::encoded(colour.clamp(0.0, 1.0))
+        }
+        // The alpha channel of an sRGB texture, whose ties an H200 rounds down.
+        (Channel::U8, false) if texture.decodes_srgb => {
+            (colour.clamp(0.0, 1.0) * 255.0 - 0.5).ceil() as u32
+        }
         (Channel::U8, false) => part(255.0) as u32,
         (Channel::U16, false) => part(65535.0) as u32,
         (Channel::S8, false) => u32::from(part(-127.0) as i8 as u8),
@@ -221,7 +229,9 @@ pub unsafe fn at(
     let offset = offset(texture, at, dimensions, slice);
     for (number, value) in (0..image.channels).zip(values) {
         // SAFETY: `offset` returns that of a texel inside.
-        *value = unfiltered(texture, unsafe { bits_at(texture, memory, offset, number) });
+        *value = unfiltered(texture, number, unsafe {
+            bits_at(texture, memory, offset, number)
+        });
     }
 }
 
@@ -308,8 +318,8 @@ impl Terms {
     pub fn sums(&self, texture: &Texture) -> Channels {
         let mut values = [0; 4];
         let channels = values.iter_mut().zip(&self.channels);
-        for (value, terms) in channels.take(texture.image.channels as usize) {
-            *value = weighted_sum(texture, terms, self.bits);
+        for (number, (value, terms)) in (0..texture.image.channels).zip(channels) {
+            *value = weighted_sum(texture, number, terms, self.bits);
         }
         values
     }
@@ -415,7 +425,7 @@ impl Neighbours {
             let bits = unsafe { bits_at(texture, memory, self.offsets[index], number) };
             *term = (self.weights[index], bits);
         }
-        weighted_sum(texture, &terms[..self.count], FRACTION_BITS)
+        weighted_sum(texture, number, &terms[..self.count], FRACTION_BITS)
     }
 }
 
@@ -439,7 +449,7 @@ pub unsafe fn gather(texture: &Texture, memory: *const u8, at: [f32; 2], number:
             (Some(x), Some(y)) => unsafe { channel(&texture.image, memory, [x, y, 0], number) },
             _ => border(texture, number),
         };
-        unfiltered(texture, bits)
+        unfiltered(texture, number, bits)
     })
 }
 
@@ -474,23 +484,30 @@ pub unsafe fn fetch(
     };
     for (number, value) in (0..image.channels).zip(values) {
         // SAFETY: the caller guarantees that the texel is inside.
-        *value = unfiltered(texture, unsafe { channel(image, memory, at, number) });
+        *value = unfiltered(texture, number, unsafe {
+            channel(image, memory, at, number)
+        });
     }
 }
 
 /// Returns a texel's channel as a register gets it.
 #[inline]
-fn unfiltered(texture: &Texture, bits: u32) -> u32 {
+fn unfiltered(texture: &Texture, number: u32, bits: u32) -> u32 {
     match texture.image.channel {
         // A NaN becomes a quiet one, and -0 becomes 0.
         Channel::F32 => (f32::from_bits(bits) + 0.0).to_bits(),
-        _ => weighted_sum(texture, &[(WHOLE, bits)], FRACTION_BITS),
+        _ => weighted_sum(texture, number, &[(WHOLE, bits)], FRACTION_BITS),
     }
 }
 
-/// Returns the weighted sum of texels' channels. The weights add up to `1 << whole`.
+/// Returns the weighted sum of one channel of texels. The weights add up to `1 << whole`.
 #[inline]
-pub(super) fn weighted_sum(texture: &Texture, terms: &[(i64, u32)], whole: u32) -> u32 {
+pub(super) fn weighted_sum(
+    texture: &Texture,
+    number: u32,
+    terms: &[(i64, u32)],
+    whole: u32,
+) -> u32 {
     /// Returns the sum of the products.
     fn sum(terms: &[(i64, u32)], value: impl Fn(u32) -> i64) -> i64 {
         let products = terms.iter().map(|&(weight, bits)| weight * value(bits));
@@ -501,19 +518,25 @@ pub(super) fn weighted_sum(texture: &Texture, terms: &[(i64, u32)], whole: u32) 
         (sum(terms, value) + (1 << (whole - 1))) >> whole
     }
     let only = terms.first().map_or(0, |&(_, bits)| bits);
+    let filters_srgb = texture.decodes_srgb && texture.linear_filter;
     match (texture.image.channel, texture.reads_integers) {
         (Channel::U32, _) => (sum(terms, i64::from) >> whole) as u32,
         (Channel::S32, _) => (sum(terms, |bits| i64::from(bits.cast_signed())) >> whole) as u32,
         (Channel::U8 | Channel::U16, true) => nearest(terms, whole, i64::from) as u32,
         (Channel::S8, true) => nearest(terms, whole, |bits| i64::from(bits as u8 as i8)) as u32,
         (Channel::S16, true) => nearest(terms, whole, |bits| i64::from(bits as u16 as i16)) as u32,
+        (Channel::U8, false) if srgb::applies(texture, number) => {
+            float(terms, whole, srgb::linear(terms), 10, -14).to_bits()
+        }
         (Channel::U8, false) => part(nearest(terms, whole, |bits| i64::from(bits) * 257), 65535),
         (Channel::U16, false) => part(nearest(terms, whole, i64::from), 65535),
         (Channel::S16, false) => {
             let sum = nearest(terms, whole, |bits| signed(bits as u16 as i16, 32767));
             part(sum, 32767)
         }
-        (Channel::S8, false) if terms.len() == 1 => part(signed(only as u8 as i8, 127), 127),
+        (Channel::S8, false) if terms.len() == 1 && !filters_srgb => {
+            part(signed(only as u8 as i8, 127), 127)
+        }
         (Channel::S8, false) => {
             // Filtered as 16 bits, which represent more values than 8.
             let value = |&(weight, bits): &(i64, u32)| weight * i64::from(bits as u8 as i8);

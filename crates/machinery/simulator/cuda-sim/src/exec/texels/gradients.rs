@@ -249,6 +249,7 @@ mod tests {
             normalised: true,
             reads_integers: false,
             seamless: false,
+            decodes_srgb: false,
             border: [0.0; 4],
         };
         let plane = Geometry::named("2d").unwrap();

@@ -7,6 +7,7 @@ mod cube;
 mod filter;
 mod gradients;
 mod levels;
+mod srgb;
 mod surface;
 
 pub use levels::{LevelChoice, sample_level};
