@@ -22,27 +22,13 @@ BF16 = (
     "skips it"
 )
 MISSING_TYPE = "the type is missing in torch 1.13"
+OLD_TORCH = "calls a function of torch 2 that torch 1.13 lacks"
+CPU_TORCH = "calls a function of torch that torch for the CPU lacks"
+NO_PLUGIN = "starts a process without the plugin that runs torch for the CPU"
 LARGE = "fills arrays of gigabytes, for which the simulator takes too long"
 MINIMA_OF_HALVES = (
     "Dr.Jit 1.5.0 rejects minima of 16-bit floats on compute capability 9.0 (it requires `> 90` in one place and "
     "`>= 90` in another)"
-)
-ROWS_BEYOND_PITCH = "Dr.Jit copies rows that end beyond the pitch; an H200 rejects them as well"
-ROWS_BEYOND_PITCH_TESTS = (
-    "test02_interp_1d[drjit.cuda.Float-Texture1f-WrapMode.Clamp]",
-    "test03_interp_2d[drjit.cuda.Float-Texture2f-WrapMode.Clamp]",
-    "test27_masked[drjit.cuda.Float-Texture2f16]",
-    "test04_interp_3d[drjit.cuda.Float-Texture3f-WrapMode.Clamp]",
-    "test29_write_read[drjit.cuda.Float-Texture2f16]",
-    "test15_tensor_value_1d[drjit.cuda.Float-False-Texture1f16]",
-    "test18_fetch_1d[drjit.cuda.Float-Texture1f16]",
-    "test16_tensor_value_2d[drjit.cuda.Float-False-Texture2f16]",
-    "test20_fetch_3d[drjit.cuda.Float-Texture3f16]",
-    "test15_tensor_value_1d[drjit.cuda.ad.Float-False-Texture1f]",
-    "test17_tensor_value_3d[drjit.cuda.ad.Float-False-Texture3f]",
-    "test16_tensor_value_2d[drjit.cuda.ad.Float-False-Texture2f]",
-    "test19_fetch_2d[drjit.cuda.Float-Texture2f16]",
-    "test17_tensor_value_3d[drjit.cuda.Float-False-Texture3f16]",
 )
 VECTOR_ATOMICS = (
     "the test requires pairs of 16-bit floats below compute capability 12.0; Dr.Jit 1.5.0 uses longer vectors from 9.0 "
@@ -222,6 +208,28 @@ CLIENTS = [
                     "test_scan2d": BF16,
                 },
             ),
+            pytests.Suite(
+                "runtime",
+                ci=False,
+                folder=triton.checkout,
+                files=["python/test/unit/runtime"],
+                device=triton.DEVICE,
+                plugins=("host_torch",),
+                settings=triton.settings,
+                left_out={r"test_blaslt\.py": "multiplies matrices with NVIDIA's cuBLAS"},
+                known={
+                    "test_compile_warmup_only_intercepts_launches": OLD_TORCH,
+                    "test_compile_warmup_random_helpers_preserve_normal_randomness": OLD_TORCH,
+                    "test_compile_warmup_reuses_equivalent_kernel_payloads": OLD_TORCH,
+                    "test_jit_debug": CPU_TORCH,
+                    "test_kwargs": CPU_TORCH,
+                    "test_launch_with_options": "links a file of Triton's repository that its build downloads",
+                    "test_preload_higher_order_kernels": CPU_TORCH,
+                    "test_replenishing_process_pool_reuses_clean_processes": NO_PLUGIN,
+                    "test_run_in_process_handles_large_exceptions": NO_PLUGIN,
+                    "test_specialize_impl": OLD_TORCH,
+                },
+            ),
         ],
     ),
     Client(
@@ -235,15 +243,12 @@ CLIENTS = [
                 ci=False,
                 folder=drjit.checkout,
                 files=["tests"],
-                every=8,
                 plugins=("optix",),
                 words=("-k", "cuda"),
                 known={
                     "test03_bubble_sort": "Dr.Jit reads 39,872 bytes past the end of 128, in memory that a GPU maps",
                     "test18_scatter_reduce": MINIMA_OF_HALVES,
                     "test35_scatter_packet_reduce": VECTOR_ATOMICS,
-                    "test36_uint8_write": "textures with sRGB values are not simulated",
-                    **dict.fromkeys(ROWS_BEYOND_PITCH_TESTS, ROWS_BEYOND_PITCH),
                 },
             )
         ],

@@ -76,7 +76,7 @@ def with_torch(version):
         def fill(folder):
             pip = environment(folder, flags.python, system=True)
             quietly([*pip, "install", "--no-deps", f"triton=={version}"], folder)
-            quietly([*pip, "install", *PYTEST], folder)
+            quietly([*pip, "install", *PYTEST, "cloudpickle==3.1.2", "expecttest==0.3.0"], folder)
             without_nvidia(next(folder.glob("environment/lib/python*/site-packages/triton/backends/nvidia")))
 
         return once(flags.folder / f"triton-{version}-with-torch", fill)

@@ -9,6 +9,8 @@ torch 1.13 lacks: a test that uses such a type fails, in Triton's interpreter to
 import ctypes
 import functools
 import os
+import threading
+import time
 
 import torch
 
@@ -64,8 +66,8 @@ for name in MISSING_TYPES:
         setattr(torch, name, f"torch.{name}")
 
 
-class Driver:
-    """The driver's functions that the plugin calls."""
+class Driver(threading.local):
+    """The driver's functions that the plugin calls, with the primary context in each thread."""
 
     def __init__(self):
         self.library = ctypes.CDLL("libcuda.so.1")
@@ -105,7 +107,25 @@ class Properties:
         self.multi_processor_count = driver().attribute(16)
 
 
+class Event:
+    """An event with the host's time: by a GPU's time, the autotuner would repeat short kernels 100,000 times."""
+
+    def __init__(self, *_, **__):
+        self.seconds = 0.0
+
+    def record(self, *_):
+        driver()("cuCtxSynchronize")
+        self.seconds = time.perf_counter()
+
+    def synchronize(self):
+        pass
+
+    def elapsed_time(self, end):
+        return 1000 * (end.seconds - self.seconds)
+
+
 if not INTERPRETER:
+    torch.cuda.Event = Event
     torch.cuda.is_available = lambda: True
     torch.cuda.get_device_capability = capability
     torch.cuda.get_device_properties = Properties

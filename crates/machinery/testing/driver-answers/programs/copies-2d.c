@@ -178,6 +178,130 @@ static void rows(void) {
     CALL("array-to-host-asynchronous-past-end", cuMemcpyAtoHAsync_v2(values, one, 60, 8, stream));
 }
 
+// Memory of different kinds, of 4096 bytes.
+static CUdeviceptr memory_of(int kind) {
+    CUmemAllocationProp properties = {CU_MEM_ALLOCATION_TYPE_PINNED};
+    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr memory = 0;
+    size_t granularity, pitch;
+    void *host;
+    switch (kind) {
+    case 0:
+        NEED(cuMemAlloc_v2(&memory, 4096));
+        break;
+    case 1:
+        NEED(cuMemAllocAsync(&memory, 4096, NULL));
+        break;
+    case 2:
+        NEED(cuMemAllocManaged(&memory, 4096, CU_MEM_ATTACH_GLOBAL));
+        break;
+    case 3:
+        properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+        NEED(cuMemGetAllocationGranularity(&granularity, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+        NEED(cuMemCreate(&handle, granularity, &properties, 0));
+        NEED(cuMemAddressReserve(&memory, granularity, 0, 0, 0));
+        NEED(cuMemMap(memory, granularity, 0, handle, 0));
+        NEED(cuMemSetAccess(memory, granularity, &access, 1));
+        break;
+    case 4:
+        NEED(cuMemAllocPitch_v2(&memory, &pitch, 64, 64, 4));
+        break;
+    default:
+        NEED(cuMemAllocHost_v2(&host, 4096));
+        NEED(cuMemHostGetDevicePointer_v2(&memory, host, 0));
+    }
+    return memory;
+}
+
+static const char *const kinds[] = {"allocated", "pool", "managed", "mapped", "pitched", "pinned"};
+
+// Copies whose rows end beyond the pitch of one side.
+static void beyond_pitch(void) {
+    CUdeviceptr memory[2][6];
+    CUarray array;
+    CUDA_ARRAY_DESCRIPTOR shape = {16, 4, CU_AD_FORMAT_UNSIGNED_INT8, 1};
+    start();
+    NEED(cuArrayCreate_v2(&array, &shape));
+    for (int i = 0; i < 12; i++) {
+        memory[i / 6][i % 6] = memory_of(i % 6);
+    }
+    for (int from = 0; from < 6; from++) {
+        for (int to = 0; to < 6; to++) {
+            for (int side = 0; side < 2; side++) {
+                CUDA_MEMCPY2D copy;
+                CUDA_MEMCPY3D volume;
+                const char *name = label("%s-to-%s-%s", kinds[from], kinds[to], side ? "destination" : "source");
+                memset(&copy, 0, sizeof copy);
+                copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+                copy.srcDevice = memory[0][from];
+                copy.dstDevice = memory[1][to];
+                copy.srcPitch = copy.dstPitch = copy.WidthInBytes = 16;
+                copy.Height = 4;
+                memset(&volume, 0, sizeof volume);
+                volume.srcMemoryType = volume.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+                volume.srcDevice = memory[0][from];
+                volume.dstDevice = memory[1][to];
+                volume.srcPitch = volume.dstPitch = volume.WidthInBytes = 16;
+                volume.srcHeight = volume.dstHeight = volume.Height = 4;
+                volume.Depth = 1;
+                *(side ? &copy.dstXInBytes : &copy.srcXInBytes) = 64;
+                *(side ? &volume.dstXInBytes : &volume.srcXInBytes) = 64;
+                CALL(name, cuMemcpy2D_v2(&copy));
+                CALL(label("%s-3d", name), cuMemcpy3D_v2(&volume));
+            }
+        }
+    }
+    for (int kind = 0; kind < 6; kind++) {
+        for (int side = 0; side < 2; side++) {
+            CUDA_MEMCPY2D copy;
+            memset(&copy, 0, sizeof copy);
+            if (side) {
+                copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+                copy.srcArray = array;
+                copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+                copy.dstDevice = memory[0][kind];
+                copy.dstXInBytes = 64;
+                copy.dstPitch = 16;
+            } else {
+                copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+                copy.srcDevice = memory[0][kind];
+                copy.srcXInBytes = 64;
+                copy.srcPitch = 16;
+                copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+                copy.dstArray = array;
+            }
+            copy.WidthInBytes = 16;
+            copy.Height = 4;
+            CALL(label("%s-%s-array", kinds[kind], side ? "from" : "to"), cuMemcpy2D_v2(&copy));
+        }
+    }
+    // A pitch below the width, rows beyond the allocation, and what a copy with rows beyond the pitch writes.
+    CUDA_MEMCPY2D copy;
+    memset(&copy, 0, sizeof copy);
+    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = memory[0][1];
+    copy.dstDevice = memory[1][1];
+    copy.srcPitch = copy.dstPitch = 8;
+    copy.WidthInBytes = 16;
+    copy.Height = 4;
+    CALL("pool-pitch-below-width", cuMemcpy2D_v2(&copy));
+    for (int i = 0; i < 400; i++) {
+        source[i] = i;
+    }
+    NEED(cuMemcpyHtoD_v2(memory[0][1], source, 400));
+    NEED(cuMemsetD8_v2(memory[1][1], 0xee, 400));
+    copy.srcPitch = 24;
+    copy.srcXInBytes = 16;
+    copy.dstPitch = 8;
+    copy.dstXInBytes = 100;
+    copy.WidthInBytes = 8;
+    CALL("pool-rows", cuMemcpy2D_v2(&copy));
+    NEED(cuMemcpyDtoH_v2(result, memory[1][1], 400));
+    VALUE("pool-rows-values", "%d %d %d %d %d %d", result[99], result[100], result[107], result[108], result[131],
+          result[132]);
+}
+
 int main(void) {
     RUN(linear);
     RUN(types);
@@ -185,4 +309,5 @@ int main(void) {
     RUN(rows);
     RUN(no_host_memory);
     RUN(no_parameters);
+    RUN(beyond_pitch);
 }

@@ -171,12 +171,12 @@ fn value(
         BUFFER_ID | BLOCK_ID => Value::Long(allocation.base),
         IS_MANAGED => Value::Flag(allocation.kind == AllocationKind::Managed),
         DEVICE_ORDINAL => Value::Int(allocation.owner),
-        IS_LEGACY_IPC_CAPABLE => Value::Flag(
-            allocation.kind == AllocationKind::Device
-                && SIMULATOR.pools.lock().pool_of(allocation.base) == 0,
-        ),
+        IS_LEGACY_IPC_CAPABLE => Value::Flag(allocation.kind == AllocationKind::Device),
         // Other devices could share the memory of a GPU.
-        IS_RDMA_CAPABLE => Value::Flag(allocation.kind == AllocationKind::Device),
+        IS_RDMA_CAPABLE => Value::Flag(matches!(
+            allocation.kind,
+            AllocationKind::Device | AllocationKind::Pool
+        )),
         IS_DECOMPRESSED => Value::Flag(false),
         RANGE_START | MAPPING_START => Value::Long(allocation.base),
         RANGE_SIZE | MAPPING_SIZE => Value::Long(allocation.size),

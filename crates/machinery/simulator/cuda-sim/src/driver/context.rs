@@ -201,7 +201,9 @@ impl Driver {
             .allocation(address)
             .map(|allocation| allocation.kind);
         let released = match kind {
-            Some(AllocationKind::Device | AllocationKind::Managed) => self.global.free(address),
+            Some(AllocationKind::Device | AllocationKind::Pool | AllocationKind::Managed) => {
+                self.global.free(address)
+            }
             Some(AllocationKind::Host) => self.global.free_host(address),
             Some(AllocationKind::Registered) => self.global.unmap(address),
             Some(AllocationKind::Imported) => self.close_import(address),

@@ -392,18 +392,24 @@ impl Driver {
             return self.resolve_operand(end, &texels, copy);
         }
         let invalid = |reason| CudaError::InvalidValue.because(reason);
-        let extent = Extent::new(operand, copy).ok_or_else(|| {
-            let row = operand.x.saturating_add(copy.width);
-            if (1..row).contains(&operand.pitch) {
-                return invalid(Reason::WidthExceedsPitch(end, row, operand.pitch));
-            }
-            CudaError::InvalidValue
-        })?;
         let (base, must_be_mapped) = match operand.array {
             MemcpyAddress::Host(host) => (host as u64, false),
             MemcpyAddress::Unified(address) => (address, address >= BASE),
             MemcpyAddress::Device(address) | MemcpyAddress::Array(address) => (address, true),
         };
+        let allocation = self.global.allocation(base);
+        // An H200's driver does not compare the rows of mapped memory, and of pools, with the pitch.
+        let start_of_row = match allocation.map(|allocation| allocation.kind) {
+            Some(AllocationKind::Pool | AllocationKind::Mapped) => 0,
+            _ => operand.x,
+        };
+        let row = start_of_row.saturating_add(copy.width);
+        let extent = Extent::new(operand, copy, row).ok_or_else(|| {
+            if (1..row).contains(&operand.pitch) {
+                return invalid(Reason::WidthExceedsPitch(end, row, operand.pitch));
+            }
+            CudaError::InvalidValue
+        })?;
         let first = base
             .checked_add(extent.offset)
             .ok_or(CudaError::InvalidValue)?;
@@ -411,7 +417,7 @@ impl Driver {
             .checked_add(extent.span)
             .ok_or(CudaError::InvalidValue)?;
 
-        let (start, memory, home) = match self.global.allocation(base) {
+        let (start, memory, home) = match allocation {
             Some(allocation) => {
                 let start = self.global.host(first, extent.span);
                 let memory = match allocation.kind {
@@ -482,10 +488,9 @@ struct Extent {
 }
 
 impl Extent {
-    /// Computes the range of a non-empty copy. Returns `None` if rows or slices would overlap, the pitch
-    /// exceeds [`MAX_PITCH`], or a number overflows.
-    fn new(operand: &MemcpyOperand, copy: &Memcpy) -> Option<Self> {
-        let row = operand.x.checked_add(copy.width)?;
+    /// Computes the range of a non-empty copy. Returns `None` if slices would overlap, the pitch exceeds [`MAX_PITCH`] or
+    /// is less than `row`, or a number overflows.
+    fn new(operand: &MemcpyOperand, copy: &Memcpy, row: u64) -> Option<Self> {
         let pitch = or_minimum(operand.pitch, row)?;
         if pitch > MAX_PITCH && operand.pitch != 0 {
             return None;

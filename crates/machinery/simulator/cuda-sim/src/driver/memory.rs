@@ -52,7 +52,7 @@ impl Driver {
         self.context(context)?;
         self.check_device(device)?;
         let on_device = self.global.set_device(device, 0);
-        let address = on_device.allocate(require_nonzero(bytes)?)?;
+        let address = on_device.allocate_from_pool(require_nonzero(bytes)?)?;
         self.set_accessible_from(address, accessible_from);
         self.prepare_device_memory(context, address, bytes)
     }

@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex};
 pub enum AllocationKind {
     /// Device memory (`cuMemAlloc`), at an address that the host cannot use.
     Device,
+    /// Device memory of a pool (`cuMemAllocAsync`) or of a graph.
+    Pool,
     /// Managed memory (`cuMemAllocManaged`), at the same address on host and device.
     Managed,
     /// Page-locked host memory (`cuMemAllocHost`), at the same address on host and device.
@@ -36,18 +38,22 @@ impl AllocationKind {
 
     /// Returns true for device memory at an address that the host cannot use.
     pub fn is_device_only(self) -> bool {
-        matches!(self, Self::Device | Self::Mapped | Self::Imported)
+        matches!(
+            self,
+            Self::Device | Self::Pool | Self::Mapped | Self::Imported
+        )
     }
 
     /// Returns true if such an allocation takes memory of the device.
     pub(super) fn takes_memory(self) -> bool {
-        matches!(self, Self::Device | Self::Managed | Self::Host)
+        matches!(self, Self::Device | Self::Pool | Self::Managed | Self::Host)
     }
 
     /// Returns the name of the function that creates such an allocation.
     pub fn function(self) -> &'static str {
         match self {
             Self::Device => "cuMemAlloc",
+            Self::Pool => "cuMemAllocAsync",
             Self::Managed => "cuMemAllocManaged",
             Self::Mapped => "cuMemMap",
             Self::Host => "cuMemAllocHost",
@@ -59,7 +65,7 @@ impl AllocationKind {
     /// Returns the devices that initially have access to such an allocation.
     pub(super) fn access(self) -> DeviceAccess {
         match self {
-            Self::Device | Self::Imported => DeviceAccess::Peers,
+            Self::Device | Self::Pool | Self::Imported => DeviceAccess::Peers,
             Self::Managed | Self::Host | Self::Registered => DeviceAccess::All,
             Self::Mapped => DeviceAccess::Listed(0),
         }

@@ -100,10 +100,19 @@ impl Global {
     /// Allocates `bytes` bytes of zeroed device memory. Returns its address, which is a multiple of 512, or
     /// of more for large allocations, as with NVIDIA's driver.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
+        self.allocate_device(bytes, AllocationKind::Device)
+    }
+
+    /// Allocates device memory of a pool as [`Global::allocate`] does.
+    pub fn allocate_from_pool(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
+        self.allocate_device(bytes, AllocationKind::Pool)
+    }
+
+    fn allocate_device(&mut self, bytes: u64, kind: AllocationKind) -> Result<u64, OutOfMemory> {
         let (address, past) = self.next_address(bytes, allocation_alignment(bytes))?;
         let backing = self.backing(bytes)?;
         self.next = past;
-        self.insert(address, bytes, AllocationKind::Device, backing);
+        self.insert(address, bytes, kind, backing);
         Ok(address)
     }
 
@@ -118,7 +127,7 @@ impl Global {
     /// no memory yet.
     pub fn allocate_reserved(&mut self, address: u64, bytes: u64) -> Result<(), OutOfMemory> {
         let backing = self.backing(bytes)?;
-        self.insert(address, bytes, AllocationKind::Device, backing);
+        self.insert(address, bytes, AllocationKind::Pool, backing);
         Ok(())
     }
 
@@ -182,7 +191,10 @@ impl Global {
     /// Frees device or managed memory that starts at `address`.
     pub fn free(&mut self, address: u64) -> Result<(), NotAllocated> {
         self.remove(address, |kind| {
-            matches!(kind, AllocationKind::Device | AllocationKind::Managed)
+            matches!(
+                kind,
+                AllocationKind::Device | AllocationKind::Pool | AllocationKind::Managed
+            )
         })
     }
 

@@ -16,7 +16,9 @@ impl Global {
     /// from then on, because other processes may write and read it. No launch or copy may use the memory during the call.
     pub fn share(&mut self, base: u64) -> Result<Option<Arc<SharedMapping>>, OutOfMemory> {
         let entry = self.entries.get(&base);
-        let Some(entry) = entry.filter(|entry| entry.kind == AllocationKind::Device) else {
+        let Some(entry) = entry
+            .filter(|entry| matches!(entry.kind, AllocationKind::Device | AllocationKind::Pool))
+        else {
             return Ok(None);
         };
         if let Some(shared) = &entry.shared {
