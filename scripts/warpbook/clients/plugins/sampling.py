@@ -21,7 +21,6 @@ def pytest_collection_modifyitems(config, items):
         left_out = without and re.search(without, item.nodeid)
         if not left_out and (names is None or item.name in names):
             functions[item.nodeid.partition("[")[0]].append(item)
-    kept = [item for tests in functions.values() for item in tests[::every]]
-    dropped = set(items) - set(kept)
-    config.hook.pytest_deselected(items=dropped)
-    items[:] = kept
+    kept = {item for tests in functions.values() for item in tests[::every]}
+    config.hook.pytest_deselected(items=set(items) - kept)
+    items[:] = [item for item in items if item in kept]
