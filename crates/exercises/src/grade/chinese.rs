@@ -307,6 +307,7 @@ chinese! {
         BeforeArray(distance, array) => "在{array}的开头之前 {distance} 处";
         BeforeShared(distance) => "在线程块的共享内存之前 {distance} 处";
         BeforeLocal => "在线程的局部内存之前";
+        BetweenLocals => "超出了某个调用了当前函数的函数的局部变量";
         Before(distance, allocation) => "在{allocation}之前 {distance} 处";
         AtEnd(of) => "紧接在{of}的末尾之后";
         AcrossEnd(distance, of) => "从{of}的末尾之前 {distance} 处开始";

@@ -180,20 +180,18 @@ pub fn record_uninitialized(
 }
 
 impl Checker {
-    /// Checks an access to local memory, of which each thread has `size` bytes.
+    /// Checks an access of `lanes` to local variables.
     pub fn check_local(
         &mut self,
         shadow: &mut Shadow,
         events: &CheckEvents,
         current: WarpAccess,
         lanes: Lanes,
-        size: u64,
     ) {
         if !self.launch.checks.init {
             return;
         }
         let Lanes { at, mask, bytes } = lanes;
-        let inside = |at: u64| at < size && size - at >= bytes;
         // A compiler loads the padding of a structure that it keeps in registers from memory that nothing writes.
         let is_narrow = current.access.element.bytes < 4;
         let loaded = events.loaded(current.site).filter(|_| current.reads);
@@ -201,7 +199,7 @@ impl Checker {
         if let (false, Some(loaded)) = (shadow.copied.is_empty(), loaded) {
             shadow.copied.overwrite(current.warp, mask, loaded);
         }
-        for lane in active(mask).filter(|&lane| inside(at.of(lane))) {
+        for lane in active(mask) {
             let (warp, at) = (current.warp, at.of(lane));
             // A read is fine if any of its bytes are initialized: structures with padding are copied as a
             // whole.

@@ -140,6 +140,8 @@ sentences! {
         BeforeArray(distance: Bytes, array: NamedArray) => "{distance} before the start of {array}";
         BeforeShared(distance: Bytes) => "{distance} before the block's shared memory";
         BeforeLocal => "before the thread's local memory";
+        /// The address lies between the stack frames of a function and its caller.
+        BetweenLocals => "past the end of the local variables of a function that has called this one";
         Before(distance: Bytes, allocation: AllocationRecord) => "{distance} before {allocation}";
         AtEnd(of: Extent) => "right past the end of {of}";
         /// An access that starts inside memory and ends outside.

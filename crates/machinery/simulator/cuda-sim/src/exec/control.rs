@@ -365,7 +365,7 @@ pub unsafe fn call_pointer(sm: &mut Sm, inst: &Inst) -> Next {
 fn enter_calls(sm: &mut Sm, inst: &Inst, paths: &[(u32, usize)]) -> Next {
     let program = sm.grid.program.clone();
     let site = &program.call_sites[inst.imm as usize];
-    let base = sm.local_base + site.caller_bytes;
+    let base = sm.local.start + site.caller_bytes;
     let passed = site.arguments.iter().map(|&(_, to, bytes)| to + bytes);
     let passed = passed
         .chain(site.results.iter().map(|&(from, _, bytes)| from + bytes))
@@ -387,7 +387,7 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, paths: &[(u32, usize)]) -> Next {
             return sm.fail(inst, lane, FaultKind::CallsTooDeep { limit });
         }
     }
-    copy_local(sm, &site.arguments, sm.local_base, base);
+    copy_local(sm, &site.arguments, sm.local.start, base);
     let after = sm.address_of(inst) + 1;
     sm.suspend(after, SplitState::Waiting);
     let caller = sm.block.warp().current;
@@ -395,7 +395,7 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, paths: &[(u32, usize)]) -> Next {
         let function = &program.functions[number];
         let registers = sm.windows.take_for_call(&program.functions, number);
         let warp = sm.block.warp_mut();
-        let frame = warp.push_frame(registers, base);
+        let frame = warp.push_frame(registers, base..base + function.variables_end);
         let id = warp.add(lanes, function.entry, function.end, caller, frame);
         warp.splits[caller as usize].waiting += 1;
         warp.ready.push_front(id);
@@ -413,8 +413,8 @@ pub unsafe fn take_results(sm: &mut Sm, inst: &Inst) -> Next {
     copy_local(
         sm,
         &site.results,
-        sm.local_base + site.caller_bytes,
-        sm.local_base,
+        sm.local.start + site.caller_bytes,
+        sm.local.start,
     );
     inst.next()
 }

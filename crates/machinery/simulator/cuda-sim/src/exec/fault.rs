@@ -9,7 +9,8 @@ use crate::isa::check_event::SharedArray;
 use crate::isa::{Dims, SourceLine};
 use crate::memory::global::{ALIGNMENT, AllocationRecord, Global, Rows};
 use crate::memory::{
-    FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_GRANULE, SHARED_WINDOW, in_window,
+    FUNCTION_BASE, LOCAL_GRANULE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_GRANULE, SHARED_WINDOW,
+    in_window,
 };
 use std::fmt;
 
@@ -87,6 +88,8 @@ pub struct FaultLocation {
     pub source: SourceLine,
     /// The array in shared memory from which the instruction computes its address, if it is known.
     pub array: Option<SharedArray>,
+    /// The end of the variables in the thread's local memory.
+    pub local_end: u32,
 }
 
 impl fmt::Display for Fault {
@@ -165,16 +168,17 @@ impl Fault {
         Some(Finding {
             details: match finding.details {
                 Details::AddressFault(kind, address) => {
-                    let is_shared = match kind {
+                    let granule = match kind {
                         FaultKind::IllegalAddress {
                             address, memory, ..
-                        } => memory == AddressedMemory::Shared || in_window(address, SHARED_WINDOW),
-                        _ => false,
-                    };
-                    let granule = if is_shared {
-                        SHARED_GRANULE.into()
-                    } else {
-                        ALIGNMENT
+                        } => match memory {
+                            AddressedMemory::Shared => SHARED_GRANULE.into(),
+                            AddressedMemory::Local => LOCAL_GRANULE.into(),
+                            _ if in_window(address, SHARED_WINDOW) => SHARED_GRANULE.into(),
+                            _ if in_window(address, LOCAL_WINDOW) => LOCAL_GRANULE.into(),
+                            _ => ALIGNMENT,
+                        },
+                        _ => ALIGNMENT,
                     };
                     Details::UndetectedFault(kind, address, Bytes(granule))
                 }
@@ -321,7 +325,7 @@ impl Diagnosis {
                 ..
             } => match memory {
                 AddressedMemory::Shared => diagnose_shared(address, context),
-                AddressedMemory::Local => diagnose_local(address, context.local),
+                AddressedMemory::Local => diagnose_local(address, bytes.into(), context.local),
                 AddressedMemory::Constant => {
                     let bytes = Bytes(context.constants);
                     out_of_bounds(AddressDetails::Constants(bytes), Cause::PastConstantArray)
@@ -335,7 +339,7 @@ impl Diagnosis {
                     diagnose_shared(address - SHARED_WINDOW, context)
                 }
                 AddressedMemory::Generic if in_window(address, LOCAL_WINDOW) => {
-                    diagnose_local(address - LOCAL_WINDOW, context.local)
+                    diagnose_local(address - LOCAL_WINDOW, bytes.into(), context.local)
                 }
                 AddressedMemory::Generic | AddressedMemory::Device | AddressedMemory::Surface => {
                     diagnose_device(address, bytes.into(), global, context)
@@ -444,13 +448,14 @@ fn diagnose_shared(at: u64, context: &FaultContext) -> Diagnosis {
     }
 }
 
-fn diagnose_local(at: u64, local: u32) -> Diagnosis {
+fn diagnose_local(at: u64, bytes: u64, local: u32) -> Diagnosis {
     let size = u64::from(local);
-    let bytes = Bytes(size);
-    let details = if at < 1 << 31 {
-        AddressDetails::past_end(at.saturating_sub(size), Extent::Local(bytes))
-    } else {
-        AddressDetails::BeforeLocal
+    let local = Extent::Local(Bytes(size));
+    let details = match at {
+        _ if at < size && at + bytes > size => AddressDetails::AcrossEnd(Bytes(size - at), local),
+        _ if at < size => AddressDetails::BetweenLocals,
+        ..=0x7fff_ffff => AddressDetails::past_end(at - size, local),
+        _ => AddressDetails::BeforeLocal,
     };
     out_of_bounds(details, Cause::PastLocalArray)
 }

@@ -170,7 +170,7 @@ impl Sm {
         }
         self.gang.stopped = StopReason::Blocked;
         self.reconverge = NO_INDEX;
-        self.local_base = 0;
+        self.local = 0..self.grid.variables_end();
         self.activate_all_lanes();
         self.code = self.codes.gang;
         let mut next = self.at(self.gang.pc);
@@ -339,9 +339,10 @@ impl Sm {
             count,
             ..
         } = &mut self.gang;
+        let local_end = self.grid.variables_end();
         for (window, &index) in windows.drain(..*count).zip(&*warps) {
             let warp = &mut self.block.warps[index];
-            warp.start(NO_INDEX, window);
+            warp.start(NO_INDEX, window, local_end);
             warp.local = self.locals.take();
         }
         self.block.groups[self.gang.group].window = self.gang.uniform_window.take();

@@ -125,7 +125,7 @@ fn diagnosed(fault: Fault, launch: &Launch, grid: &Grid) -> Fault {
     let context = FaultContext {
         shared: kernel.shared_bytes,
         dynamic: launch.spec.dynamic_shared,
-        local: grid.stack_bytes,
+        local: location.map_or(0, |location| location.local_end),
         params: kernel.param_bytes,
         constants: constants.map_or(0, |(_, bytes)| bytes),
         dims: grid.dims,

@@ -153,7 +153,8 @@ impl Sm {
         if !warp.started() && warp.alive != 0 {
             let program = &self.grid.program;
             let entry = program.functions[self.grid.function()].entry;
-            warp.start(entry, self.windows.take_kernel(&program.functions));
+            let registers = self.windows.take_kernel(&program.functions);
+            warp.start(entry, registers, self.grid.variables_end());
             warp.local = self.locals.take();
         }
     }

@@ -1,6 +1,7 @@
 //! The properties of kernels that launches need (parameters, memory sizes, registers, launch bounds), and the
 //! dimensions of a launch.
 
+use crate::memory::LOCAL_GRANULE;
 use crate::ptx::ast::SourceLocation;
 
 /// Several `extern __shared__` arrays of a kernel, all of which start at the same address.
@@ -89,7 +90,7 @@ impl Kernel {
         } else {
             self.local_bytes
         };
-        bytes.next_multiple_of(16)
+        bytes.next_multiple_of(LOCAL_GRANULE)
     }
 }
 

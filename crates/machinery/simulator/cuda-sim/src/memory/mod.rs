@@ -29,6 +29,9 @@ const WINDOW_BYTES: u64 = 1 << 40;
 /// byte 127 succeed, with 1000 bytes those up to byte 1023.
 pub const SHARED_GRANULE: u32 = 128;
 
+/// The granule of a thread's local memory in bytes.
+pub const LOCAL_GRANULE: u32 = 16;
+
 /// Fills memory with copies of a word. A partial word at the end gets its first bytes.
 pub(crate) fn fill(memory: &mut [u8], word: u32) {
     for part in memory.chunks_mut(4) {

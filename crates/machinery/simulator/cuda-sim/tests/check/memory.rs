@@ -1,6 +1,7 @@
 //! Findings about faulting addresses.
 
 use crate::*;
+use cuda_sim::exec::FaultModel;
 
 /// Returns a body in which thread 3 stores at `%out` plus an offset. The output has 32 words.
 fn store_at(offset: i64) -> String {
@@ -122,6 +123,73 @@ fn shared_and_local_memory_bounds_are_checked() {
         mov.u64 %d1, own; st.local.u32 [%d1+64], 1; // here";
     let finding = check_kernel(local, 1).single(OutOfBounds, Error, 0, 1);
     assert_contains(&finding.details, "thread's 64 bytes");
+}
+
+/// The size of a thread's stack is rounded up to 16 bytes, and a frame also holds the arguments of calls.
+#[test]
+fn local_arrays_end_at_their_last_byte() {
+    let access = |instruction: &str| {
+        module_of(
+            ".func f(.param .b64 q) { ret; }",
+            &format!(
+                ".local .align 4 .b8 own[20];
+                mov.u64 %d1, own;
+                cvta.local.u64 %d2, %d1;
+                st.local.u32 [%d1+16], 1;
+                {instruction}; // here
+                {{ .param .b64 q0; st.param.b64 [q0], %d2; call f, (q0); }}"
+            ),
+        )
+    };
+    check_module(&access("st.u32 [%d2+16], 1"), 1).none();
+    for instruction in ["st.local.u32 [%d1+20], 1", "ld.u32 %r1, [%d2+20]"] {
+        let finding = check_module(&access(instruction), 1).single(OutOfBounds, Error, 0, 1);
+        let details = "right past the end of the thread's 20 bytes of local memory";
+        assert_contains(&finding.details, details);
+    }
+    let across = access("st.local.v2.u32 [%d1+16], {%r1, %r2}");
+    let finding = check_module(&across, 1).single(OutOfBounds, Error, 0, 1);
+    let details = "it starts 4 bytes before the end of the thread's 20 bytes";
+    assert_contains(&finding.details, details);
+}
+
+#[test]
+fn a_function_stays_in_the_local_arrays_of_its_callers() {
+    let access = |offset: u32| {
+        module_of(
+            &format!(
+                ".func f(.param .b64 q) {{
+                    .local .align 4 .b8 mine[4];
+                    .reg .b64 %d<2>;
+                    mov.u64 %d1, mine; st.local.u32 [%d1], 1;
+                    ld.param.b64 %d1, [q];
+                    st.u32 [%d1+{offset}], 1; // here
+                    ret;
+                }}"
+            ),
+            ".local .align 4 .b8 own[20];
+            mov.u64 %d1, own;
+            cvta.local.u64 %d2, %d1;
+            { .param .b64 q0; st.param.b64 [q0], %d2; call f, (q0); }",
+        )
+    };
+    check_module(&access(16), 1).none();
+    let finding = check_module(&access(20), 1).single(OutOfBounds, Error, 0, 1);
+    let details = "past the end of the local variables of a function that has called this one";
+    assert_contains(&finding.details, details);
+}
+
+#[test]
+fn a_gpu_does_not_detect_accesses_past_a_local_array() {
+    let mut machine = checking_machine(&module_of(
+        "",
+        ".local .align 4 .b8 own[20]; mov.u64 %d1, own; st.local.u32 [%d1+20], 1; // here",
+    ));
+    machine.options.fault_model = FaultModel::Hardware;
+    let out = machine.out::<u32>(1);
+    let report = machine.report(&Launch::new("k", 1, 1, params![out]));
+    assert!(report.result.is_ok());
+    assert_contains(&report.findings[0].details, "multiples of 16 bytes");
 }
 
 #[test]

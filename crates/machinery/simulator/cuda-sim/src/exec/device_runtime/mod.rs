@@ -96,7 +96,7 @@ impl Sm {
     /// Returns the first `N` bytes of a lane's argument `n` of call site `imm`.
     fn argument_bytes<const N: usize>(&self, inst: &Inst, n: usize, lane: usize) -> [u8; N] {
         let offset = self.grid.program.call_sites[inst.imm as usize].arguments[n].0;
-        let at = lane * self.locals.bytes as usize + (self.local_base + offset) as usize;
+        let at = lane * self.locals.bytes as usize + (self.local.start + offset) as usize;
         let mut bytes = [0; N];
         if let Some(local) = &self.block.warp().local {
             // The last argument may be narrower and end at the end of local memory.
@@ -124,7 +124,7 @@ impl Sm {
         let Some(&(_, to, _)) = results.first() else {
             return;
         };
-        let at = lane * self.locals.bytes as usize + (self.local_base + to) as usize;
+        let at = lane * self.locals.bytes as usize + (self.local.start + to) as usize;
         if let Some(local) = self.block.warp_mut().local.as_mut() {
             local[at..at + result.len()].copy_from_slice(result);
         }

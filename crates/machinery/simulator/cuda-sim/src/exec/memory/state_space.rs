@@ -32,9 +32,9 @@ pub trait SpaceAccess {
     /// Returns the host address of `bytes` bytes at `address`, or null unless all of them are valid.
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
 
-    /// Returns the host address of `bytes` bytes at `address` that are past the end of an allocation but in the last
-    /// granule of memory that a GPU gives to it, where it detects no access; null for others, and if faults are exact.
-    fn host_past_end(_sm: &mut Sm, _address: u64, _bytes: u64) -> *mut u8 {
+    /// Returns the host address of `bytes` bytes at `address` that are past the end of an allocation or array but in the
+    /// memory that a GPU gives to it, where it detects no access; null for others, and if faults are exact.
+    fn host_past_end(_sm: &mut Sm, _lane: usize, _address: u64, _bytes: u64) -> *mut u8 {
         std::ptr::null_mut()
     }
 
@@ -85,7 +85,7 @@ impl SpaceAccess for GlobalSpace {
         region.host(address, bytes)
     }
 
-    fn host_past_end(sm: &mut Sm, address: u64, bytes: u64) -> *mut u8 {
+    fn host_past_end(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
         if !sm.grid.has_hardware_faults {
             return std::ptr::null_mut();
         }
@@ -146,7 +146,7 @@ impl SpaceAccess for SharedSpace {
         }
     }
 
-    fn host_past_end(sm: &mut Sm, address: u64, bytes: u64) -> *mut u8 {
+    fn host_past_end(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
         let granules = size_of_val(&*sm.block.shared) as u64;
         match address.checked_add(bytes) {
             Some(end) if end <= granules && sm.grid.has_hardware_faults => {
@@ -162,22 +162,49 @@ impl SpaceAccess for SharedSpace {
     }
 }
 
+impl Sm {
+    /// Returns true if `bytes` bytes at `address` are variables of the running function or of one that has called it.
+    #[inline(always)]
+    pub fn is_local_variable(&self, address: u64, bytes: u64) -> bool {
+        let (start, end) = (u64::from(self.local.start), u64::from(self.local.end));
+        let is_own = start <= address && address < end && end - address >= bytes;
+        is_own || self.block.warp().is_callers_variable(address, bytes)
+    }
+}
+
+/// Returns the host address of `bytes` bytes at `address` of a lane's stack, or null unless all of them are inside.
+#[inline(always)]
+fn stack_host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
+    let size = u64::from(sm.locals.bytes);
+    if address < size
+        && size - address >= bytes
+        && let Some(local) = sm.block.warp_mut().local.as_mut()
+    {
+        return local
+            .as_mut_ptr()
+            .wrapping_add(lane * size as usize + address as usize);
+    }
+    std::ptr::null_mut()
+}
+
 impl SpaceAccess for LocalSpace {
     const MEMORY: AddressedMemory = AddressedMemory::Local;
     const UNIFORM_ADDRESSES: bool = false;
 
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
-        let size = u64::from(sm.locals.bytes);
-        if address < size
-            && size - address >= bytes
-            && let Some(local) = sm.block.warp_mut().local.as_mut()
-        {
-            return local
-                .as_mut_ptr()
-                .wrapping_add(lane * size as usize + address as usize);
+        if sm.is_local_variable(address, bytes) {
+            stack_host(sm, lane, address, bytes)
+        } else {
+            std::ptr::null_mut()
         }
-        std::ptr::null_mut()
+    }
+
+    fn host_past_end(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
+        match sm.grid.has_hardware_faults {
+            true => stack_host(sm, lane, address, bytes),
+            false => std::ptr::null_mut(),
+        }
     }
 
     #[inline(always)]
@@ -190,7 +217,7 @@ impl SpaceAccess for ArgumentSpace {
 
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
-        LocalSpace::host(sm, lane, address, bytes)
+        stack_host(sm, lane, address, bytes)
     }
 
     #[inline(always)]
@@ -243,11 +270,15 @@ impl SpaceAccess for GenericSpace {
         }
     }
 
-    fn host_past_end(sm: &mut Sm, address: u64, bytes: u64) -> *mut u8 {
-        if in_window(address, SHARED_WINDOW) {
-            SharedSpace::host_past_end(sm, address - SHARED_WINDOW, bytes)
-        } else {
-            GlobalSpace::host_past_end(sm, address, bytes)
+    fn host_past_end(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
+        match address {
+            a if in_window(a, SHARED_WINDOW) => {
+                SharedSpace::host_past_end(sm, lane, a - SHARED_WINDOW, bytes)
+            }
+            a if in_window(a, LOCAL_WINDOW) => {
+                LocalSpace::host_past_end(sm, lane, a - LOCAL_WINDOW, bytes)
+            }
+            _ => GlobalSpace::host_past_end(sm, lane, address, bytes),
         }
     }
 
@@ -281,7 +312,7 @@ pub fn dynamic_shared(cpu: Cpu) -> Handlers {
 /// Computes the address `imm` bytes into this function's local memory, into operand 0.
 pub fn local_address(cpu: Cpu) -> Handlers {
     same(cpu, |sm: &Sm, inst: &Inst, _| {
-        u64::from(sm.local_base) + inst.imm
+        u64::from(sm.local.start) + inst.imm
     })
 }
 

@@ -259,6 +259,11 @@ impl Grid {
         self.program.listing.kernels[self.kernel].function
     }
 
+    /// Returns the end of the kernel's variables in local memory.
+    pub fn variables_end(&self) -> u32 {
+        self.program.functions[self.function()].variables_end
+    }
+
     /// Returns the number of L1 lines that the local memory of all warps covers.
     pub fn local_lines(&self) -> u64 {
         let warps = u64::from(self.dims.threads().div_ceil(32));

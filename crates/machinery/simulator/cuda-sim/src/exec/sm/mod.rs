@@ -56,8 +56,8 @@ pub struct Sm {
     pub blend: bool,
     /// Address of the reconvergence point of the active lanes, or [`NO_INDEX`].
     pub reconverge: u32,
-    /// Byte offset of the current function's local memory in each lane's stack.
-    pub local_base: u32,
+    /// The current function's results, parameters and variables, as byte offsets in each lane's stack.
+    pub local: Range<u32>,
     /// Warp instructions issued since the launch started on this SM.
     pub clock: u64,
     /// Value of `clock` at which the running block would have started had it run without interruption.
@@ -194,7 +194,7 @@ impl Sm {
             lanes: [0; LANES],
             blend: true,
             reconverge: NO_INDEX,
-            local_base: 0,
+            local: 0..0,
             clock: 0,
             block_start: 0,
             deadline: 0,
@@ -370,6 +370,7 @@ impl Sm {
             thread,
             source: listing.nearest_source_of(address),
             array: Some(listing.check_events.array(address)),
+            local_end: self.local.end,
         };
         Fault::new(kind.into(), Some(Box::new(location)))
     }

@@ -25,7 +25,7 @@ impl Sm {
         self.reconverge = split.reconverge;
         let frame = &mut warp.frames[frame as usize];
         self.frame = frame.registers.base();
-        self.local_base = frame.local_base;
+        self.local = frame.local.clone();
         self.set_active_lanes(mask);
         self.at(pc)
     }

@@ -105,6 +105,7 @@ impl Sm {
                     .listing
                     .nearest_source_of(split.pc.saturating_sub(1)),
                 array: None,
+                local_end: self.local.end,
             })
         });
         Fault::new(kind, location)
@@ -204,6 +205,7 @@ impl Sm {
             thread: self.grid.dims.thread_index(warp * 32 + lane),
             source: self.grid.program.listing.nearest_source_of(address),
             array: None,
+            local_end: self.local.end,
         }
     }
 }

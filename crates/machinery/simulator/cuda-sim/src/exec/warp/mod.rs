@@ -15,6 +15,7 @@ use super::schedule::SpinDetector;
 use async_groups::AsyncCopies;
 use async_groups::WgmmaGroups;
 use std::collections::VecDeque;
+use std::ops::Range;
 use window::Window;
 
 /// Number of warp instructions of a turn, after which a warp yields. The limit keeps a warp that spins on
@@ -83,7 +84,8 @@ impl Turn {
 /// The registers and local memory of one function call.
 pub struct Frame {
     pub registers: Window,
-    pub local_base: u32,
+    /// The function's results, parameters and variables, as byte offsets in each lane's stack.
+    pub local: Range<u32>,
     /// Number of splits in this call.
     users: u32,
 }
@@ -219,11 +221,11 @@ impl Warp {
         true
     }
 
-    /// Starts the whole warp at the kernel's first instruction.
-    pub fn start(&mut self, pc: u32, registers: Window) {
+    /// Starts the whole warp at the kernel's first instruction. The kernel's variables end at `local_end` in local memory.
+    pub fn start(&mut self, pc: u32, registers: Window, local_end: u32) {
         self.frames.push(Frame {
             registers,
-            local_base: 0,
+            local: 0..local_end,
             users: 0,
         });
         let id = self.add(self.alive, pc, NO_INDEX, NO_INDEX, 0);
@@ -265,10 +267,10 @@ impl Warp {
     }
 
     /// Adds the frame of a new call and returns its index.
-    pub fn push_frame(&mut self, registers: Window, local_base: u32) -> u32 {
+    pub fn push_frame(&mut self, registers: Window, local: Range<u32>) -> u32 {
         let frame = Frame {
             registers,
-            local_base,
+            local,
             users: 0,
         };
         match self.frames.iter().position(|old| old.users == 0) {
@@ -281,6 +283,21 @@ impl Warp {
                 self.frames.len() as u32 - 1
             }
         }
+    }
+
+    /// Returns true if `bytes` bytes at `address` are variables of a function that waits for a call of the running one.
+    #[cold]
+    pub fn is_callers_variable(&self, address: u64, bytes: u64) -> bool {
+        let mut id = self.current;
+        while id != NO_INDEX {
+            let split = &self.splits[id as usize];
+            let Range { start, end } = self.frames[split.frame as usize].local;
+            if address >= start.into() && address.saturating_add(bytes) <= end.into() {
+                return true;
+            }
+            id = split.parent;
+        }
+        false
     }
 
     /// Releases lanes that wait at a reconvergence point for lanes of split `id`, because those may be

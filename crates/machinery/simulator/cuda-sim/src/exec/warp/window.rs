@@ -200,6 +200,8 @@ pub struct Function {
     pub frame_bytes: u32,
     /// Bytes of local memory per thread: results, parameters, variables and outgoing parameters.
     pub local_bytes: u32,
+    /// The end of its results, parameters and variables in local memory, in which pointers of the program may point.
+    pub variables_end: u32,
     /// True if its warps may run in lockstep, because the result does not depend on their order.
     pub can_form_gangs: bool,
     /// The frame's rows of values that are uniform over the warps of a block.

@@ -388,7 +388,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         let signature = Signature::of(&function.returns, &function.params)?;
         let (returns, params, end) = signature.offsets();
-        self.stack.local_bytes = end;
+        (self.stack.local_bytes, self.stack.variables_end) = (end, end);
         for (variable, offset) in function.returns.iter().zip(returns) {
             if let Some(register) = self.declare_formal(variable, offset)? {
                 self.stack.results.push((register, offset));

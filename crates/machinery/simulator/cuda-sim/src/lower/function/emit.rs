@@ -343,6 +343,7 @@ impl FunctionLowering<'_, '_> {
             } else {
                 self.stack.local_bytes
             },
+            variables_end: self.stack.variables_end,
             can_form_gangs,
             uniform: plan.assignment.common,
             literals: plan.assignment.literals,

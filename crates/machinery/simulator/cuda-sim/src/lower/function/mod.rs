@@ -112,6 +112,8 @@ struct Blocks<'a> {
 #[derive(Default)]
 struct Stack {
     local_bytes: u32,
+    /// The end of the function's own results, parameters and variables in local memory.
+    variables_end: u32,
     /// The results that are registers, with the offsets in local memory from which the caller reads them.
     results: Vec<(Register, u32)>,
     param_bytes: u32,

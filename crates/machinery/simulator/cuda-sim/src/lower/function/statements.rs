@@ -132,6 +132,9 @@ impl<'a> FunctionLowering<'_, 'a> {
                     return Err(local_memory_error(variable));
                 }
                 self.stack.local_bytes = end as u32;
+                if variable.space == StateSpace::Local {
+                    self.stack.variables_end = end as u32;
+                }
                 self.declare_variable(variable, Located::Local(offset as u32))
             }
             StateSpace::Shared => {

@@ -288,9 +288,11 @@ fn check_lanes_local(
     mask: u32,
 ) {
     let bytes = current.access.bytes.into();
+    let valid = active(mask).filter(|&lane| sm.is_local_variable(at.of(lane), bytes));
+    let mask = valid.fold(0, |lanes, lane| lanes | 1 << lane);
     let lanes = Lanes { at, mask, bytes };
     let events = &sm.grid.program.listing.check_events;
-    checker.check_local(shadow, events, current, lanes, sm.locals.bytes.into());
+    checker.check_local(shadow, events, current, lanes);
 }
 
 /// Checks an access through generic addresses and performs it. Each lane's address determines its state space.

@@ -227,7 +227,7 @@ pub fn recover<S: SpaceAccess>(
     bytes: u64,
 ) -> Option<*mut u8> {
     if let InvalidAccess::Illegal { address, .. } = access {
-        let host = S::host_past_end(sm, address, bytes);
+        let host = S::host_past_end(sm, lane, address, bytes);
         if !host.is_null() {
             record_undetected(sm, inst, lane, access);
             return Some(host);

@@ -211,7 +211,7 @@ pub unsafe fn transfer(sm: &mut Sm, inst: &Inst, lane: usize) -> Result<Transfer
             check_memory::<GlobalSpace>(sm, lane, run.address, run.bytes, unit, !writes_shared);
         if let Err(access) = checked {
             let is_detected = matches!(access, InvalidAccess::Misaligned { .. })
-                || GlobalSpace::host_past_end(sm, run.address, run.bytes).is_null();
+                || GlobalSpace::host_past_end(sm, lane, run.address, run.bytes).is_null();
             if is_detected {
                 return Err(access.into());
             }
@@ -466,7 +466,7 @@ pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
 fn device_memory(sm: &mut Sm, run: &Run) -> *mut u8 {
     let host = GlobalSpace::host(sm, 0, run.address, run.bytes);
     match host.is_null() {
-        true => GlobalSpace::host_past_end(sm, run.address, run.bytes),
+        true => GlobalSpace::host_past_end(sm, 0, run.address, run.bytes),
         false => host,
     }
 }
