@@ -162,6 +162,9 @@ chinese! {
             "数组重叠了：同样的字节，一行当作 `{own}`，另一行当作 `{other}`。同一缓冲区中数组的偏移应以字节计，却用了元素的个数，\
              或者用了别的类型的元素个数，例如把 `buffer + n * sizeof(T)` 写成了 `buffer + n`";
         CopyNotAwaited => "缺少 `cp.async.wait_group`，或者它允许未完成的组过多";
+        BulkCopyNotAwaited =>
+            "还没有等待写入这些字节的批量复制完成：使用数据之前，每个线程都必须在该复制所报告的 mbarrier 上等待\
+             （循环执行 `mbarrier.try_wait`，或者调用 `barrier.wait`）";
         BlockOrder => "线程块的执行顺序不定，有些同时执行：结果写在了输入上，或者跨线程块求和没有使用 `atomicAdd`";
         SameElementInBlocks =>
             "几个线程块写入同一个元素：下标漏了 `blockIdx.x * blockDim.x`，或者该写 `*` 的地方写成了 `+`";

@@ -162,6 +162,9 @@ sentences! {
              a common buffer that counts elements instead of bytes, or elements of the wrong type, such as `buffer + n` \
              instead of `buffer + n * sizeof(T)`";
         CopyNotAwaited => "a missing `cp.async.wait_group`, or one that leaves too many groups pending";
+        BulkCopyNotAwaited =>
+            "the bulk copy that writes the bytes has not been waited for: before using them, each thread must wait at \
+             the mbarrier to which the copy reports (`mbarrier.try_wait` in a loop, or `barrier.wait`)";
         BlockOrder =>
             "blocks run in any order and concurrently: an in-place result, or a sum over blocks without \
              `atomicAdd`";

@@ -6,6 +6,7 @@ use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, Occurrence, OtherThread};
 use super::happens_before::HappensBefore;
 use super::lane_runs::{Accessor, LaneRun, LaneRuns, StoredValues};
+use super::selection::Checks;
 use super::semantics::{AccessSemantics, RaceRule};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING, SharedShadow};
@@ -271,6 +272,12 @@ impl Checker {
         let Conflict { other, .. } = conflict;
         let mut key = conflict_key(current, &conflict);
         let is_device = matches!(evidence, Evidence::Device { .. });
+        if let CheckEvent::Access(access) = events.at(other.site())
+            && conflict.pending
+            && access.kind.is_bulk_copy()
+        {
+            self.findings.set_cause(key, Cause::BulkCopyNotAwaited);
+        }
         match race_rule(events, current, other) {
             RaceRule::NoRace => return,
             // A thread that polls until it sees another's store, and then stores itself, comes after that
@@ -359,6 +366,39 @@ impl Checker {
                 at,
                 bytes,
             );
+        }
+    }
+}
+
+impl SharedShadow {
+    /// Records that a thread starts a bulk copy to bytes of shared memory. Until [`SharedShadow::end_bulk_copy`], any
+    /// access to them is a race, which is reported instead of a read of uninitialized memory.
+    pub fn start_bulk_copy(
+        &mut self,
+        order: &HappensBefore,
+        checks: Checks,
+        accessor: Accessor,
+        at: u64,
+        bytes: u64,
+    ) {
+        if !checks.race {
+            return;
+        }
+        self.flush_reads(order);
+        self.record_copy(PENDING, accessor, at, bytes);
+        if checks.init {
+            self.written.set(at, bytes);
+        }
+    }
+
+    /// Records that the data of a bulk copy has arrived. No thread has written it, because the barrier to which the copy
+    /// reports orders it before all threads that wait there.
+    pub fn end_bulk_copy(&mut self, checks: Checks, at: u64, bytes: u64) {
+        if checks.race {
+            self.record_copy(0, Accessor::new(0, 0, 0), at, bytes);
+        }
+        if checks.init {
+            self.written.set(at, bytes);
         }
     }
 }

@@ -90,16 +90,12 @@ pub unsafe fn rank_of(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`arrive`].
 pub unsafe fn is_own_shared(sm: &mut Sm, inst: &Inst) -> Next {
-    let own = u64::from(sm.block.cluster_rank);
     // SAFETY: operand 0 is a predicate, operand 1 is a 64-bit row.
     unsafe {
         let addresses = *sm.row::<u64>(inst, 1);
         let inside = |lane: &usize| {
             let address = addresses[*lane];
-            in_window(address, SHARED_WINDOW) && {
-                let (rank, _) = rank_and_offset(address - SHARED_WINDOW);
-                rank.is_none_or(|rank| rank == own)
-            }
+            in_window(address, SHARED_WINDOW) && sm.block.is_own_shared(address - SHARED_WINDOW)
         };
         let lanes = (0..LANES).filter(inside);
         sm.set_predicate(inst, 0, lanes.fold(0, |mask, lane| mask | 1 << lane));

@@ -400,6 +400,12 @@ impl Block {
         }
     }
 
+    /// Returns true if an address is in the shared memory of this block, with or without the block's rank.
+    pub fn is_own_shared(&self, address: u64) -> bool {
+        let (rank, _) = rank_and_offset(address);
+        rank.is_none_or(|rank| rank == u64::from(self.cluster_rank))
+    }
+
     /// Returns an address in shared memory with the rank of its block, if the block is in a cluster: an address that
     /// all blocks of the cluster understand.
     pub fn cluster_address(&self, address: u64) -> u64 {

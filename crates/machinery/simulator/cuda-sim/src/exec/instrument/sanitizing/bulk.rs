@@ -1,10 +1,10 @@
 //! Checks of bulk asynchronous copies when they start. Their reads and their writes to device memory are checked as
-//! accesses of the thread that starts them. Shared memory that they write becomes initialized when they arrive, but does
-//! not count as written by a thread, because the barrier of the copy orders it.
+//! accesses of the thread that starts them. Shared memory that they write may not be used until they arrive. Then it is
+//! initialized, but does not count as written by a thread, because the barrier of the copy orders it.
 
 use super::{check, run_base};
 use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
-use crate::check::lane_runs::Addresses;
+use crate::check::lane_runs::{Accessor, Addresses};
 use crate::check::semantics::AccessSemantics;
 use crate::check::shadow::Shadow;
 use crate::exec::memory::bulk::{Transfer, gather, transfer, writes_shared};
@@ -67,6 +67,14 @@ fn check_transfer(sm: &mut Sm, inst: &Inst, lane: usize, transfer: &Transfer) {
                     value[..width as usize].copy_from_slice(&data[at..at + width as usize]);
                 }
                 lanes.access_device(run.address + offset, width, value);
+            }
+        }
+        if let Some(start) = transfer.own_destination(&sm.block).filter(|_| to_shared) {
+            let accessor = Accessor::new(sm.block.running, lane, site);
+            let Shadow { order, shared, .. } = shadow;
+            for piece in layout.pieces(start, bytes) {
+                let (at, bytes) = (piece.address, piece.bytes as u64);
+                shared.start_bulk_copy(order, checker.launch.checks, accessor, at, bytes);
             }
         }
     });

@@ -12,8 +12,9 @@ pub mod tensor;
 use super::access::{InvalidAccess, record_undetected, translate};
 use super::state_space::{GenericSpace, GlobalSpace, SharedSpace, SpaceAccess};
 use crate::check::{BulkCopyMisuse, FaultKind};
+use crate::exec::sm::block::Block;
 use crate::exec::sm::bulk::{BulkStore, Delivery, Layout, Operand, Operation, Reduction, Run};
-use crate::exec::sm::cluster::mapped_address;
+use crate::exec::sm::cluster::{mapped_address, rank_and_offset};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 use crate::memory::tensor_map::{
@@ -140,6 +141,18 @@ pub struct Transfer {
     pub reduction: Option<Reduction>,
     /// The access past the end of device memory that a GPU does not detect, if there is one.
     undetected: Option<InvalidAccess>,
+}
+
+impl Transfer {
+    /// Returns the address in a block's own shared memory at which the data will be written; `None` if it goes to other
+    /// blocks of the cluster only.
+    pub fn own_destination(&self, block: &Block) -> Option<u64> {
+        let is_own = match self.mask {
+            0 => block.is_own_shared(self.shared),
+            mask => mask >> block.cluster_rank & 1 == 1,
+        };
+        is_own.then(|| rank_and_offset(self.shared).1)
+    }
 }
 
 /// Returns true if a copy writes to shared memory.
@@ -553,11 +566,13 @@ pub fn deliver(sm: &mut Sm, delivery: &Delivery) {
                 None => host.copy_from_nonoverlapping(part.as_ptr(), part.len()),
             }
         }
-        // Initialization is not checked in clusters, so the address has no rank here.
+        let is_own = sm.block.is_own_shared(piece.address);
         if let (Some(checker), Some(shadow)) = (&sm.checker, &mut sm.block.shadow)
-            && checker.launch.checks.init
+            && is_own
         {
-            shadow.shared.written.set(piece.address, piece.bytes as u64);
+            let (_, offset) = rank_and_offset(piece.address);
+            let bytes = piece.bytes as u64;
+            (shadow.shared).end_bulk_copy(checker.launch.checks, offset, bytes);
         }
     }
 }
