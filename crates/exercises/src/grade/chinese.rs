@@ -88,6 +88,8 @@ chinese! {
         PastSharedArray => "下标超出了 `__shared__` 数组";
         PastSharedOrExternArray => "下标超出了 `__shared__` 数组，或者启动时给 `extern` 数组的字节太少";
         NoDynamicSharedMemory => "声明了 `extern __shared__` 数组，而启动时没有给它字节";
+        PastCluster =>
+            "线程块的序号不小于集群中的线程块数：请对 `cluster.num_blocks()` 取模，或者启动更大的集群";
         PastLocalArray => "下标超出了核函数中声明的数组";
         OtherArraysSize => "下标大了一，或者用了另一个数组的长度";
         PointerToWiderType =>
@@ -307,6 +309,7 @@ chinese! {
         Constants(bytes) => "模块的常量共占 {bytes}";
         Parameters(bytes) => "参数共占 {bytes}";
         NoSharedMemory => "线程块没有共享内存";
+        NoSuchBlock(blocks) => "集群只有 {blocks} 个线程块，序号从 0 开始";
         BeforeArray(distance, array) => "在{array}的开头之前 {distance} 处";
         BeforeShared(distance) => "在线程块的共享内存之前 {distance} 处";
         BeforeLocal => "在线程的局部内存之前";
@@ -398,6 +401,14 @@ chinese! {
             if *write.0 { format!("向 {address:#x} 写入 {bytes} 字节") } else { format!("从 {address:#x} 读取 {bytes} 字节") };
         IllegalOperand { function, address, bytes, write } => "非法地址：{function} {}，不在任何已分配的全局内存之内",
             if *write.0 { format!("向 {address:#x} 写入 {bytes} 字节") } else { format!("从 {address:#x} 读取 {bytes} 字节") };
+        IllegalClusterAddress { rank, offset, bytes, write } => "非法地址：{}",
+            if *write.0 {
+                format!("向集群中线程块 {rank} 的共享内存偏移 {offset:#x} 处写入 {bytes} 字节")
+            } else {
+                format!("从集群中线程块 {rank} 的共享内存偏移 {offset:#x} 处读取 {bytes} 字节")
+            };
+        MisalignedClusterAddress { rank, offset, bytes } =>
+            "地址未对齐：集群中线程块 {rank} 的共享内存偏移 {offset:#x} 不是 {bytes} 的整数倍";
         MisalignedAddress { address, bytes } => "地址未对齐：{address:#x} 不是 {bytes} 的整数倍";
         MisalignedSurface { x, bytes } => "表面（surface）坐标未对齐：x 是第 {x} 字节，不是 {bytes} 的整数倍";
         Trap => "核函数自行中止";

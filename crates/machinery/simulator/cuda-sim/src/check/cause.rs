@@ -43,6 +43,9 @@ sentences! {
             "an index past the end of a `__shared__` array, or a launch with too little dynamic shared memory \
              for an `extern` array";
         NoDynamicSharedMemory => "an `extern __shared__` array, but a launch without dynamic shared memory";
+        PastCluster =>
+            "a rank that is not below the number of blocks in the cluster: take it modulo \
+             `cluster.num_blocks()`, or launch larger clusters";
         PastLocalArray => "an index past the end of an array declared in the kernel";
         OtherArraysSize => "an index that is one too large, or a size that belongs to another array";
         PointerToWiderType =>

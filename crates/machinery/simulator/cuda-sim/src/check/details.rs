@@ -137,6 +137,8 @@ sentences! {
         Constants(bytes: Bytes) => "the module's constants take {bytes}";
         Parameters(bytes: Bytes) => "the parameters take {bytes}";
         NoSharedMemory => "the block has no shared memory";
+        /// An address with the rank of a block that does not exist.
+        NoSuchBlock(blocks: u64) => "the cluster has {blocks} blocks, whose ranks start at 0";
         BeforeArray(distance: Bytes, array: NamedArray) => "{distance} before the start of {array}";
         BeforeShared(distance: Bytes) => "{distance} before the block's shared memory";
         BeforeLocal => "before the thread's local memory";

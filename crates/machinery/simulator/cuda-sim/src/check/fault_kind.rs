@@ -17,6 +17,14 @@ sentences! {
         /// An address that is not a multiple of the access's size.
         MisalignedAddress { address: u64, bytes: u32 } =>
             "misaligned address: {address:#x} is not a multiple of {bytes}";
+        /// An access outside the shared memory of a block that the address names by its rank in the cluster.
+        IllegalClusterAddress { rank: u32, offset: u64, bytes: u32, write: bool } =>
+            "illegal address: {} of {} at offset {offset:#x} in the shared memory of block {rank} of the cluster",
+            if *write { "write" } else { "read" }, Bytes((*bytes).into());
+        /// An offset in the shared memory of a block of the cluster that is not a multiple of the access's size.
+        MisalignedClusterAddress { rank: u32, offset: u64, bytes: u32 } =>
+            "misaligned address: offset {offset:#x} in the shared memory of block {rank} of the cluster is not a multiple \
+             of {bytes}";
         /// A surface instruction whose x coordinate, in bytes, is not a multiple of the access's size.
         MisalignedSurface { x: u64, bytes: u32 } =>
             "misaligned surface coordinate: x is byte {x}, which is not a multiple of {bytes}";

@@ -318,12 +318,12 @@ impl Driver {
 /// Returns the error code of later calls in the context after a fault.
 fn fault_code(fault: &FaultKind) -> CudaError {
     match fault {
-        FaultKind::IllegalAddress { .. } | FaultKind::IllegalOperand { .. } => {
-            CudaError::IllegalAddress
-        }
-        FaultKind::MisalignedAddress { .. } | FaultKind::MisalignedSurface { .. } => {
-            CudaError::MisalignedAddress
-        }
+        FaultKind::IllegalAddress { .. }
+        | FaultKind::IllegalClusterAddress { .. }
+        | FaultKind::IllegalOperand { .. } => CudaError::IllegalAddress,
+        FaultKind::MisalignedAddress { .. }
+        | FaultKind::MisalignedClusterAddress { .. }
+        | FaultKind::MisalignedSurface { .. } => CudaError::MisalignedAddress,
         FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep { .. } => {
             CudaError::HardwareStackError
         }

@@ -221,6 +221,7 @@ impl CallMemory<'_> {
                 grid: [1; 3],
                 block: [1; 3],
             },
+            cluster_blocks: 1,
             thread: None,
             array: None,
             exhausted_heap: None,

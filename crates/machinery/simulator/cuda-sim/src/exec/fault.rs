@@ -240,6 +240,8 @@ pub struct FaultContext {
     pub params: u32,
     pub constants: u64,
     pub dims: Dims,
+    /// The number of blocks in a cluster.
+    pub cluster_blocks: u64,
     /// The indices of the block and the thread, if they are known.
     pub thread: Option<[[u32; 3]; 2]>,
     /// The array in shared memory from which the address was computed, if it is known, and its first byte.
@@ -345,7 +347,19 @@ impl Diagnosis {
                     diagnose_device(address, bytes.into(), global, context)
                 }
             },
-            FaultKind::MisalignedAddress { address, bytes } => {
+            FaultKind::IllegalClusterAddress { rank, .. }
+                if u64::from(rank) >= context.cluster_blocks =>
+            {
+                let details = AddressDetails::NoSuchBlock(context.cluster_blocks);
+                out_of_bounds(details, Cause::PastCluster)
+            }
+            FaultKind::IllegalClusterAddress { offset, .. } => diagnose_shared(offset, context),
+            FaultKind::MisalignedAddress { address, bytes }
+            | FaultKind::MisalignedClusterAddress {
+                offset: address,
+                bytes,
+                ..
+            } => {
                 let excess = Bytes(address % u64::from(bytes.max(1)));
                 let details = AddressDetails::Misaligned(excess);
                 diagnosis(FindingKind::Misaligned, details, Cause::PointerToWiderType)

@@ -129,6 +129,7 @@ fn diagnosed(fault: Fault, launch: &Launch, grid: &Grid) -> Fault {
         params: kernel.param_bytes,
         constants: constants.map_or(0, |(_, bytes)| bytes),
         dims: grid.dims,
+        cluster_blocks: grid.blocks_per_cluster(),
         thread: location.map(|location| [location.block, location.thread]),
         array,
         exhausted_heap: (grid.heap.as_ref())

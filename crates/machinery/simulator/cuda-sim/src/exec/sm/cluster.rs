@@ -17,6 +17,9 @@ pub const PORTABLE_CLUSTER: u64 = 8;
 /// those of the accessing block. No block has 16 MB of shared memory.
 const RANK_SHIFT: u32 = 24;
 
+/// The first number that no rank in an address has: 32-bit addresses from there on are offsets that wrapped below zero.
+pub const RANK_LIMIT: u32 = 254;
+
 /// Returns the address in the cluster's shared memory of `address` in the shared memory of the block `rank`.
 pub fn mapped_address(address: u64, rank: u32) -> u64 {
     address & ((1 << RANK_SHIFT) - 1) | u64::from(rank + 1) << RANK_SHIFT

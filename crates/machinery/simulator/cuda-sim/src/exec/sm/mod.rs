@@ -30,12 +30,14 @@ use super::warp::gang_state::Gang;
 use super::warp::window::{LocalPool, WindowPool};
 use super::warp::{NO_INDEX, Turn};
 use crate::check::Checker;
-use crate::check::FaultKind;
+use crate::check::{AddressedMemory, FaultKind};
 use crate::lanes::{FULL, LANES, expand};
 use crate::memory::region::{Region, Regions};
+use crate::memory::{SHARED_WINDOW, in_window};
 use crate::profile::Counts;
 use crate::profile::shape::ShapeCache;
 use block::Block;
+use cluster::{RANK_LIMIT, rank_and_offset};
 use grid::ThreadIndices;
 use std::ops::Range;
 use std::sync::Arc;
@@ -372,7 +374,45 @@ impl Sm {
             array: Some(listing.check_events.array(address)),
             local_end: self.local.end,
         };
-        Fault::new(kind.into(), Some(Box::new(location)))
+        Fault::new(self.with_rank(kind.into()), Some(Box::new(location)))
+    }
+
+    /// Replaces an address that encodes the rank of a block in the cluster by the rank and the offset.
+    fn with_rank(&self, kind: FaultKind) -> FaultKind {
+        let place = |address: u64| {
+            let address = match in_window(address, SHARED_WINDOW) {
+                true => address - SHARED_WINDOW,
+                false => address,
+            };
+            let (rank, offset) = rank_and_offset(address);
+            let rank = u32::try_from(rank?)
+                .ok()
+                .filter(|&rank| rank < RANK_LIMIT)?;
+            (self.grid.blocks_per_cluster() > 1).then_some((rank, offset))
+        };
+        match kind {
+            FaultKind::IllegalAddress {
+                address,
+                bytes,
+                write,
+                memory: AddressedMemory::Shared | AddressedMemory::Generic,
+            } if let Some((rank, offset)) = place(address) => FaultKind::IllegalClusterAddress {
+                rank,
+                offset,
+                bytes,
+                write,
+            },
+            FaultKind::MisalignedAddress { address, bytes }
+                if let Some((rank, offset)) = place(address) =>
+            {
+                FaultKind::MisalignedClusterAddress {
+                    rank,
+                    offset,
+                    bytes,
+                }
+            }
+            kind => kind,
+        }
     }
 }
 
