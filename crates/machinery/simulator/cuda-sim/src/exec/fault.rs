@@ -36,6 +36,68 @@ pub struct Stall {
     pub source: SourceLine,
     /// True if they wait at a barrier there.
     pub at_barrier: bool,
+    /// The mbarrier for which they wait in a loop, after the name of its variable.
+    pub awaits: Option<(Option<String>, PendingBarrier)>,
+}
+
+/// An mbarrier whose phase is not complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PendingBarrier {
+    /// Offset in the block's shared memory.
+    pub offset: u64,
+    /// Number of pending arrivals, and of those that each phase expects.
+    pub pending: u32,
+    pub expected: u32,
+    /// Number of pending bytes; negative if more have arrived than were expected.
+    pub bytes: i32,
+}
+
+impl PendingBarrier {
+    /// Returns the likely reason why the phase does not complete.
+    fn likely_cause(self) -> &'static str {
+        match (self.pending, self.bytes.signum()) {
+            _ if self.expected == 0 => {
+                "the barrier is not initialized: one thread must call `mbarrier.init` (in C++, `init(&barrier, n)`), \
+                 and the others must wait for it at a barrier such as `__syncthreads`"
+            }
+            (0, 1) => {
+                "`expect_tx` names more bytes than copies bring: a bulk copy that is not issued, that is shorter, or \
+                 that reports to another barrier"
+            }
+            (_, -1) => {
+                "bulk copies bring more bytes than `expect_tx` names: call it with the sum of their sizes in each phase"
+            }
+            (pending, _) if pending == self.expected => {
+                "no thread arrives in this phase, or the wait names the wrong phase: the parity is 0 in the first \
+                 phase and changes with each"
+            }
+            _ => "fewer threads arrive than the barrier is initialized with",
+        }
+    }
+}
+
+impl fmt::Display for PendingBarrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PendingBarrier {
+            offset,
+            pending,
+            expected,
+            bytes,
+        } = self;
+        write!(
+            f,
+            "(offset {offset:#x} of shared memory): {pending} of {expected} arrivals are pending"
+        )?;
+        match bytes.signum() {
+            0 => Ok(()),
+            -1 => write!(
+                f,
+                ", and {} too many have arrived",
+                Bytes(bytes.unsigned_abs().into())
+            ),
+            _ => write!(f, ", and {}", Bytes(bytes.unsigned_abs().into())),
+        }
+    }
 }
 
 impl fmt::Display for Stall {
@@ -46,6 +108,7 @@ impl fmt::Display for Stall {
             first_block: [x, y, z],
             source,
             at_barrier,
+            awaits,
         } = self;
         let plural = if *threads == 1 { "" } else { "s" };
         write!(f, "{threads} thread{plural} of block ({x}, {y}, {z})")?;
@@ -59,7 +122,14 @@ impl fmt::Display for Stall {
         } else {
             "at"
         };
-        write!(f, ": {place} {source}")
+        write!(f, ": {place} {source}")?;
+        match awaits {
+            None => Ok(()),
+            Some((None, barrier)) => write!(f, ", waiting for the mbarrier {barrier}"),
+            Some((Some(name), barrier)) => {
+                write!(f, ", waiting for the mbarrier `{name}` {barrier}")
+            }
+        }
     }
 }
 
@@ -112,7 +182,8 @@ impl fmt::Display for Fault {
             write!(f, "thread ({tx}, {ty}, {tz})\n  at {}", location.source)?;
         }
         // A single thread group adds nothing to the location.
-        if self.stalls.len() > 1 || self.stalls.iter().any(|stall| stall.blocks > 1) {
+        let adds = |stall: &Stall| stall.blocks > 1 || stall.awaits.is_some();
+        if self.stalls.len() > 1 || self.stalls.iter().any(adds) {
             for stall in self.stalls.iter().take(MAX_STALLS) {
                 write!(f, "\n  {stall}")?;
             }
@@ -123,6 +194,9 @@ impl fmt::Display for Fault {
                     self.stalls.len() - MAX_STALLS
                 )?;
             }
+        }
+        if let Some((_, barrier)) = self.stalls.iter().find_map(|stall| stall.awaits.as_ref()) {
+            write!(f, "\n  likely cause: {}", barrier.likely_cause())?;
         }
         if let Some(diagnosis) = &self.diagnosis {
             if let Some(address) = &diagnosis.address {

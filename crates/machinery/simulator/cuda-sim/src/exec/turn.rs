@@ -228,7 +228,9 @@ impl Sm {
             address,
             value,
         };
-        let repeats = self.block.warp_mut().spin_detector.record(probe);
+        let warp = self.block.warp_mut();
+        warp.barrier_wait = None;
+        let repeats = warp.spin_detector.record(probe);
         self.waiting.spinning = repeats > 1;
         if repeats.is_multiple_of(limit) {
             self.end_turn_waiting();

@@ -1,6 +1,7 @@
 //! The properties of kernels that launches need (parameters, memory sizes, registers, launch bounds), and the
 //! dimensions of a launch.
 
+use super::check_event::SharedArray;
 use crate::memory::LOCAL_GRANULE;
 use crate::ptx::ast::SourceLocation;
 
@@ -44,6 +45,8 @@ pub struct Kernel {
     pub explicit_cluster: bool,
     /// `.maxclusterrank`
     pub max_cluster_rank: Option<u32>,
+    /// The static variables in shared memory that the kernel uses, directly or through functions.
+    pub shared_variables: Vec<SharedArray>,
     /// The `extern __shared__` arrays of the kernel, if there are several.
     pub extern_arrays: Option<ExternArrays>,
     /// True if blocks must run in order for a reproducible result.

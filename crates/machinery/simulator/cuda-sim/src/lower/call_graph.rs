@@ -37,6 +37,7 @@ pub fn kernel(
         required_cluster: function.required_cluster,
         explicit_cluster: function.explicit_cluster,
         max_cluster_rank: function.max_cluster_rank,
+        shared_variables: (layout.shared_variables.get(function.name).cloned()).unwrap_or_default(),
         extern_arrays: layout.extern_arrays.get(function.name).cloned(),
         ordered: resources.ordered,
         volatile: resources.volatile,

@@ -2,9 +2,10 @@
 //! the shared memory of a cluster (`st.async`, `red.async`).
 
 use crate::harness::*;
-use cuda_sim::check::{BulkCopyMisuse, Cause, Checks, FindingKind, Severity};
+use cuda_sim::check::{BulkCopyMisuse, Cause, Checks, FindingKind, Severity, TimeLimit};
 use cuda_sim::exec::{FaultKind, FaultModel};
 use cuda_sim::isa::AccessClass;
+use std::time::Duration;
 
 /// Returns a module for `sm_90` with one kernel, `k`. `%in` and `%out` are addresses and `%n` a number of bytes. Shared
 /// memory has a barrier for one arrival, which is initialized, and a tile; `%p1` is true in the first thread.
@@ -103,6 +104,61 @@ fn data_may_not_be_used_before_the_copy_is_waited_for() {
         );
         let expected: Vec<_> = (count > 0).then_some(expected).into_iter().collect();
         assert_eq!(findings, expected, "{ptx}");
+    }
+}
+
+/// A wait that never ends names the barrier, what it lacks, and why.
+#[test]
+fn a_timeout_names_the_barrier() {
+    let few = "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 80;";
+    let two = "@%p1 mbarrier.init.shared::cta.b64 [bar], 2; bar.sync 0;";
+    let copy = LOAD.split_once('\n').expect("two lines").1;
+    let copy = copy.split_once('\n').expect("two lines").1;
+    for (body, state, cause) in [
+        (
+            few.to_owned(),
+            "0 of 1 arrivals are pending, and 80 bytes",
+            "names more bytes than copies bring",
+        ),
+        (
+            format!("{few}{copy}"),
+            "0 of 1 arrivals are pending, and 16 bytes",
+            "names more bytes than copies bring",
+        ),
+        (
+            format!(
+                "{copy} mbarrier.test_wait.parity.shared::cta.b64 %p3, [bar], 0;
+                @%p1 mbarrier.arrive.shared::cta.b64 _, [bar];"
+            ),
+            "0 of 1 arrivals are pending, and 64 bytes too many have arrived",
+            "more bytes than `expect_tx` names",
+        ),
+        (
+            format!("{two} @%p1 mbarrier.arrive.shared::cta.b64 _, [bar];"),
+            "1 of 2 arrivals are pending",
+            "fewer threads arrive",
+        ),
+        (
+            String::new(),
+            "1 of 1 arrivals are pending",
+            "no thread arrives in this phase",
+        ),
+        (
+            "@%p1 mbarrier.inval.shared::cta.b64 [bar]; bar.sync 0;".to_owned(),
+            "0 of 0 arrivals are pending",
+            "not initialized",
+        ),
+    ] {
+        let mut machine = Machine::new(&module(&format!("{body} {WAIT}")));
+        machine.options.time_limit = Some(TimeLimit::Launch(Duration::from_millis(100)));
+        let (input, output) = (machine.buffer(&words_of(64)), machine.out::<u32>(1));
+        let fault = machine.fault("k", 1, 40, params![input, output, 64u32]);
+        let message = fault.to_string();
+        let expected =
+            format!(", waiting for the mbarrier `bar` (offset 0x2000 of shared memory): {state}");
+        for part in [&expected, "likely cause", cause] {
+            assert!(message.contains(part), "{body}: {message}");
+        }
     }
 }
 

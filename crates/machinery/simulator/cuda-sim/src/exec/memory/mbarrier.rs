@@ -7,8 +7,11 @@ use super::access::translate_lane;
 use super::bulk;
 use super::state_space::SharedSpace;
 use crate::check::{FaultKind, MbarrierMisuse};
+use crate::exec::fault::PendingBarrier;
 use crate::exec::schedule::{ATOMIC_SPIN_LIMIT, Depth, Sleep};
+use crate::exec::sm::cluster::rank_and_offset;
 use crate::exec::sm::{Inst, Next, Sm};
+use crate::exec::warp::BarrierWait;
 use crate::lanes::{LANES, active};
 
 /// The effect of an instruction on a barrier, stored in `arg0`. The numbers differ from those of atomics.
@@ -70,6 +73,16 @@ impl Phase {
             pending: low(0) & MAX_COUNT,
             expected: low(COUNT_BITS) & MAX_COUNT,
             bytes: ((low(2 * COUNT_BITS) << (32 - BYTES_BITS)) as i32) >> (32 - BYTES_BITS),
+        }
+    }
+
+    /// Returns the description of a barrier at an address in this phase.
+    fn at(self, address: u64) -> PendingBarrier {
+        PendingBarrier {
+            offset: rank_and_offset(address).1,
+            pending: self.pending,
+            expected: self.expected,
+            bytes: self.bytes,
         }
     }
 
@@ -285,10 +298,14 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
     sm.counts.reads += 1;
     if over != sm.mask {
         let limit = if inst.arg1 == 1 { 1 } else { ATOMIC_SPIN_LIMIT };
-        let lane = sm.mask.trailing_zeros() as usize % LANES;
+        let lane = (sm.mask & !over).trailing_zeros() as usize % LANES;
         // SAFETY: operand 1 is the address row.
         let address = unsafe { sm.row::<u64>(inst, 1) }[lane].wrapping_add(inst.imm);
         sm.record_probe(inst, address, words[lane], limit);
+        sm.block.warp_mut().barrier_wait = Some(BarrierWait {
+            lanes: sm.mask & !over,
+            barrier: Phase::of(words[lane]).at(address),
+        });
         if sm.block.cluster.is_some() {
             // Another block of the cluster may have to arrive.
             sm.block_deadline = sm.clock;
@@ -301,6 +318,7 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
             });
         }
     } else {
+        sm.block.warp_mut().barrier_wait = None;
         sm.end_turn();
     }
     // SAFETY: operand 0 is a predicate.

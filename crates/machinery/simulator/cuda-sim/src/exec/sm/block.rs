@@ -4,6 +4,7 @@ use super::bulk::{BulkCopies, Delivery};
 use super::cluster::{Cluster, mapped_address, rank_and_offset};
 use super::runtime::LaunchSlot;
 use crate::check::Shadow;
+use crate::exec::fault::PendingBarrier;
 use crate::exec::profiler::Caches;
 use crate::exec::warp::gang_state::WarpGroup;
 use crate::exec::warp::{SplitState, Warp};
@@ -100,6 +101,8 @@ pub struct StalledLanes {
     pub address: u32,
     /// True if they wait there, at a barrier.
     pub at_barrier: bool,
+    /// The mbarrier for which they wait in a loop.
+    pub awaits: Option<PendingBarrier>,
 }
 
 struct Waiter {
@@ -354,8 +357,11 @@ impl Block {
 
     /// Returns the positions of the threads that run or wait for others, except at a reconvergence point.
     pub fn stalled_lanes(&self) -> Vec<StalledLanes> {
-        let splits = self.warps.iter().flat_map(|warp| &warp.splits);
-        let lanes = splits.filter_map(|split| {
+        let splits = (self.warps.iter()).flat_map(|warp| {
+            let with_wait = |split| (split, warp.barrier_wait);
+            warp.splits.iter().map(with_wait)
+        });
+        let lanes = splits.filter_map(|(split, wait)| {
             let at_barrier = match split.state {
                 SplitState::Free | SplitState::Waiting => return None,
                 SplitState::Barrier(_) => true,
@@ -366,6 +372,9 @@ impl Block {
                 // The split continues after the barrier, so the barrier is the instruction before.
                 address: split.pc.saturating_sub(at_barrier.into()),
                 at_barrier,
+                awaits: wait
+                    .filter(|wait| !at_barrier && wait.lanes & split.mask != 0)
+                    .map(|wait| wait.barrier),
             })
         });
         lanes.collect()

@@ -14,7 +14,7 @@ use crate::exec::image::Images;
 use crate::exec::profiler::LINE;
 use crate::exec::profiler::sample::Sample;
 use crate::exec::schedule::progress::{CachePadded, LaunchProgress, Timing};
-use crate::isa::{Dims, SourceLine};
+use crate::isa::Dims;
 use crate::lanes::LANES;
 use crate::memory::global::Global;
 use crate::memory::lock;
@@ -304,31 +304,51 @@ impl Grid {
 
     /// Returns the lines at which blocks were that had not ended, in the order of the code.
     pub fn stalls(&self) -> Vec<Stall> {
-        let mut stalls: BTreeMap<_, (u64, BTreeSet<u64>, SourceLine)> = BTreeMap::new();
-        for (&block, all) in &*lock(&self.stalls) {
-            for lanes in all {
-                let source = self.program.listing.source_of(lanes.address);
-                let line = match source.line {
-                    0 => (None, source.ptx_line),
-                    line => (source.file.clone(), line),
-                };
-                let entry = (stalls.entry((line, lanes.at_barrier)))
-                    .or_insert_with(|| (0, BTreeSet::new(), source));
-                entry.0 += u64::from(lanes.mask.count_ones());
-                entry.1.insert(block);
-            }
-        }
-        let of_line =
-            |((_, at_barrier), (threads, blocks, source)): ((_, bool), (_, BTreeSet<_>, _))| {
-                Stall {
-                    threads,
-                    blocks: blocks.len() as u64,
-                    first_block: self.dims.block_index(blocks.first().copied().unwrap_or(0)),
-                    source,
-                    at_barrier,
-                }
+        let mut stalls: BTreeMap<_, Vec<(u64, &StalledLanes)>> = BTreeMap::new();
+        let all = lock(&self.stalls);
+        let lanes =
+            (all.iter()).flat_map(|(&block, all)| all.iter().map(move |lanes| (block, lanes)));
+        for (block, lanes) in lanes {
+            let source = self.program.listing.source_of(lanes.address);
+            let line = match source.line {
+                0 => (None, source.ptx_line),
+                line => (source.file, line),
             };
-        stalls.into_iter().map(of_line).collect()
+            let barrier = lanes.awaits.map(|barrier| barrier.offset);
+            let group = stalls.entry((line, lanes.at_barrier, barrier));
+            group.or_default().push((block, lanes));
+        }
+        let groups = stalls.into_values();
+        groups.map(|group| self.stall(&group)).collect()
+    }
+
+    /// Returns the description of lanes at one line, with the numbers of their blocks in ascending order.
+    fn stall(&self, group: &[(u64, &StalledLanes)]) -> Stall {
+        let (first_block, first) = group[0];
+        let blocks: BTreeSet<u64> = group.iter().map(|&(block, _)| block).collect();
+        let threads = group.iter().map(|(_, lanes)| lanes.mask.count_ones());
+        Stall {
+            threads: threads.map(u64::from).sum(),
+            blocks: blocks.len() as u64,
+            first_block: self.dims.block_index(first_block),
+            source: self.program.listing.source_of(first.address),
+            at_barrier: first.at_barrier,
+            awaits: (first.awaits).map(|barrier| (self.shared_variable(barrier.offset), barrier)),
+        }
+    }
+
+    /// Returns the name of the static variable at an offset of shared memory, followed by the distance from its start if
+    /// there is one; `None` if no variable is there.
+    fn shared_variable(&self, offset: u64) -> Option<String> {
+        let listing = &self.program.listing;
+        let variables = listing.kernels[self.kernel].shared_variables.iter();
+        let mut variables = variables.filter(|variable| variable.contains(offset, 1));
+        let variable = variables.next()?;
+        let name = listing.shared_names.get(variable.name as usize)?;
+        Some(match offset - u64::from(variable.start) {
+            0 => name.clone(),
+            distance => format!("{name} + {distance}"),
+        })
     }
 
     /// Takes the fault of the lowest block that had one.

@@ -10,6 +10,7 @@ pub mod async_groups;
 pub mod gang_state;
 pub mod window;
 
+use super::fault::PendingBarrier;
 use super::schedule::Sleep;
 use super::schedule::SpinDetector;
 use async_groups::AsyncCopies;
@@ -81,6 +82,13 @@ impl Turn {
     };
 }
 
+/// Lanes that have found the phase of an mbarrier incomplete.
+#[derive(Debug, Clone, Copy)]
+pub struct BarrierWait {
+    pub lanes: u32,
+    pub barrier: PendingBarrier,
+}
+
 /// The registers and local memory of one function call.
 pub struct Frame {
     pub registers: Window,
@@ -111,6 +119,8 @@ pub struct Warp {
     pub cluster_arrived: u32,
     /// Detector of spin loops.
     pub spin_detector: SpinDetector,
+    /// The mbarrier that lanes of the warp have tested last, if its phase was not complete.
+    pub barrier_wait: Option<BarrierWait>,
     /// The clock read of the delay loop that the warp is in, by address, and the clock's value at its first run.
     pub delay: Option<(u32, u64)>,
     /// Local memory: one stack per lane.
@@ -137,6 +147,7 @@ impl Warp {
             sleep: None,
             cluster_arrived: 0,
             spin_detector: SpinDetector::default(),
+            barrier_wait: None,
             delay: None,
             local: None,
             copies: AsyncCopies::new(),
@@ -157,6 +168,7 @@ impl Warp {
         self.ready.clear();
         self.current = NO_INDEX;
         self.turns = 0;
+        self.barrier_wait = None;
         self.delay = None;
         self.turn = None;
         self.sleep = None;

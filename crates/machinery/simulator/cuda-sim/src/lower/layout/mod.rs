@@ -6,6 +6,7 @@ use super::error::LoadError;
 use crate::device::DeviceSpec;
 use crate::isa::ExternArrays;
 use crate::isa::Param;
+use crate::isa::check_event::SharedArray;
 use crate::memory::global::Global;
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP, SHARED_WINDOW};
 use crate::ptx::ast;
@@ -55,6 +56,8 @@ pub struct Layout {
     pub shared_sizes: HashMap<(String, String), (u64, u32)>,
     /// The names of the shared variables in the source.
     pub shared_names: Vec<String>,
+    /// The static variables in shared memory that each kernel uses. Kernels without any have no entry.
+    pub shared_variables: HashMap<String, Vec<SharedArray>>,
     /// The bytes of static shared memory per kernel. Kernels without shared variables have no entry.
     pub shared_bytes: HashMap<String, u64>,
     /// The `extern` shared arrays of the kernels that use several.
@@ -136,6 +139,7 @@ pub fn place(
         function_global: HashMap::new(),
         shared_sizes: HashMap::new(),
         shared_names: Vec::new(),
+        shared_variables: HashMap::new(),
         shared_bytes: HashMap::new(),
         extern_arrays: HashMap::new(),
     };

@@ -3,6 +3,7 @@
 use super::{Layout, Symbol, bytes_of, element_bytes, in_space, names_of};
 use crate::device::DeviceSpec;
 use crate::isa::ExternArrays;
+use crate::isa::check_event::SharedArray;
 use crate::lower::error::LoadError;
 use crate::lower::limits;
 use crate::ptx::ast;
@@ -11,11 +12,23 @@ use crate::ptx::ast::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Records the size and the name of a shared variable.
-fn insert_size(layout: &mut Layout, key: (String, String), bytes: u64) {
-    let index = layout.shared_names.len() as u32;
+/// Records the size and the name of a shared variable at an offset, and the kernels that use it.
+fn record<'a>(
+    layout: &mut Layout,
+    key: (String, String),
+    (offset, bytes): (u64, u64),
+    users: impl Iterator<Item = &'a str>,
+) {
+    let name = layout.shared_names.len() as u32;
     layout.shared_names.push(source_name(&key.1).to_owned());
-    layout.shared_sizes.insert(key, (bytes, index));
+    layout.shared_sizes.insert(key, (bytes, name));
+    let (Ok(start), Ok(end)) = (u32::try_from(offset), u32::try_from(offset + bytes)) else {
+        return;
+    };
+    for kernel in users {
+        let variables = layout.shared_variables.entry(kernel.to_owned());
+        (variables.or_default()).push(SharedArray { start, end, name });
+    }
 }
 
 /// Returns the name in the source of a variable whose C++ symbol is mangled, such as `tile` for
@@ -79,15 +92,23 @@ pub fn place_shared(
                 true => element_bytes(variable),
                 false => bytes_of(variable)?,
             };
-            insert_size(layout, (String::new(), name.into_owned()), bytes);
+            let key = (String::new(), name.into_owned());
+            let users = kernels
+                .iter()
+                .map(|&kernel| allocator.kernels[kernel].kernel);
+            record(layout, key, (start + offset, bytes), users);
         }
     }
     for function in &module.functions {
         for variable in function_variables(function, StateSpace::Shared) {
-            let offset = allocator.place(variable, kernels_of(function.name))?;
+            let kernels = kernels_of(function.name);
+            let offset = allocator.place(variable, kernels)?;
             let key = (function.name.to_owned(), variable.name.to_owned());
             let bytes = bytes_of(variable)?;
-            insert_size(layout, key.clone(), bytes);
+            let users = kernels
+                .iter()
+                .map(|&kernel| allocator.kernels[kernel].kernel);
+            record(layout, key.clone(), (offset, bytes), users);
             if layout.function_shared.insert(key, offset).is_some() {
                 let message = format!("`{}` is defined twice", variable.name);
                 return Err(LoadError::invalid(variable.line, message));
