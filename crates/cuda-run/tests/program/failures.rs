@@ -132,6 +132,26 @@ pub fn ignored_errors() -> Result<(), Failed> {
         .assert_exit(0, &[])
 }
 
+pub fn launches_of_one_line() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "line.cu",
+        "__global__ void first(int *p) { *p = 1; }\n__global__ void second(int *p) { *p = 2; }\n\
+         void launch(void (*kernel)(int *)) { kernel<<<1, 2048>>>(nullptr); }\n\
+         int main() { launch(first); launch(second); launch(second); }\n",
+    );
+    let run = workspace.run(&["line.cu"]);
+    run.assert_exit(
+        0,
+        &[
+            "launch of first (cudaLaunchKernel) failed with cudaErrorInvalidConfiguration (invalid configuration \
+             argument), and the program ignored it\n  at line.cu:3",
+            "launch of second (cudaLaunchKernel) failed with cudaErrorInvalidConfiguration (invalid configuration \
+             argument) 2 times, and the program ignored it\n  at line.cu:3",
+        ],
+    )
+}
+
 pub fn handled_errors() -> Result<(), Failed> {
     let workspace = Workspace::new();
     let run = workspace.run(&["--check=mem", PROGRAM, "--", "checks"]);

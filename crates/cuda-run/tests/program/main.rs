@@ -85,6 +85,7 @@ fn main() -> ExitCode {
             "concurrent runs do not interfere" => exits::two_at_once,
             "several files are linked to one program" => compiles::several_files,
             "ignored errors are reported with their lines and reasons" => failures::ignored_errors,
+            "failed launches of one line are listed by kernel" => failures::launches_of_one_line,
             "errors that the program fetches are not reported" => failures::handled_errors,
             "kernels that do not load fail a checked run" => failures::kernels_that_do_not_load,
             "a kernel's fault is reported" => report::faults_are_reported,

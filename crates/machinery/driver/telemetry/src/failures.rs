@@ -43,8 +43,13 @@ impl FailedCall {
     /// Returns true if both describe the same call, apart from the numbers.
     pub fn is_same(&self, other: &FailedCall) -> bool {
         let reasons_matter = self.location.is_none();
-        (&self.function, &self.error, &self.location)
-            == (&other.function, &other.error, &other.location)
+        (&self.function, &self.kernel, &self.error, &self.location)
+            == (
+                &other.function,
+                &other.kernel,
+                &other.error,
+                &other.location,
+            )
             && (!reasons_matter || self.reason == other.reason)
     }
 
@@ -283,6 +288,25 @@ mod tests {
         failures.fetched(1);
         let expected = [("cudaMalloc".to_owned(), 1), ("cudaMemcpy".to_owned(), 1)];
         assert_eq!(ignored(&failures), expected);
+    }
+
+    #[test]
+    fn launches_of_several_kernels_are_listed_by_kernel() {
+        let failures = Failures::new(Judgement::Strict);
+        for kernel in ["first", "second", "first"] {
+            failures.record(&SimulatorCall {
+                kernel: Some(kernel.to_owned()),
+                ..call("cudaLaunchKernel", 9)
+            });
+        }
+        let events: EventLog = failures.events().into_iter().collect();
+        let calls = events.summary("").failed_calls.into_iter();
+        let calls: Vec<_> = calls.map(|call| (call.kernel, call.calls)).collect();
+        let expected = [("first", 2), ("second", 1)];
+        assert_eq!(
+            calls,
+            expected.map(|(kernel, calls)| (Some(kernel.to_owned()), calls))
+        );
     }
 
     #[test]
