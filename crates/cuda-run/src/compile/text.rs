@@ -6,6 +6,7 @@ use std::{fs, slice};
 use anyhow::{Context as _, Result, ensure};
 use common::gpu::Capability;
 
+use super::arch::Arch;
 use super::cache::{self, Cache};
 use super::{Compiler, Goal, check_undefined, libraries, pass};
 use crate::flags::CompileFlags;
@@ -28,14 +29,15 @@ pub struct CompiledText {
 /// The name of the file with the source; messages contain the name in its `#line` directive instead.
 const FILE_NAME: &str = "kernels.cu";
 
-/// Compiles kernels for the newest architecture that clang supports and `arch` includes, or returns the cached output.
+/// Compiles kernels for the architecture with features of its own that is named next to `arch`, if clang supports it, and
+/// otherwise for the newest that clang supports and `arch` includes. May return cached output.
 ///
 /// # Errors
 ///
 /// Fails if there is no clang, a header's name is invalid, or files cannot be written.
 pub fn compile_text(
     mut flags: CompileFlags,
-    arch: Capability,
+    (arch, specific_arch): (Capability, Option<String>),
     text: &KernelText,
 ) -> Result<CompiledText> {
     let cache = Cache::open();
@@ -47,7 +49,11 @@ pub fn compile_text(
     let file = dir.join(FILE_NAME);
     fs::write(&file, &text.source).with_context(|| format!("cannot write {}", file.display()))?;
     flags.include.insert(0, dir.to_owned());
-    let compiler = Compiler::find(&flags, arch)?;
+    let mut compiler = Compiler::find(&flags, arch)?;
+    let specific = specific_arch.map(|name| Arch::named(&name, compiler.clang.version()));
+    if let Some(Ok(arch)) = specific {
+        compiler.arch = arch;
+    }
     let source = pass::SourceFile::new(&compiler, 0, &file, Goal::Ptx);
     let key = key(&compiler, &source, text, dir)?;
     if let Some(compiled) = cache.as_ref().and_then(|cache| cache.find(&key)) {

@@ -98,12 +98,13 @@ impl Program {
             source: self.source(&options),
             headers: &self.headers,
         };
-        let compiled = compile_text(options.flags, options.arch, &text).map_err(|error| {
-            self.fail(
-                INTERNAL_ERROR,
-                &format!("nvrtc: error: {}", describe(&error)),
-            )
-        })?;
+        let compiled = compile_text(options.flags, (options.arch, options.specific_arch), &text)
+            .map_err(|error| {
+                self.fail(
+                    INTERNAL_ERROR,
+                    &format!("nvrtc: error: {}", describe(&error)),
+                )
+            })?;
         let Some(ptx) = compiled.ptx else {
             return Err(self.fail(COMPILATION, &compiled.messages));
         };

@@ -14,6 +14,8 @@ const DEFAULT_ARCH: Capability = Capability(7, 5);
 pub struct Options {
     pub flags: CompileFlags,
     pub arch: Capability,
+    /// The architecture with features of its own, such as `sm_90a`, that the program names.
+    pub specific_arch: Option<String>,
     /// True for an architecture such as `sm_80`, for which NVRTC creates machine code next to the PTX.
     pub is_real_arch: bool,
     /// True if functions without an attribute are for the device.
@@ -105,6 +107,7 @@ pub fn parse(options: &[String]) -> Result<Options, String> {
             ..CompileFlags::default()
         },
         arch: DEFAULT_ARCH,
+        specific_arch: None,
         is_real_arch: false,
         default_device: false,
         includes_source_dir: true,
@@ -163,6 +166,7 @@ impl Options {
                          such as compute_80 or sm_80"
                     )
                 })?;
+                self.specific_arch = name.ends_with('a').then(|| name.to_owned());
             }
             Meaning::Include => flags.include.push(value()?.trim().into()),
             Meaning::Define => flags.define.push(value()?.trim().to_owned()),
@@ -248,6 +252,7 @@ mod tests {
             (options.arch, options.is_real_arch),
             (Capability(9, 0), true)
         );
+        assert_eq!(options.specific_arch.as_deref(), Some("sm_90a"));
         assert_eq!(flags.kernels[1..], ["-ffp-contract=off"]);
         assert_eq!(options.included, ["first.h"]);
         assert!(options.default_device);

@@ -1,11 +1,10 @@
 //! Features of kernels: device linking, graphs, several devices, the heap, and nvcc's flags.
 
 use std::path::Path;
-use std::process::Command;
 
 use libtest_mimic::Failed;
 
-use crate::support::{Run, Workspace};
+use crate::support::Workspace;
 
 /// Uses a function, a variable and a constant of another file, and static ones with the same names in both
 /// files.
@@ -74,65 +73,6 @@ void other(int *out) {
     workspace.write("empty.cu", "int empty() { return 1; }\n");
     let run = workspace.run(&["-rdc=true", "main.cu", "plain.cpp", "empty.cu", "other.cu"]);
     assert_eq!(run.stdout, "150 1048 7\n", "{run:#?}");
-    Ok(())
-}
-
-/// A cluster of four blocks, whose size a launch attribute gives; each block adds up the shared memory of all.
-pub fn clusters() -> Result<(), Failed> {
-    let workspace = Workspace::new();
-    workspace.write(
-        "cluster.cu",
-        r#"#include <cooperative_groups.h>
-#include <cstdio>
-namespace cg = cooperative_groups;
-__global__ void sums(int *out) {
-    __shared__ int own;
-    cg::cluster_group cluster = cg::this_cluster();
-    if (threadIdx.x == 0) own = 10 * cluster.block_rank() + cluster.num_threads();
-    cluster.sync();
-    int sum = 0;
-    for (unsigned i = 0; i < cluster.num_blocks(); i++) sum += *cluster.map_shared_rank(&own, i);
-    const unsigned rank = cluster.query_shared_rank(cluster.map_shared_rank(&own, 3));
-    if (cluster.thread_rank() % 32 == 0) out[blockIdx.x] = sum + 1000 * rank;
-    cluster.barrier_wait(cluster.barrier_arrive());
-}
-int main() {
-    int *out, got[8];
-    cudaMalloc(&out, sizeof got);
-    cudaLaunchAttribute attribute;
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = 4;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = 8;
-    config.blockDim = 32;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    if (cudaLaunchKernelEx(&config, sums, out)) return 2;
-    config.gridDim = 6;
-    printf("%s\n", cudaGetErrorName(cudaLaunchKernelEx(&config, sums, out)));
-    cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
-    for (int i = 0; i < 8; i++) printf("%d ", got[i]);
-    return 0;
-}
-"#,
-    );
-    // clang knows the architecture as of version 16.
-    let is_installed = |clang: &&str| Command::new(clang).arg("--version").output().is_ok();
-    let clangs = ["clang-19", "clang-18", "clang-17", "clang-16"];
-    let Some(clang) = clangs.into_iter().find(is_installed) else {
-        eprintln!("skipped: no clang from version 16 on");
-        return Ok(());
-    };
-    let mut command = workspace.command(&["cluster.cu", "--arch=sm_90"]);
-    let run = Run::from(command.env("KERNEL_CLANG", clang).output()?);
-    run.assert_exit(0, &["| sums "])?;
-    let sums = "3572 ".repeat(8);
-    assert_eq!(
-        run.stdout,
-        format!("cudaErrorInvalidClusterSize\n{sums}"),
-        "{run:#?}"
-    );
     Ok(())
 }
 

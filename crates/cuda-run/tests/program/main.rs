@@ -7,6 +7,7 @@ mod dynamic;
 mod exits;
 mod failures;
 mod formats;
+mod hopper;
 mod kernels;
 mod libraries;
 mod mistakes;
@@ -127,7 +128,9 @@ fn main() -> ExitCode {
             "the headers that the notes' listings include exist" => notes::listing_headers,
             "kernels of several files are linked" => kernels::device_linking,
             "undefined device functions and variables are reported" => kernels::undefined_device_symbols,
-            "clusters of blocks share their memory" => kernels::clusters,
+            "clusters of blocks share their memory" => hopper::clusters,
+            "kernels use the features of one architecture" => hopper::features_of_one_architecture,
+            "a wait for missing bytes and a missing wait name the barrier" => hopper::missing_bytes,
             "graphs are created, captured, launched and updated" => kernels::graphs,
             "kernels allocate and free memory" => kernels::heap,
             "kernels call virtual functions" => kernels::virtual_functions,

@@ -1,0 +1,178 @@
+//! Code for compute capability 9.0 (Hopper), which old versions of clang do not support.
+
+use std::process::Command;
+
+use libtest_mimic::Failed;
+
+use crate::support::{Run, Workspace};
+
+/// Versions of clang that support `sm_90a`.
+const NEW: &[&str] = &["clang-19", "clang-18", "clang-20"];
+
+/// Runs cuda-run with the first of these versions of clang that is installed; `None` if none is.
+fn run_with(clangs: &[&str], workspace: &Workspace, args: &[&str]) -> Result<Option<Run>, Failed> {
+    let is_installed = |clang: &&&str| Command::new(clang).arg("--version").output().is_ok();
+    let Some(clang) = clangs.iter().find(is_installed) else {
+        eprintln!("skipped: none of {clangs:?} is installed");
+        return Ok(None);
+    };
+    let mut command = workspace.command(args);
+    command
+        .env("KERNEL_CLANG", clang)
+        .env("CUDA_SIM_TIME_LIMIT", "2");
+    Ok(Some(Run::from(command.output()?)))
+}
+
+/// A cluster of four blocks, whose size a launch attribute gives; each block adds up the shared memory of all.
+pub fn clusters() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "cluster.cu",
+        r#"#include <cooperative_groups.h>
+#include <cstdio>
+namespace cg = cooperative_groups;
+__global__ void sums(int *out) {
+    __shared__ int own;
+    cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x == 0) own = 10 * cluster.block_rank() + cluster.num_threads();
+    cluster.sync();
+    int sum = 0;
+    for (unsigned i = 0; i < cluster.num_blocks(); i++) sum += *cluster.map_shared_rank(&own, i);
+    const unsigned rank = cluster.query_shared_rank(cluster.map_shared_rank(&own, 3));
+    if (cluster.thread_rank() % 32 == 0) out[blockIdx.x] = sum + 1000 * rank;
+    cluster.barrier_wait(cluster.barrier_arrive());
+}
+int main() {
+    int *out, got[8];
+    cudaMalloc(&out, sizeof got);
+    cudaLaunchAttribute attribute;
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = 4;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = 8;
+    config.blockDim = 32;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    if (cudaLaunchKernelEx(&config, sums, out)) return 2;
+    config.gridDim = 6;
+    printf("%s\n", cudaGetErrorName(cudaLaunchKernelEx(&config, sums, out)));
+    cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < 8; i++) printf("%d ", got[i]);
+    return 0;
+}
+"#,
+    );
+    let Some(run) = run_with(NEW, &workspace, &["cluster.cu", "--arch=sm_90"])? else {
+        return Ok(());
+    };
+    run.assert_exit(0, &["| sums "])?;
+    let sums = "3572 ".repeat(8);
+    assert_eq!(
+        run.stdout,
+        format!("cudaErrorInvalidClusterSize\n{sums}"),
+        "{run:#?}"
+    );
+    Ok(())
+}
+
+pub fn features_of_one_architecture() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "features.cu",
+        r#"#include <cstdio>
+__global__ void k(int *out) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    asm volatile("wgmma.fence.sync.aligned;");
+    *out = 90;
+#else
+    *out = 0;
+#endif
+}
+int main() {
+    int *out, got;
+    cudaMalloc(&out, sizeof got);
+    k<<<1, 128>>>(out);
+    cudaMemcpy(&got, out, sizeof got, cudaMemcpyDeviceToHost);
+    printf("%d\n", got);
+}
+"#,
+    );
+    for (arch, expected) in [
+        ("sm_90a", "90\n"),
+        ("compute_90a", "90\n"),
+        ("sm_90", "0\n"),
+    ] {
+        let args = ["--quiet", "--arch", arch, "features.cu"];
+        let Some(run) = run_with(NEW, &workspace, &args)? else {
+            return Ok(());
+        };
+        run.assert_exit(0, &[])?;
+        assert_eq!(run.stdout, expected, "{arch}: {run:#?}");
+    }
+    Ok(())
+}
+
+/// The time limit names the barrier; with checks, data is not used before it has arrived.
+pub fn missing_bytes() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "bytes.cu",
+        r#"__device__ unsigned address(void *shared) { return (unsigned)__cvta_generic_to_shared(shared); }
+__global__ void k(const int *in, int *out, unsigned expected, bool early) {
+    __shared__ alignas(16) int tile[64];
+    __shared__ alignas(8) unsigned long long full[2];
+    const unsigned barrier = address(&full[1]);
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(barrier) : "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(barrier), "r"(expected) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];"
+                     :: "r"(address(tile)), "l"(in), "r"(barrier) : "memory");
+    }
+    __syncthreads();
+    if (early) out[threadIdx.x] = tile[threadIdx.x];
+    int done = 0;
+    while (!done)
+        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
+                     : "=r"(done) : "r"(barrier) : "memory");
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+int main(int argc, char **) {
+    int *in, *out;
+    cudaMalloc(&in, 256);
+    cudaMemset(in, 0, 256);
+    cudaMalloc(&out, 256);
+    k<<<1, 64>>>(in, out, argc == 1 ? 320 : 256, argc == 3);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
+"#,
+    );
+    let barrier = "waiting for the mbarrier `full + 8` (offset 0x108 of shared memory): 0 of 1 arrivals are pending, and 64 bytes";
+    let cause = "likely cause: `expect_tx` names more bytes than copies bring";
+    let Some(run) = run_with(NEW, &workspace, &["bytes.cu"])? else {
+        return Ok(());
+    };
+    run.assert_exit(1, &[barrier, cause])?;
+    for (args, code, texts) in [
+        (
+            &["--check=race,init", "bytes.cu", "--", "1"][..],
+            0,
+            &[][..],
+        ),
+        (
+            &["--check=race,init", "bytes.cu", "--", "1", "2"],
+            1,
+            &[
+                "data race with an asynchronous copy that is still pending",
+                "the bulk copy that writes the bytes has not been waited for",
+            ],
+        ),
+    ] {
+        let Some(run) = run_with(NEW, &workspace, args)? else {
+            return Ok(());
+        };
+        run.assert_exit(code, texts)?;
+        assert!(!run.stderr.contains("uninitialized"), "{run:#?}");
+    }
+    Ok(())
+}
