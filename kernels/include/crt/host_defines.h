@@ -31,7 +31,13 @@ static __managed__ __attribute__((unused)) char __warpbook_managed_section;
 #if !(defined(__CUDA__) && __clang_major__ >= 20)
 #define __grid_constant__
 #endif
+
+// The size of a kernel's clusters. cuda-run reads it from this annotation in LLVM code, and writes it to the PTX.
+#if defined(WARPBOOK_ANNOTATE_CLUSTER_DIMS)
+#define __cluster_dims__(...) __attribute__((annotate("warpbook_cluster_dims", __VA_ARGS__)))
+#else
 #define __cluster_dims__(...)
+#endif
 
 #if defined(_MSC_VER) && !defined(__clang__)
 #define __forceinline__ __forceinline

@@ -44,6 +44,9 @@ const SUPPORTED: [ArchSupport; 14] = [
 /// The number of the oldest architecture, which every version of clang supports.
 pub const OLDEST_ARCH: u32 = SUPPORTED[0].sm;
 
+/// The name of the first architecture with clusters of blocks and bulk copies.
+pub const HOPPER: &str = "sm_90";
+
 /// Parses the name of an architecture, such as `sm_70`, `compute_70` or `sm_90a`. Returns its number.
 pub fn arch_number(name: &str) -> Option<u32> {
     let digits = name.strip_prefix("sm_").or(name.strip_prefix("compute_"))?;
@@ -120,6 +123,11 @@ impl Arch {
     pub fn name(self) -> String {
         let suffix = if self.is_specific { "a" } else { "" };
         format!("sm_{}{suffix}", self.sm)
+    }
+
+    /// Returns true if GPUs of this architecture have clusters of blocks and bulk copies.
+    pub fn has_clusters(self) -> bool {
+        self.sm >= 90
     }
 
     /// Returns the next step for a user whose kernels need the architecture with this name instead of the one that they

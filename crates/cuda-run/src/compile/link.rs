@@ -12,6 +12,7 @@ use cuda_driver::names::with_parameters;
 use cuda_driver::{CallSite, is_device_function};
 use telemetry::{Level, Problem};
 
+use super::cluster_dims::ClusterDims;
 use super::pass::{CUDA_ARGS, patch_ptx, run_clang};
 use super::scan::{is_name_char, variable_name};
 use super::{Compiler, SourceError, parse_location};
@@ -160,11 +161,12 @@ fn add_unresolved(functions: &mut Vec<UnresolvedFunction>, name: &str, location:
 const REGISTER_PREFIX: &str = "__cudaRegisterLinkedBinary";
 
 /// Links the kernels of several files in one module, in which they call each other's functions, to one PTX file in
-/// this directory. Each file is compiled to LLVM bitcode. `managed` names the variables in managed memory.
+/// this directory. Each file is compiled to LLVM bitcode. `managed` names the variables in managed memory, and
+/// `clusters` are the kernels' cluster sizes.
 pub fn link_ptx(
     compiler: &Compiler,
     bitcode: &[PathBuf],
-    managed: &[String],
+    (managed, clusters): (&[String], &[ClusterDims]),
     dir: &Path,
 ) -> Result<PathBuf> {
     // clang links bitcode into the file that it compiles, which is empty here.
@@ -186,7 +188,7 @@ pub fn link_ptx(
     }
     command.arg(&empty_file).arg("-o").arg(&output);
     run_clang(command, "cannot link the kernels")?;
-    patch_ptx(&output, managed)?;
+    patch_ptx(&output, managed, clusters)?;
     Ok(output)
 }
 

@@ -5,6 +5,7 @@
 
 mod arch;
 pub mod cache;
+mod cluster_dims;
 mod device_launch;
 mod dialect;
 mod libraries;
@@ -202,7 +203,8 @@ impl<'a> Compiler<'a> {
         });
         results.sort_by_key(|(number, _)| *number);
         let mut output = CompileOutput::default();
-        let (mut objects, mut kernels, mut managed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut objects, mut kernels) = (Vec::new(), Vec::new());
+        let (mut managed, mut clusters) = (Vec::new(), Vec::new());
         let mut errors = String::new();
         for (_, result) in results {
             let compiled = result?;
@@ -212,6 +214,7 @@ impl<'a> Compiler<'a> {
             }
             kernels.extend(compiled.kernels);
             managed.extend(compiled.managed);
+            clusters.extend(compiled.clusters);
             output.diagnostics += &compiled.diagnostics;
             output.sources.extend(compiled.sources);
         }
@@ -227,7 +230,7 @@ impl<'a> Compiler<'a> {
         }
         let is_linked = goal == Goal::Library && self.flags.link_kernels && !kernels.is_empty();
         if is_linked {
-            kernels = vec![link::link_ptx(self, &kernels, &managed, dir)?];
+            kernels = vec![link::link_ptx(self, &kernels, (&managed, &clusters), dir)?];
             objects.push(link::embed_object(self, &kernels[0], &objects, dir)?);
         }
         let modules = kernels.iter().map(|file| {

@@ -12,6 +12,8 @@ use anyhow::{Context as _, Result, bail};
 use cuda_driver::CallSite;
 use telemetry::{Level, Problem, Related};
 
+use super::arch::{Arch, HOPPER};
+use super::cluster_dims::{self, ClusterDims};
 use super::dialect::Repairs;
 use super::managed::{self, HostCode};
 use super::scan::identifier_len;
@@ -113,6 +115,8 @@ pub struct SourceFile {
     /// True if the file's kernels are linked with those of other files.
     is_linked: bool,
     clang: OsString,
+    clang_version: String,
+    arch: Arch,
     file: PathBuf,
     device: Option<Vec<OsString>>,
     host: Option<Vec<OsString>>,
@@ -128,6 +132,8 @@ pub struct CompiledFile {
     pub kernels: Option<PathBuf>,
     /// The names of the kernels' variables in managed memory.
     pub managed: Vec<String>,
+    /// The cluster sizes that kernels specify.
+    pub clusters: Vec<ClusterDims>,
     /// clang's messages.
     pub diagnostics: String,
     /// The files that clang read.
@@ -181,7 +187,7 @@ impl SourceFile {
         }
         let mut device = [common.clone(), cuda.clone(), compiler.device_args()].concat();
         // Linked kernels are optimized after linking, as if they were in one file.
-        let output_args: &[&str] = if is_linked { &LLVM_CODE } else { &["-S"] };
+        let output_args: &[&str] = if is_linked { &DEVICE_CODE } else { &["-S"] };
         device.extend(output_args.iter().map(OsString::from));
         let mut host = common;
         if language == Language::Cuda {
@@ -204,6 +210,8 @@ impl SourceFile {
             number,
             is_linked,
             clang: compiler.clang.program().to_owned(),
+            clang_version: compiler.clang.version().to_owned(),
+            arch: compiler.arch,
             file: file.to_owned(),
             device: (language == Language::Cuda).then_some(device),
             host: (goal == Goal::Library).then_some(host),
@@ -219,10 +227,9 @@ impl SourceFile {
         args
     }
 
-    /// Converts the kernels' LLVM code from text to the form that clang links. Returns the names of its managed variables.
-    fn assemble(&self, text: &Path, bitcode: &Path) -> Result<Vec<String>> {
-        let code = bind_statics(&fs::read_to_string(text)?);
-        fs::write(text, &code)?;
+    /// Converts the kernels' LLVM code from text to the form that clang links.
+    fn assemble(&self, code: &str, text: &Path, bitcode: &Path) -> Result<()> {
+        fs::write(text, cluster_dims::without_annotations(code))?;
         let mut command = Command::new(&self.clang);
         command
             .args(["-w", "-x", "ir", "-c", "-emit-llvm"])
@@ -233,22 +240,43 @@ impl SourceFile {
             let stderr = String::from_utf8_lossy(&output.stderr);
             bail!("clang cannot read the LLVM code that it has written for the kernels:\n{stderr}");
         }
-        Ok(managed::names(&code))
+        Ok(())
     }
 
-    /// Returns the names of the kernels' managed variables, which the PTX does not contain.
-    fn managed_names(
+    /// Returns the kernels' LLVM code, which contains what PTX lacks: managed variables and cluster sizes.
+    fn device_code(
         &self,
         device_args: &[OsString],
         code: &Path,
         repairs: &mut Repairs,
-    ) -> Result<Vec<String>> {
+    ) -> Result<String> {
         let files = (&code.to_owned(), &code.with_extension("d"));
-        let pass = self.run_pass(device_args, &LLVM_CODE.map(OsString::from), files, repairs)?;
-        let code = pass.success.then(|| fs::read_to_string(code));
-        Ok(code
-            .transpose()?
-            .map_or_else(Vec::new, |code| managed::names(&code)))
+        let pass = self.run_pass(
+            device_args,
+            &DEVICE_CODE.map(OsString::from),
+            files,
+            repairs,
+        )?;
+        match pass.success {
+            true => Ok(fs::read_to_string(code)?),
+            false => Ok(String::new()),
+        }
+    }
+
+    /// Returns the errors of cluster sizes that the architecture does not have.
+    fn cluster_errors(&self, clusters: &[ClusterDims]) -> String {
+        if self.arch.has_clusters() {
+            return String::new();
+        }
+        let advice = Arch::advice(HOPPER, &self.clang_version);
+        let errors = clusters.iter().map(|ClusterDims { location, .. }| {
+            let CallSite { file, line } = location;
+            format!(
+                "{file}:{line}:1: error: `__cluster_dims__` requires {HOPPER}, but the kernels are compiled for {}. {advice}\n",
+                self.arch.name()
+            )
+        });
+        errors.collect()
     }
 
     /// Compiles the host code of a file that may have managed variables. Returns clang's result and its object.
@@ -316,6 +344,7 @@ impl SourceFile {
             object: None,
             kernels: None,
             managed: Vec::new(),
+            clusters: Vec::new(),
             diagnostics: String::new(),
             sources: Vec::new(),
         };
@@ -329,16 +358,28 @@ impl SourceFile {
             if !pass.success {
                 return Ok(compiled);
             }
+            let code = if self.is_linked {
+                bind_statics(&fs::read_to_string(&kernels)?)
+            } else if mentions(&compiled.sources, managed::is_mentioned)
+                || mentions(&compiled.sources, cluster_dims::is_mentioned)
+            {
+                self.device_code(args, &output_path("ll"), &mut repairs)?
+            } else {
+                String::new()
+            };
+            compiled.managed = managed::names(&code);
+            compiled.clusters = cluster_dims::of_code(&code);
+            let errors = self.cluster_errors(&compiled.clusters);
+            if !errors.is_empty() {
+                compiled.diagnostics += &errors;
+                return Ok(compiled);
+            }
             compiled.kernels = Some(if self.is_linked {
                 let bitcode = output_path("bc");
-                compiled.managed = self.assemble(&kernels, &bitcode)?;
+                self.assemble(&code, &kernels, &bitcode)?;
                 bitcode
             } else {
-                if is_managed(&compiled.sources) {
-                    compiled.managed =
-                        self.managed_names(args, &output_path("ll"), &mut repairs)?;
-                }
-                patch_ptx(&kernels, &compiled.managed)?;
+                patch_ptx(&kernels, &compiled.managed, &compiled.clusters)?;
                 kernels.clone()
             });
         }
@@ -357,7 +398,7 @@ impl SourceFile {
             // clang requires a file; linked kernels are embedded later, once for all files.
             extra_args.push(if self.is_linked { &self.file } else { &kernels }.into());
         }
-        let pass = if is_managed(&compiled.sources) {
+        let pass = if mentions(&compiled.sources, managed::is_mentioned) {
             self.compile_managed((args, &extra_args), &object, &mut repairs)?
         } else {
             let files = (&object, &output_path("host.d"));
@@ -412,14 +453,15 @@ impl SourceFile {
 }
 
 /// Fixes a bug of older clang versions in the PTX, defines functions that clang expects from a library, and raises the
-/// PTX version to that of the instructions in inline assembly, of which clang knows nothing. `managed` names the variables in
-/// managed memory.
-pub fn patch_ptx(ptx: &Path, managed: &[String]) -> Result<()> {
+/// PTX version to that of the instructions in inline assembly, of which clang knows nothing. Adds what PTX of clang lacks: `managed` names
+/// the variables in managed memory, and `clusters` are the kernels' cluster sizes.
+pub fn patch_ptx(ptx: &Path, managed: &[String], clusters: &[ClusterDims]) -> Result<()> {
     let text = fs::read_to_string(ptx).with_context(|| format!("cannot read {}", ptx.display()))?;
     let patched = kernel_build::fix_bit_fields(&text);
     let patched = define_traps(&patched);
     let patched = raise_version(&patched);
     let patched = managed::add_attributes(&patched, managed);
+    let patched = cluster_dims::add_directives(&patched, clusters);
     if *patched == *text {
         return Ok(());
     }
@@ -446,11 +488,17 @@ pub fn run_clang(mut command: Command, context: &str) -> Result<()> {
 /// The arguments for output of LLVM code that is not optimized yet.
 const LLVM_CODE: [&str; 4] = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"];
 
-/// Returns true if one of these files may declare a managed variable.
-fn is_managed(sources: &[PathBuf]) -> bool {
+/// Those for the kernels' code.
+const DEVICE_CODE: [&str; 5] = {
+    let [assembly, code, option, passes] = LLVM_CODE;
+    [assembly, code, option, passes, cluster_dims::ANNOTATE]
+};
+
+/// Returns true if the text of one of these files fulfils the condition.
+fn mentions(sources: &[PathBuf], is_mentioned: impl Fn(&[u8]) -> bool) -> bool {
     let own = |file: &&PathBuf| !file.ends_with("crt/host_defines.h");
     let mut texts = sources.iter().filter(own).map(fs::read);
-    texts.any(|text| text.is_ok_and(|text| managed::is_mentioned(&text)))
+    texts.any(|text| text.is_ok_and(|text| is_mentioned(&text)))
 }
 
 struct PassOutput {

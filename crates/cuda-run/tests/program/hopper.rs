@@ -76,6 +76,56 @@ int main() {
     Ok(())
 }
 
+/// The size is an expression, also one of a template's parameters.
+const CLUSTER_DIMS: &str = r#"#include <cstdio>
+__device__ unsigned blocks() {
+    unsigned count;
+    asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(count));
+    return count;
+}
+constexpr int WIDTH = 3;
+template <int N> __global__ void __cluster_dims__(2 * N, 1, 1) scaled(unsigned *out) { out[0] = blocks(); }
+extern "C" __global__ void __cluster_dims__(WIDTH) __launch_bounds__(64) fixed(unsigned *out) { out[1] = blocks(); }
+__global__ void none(unsigned *out) { out[2] = blocks(); }
+int main() {
+    unsigned *out, got[3];
+    cudaMalloc(&out, sizeof got);
+    scaled<2><<<12, 32>>>(out);
+    fixed<<<12, 32>>>(out);
+    none<<<12, 32>>>(out);
+    cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
+    printf("%u %u %u, ", got[0], got[1], got[2]);
+    fixed<<<4, 32>>>(out);
+    printf("%s\n", cudaGetErrorName(cudaGetLastError()));
+}
+"#;
+
+pub fn cluster_dims() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write("dims.cu", CLUSTER_DIMS);
+    for flag in ["-rdc=false", "-rdc=true"] {
+        let Some(run) = run_with(NEW, &workspace, &["--quiet", flag, "dims.cu"])? else {
+            return Ok(());
+        };
+        run.assert_exit(0, &[])?;
+        let expected = "4 3 1, cudaErrorInvalidClusterSize\n";
+        assert_eq!(run.stdout, expected, "{flag}: {run:#?}");
+    }
+    let args = ["--arch=sm_80", "dims.cu"];
+    let Some(run) = run_with(NEW, &workspace, &args)? else {
+        return Ok(());
+    };
+    let error = "error: `__cluster_dims__` requires sm_90, but the kernels are compiled for sm_80. Compile the kernels \
+                 with --arch sm_90\n";
+    run.assert_exit(
+        1,
+        &[
+            &format!("dims.cu:8:1: {error}"),
+            &format!("dims.cu:9:1: {error}"),
+        ],
+    )
+}
+
 pub fn features_of_one_architecture() -> Result<(), Failed> {
     let workspace = Workspace::new();
     workspace.write(

@@ -129,6 +129,7 @@ fn main() -> ExitCode {
             "kernels of several files are linked" => kernels::device_linking,
             "undefined device functions and variables are reported" => kernels::undefined_device_symbols,
             "clusters of blocks share their memory" => hopper::clusters,
+            "kernels have the cluster size of __cluster_dims__" => hopper::cluster_dims,
             "kernels use the features of one architecture" => hopper::features_of_one_architecture,
             "a wait for missing bytes and a missing wait name the barrier" => hopper::missing_bytes,
             "graphs are created, captured, launched and updated" => kernels::graphs,
