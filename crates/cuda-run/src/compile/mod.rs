@@ -31,7 +31,7 @@ use telemetry::{Level, Problem};
 use tempfile::TempDir;
 
 use crate::flags::CompileFlags;
-use arch::Arch;
+use arch::{Arch, HOPPER};
 #[cfg(unix)]
 pub use arch::{OLDEST_ARCH, arch_number};
 use cache::{Cache, Entry};
@@ -226,7 +226,7 @@ impl<'a> Compiler<'a> {
                 errors.trim_end()
             );
             let problems = pass::problems(&errors);
-            bail!(SourceError { text, problems });
+            bail!(self.with_advice(SourceError { text, problems }));
         }
         let is_linked = goal == Goal::Library && self.flags.link_kernels && !kernels.is_empty();
         if is_linked {
@@ -237,7 +237,8 @@ impl<'a> Compiler<'a> {
             fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
         });
         let modules: Vec<String> = modules.collect::<Result<_>>()?;
-        check_undefined(&modules, is_linked)?;
+        check_undefined(&modules, is_linked).map_err(|error| self.with_advice(error))?;
+        self.check_instructions(&modules)?;
         output.diagnostics += &self.warn_of_synchronization(&modules);
         output.sources.sort();
         output.sources.dedup();
@@ -246,6 +247,63 @@ impl<'a> Compiler<'a> {
             Goal::Library => link::link_library(self, &objects, dir)?,
         };
         Ok(output)
+    }
+
+    /// Checks that the kernels' architecture has the instructions of inline assembly, of which clang knows nothing.
+    fn check_instructions(&self, modules: &[String]) -> Result<(), SourceError> {
+        let mut with_assembly = modules
+            .iter()
+            .filter(|ptx| ptx.contains(pass::INLINE_ASSEMBLY));
+        let Some(missing) = with_assembly.find_map(|ptx| cuda_driver::missing_instruction(ptx))
+        else {
+            return Ok(());
+        };
+        let place = missing.location.map_or_else(String::new, |location| {
+            format!("{}:{}:1: ", location.file, location.line)
+        });
+        let error = format!(
+            "{place}error: `{}` in inline assembly requires {}, but the kernels are compiled for {}. {}",
+            missing.name,
+            missing.target,
+            self.arch.name(),
+            Arch::advice(&missing.target, self.clang.version())
+        );
+        let problems = pass::problems(&error);
+        let text = format!("the kernels do not compile:\n{error}");
+        Err(SourceError { text, problems })
+    }
+
+    /// Adds the next step to errors that seem to come from code for newer GPUs than the kernels are compiled for.
+    fn with_advice(&self, mut error: SourceError) -> SourceError {
+        /// Parts of names that only code for Hopper uses.
+        const NAMES: [&str; 10] = [
+            "this_cluster",
+            "cluster_group",
+            "cuda::ptx",
+            "cuda/ptx",
+            "cp_async_bulk",
+            "mbarrier",
+            "wgmma",
+            "SM_90",
+            "SM90",
+            "sm_90",
+        ];
+        let is_for_hopper = |text: &str| NAMES.iter().any(|name| text.contains(name));
+        let advice = Arch::advice(HOPPER, self.clang.version());
+        if self.arch.has_clusters() || !is_for_hopper(&error.text) || error.text.contains(&advice) {
+            return error;
+        }
+        let cause = format!(
+            "the code is for compute capability 9.0 or newer, but the kernels are compiled for {}. {advice}",
+            self.arch.name()
+        );
+        error.text += &format!("\nlikely cause: {cause}");
+        for problem in &mut error.problems {
+            if is_for_hopper(&problem.message) {
+                problem.cause = Some(cause.clone());
+            }
+        }
+        error
     }
 
     /// Returns a warning if a kernel waits for kernels that it has launched, which nvcc rejects.

@@ -690,9 +690,12 @@ fn define_traps(ptx: &str) -> Cow<'_, str> {
     patched
 }
 
+/// The comment before inline assembly in PTX of clang.
+pub const INLINE_ASSEMBLY: &str = "// begin inline asm";
+
 /// Replaces the version of PTX that contains newer inline assembly.
 fn raise_version(ptx: &str) -> Cow<'_, str> {
-    let has_assembly = ptx.contains("// begin inline asm");
+    let has_assembly = ptx.contains(INLINE_ASSEMBLY);
     let required = has_assembly.then(|| cuda_driver::required_version(ptx));
     let Some((major, minor)) = required.flatten() else {
         return Cow::Borrowed(ptx);

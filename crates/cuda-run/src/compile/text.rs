@@ -75,7 +75,9 @@ pub fn compile_text(
     let ptx =
         fs::read_to_string(&output).with_context(|| format!("cannot read {}", output.display()))?;
     let ptx = without_dir(&ptx, dir);
-    if let Err(error) = check_undefined(slice::from_ref(&ptx), false) {
+    let modules = slice::from_ref(&ptx);
+    let checked = check_undefined(modules, false);
+    if let Err(error) = checked.and_then(|()| compiler.check_instructions(modules)) {
         return Ok(CompiledText {
             ptx: None,
             messages: format!("{messages}{error}\n"),

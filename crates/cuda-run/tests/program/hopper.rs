@@ -6,8 +6,9 @@ use libtest_mimic::Failed;
 
 use crate::support::{Run, Workspace};
 
-/// Versions of clang that support `sm_90a`.
+/// Versions of clang that support `sm_90a`, and versions that do not support `sm_90`.
 const NEW: &[&str] = &["clang-19", "clang-18", "clang-20"];
+const OLD: &[&str] = &["clang-14", "clang-15"];
 
 /// Runs cuda-run with the first of these versions of clang that is installed; `None` if none is.
 fn run_with(clangs: &[&str], workspace: &Workspace, args: &[&str]) -> Result<Option<Run>, Failed> {
@@ -126,13 +127,61 @@ pub fn cluster_dims() -> Result<(), Failed> {
     )
 }
 
+/// The names of what an old clang lacks, and the next step.
+pub fn old_clang() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write("dims.cu", CLUSTER_DIMS);
+    workspace.write(
+        "group.cu",
+        "#include <cooperative_groups.h>\n\
+         __global__ void k() { cooperative_groups::this_cluster().sync(); }\nint main() {}\n",
+    );
+    workspace.write(
+        "bulk.cu",
+        "__global__ void k() { asm volatile(\"cp.async.bulk.commit_group;\"); }\nint main() {}\n",
+    );
+    let next_step = "does not support sm_90. Install clang 16 or newer";
+    for (args, texts) in [
+        (
+            &["dims.cu"][..],
+            ["`__cluster_dims__` requires sm_90", next_step],
+        ),
+        (&["group.cu"], ["this_cluster", next_step]),
+        (
+            &["bulk.cu"],
+            [
+                "bulk.cu:1:1: error: `cp.async.bulk.commit_group` in inline assembly requires sm_90",
+                next_step,
+            ],
+        ),
+        (
+            &["--arch=sm_90", "bulk.cu"],
+            ["--arch sm_90: clang ", next_step],
+        ),
+        (
+            &["--arch=sm_90a", "bulk.cu"],
+            [
+                "--arch sm_90a: clang ",
+                "does not support sm_90a. Install clang 18 or newer",
+            ],
+        ),
+    ] {
+        let Some(run) = run_with(OLD, &workspace, args)? else {
+            return Ok(());
+        };
+        run.assert_exit(1, &texts)?;
+        run.assert_exit(1, &["KERNEL_CLANG=clang-19"])?;
+    }
+    Ok(())
+}
+
 pub fn features_of_one_architecture() -> Result<(), Failed> {
     let workspace = Workspace::new();
     workspace.write(
         "features.cu",
         r#"#include <cstdio>
 __global__ void k(int *out) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(FORCE)
     asm volatile("wgmma.fence.sync.aligned;");
     *out = 90;
 #else
@@ -160,7 +209,13 @@ int main() {
         run.assert_exit(0, &[])?;
         assert_eq!(run.stdout, expected, "{arch}: {run:#?}");
     }
-    Ok(())
+    let args = ["-DFORCE", "features.cu"];
+    let Some(run) = run_with(NEW, &workspace, &args)? else {
+        return Ok(());
+    };
+    let message = "features.cu:4:1: error: `wgmma.fence.sync.aligned` in inline assembly requires sm_90a, but the kernels are \
+                   compiled for sm_90. Compile the kernels with --arch sm_90a";
+    run.assert_exit(1, &[message])
 }
 
 /// The time limit names the barrier; with checks, data is not used before it has arrived.

@@ -130,6 +130,7 @@ fn main() -> ExitCode {
             "undefined device functions and variables are reported" => kernels::undefined_device_symbols,
             "clusters of blocks share their memory" => hopper::clusters,
             "kernels have the cluster size of __cluster_dims__" => hopper::cluster_dims,
+            "an old clang names the version that code for newer GPUs needs" => hopper::old_clang,
             "kernels use the features of one architecture" => hopper::features_of_one_architecture,
             "a wait for missing bytes and a missing wait name the barrier" => hopper::missing_bytes,
             "graphs are created, captured, launched and updated" => kernels::graphs,

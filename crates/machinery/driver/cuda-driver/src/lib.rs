@@ -65,7 +65,7 @@ pub use cuda_sim::isa::{
     AccessClass, AccessKind, AccessSet, Direction, Memory, SourceLine, coordinates,
 };
 pub use cuda_sim::launch::{LaunchRecord, LaunchReport};
-pub use cuda_sim::lower::required_version;
+pub use cuda_sim::lower::{missing_instruction, required_version};
 pub use cuda_sim::memory::global::{AllocationCall, AllocationRecord, CallSite, MAX_DEVICES, Rows};
 pub use cuda_sim::{check as findings, device, model, profile as counters};
 pub use fork::{in_child, install_handler as detect_forks};

@@ -28,7 +28,7 @@ use crate::exec::cpu::Cpu;
 use crate::exec::instrument::counting;
 use crate::exec::sm::Program;
 use crate::isa::Listing;
-use crate::memory::global::Global;
+use crate::memory::global::{CallSite, Global};
 use crate::ptx::{self, ast};
 use function::ModuleContext;
 use layout::{Layout, Symbol};
@@ -179,6 +179,45 @@ pub fn required_version(text: &str) -> Option<(u32, u32)> {
         .iter()
         .filter_map(|function| function.body.as_deref());
     bodies.map(of_body).chain([module.version]).max()
+}
+
+/// An instruction that the target of its module lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingInstruction {
+    /// The mnemonic with its modifiers.
+    pub name: String,
+    /// The target that has it, such as `sm_90a`.
+    pub target: String,
+    /// The place in the source, if it is known.
+    pub location: Option<CallSite>,
+}
+
+/// Returns the first instruction that a module's target lacks; `None` if there is none or the text cannot be parsed.
+pub fn missing_instruction(text: &str) -> Option<MissingInstruction> {
+    fn of_body(module: &ast::Module, body: &[ast::Statement]) -> Option<MissingInstruction> {
+        body.iter().find_map(|statement| match statement {
+            ast::Statement::Block(body) => of_body(module, body),
+            ast::Statement::Instruction(instruction) => {
+                let entry =
+                    function::instructions::find(instruction.mnemonic, &instruction.modifiers)?;
+                let (target, _) = entry.missing_target(&instruction.modifiers, module.target)?;
+                let location = instruction.location.and_then(|location| {
+                    let file = files(module).remove(&location.file)?;
+                    let line = location.line;
+                    Some(CallSite { file, line })
+                });
+                Some(MissingInstruction {
+                    name: function::operands::display_name(instruction),
+                    target,
+                    location,
+                })
+            }
+            _ => None,
+        })
+    }
+    let module = ptx::parse(text).ok()?;
+    let mut bodies = module.functions.iter();
+    bodies.find_map(|function| of_body(&module, function.body.as_deref()?))
 }
 
 /// Returns the source file names by their PTX numbers, without the `./` that clang puts before files of the

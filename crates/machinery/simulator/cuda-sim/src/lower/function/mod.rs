@@ -11,7 +11,7 @@ mod emit;
 pub mod instructions;
 mod memory;
 mod names;
-mod operands;
+pub mod operands;
 mod statements;
 mod sync;
 mod tensor;

@@ -303,18 +303,11 @@ impl<'a> FunctionLowering<'_, 'a> {
         let requirements = entry.requirements_of(&instruction.modifiers);
         let display_name = display_name(instruction);
         let target = self.module.ast.target;
-        if let Some(only_target) = entry.only_target
-            && target.name != only_target
-        {
+        if let Some((required, or_newer)) = entry.missing_target(&instruction.modifiers, target) {
+            let or_newer = if or_newer { " or newer" } else { "" };
             return Err(self.error(format!(
-                "`{display_name}` requires `.target {only_target}`, but the module's target is {}",
+                "`{display_name}` requires `.target {required}`{or_newer}, but the module's target is {}",
                 target.name
-            )));
-        }
-        if target.sm < requirements.sm {
-            let (sm, module_sm) = (requirements.sm, target.sm);
-            return Err(self.error(format!(
-                "`{display_name}` requires `.target sm_{sm}` or newer, but the module's target is sm_{module_sm}"
             )));
         }
         if self.module.ast.version < requirements.version {

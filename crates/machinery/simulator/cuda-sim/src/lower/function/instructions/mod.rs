@@ -7,7 +7,7 @@ use super::FunctionLowering;
 use crate::exec::ops::Select;
 use crate::lower::error::LoadError;
 use crate::lower::ir::{Arithmetic, ByteFlow};
-use crate::ptx::ast::Instruction;
+use crate::ptx::ast::{Instruction, Target};
 
 const PARTS: [&[Entry]; 7] = [
     table::REGISTERS,
@@ -293,6 +293,18 @@ impl Entry {
         match self.also_requires {
             Some(of) => self.requirements.and(of(modifiers)),
             None => self.requirements,
+        }
+    }
+
+    /// Returns the name of the target that the form with these modifiers needs, and true if newer ones have it too;
+    /// `None` if a module's target has the form, or if the entry does not check it.
+    pub fn missing_target(&self, modifiers: &[&str], target: Target) -> Option<(String, bool)> {
+        let required = self.requirements_of(modifiers).sm;
+        match self.only_target {
+            _ if !self.refuses_older => None,
+            Some(only) if target.name != only => Some((only.to_owned(), false)),
+            _ if target.sm < required => Some((format!("sm_{required}"), true)),
+            _ => None,
         }
     }
 
