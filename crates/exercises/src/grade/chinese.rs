@@ -480,7 +480,7 @@ chinese! {
         NoReduction => "张量映射的元素类型没有这种归约";
         MisalignedStart(bytes) => "第一个坐标位于一行的第 {bytes} 字节，不是 16 的倍数";
         NegativeCoordinate(coordinate) => "坐标 {coordinate} 是负数，只有向共享内存的复制才允许";
-        Interleaved => "不支持交错布局的张量映射";
+        OutsideBox(coordinate) => "第一个像素的坐标 {coordinate} 在 im2col 张量映射的边界框之外";
     }
 
     TimeLimit {
