@@ -553,7 +553,7 @@ mod tests {
             rank: 5,
             sizes: [64, 9, 8, 7, 6],
             extent: Extent::Im2col(Im2col {
-                lower: [-1, 15, -16],
+                lower: [-1, 5, -16],
                 upper: [0, -2, 3],
                 channels: 16,
                 pixels: 1024,

@@ -18,7 +18,7 @@
 //! an axis of the texture and from one level, 95 % of the weights are exact and the others differ by a few 1024ths. The
 //! direction of the samples differs by up to 3 degrees from an H200's, and the weights of two levels by a few 1024ths.
 
-use super::levels::{Levels, ONE};
+use super::detail::{Levels, ONE};
 use super::{Geometry, cube};
 use crate::exec::image::{Mipmap, Texture};
 
@@ -225,7 +225,7 @@ fn reciprocal(ratio: i64) -> i64 {
     let (whole, fraction) = (ratio / ONE, ratio % ONE);
     // In 256ths, between 1/2 and 1.
     let part = power(ONE - fraction);
-    4 * part >> whole
+    (4 * part) >> whole
 }
 
 /// Returns the size of a texel of the sampled levels in texels of the first one: a power of two with six fraction bits.
@@ -238,7 +238,7 @@ fn texel(levels: Levels) -> f64 {
 mod tests {
     use super::*;
     use crate::exec::image::AddressMode;
-    use crate::exec::texels::levels::tests::mipmap;
+    use crate::exec::texels::detail::tests::mipmap;
 
     fn footprint(x: [f32; 2], y: [f32; 2]) -> Footprint {
         let mipmap = mipmap(true, 0.0, [0.0, 9.0]);

@@ -4,6 +4,7 @@
 
 mod coordinates;
 mod cube;
+mod detail;
 mod filter;
 mod gradients;
 mod levels;
