@@ -107,14 +107,19 @@ fn on_simulator(
     let Some(case) = trial::graded_case(data, seed) else {
         return Ok(());
     };
-    let counting = Conditions {
+    // One run gives the results, findings and counters, so that a submission gains nothing by telling runs apart.
+    let judged = Conditions {
         counted: true,
-        ..Conditions::plain(first)
+        ..Conditions::plain(first).checked()
     };
-    trial.run(&case, counting, grading)?;
+    let findings = trial.run(&case, judged, grading)?;
     let launches = trial.bench.take_launches();
-    let new_findings = trial.run_again(&case, Conditions::plain(third).checked(), grading)?;
-    let mut findings: Vec<_> = at_case(&case, new_findings).collect();
+    let shuffled = Conditions {
+        shuffle_seed: Some(case.seed),
+        ..Conditions::plain(third)
+    };
+    trial.run_again(&case, shuffled, grading)?;
+    let mut findings: Vec<_> = at_case(&case, findings).collect();
     if let Some(beyond) = trial::case_beyond(data, seed) {
         let new_findings = trial.run(&beyond, Conditions::plain(second).checked(), grading)?;
         findings.extend(at_case(&beyond, new_findings));
