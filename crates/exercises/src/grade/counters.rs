@@ -10,6 +10,7 @@ use common::timing;
 use cuda_driver::LaunchRecord;
 use cuda_driver::counters::METRICS;
 use cuda_driver::model::Resource;
+use cuda_driver::ptx::{self, ast::StateSpace};
 use cust::memory::DeviceBuffer;
 
 use super::{Counted, Failure, Stop, Submission, Verdict, compile};
@@ -232,18 +233,13 @@ pub fn check_constants(data: &Data, ptx: &str, case: &Case) -> Result<(), Stop> 
     }))
 }
 
-/// Returns true if the PTX declares a constant variable of this name: `.visible .const .align 4 .b8 name[16];`.
+/// Returns true if the PTX declares a constant variable of this name.
 fn is_constant(ptx: &str, name: &str) -> bool {
-    let mut constants = ptx.lines().filter(|line| {
-        let mut words = line.split_whitespace();
-        words.any(|word| word == ".const")
-    });
-    constants.any(|line| {
-        let declared = line.split('=').next().unwrap_or(line);
-        let mut words =
-            declared.split(|character: char| character.is_whitespace() || "[;".contains(character));
-        words.any(|word| word == name)
-    })
+    let Ok(module) = ptx::parse(ptx) else {
+        return false;
+    };
+    let mut variables = module.variables.iter();
+    variables.any(|variable| variable.name == name && variable.space == StateSpace::Const)
 }
 
 /// Formats the lines of the submission, kernel by kernel.
@@ -362,14 +358,21 @@ mod tests {
     #[test]
     fn constants_are_distinguished_from_other_variables() {
         let ptx = "\
+.version 6.4
+.target sm_52
+.address_size 64
 .visible .const .align 4 .b8 weights[128];
 .const .align 4 .u32 gain = 3;
 .visible .global .align 4 .b8 table[16];
 .const .align 8 .u64 places[1] = {table};
-ld.const.f32 %f1, [level];
+.entry zz() {
+    /* .const level */
+    ret;
+}
+.const .align 4 .b8 x[4]; // other
 ";
         assert!(is_constant(ptx, "weights") && is_constant(ptx, "gain"));
-        for name in ["table", "weight", "level"] {
+        for name in ["table", "weight", "level", "other"] {
             assert!(!is_constant(ptx, name), "{name}");
         }
     }

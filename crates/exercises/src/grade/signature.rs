@@ -2,6 +2,8 @@
 //! cannot detect a difference: it passes a list without a length, and a kernel with more parameters reads
 //! past its end.
 
+use cuda_driver::ptx::{self, ast::Variable};
+
 use super::{Failure, FailureKind, Stop};
 use crate::data::Step;
 use crate::lang::Text;
@@ -81,7 +83,7 @@ fn kernels(text: &str) -> impl Iterator<Item = Kernel<'_>> {
 }
 
 /// Returns the size of a parameter in bytes; `None` for types that the file defines.
-fn parameter_size(parameter: &str) -> Option<u32> {
+fn parameter_size(parameter: &str) -> Option<u64> {
     if parameter.contains('*') {
         return Some(8);
     }
@@ -97,29 +99,12 @@ fn parameter_size(parameter: &str) -> Option<u32> {
     }
 }
 
-/// Returns the sizes of a kernel's parameters in PTX; `None` if there is no such kernel.
-fn ptx_parameter_sizes(ptx: &str, name: &str) -> Option<Vec<u32>> {
-    let mut entries = ptx.split(".entry ").skip(1);
-    let entry = entries.find_map(|entry| {
-        let rest = entry.strip_prefix(name)?;
-        rest.trim_start().strip_prefix('(')
-    })?;
-    let (list, _) = entry.split_once(')')?;
-    let parameters = list
-        .split(',')
-        .filter(|parameter| parameter.contains(".param"));
-    let bytes = |parameter: &str| {
-        let mut words = parameter.split_whitespace();
-        let size = words.find_map(|word| {
-            let word = word.strip_prefix('.')?;
-            let kind = word.strip_prefix(['u', 's', 'f', 'b'])?;
-            kind.parse::<u32>().ok()
-        })?;
-        let array = words.next().and_then(|name| name.split_once('['));
-        let count = array.and_then(|(_, count)| count.strip_suffix(']')?.parse::<u32>().ok());
-        Some(size / 8 * count.unwrap_or(1))
-    };
-    parameters.map(bytes).collect()
+/// Returns the sizes of a kernel's parameters in bytes; `None` if the PTX has no such kernel.
+fn ptx_parameter_sizes(ptx: &str, name: &str) -> Option<Vec<u64>> {
+    let module = ptx::parse(ptx).ok()?;
+    let mut kernels = module.functions.iter().filter(|function| function.entry);
+    let kernel = kernels.find(|kernel| kernel.name == name)?;
+    kernel.params.iter().map(Variable::bytes).collect()
 }
 
 /// Removes the comments from a text.
@@ -162,7 +147,7 @@ mod tests {
             ["float *samples", "float gain", "const Volume v"]
         );
         assert_eq!((parsed[1].name, parsed[1].parameters.len()), ("none", 0));
-        let sizes: Vec<Option<u32>> = parsed[0]
+        let sizes: Vec<Option<u64>> = parsed[0]
             .parameters
             .iter()
             .map(|parameter| parameter_size(parameter))
@@ -174,9 +159,9 @@ mod tests {
 
     #[test]
     fn parameter_sizes_are_found_in_ptx() {
-        let ptx = ".visible .entry fade2(\n\t.param .u64 a\n)\n.visible .entry fade(\n\t.param .u64 fade_param_0,\n\
+        let ptx = ".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry fade2(\n\t.param .u64 a\n) {}\n// .entry fade(.param .u64 x)\n.visible .entry fade(\n\t.param .u64 fade_param_0,\n\
                    \t.param .f32 fade_param_1,\n\t.param .align 8 .b8 fade_param_2[32]\n)\n{\n}\n\
-                   .visible .entry none()\n";
+                   .visible .entry none() {}\n";
         assert_eq!(ptx_parameter_sizes(ptx, "fade"), Some(vec![8, 4, 32]));
         assert_eq!(ptx_parameter_sizes(ptx, "none"), Some(vec![]));
         assert_eq!(ptx_parameter_sizes(ptx, "missing"), None);

@@ -67,7 +67,7 @@ pub use cuda_sim::isa::{
 pub use cuda_sim::launch::{LaunchRecord, LaunchReport};
 pub use cuda_sim::lower::{missing_instruction, required_version};
 pub use cuda_sim::memory::global::{AllocationCall, AllocationRecord, CallSite, MAX_DEVICES, Rows};
-pub use cuda_sim::{check as findings, device, model, profile as counters};
+pub use cuda_sim::{check as findings, device, model, profile as counters, ptx};
 pub use fork::{in_child, install_handler as detect_forks};
 pub use functions::backend::{
     Backend, OnSimulatorStart, backend, check_leaks_at_exit, configured_devices, on_simulator_start,

@@ -196,6 +196,22 @@ pub struct Variable<'a> {
     pub line: u32,
 }
 
+impl Variable<'_> {
+    /// Returns the size of one element in bytes.
+    pub fn element_bytes(&self) -> u64 {
+        u64::from(self.ty.bytes()) * u64::from(self.vector)
+    }
+
+    /// Returns the size in bytes; `None` if it is 2⁴⁸ bytes or more.
+    pub fn bytes(&self) -> Option<u64> {
+        let mut counts = self.dims.iter();
+        let bytes = counts.try_fold(self.element_bytes(), |bytes, &count| {
+            bytes.checked_mul(count)
+        })?;
+        (bytes < 1 << 48).then_some(bytes)
+    }
+}
+
 /// A variable that names an image, which the program binds through the driver (PTX ISA section 5.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageReference {

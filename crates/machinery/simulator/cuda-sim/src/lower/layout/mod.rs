@@ -66,22 +66,10 @@ pub struct Layout {
 
 /// Returns the size of a variable in bytes. Fails if it is 2⁴⁸ bytes or more.
 pub fn bytes_of(variable: &Variable) -> Result<u64, LoadError> {
-    variable
-        .dims
-        .iter()
-        .try_fold(element_bytes(variable), |bytes, &count| {
-            bytes.checked_mul(count)
-        })
-        .filter(|&bytes| bytes < 1 << 48)
-        .ok_or_else(|| {
-            let message = format!("`{}` is larger than any memory", variable.name);
-            LoadError::invalid(variable.line, message)
-        })
-}
-
-/// Returns the size of one element of a variable in bytes.
-fn element_bytes(variable: &Variable) -> u64 {
-    u64::from(variable.ty.bytes()) * u64::from(variable.vector)
+    variable.bytes().ok_or_else(|| {
+        let message = format!("`{}` is larger than any memory", variable.name);
+        LoadError::invalid(variable.line, message)
+    })
 }
 
 /// Returns the names that a variable's declaration defines, each with its offset in bytes: one, or those of a
@@ -93,7 +81,7 @@ fn names_of<'m>(variable: &'m Variable) -> Vec<(Cow<'m, str>, u64)> {
     let count = variable.dims.first().copied().unwrap_or(0);
     let member = |n| {
         let name = format!("{}{n}", variable.name);
-        (Cow::Owned(name), n * element_bytes(variable))
+        (Cow::Owned(name), n * variable.element_bytes())
     };
     (0..count).map(member).collect()
 }
@@ -283,7 +271,7 @@ impl Layout {
         for (name, offset) in names_of(variable) {
             self.define(&name, symbol(address + offset), variable.line)?;
             let bytes = match variable.is_range {
-                true => element_bytes(variable),
+                true => variable.element_bytes(),
                 false => bytes,
             };
             self.visible

@@ -1,6 +1,6 @@
 //! The layout of shared variables, which depends on the kernels that use each of them directly or indirectly.
 
-use super::{Layout, Symbol, bytes_of, element_bytes, in_space, names_of};
+use super::{Layout, Symbol, bytes_of, in_space, names_of};
 use crate::device::DeviceSpec;
 use crate::isa::ExternArrays;
 use crate::isa::check_event::SharedArray;
@@ -89,7 +89,7 @@ pub fn place_shared(
         for (name, offset) in names {
             layout.define(&name, Symbol::Shared(start + offset), variable.line)?;
             let bytes = match variable.is_range {
-                true => element_bytes(variable),
+                true => variable.element_bytes(),
                 false => bytes_of(variable)?,
             };
             let key = (String::new(), name.into_owned());
