@@ -114,11 +114,6 @@ fn on_simulator(
     };
     let findings = trial.run(&case, judged, grading)?;
     let launches = trial.bench.take_launches();
-    let shuffled = Conditions {
-        shuffle_seed: Some(case.seed),
-        ..Conditions::plain(third)
-    };
-    trial.run_again(&case, shuffled, grading)?;
     let mut findings: Vec<_> = at_case(&case, findings).collect();
     if let Some(beyond) = trial::case_beyond(data, seed) {
         let new_findings = trial.run(&beyond, Conditions::plain(second).checked(), grading)?;
@@ -126,6 +121,11 @@ fn on_simulator(
     }
     (grading.on_step)(Step::Checks, &case.size);
     checks::verdict(&findings, submission)?;
+    let shuffled = Conditions {
+        shuffle_seed: Some(case.seed),
+        ..Conditions::plain(third)
+    };
+    trial.run_again(&case, shuffled, grading)?;
     (grading.on_step)(Step::Counters, &case.size);
     counters::check_constants(data, &builds.optimised, &case)?;
     if grading.lines {

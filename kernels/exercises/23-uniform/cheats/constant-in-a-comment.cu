@@ -1,0 +1,20 @@
+// Rejected at: counters
+// Says: is not in constant memory
+// A comment in inline assembly declares the weights in constant memory.
+#include "cuda_device.h"
+#define BLOCK 128
+#define TAPS 32
+__device__ int weights[TAPS];
+
+extern "C" __global__ void filter(const int *in, int *out, int n) {
+    asm volatile("/* .const weights */");
+    __shared__ int numbers[BLOCK + TAPS - 1], copy[TAPS];
+    int t = threadIdx.x, first = blockIdx.x * BLOCK;
+    for (int k = t; k < BLOCK + TAPS - 1 && first + k < n + TAPS - 1; k += BLOCK) numbers[k] = in[first + k];
+    if (t < TAPS) copy[t] = weights[t];
+    __syncthreads();
+    if (first + t >= n) return;
+    int sum = 0;
+    for (int k = 0; k < TAPS; k++) sum += copy[k] * numbers[t + k];
+    out[first + t] = sum;
+}
