@@ -121,6 +121,7 @@ fn on_simulator(
     }
     (grading.on_step)(Step::Checks, &case.size);
     checks::verdict(&findings, submission)?;
+    // The order may matter at this size only.
     let shuffled = Conditions {
         shuffle_seed: Some(case.seed),
         ..Conditions::plain(third)

@@ -398,12 +398,11 @@ impl Driver {
             MemcpyAddress::Device(address) | MemcpyAddress::Array(address) => (address, true),
         };
         let allocation = self.global.allocation(base);
-        // An H200's driver does not compare the rows of mapped memory, and of pools, with the pitch.
-        let start_of_row = match allocation.map(|allocation| allocation.kind) {
-            Some(AllocationKind::Pool | AllocationKind::Mapped) => 0,
-            _ => operand.x,
+        // In mapped memory and in pools, an H200's driver compares only the width with the pitch, not the end of a row.
+        let row = match allocation.map(|allocation| allocation.kind) {
+            Some(AllocationKind::Pool | AllocationKind::Mapped) => copy.width,
+            _ => operand.x.saturating_add(copy.width),
         };
-        let row = start_of_row.saturating_add(copy.width);
         let extent = Extent::new(operand, copy, row).ok_or_else(|| {
             if (1..row).contains(&operand.pitch) {
                 return invalid(Reason::WidthExceedsPitch(end, row, operand.pitch));

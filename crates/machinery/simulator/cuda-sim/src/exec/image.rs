@@ -106,7 +106,7 @@ pub struct Texture {
     pub reads_integers: bool,
     /// True to filter cube maps across their edges.
     pub seamless: bool,
-    /// True to convert the first three channels of normalized 8-bit texels from sRGB to linear values.
+    /// True to convert normalized 8-bit texels from sRGB to linear values, except alpha.
     pub decodes_srgb: bool,
     /// Value outside the texture for [`AddressMode::Border`].
     pub border: [f32; 4],

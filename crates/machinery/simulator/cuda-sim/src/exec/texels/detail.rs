@@ -4,6 +4,7 @@ use crate::exec::image::Mipmap;
 
 /// Fraction bits of a level of detail.
 const FRACTION_BITS: u32 = 8;
+/// The distance between two levels in the unit of a level of detail.
 pub const ONE: i64 = 1 << FRACTION_BITS;
 
 /// The levels of a fetch, and the weight of the second one in 256ths.

@@ -287,7 +287,7 @@ pub struct Terms {
     /// The weights and the stored bits, by channel.
     channels: [Vec<(i64, u32)>; 4],
     /// The base-2 logarithm of the sum of the weights.
-    bits: u32,
+    weight_bits: u32,
 }
 
 impl Terms {
@@ -295,16 +295,16 @@ impl Terms {
     pub fn new() -> Terms {
         Terms {
             channels: Default::default(),
-            bits: FRACTION_BITS,
+            weight_bits: FRACTION_BITS,
         }
     }
 
-    /// Removes all texels. The weights of the next ones will add up to `1 << bits`.
-    pub(super) fn restart(&mut self, bits: u32) {
+    /// Removes all texels. The weights of the next ones will add up to `1 << weight_bits`.
+    pub(super) fn restart(&mut self, weight_bits: u32) {
         for channel in &mut self.channels {
             channel.clear();
         }
-        self.bits = bits;
+        self.weight_bits = weight_bits;
     }
 
     /// Adds a texel, of which `bits` returns a channel.
@@ -319,7 +319,7 @@ impl Terms {
         let mut values = [0; 4];
         let channels = values.iter_mut().zip(&self.channels);
         for (number, (value, terms)) in (0..texture.image.channels).zip(channels) {
-            *value = weighted_sum(texture, number, terms, self.bits);
+            *value = weighted_sum(texture, number, terms, self.weight_bits);
         }
         values
     }
@@ -500,13 +500,13 @@ fn unfiltered(texture: &Texture, number: u32, bits: u32) -> u32 {
     }
 }
 
-/// Returns the weighted sum of one channel of texels. The weights add up to `1 << whole`.
+/// Returns the weighted sum of one channel of texels. The weights add up to `1 << weight_bits`.
 #[inline]
 pub(super) fn weighted_sum(
     texture: &Texture,
     number: u32,
     terms: &[(i64, u32)],
-    whole: u32,
+    weight_bits: u32,
 ) -> u32 {
     /// Returns the sum of the products.
     fn sum(terms: &[(i64, u32)], value: impl Fn(u32) -> i64) -> i64 {
@@ -514,24 +514,33 @@ pub(super) fn weighted_sum(
         products.sum()
     }
     /// Returns the sum, rounded to nearest.
-    fn nearest(terms: &[(i64, u32)], whole: u32, value: impl Fn(u32) -> i64) -> i64 {
-        (sum(terms, value) + (1 << (whole - 1))) >> whole
+    fn nearest(terms: &[(i64, u32)], weight_bits: u32, value: impl Fn(u32) -> i64) -> i64 {
+        (sum(terms, value) + (1 << (weight_bits - 1))) >> weight_bits
     }
     let only = terms.first().map_or(0, |&(_, bits)| bits);
     let filters_srgb = texture.decodes_srgb && texture.linear_filter;
     match (texture.image.channel, texture.reads_integers) {
-        (Channel::U32, _) => (sum(terms, i64::from) >> whole) as u32,
-        (Channel::S32, _) => (sum(terms, |bits| i64::from(bits.cast_signed())) >> whole) as u32,
-        (Channel::U8 | Channel::U16, true) => nearest(terms, whole, i64::from) as u32,
-        (Channel::S8, true) => nearest(terms, whole, |bits| i64::from(bits as u8 as i8)) as u32,
-        (Channel::S16, true) => nearest(terms, whole, |bits| i64::from(bits as u16 as i16)) as u32,
-        (Channel::U8, false) if srgb::applies(texture, number) => {
-            float(terms, whole, srgb::linear(terms), 10, -14).to_bits()
+        (Channel::U32, _) => (sum(terms, i64::from) >> weight_bits) as u32,
+        (Channel::S32, _) => {
+            (sum(terms, |bits| i64::from(bits.cast_signed())) >> weight_bits) as u32
         }
-        (Channel::U8, false) => part(nearest(terms, whole, |bits| i64::from(bits) * 257), 65535),
-        (Channel::U16, false) => part(nearest(terms, whole, i64::from), 65535),
+        (Channel::U8 | Channel::U16, true) => nearest(terms, weight_bits, i64::from) as u32,
+        (Channel::S8, true) => {
+            nearest(terms, weight_bits, |bits| i64::from(bits as u8 as i8)) as u32
+        }
+        (Channel::S16, true) => {
+            nearest(terms, weight_bits, |bits| i64::from(bits as u16 as i16)) as u32
+        }
+        (Channel::U8, false) if srgb::applies(texture, number) => {
+            float(terms, weight_bits, srgb::linear(terms), 10, -14).to_bits()
+        }
+        (Channel::U8, false) => part(
+            nearest(terms, weight_bits, |bits| i64::from(bits) * 257),
+            65535,
+        ),
+        (Channel::U16, false) => part(nearest(terms, weight_bits, i64::from), 65535),
         (Channel::S16, false) => {
-            let sum = nearest(terms, whole, |bits| signed(bits as u16 as i16, 32767));
+            let sum = nearest(terms, weight_bits, |bits| signed(bits as u16 as i16, 32767));
             part(sum, 32767)
         }
         (Channel::S8, false) if terms.len() == 1 && !filters_srgb => {
@@ -541,11 +550,11 @@ pub(super) fn weighted_sum(
             // Filtered as 16 bits, which represent more values than 8.
             let value = |&(weight, bits): &(i64, u32)| weight * i64::from(bits as u8 as i8);
             let sum = terms.iter().map(value).sum::<i64>() * 32767;
-            let nearest = (2 * sum + (127 << whole)).div_euclid(2 * (127 << whole));
+            let nearest = (2 * sum + (127 << weight_bits)).div_euclid(2 * (127 << weight_bits));
             part(nearest.max(-32767), 32767)
         }
-        (Channel::F16, _) => float(terms, whole, ops::half::f16, 10, -14).to_bits(),
-        (Channel::F32, _) => float(terms, whole, f32::from_bits, 23, -126).to_bits(),
+        (Channel::F16, _) => float(terms, weight_bits, ops::half::f16, 10, -14).to_bits(),
+        (Channel::F32, _) => float(terms, weight_bits, f32::from_bits, 23, -126).to_bits(),
     }
 }
 
@@ -559,23 +568,23 @@ fn part(value: i64, max: i64) -> u32 {
     (value as f32 / max as f32).to_bits()
 }
 
-/// Returns the sum of floats whose weights add up to `1 << whole`, rounded to `fraction` fraction bits, with
+/// Returns the sum of floats whose weights add up to `1 << weight_bits`, rounded to `fraction` fraction bits, with
 /// `min_exponent` as the minimum normal exponent.
 fn float(
     terms: &[(i64, u32)],
-    whole: u32,
+    weight_bits: u32,
     value: impl Fn(u32) -> f32,
     fraction: u32,
     min_exponent: i32,
 ) -> f32 {
-    exact_sum(terms, whole, &value, fraction, min_exponent)
-        .unwrap_or_else(|| general_sum(terms, whole, &value, fraction, min_exponent))
+    exact_sum(terms, weight_bits, &value, fraction, min_exponent)
+        .unwrap_or_else(|| general_sum(terms, weight_bits, &value, fraction, min_exponent))
 }
 
 /// Sums floats as [`float`] does, whatever their exponents.
 fn general_sum(
     terms: &[(i64, u32)],
-    whole: u32,
+    weight_bits: u32,
     value: impl Fn(u32) -> f32,
     fraction: u32,
     min_exponent: i32,
@@ -584,7 +593,8 @@ fn general_sum(
     const KEPT_BITS: i32 = 80;
     let values = || terms.iter().map(|&(weight, bits)| (weight, value(bits)));
     if !values().all(|(_, value)| value.is_finite()) {
-        let parts = values().map(|(weight, value)| weight as f32 / (1 << whole) as f32 * value);
+        let parts =
+            values().map(|(weight, value)| weight as f32 / (1 << weight_bits) as f32 * value);
         return parts.sum();
     }
     // The products as integers, and the exponents of their units.
@@ -594,7 +604,7 @@ fn general_sum(
             let field = (bits >> 23 & 0xff) as i32;
             let digits = i128::from(bits & 0x7f_ffff | u32::from(field > 0) << 23);
             let product = digits * i128::from(weight);
-            let unit = field.max(1) - 150 - whole as i32;
+            let unit = field.max(1) - 150 - weight_bits as i32;
             (if value < 0.0 { -product } else { product }, unit)
         })
     };
@@ -626,16 +636,16 @@ fn general_sum(
 /// Sums floats as [`float`] does, if a double holds the sum exactly and its rounding is no tie.
 fn exact_sum(
     terms: &[(i64, u32)],
-    whole: u32,
+    weight_bits: u32,
     value: impl Fn(u32) -> f32,
     fraction: u32,
     min_exponent: i32,
 ) -> Option<f32> {
     /// Bits of a double's fraction.
     const DOUBLE_FRACTION: u32 = 52;
-    // A product has `24 + whole` bits and the sum has more, for the number of terms; the rest may be spent on exponents.
+    // A product has `24 + weight_bits` bits and the sum has more, for the number of terms; the rest may be spent on exponents.
     let carries = usize::BITS - terms.len().leading_zeros();
-    let max_spread = DOUBLE_FRACTION - 24 - whole - carries;
+    let max_spread = DOUBLE_FRACTION - 24 - weight_bits - carries;
     let (mut sum, mut least, mut most) = (0.0, u32::MAX, 0);
     for &(weight, bits) in terms {
         let value = value(bits);
@@ -652,7 +662,7 @@ fn exact_sum(
     if sum == 0.0 && is_exact {
         return Some(0.0);
     }
-    let sum = sum / (1u64 << whole) as f64;
+    let sum = sum / (1u64 << weight_bits) as f64;
     let dropped = DOUBLE_FRACTION - fraction;
     let rest = sum.to_bits() & ((1 << dropped) - 1);
     let half = 1 << (dropped - 1);
