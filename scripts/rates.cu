@@ -302,6 +302,37 @@ __global__ void nothing() {}
 extern __shared__ int some[];
 __global__ void nothing_shared() { if (blockDim.x == 7) some[0] = 1; }
 
+// ---- Stalls: fences, sleep and calls of the device runtime -----------------------------------
+
+__global__ void fences(int n, int scope, int *out) {
+    int *own = out + blockIdx.x * blockDim.x + threadIdx.x;
+    for (int i = 0; i < n; i++) {
+        *(volatile int *)own = i;
+        if (scope == 0) __threadfence_block();
+        if (scope == 1) __threadfence();
+        if (scope == 2) __threadfence_system();
+    }
+}
+
+__global__ void sleeps(int n, int nanoseconds) {
+    for (int i = 0; i < n; i++) __nanosleep(nanoseconds);
+}
+
+__global__ void prints(int n, int lanes) {
+    for (int i = 0; i < n; i++)
+        if (threadIdx.x % 32 < lanes) printf(".");
+}
+
+__global__ void allocations(int n, int lanes, int *out) {
+    for (int i = 0; i < n; i++) {
+        if (threadIdx.x % 32 >= lanes) continue;
+        int *memory = (int *)malloc(16);
+        if (memory == nullptr) *out = i;
+        else *memory = i;
+        free(memory);
+    }
+}
+
 int main() {
     cudaDeviceProp properties;
     int khz;
@@ -426,6 +457,27 @@ int main() {
             double ms = milliseconds([&] { copy<<<count / threads, threads, shared>>>((float *)data, (float *)data + count, count); });
             double each = ms * 1e-3 * hertz * multiprocessors * blocks * (threads / 32) / (count / 32.0);
             printf("  block %4d, %2d resident warps  %8.4f  %6.3f  %8.0f\n", threads, blocks * threads / 32, ms, 8.0 * count / ms / 1e9, each);
+        }
+
+    printf("\nstalls, cycles a warp waits\n");
+    for (int warps : {1, 4})
+        for (int blocks : {1, multiprocessors, 4 * multiprocessors}) {
+            auto fence = [&](int scope) { return cycles([&](int n) { fences<<<blocks, 32 * warps>>>(n, scope, out); }, 1, 50, 150); };
+            double block = fence(0), device = fence(1), system = fence(2);
+            printf("  %3d blocks of %d warps: fence of the block %5.0f, the device %5.0f, the system %5.0f\n", blocks, warps, block, device, system);
+        }
+    for (int nanoseconds : {0, 100, 1000, 10000, 100000})
+        printf("  nanosleep %6d          %7.0f\n", nanoseconds, cycles([&](int n) { sleeps<<<1, 32>>>(n, nanoseconds); }, 1, 20, 60));
+
+    // Standard output has the text that the kernels print: read standard error.
+    fprintf(stderr, "\ncalls of the device runtime, microseconds a warp's\n");
+    CHECK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 256 << 20));
+    for (int lanes : {1, 32})
+        for (int blocks : {1, multiprocessors, 6 * multiprocessors}) {
+            auto time = [&](auto launch) { return (milliseconds([&] { launch(6); }) - milliseconds([&] { launch(2); })) * 1e3 / 4 / blocks; };
+            double print = time([&](int n) { prints<<<blocks, 32>>>(n, lanes); });
+            double heap = time([&](int n) { allocations<<<blocks, 32>>>(n, lanes, out); });
+            fprintf(stderr, "  %2d lanes, %3d blocks     printf %7.2f, malloc and free %7.2f\n", lanes, blocks, print, heap);
         }
 
     printf("\nlaunching\n");

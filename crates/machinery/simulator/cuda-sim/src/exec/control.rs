@@ -213,11 +213,18 @@ pub unsafe fn breakpoint(sm: &mut Sm, inst: &Inst) -> Next {
     )
 }
 
-/// Runs `nanosleep`: yields to other warps. Lanes of its own warp that wait for these lanes keep waiting.
+/// Runs `nanosleep`: yields to other warps, and counts the time, a 32-bit row of nanoseconds. Lanes of its own warp that
+/// wait for these lanes keep waiting. A warp that polls memory meanwhile waits for other warps, however long it sleeps.
 ///
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn sleep(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operand 0 is a 32-bit row.
+    let nanoseconds = unsafe { sm.row::<u32>(inst, 0) };
+    let longest = active(sm.mask).map(|lane| nanoseconds[lane]).max();
+    if !sm.waiting.spinning {
+        sm.block.warp_mut().slept_ns += u64::from(longest.unwrap_or(0));
+    }
     sm.yield_after_others();
     inst.next()
 }

@@ -169,6 +169,7 @@ impl Sm {
             self.resume_members();
         }
         self.gang.stopped = StopReason::Blocked;
+        self.gang.counted_to = self.clock;
         self.reconverge = NO_INDEX;
         self.local = 0..self.grid.variables_end();
         self.activate_all_lanes();
@@ -362,9 +363,21 @@ impl Sm {
         }
     }
 
+    /// Adds the instructions that the gang has run since the last call to those of its warps.
+    fn count_instructions(&mut self) {
+        let ran = self.clock.wrapping_sub(self.gang.counted_to);
+        self.gang.counted_to = self.clock;
+        let warps = self.gang.warp_indices();
+        let each = ran / warps.len().max(1) as u64;
+        for &warp in warps {
+            self.block.warps[warp].clock += each;
+        }
+    }
+
     /// Disbands the gang: warp `member` continues alone at `pc_of(member)`. It stops at the reconvergence point
     /// `reconvergence`, so that the gang can form again, except in a profiled block, where its slice continues.
     pub fn disband(&mut self, reconvergence: u32, pc_of: impl Fn(usize) -> u32) -> Next {
+        self.count_instructions();
         self.materialize_warps();
         let reconvergence = match self.profiler {
             Some(_) => NO_INDEX,
@@ -427,6 +440,7 @@ pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn exit(sm: &mut Sm, _: &Inst) -> Next {
+    sm.count_instructions();
     if sm.gang.started {
         for member in 0..sm.gang.count {
             end_lanes(sm, member, sm.gang.masks[member]);
@@ -555,6 +569,7 @@ fn diverge_or_exit(sm: &mut Sm, inst: &Inst, mut taken: [u32; MAX_WARPS]) -> Nex
 /// Ends the lanes in `leaving` at the block at address `end`, which does nothing but exit. At least one lane of
 /// the gang stays.
 fn exit_some(sm: &mut Sm, end: u32, leaving: [u32; MAX_WARPS]) {
+    sm.count_instructions();
     sm.materialize_warps();
     // SAFETY: `end` is a branch target, which the lowering checked to lie in the code.
     let block = unsafe { &*sm.at(end) };
@@ -584,6 +599,7 @@ fn exit_some(sm: &mut Sm, end: u32, leaving: [u32; MAX_WARPS]) {
         }
     }
     sm.gang.count = staying;
+    sm.gang.counted_to = sm.clock;
     sm.deadline = sm
         .clock
         .wrapping_add(remaining.wrapping_mul(staying as u64));

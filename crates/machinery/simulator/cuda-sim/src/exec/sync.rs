@@ -200,12 +200,18 @@ pub unsafe fn shuffle(sm: &mut Sm, inst: &Inst) -> Next {
         converge_groups(sm, inst, 5, |sm, _| {
             let value = sm.row::<u32>(inst, 2);
             let (b, c) = (sm.row::<u32>(inst, 3), sm.row::<u32>(inst, 4));
-            let (result, inside) = match Cpu::detect() {
+            let (mut result, inside) = match Cpu::detect() {
                 // SAFETY: `Cpu::detect` found AVX2.
                 #[cfg(target_arch = "x86_64")]
                 Cpu::Avx2 => shuffled_wide(inst.arg0, value, b, c),
                 _ => shuffled(inst.arg0, value, b, c),
             };
+            // The value of a lane that does not take part is undefined.
+            let poison = sm.grid.poison;
+            if poison != 0 && sm.mask != FULL {
+                let (undefined, _) = invalid_sources(sm, inst, sm.mask);
+                active(undefined).for_each(|lane| result[lane] = poison);
+            }
             sm.write(inst, 0, result);
             sm.set_predicate(inst, 1, inside);
         })
@@ -253,7 +259,6 @@ fn shuffled_by<const KIND: u32>(
         from[lane] = lane_read;
         inside[lane] = u32::from(is_inside) << lane;
     }
-    // The value of an inactive source lane is undefined on hardware.
     let result = from.map(|lane| value[lane as usize % LANES]);
     (result, inside.iter().fold(0, |all, bit| all | bit))
 }

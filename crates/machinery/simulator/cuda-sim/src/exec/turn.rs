@@ -85,6 +85,8 @@ impl Sm {
             work.instructions.add_block(self.block.clock);
             work.accesses.add_block(self.block.accesses);
             work.delays.add_block(self.block.delays.waited);
+            work.sleeps.add_block(self.block.longest_sleep());
+            work.busiest_warps += self.block.busiest_warp();
         }
         std::mem::swap(&mut self.counts, &mut counts.counts);
         if let Some(profiler) = self.profiler.take() {
@@ -179,6 +181,7 @@ impl Sm {
 
     /// Runs the running warp from its current position until it waits or its slice is over.
     pub(super) fn run_slice(&mut self) {
+        let start = self.clock;
         let mut pc = self.switch();
         self.slice.switches_before = self.slice.switches;
         while !pc.is_null() {
@@ -189,7 +192,9 @@ impl Sm {
                 pc = (inst.run)(self, inst);
             }
         }
+        let ran = self.clock.wrapping_sub(start);
         let warp = self.block.warp_mut();
+        warp.clock += ran;
         if warp.alive == 0 {
             let local = warp.local.take();
             self.locals.recycle(local);

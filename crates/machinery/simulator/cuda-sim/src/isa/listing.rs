@@ -1,7 +1,7 @@
 //! The static description of a program for the profiler, the sanitizer and the time model: its basic blocks,
 //! throughput classes, profiler sites and source lines.
 
-use super::check_event::CheckEvents;
+use super::check_event::{CheckEvents, FenceScope};
 use super::{Access, AccessClass, AccessKind, Kernel, Memory};
 use crate::ptx::ast::SourceLocation;
 use serde::{Deserialize, Serialize};
@@ -75,6 +75,8 @@ pub struct Step {
     /// True for a load or another access whose result arrives with memory latency.
     pub has_memory_latency: bool,
     pub barrier: bool,
+    /// The event for which the warp waits at the instruction, besides its operands.
+    pub stall: Option<Stall>,
     /// The N dimension of a `wgmma`, in multiples of 8 columns.
     pub n8_tiles: u32,
     /// True if the instruction has a result but no source registers: it fetches a parameter or a special
@@ -82,6 +84,26 @@ pub struct Step {
     pub has_no_sources: bool,
     /// Indices of the earlier steps in the block that this one depends on.
     pub dependences: Vec<u32>,
+}
+
+/// An event for which a warp waits at an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stall {
+    /// The completion of earlier accesses, at a fence.
+    Fence(FenceScope),
+    /// The end of a call of the device runtime.
+    Call(RuntimeCall),
+    /// Asynchronous copies of earlier basic blocks, except for the given number of most recent groups.
+    Copies(u32),
+}
+
+/// A function of the device runtime, of which the device executes one call at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuntimeCall {
+    /// `printf`.
+    Print,
+    /// `malloc` or `free`.
+    Heap,
 }
 
 impl Listing {

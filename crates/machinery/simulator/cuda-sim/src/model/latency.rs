@@ -6,7 +6,8 @@
 
 use super::{FinishedLaunch, SiteEstimate, throughput};
 use crate::isa::Class;
-use crate::isa::listing::Step;
+use crate::isa::check_event::FenceScope;
+use crate::isa::listing::{RuntimeCall, Stall, Step};
 
 /// Cycles that a block stays resident per warp, in addition to the time its warps run: warps start and end
 /// one after the other, and the next block waits for the last of them. Measured on an NVIDIA H200 that copied
@@ -31,6 +32,33 @@ const QUARTERS: f64 = 4.0;
 /// Cycles from a branch to its target instruction.
 const CONTROL_LATENCY: f64 = 12.0;
 
+/// Latency in cycles of a fence of all threads of the device that follows a store. Measured on an NVIDIA H200 with
+/// `scripts/rates.cu` ("stalls"), like the following constants.
+const DEVICE_FENCE_LATENCY: f64 = 600.0;
+
+/// Latency in cycles of a fence of all threads of the system that follows a store, while all SMs execute one.
+const SYSTEM_FENCE_LATENCY: f64 = 2000.0;
+
+/// Latency in cycles of a call of the device runtime, and the seconds that it takes of the device for each warp and for
+/// each thread, because the device executes one call at a time.
+struct CallCost {
+    latency: f64,
+    warp_seconds: f64,
+    thread_seconds: f64,
+}
+
+const PRINT: CallCost = CallCost {
+    latency: 40_000.0,
+    warp_seconds: 1.7e-6,
+    thread_seconds: 0.23e-6,
+};
+
+const HEAP: CallCost = CallCost {
+    latency: 12_000.0,
+    warp_seconds: 0.39e-6,
+    thread_seconds: 0.106e-6,
+};
+
 /// Returns the latency bound in milliseconds: the time of the blocks that run one after the other on an SM.
 /// `l2_sectors` is the number of sectors that go to the L2 cache.
 pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f64) -> f64 {
@@ -44,11 +72,12 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
         .collect();
     // Per block on average: its total cycles, and those of basic blocks that access device memory.
     let (mut cycles, mut memory_cycles) = (0.0, 0.0);
+    let share = busiest_warp_share(run, warps_per_block);
     for ((block, visit), path) in blocks.iter().zip(&run.counts.visits).zip(&critical_paths) {
         // A block ends when its last warp ends, so a basic block counts once per block even if only one warp
-        // runs it.
+        // runs it, and a loop as often as its busiest warp runs it.
         let visits = visit.warps as f64 / run.blocks as f64;
-        let visits = visits.min(1.0).max(visits / warps_per_block);
+        let visits = visits.min(1.0).max(visits * share);
         // Predicated instructions are issued among those of another basic block, and overlap with them.
         let issuer_path = block.issued_by.map_or(0.0, |issuer| critical_paths[issuer]);
         let exclusive = visits * (path - issuer_path).max(0.0);
@@ -57,31 +86,66 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
             memory_cycles += exclusive;
         }
     }
-    let delays = &run.counts.work.delays;
-    let delay = delays.total() as f64 / run.blocks as f64;
+    let work = &run.counts.work;
+    let delays = [(&work.delays, 1.0), (&work.sleeps, run.cycles(1e-9))];
+    let delay: f64 = delays
+        .iter()
+        .map(|(delays, cycles)| delays.total() as f64 * cycles / run.blocks as f64)
+        .sum();
     let block = delay + cycles + rates.block_overhead_cycles + WARP_CYCLES * warps_per_block;
     // On the SM with the most blocks.
     let waves = run.blocks.div_ceil(run.device.multiprocessors.into());
     let waves = waves.div_ceil(run.occupancy.blocks.into()) as f64;
     let busiest = delay + busiest_block(run, cycles, memory_cycles);
-    let longest_delay = delays.busiest() as f64;
-    run.seconds((waves * block).max(busiest).max(longest_delay)) * 1e3
+    let longest_delay: f64 = delays
+        .iter()
+        .map(|(delays, cycles)| delays.busiest() as f64 * cycles)
+        .sum();
+    let seconds = run.seconds((waves * block).max(busiest).max(longest_delay));
+    seconds.max(call_seconds(run)) * 1e3
 }
 
-/// The ratio of the busiest block's work to the average above which the launch is taken to wait for that
-/// block. With less imbalance, other blocks hide it.
-const IMBALANCE_THRESHOLD: f64 = 4.0;
+/// Returns the busiest warp's share of the instructions of its block, on average. `warps` is the number of warps of
+/// each block.
+fn busiest_warp_share(run: &FinishedLaunch, warps: f64) -> f64 {
+    let work = &run.counts.work;
+    let share = work.busiest_warps as f64 / work.instructions.total().max(1) as f64;
+    share.clamp(1.0 / warps, 1.0)
+}
 
-/// Returns the cycles of the busiest block if it does much more than the average, otherwise 0. While that
-/// block runs alone, nothing hides its latency. `cycles` is the average per block, of which basic blocks that
-/// access device memory take `memory_cycles`.
+/// Returns the seconds that the device needs to execute all calls of the device runtime.
+fn call_seconds(run: &FinishedLaunch) -> f64 {
+    let blocks = run.program.blocks.iter().zip(&run.counts.visits);
+    let calls = blocks.flat_map(|(block, visit)| {
+        let stalls = block.steps.iter().filter_map(|step| step.stall);
+        stalls.map(move |stall| (stall, visit))
+    });
+    calls
+        .map(|(stall, visit)| match stall {
+            Stall::Call(call) => {
+                let cost = call_cost(call);
+                visit.warps as f64 * cost.warp_seconds + visit.threads as f64 * cost.thread_seconds
+            }
+            _ => 0.0,
+        })
+        .sum()
+}
+
+fn call_cost(call: RuntimeCall) -> CallCost {
+    match call {
+        RuntimeCall::Print => PRINT,
+        RuntimeCall::Heap => HEAP,
+    }
+}
+
+/// Returns the cycles of the busiest block. `cycles` is the average per block, of which basic blocks that access device
+/// memory take `memory_cycles`.
 fn busiest_block(run: &FinishedLaunch, cycles: f64, memory_cycles: f64) -> f64 {
     let work = &run.counts.work;
     let parts = [(work.instructions, cycles), (work.accesses, memory_cycles)];
     parts
         .iter()
         .map(|(shares, cycles)| (shares.imbalance(run.blocks), cycles))
-        .filter(|&(imbalance, _)| imbalance > IMBALANCE_THRESHOLD)
         .map(|(imbalance, cycles)| imbalance * cycles)
         .fold(0.0, f64::max)
 }
@@ -113,7 +177,14 @@ fn critical_path(run: &FinishedLaunch, sites: &[SiteEstimate], miss: f64, steps:
         finish.push(start + cycles(run, sites, step, load));
     }
     let issued = steps.len() as f64;
-    finish.into_iter().fold(issued, f64::max)
+    let path = finish.into_iter().fold(issued, f64::max);
+    // Copies of the iteration before, for example, have had the time of as many iterations as groups may be in flight.
+    let awaited = steps.iter().filter_map(|step| match step.stall? {
+        Stall::Copies(0) => Some(path + miss),
+        Stall::Copies(groups) => Some(miss / f64::from(groups)),
+        _ => None,
+    });
+    awaited.fold(path, f64::max)
 }
 
 /// Returns the latency of an instruction in cycles. `load` is the latency of the basic block's loads from
@@ -147,7 +218,12 @@ fn cycles(run: &FinishedLaunch, sites: &[SiteEstimate], step: &Step, load: f64) 
             let path = f64::from(step.n8_tiles) * rates.warpgroup_cycles * QUARTERS;
             path.max(rates.latency.tensor)
         }
-        Class::Control => CONTROL_LATENCY,
+        Class::Control => match step.stall {
+            Some(Stall::Fence(FenceScope::Device)) => DEVICE_FENCE_LATENCY,
+            Some(Stall::Fence(FenceScope::System)) => SYSTEM_FENCE_LATENCY,
+            Some(Stall::Call(call)) => call_cost(call).latency,
+            _ => CONTROL_LATENCY,
+        },
         _ if step.has_no_sources => rates.latency.constant,
         Class::Move => 0.0,
         _ => rates.latency.arithmetic,

@@ -89,13 +89,17 @@ impl FinishedLaunch<'_> {
         classes.map(|(class, slot)| (class, slot as usize))
     }
 
-    /// Returns the number of SMs that have work, and the load imbalance: the maximum number of blocks per SM
-    /// divided by the mean.
-    fn load_balance(&self) -> (f64, f64) {
-        let multiprocessors = f64::from(self.device.multiprocessors);
+    /// Returns the share of the launch's work that the busiest SM does. It has the maximum number of blocks per SM, and at
+    /// least the busiest block.
+    fn busiest_sm_share(&self) -> f64 {
         let blocks = self.blocks as f64;
-        let busy = blocks.min(multiprocessors);
-        (busy, (blocks / busy).ceil() / (blocks / busy))
+        let per_sm = (blocks / f64::from(self.device.multiprocessors)).ceil();
+        (per_sm / blocks).max(self.counts.work.instructions.busiest_share())
+    }
+
+    /// Converts seconds to SM cycles.
+    fn cycles(&self, seconds: f64) -> f64 {
+        seconds * f64::from(self.device.clock_khz) * 1e3
     }
 
     /// Converts SM cycles to seconds.
@@ -162,8 +166,7 @@ pub fn estimate_time(run: &FinishedLaunch) -> Modelled {
     });
     resources.sort_by(|a, b| b.milliseconds.total_cmp(&a.milliseconds));
 
-    let norm = (busiest.powf(OVERLAP) + latency.powf(OVERLAP)).powf(1.0 / OVERLAP);
-    let duration = norm.max(blocks) + DRAIN_SECONDS * 1e3;
+    let duration = overlapped(busiest, latency).max(blocks) + DRAIN_SECONDS * 1e3;
     Modelled {
         gpu: run.device.models,
         milliseconds: duration.max(launch),
@@ -172,4 +175,9 @@ pub fn estimate_time(run: &FinishedLaunch) -> Modelled {
         occupancy: run.occupancy,
         roofline: throughput::roofline(run),
     }
+}
+
+/// Combines the throughput and latency bounds.
+fn overlapped(throughput: f64, latency: f64) -> f64 {
+    (throughput.powf(OVERLAP) + latency.powf(OVERLAP)).powf(1.0 / OVERLAP)
 }

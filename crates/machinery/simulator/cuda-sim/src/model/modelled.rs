@@ -77,6 +77,19 @@ pub struct Roofline {
 }
 
 impl Modelled {
+    /// Returns the milliseconds for which SMs are busy: the time without that of launching.
+    pub fn busy_milliseconds(&self) -> f64 {
+        let (mut throughput, mut latency) = (0.0_f64, 0.0);
+        for part in &self.resources {
+            match part.resource {
+                Resource::Launch => {}
+                Resource::Latency => latency = part.milliseconds,
+                _ => throughput = throughput.max(part.milliseconds),
+            }
+        }
+        super::overlapped(throughput, latency)
+    }
+
     /// Adds another launch of the same kernel on the same GPU.
     pub(crate) fn add(&mut self, other: &Modelled) {
         self.milliseconds += other.milliseconds;

@@ -25,8 +25,8 @@ pub fn resource_times(
     l2_sectors: f64,
 ) -> Vec<ResourceTime> {
     let rates = &run.device.rates;
-    let (busy, imbalance) = run.load_balance();
-    let milliseconds_per_sm = |cycles: f64| run.seconds(cycles / busy * imbalance) * 1e3;
+    let share = run.busiest_sm_share();
+    let milliseconds_per_sm = |cycles: f64| run.seconds(cycles * share) * 1e3;
     let warp = f64::from(run.device.warp_size);
 
     let class_counts = class_counts(run);

@@ -46,6 +46,10 @@ pub(crate) struct Work {
     pub accesses: WorkShare,
     /// Cycles of delay loops that the simulator skipped.
     pub delays: WorkShare,
+    /// Nanoseconds of sleep.
+    pub sleeps: WorkShare,
+    /// The instructions of the busiest warp of each block, summed over all blocks.
+    pub busiest_warps: u64,
 }
 
 /// One kind of work: the total over all blocks, and that of the busiest block.
@@ -61,6 +65,8 @@ impl Work {
         self.instructions.add(&other.instructions);
         self.accesses.add(&other.accesses);
         self.delays.add(&other.delays);
+        self.sleeps.add(&other.sleeps);
+        self.busiest_warps += other.busiest_warps;
     }
 }
 
@@ -86,6 +92,11 @@ impl WorkShare {
     /// Returns the work of the busiest block.
     pub fn busiest(&self) -> u64 {
         self.busiest
+    }
+
+    /// Returns the busiest block's share of the total.
+    pub fn busiest_share(&self) -> f64 {
+        self.busiest as f64 / self.total.max(1) as f64
     }
 
     /// Returns the ratio of the busiest block's work to the average over `blocks` blocks.

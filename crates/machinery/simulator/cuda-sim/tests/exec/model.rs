@@ -529,3 +529,96 @@ fn a_busy_block_multiplies_its_work_and_not_the_delay() {
     let extra = time(1_000_000) - time(0);
     assert!((cycles(1e6)..cycles(2e6)).contains(&extra), "{extra}");
 }
+
+/// A block ends with its busiest warp, so work that one of four warps does takes four times as long.
+#[test]
+fn a_block_waits_for_its_busiest_warp() {
+    let work = |condition: &str| {
+        let body = unrolled_loop("fma.rn.f32 %r1, %r1, %r2, %r3;", 100, 100);
+        let ptx = kernel_of(&format!("setp.ge.u32 %p1, %t, {condition}; @%p1 ret; {body}"));
+        modelled_time(&ptx, 132, 128)
+    };
+    let (all, one) = (work("128"), work("32"));
+    // The loop is one basic block, which each warp that works executes 100 times.
+    let per_warp = resource_time(&all, Resource::Latency);
+    assert_near(resource_time(&one, Resource::Latency), per_warp, 0.05);
+    let four_rounds = unrolled_loop("fma.rn.f32 %r1, %r1, %r2, %r3;", 100, 400);
+    let ptx = kernel_of(&format!("setp.ge.u32 %p1, %t, 32; @%p1 ret; {four_rounds}"));
+    let four_times = modelled_time(&ptx, 132, 128);
+    assert_near(
+        resource_time(&four_times, Resource::Latency),
+        4.0 * per_warp,
+        0.05,
+    );
+}
+
+/// Work that one of two blocks does needs the resources of one SM for twice as long.
+#[test]
+fn a_small_grid_waits_for_its_busiest_block() {
+    let work = |busy_blocks: u32, rounds: u32| {
+        let body = unrolled_loop("mad.lo.u32 %r1, %r1, %r2, %r3;", 100, rounds);
+        let ptx = kernel_of(&format!(
+            "mov.u32 %r9, %ctaid.x; setp.ge.u32 %p1, %r9, {busy_blocks}; @%p1 ret; {body}"
+        ));
+        modelled_time(&ptx, 2, 1024)
+    };
+    let (both, one) = (work(2, 100), work(1, 200));
+    for resource in [Resource::Arithmetic, Resource::Latency] {
+        let ratio = resource_time(&one, resource) / resource_time(&both, resource);
+        assert_near(ratio, 2.0, 0.05);
+    }
+}
+
+#[test]
+fn sleep_and_fences_take_time() {
+    let latency = |body: &str| {
+        let time = modelled_time(&kernel_of(body), 132, 128);
+        resource_time(&time, Resource::Latency)
+    };
+    let empty = latency("");
+    assert_near(latency("nanosleep.u32 100000;") - empty, 0.1, 1e-6);
+    let ten = |fence: &str| latency(&format!("st.global.u32 [%out], %t; {}", fence.repeat(10)));
+    let [block, device, system] = ["membar.cta;", "membar.gl;", "membar.sys;"].map(ten);
+    assert!(device - block > cycles(4000.0), "{device} {block}");
+    assert!(system - device > cycles(10_000.0), "{system} {device}");
+}
+
+/// A warp that polls memory waits for another warp, however long it sleeps meanwhile.
+#[test]
+fn sleep_of_a_polling_warp_takes_no_time() {
+    let body = "setp.ne.u32 %p1, %t, 0;
+        @%p1 bra WAIT;
+        st.release.gpu.global.u32 [%out], 7;
+        ret;
+        WAIT: ld.acquire.gpu.global.u32 %r1, [%out];
+        setp.eq.u32 %p1, %r1, 7;
+        @%p1 ret;
+        nanosleep.u32 1000000;
+        bra WAIT;";
+    let time = modelled_time(&kernel_of(body), 1, 64);
+    assert!(time.milliseconds < 2.0, "{}", time.milliseconds);
+}
+
+/// The device executes one call of its runtime at a time.
+#[test]
+fn calls_of_the_device_runtime_take_turns() {
+    let ptx = "
+        .version 7.0 .target sm_70 .address_size 64
+        .extern .func (.param .b64 result) malloc (.param .b64 bytes);
+        .extern .func free (.param .b64 memory);
+        .entry k(.param .u64 out) {
+            .reg .b64 %d<2>;
+            .param .b64 bytes; .param .b64 result; .param .b64 memory;
+            mov.u64 %d0, 16;
+            st.param.b64 [bytes], %d0;
+            call.uni (result), malloc, (bytes);
+            ld.param.b64 %d1, [result];
+            st.param.b64 [memory], %d1;
+            call.uni free, (memory);
+            ret;
+        }";
+    let latency = |blocks| resource_time(&modelled_time(ptx, blocks, 32), Resource::Latency);
+    let (few, many) = (latency(132), latency(1320));
+    assert!(few > 0.5, "{few}");
+    assert_near(many, 10.0 * few, 1e-6);
+}

@@ -10,6 +10,7 @@ mod printf;
 use super::memory::state_space::{GenericSpace, SpaceAccess};
 use super::sm::{Handler, Inst, Next, Sm};
 use crate::check::{AddressedMemory, FaultKind};
+use crate::isa::listing::RuntimeCall;
 use crate::lanes::{LANES, active};
 
 /// Maximum length in bytes of a string that a kernel passes.
@@ -58,6 +59,16 @@ pub fn find(name: &str) -> Option<DeviceFunction> {
         result_bytes,
         uses_heap: matches!(name, "malloc" | "free") || name.contains("ParameterBuffer"),
     })
+}
+
+/// Returns the kind of call that a handler executes, if it takes the device a long time.
+pub fn long_call(handler: Handler) -> Option<RuntimeCall> {
+    let is = |function: Handler| std::ptr::fn_addr_eq(handler, function);
+    match () {
+        () if is(vprintf) => Some(RuntimeCall::Print),
+        () if is(malloc) || is(free) => Some(RuntimeCall::Heap),
+        () => None,
+    }
 }
 
 /// Returns true if the device runtime has a function of this name.

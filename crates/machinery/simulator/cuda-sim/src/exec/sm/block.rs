@@ -272,6 +272,16 @@ impl Block {
         &mut self.warps[self.running]
     }
 
+    /// Returns the number of instructions of the warp that has run most of them.
+    pub fn busiest_warp(&self) -> u64 {
+        self.warps.iter().map(|warp| warp.clock).max().unwrap_or(0)
+    }
+
+    /// Returns the nanoseconds slept by the warp that has slept longest.
+    pub fn longest_sleep(&self) -> u64 {
+        self.warps.iter().map(|warp| warp.slept_ns).max().unwrap_or(0)
+    }
+
     /// Ends lanes of the running warp.
     pub fn exit(&mut self, lanes: u32) {
         self.alive -= lanes.count_ones();

@@ -46,6 +46,8 @@ pub struct Gang {
     pub group: usize,
     /// Number of warps of that group when the block started.
     pub group_warps: u64,
+    /// The SM's clock up to which the instructions of the warps are counted.
+    pub counted_to: u64,
     /// Position within the gang of the warp that runs an instruction which can fault.
     pub member: usize,
     /// Address of the next instruction when the gang is formed.
@@ -116,6 +118,7 @@ impl Gang {
             uniform_window: None,
             group: 0,
             group_warps: 0,
+            counted_to: 0,
             member: 0,
             pc: NO_INDEX,
             at_reconvergence: [false; MAX_WARPS],

@@ -111,6 +111,10 @@ pub struct Warp {
     pub current: u32,
     /// Number of turns used up before the warp had to wait or ended.
     pub turns: u32,
+    /// Number of instructions run so far.
+    pub clock: u64,
+    /// Nanoseconds slept so far.
+    pub slept_ns: u64,
     /// The unfinished turn, if the warp runs it in slices.
     pub turn: Option<Turn>,
     /// Set while the warp sleeps under a random schedule.
@@ -143,6 +147,8 @@ impl Warp {
             ready: VecDeque::new(),
             current: NO_INDEX,
             turns: 0,
+            clock: 0,
+            slept_ns: 0,
             turn: None,
             sleep: None,
             cluster_arrived: 0,
@@ -160,6 +166,8 @@ impl Warp {
     pub fn reset(&mut self, index: u32, lanes: u32) {
         self.index = index;
         self.alive = lanes;
+        self.clock = 0;
+        self.slept_ns = 0;
         if !self.started() {
             return;
         }

@@ -16,9 +16,10 @@
 
 use super::uniformity;
 use super::vectorizer::MergeRole;
+use crate::exec::device_runtime;
 use crate::exec::memory::atomic::Atomic;
-use crate::isa::check_event::CopyGroupOp;
-use crate::isa::listing::{SiteKind, Step};
+use crate::isa::check_event::{CheckEvent, CopyGroupOp};
+use crate::isa::listing::{SiteKind, Stall, Step};
 use crate::isa::{AccessKind, AtomicMethod, Class, Memory, Update};
 use crate::lower::cfg::Cfg;
 use crate::lower::ir::{Flow, IrInst, Register, RegisterInfo};
@@ -306,6 +307,7 @@ pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<St
             dependences.append(&mut stores);
             barrier = Some(index);
         }
+        let mut copies_awaited = dependences.len();
         match inst.copy_group_op {
             CopyGroupOp::None => {}
             CopyGroupOp::Commit => closed_groups += 1,
@@ -322,10 +324,13 @@ pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<St
                 dependences.extend(pending_copies.drain(..).map(|(copy, _)| copy))
             }
         }
-        if matches!(
-            inst.copy_group_op,
-            CopyGroupOp::WaitGroups(_) | CopyGroupOp::WaitAll
-        ) {
+        copies_awaited = dependences.len() - copies_awaited;
+        let copies_allowed = match inst.copy_group_op {
+            CopyGroupOp::WaitGroups(pending) => Some(pending),
+            CopyGroupOp::WaitAll => Some(0),
+            CopyGroupOp::None | CopyGroupOp::Commit => None,
+        };
+        if copies_allowed.is_some() {
             dependences.extend(barrier);
             barrier = Some(index);
         }
@@ -342,6 +347,11 @@ pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<St
             slot: access.filter(|_| is_counted).map(|_| next_slot),
             has_memory_latency: access.is_some_and(|access| access.kind != AccessKind::Store),
             barrier: inst.barrier,
+            stall: match (inst.sync_event, copies_allowed) {
+                (CheckEvent::Fence(scope), _) => Some(Stall::Fence(scope)),
+                (_, Some(pending)) if copies_awaited == 0 => Some(Stall::Copies(pending)),
+                _ => device_runtime::long_call(inst.handlers.warp).map(Stall::Call),
+            },
             n8_tiles: inst.n8_tiles,
             has_no_sources: inst.uses.is_empty() && !inst.defs.is_empty(),
             dependences,

@@ -99,8 +99,12 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Lowers `nanosleep`.
-    pub fn sleep(&mut self) -> Result<(), LoadError> {
-        self.push_effect(control::sleep);
+    pub fn sleep(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let [duration] = &instruction.operands[..] else {
+            return Err(self.error("`nanosleep` takes a duration"));
+        };
+        let duration = self.source(duration, Type::U32)?;
+        self.push(control::sleep, Class::Control, &[], &[duration]);
         Ok(())
     }
 

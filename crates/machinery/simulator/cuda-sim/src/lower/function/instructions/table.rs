@@ -202,8 +202,8 @@ pub const CONTROL: &[Entry] = &[
         l.grid_dependency(i)
     })
     .refuses_older(),
-    // Neither sleeping nor performance-monitor events have an effect that a program can observe.
-    lowered("nanosleep", ptx(6, 3).sm(70), |l, _| l.sleep()),
+    // Performance-monitor events have no effect that a program can observe.
+    lowered("nanosleep", ptx(6, 3).sm(70), |l, i| l.sleep(i)),
     lowered("pmevent", ptx(1, 4), |l, _| l.nop()),
 ];
 
