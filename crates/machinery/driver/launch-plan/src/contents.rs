@@ -162,10 +162,10 @@ pub fn initial_bytes(
             let seed = random.seed ^ surroundings.sequence;
             fill_with(&|index| {
                 let value = random_value(seed, index, from, to, element);
-                if random.whole {
-                    return Ok(Value::Integer(value.to_float().floor() as i128));
-                }
-                Ok(value)
+                Ok(match random.step {
+                    Some(step) => Value::Float((value.to_float() / step).floor() * step),
+                    None => value,
+                })
             })
         }
         Some(Fill::Table(FillTable::Values(list))) => {
@@ -234,10 +234,15 @@ fn value_range(random: &Random, element: Element) -> Result<(f64, f64), String> 
     let default_end = if element.is_float() { 1.0 } else { 100.0 };
     let from = random.from.unwrap_or(0.0);
     let to = random.to.unwrap_or(default_end);
-    if from < to {
-        Ok((from, to))
-    } else {
-        Err(format!("the range from {from} to {to} is empty"))
+    if from >= to || from.is_nan() || to.is_nan() {
+        return Err(format!("the range from {from} to {to} is empty"));
+    }
+    match random.step {
+        Some(step) if step <= 0.0 || !step.is_finite() => {
+            Err(format!("step must be above 0, not {step}"))
+        }
+        Some(step) if from % step != 0.0 => Err(format!("from must be a multiple of step, {step}")),
+        _ => Ok((from, to)),
     }
 }
 
@@ -380,6 +385,36 @@ mod tests {
             reason.contains("unknown type flaot") && reason.contains("f32"),
             "{reason}"
         );
+    }
+
+    #[test]
+    fn random_numbers_may_be_multiples_of_a_step() {
+        let numbers = |random: &str| {
+            let fill = toml::from_str::<Fill>(random).unwrap();
+            let surroundings = Surroundings {
+                directory: Path::new(""),
+                sequence: 7,
+            };
+            initial_bytes(
+                Some(&fill),
+                (Element::F32, 1000),
+                surroundings,
+                &crate::ResolvedPlan::default(),
+            )
+        };
+        let bytes = numbers("random = { from = -2, to = 2, step = 0.25 }").unwrap().unwrap();
+        let floats = bytes.chunks_exact(4).map(|bytes| Element::F32.value(bytes).to_float());
+        let floats: Vec<f64> = floats.collect();
+        assert!(floats.iter().all(|number| (4.0 * number).fract() == 0.0 && (-2.0..2.0).contains(number)));
+        assert!(floats.contains(&-2.0) && floats.contains(&-0.25) && floats.contains(&1.75));
+        for (random, reason) in [
+            ("random = { step = 0 }", "step must be above 0, not 0"),
+            ("random = { from = 0.1, step = 0.25 }", "from must be a multiple of step, 0.25"),
+            ("random = { from = nan }", "empty"),
+        ] {
+            let message = numbers(random).unwrap_err();
+            assert!(message.contains(reason), "{message}");
+        }
     }
 
     #[test]

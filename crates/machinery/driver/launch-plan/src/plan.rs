@@ -86,9 +86,8 @@ pub struct Random {
     pub seed: u32,
     pub from: Option<f64>,
     pub to: Option<f64>,
-    /// True to draw only integers, even for floating-point elements.
-    #[serde(default)]
-    pub whole: bool,
+    /// Draws only multiples of this number; by default any number, or for integer elements any integer.
+    pub step: Option<f64>,
 }
 
 /// The expected contents of a buffer.
