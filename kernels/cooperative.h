@@ -1,5 +1,5 @@
 // Groups of cooperating threads, under the names of the CUDA C++ Programming Guide:
-// `cooperative_groups` with tiled_partition, coalesced_threads and reduce.
+// `cooperative_groups` with tiled_partition, coalesced_threads, reduce and memcpy_async.
 //
 //   namespace cg = cooperative_groups;
 //   auto tile = cg::tiled_partition<8>(cg::this_thread_block());  // eight neighbouring threads
@@ -13,8 +13,10 @@
 
 #if defined(__NVCC__) && !defined(__CUDACC_RTC__)
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
 #else
 #include "include/cooperative_groups.h"
+#include "include/cooperative_groups/memcpy_async.h"
 #include "include/cooperative_groups/reduce.h"
 #endif

@@ -1,5 +1,6 @@
 // Parts of a C program's headers other than functions: fixed-width integers and numeric limits. A submission
-// of the course that includes <stdint.h>, <stdio.h>, <math.h> or <assert.h> gets this file instead.
+// of the course that includes <stdint.h>, <stdio.h>, <math.h> or <assert.h> gets this file instead; see all_device.h for the
+// functions of <math.h>.
 
 #pragma once
 

@@ -70,7 +70,7 @@ fn one_file() -> Result<(), Failed> {
     for (from, to) in [
         ("(n + 127) / 128", "(n + 255) / 256"),
         ("block = 128", "block = 256"),
-        ("from = -1, to = 1", "from = -50, to = 50, whole = true"),
+        ("from = -1, to = 1", "from = -50, to = 50, step = 1"),
         (
             "name = \"out\"",
             "name = \"out\"\nexpect = \"in[i] + in[i]\"",

@@ -16,7 +16,7 @@ use super::{Class, Marks, Outcome, Shard, StudentResult, marks};
 use crate::course::{Exercise, Side};
 use crate::error::format_error;
 use crate::files::{display_path, read_text};
-use crate::grade::ReferenceTimes;
+use crate::grade::ReferenceCosts;
 use crate::lang::{Lang, tr};
 use crate::process::on_gpu;
 use crate::text::in_a_line;
@@ -58,7 +58,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
             handed_in: handed_in(submissions, student, exercise, grading),
         })
         .collect();
-    let reference_times = ReferenceTimesCache::new(
+    let references = ReferenceCache::new(
         part.iter().map(|submission| submission.exercise),
         &grading.settings,
     );
@@ -71,7 +71,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
             let Some(submission) = part.get(number) else {
                 return;
             };
-            let result = grade_submission(submission, grading, &reference_times);
+            let result = grade_submission(submission, grading, &references);
             // The receiver outlives the threads.
             let _ = to.send((number, result));
             bar.advance(1);
@@ -108,7 +108,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
 fn grade_submission(
     submission: &Submission,
     grading: &Grading,
-    reference_times: &ReferenceTimesCache,
+    references: &ReferenceCache,
 ) -> StudentResult {
     let Submission {
         student, exercise, ..
@@ -123,7 +123,7 @@ fn grade_submission(
         (Ok(Some(text)), Ok(handed_in)) => {
             let name = display_name(student, exercise);
             let job = Job {
-                reference_times: reference_times.get(exercise),
+                reference: references.get(exercise),
                 ..Job::new(exercise, name, text.clone(), &grading.settings)
             };
             let graded = supervise(job).map_err(|error| format_error(&error, lang));
@@ -265,44 +265,44 @@ fn display_name(student: &str, exercise: &Exercise) -> String {
 /// The minimum number of submissions to an exercise for which a separate job pays off.
 const MIN_SUBMISSIONS: usize = 4;
 
-/// The reference times of all exercises with many submissions, each measured on first use.
-struct ReferenceTimesCache<'a> {
-    times: BTreeMap<&'a str, OnceLock<Option<ReferenceTimes>>>,
+/// The reference costs of all exercises with many submissions, each measured on first use.
+struct ReferenceCache<'a> {
+    costs: BTreeMap<&'a str, OnceLock<Option<ReferenceCosts>>>,
     settings: &'a JobSettings,
 }
 
-impl<'a> ReferenceTimesCache<'a> {
-    /// Prepares reference times for submissions to these exercises.
+impl<'a> ReferenceCache<'a> {
+    /// Prepares the reference costs for submissions to these exercises.
     fn new(
         submissions: impl Iterator<Item = &'a Exercise>,
         settings: &'a JobSettings,
-    ) -> ReferenceTimesCache<'a> {
+    ) -> ReferenceCache<'a> {
         let mut counts = BTreeMap::new();
         for exercise in submissions {
             *counts.entry(exercise.name()).or_insert(0) += 1;
         }
         // On a GPU each submission is timed in the same run as the start file and the solution.
         counts.retain(|_, count| *count >= MIN_SUBMISSIONS && !on_gpu());
-        let times = counts.into_keys().map(|name| (name, OnceLock::new()));
-        let times = times.collect();
-        ReferenceTimesCache { times, settings }
+        let costs = counts.into_keys().map(|name| (name, OnceLock::new()));
+        let costs = costs.collect();
+        ReferenceCache { costs, settings }
     }
 
-    /// Returns the reference times of an exercise, measured by a job that grades only the solution. Returns
+    /// Returns the reference costs of an exercise, measured by a job that grades only the solution. Returns
     /// `None` if each submission has to measure them itself, for example because that job failed; grading the
     /// submission then reports the error.
-    fn get(&self, exercise: &Exercise) -> Option<ReferenceTimes> {
+    fn get(&self, exercise: &Exercise) -> Option<ReferenceCosts> {
         let Side::Kernel(_) = exercise.side() else {
             return None;
         };
-        *self.times.get(exercise.name())?.get_or_init(|| {
+        let costs = self.costs.get(exercise.name())?.get_or_init(|| {
             let (file_name, text) = (exercise.file(), exercise.solution().to_owned());
             let record = supervise(Job::new(exercise, file_name, text, self.settings)).ok()?;
-            let timed = record.time?;
-            Some(ReferenceTimes {
-                start_ms: timed.start_ms,
-                solution_ms: timed.solution_ms,
+            Some(ReferenceCosts {
+                start_ms: record.time?.start_ms,
+                solution: record.costs?,
             })
-        })
+        });
+        costs.clone()
     }
 }

@@ -15,8 +15,8 @@ pub struct Sizes {
     pub random: Random,
     /// The size at which counters and the modelled time are measured.
     pub graded: Option<Vec<u32>>,
-    /// The range of one more size, larger than the graded one; by default slightly larger. It catches kernels
-    /// that work only at the known sizes.
+    /// The range of one more size, larger than the graded one; by default half as large again to twice as large. It
+    /// catches kernels that work, or are fast, only at the known sizes.
     pub beyond: Option<SizeRange>,
     /// The names of a size's numbers, such as M, N, P.
     #[serde(default)]
@@ -120,14 +120,11 @@ impl Sizes {
         tests.map(|test| elements(test)).max() < Some(elements(size))
     }
 
-    /// Returns the range of the size beyond the graded one; `None` if there is no graded size.
-    pub fn beyond(&self) -> Option<SizeRange> {
-        let graded = self.graded.as_ref()?;
-        Some(
-            self.beyond
-                .clone()
-                .unwrap_or_else(|| default_beyond(graded)),
-        )
+    /// Returns the range of the size beyond the graded one.
+    pub fn beyond(&self, graded: &[u32]) -> SizeRange {
+        self.beyond
+            .clone()
+            .unwrap_or_else(|| default_beyond(graded, self.unit.is_some() || !self.names.is_empty()))
     }
 }
 
@@ -149,18 +146,26 @@ fn is_greater(first: &[u32], other: &[u32]) -> bool {
     first != other && first.iter().zip(other).all(|(first, other)| first >= other)
 }
 
-/// Returns the default range beyond a size: from a sixteenth more per dimension to half as many elements more
-/// in all.
-fn default_beyond(graded: &[u32]) -> SizeRange {
-    let max_factor = 1.5_f64.powf(1.0 / graded.len() as f64);
-    let from = graded.iter().map(|&number| number + number.div_ceil(16));
-    let from: Vec<u32> = from.collect();
-    let to = graded.iter().zip(&from).map(|(&number, &from)| {
-        let to = f64::from(number) * max_factor;
-        from.max(to as u32)
-    });
-    let to = to.collect();
-    SizeRange { from, to }
+/// The number of elements that the size beyond the graded one has at least: too many for 16-bit indices.
+const MIN_BEYOND: f64 = 66_000.0;
+
+/// Returns the default range beyond a size: about 1.6 to 2 times as many elements in all. `in_units` is true if the size's
+/// numbers count more than single elements.
+fn default_beyond(graded: &[u32], in_units: bool) -> SizeRange {
+    let elements: f64 = graded.iter().map(|&number| f64::from(number)).product();
+    let growth = match in_units {
+        true => 1.6,
+        false => f64::max(1.6, MIN_BEYOND / elements),
+    };
+    let scaled = |growth: f64| {
+        let factor = growth.powf(1.0 / graded.len() as f64);
+        let numbers = graded.iter();
+        numbers.map(move |&number| (f64::from(number) * factor).ceil() as u32)
+    };
+    SizeRange {
+        from: scaled(growth).collect(),
+        to: scaled(1.25 * growth).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -179,15 +184,19 @@ mod tests {
     }
 
     #[test]
-    fn the_default_range_is_slightly_larger() {
-        let between = |graded: &[u32]| {
-            let SizeRange { from, to } = default_beyond(graded);
+    fn the_default_range_is_larger() {
+        let between = |graded: &[u32], in_units| {
+            let SizeRange { from, to } = default_beyond(graded, in_units);
             assert!(is_greater(&from, graded));
             assert!(check_range("", &from, &to).is_ok());
             (from, to)
         };
-        assert_eq!(between(&[100_000]), (vec![106_250], vec![150_000]));
-        assert_eq!(between(&[6, 8, 4]), (vec![7, 9, 5], vec![7, 9, 5]));
-        assert_eq!(between(&[320, 192]), (vec![340, 204], vec![391, 235]));
+        assert_eq!(between(&[100_000], false), (vec![160_000], vec![200_000]));
+        assert_eq!(between(&[8192], false), (vec![66_000], vec![82_500]));
+        assert_eq!(between(&[6, 8, 4], true), (vec![8, 10, 5], vec![8, 11, 6]));
+        assert_eq!(
+            between(&[320, 192], false),
+            (vec![405, 243], vec![453, 272])
+        );
     }
 }

@@ -23,7 +23,7 @@ const MAX_FINDINGS_AS_CAUSE: usize = 1;
 pub fn verdict(findings: &[(Case, Finding)], submission: &Submission) -> Result<(), Stop> {
     let relevant = findings
         .iter()
-        .filter(|(_, finding)| !is_uninitialized_read(finding.kind));
+        .filter(|(_, finding)| !has_undefined_value(finding.kind));
     let mut sorted: Vec<&(Case, Finding)> = relevant.collect();
     sorted.sort_by_key(|(_, finding)| finding.severity);
     let Some((case, first)) = sorted.first() else {
@@ -58,7 +58,7 @@ pub fn verdict(findings: &[(Case, Finding)], submission: &Submission) -> Result<
 /// Explains wrong results by the findings of the same run; empty if there are none.
 pub fn explain(findings: &[Finding], submission: &Submission, lang: Lang) -> String {
     let mut sorted: Vec<&Finding> = findings.iter().collect();
-    sorted.sort_by_key(|finding| (finding.severity, is_uninitialized_read(finding.kind)));
+    sorted.sort_by_key(|finding| (finding.severity, has_undefined_value(finding.kind)));
     let Some(first) = sorted.first() else {
         return String::new();
     };
@@ -94,12 +94,29 @@ fn format_findings<'a>(
     descriptions.join("\n\n")
 }
 
-/// Returns true for reads of uninitialized memory.
-fn is_uninitialized_read(kind: FindingKind) -> bool {
+/// Returns true if an instruction got an undefined value: uninitialized memory, or the value of a lane that does not take
+/// part in a shuffle. Such values differ between the runs, so if no result does, none depends on them.
+fn has_undefined_value(kind: FindingKind) -> bool {
     matches!(
         kind,
-        FindingKind::UninitializedDevice | FindingKind::UninitializedShared
+        FindingKind::UninitializedDevice
+            | FindingKind::UninitializedShared
+            | FindingKind::ShuffleFromAbsentLane
     )
+}
+
+/// Returns true for a data race between a load and an atomic. It is intended in a compare-and-swap loop, which verifies
+/// the loaded value; only the checks of optimized code recognize that.
+pub fn needs_confirmation(finding: &Finding) -> bool {
+    let other = finding.other.as_ref();
+    other.is_some_and(|other| match (finding.atomic, other.atomic) {
+        (true, false) => !other.write,
+        (false, true) => matches!(
+            finding.kind,
+            FindingKind::ReadAfterWrite | FindingKind::InterBlockRace
+        ),
+        _ => false,
+    })
 }
 
 /// Returns true if both lines of a race update one location of device memory by reading and writing it, which

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
 use std::{io, thread};
 
 use anyhow::{Context as _, Result, anyhow};
@@ -13,6 +14,7 @@ use kernel_build::{Clang, Tree, install_command};
 use untrusted::{Error, OptimizationLevel, Termination, UntrustedSource};
 
 use super::{Failure, Grading, Stop, Submission, includes, undeclared};
+use crate::course::Exercise;
 use crate::data::Step;
 use crate::lang::{Lang, Text};
 use crate::process::Limits;
@@ -50,7 +52,7 @@ pub struct Builds {
 /// Compiles the submission with and without optimization.
 pub fn compile_submission(submission: &Submission, grading: &Grading) -> Result<Builds, Stop> {
     let submission = &Submission {
-        text: includes::replace_standard_headers(&submission.text),
+        text: includes::replace_headers(&submission.text),
         display_name: submission.display_name.clone(),
     };
     includes::verdict(&submission.text)?;
@@ -61,20 +63,35 @@ pub fn compile_submission(submission: &Submission, grading: &Grading) -> Result<
         limits: grading.limits,
         architecture: grading.architecture,
     };
-    thread::scope(|scope| {
-        let as_written =
-            scope.spawn(move || compiler.compile(submission, OptimizationLevel::Unoptimized));
-        let optimised = compiler.compile(submission, OptimizationLevel::Optimized)?;
-        let as_written = as_written.join();
-        let as_written = as_written.map_err(|_| anyhow!("a compiler thread panicked"))?;
-        Ok(Builds {
-            optimised,
-            as_written: Some(as_written.map_err(only_optimised)?),
-        })
-    })
+    match compiler.compile_twice(submission) {
+        // Most submissions need few functions, which the compiler reads faster.
+        Err(Stop::Failed(failure)) if undeclared::is_reported(failure.message.get(Lang::En)) => {
+            let text = includes::with_all_device_functions(&submission.text);
+            compiler.compile_twice(&Submission {
+                text,
+                ..submission.clone()
+            })
+        }
+        result => result,
+    }
 }
 
 impl Compiler<'_> {
+    /// Compiles the submission with and without optimization, at the same time.
+    fn compile_twice(&self, submission: &Submission) -> Result<Builds, Stop> {
+        thread::scope(|scope| {
+            let as_written =
+                scope.spawn(|| self.compile(submission, OptimizationLevel::Unoptimized));
+            let optimised = self.compile(submission, OptimizationLevel::Optimized)?;
+            let as_written = as_written.join();
+            let as_written = as_written.map_err(|_| anyhow!("a compiler thread panicked"))?;
+            Ok(Builds {
+                optimised,
+                as_written: Some(as_written.map_err(only_optimised)?),
+            })
+        })
+    }
+
     /// Compiles the submission to PTX.
     fn compile(&self, submission: &Submission, level: OptimizationLevel) -> Result<String, Stop> {
         let tree = tree(self.lang)?;
@@ -305,14 +322,55 @@ pub fn course_files<const N: usize>(
         .context("one result per compilation")
 }
 
-/// Compiles one file of the course, as [`course_files`] does.
-pub fn course_file(
-    text: &str,
+/// The course's own files of an exercise, each compiled when it is first needed.
+pub struct CourseFiles {
+    start: CourseFile,
+    solution: CourseFile,
     architecture: Option<u32>,
-    clang: &Clang,
+    clang: Clang,
     lang: Lang,
-) -> Result<String> {
-    course_files([text], architecture, clang, lang).map(|[ptx]| ptx)
+}
+
+/// A file's text, and its PTX once it is compiled.
+struct CourseFile {
+    text: String,
+    ptx: Mutex<Option<String>>,
+}
+
+impl CourseFiles {
+    /// Describes the files of this exercise.
+    pub fn new(exercise: &Exercise, grading: &Grading) -> CourseFiles {
+        let file = |text: &str| CourseFile {
+            text: text.to_owned(),
+            ptx: Mutex::default(),
+        };
+        CourseFiles {
+            start: file(exercise.start()),
+            solution: file(exercise.solution()),
+            architecture: grading.architecture,
+            clang: grading.clang.clone(),
+            lang: grading.lang,
+        }
+    }
+
+    /// Returns the start file's PTX.
+    pub fn start(&self) -> Result<String> {
+        self.ptx(&self.start)
+    }
+
+    /// Returns the solution's PTX.
+    pub fn solution(&self) -> Result<String> {
+        self.ptx(&self.solution)
+    }
+
+    fn ptx(&self, file: &CourseFile) -> Result<String> {
+        let mut ptx = file.ptx.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ptx) = &*ptx {
+            return Ok(ptx.clone());
+        }
+        let [compiled] = course_files([&file.text], self.architecture, &self.clang, self.lang)?;
+        Ok(ptx.insert(compiled).clone())
+    }
 }
 
 /// Returns the files and folders that the compiler reads, apart from system libraries.

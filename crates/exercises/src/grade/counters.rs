@@ -13,7 +13,7 @@ use cuda_driver::model::Resource;
 use cuda_driver::ptx::{self, ast::StateSpace};
 use cust::memory::DeviceBuffer;
 
-use super::{Counted, Failure, Stop, Submission, Verdict, compile};
+use super::{Costs, Counted, Failure, Stop, Submission, Verdict, compile};
 use crate::data::{Data, Step, Target};
 use crate::host::{Bench, Case, Host};
 use crate::lang::{Lang, Text};
@@ -76,12 +76,80 @@ pub fn verdict(
 
 /// Adds the solution's counters to the submission's. The share of the limit is omitted, because it is a time,
 /// which is reported separately.
-pub fn add_solution(data: &Data, solution: &[LaunchRecord], verdict: &mut Verdict, lang: Lang) {
-    for (target, submission) in data.targets.iter().zip(&mut verdict.targets) {
-        if let Some(counters) = &target.counter {
-            let solution = measure(target, counters.names(), solution, lang);
-            submission.solution = Some(solution.value);
+pub fn add_solution(data: &Data, solution: &Costs, verdict: &mut Verdict) {
+    let counters = data.targets.iter().zip(&solution.counters);
+    for ((target, &value), submission) in counters.zip(&mut verdict.targets) {
+        if target.counter.is_some() {
+            submission.solution = Some(value as f64);
         }
+    }
+}
+
+/// Returns the counter of each target; 0 for a share of the limit.
+pub fn of_targets(data: &Data, launches: &[LaunchRecord]) -> Vec<u64> {
+    let targets = data.targets.iter();
+    let values = targets.map(|target| match &target.counter {
+        Some(counters) => sum(target, counters.names(), launches),
+        None => 0,
+    });
+    values.collect()
+}
+
+/// Fails if a counter beyond the graded size is out of proportion: the bounds of a target grow with the number of elements
+/// or with the solution's counter. `solution` has the solution's costs at both sizes.
+pub fn verdict_beyond(
+    data: &Data,
+    [graded, case]: [&Case; 2],
+    submission: &Costs,
+    solution: &[Costs; 2],
+) -> Result<(), Stop> {
+    let elements = |case: &Case| case.size.iter().map(|&number| f64::from(number)).product::<f64>();
+    let growth = elements(case) / elements(graded);
+    for (index, target) in data.targets.iter().enumerate() {
+        let Some(counters) = &target.counter else {
+            continue;
+        };
+        let [at_graded, beyond] = solution.each_ref().map(|costs| costs.counters[index]);
+        let value = submission.counters[index];
+        if !target.is_in_proportion(value, [at_graded, beyond], growth) {
+            let label = counters.names().join(SEPARATOR);
+            let message = Text::from_fn(|lang| {
+                localize!(
+                    lang,
+                    "The results are correct, and the counters reach their targets at the size {}, but at \
+                     this size they are out of proportion:\n\n{}: {}; the solution: {}\n  {}\n\nWhich part \
+                     of the kernel depends on the size?",
+                    "结果正确，规模为 {} 时各计数器也达到了要求，但在这个规模下不成比例：\n\n{}：{}；参考答案：{}\
+                     \n  {}\n\n核函数的哪一部分取决于规模？";
+                    data.sizes.format(&graded.size), counter_label(&label, lang), grouped(value),
+                    grouped(beyond), target.say.get(lang)
+                )
+            });
+            return Err(Stop::at_size(Step::Counters, case, message));
+        }
+    }
+    Ok(())
+}
+
+impl Target {
+    /// Returns true if a counter at a size with `growth` times the elements of the graded size is within the bounds there.
+    /// `solution` has the solution's counter at the graded size and at this one. A quarter more or less is permitted:
+    /// sizes may fit the kernel's blocks less well.
+    fn is_in_proportion(&self, value: u64, solution: [u64; 2], growth: f64) -> bool {
+        const TOLERANCE: f64 = 1.25;
+        /// The largest number that makes no difference.
+        const NEGLIGIBLE: f64 = 64.0;
+        let value = value as f64;
+        let [graded, beyond] = solution.map(|counter| counter as f64);
+        let own_growth = if graded > 0.0 { beyond / graded } else { growth };
+        let most = self.at_most.or(self.equals);
+        let least = self.at_least.or(self.equals);
+        most.is_none_or(|most| match most {
+            0 => value <= beyond * TOLERANCE,
+            most => value <= most as f64 * growth.max(own_growth) * TOLERANCE + NEGLIGIBLE,
+        }) && least.is_none_or(|least| {
+            value * TOLERANCE + NEGLIGIBLE >= least as f64 * growth.min(own_growth)
+        })
     }
 }
 
@@ -110,14 +178,7 @@ const SEPARATOR: &str = " + ";
 
 /// Compares a sum of counters with its target.
 fn measure(target: &Target, names: &[String], launches: &[LaunchRecord], lang: Lang) -> Counted {
-    let kernel = target.kernel.as_deref();
-    let matching = launches
-        .iter()
-        .filter(|launch| kernel.is_none_or(|kernel| kernel == launch.kernel));
-    let profiles = matching.filter_map(|launch| launch.profile.as_ref());
-    let value = profiles
-        .flat_map(|profile| names.iter().filter_map(|name| profile.metric(name)))
-        .sum();
+    let value = sum(target, names, launches);
     Counted {
         counter: names.join(SEPARATOR),
         kernel: target.kernel.clone(),
@@ -126,6 +187,18 @@ fn measure(target: &Target, names: &[String], launches: &[LaunchRecord], lang: L
         reached: reached(target, value),
         solution: None,
     }
+}
+
+/// Returns the sum of counters over the launches that a target counts.
+fn sum(target: &Target, names: &[String], launches: &[LaunchRecord]) -> u64 {
+    let kernel = target.kernel.as_deref();
+    let matching = launches
+        .iter()
+        .filter(|launch| kernel.is_none_or(|kernel| kernel == launch.kernel));
+    let profiles = matching.filter_map(|launch| launch.profile.as_ref());
+    profiles
+        .flat_map(|profile| names.iter().filter_map(|name| profile.metric(name)))
+        .sum()
 }
 
 fn reached(target: &Target, value: u64) -> bool {
@@ -353,6 +426,24 @@ mod tests {
             assert_eq!(within.map(|value| reached(&target, value)), [true; 2]);
             assert_eq!(outside.map(|value| reached(&target, value)), [false; 2]);
         }
+    }
+
+    #[test]
+    fn counters_beyond_the_graded_size_are_in_proportion() {
+        let at_most = target("at_most = 1000");
+        // Twice the elements, of which the solution counts 800 and 1600, or 800 both times.
+        for solution in [[800, 1600], [800, 800]] {
+            assert!(at_most.is_in_proportion(2500, solution, 2.0));
+            assert!(!at_most.is_in_proportion(2600, solution, 2.0));
+        }
+        // A solution whose counter grows faster, for example with the square.
+        assert!(at_most.is_in_proportion(5000, [800, 3200], 2.0));
+        let exact = target("equals = 1000");
+        for (value, expected) in [(1500, false), (1600, true), (2500, true), (2600, false)] {
+            assert_eq!(exact.is_in_proportion(value, [1000, 2000], 2.0), expected, "{value}");
+        }
+        let none = target("equals = 0");
+        assert!(none.is_in_proportion(0, [0, 0], 2.0) && !none.is_in_proportion(1, [0, 0], 2.0));
     }
 
     #[test]

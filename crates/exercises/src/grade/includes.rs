@@ -6,29 +6,41 @@
 //! instead.
 
 use super::tokens::{Construct, Kind, Rejected, Token, tokens};
+use super::compile::FILE_NAME;
 use super::{Failure, Stop};
 use crate::data::Step;
 use crate::lang::{Lang, Text};
 
 /// Headers that submissions may include.
-pub const HEADERS: [&str; 5] = [
+pub const HEADERS: [&str; 6] = [
     "cuda_device.h",
+    "all_device.h",
     "async_copy.h",
     "tensor_core.h",
     "cooperative.h",
     "standard_c.h",
 ];
 
-/// Standard headers that submissions may include; the course's own header replaces them.
-const STANDARD: &str = "stdio.h stdint.h math.h assert.h stddef.h stdlib.h limits.h float.h string.h cstdio cstdint \
-                        cmath cassert cuda_runtime.h";
+/// Headers of C and CUDA that submissions may include, each with the course's header that replaces it.
+const REPLACED: [(&str, &str); 3] = [
+    (
+        "stdio.h stdint.h math.h assert.h stddef.h stdlib.h limits.h float.h string.h cstdio cstdint cmath cassert \
+         cuda_runtime.h",
+        "standard_c.h",
+    ),
+    (
+        "cooperative_groups.h cooperative_groups/reduce.h cooperative_groups/memcpy_async.h",
+        "cooperative.h",
+    ),
+    ("cuda_pipeline.h cuda_pipeline_primitives.h", "async_copy.h"),
+];
 
-/// Replaces lines that include a standard header by an include of the course's header. Line numbers do not
+/// Replaces lines that include a header of C or CUDA by an include of the course's header. Line numbers do not
 /// change.
-pub fn replace_standard_headers(text: &str) -> String {
-    let course_include = |line: &str| match is_standard(line) {
-        true => "#include \"standard_c.h\"".to_owned(),
-        false => line.to_owned(),
+pub fn replace_headers(text: &str) -> String {
+    let course_include = |line: &str| match replacement(line) {
+        Some(header) => format!("#include \"{header}\""),
+        None => line.to_owned(),
     };
     text.split('\n')
         .map(course_include)
@@ -36,20 +48,25 @@ pub fn replace_standard_headers(text: &str) -> String {
         .join("\n")
 }
 
-/// Returns true if a line includes a standard header and contains nothing else.
-fn is_standard(line: &str) -> bool {
-    let included = || {
-        let rest = line.trim().strip_prefix('#')?.trim_start();
-        let rest = rest.strip_prefix("include")?.trim_start();
-        let (name, rest) = match rest.strip_prefix('<') {
-            Some(rest) => rest.split_once('>')?,
-            None => rest.strip_prefix('"')?.split_once('"')?,
-        };
-        let rest = rest.trim_start();
-        let ends = rest.is_empty() || rest.starts_with("//") && !rest.ends_with(['\\', '/']);
-        ends.then_some(name)
+/// Returns the course's header that replaces the one that a line includes; `None` if the line contains anything else.
+fn replacement(line: &str) -> Option<&'static str> {
+    let rest = line.trim().strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("include")?.trim_start();
+    let (name, rest) = match rest.strip_prefix('<') {
+        Some(rest) => rest.split_once('>')?,
+        None => rest.strip_prefix('"')?.split_once('"')?,
     };
-    included().is_some_and(|name| STANDARD.split(' ').any(|header| header == name))
+    let rest = rest.trim_start();
+    let ends = rest.is_empty() || rest.starts_with("//") && !rest.ends_with(['\\', '/']);
+    let is_named = |names: &str| names.split(' ').any(|header| header == name);
+    let replaced = REPLACED.iter().find(|(names, _)| is_named(names));
+    replaced.filter(|_| ends).map(|(_, header)| *header)
+}
+
+/// Returns a text that may use all device functions, whether or not it includes their headers. Messages of the compiler
+/// have the same line numbers.
+pub fn with_all_device_functions(text: &str) -> String {
+    format!("#include \"all_device.h\"\n#line 1 \"{FILE_NAME}\"\n{text}")
 }
 
 /// Preprocessor directives that submissions may use, in addition to `#include` and `#pragma`.
@@ -141,10 +158,10 @@ fn explain(refusal: Refusal, lang: Lang) -> String {
         ),
         Refusal::Include => localize!(
             lang,
-            "a submission may include only {} in quotes, and <stdio.h>, <math.h>, <stdint.h> and \
-             <assert.h>.",
-            "答案只能包含 {}（写在双引号之间），以及 C 的 <stdio.h>、<math.h>、<stdint.h>、<assert.h>，不能包含其他文件。";
-            HEADERS[..3].join(", ")
+            "a submission may include only {} in quotes, <cooperative_groups.h>, and C's <stdio.h>, \
+             <math.h>, <stdint.h> and <assert.h>.",
+            "答案只能包含 {}（写在双引号之间）、<cooperative_groups.h>，以及 C 的 <stdio.h>、<math.h>、<stdint.h>、<assert.h>，不能包含其他文件。";
+            HEADERS[..5].join(", ")
         ),
         Refusal::Directive => localize!(
             lang,
@@ -262,9 +279,17 @@ mod tests {
             "#include <stdio.h>\r\n # include \"math.h\" // why\nint x;\n#include <vector>\n";
         let course_include = "#include \"standard_c.h\"";
         assert_eq!(
-            replace_standard_headers(text),
+            replace_headers(text),
             format!("{course_include}\n{course_include}\nint x;\n#include <vector>\n")
         );
+        for (header, replacement) in [
+            ("cooperative_groups/memcpy_async.h", "cooperative.h"),
+            ("cuda_pipeline.h", "async_copy.h"),
+            ("cuda_runtime.h", "standard_c.h"),
+        ] {
+            let included = replace_headers(&format!("#include <{header}>"));
+            assert_eq!(included, format!("#include \"{replacement}\""));
+        }
         for other in [
             "#include <stdio.h> // a \\",
             "#include <stdio.h> int x;",
@@ -272,7 +297,7 @@ mod tests {
             "# if <stdio.h>",
             "#include <stdio.h> // ??/",
         ] {
-            assert_eq!(replace_standard_headers(other), other);
+            assert_eq!(replace_headers(other), other);
         }
     }
 

@@ -26,12 +26,12 @@ use anyhow::Result;
 
 pub use compile::{compiler_files, course_files as compile_course_files, find_compiler};
 pub use counters::{counter_label, format_target};
-pub use submission::{Grading, ReferenceTimes, Subject, Submission};
+pub use submission::{Costs, Grading, ReferenceCosts, Subject, Submission};
 pub use time::format_times;
 pub use verdict::{Counted, Failure, FailureKind, Record, Timed, Verdict};
 
 use crate::course::Exercise;
-use submission::{Stop, strip_comment};
+use submission::{ReferenceTimes, Stop, strip_comment};
 
 /// Grades a submission.
 ///

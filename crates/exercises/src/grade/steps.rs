@@ -1,16 +1,18 @@
 //! The steps of grading, in order.
 
+use std::sync::Arc;
 use std::thread;
 
 use anyhow::Result;
 use common::gpu::{Clock, GpuInfo};
 use cuda_driver::Finding;
 
-use super::compile::{self, Builds};
+use super::compile::{self, Builds, CourseFiles};
 use super::time::{self, Reference};
 use super::trial::{self, Conditions, Trial};
 use super::{
-    Grading, Stop, Subject, Submission, Timed, Verdict, checks, counters, picture, signature,
+    Costs, Grading, ReferenceCosts, ReferenceTimes, Stop, Subject, Submission, Timed, Verdict,
+    checks, counters, picture, signature,
 };
 use crate::course::Exercise;
 use crate::data::Step;
@@ -52,16 +54,17 @@ pub fn run_steps(
     let gpu = open(lang)?;
     verdict.device = device(&gpu.info, lang);
     let clock = gpu.info.time;
-    let trial = Trial::new(host, exercise, submission, &builds, gpu, grading)?;
+    let course_files = Arc::new(CourseFiles::new(exercise, grading));
+    let seed = grading.seed;
+    let trial = Trial::new(host, exercise, submission, &builds, &course_files, gpu, seed)?;
+    let files = (submission, &builds, &*course_files);
     match (clock, &builds.as_written) {
         (Clock::Modelled, Some(_)) => thread::scope(|scope| {
-            let reference = Reference::start(scope, exercise, grading)?;
-            let files = (submission, &builds);
+            let reference = Reference::start(scope, exercise.data(), &course_files, grading);
             on_simulator(host, exercise, files, reference, trial, grading, verdict)
         }),
         // A GPU provides no findings or counters, and the course's own kernel needs none.
         _ => {
-            let files = (submission, &builds);
             on_gpu_or_host_side(host, exercise, files, trial, grading, verdict)
         }
     }
@@ -71,7 +74,7 @@ pub fn run_steps(
 fn on_simulator(
     host: &dyn Host,
     exercise: &Exercise,
-    (submission, builds): (&Submission, &Builds),
+    (submission, builds, course_files): (&Submission, &Builds, &CourseFiles),
     reference: Option<Reference>,
     mut trial: Trial,
     grading: &mut Grading,
@@ -89,7 +92,12 @@ fn on_simulator(
     };
     let mut findings = Vec::new();
     for case in &tests {
-        let new_findings = trial.run(case, as_written, grading)?;
+        let mut new_findings = trial.run(case, as_written, grading)?;
+        if new_findings.iter().any(checks::needs_confirmation) {
+            let optimized = trial.run(case, Conditions::plain(first).checked(), grading)?;
+            let confirmed = optimized.iter().any(checks::needs_confirmation);
+            new_findings.retain(|finding| confirmed || !checks::needs_confirmation(finding));
+        }
         findings.extend(at_case(case, new_findings));
     }
     (grading.on_step)(Step::Checks, &[]);
@@ -115,10 +123,10 @@ fn on_simulator(
     let findings = trial.run(&case, judged, grading)?;
     let launches = trial.bench.take_launches();
     let mut findings: Vec<_> = at_case(&case, findings).collect();
-    if let Some(beyond) = trial::case_beyond(data, seed) {
-        let new_findings = trial.run(&beyond, Conditions::plain(second).checked(), grading)?;
-        findings.extend(at_case(&beyond, new_findings));
-    }
+    let beyond = trial::case_beyond(data, &case, seed);
+    let new_findings = trial.run(&beyond, judged, grading)?;
+    let launches_beyond = trial.bench.take_launches();
+    findings.extend(at_case(&beyond, new_findings));
     (grading.on_step)(Step::Checks, &case.size);
     checks::verdict(&findings, submission)?;
     // The order may matter at this size only.
@@ -137,10 +145,7 @@ fn on_simulator(
         let missed: Vec<_> = (data.targets.iter().zip(&verdict.targets))
             .filter_map(|(target, counted)| (!counted.reached).then_some(target))
             .collect();
-        let solution = || match reference {
-            Some(reference) => reference.solution(exercise, grading),
-            None => anyhow::bail!("prediction exercises launch nothing"),
-        };
+        let solution = || course_files.solution();
         let run = (host, &mut trial.bench, &case);
         // A failure to draw the picture does not change the verdict.
         let drawn = picture::draw(&missed, run, &launches, (&builds.optimised, solution));
@@ -158,20 +163,36 @@ fn on_simulator(
         return Ok(());
     };
     (grading.on_step)(Step::Time, &case.size);
-    let (reference_times, solution) = reference.times(host, &mut trial.bench, &case, seed)?;
-    if !solution.is_empty() {
-        counters::add_solution(data, &solution, verdict, lang);
+    let costs = verdict.costs.insert([
+        Costs::of(data, &launches),
+        Costs::of(data, &launches_beyond),
+    ]);
+    let [costs, costs_beyond] = costs.clone();
+    let ReferenceCosts { start_ms, solution } =
+        reference.costs(host, &mut trial.bench, data, [&case, &beyond])?;
+    counters::add_solution(data, &solution[0], verdict);
+    let timed = |costs: &Costs, solution: &Costs, start_ms| {
+        let reference = ReferenceTimes {
+            start_ms,
+            solution_ms: solution.milliseconds,
+        };
+        Timed::new(costs.milliseconds, reference, data.modelled.at_most).within_start()
+    };
+    let at_graded = timed(&costs, &solution[0], start_ms);
+    time::verdict(at_graded, Clock::Modelled, &case, verdict)?;
+    (grading.on_step)(Step::Counters, &beyond.size);
+    counters::verdict_beyond(data, [&case, &beyond], &costs_beyond, &solution)?;
+    match timed(&costs_beyond, &solution[1], None) {
+        timed if timed.reached => Ok(()),
+        timed => time::verdict(timed, Clock::Modelled, &beyond, verdict),
     }
-    let submission_ms = time::modelled_milliseconds(&launches);
-    let timed = Timed::new(submission_ms, reference_times, data.modelled.at_most).within_start();
-    time::verdict(timed, Clock::Modelled, &case, verdict)
 }
 
 /// Grades a kernel on a GPU by results and time, or a host side that is the submission.
 fn on_gpu_or_host_side(
     host: &dyn Host,
     exercise: &Exercise,
-    (submission, builds): (&Submission, &Builds),
+    (submission, builds, course_files): (&Submission, &Builds, &CourseFiles),
     mut trial: Trial,
     grading: &mut Grading,
     verdict: &mut Verdict,
@@ -185,12 +206,11 @@ fn on_gpu_or_host_side(
         let new_findings = trial.run(&case, default.checked(), grading)?;
         findings.extend(at_case(&case, new_findings));
     }
-    let large_cases = [
-        trial::graded_case(data, seed),
-        trial::case_beyond(data, seed),
-    ];
-    for case in large_cases.iter().flatten() {
-        trial.run(case, default, grading)?;
+    if let Some(graded) = trial::graded_case(data, seed) {
+        let beyond = trial::case_beyond(data, &graded, seed);
+        for case in [graded, beyond] {
+            trial.run(&case, default, grading)?;
+        }
     }
     (grading.on_step)(Step::Checks, &[]);
     checks::verdict(&findings, submission)?;
@@ -203,7 +223,7 @@ fn on_gpu_or_host_side(
         (grading.on_step)(Step::Time, &case.size);
         let submission = (submission, builds.optimised.as_str());
         let (submission_ms, reference_times) =
-            time::measure(host, &mut trial.bench, exercise, submission, &case, grading)?;
+            time::measure(host, &mut trial.bench, course_files, submission, &case)?;
         let timed = Timed::new(submission_ms, reference_times, time.at_most);
         time::verdict(timed, Clock::Measured, &case, verdict)?;
     }

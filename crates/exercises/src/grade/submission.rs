@@ -35,8 +35,8 @@ pub struct Grading<'a> {
     pub clang: Clang,
     /// The minimum architecture of the exercise, 80 for sm_80; `None` for any.
     pub architecture: Option<u32>,
-    /// The modelled times of the course's own files, if known.
-    pub reference_times: Option<ReferenceTimes>,
+    /// The modelled costs of the course's own files, if known.
+    pub reference: Option<ReferenceCosts>,
     /// True if the report includes the submission's lines with their counters.
     pub lines: bool,
     /// The folder for the compiler's temporary files.
@@ -49,12 +49,30 @@ pub struct Grading<'a> {
 
 /// The times of the course's own files in milliseconds, from the run in which a submission is compared with
 /// them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReferenceTimes {
     /// The start file's time, if its results are correct.
     pub start_ms: Option<f64>,
     /// The solution's time.
     pub solution_ms: f64,
+}
+
+/// The modelled costs of a kernel at one size.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Costs {
+    /// The time in milliseconds, without that of launching.
+    pub milliseconds: f64,
+    /// The counter of each target; 0 for a share of the limit.
+    pub counters: Vec<u64>,
+}
+
+/// The costs of the course's own files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReferenceCosts {
+    /// The start file's time at the graded size in milliseconds, if its results are correct.
+    pub start_ms: Option<f64>,
+    /// The solution's costs at the graded size and beyond it.
+    pub solution: [Costs; 2],
 }
 
 /// The reason why grading stops.

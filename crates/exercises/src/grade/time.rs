@@ -1,17 +1,19 @@
 //! The step `time`: a kernel's time compared with those of the start file and the solution. On a GPU all
 //! three are measured one after the other; on the simulator the times come from its model.
 
-use std::thread::{Scope, ScopedJoinHandle};
+use std::sync::Arc;
+use std::thread::Scope;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use chapter::number::significant;
 use common::gpu::Clock;
 use common::module;
 use cuda_driver::{Checks, LaunchRecord};
 
-use super::{Grading, ReferenceTimes, Stop, Submission, Timed, Verdict, compile, launch};
-use crate::course::Exercise;
-use crate::data::{Kind, Step};
+use super::{Costs, Grading, ReferenceCosts, ReferenceTimes, Stop, Submission, Timed, Verdict};
+use super::compile::CourseFiles;
+use super::{counters, launch};
+use crate::data::{Data, Kind, Step};
 use crate::host::{Bench, Case, Host};
 use crate::lang::{Lang, Text};
 
@@ -23,20 +25,13 @@ const SAMPLES: u32 = 15;
 pub fn measure(
     host: &dyn Host,
     bench: &mut Bench,
-    exercise: &Exercise,
+    files: &CourseFiles,
     (submission, ptx): (&Submission, &str),
     case: &Case,
-    grading: &Grading,
 ) -> Result<(f64, ReferenceTimes), Stop> {
-    let course_files = compile::course_files(
-        [exercise.start(), exercise.solution()],
-        grading.architecture,
-        &grading.clang,
-        grading.lang,
-    )?;
     let mut times = [0.0; 2];
-    for (time, ptx) in times.iter_mut().zip(&course_files) {
-        bench.replace_submission(module::load(ptx)?);
+    for (time, ptx) in times.iter_mut().zip([files.start()?, files.solution()?]) {
+        bench.replace_submission(module::load(&ptx)?);
         *time = bench.milliseconds(host, case, SAMPLES)?;
     }
     let [start_ms, solution_ms] = times;
@@ -159,112 +154,94 @@ fn microseconds(milliseconds: f64) -> String {
     significant(1e3 * milliseconds)
 }
 
-/// The reference times or the files to measure them with.
-pub enum Reference<'scope> {
-    /// The times are already known.
-    Times(ReferenceTimes),
-    /// The files are being compiled while the submission runs.
-    Files(ScopedJoinHandle<'scope, Result<Files>>),
+/// The costs of the course's own files, or the files to measure them with.
+pub enum Reference {
+    /// The costs are already known.
+    Costs(ReferenceCosts),
+    /// The files, the start file only if its results are correct, without which its time is meaningless.
+    Files {
+        files: Arc<CourseFiles>,
+        has_start: bool,
+    },
 }
 
-/// The course's files as PTX.
-pub struct Files {
-    /// The start file; `None` if its results are wrong, which makes its time meaningless.
-    start: Option<String>,
-    solution: String,
-}
-
-impl<'scope> Reference<'scope> {
+impl Reference {
     /// Starts to compile the files if needed; `None` for predictions, which launch nothing that could be timed.
-    pub fn start(
+    pub fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
-        exercise: &'scope Exercise,
+        data: &Data,
+        files: &Arc<CourseFiles>,
         grading: &Grading,
-    ) -> Result<Option<Reference<'scope>>> {
-        let data = exercise.data();
+    ) -> Option<Reference> {
         if data.kind == Kind::Predict {
-            return Ok(None);
+            return None;
         }
-        if let Some(reference_times) = grading.reference_times {
-            return Ok(Some(Reference::Times(reference_times)));
+        if let Some(costs) = &grading.reference {
+            return Some(Reference::Costs(costs.clone()));
         }
-        let (clang, lang) = (grading.clang.clone(), grading.lang);
-        let architecture = grading.architecture;
         let has_start = data.rejected_at == Step::Counters;
-        let files = scope.spawn(move || {
-            let (start, solution) = if has_start {
-                let texts = [exercise.start(), exercise.solution()];
-                let [start, solution] = compile::course_files(texts, architecture, &clang, lang)?;
-                (Some(start), solution)
-            } else {
-                let solution = exercise.solution();
-                (
-                    None,
-                    compile::course_file(solution, architecture, &clang, lang)?,
-                )
-            };
-            Ok(Files { start, solution })
-        });
-        Ok(Some(Reference::Files(files)))
-    }
-
-    /// Returns the solution as PTX.
-    pub fn solution(self, exercise: &Exercise, grading: &Grading) -> Result<String> {
-        match self {
-            Reference::Times(_) => compile::course_file(
-                exercise.solution(),
-                grading.architecture,
-                &grading.clang,
-                grading.lang,
-            ),
-            Reference::Files(files) => Ok(join(files)?.solution),
+        // Errors are reported when the PTX is needed.
+        if has_start {
+            let files = Arc::clone(files);
+            scope.spawn(move || files.start().is_ok());
         }
+        let compiled = Arc::clone(files);
+        scope.spawn(move || compiled.solution().is_ok());
+        Some(Reference::Files {
+            files: Arc::clone(files),
+            has_start,
+        })
     }
 
-    /// Measures the times and returns them with the solution's launch records, so that its counters can be
-    /// shown. The records are empty if the times were already known.
-    pub fn times(
+    /// Measures the costs at the graded size and beyond it, if they are not known.
+    pub fn costs(
         self,
         host: &dyn Host,
         bench: &mut Bench,
-        case: &Case,
-        seed: u64,
-    ) -> Result<(ReferenceTimes, Vec<LaunchRecord>)> {
-        let files = match self {
-            Reference::Times(reference_times) => return Ok((reference_times, Vec::new())),
-            Reference::Files(files) => join(files)?,
+        data: &Data,
+        cases: [&Case; 2],
+    ) -> Result<ReferenceCosts> {
+        let (files, has_start) = match self {
+            Reference::Costs(costs) => return Ok(costs),
+            Reference::Files { files, has_start } => (files, has_start),
         };
         cuda_driver::check(Checks::NONE);
         cuda_driver::shuffle(None);
-        let mut launches = |ptx: &str, sampled: Option<u64>| {
-            cuda_driver::profile(sampled.is_some());
-            cuda_driver::set_sample_seed(sampled);
+        let mut launches = |ptx: &str, case: &Case, counted: bool| {
+            cuda_driver::profile(counted);
+            cuda_driver::set_sample_seed(counted.then_some(cases[0].seed));
             bench.replace_submission(module::load(ptx)?);
             bench.run(host, case)?;
             anyhow::Ok(bench.take_launches())
         };
         // A start file does the same work in all blocks. Sample the solution's blocks as for a submission.
-        let start = files
-            .start
-            .map(|start| launches(&start, None))
-            .transpose()?;
-        let solution = launches(&files.solution, Some(seed))?;
-        let reference_times = ReferenceTimes {
-            start_ms: start.map(|start| modelled_milliseconds(&start)),
-            solution_ms: modelled_milliseconds(&solution),
+        let start_ms = match has_start {
+            true => Some(busy_milliseconds(&launches(&files.start()?, cases[0], false)?)),
+            false => None,
         };
-        Ok((reference_times, solution))
+        let ptx = files.solution()?;
+        let mut costs = |case| anyhow::Ok(Costs::of(data, &launches(&ptx, case, true)?));
+        let solution = [costs(cases[0])?, costs(cases[1])?];
+        Ok(ReferenceCosts { start_ms, solution })
     }
 }
 
-fn join(files: ScopedJoinHandle<Result<Files>>) -> Result<Files> {
-    let files = files.join();
-    files.map_err(|_| anyhow!("a compiler thread panicked"))?
+impl Costs {
+    /// Returns the costs of these launches.
+    pub fn of(data: &Data, launches: &[LaunchRecord]) -> Costs {
+        Costs {
+            milliseconds: busy_milliseconds(launches),
+            counters: counters::of_targets(data, launches),
+        }
+    }
 }
 
-/// Returns the modelled time of all launches in milliseconds.
-pub fn modelled_milliseconds(launches: &[LaunchRecord]) -> f64 {
-    launches.iter().map(|launch| launch.time.milliseconds).sum()
+/// Returns the modelled time of all launches in milliseconds, without that of launching.
+fn busy_milliseconds(launches: &[LaunchRecord]) -> f64 {
+    let times = launches
+        .iter()
+        .map(|launch| launch.time.busy_milliseconds());
+    times.sum()
 }
 
 #[cfg(test)]

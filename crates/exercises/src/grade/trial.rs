@@ -1,13 +1,13 @@
 //! Runs of a submission under given conditions, and the cases of a grading: sizes and seeds of inputs.
 
-use std::cell::OnceCell;
+use std::sync::Arc;
 
 use common::{Gpu, module};
 use cuda_driver::{Checks, Finding, LaunchRecord, Traced, Tracing};
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-use super::compile::{self, Builds};
+use super::compile::{self, Builds, CourseFiles};
 use super::patterns::{Evidence, Run};
 use super::{Failure, Grading, Stop, Submission, accesses, checks, launch, results};
 use crate::course::Exercise;
@@ -83,31 +83,16 @@ impl<'a> Trial<'a> {
         exercise: &'a Exercise,
         submission: &'a Submission,
         builds: &'a Builds,
+        course_files: &Arc<CourseFiles>,
         gpu: Gpu,
-        grading: &Grading,
+        seed: u64,
     ) -> Result<Trial<'a>, Stop> {
-        let lang = grading.lang;
         let module = module::load(&builds.optimised);
         let module = module.map_err(|error| compile::not_loaded(&error))?;
-        let (clang, start) = (grading.clang.clone(), exercise.start().to_owned());
-        let architecture = grading.architecture;
-        let start_code = move || {
-            let ptx = compile::course_file(&start, architecture, &clang, lang)?;
-            module::load(&ptx)
-        };
-        let (clang, solution_text) = (grading.clang.clone(), exercise.solution().to_owned());
-        // Compile the solution only once, however often it runs.
-        let cached_ptx = OnceCell::new();
-        let solution = move || {
-            let ptx = match cached_ptx.get() {
-                Some(ptx) => ptx,
-                None => {
-                    let ptx = compile::course_file(&solution_text, architecture, &clang, lang)?;
-                    cached_ptx.get_or_init(|| ptx)
-                }
-            };
-            module::load(ptx)
-        };
+        let files = Arc::clone(course_files);
+        let start_code = move || module::load(&files.start()?);
+        let files = Arc::clone(course_files);
+        let solution = move || module::load(&files.solution()?);
         Ok(Trial {
             host,
             data: exercise.data(),
@@ -116,7 +101,7 @@ impl<'a> Trial<'a> {
             bench: Bench::new(module, gpu)
                 .with_start_code(start_code)
                 .with_solution(solution),
-            seed: grading.seed,
+            seed,
         })
     }
 
@@ -168,9 +153,14 @@ impl<'a> Trial<'a> {
             ..conditions.checked()
         };
         let (default_verdict, findings) = self.attempt(case, default, grading);
+        // The results were correct with these contents of uninitialized memory, unless the code was unoptimized.
+        let [first, ..] = fill_patterns(self.seed);
         let explain = match default_verdict {
             Ok(()) => explain_order,
-            Err(_) => explain_uninitialized,
+            Err(_) => match self.attempt(case, Conditions::plain(first), grading).0 {
+                Ok(()) => explain_uninitialized,
+                Err(_) => explain_optimized,
+            },
         };
         let message = Text::from_fn(|lang| explain(failure.message.get(lang), lang));
         let reasons = |lang| checks::explain(&findings, self.submission, lang);
@@ -350,6 +340,19 @@ fn explain_uninitialized(message: &str, lang: Lang) -> String {
     )
 }
 
+/// Explains results that are correct for unoptimized code only.
+fn explain_optimized(message: &str, lang: Lang) -> String {
+    localize!(
+        lang,
+        "The results are correct without the compiler's optimizations and wrong with them:\n\n{}\n\nThe \
+         compiler may assume that nothing undefined happens, such as an overflow of an `int`, a missing `return` \
+         or the execution of `__builtin_unreachable()`.",
+        "不优化时结果正确，经编译器优化后则错误：\n\n{}\n\n编译器可以假定未定义行为不会发生，例如 `int` 溢出、缺少 \
+         `return`，或者执行到 `__builtin_unreachable()`。";
+        message
+    )
+}
+
 /// Returns the fixed sizes of the tests, then those drawn from the seed.
 pub fn test_cases(data: &Data, seed: u64) -> Vec<Case> {
     let mut random = Pcg32::seed_from_u64(seed);
@@ -372,14 +375,14 @@ pub fn graded_case(data: &Data, seed: u64) -> Option<Case> {
 }
 
 /// Draws one size beyond the graded one from the seed, which no submission can know in advance.
-pub fn case_beyond(data: &Data, seed: u64) -> Option<Case> {
-    let SizeRange { from, to } = data.sizes.beyond()?;
+pub fn case_beyond(data: &Data, graded: &Case, seed: u64) -> Case {
+    let SizeRange { from, to } = data.sizes.beyond(&graded.size);
     let mut random = Pcg32::seed_from_u64(!seed);
     let numbers = from.iter().zip(&to);
     let size = numbers.map(|(&from, &to)| draw(&mut random, from, to));
     let size = size.collect();
     let seed = random.next_u64();
-    Some(Case { size, seed })
+    Case { size, seed }
 }
 
 /// Returns the fill patterns of uninitialized memory in three runs: NaN, a very large negative float and a
@@ -411,6 +414,7 @@ mod tests {
             for text in [
                 explain_order("[3] 7", lang),
                 explain_uninitialized("[3] 7", lang),
+                explain_optimized("[3] 7", lang),
             ] {
                 assert!(text.contains("\n\n[3] 7"), "{text}");
                 assert!(!text.contains("  "), "{text}");

@@ -1,68 +1,31 @@
-//! Advice for compile errors about undeclared names: replacements for functions of CUDA or C that the course
-//! lacks.
+//! Advice for compile errors about undeclared names.
 
 use crate::lang::Lang;
 
 /// Names separated by spaces, and their replacement in English and Chinese.
 type Replacement = (&'static str, &'static str, &'static str);
 
-/// Returns a replacement that is the same in both languages.
-const fn with(names: &'static str, code: &'static str) -> Replacement {
-    (names, code, code)
-}
-
-/// Functions of CUDA's math library that are not GPU instructions, and other names, with replacements.
-const REPLACEMENTS: [Replacement; 15] = [
-    with("sinf sin", "`__sinf(x)`"),
-    with("cosf cos", "`__cosf(x)`"),
-    with("tanf", "`__tanf(x)`"),
-    with("expf exp", "`__expf(x)`"),
-    with("exp2f", "`__powf(2.0f, x)`"),
-    with("logf log", "`__logf(x)`"),
-    with("log2f", "`__logf(x) / __logf(2.0f)`"),
-    (
-        "powf pow",
-        "`__powf(x, y)`, or for a square `x * x`",
-        "`__powf(x, y)`，平方则写 `x * x`",
-    ),
-    with("tanhf", "`1.0f - 2.0f / (__expf(2.0f * x) + 1.0f)`"),
-    with("fmodf", "`x - y * truncf(x / y)`"),
-    with("hypotf", "`sqrtf(x * x + y * y)`"),
+/// Names that the course lacks, with replacements.
+const REPLACEMENTS: [Replacement; 2] = [
     ("swap", "a third variable", "借助第三个变量交换"),
-    with("NULL", "`nullptr`"),
     (
-        "FLT_MAX M_PI",
-        "`#include <math.h>`, which defines it here",
-        "`#include <math.h>`（这里由它提供）",
-    ),
-    (
-        "INT_MAX",
-        "`#include <stdint.h>`, which defines it here",
-        "`#include <stdint.h>`（这里由它提供）",
+        "cooperative_groups cg",
+        "`#include <cooperative_groups.h>`, and `namespace cg = cooperative_groups;`",
+        "`#include <cooperative_groups.h>`，以及 `namespace cg = cooperative_groups;`",
     ),
 ];
 
-/// The types of `stdint.h`, and the types that they name.
-const INTEGERS: [(&str, &str); 4] = [
-    ("uint32_t", "unsigned int"),
-    ("int32_t", "int"),
-    ("uint8_t", "unsigned char"),
-    ("uint64_t", "unsigned long long"),
-];
+/// Returns true if a compiler's message reports an undeclared name.
+pub fn is_reported(message: &str) -> bool {
+    message.lines().any(|line| undeclared_name(line).is_some())
+}
 
 /// Returns advice about the first undeclared name in a compiler's message; `None` if there is none.
 pub fn advice(message: &str, lang: Lang) -> Option<String> {
     let name = message.lines().find_map(undeclared_name)?;
     let is_named = |names: &str| names.split(' ').any(|replaced| replaced == name);
     let replacement = REPLACEMENTS.iter().find(|(names, ..)| is_named(names));
-    let integer = INTEGERS.iter().find(|(integer, _)| *integer == name);
-    let replacement = replacement.map(|(_, en, zh)| lang.pick(*en, *zh).to_owned());
-    let replacement = replacement.or_else(|| {
-        let (_, of) = integer?;
-        let header = "`#include <stdint.h>`";
-        Some(localize!(lang, "`{}`, or {}", "`{}`，或者 {}"; of, header))
-    });
-    if let Some(instead) = replacement {
+    if let Some(instead) = replacement.map(|(_, en, zh)| lang.pick(*en, *zh)) {
         return Some(localize!(
             lang,
             "`{}` is not available in this course. Use instead: {}.",
@@ -93,11 +56,11 @@ pub fn advice(message: &str, lang: Lang) -> Option<String> {
         lang,
         "`{}` is not declared. Is it a typing error, or declared further down? Available from \
          CUDA: threadIdx and the other built-in variables, __syncthreads, atomics, shuffles and \
-         votes with _sync, __ldg, vector types, printf, assert; from mathematics: sqrtf, rsqrtf, \
-         fabsf, fminf, fmaxf, floorf, fmaf, __sinf, __cosf, __expf, __logf, __powf.",
+         votes with _sync, __ldg, vector types, printf, assert, and all mathematics; \
+         `#include <cooperative_groups.h>` declares groups of threads.",
         "`{}` 没有声明。是不是写错了，或者声明在后面？这里提供的 CUDA 功能有：threadIdx 等内建变量、__syncthreads、\
-         原子操作、带 _sync 的洗牌和表决函数、__ldg、向量类型、printf、assert；数学函数有 sqrtf、rsqrtf、fabsf、fminf、\
-         fmaxf、floorf、fmaf、__sinf、__cosf、__expf、__logf、__powf。";
+         原子操作、带 _sync 的洗牌和表决函数、__ldg、向量类型、printf、assert，以及全部数学函数；\
+         线程组要用 `#include <cooperative_groups.h>`。";
         name
     ))
 }
@@ -126,10 +89,13 @@ mod tests {
             |error: &str| advice(&format!("a.cu:3:5: error: {error}\n    code\n"), Lang::En);
         for (error, expected) in [
             (
-                "use of undeclared identifier 'sinf'; did you mean 'isinf'?",
-                "Use instead: `__sinf(x)`.",
+                "use of undeclared identifier 'swap'",
+                "Use instead: a third variable.",
             ),
-            ("unknown type name 'uint32_t'", "`#include <stdint.h>`"),
+            (
+                "use of undeclared identifier 'cg'; did you mean 'cb'?",
+                "`#include <cooperative_groups.h>`",
+            ),
             (
                 "use of undeclared identifier 'cudaMalloc'",
                 "is a host function",

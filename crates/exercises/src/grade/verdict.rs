@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::submission::Costs;
 use crate::data::Step;
 use crate::lang::{Lang, Text};
 use crate::picture::Picture;
@@ -21,6 +22,8 @@ pub struct Verdict {
     pub counters: Vec<(String, u64)>,
     /// The submission's time, if the exercise requires one and grading got that far.
     pub time: Option<Timed>,
+    /// The costs at the graded size and beyond it, if grading got that far.
+    pub costs: Option<[Costs; 2]>,
     /// A warp's access that makes a counter miss its target, next to the intended access.
     pub picture: Option<Picture>,
     /// The submission's lines with their counters, if requested and grading got that far.
@@ -66,6 +69,9 @@ pub struct Record {
     pub counters: Vec<(String, u64)>,
     /// The submission's time, if the exercise requires one and grading got that far.
     pub time: Option<Timed>,
+    /// The costs at the graded size and beyond it, if grading got that far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<[Costs; 2]>,
     /// The beginning of the kernels' output.
     pub printed: String,
     /// The seed of random sizes and inputs.
@@ -147,6 +153,7 @@ impl Verdict {
             targets: Vec::new(),
             counters: Vec::new(),
             time: None,
+            costs: None,
             picture: None,
             lines: String::new(),
         }
@@ -228,6 +235,7 @@ impl Record {
             targets: verdict.targets,
             counters: verdict.counters,
             time: verdict.time,
+            costs: verdict.costs,
             printed: String::new(),
             seed: verdict.seed,
             device: verdict.device,

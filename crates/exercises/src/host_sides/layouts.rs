@@ -47,12 +47,23 @@ impl Host for Fields {
             stream.synchronize()?;
             anyhow::Ok(memory)
         };
-        let memory = fill_with(&particles)?;
+        // Fill other buffers with other particles, a random number of times before and after, so that data kept outside
+        // `memory` does not belong to these particles, and move `memory`.
+        let others = case.integers(2, 2, 3);
+        let fill_others = |stream: u64, times: u32| {
+            bench.uncounted(|| {
+                (0..times).try_for_each(|round| {
+                    let others = case.floats(stream + u64::from(round), count * FIELDS);
+                    fill_with(&others).map(|_| ())
+                })
+            })
+        };
+        fill_others(3, others[0])?;
+        let memory = fill_with(&particles)?.as_host_vec()?;
         let energies = bench.output(count)?;
-        let fields = fields_in_memory(&memory.as_host_vec()?, &particles);
-        // Fill another buffer with other particles, so that data kept outside `memory` no longer matches the
-        // first ones.
-        bench.uncounted(|| fill_with(&case.floats(1, count * FIELDS)))?;
+        let fields = fields_in_memory(&memory, &particles);
+        fill_others(6, 1 + others[1])?;
+        let memory = DeviceBuffer::from_slice(&memory)?;
         // SAFETY: the arguments match the signature of `energies`; `memory` has `buckets` elements and
         // `energies` has `count`.
         bench.launch(|| unsafe {

@@ -102,7 +102,7 @@ impl Host for PitchedRows {
 
 /// Draws the byte that fills the padding before the launch, different in each case and never the poison byte,
 /// which means "never written".
-fn padding_byte(case: &Case) -> u8 {
+pub(super) fn padding_byte(case: &Case) -> u8 {
     match case.integers(2, 1, 1 << 8)[0] as u8 {
         POISON => 0,
         drawn => drawn,
@@ -110,7 +110,7 @@ fn padding_byte(case: &Case) -> u8 {
 }
 
 /// Copies all rows, padding included, as 32-bit words.
-fn words(buffer: &PitchedBuffer<f32>) -> Result<Vec<u32>> {
+pub(super) fn words(buffer: &PitchedBuffer<f32>) -> Result<Vec<u32>> {
     let words = buffer.pitch() / size_of::<u32>() * buffer.rows();
     let start = buffer.as_device_ptr().cast::<u32>();
     // SAFETY: the allocation has `rows` rows of `pitch` bytes, and the kernel that wrote it has finished.
@@ -186,8 +186,11 @@ const COLUMNS_PER_BLOCK: usize = 128;
 impl Host for Columns {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
         let (width, height) = (case.width(), case.height());
-        let drawn = case.integers(0, width * height, 2000);
-        let matrix: Vec<i32> = drawn.iter().map(|&drawn| drawn as i32 - 1000).collect();
+        let drawn = case.integers(0, width * height, 2_000_000);
+        let matrix: Vec<i32> = drawn
+            .iter()
+            .map(|&drawn| drawn as i32 - 1_000_000)
+            .collect();
         let mut expected = vec![0; width];
         for row in matrix.chunks(width) {
             for (sum, element) in expected.iter_mut().zip(row) {

@@ -16,6 +16,7 @@ use cust::launch;
 use cust::prelude::*;
 use cust::sys::{self, CUmemorytype};
 
+use super::pitched::{padding_byte, words};
 use crate::host::{Bench, Case, HostExercise, Output, Program};
 
 /// The grader's host side of 03-blocks.
@@ -108,8 +109,11 @@ impl HostExercise for PitchedCopy {
         let rows = matrix.chunks(part.stride);
         let expected: Vec<f32> = rows.flat_map(|row| &row[..part.width]).copied().collect();
 
-        let mut pitched = PitchedBuffer::<f32>::new_2d(part.width, part.height)?;
-        pitched.fill_8(0)?;
+        // Longer rows than the part's, so that each has padding.
+        let padding = 1 + case.integers(3, 1, 200)[0] as usize;
+        let mut pitched = PitchedBuffer::<f32>::new_2d(part.width + padding, part.height)?;
+        let filler = padding_byte(case);
+        pitched.fill_8(filler)?;
         let pitch = pitched.pitch();
         let copy: pitched_copy::Reply =
             program.request(pitched_copy::Request { part, pitch }, |_| true)?;
@@ -142,17 +146,33 @@ impl HostExercise for PitchedCopy {
         // check above ensures.
         check(unsafe { sys::cuMemcpy2D_v2(&copy) })?;
 
-        let mut copied = vec![0.0; part.width * part.height];
-        pitched.copy_3d_to(&mut copied, part.width)?;
+        let rows = words(&pitched)?;
+        let rows = rows.chunks(pitch / size_of::<f32>());
+        let copied = rows.clone().flat_map(|row| &row[..part.width]);
+        let copied: Vec<f32> = copied.map(|&word| f32::from_bits(word)).collect();
         let shape = [part.height, part.width];
-        let [en, zh] = explain_copy(&copied, &expected, &matrix, &part);
-        let output = Output::from_values("copied", &shape, copied, expected)?;
-        Ok(vec![output.with_explanation(en, zh)])
+        let filler = u32::from_ne_bytes([filler; 4]);
+        let [en, zh] = explain_copy(&copied, &expected, &matrix, &part, filler);
+        let padding: Vec<u32> = rows.flat_map(|row| &row[part.width..]).copied().collect();
+        let padding_shape = [part.height, padding.len() / part.height];
+        let untouched = vec![filler; padding.len()];
+        Ok(vec![
+            Output::from_values("copied", &shape, copied, expected)?.with_explanation(en, zh),
+            Output::from_values("padding", &padding_shape, padding, untouched)?
+                .padding_of("copied"),
+        ])
     }
 }
 
-/// Explains the first wrong element by its position in the whole matrix, in English and Chinese.
-fn explain_copy(copied: &[f32], expected: &[f32], matrix: &[f32], part: &Part) -> [String; 2] {
+/// Explains the first wrong element by its position in the whole matrix, in English and Chinese. `filler` has the bits of
+/// elements to which nothing was copied.
+fn explain_copy(
+    copied: &[f32],
+    expected: &[f32],
+    matrix: &[f32],
+    part: &Part,
+    filler: u32,
+) -> [String; 2] {
     let is_wrong = |&index: &usize| copied[index] != expected[index];
     let Some(index) = (0..copied.len()).find(is_wrong) else {
         return Default::default();
@@ -160,7 +180,7 @@ fn explain_copy(copied: &[f32], expected: &[f32], matrix: &[f32], part: &Part) -
     let format_index =
         |index: usize, width: usize| format!("[{}][{}]", index / width, index % width);
     let (position, actual) = (format_index(index, part.width), copied[index]);
-    if actual == 0.0 {
+    if actual.to_bits() == filler {
         return [
             format!("Nothing was copied to {position}."),
             format!("没有任何内容复制到 {position}。"),
@@ -221,9 +241,12 @@ const ROUNDS: [u32; 2] = [3000, 18_000];
 
 /// The duration of the first launch, in hundredths of a usual one.
 const FIRST_LAUNCH: u32 = 900;
-/// The ranges of delayed launches and of launches shorter than usual, in hundredths of a usual one.
-const DELAYED: [u32; 2] = [300, 500];
-const SHORTENED: [u32; 2] = [25, 60];
+/// The ranges of launches that take much longer than usual, longer, shorter and much shorter, in hundredths of a usual
+/// one.
+const MUCH_LONGER: [u32; 2] = [400, 1200];
+const LONGER: [u32; 2] = [130, 160];
+const SHORTER: [u32; 2] = [60, 75];
+const MUCH_SHORTER: [u32; 2] = [25, 40];
 
 impl HostExercise for Events {
     fn run(&self, bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
@@ -289,7 +312,7 @@ fn explain_time(actual: f32, sorted: &[f32]) -> [String; 2] {
             "This is shorter than any launch: the launch must be between the two events.",
             "这比任何一次启动都短：启动必须在两个事件之间。",
         )
-    } else if is_near(shortest) {
+    } else if actual < 1.5 * shortest {
         (
             "Your time is about the shortest sample.",
             "你的结果约为最短的样本。",
@@ -320,13 +343,18 @@ fn explain_time(actual: f32, sorted: &[f32]) -> [String; 2] {
 }
 
 /// Draws the duration of each sample, in hundredths of a usual launch. Exactly one sample, at a random
-/// position, is usual; equally many are delayed and shorter, and the shorter ones come last. So only the
+/// position, is usual; equally many are longer and shorter, and the shorter ones come last. So only the
 /// median of all samples is correct: the mean, the first, the last and the median of the first few samples
-/// are far from it.
+/// are far from it, and the middle of the range is nearer to another sample in most cases.
 fn shares(case: &Case) -> Vec<u32> {
     let half = case.n() + 1;
-    let mut shares = draw_range(case, 1, half, DELAYED);
-    shares.extend(draw_range(case, 2, half, SHORTENED));
+    let alternating = |streams: [u64; 2], ranges: [[u32; 2]; 2]| {
+        let [even, odd] = [0, 1].map(|i| draw_range(case, streams[i], half, ranges[i]));
+        let pairs = even.into_iter().zip(odd).enumerate();
+        pairs.map(|(index, (even, odd))| if index % 2 == 0 { even } else { odd })
+    };
+    let mut shares: Vec<u32> = alternating([1, 4], [MUCH_LONGER, LONGER]).collect();
+    shares.extend(alternating([2, 5], [MUCH_SHORTER, SHORTER]));
     // Neither first nor last.
     let index = 1 + case.integers(3, 1, 2 * half as u32 - 1)[0];
     shares.insert(index as usize, 100);
@@ -464,8 +492,9 @@ mod tests {
             stride: 3,
         };
         let matrix = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let message =
-            |copied: [f32; 4]| explain_copy(&copied, &[1.0, 2.0, 4.0, 5.0], &matrix, &part);
+        let message = |copied: [f32; 4]| {
+            explain_copy(&copied, &[1.0, 2.0, 4.0, 5.0], &matrix, &part, 0)
+        };
         for (copied, expected) in [
             ([1.0, 2.0, 3.0, 4.0], "Element [1][0] of the copy is [0][2]"),
             ([1.0, 0.0, 4.0, 0.0], "Nothing was copied to [0][1]."),

@@ -25,7 +25,7 @@ pub use supervise::{supervise, supervise_until};
 use crate::course::{Exercise, ExerciseFiles, Side};
 use crate::data::Step;
 use crate::error::format_error;
-use crate::grade::{self, Grading, Record, ReferenceTimes, Subject, Submission, Verdict};
+use crate::grade::{self, Grading, Record, ReferenceCosts, Subject, Submission, Verdict};
 use crate::lang::Lang;
 use crate::process::{Limits, on_gpu};
 
@@ -116,7 +116,7 @@ fn grade_submission(job: &Job, exercise: &Exercise, subject: Subject) -> Result<
         lang: job.lang,
         clang: clang(job),
         architecture: exercise.data().architecture,
-        reference_times: job.reference_times,
+        reference: job.reference.clone(),
         lines: job.lines,
         scratch: scratch(job)?,
         limits: job.limits,
@@ -163,8 +163,8 @@ pub struct Job {
     pub lang: Lang,
     /// The program and the version of the clang that compiles kernels.
     pub clang: (OsString, String),
-    /// The modelled times of the course's own files, if known.
-    pub reference_times: Option<ReferenceTimes>,
+    /// The modelled costs of the course's own files, if known.
+    pub reference: Option<ReferenceCosts>,
     /// True if the report includes the submission's lines with their counters.
     pub lines: bool,
     /// The resource limits.
@@ -208,7 +208,7 @@ impl Job {
             seed: settings.seed,
             lang: settings.lang,
             clang: (clang.program().to_owned(), clang.version().to_owned()),
-            reference_times: None,
+            reference: None,
             lines: false,
             limits: settings.limits,
             scratch: None,

@@ -1,5 +1,5 @@
 // Rejected at: launch
-// Says: elements of `out` was never written
+// Says: never written
 // The number of iterations is rounded down, so the remainder is not processed.
 
 #include "cuda_device.h"

@@ -1,5 +1,5 @@
 // Rejected at: counters
-// Says: global load sectors: 262 144, required: exactly 32 768
+// Says: global load sectors: 262 144, required: from 32 768 to 65 536
 // Lets neighbouring threads read neighbouring rows. Their elements are neighbours in the
 // matrix but a whole row apart in memory.
 

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: too large by the number of values that equal the value they are compared with: 3 here.
+// Says: too large by the number of values that equal the value they are compared with
 // Also counts the values that equal the threshold.
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
 // Rejected at: counters
-// Says: global atomic requests + global reduction requests: 0, required: from 1 to 3 125
+// Says: global atomic requests + global reduction requests: 0, required: from 1 to 3 128
 // One thread counts all values.
 #include "cuda_device.h"
 

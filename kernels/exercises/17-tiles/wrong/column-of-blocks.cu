@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: 511 of the 512 elements of `C` are wrong
+// Says: elements of `C` are wrong
 // The tile of B moves to the right like the tile of A, although it has to move down.
 
 #include "cuda_device.h"

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: Your time is about the shortest sample
+// Says: the median is required
 //! Returns only the last sample.
 
 use answers::cust::error::CudaResult;

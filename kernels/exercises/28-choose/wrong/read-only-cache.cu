@@ -1,5 +1,5 @@
 // Rejected at: counters
-// Says: global load sectors: 21 879, required: from 1 056 to 2 048
+// Says: required: from 1 056 to 2 048
 // The read-only cache suits scattered reads, but each of them is a request for up to 32
 // sectors.
 

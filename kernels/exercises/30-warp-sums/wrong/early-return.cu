@@ -1,4 +1,4 @@
-// Rejected at: checks
+// Rejected at: right
 // Says: A mask with lanes that do not arrive
 // Threads past the end return, but the others read their values.
 #include "cuda_device.h"

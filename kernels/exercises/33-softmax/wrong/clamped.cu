@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: Exactly the elements with large `in` are wrong: those from
+// Says: is NaN
 // No power overflows, but all large numbers give the same result.
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
 // Rejected at: counters
-// Says: asynchronous copy requests: 0, required: from 1 024 to 1 100
+// Says: asynchronous copy requests: 0, required: from 256 to 1 100
 #include "async_copy.h"
 
 // Numbers per tile, and threads per block.
