@@ -10,13 +10,16 @@
 //! | files that are not listed | Landlock | no | no |
 //! | the network | seccomp | no | no |
 //! | starting other programs, unless `processes` is true | seccomp | no | no |
-//! | signalling and tracing other processes | Landlock or seccomp | no | no |
+//! | signalling and tracing other processes, and seeing which there are | Landlock or seccomp | no | no |
+//! | new namespaces | seccomp | no | no |
 //! | leaving its process group | seccomp | no | no |
 //! | exceeding limits of CPU time, memory and file size | resource limits | all except memory | no |
+//! | files that the calling program has open, except input and output | closed | closed | no |
 //! | environment variables | cleared | cleared | cleared |
 //!
-//! Linux does not hide whether a file exists, its size and its modification time. [`support`] reports what the
-//! current system supports.
+//! Linux does not hide whether a file exists, its size and its modification time, which includes the folder of a
+//! process in `/proc`. A program that needs no more files after it has started hides them from the code that it
+//! then runs with [`forbid_named_files`]. [`support`] reports what the current system supports.
 
 mod rules;
 
@@ -56,6 +59,34 @@ mod system {
     pub fn confine(_rules: &Rules) -> Result<(), Error> {
         Ok(())
     }
+
+    /// Does nothing.
+    pub fn forbid_named_files() -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Closes all files of this process except its standard input, output and error.
+    #[cfg(unix)]
+    pub fn close_inherited_files() -> Result<(), Error> {
+        let failed = |error| Error::System(format!("cannot close inherited files: {error}"));
+        let entries = std::fs::read_dir("/dev/fd").map_err(failed)?;
+        let numbers = entries.flatten().filter_map(|entry| {
+            let name = entry.file_name();
+            name.to_str()?.parse::<libc::c_int>().ok()
+        });
+        for number in numbers.filter(|&number| number > 2).collect::<Vec<_>>() {
+            // SAFETY: no value of this process owns this file, which the caller guarantees; the list of files itself
+            // has been read and closed, which makes closing its number again fail harmlessly.
+            unsafe { libc::close(number) };
+        }
+        Ok(())
+    }
+
+    /// Does nothing: a Windows process inherits only the files that are passed to it.
+    #[cfg(not(unix))]
+    pub fn close_inherited_files() -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 use std::env;
@@ -74,6 +105,19 @@ pub enum Error {
         resource: &'static str,
         /// The system's error.
         error: std::io::Error,
+    },
+    /// A limit is already lower than required.
+    #[error(
+        "the system limits {resource} to {available}, but {required} are required: raise the limit, for example \
+         with `ulimit`"
+    )]
+    LowLimit {
+        /// The limited resource.
+        resource: &'static str,
+        /// The limit of this process.
+        available: u64,
+        /// The required limit.
+        required: u64,
     },
     /// Landlock or seccomp failed.
     #[error("cannot confine the program: {0}")]
@@ -125,6 +169,7 @@ pub fn run_if_child() -> Option<ExitCode> {
 }
 
 fn start(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, Error> {
+    close_inherited_files()?;
     let (rules, mut program) = rules::decode(arguments)?;
     if program.is_empty() {
         return Err(Error::Arguments("no program".to_owned()));
@@ -166,4 +211,24 @@ fn start_error(command: &Command, error: &std::io::Error) -> Error {
 pub fn confine_this_process(rules: &Rules) -> Result<(), Error> {
     rules::lower_limits(rules)?;
     system::confine(rules)
+}
+
+/// Forbids this process, permanently, to use files by name and to start programs, as far as the system supports it.
+/// Open files remain usable. It must have no other thread, because existing threads would keep their rights.
+///
+/// # Errors
+///
+/// Fails if the system refuses a restriction that [`support`] reports as supported.
+pub fn forbid_named_files() -> Result<(), Error> {
+    system::forbid_named_files()
+}
+
+/// Closes the files that this process inherited from the program that started it, except its standard input, output
+/// and error. Must be called before this process opens a file.
+///
+/// # Errors
+///
+/// Fails if the system refuses.
+pub fn close_inherited_files() -> Result<(), Error> {
+    system::close_inherited_files()
 }

@@ -177,29 +177,35 @@ pub fn decode(
 ///
 /// # Errors
 ///
-/// Fails if the system does not lower a limit.
+/// Fails if the system does not lower a limit, or if a limit is already lower.
 #[cfg(unix)]
 pub fn lower_limits(rules: &Rules) -> Result<(), Error> {
     use rlimit::Resource;
 
     let mut lowered = vec![
-        (Resource::CPU, "CPU time", rules.cpu_seconds),
-        (Resource::FSIZE, "the file size", rules.file),
+        (Resource::CPU, "the CPU time in seconds", rules.cpu_seconds),
+        (Resource::FSIZE, "the size of a file in bytes", rules.file),
         (Resource::CORE, "core dumps", 0),
     ];
     // macOS does not enforce a limit on memory.
     if let Some(memory) = rules.memory.filter(|_| cfg!(not(target_vendor = "apple"))) {
-        lowered.push((Resource::AS, "memory", memory));
+        lowered.push((Resource::AS, "the memory in bytes", memory));
     }
     for (limit, resource, maximum) in lowered {
         let failed = |error| Error::Limit { resource, error };
         let (_, hard) = limit.get().map_err(failed)?;
+        // A program that fails within less than the rules promise is not at fault.
+        if hard < maximum {
+            return Err(Error::LowLimit {
+                resource,
+                available: hard,
+                required: maximum,
+            });
+        }
         // At the soft CPU limit the process gets a signal of its own, SIGXCPU; at the hard limit it is just
         // killed.
         let hard_limit = maximum.saturating_add(u64::from(limit == Resource::CPU));
-        limit
-            .set(maximum.min(hard), hard_limit.min(hard))
-            .map_err(failed)?;
+        limit.set(maximum, hard_limit.min(hard)).map_err(failed)?;
     }
     Ok(())
 }

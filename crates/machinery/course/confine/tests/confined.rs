@@ -94,10 +94,66 @@ fn task(words: &[&str]) -> Result<String, Box<dyn Error>> {
             "done".to_owned()
         }
         ["abort"] => std::process::abort(),
+        #[cfg(target_os = "linux")]
+        ["call", call] => linux_call(call)?.to_string(),
+        #[cfg(unix)]
+        ["file", number] => {
+            // SAFETY: reading a file's flags has no effect.
+            let flags = unsafe { libc::fcntl(number.parse()?, libc::F_GETFD) };
+            let is_open = if flags < 0 { "closed" } else { "open" };
+            is_open.to_owned()
+        }
+        ["without-names", task @ ..] => {
+            confine::forbid_named_files()?;
+            std::thread::spawn(|| {})
+                .join()
+                .map_err(|_| "it panicked")?;
+            self::task(task)?
+        }
+        ["exists", path] => match fs::symlink_metadata(path) {
+            Ok(_) => "yes".to_owned(),
+            Err(error) => error.to_string(),
+        },
+        ["folder"] => env::current_dir()?.display().to_string(),
         ["variables"] => env::vars().map(|(name, _)| format!("{name}\n")).collect(),
         _ => return Err("no such task".into()),
     };
     Ok(output)
+}
+
+/// Makes a system call that would affect or reveal another process, such as process 1.
+#[cfg(target_os = "linux")]
+fn linux_call(name: &str) -> Result<i64, Box<dyn Error>> {
+    use libc::*;
+    const THREAD: c_int = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
+    let (number, [first, second, third]) = match name {
+        "clone-mounts" => (SYS_clone, [THREAD | CLONE_NEWNS, 0, 0]),
+        "clone-network" => (SYS_clone, [THREAD | CLONE_NEWNET, 0, 0]),
+        "clone-users" => (SYS_clone, [SIGCHLD | CLONE_NEWUSER, 0, 0]),
+        "clone3" => (SYS_clone3, [0, 0, 0]),
+        "unshare" => (SYS_unshare, [CLONE_NEWUSER, 0, 0]),
+        "setns" => (SYS_setns, [0, 0, 0]),
+        "owner" => (SYS_fcntl, [1, F_SETOWN, 1]),
+        "owner-of-kind" => (SYS_fcntl, [1, 15, 0]),
+        "signal-of-file" => (SYS_fcntl, [1, 10, SIGKILL]),
+        "lease" => (SYS_fcntl, [1, F_SETLEASE, F_RDLCK]),
+        "group" => (SYS_getpgid, [1, 0, 0]),
+        "session" => (SYS_getsid, [1, 0, 0]),
+        "priority" => (SYS_getpriority, [PRIO_PROCESS as c_int, 1, 0]),
+        "processors" => (SYS_sched_getaffinity, [1, 0, 0]),
+        "policy" => (SYS_sched_getscheduler, [1, 0, 0]),
+        "cookie" => (SYS_prctl, [62, 0, 1]),
+        "signal" => (SYS_kill, [1, 0, 0]),
+        "own-group" => (SYS_getpgid, [0, 0, 0]),
+        "flags" => (SYS_fcntl, [1, F_GETFL, 0]),
+        _ => return Err("no such call".into()),
+    };
+    // SAFETY: the arguments are numbers or null pointers. A thread without a stack of its own is never started, because
+    // the calls with these flags are denied.
+    match unsafe { syscall(number, first, second, third, 0, 0) } {
+        -1 => Err(std::io::Error::last_os_error().into()),
+        result => Ok(result),
+    }
 }
 
 /// A folder with a readable, a writable and an inaccessible subfolder.
@@ -172,6 +228,9 @@ fn text(output: &Output) -> String {
 
 /// The system's error for files that are denied.
 const FILE_DENIED: &str = "Permission denied";
+/// The system's error for calls that are not listed.
+#[cfg(target_os = "linux")]
+const CALL_UNKNOWN: &str = "Function not implemented";
 /// The system's error for calls that are denied.
 const CALL_DENIED: &str = "Operation not permitted";
 
@@ -293,6 +352,60 @@ fn tests() -> Vec<Trial> {
             }
             Ok(())
         }),
+        test(
+            "files that have no name remain usable without names",
+            || {
+                let sandbox = Sandbox::new();
+                let this = std::process::id();
+                sandbox.succeeds(&["exists", &format!("/proc/{this}")], "yes")?;
+                sandbox.succeeds(&["without-names", "greet"], "hello")?;
+                for path in [&format!("/proc/{this}"), "/etc/passwd", "/no/such/file"] {
+                    sandbox.succeeds(&["without-names", "exists", path], CALL_DENIED)?;
+                    sandbox.fails(&["without-names", "read", path], CALL_DENIED)?;
+                }
+                sandbox.fails(&["without-names", "read", "readable/file"], CALL_DENIED)?;
+                sandbox.fails(&["without-names", "write", "writable/new"], CALL_DENIED)?;
+                sandbox.fails(&["without-names", "folder"], CALL_DENIED)
+            },
+        ),
+        #[cfg(target_os = "linux")]
+        test(
+            "other processes do not show, and there are no new namespaces",
+            || {
+                let mut sandbox = Sandbox::new();
+                for processes in [false, true] {
+                    sandbox.rules.processes = processes;
+                    for call in [
+                        "clone-mounts",
+                        "clone-network",
+                        "clone-users",
+                        "clone3",
+                        "unshare",
+                        "setns",
+                        "owner",
+                        "owner-of-kind",
+                        "signal-of-file",
+                        "lease",
+                        "group",
+                        "session",
+                        "priority",
+                        "processors",
+                        "policy",
+                        "cookie",
+                        "signal",
+                    ] {
+                        sandbox.fails(&["call", call], "os error")?;
+                        let output = text(&sandbox.run(&["call", call]));
+                        let is_denied =
+                            output.contains(CALL_DENIED) || output.contains(CALL_UNKNOWN);
+                        assert!(is_denied, "{call}: {output}");
+                    }
+                    sandbox.succeeds(&["call", "own-group"], "")?;
+                    sandbox.succeeds(&["call", "flags"], "")?;
+                }
+                Ok(())
+            },
+        ),
         #[cfg(unix)]
         test("no process leaves its group or reaches another", || {
             let mut sandbox = Sandbox::new();
@@ -338,6 +451,42 @@ fn tests() -> Vec<Trial> {
             assert!(env::var_os("CARGO_MANIFEST_DIR").is_some());
             assert!(!names.contains("CARGO"), "{names}");
             assert!(!names.contains("HOME"), "{names}");
+            Ok(())
+        }),
+        #[cfg(unix)]
+        Trial::test("open files are not inherited", || {
+            let sandbox = Sandbox::new();
+            let this = env::current_exe()?;
+            let command = sandbox.rules.command(&this)?;
+            for (number, state) in [
+                ("0", "open"),
+                ("1", "open"),
+                ("7", "closed"),
+                ("8", "closed"),
+            ] {
+                let mut shell = Command::new("/bin/sh");
+                shell.args(["-c", "exec \"$0\" \"$@\" 7>>\"$KEPT\" 8<\"$KEPT\""]);
+                shell.env("KEPT", sandbox.path("others/file"));
+                shell.arg(command.get_program()).args(command.get_args());
+                let output = shell.args([TASK, "file", number]).output()?;
+                assert_eq!(text(&output).trim(), state, "{number}: {output:?}");
+            }
+            Ok(())
+        }),
+        #[cfg(unix)]
+        Trial::test("a lower limit than the rules promise is reported", || {
+            let sandbox = Sandbox::new();
+            let command = sandbox.rules.command(env::current_exe()?)?;
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", "ulimit -t 1; exec \"$0\" \"$@\""]);
+            shell.arg(command.get_program()).args(command.get_args());
+            let output = shell.args([TASK, "greet"]).output()?;
+            assert_eq!(output.status.code(), Some(confine::EXIT_NOT_STARTED.into()));
+            let message = String::from_utf8(output.stderr)?;
+            assert!(
+                message.contains("limits the CPU time in seconds to 1, but 10"),
+                "{message}"
+            );
             Ok(())
         }),
         Trial::test("a missing program is reported", || {

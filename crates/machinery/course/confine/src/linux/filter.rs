@@ -6,7 +6,8 @@
 //! which a process would survive the termination of its group; changes of users, namespaces, mounts and keys;
 //! programs in memory (`memfd_create`, `execveat`); file notifications (`inotify_*`); programs in the kernel
 //! (`bpf`, `io_uring_*`); changing the owner and times of files, which Landlock does not restrict; priorities
-//! of other processes; and all calls of 32-bit programs.
+//! of other processes; and all calls of 32-bit programs. `clone3`, whose flags no filter can read, is unlisted
+//! too.
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
@@ -71,14 +72,27 @@ pub fn restrict(processes: bool) -> Result<(), Error> {
     // If two filters refuse a call, the later one determines the error.
     let forbidden = FORBIDDEN.iter().filter(|call| !allowed.contains_key(call));
     let mut forbidden: Calls = forbidden.map(|&call| (call, Vec::new())).collect();
+    let mut clones: Vec<_> = NAMESPACES
+        .iter()
+        .map(|&flag| argument_rule(0, MaskedEq(flag as u64), flag as u64))
+        .collect::<Result<_, _>>()?;
     if !processes {
-        let process = argument_rule(0, MaskedEq(CLONE_THREAD as u64), 0)?;
-        forbidden.insert(SYS_clone, vec![process]);
+        clones.push(argument_rule(0, MaskedEq(CLONE_THREAD as u64), 0)?);
     }
+    forbidden.insert(SYS_clone, clones);
     let unknown = SeccompAction::Errno(ENOSYS as u32);
     let refused = SeccompAction::Errno(EPERM as u32);
     apply(allowed, unknown, SeccompAction::Allow)?;
     apply(forbidden, SeccompAction::Allow, refused)
+}
+
+/// Forbids this thread and its children to use files by name and to start programs.
+pub fn forbid_named_files() -> Result<(), Error> {
+    let named = [NAMED_FILES, NAMED_FILES_ARCH, OPENING, &[SYS_execve]];
+    let calls = named.into_iter().flatten();
+    let calls = calls.map(|&call| (call, Vec::new())).collect();
+    let refused = SeccompAction::Errno(EPERM as u32);
+    apply(calls, SeccompAction::Allow, refused)
 }
 
 type Calls = BTreeMap<c_long, Vec<SeccompRule>>;
@@ -91,7 +105,7 @@ fn apply(calls: Calls, default: SeccompAction, action: SeccompAction) -> Result<
 
 /// Returns the allowed calls, either with any arguments or with those that match a rule.
 fn allowed(processes: bool) -> Result<Calls, BackendError> {
-    let mut free = vec![ALLOWED, ALLOWED_ARCH];
+    let mut free = vec![ALLOWED, ALLOWED_ARCH, NAMED_FILES, NAMED_FILES_ARCH];
     if processes {
         free.extend([FOR_BUILDERS, FOR_BUILDERS_ARCH]);
     }
@@ -109,21 +123,23 @@ fn allowed(processes: bool) -> Result<Calls, BackendError> {
         let reads_and_writes = argument_rule(flags, MaskedEq(O_ACCMODE as u64), O_RDWR as u64)?;
         calls.insert(call, vec![keeps_contents, writes, reads_and_writes]);
     }
-    // Disallow injecting input into an inherited terminal.
-    let differs_from = |request| condition(1, Ne, request);
-    calls.insert(
-        SYS_ioctl,
-        vec![SeccompRule::new(vec![
-            differs_from(TIOCSTI)?,
-            differs_from(TIOCLINUX)?,
-        ])?],
-    );
+    for (call, argument, values) in EXCEPTIONS {
+        let conditions = values.iter().map(|&value| condition(*argument, Ne, value));
+        let conditions = conditions.collect::<Result<_, _>>()?;
+        calls.insert(*call, vec![SeccompRule::new(conditions)?]);
+    }
     // Threads are always allowed, processes only if the rules say so, and new namespaces never.
+    let namespaces = NAMESPACES.iter().fold(0, |all, flag| all | flag) as u64;
+    let thread = CLONE_THREAD as u64;
     let clone = match processes {
-        true => argument_rule(0, MaskedEq(NAMESPACES), 0)?,
-        false => argument_rule(0, MaskedEq(CLONE_THREAD as u64), CLONE_THREAD as u64)?,
+        true => argument_rule(0, MaskedEq(namespaces), 0)?,
+        false => argument_rule(0, MaskedEq(namespaces | thread), thread)?,
     };
     calls.insert(SYS_clone, vec![clone]);
+    // The other processes must not show.
+    for (call, argument) in OF_PROCESS {
+        calls.insert(*call, vec![argument_rule(*argument, Eq, 0)?]);
+    }
     // Allow pairs of sockets that are connected only to each other.
     if processes {
         calls.insert(SYS_socketpair, vec![argument_rule(0, Eq, AF_UNIX as u64)?]);
@@ -134,10 +150,11 @@ fn allowed(processes: bool) -> Result<Calls, BackendError> {
         conditions.push(SeccompCondition::new(2, SeccompCmpArgLen::Qword, Eq, 0)?);
     }
     calls.insert(SYS_prlimit64, vec![SeccompRule::new(conditions)?]);
-    // Allow signals to the process itself, which `abort` needs; Landlock limits signals to others to its own
-    // children.
+    // Allow signals to the process itself, which `abort` needs. If it may have children, Landlock limits signals
+    // to others to those.
+    let restricted = processes && super::restricts_signals();
     for call in [SYS_kill, SYS_tgkill] {
-        let rules = match super::restricts_signals() {
+        let rules = match restricted {
             true => Vec::new(),
             false => vec![argument_rule(0, Eq, u64::from(process::id()))?],
         };
@@ -146,20 +163,38 @@ fn allowed(processes: bool) -> Result<Calls, BackendError> {
     Ok(calls)
 }
 
-/// `TIOCLINUX`, which pastes text into a console.
-const TIOCLINUX: u64 = 0x541C;
+/// Calls that are allowed unless an argument has one of these values.
+const EXCEPTIONS: &[(c_long, u8, &[u64])] = &[
+    // `TIOCSTI` and `TIOCLINUX` inject input into an inherited terminal; with `FIOSETOWN` and `SIOCSPGRP` a socket
+    // signals other processes.
+    (SYS_ioctl, 1, &[0x5412, 0x541C, 0x8901, 0x8902]),
+    // With `F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`, `F_SETLEASE` and `F_NOTIFY` a file signals processes.
+    (SYS_fcntl, 1, &[8, 10, 15, 1024, 1026]),
+    // `PR_SCHED_CORE` reveals whether another process exists.
+    (SYS_prctl, 0, &[62]),
+];
 
-/// `TIOCSTI`, which injects input into a terminal.
-const TIOCSTI: u64 = 0x5412;
+/// Calls that reveal whether a process exists, and the argument that names it, where 0 is the calling process.
+const OF_PROCESS: &[(c_long, u8)] = &[
+    (SYS_getpgid, 0),
+    (SYS_getsid, 0),
+    (SYS_getpriority, 1),
+    (SYS_sched_getaffinity, 0),
+    (SYS_sched_getparam, 0),
+    (SYS_sched_getscheduler, 0),
+    (SYS_get_robust_list, 0),
+];
 
-/// The flags that create namespaces.
-const NAMESPACES: u64 = (CLONE_NEWNS
-    | CLONE_NEWCGROUP
-    | CLONE_NEWUTS
-    | CLONE_NEWIPC
-    | CLONE_NEWUSER
-    | CLONE_NEWPID
-    | CLONE_NEWNET) as u64;
+/// The flags of `clone` that create namespaces.
+const NAMESPACES: &[c_int] = &[
+    CLONE_NEWNS,
+    CLONE_NEWCGROUP,
+    CLONE_NEWUTS,
+    CLONE_NEWIPC,
+    CLONE_NEWUSER,
+    CLONE_NEWPID,
+    CLONE_NEWNET,
+];
 
 /// Returns a rule that compares an argument with a number.
 fn argument_rule(
@@ -190,22 +225,18 @@ const ALLOWED: &[c_long] = calls![
     // Open files.
     SYS_read SYS_write SYS_readv SYS_writev SYS_pread64 SYS_pwrite64 SYS_preadv SYS_pwritev
     SYS_preadv2 SYS_pwritev2 SYS_lseek SYS_close SYS_close_range SYS_dup SYS_dup3 SYS_pipe2
-    SYS_fcntl SYS_flock SYS_fsync SYS_fdatasync SYS_ftruncate SYS_fallocate SYS_fadvise64
+    SYS_flock SYS_fsync SYS_fdatasync SYS_ftruncate SYS_fallocate SYS_fadvise64
     SYS_copy_file_range SYS_sendfile SYS_splice SYS_ppoll SYS_pselect6 SYS_epoll_create1
     SYS_epoll_ctl SYS_epoll_pwait SYS_eventfd2 SYS_readahead
-    // Files by name, restricted by Landlock.
-    SYS_fstat SYS_newfstatat SYS_statx SYS_statfs SYS_fstatfs SYS_faccessat SYS_faccessat2
-    SYS_readlinkat SYS_getdents64 SYS_getcwd SYS_chdir SYS_fchdir SYS_mkdirat SYS_unlinkat
-    SYS_renameat2 SYS_linkat SYS_symlinkat SYS_umask
+    SYS_fstat SYS_fstatfs SYS_getdents64 SYS_umask
     // Memory.
     SYS_brk SYS_mmap SYS_munmap SYS_mprotect SYS_mremap SYS_madvise SYS_msync SYS_mincore
     SYS_mlock SYS_mlock2 SYS_munlock SYS_membarrier
     // Threads and the process itself.
-    SYS_futex SYS_set_robust_list SYS_get_robust_list SYS_rseq SYS_set_tid_address
-    SYS_sched_yield SYS_sched_getaffinity SYS_sched_getparam SYS_sched_getscheduler SYS_getcpu
-    SYS_exit SYS_exit_group SYS_wait4 SYS_waitid SYS_execve SYS_prctl SYS_getpid SYS_getppid
+    SYS_futex SYS_set_robust_list SYS_rseq SYS_set_tid_address SYS_sched_yield SYS_getcpu
+    SYS_exit SYS_exit_group SYS_wait4 SYS_waitid SYS_execve SYS_getpid SYS_getppid
     SYS_gettid SYS_getuid SYS_geteuid SYS_getgid SYS_getegid SYS_getgroups SYS_getresuid
-    SYS_getresgid SYS_getpgid SYS_getsid SYS_getrlimit SYS_getrusage SYS_getpriority SYS_times
+    SYS_getresgid SYS_getrlimit SYS_getrusage SYS_times
     SYS_uname SYS_sysinfo SYS_getrandom
     // The process's own signals and clocks.
     SYS_rt_sigaction SYS_rt_sigprocmask SYS_rt_sigreturn SYS_rt_sigsuspend SYS_rt_sigpending
@@ -215,17 +246,46 @@ const ALLOWED: &[c_long] = calls![
     SYS_landlock_create_ruleset SYS_landlock_add_rule SYS_landlock_restrict_self SYS_seccomp
 ];
 
+/// Calls that name a file or a folder. Landlock restricts which files may be opened and changed, but not which are
+/// seen to exist.
+const NAMED_FILES: &[c_long] = calls![
+    SYS_newfstatat SYS_statx SYS_statfs SYS_faccessat SYS_faccessat2 SYS_readlinkat SYS_getcwd
+    SYS_chdir SYS_fchdir SYS_mkdirat SYS_unlinkat SYS_renameat2 SYS_linkat SYS_symlinkat
+];
+
+/// Calls that open files, which [`allowed`] restricts.
+#[cfg(target_arch = "x86_64")]
+const OPENING: &[c_long] = calls![SYS_openat SYS_open];
+
+/// Calls that open files, which [`allowed`] restricts.
+#[cfg(not(target_arch = "x86_64"))]
+const OPENING: &[c_long] = calls![SYS_openat];
+
 /// Additional calls on x86-64, which newer calls replace.
 #[cfg(target_arch = "x86_64")]
 const ALLOWED_ARCH: &[c_long] = calls![
-    SYS_dup2 SYS_pipe SYS_poll SYS_select SYS_epoll_create SYS_epoll_wait SYS_stat SYS_lstat
-    SYS_access SYS_readlink SYS_getdents SYS_mkdir SYS_rmdir SYS_unlink SYS_rename SYS_renameat
-    SYS_link SYS_symlink SYS_creat SYS_arch_prctl SYS_getpgrp SYS_time SYS_alarm SYS_pause
+    SYS_dup2 SYS_pipe SYS_poll SYS_select SYS_epoll_create SYS_epoll_wait SYS_getdents
+    SYS_arch_prctl SYS_getpgrp SYS_time SYS_alarm SYS_pause
+];
+
+/// Calls on x86-64 that name a file or a folder, which newer calls replace.
+#[cfg(target_arch = "x86_64")]
+const NAMED_FILES_ARCH: &[c_long] = calls![
+    SYS_stat SYS_lstat SYS_access SYS_readlink SYS_mkdir SYS_rmdir SYS_unlink SYS_rename
+    SYS_renameat SYS_link SYS_symlink SYS_creat
 ];
 
 /// Additional calls on ARM.
 #[cfg(target_arch = "aarch64")]
-const ALLOWED_ARCH: &[c_long] = calls![SYS_renameat];
+const ALLOWED_ARCH: &[c_long] = &[];
+
+/// Calls on ARM that name a file, which newer calls replace.
+#[cfg(target_arch = "aarch64")]
+const NAMED_FILES_ARCH: &[c_long] = calls![SYS_renameat];
+
+/// Calls on RISC-V that name a file, which newer calls replace.
+#[cfg(target_arch = "riscv64")]
+const NAMED_FILES_ARCH: &[c_long] = &[];
 
 /// Additional calls on RISC-V.
 #[cfg(target_arch = "riscv64")]

@@ -34,6 +34,29 @@ pub fn confine(rules: &Rules) -> Result<(), Error> {
     Ok(())
 }
 
+/// Forbids this process to use files by name and to start programs.
+pub fn forbid_named_files() -> Result<(), Error> {
+    if filter::unsupported_reason().is_some() {
+        return Ok(());
+    }
+    filter::forbid_named_files().map_err(|error| Error::System(format!("seccomp: {error}")))
+}
+
+/// Closes all files of this process except its standard input, output and error.
+pub fn close_inherited_files() -> Result<(), Error> {
+    // SAFETY: no value of this process owns one of these files yet, which the caller guarantees.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+    match result {
+        0 => Ok(()),
+        _ => {
+            let error = std::io::Error::last_os_error();
+            Err(Error::System(format!(
+                "cannot close inherited files: {error}"
+            )))
+        }
+    }
+}
+
 /// The newest Landlock version used; older kernels enforce the rules that they know.
 const NEWEST: ABI = ABI::V10;
 
