@@ -165,6 +165,16 @@ pub fn explain_status(status: ExitStatus, limits: &Limits, lang: Lang) -> String
     }
 }
 
+/// Explains that another process killed a process of the grading.
+pub fn explain_outside(status: ExitStatus, lang: Lang) -> String {
+    localize!(
+        lang,
+        "the grading process was killed from outside ({}), for example because memory ran out: grade again",
+        "评分进程被外部终止（{}），例如因为内存耗尽：请重新评分";
+        status
+    )
+}
+
 /// Returns true if a signal ended the process.
 pub fn is_signal(status: ExitStatus) -> bool {
     signal(status).is_some()
@@ -183,7 +193,7 @@ const SIGXCPU: i32 = 24;
 /// `SIGABRT`, with which a Rust program ends when an allocation fails.
 const SIGABRT: i32 = 6;
 
-/// Returns true if the worker was ended by a signal that other processes send: SIGHUP, SIGINT, SIGQUIT,
+/// Returns true if the process was ended by a signal that other processes send: SIGHUP, SIGINT, SIGQUIT,
 /// SIGKILL or SIGTERM.
 #[cfg(unix)]
 pub fn is_from_outside(status: ExitStatus) -> bool {

@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use answers::protocol::{Outcome, REPLY, Reply, Request};
-use anyhow::{Context as _, Result};
+use answers::protocol::{Outcome, READY, REPLY, Reply, Request};
+use anyhow::{Context as _, Result, anyhow, bail};
 use confine::Rules;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +17,9 @@ use thiserror::Error;
 
 use super::{Bench, Case, Output};
 use crate::lang::{Lang, Text};
-use crate::process::{Limits, Lines, OutputLine, explain_status, on_gpu};
+use crate::process::{
+    Limits, Lines, OutputLine, explain_outside, explain_status, is_from_outside, on_gpu,
+};
 
 /// The capacity of the channel of output lines; a full channel blocks the program.
 const CHANNEL_CAPACITY: usize = 16;
@@ -25,14 +27,26 @@ const CHANNEL_CAPACITY: usize = 16;
 /// The time that the program has to exit after its input closes.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Environment variables passed to the program for the simulator or the GPU, in addition to those that every
-/// program needs.
-const VARIABLES: [&str; 4] = [
+/// The interval at which the number of the program's threads is checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+/// The maximum number of the program's threads. No limit of the system counts those of one process.
+const MAX_THREADS: usize = 256;
+
+/// Environment variables passed to the program: those that Windows needs to start it, and those for the simulator or the
+/// GPU.
+const VARIABLES: [&str; 7] = [
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "WINDIR",
     "CUDA_BACKEND",
     "CUDA_SIM_DEVICE",
     "CUDA_SIM_TIME_LIMIT",
     "RAYON_NUM_THREADS",
 ];
+
+/// Additional variables by which NVIDIA's driver is found.
+const GPU_VARIABLES: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
 
 /// The grader's side of an exercise in which the student writes Rust.
 pub trait HostExercise: Sync {
@@ -59,21 +73,38 @@ pub struct Program {
     /// The number of requests sent.
     request_count: u32,
     limits: Limits,
+    lang: Lang,
 }
 
 impl Program {
-    /// Starts the program within limits, with access only to its own file and the system's libraries.
-    pub fn start(file: &Path, ptx: String, limits: Limits, lang: Lang) -> Result<Program> {
+    /// Starts the program `name` in `folder`, within limits, with access only to its own file and the system's
+    /// libraries. It gives up that access, too, before the student's code runs, except on a GPU. Its working directory
+    /// is `folder`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the program does not start, which is not the student's fault.
+    pub fn start(
+        folder: &Path,
+        name: &str,
+        ptx: String,
+        limits: Limits,
+        lang: Lang,
+    ) -> Result<Program> {
         let mut rules = Rules {
             execute: confine::system_libraries(),
             ..limits.rules()
         };
+        let mut variables = VARIABLES.to_vec();
         if on_gpu() {
             allow_gpu(&mut rules);
+            variables.extend(GPU_VARIABLES);
         }
         let spawn = || {
-            let mut command = rules.command(file)?;
-            for variable in VARIABLES {
+            // Relative, so that its arguments do not tell the path.
+            let mut command = rules.command(Path::new(".").join(name))?;
+            command.env_clear().current_dir(folder);
+            for variable in variables {
                 command.envs(env::var_os(variable).map(|value| (variable, value)));
             }
             command
@@ -82,26 +113,35 @@ impl Program {
                 .stderr(Stdio::null())
                 .spawn()
         };
-        let mut child =
-            spawn().context(lang.pick("the submission cannot be started", "答案无法启动"))?;
+        let context = || lang.pick("the submission cannot be started", "答案无法启动");
+        let mut child = spawn().with_context(context)?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().context("a program without output")?;
         let (to, output_lines) = sync_channel(CHANNEL_CAPACITY);
-        thread::Builder::new().spawn(move || {
-            for line in replies(BufReader::new(stdout)) {
-                if to.send(line).is_err() {
-                    break;
-                }
-            }
-        })?;
-        Ok(Program {
+        let mut program = Program {
             ptx,
             child,
             stdin,
             output_lines,
             request_count: 0,
             limits,
-        })
+            lang,
+        };
+        let read = move || {
+            for line in replies(BufReader::new(stdout)) {
+                if to.send(line).is_err() {
+                    break;
+                }
+            }
+        };
+        thread::Builder::new().spawn(read).with_context(context)?;
+        match program.reply(None)? {
+            Some(line) if line == READY.as_bytes() => Ok(program),
+            _ => {
+                let status = program.child.wait()?;
+                Err(anyhow!("{status}").context(context()))
+            }
+        }
     }
 
     /// Sends a request and returns the reply, which `fits` must accept.
@@ -169,43 +209,63 @@ impl Program {
         drop(self.stdin.take());
         match self.reply(Some(Instant::now() + EXIT_TIMEOUT)) {
             Ok(Some(_)) => Err(extra_reply()),
-            _ => Ok(()),
+            Err(error) => error.downcast::<NoReply>().map_or(Ok(()), Err),
+            Ok(None) => Ok(()),
         }
     }
 
     /// Returns the next reply without its prefix, and prints the other lines before it. Returns `None` if the
     /// output ends or the deadline passes.
-    fn reply(&self, deadline: Option<Instant>) -> Result<Option<Vec<u8>>> {
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`NoReply`] if the program has too many threads.
+    fn reply(&mut self, deadline: Option<Instant>) -> Result<Option<Vec<u8>>> {
+        let mut next_check = Instant::now();
         loop {
-            let line = match deadline {
-                None => self
-                    .output_lines
-                    .recv()
-                    .map_err(|_| RecvTimeoutError::Disconnected),
-                Some(deadline) => {
-                    let remaining = deadline.saturating_duration_since(Instant::now());
-                    self.output_lines.recv_timeout(remaining)
+            let now = Instant::now();
+            if now >= next_check {
+                next_check = now + POLL_INTERVAL;
+                if thread_count(&self.child) > MAX_THREADS {
+                    self.child.kill()?;
+                    return Err(too_many_threads().into());
                 }
-            };
-            match line {
+                if deadline.is_some_and(|deadline| now >= deadline) {
+                    return Ok(None);
+                }
+            }
+            match self.output_lines.recv_timeout(POLL_INTERVAL) {
                 Ok(OutputLine::Message(line)) => return Ok(Some(line)),
                 Ok(OutputLine::Printed(text)) => {
                     let mut stdout = std::io::stdout().lock();
                     stdout.write_all(text.as_bytes())?;
                     stdout.flush()?;
                 }
-                Err(_) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }
 
     /// Explains how the program ended.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process killed it.
     fn describe_exit(&mut self) -> Result<Text> {
         let status = self.child.wait()?;
+        if is_from_outside(status) {
+            bail!(explain_outside(status, self.lang));
+        }
         Ok(Text::from_fn(|lang| {
             explain_status(status, &self.limits, lang)
         }))
     }
+}
+
+/// Returns the number of a process's threads, on systems that list them in `/proc`.
+fn thread_count(child: &Child) -> usize {
+    fs::read_dir(format!("/proc/{}/task", child.id())).map_or(0, Iterator::count)
 }
 
 /// Reads the output of the program, whose replies are returned without their prefix.
@@ -251,6 +311,14 @@ fn invalid_reply() -> NoReply {
         "从你的答案收到的回复不是其函数的返回值。以 `{}` 开头的行只供课程使用：\
          请不要打印这样的行。";
         REPLY.trim_end()
+    ))
+}
+
+fn too_many_threads() -> NoReply {
+    NoReply(text!(
+        "It was killed because it started more than {} threads. Start none, or a few.",
+        "启动的线程超过 {} 个，被终止。请不要启动线程，或者只启动少量线程。";
+        MAX_THREADS
     ))
 }
 

@@ -42,6 +42,7 @@ pub fn run() -> ExitCode {
     let exercise = Exercise::new(job.exercise.clone());
     // Confine before spawning threads: existing threads would keep their privileges.
     let exercise = exercise.and_then(|exercise| {
+        confine::close_inherited_files()?;
         confine(&job, &exercise)?;
         Ok(exercise)
     });

@@ -20,7 +20,7 @@ use super::{Job, Line, Message};
 use crate::data::Step;
 use crate::grade::{Failure, Record, Verdict};
 use crate::lang::{Lang, Text, tr};
-use crate::process::{Limits, Lines, OutputLine, explain_status, is_from_outside};
+use crate::process::{Limits, Lines, OutputLine, explain_outside, explain_status, is_from_outside};
 
 /// The interval at which the supervisor checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -221,13 +221,7 @@ fn explain_exit(
     let reason = match status {
         None => Text::from_fn(|lang| too_long(job.limits.seconds, lang)),
         // No submission runs in the worker itself, so the signal came from outside.
-        Some(status) if is_from_outside(status) => bail!(localize!(
-            job.lang,
-            "the grading process was killed from outside ({}), for example because memory ran out: \
-             grade again",
-            "评分进程被外部终止（{}），例如因为内存耗尽：请重新评分";
-            status
-        )),
+        Some(status) if is_from_outside(status) => bail!(explain_outside(status, job.lang)),
         Some(status) => Text::from_fn(|lang| explain_status(status, &job.limits, lang)),
     };
     Ok(failed(job, last_step, reason))

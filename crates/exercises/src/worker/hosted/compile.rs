@@ -13,7 +13,7 @@ use confine::Rules;
 
 use super::libraries::{Libraries, gather};
 use crate::lang::{Lang, Text};
-use crate::process::{explain_status, is_signal};
+use crate::process::{explain_outside, explain_status, is_from_outside, is_signal};
 use crate::worker::Job;
 
 /// The maximum length of the compiler's messages in bytes. The first error is what matters.
@@ -36,8 +36,12 @@ struct Build<'a> {
     libraries: Libraries,
 }
 
-/// Compiles the program around a submission. Returns its path, or the message for the student.
-pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, Text>> {
+/// The folder, within that of the compilation, with the program and nothing else.
+pub const PROGRAM_FOLDER: &str = "program";
+
+/// Compiles the program around a submission in `folder`. Returns the name of its file in [`PROGRAM_FOLDER`], or the
+/// message for the student.
+pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<String, Text>> {
     let lang = job.lang;
     let build = Build {
         job,
@@ -48,6 +52,7 @@ pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, T
     for (file, text) in SOURCES.iter().zip([main, &job.text]) {
         fs::write(folder.join(file), text)?;
     }
+    fs::create_dir(folder.join(PROGRAM_FOLDER))?;
     let program = format!("answer{EXE_SUFFIX}");
     let mut rustc = build.rustc()?;
     rustc
@@ -55,17 +60,35 @@ pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, T
             "--remap-path-prefix={}={}",
             SOURCES[1], job.display_name
         ))
-        .arg(format!("--emit=link={program},dep-info=answer.d"))
+        .arg(format!(
+            "--emit=link={PROGRAM_FOLDER}/{program},dep-info=answer.d"
+        ))
         .arg(SOURCES[0]);
     let (status, messages) = build.run(rustc)?;
     if status.success() {
         let foreign = foreign_inputs(&folder.join("answer.d"))?;
         return Ok(match foreign {
             Some(message) => Err(message),
-            None => Ok(folder.join(program)),
+            None => Ok(program),
         });
     }
+    if is_from_outside(status) {
+        bail!(explain_outside(status, lang));
+    }
+    // An error of the submission has a location; others are those of the linker, of files, or of the compiler itself.
+    let has_location = messages
+        .lines()
+        .any(|line| line.trim_start().starts_with("--> "));
+    // A crash is the submission's fault if another program can be compiled.
     build.verify_libraries()?;
+    if status.code() == Some(1) && !has_location {
+        bail!(localize!(
+            lang,
+            "rustc failed for a reason outside the submission: {}",
+            "rustc 因答案以外的原因失败：{}";
+            messages.lines().next().unwrap_or_default()
+        ));
+    }
     if let Some(message) = unreadable_input(&messages) {
         return Ok(Err(message));
     }

@@ -4,6 +4,7 @@
 
 mod compile;
 mod libraries;
+mod safety;
 
 use std::cell::RefCell;
 
@@ -25,9 +26,15 @@ pub fn run(job: &Job, exercise: &Exercise, grader: &dyn HostExercise) -> Result<
         .as_ref()
         .context("cannot create a folder for the program")?;
     let failed = |step, message| Verdict::new(job.seed).failed(Failure::at_step(step, message));
-    let file = match compile::compile(job, main, folder)? {
-        Ok(file) => file,
-        Err(message) => return Ok(failed(Step::Compile, message)),
+    let refusal = safety::refusal(&job.text);
+    let compiled = match &refusal {
+        Ok(Some(message)) => Err(message.clone()),
+        // The compiler explains what cannot be read.
+        Ok(None) | Err(_) => compile::compile(job, main, folder)?,
+    };
+    let file = match (compiled, refusal) {
+        (Ok(file), Ok(_)) => file,
+        (Ok(_), Err(message)) | (Err(message), _) => return Ok(failed(Step::Compile, message)),
     };
     let ptx = match kernel {
         "" => String::new(),
@@ -36,9 +43,11 @@ pub fn run(job: &Job, exercise: &Exercise, grader: &dyn HostExercise) -> Result<
             ptx
         }
     };
+    let program_folder = folder.join(compile::PROGRAM_FOLDER);
+    let program = Program::start(&program_folder, &file, ptx.clone(), job.limits, job.lang)?;
     let rust_host = RustHost {
         grader,
-        program: RefCell::new(Program::start(&file, ptx.clone(), job.limits, job.lang)?),
+        program: RefCell::new(program),
     };
     let host = &rust_host;
     let verdict = grade_submission(job, exercise, Subject::Host { host, ptx })?;

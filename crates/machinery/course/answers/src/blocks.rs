@@ -29,20 +29,23 @@ pub struct Reply {
 
 /// Runs the program around a submission.
 pub fn main(blocks: fn(u32, u32) -> u32, grid: fn(u32, u32, (u32, u32)) -> (u32, u32)) -> ExitCode {
-    serve(|request: Request| {
-        let (columns, rows) = request.matrix;
-        let counts = request.counts.iter();
-        Ok(Reply {
-            grid: {
-                let block = request.block;
-                let call = format!("grid({columns}, {rows}, {block:?})");
-                with_call(call, || grid(columns, rows, block))
-            },
-            blocks: counts
-                .map(|&(count, block)| {
-                    with_call(format!("blocks({count}, {block})"), || blocks(count, block))
-                })
-                .collect(),
-        })
-    })
+    serve(
+        || Ok(()),
+        |(), request: Request| {
+            let (columns, rows) = request.matrix;
+            let counts = request.counts.iter();
+            Ok(Reply {
+                grid: {
+                    let block = request.block;
+                    let call = format!("grid({columns}, {rows}, {block:?})");
+                    with_call(call, || grid(columns, rows, block))
+                },
+                blocks: counts
+                    .map(|&(count, block)| {
+                        with_call(format!("blocks({count}, {block})"), || blocks(count, block))
+                    })
+                    .collect(),
+            })
+        },
+    )
 }

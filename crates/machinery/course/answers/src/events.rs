@@ -44,14 +44,10 @@ pub struct Reply {
 
 /// Runs the program around a submission.
 pub fn main(median_ms: MedianMs) -> ExitCode {
-    let mut opened = None;
-    serve(move |request| {
-        let gpu = match &mut opened {
-            Some(gpu) => gpu,
-            empty => empty.insert(Gpu::open()?),
-        };
-        reply(median_ms, &gpu.stream, &request)
-    })
+    serve(
+        || Ok(Gpu::open()?),
+        |gpu, request| reply(median_ms, &gpu.stream, &request),
+    )
 }
 
 fn reply(median_ms: MedianMs, stream: &Stream, request: &Request) -> Result<Reply> {

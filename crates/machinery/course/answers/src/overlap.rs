@@ -93,14 +93,17 @@ impl Device {
 
 /// Runs the program around a submission.
 pub fn main(process: fn(&mut Device, u32)) -> ExitCode {
-    serve(|request: Request| {
-        let orders = request.chunks.iter().map(|&chunks| {
-            let mut device = Device::default();
-            process(&mut device, chunks);
-            device.orders
-        });
-        Ok(Reply {
-            orders: orders.collect(),
-        })
-    })
+    serve(
+        || Ok(()),
+        |(), request: Request| {
+            let orders = request.chunks.iter().map(|&chunks| {
+                let mut device = Device::default();
+                process(&mut device, chunks);
+                device.orders
+            });
+            Ok(Reply {
+                orders: orders.collect(),
+            })
+        },
+    )
 }

@@ -44,5 +44,8 @@ pub type Reply = Copy2d;
 
 /// Runs the program around a submission.
 pub fn main(copy: fn(Part, usize) -> Copy2d) -> ExitCode {
-    serve(|Request { part, pitch }| Ok(copy(part, pitch)))
+    serve(
+        || Ok(()),
+        |(), Request { part, pitch }| Ok(copy(part, pitch)),
+    )
 }

@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, Write};
 use std::process::{self, ExitCode};
 use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::{env, thread};
 
 use anyhow::Result;
 use common::error::describe;
@@ -15,6 +15,10 @@ use crate::panics::{CaughtPanic, PanicRecorder};
 
 /// The prefix of lines with replies. Other lines are output of the student's code.
 pub const REPLY: &str = "@reply ";
+
+/// The message, in place of a reply, that the program has started: what happens before it is not the submission's
+/// fault, and no code of the submission has run.
+pub const READY: &str = "ready";
 
 /// A request to the program.
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,15 +56,21 @@ pub enum Outcome<R> {
     },
 }
 
-/// Replies to all requests on standard input. The process ends when that closes.
-pub(crate) fn serve<Q, R>(mut handler: impl FnMut(Q) -> Result<R>) -> ExitCode
+/// Opens what the handler needs and replies to all requests on standard input. The process ends when that closes.
+pub(crate) fn serve<S, Q, R>(
+    open: impl FnOnce() -> Result<S>,
+    mut handler: impl FnMut(&mut S, Q) -> Result<R>,
+) -> ExitCode
 where
     Q: DeserializeOwned + Send + 'static,
     R: Serialize,
 {
     let panic_recorder = PanicRecorder::install();
-    for Request { number, data } in requests() {
-        let outcome = match panic_recorder.catch(|| handler(data)) {
+    let Ok((mut state, requests)) = start(open) else {
+        return ExitCode::FAILURE;
+    };
+    for Request { number, data } in requests {
+        let outcome = match panic_recorder.catch(|| handler(&mut state, data)) {
             Ok(Ok(data)) => Outcome::Data(data),
             Ok(Err(error)) => Outcome::Error(describe(&error)),
             Err(CaughtPanic { message, call }) => Outcome::Panic { message, call },
@@ -72,11 +82,25 @@ where
     ExitCode::FAILURE // a request was invalid
 }
 
+/// Gives up the rights that the submission does not need, and reports that the program has started.
+fn start<S, Q: DeserializeOwned + Send + 'static>(
+    open: impl FnOnce() -> Result<S>,
+) -> Result<(S, Receiver<Request<Q>>)> {
+    // NVIDIA's driver opens files later.
+    if env::var_os("CUDA_BACKEND").is_none_or(|backend| backend != "gpu") {
+        confine::forbid_named_files()?;
+    }
+    let state = open()?;
+    let requests = requests()?;
+    send_line(READY)?;
+    Ok((state, requests))
+}
+
 /// Receives the requests. A separate thread reads them and ends the process at the end of input, because the
 /// grader may exit while the student's code runs.
-fn requests<Q: DeserializeOwned + Send + 'static>() -> Receiver<Request<Q>> {
+fn requests<Q: DeserializeOwned + Send + 'static>() -> io::Result<Receiver<Request<Q>>> {
     let (to, requests) = channel();
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         for line in io::stdin().lock().lines().map_while(io::Result::ok) {
             let sent = serde_json::from_str(&line).map(|request| to.send(request));
             if !matches!(sent, Ok(Ok(()))) {
@@ -84,13 +108,17 @@ fn requests<Q: DeserializeOwned + Send + 'static>() -> Receiver<Request<Q>> {
             }
         }
         process::exit(0)
-    });
-    requests
+    })?;
+    Ok(requests)
 }
 
-/// Writes a reply on its own line; the student's code may have printed part of a line.
+/// Writes a reply.
 fn send(reply: &impl Serialize) -> Result<()> {
-    let text = serde_json::to_string(reply)?;
+    send_line(&serde_json::to_string(reply)?)
+}
+
+/// Writes a message on its own line; the student's code may have printed part of a line.
+fn send_line(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "\n{REPLY}{text}")?;
     Ok(stdout.flush()?)

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs, io};
+use std::{env, io};
 
 use crate::Error;
 
@@ -81,9 +81,8 @@ impl Rules {
     pub fn command(&self, program: impl AsRef<OsStr>) -> io::Result<Command> {
         let program = resolve_program(Path::new(program.as_ref()));
         let mut rules = self.clone();
-        rules
-            .execute
-            .push(fs::canonicalize(&program).unwrap_or_else(|_| program.clone()));
+        // A relative path is resolved in the working directory of the confined process.
+        rules.execute.push(program.clone());
         let mut command = Command::new(env::current_exe()?);
         command
             .arg(COMMAND)
