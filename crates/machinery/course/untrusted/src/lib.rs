@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use kernel_build::{
@@ -101,6 +102,17 @@ pub enum Error {
         /// The compiler's message.
         message: String,
     },
+    /// The compiler failed because of the system, regardless of the source: it was killed by another process, or
+    /// could not write a file.
+    #[error("{compiler} could not finish compiling {file_name}: {message}")]
+    System {
+        /// The compiler, with its version.
+        compiler: String,
+        /// The name of the source.
+        file_name: String,
+        /// The compiler's message, or its exit status.
+        message: String,
+    },
     /// The compilation could not be prepared or started, regardless of the source.
     #[error(transparent)]
     Build(#[from] kernel_build::Error),
@@ -137,8 +149,10 @@ impl UntrustedSource<'_> {
             arch: Arch::from_sm(self.architecture)?,
         };
         let io = |reason| kernel_build::Error::io(Path::new(clang.program()))(reason);
-        // The list of files that the compiler opened; both levels may compile at the same time.
-        let dep_file = self.scratch.join(format!("opened-{:?}", self.optimization));
+        // The list of files that the compiler opened; several sources may be compiled at the same time.
+        static COMPILATIONS: AtomicUsize = AtomicUsize::new(0);
+        let number = COMPILATIONS.fetch_add(1, Ordering::Relaxed);
+        let dep_file = self.scratch.join(format!("opened-{number}"));
         let headers = headers(tree, self.headers)?;
         let readable_files = required_with_headers(clang, tree, &headers);
         let mut command = (self.command)(clang.program(), readable_files).map_err(io)?;
@@ -198,10 +212,18 @@ impl UntrustedSource<'_> {
     /// Returns an error unless the compiler succeeded.
     fn check_status(&self, clang: &Clang, output: &ProcessOutput) -> Result<(), Error> {
         let terminated = |reason| Err(self.terminated(clang, reason));
+        if let Some(message) = system_message(&output.stderr)
+            && !output.status.success()
+        {
+            return Err(self.system_error(clang, message));
+        }
         // clang exits with 1 on compile errors; after a crash it ends itself with a signal or a status as of
         // a shell.
         match (output.status.code(), signal(output.status)) {
             (Some(0), _) => Ok(()),
+            (_, Some(signal)) if FROM_OUTSIDE.contains(&signal) => {
+                Err(self.system_error(clang, &output.status.to_string()))
+            }
             (Some(1), _) => Err(Error::Text {
                 compiler: clang.name(),
                 file_name: self.name.to_owned(),
@@ -214,6 +236,14 @@ impl UntrustedSource<'_> {
                 message: output.stderr.trim().to_owned(),
             }),
             _ => terminated(Termination::Crashed(crash_message(output))),
+        }
+    }
+
+    fn system_error(&self, clang: &Clang, message: &str) -> Error {
+        Error::System {
+            compiler: clang.name(),
+            file_name: self.name.to_owned(),
+            message: message.to_owned(),
         }
     }
 
@@ -262,6 +292,37 @@ fn headers(tree: &Tree, names: &[&str]) -> Result<Vec<String>, kernel_build::Err
 
 /// `SIGXCPU`
 const CPU_TIME: i32 = 24;
+
+/// Signals that other processes send: `SIGHUP`, `SIGINT`, `SIGQUIT`, `SIGKILL`, `SIGTERM`.
+const FROM_OUTSIDE: [i32; 5] = [1, 2, 3, 9, 15];
+
+/// The system's messages about missing resources.
+const SYSTEM_MESSAGES: [&str; 7] = [
+    "No space left on device",
+    "Disk quota exceeded",
+    "Input/output error",
+    "Too many open files",
+    "Resource temporarily unavailable",
+    "Cannot allocate memory",
+    "Read-only file system",
+];
+
+/// Returns the compiler's first message about a missing resource; `None` if it reports an error at a line of the source.
+fn system_message(messages: &str) -> Option<&str> {
+    let has_location = |line: &str| {
+        let (before, _) = line
+            .split_once(": error: ")
+            .or(line.split_once(": fatal error: "))?;
+        before.rsplit(':').next()?.parse::<u32>().ok()
+    };
+    if messages.lines().any(|line| has_location(line).is_some()) {
+        return None;
+    }
+    let mut reports = messages
+        .lines()
+        .filter(|line| line.contains("error: ") || line.starts_with("LLVM ERROR: "));
+    reports.find(|line| SYSTEM_MESSAGES.iter().any(|message| line.contains(message)))
+}
 
 #[cfg(unix)]
 fn signal(status: ExitStatus) -> Option<i32> {
@@ -358,6 +419,24 @@ mod tests {
                 Some(file),
                 "{list}"
             );
+        }
+    }
+
+    #[test]
+    fn missing_resources_are_not_the_sources_fault() {
+        let full = "error: unable to open output file 'opened-0': 'No space left on device'";
+        assert_eq!(
+            system_message(&format!("a.cu:1:2: warning: x\n{full}\n1 error generated.")),
+            Some(full)
+        );
+        let full = "LLVM ERROR: IO failure on output stream: No space left on device";
+        assert_eq!(system_message(full), Some(full));
+        for other in [
+            "a.cu:1:2: error: \"No space left on device\"",
+            "a.cu:1:2: fatal error: x\n    \"error: No space left on device\";",
+            "error: unable to open output file 'a': 'Permission denied'",
+        ] {
+            assert_eq!(system_message(other), None, "{other}");
         }
     }
 

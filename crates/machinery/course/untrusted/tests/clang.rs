@@ -1,10 +1,11 @@
 //! Compilation of untrusted sources with a real clang, without a sandbox. Without clang the tests are ignored, with
 //! the reason.
 
-use std::fs;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
+use std::{fs, io};
 
 use kernel_build::{Clang, Compiled, Tree, install_command};
 use libtest_mimic::{Arguments, Completion, Trial};
@@ -16,13 +17,17 @@ fn main() -> ExitCode {
         let install = install_command();
         format!("needs clang: {reason}; install it:  {install}")
     });
-    let tests: [(&str, fn()); 3] = [
+    let tests: [(&str, fn()); 4] = [
         (
             "an_untrusted_source_is_compiled_with_its_allowed_headers",
             an_untrusted_source_is_compiled_with_its_allowed_headers,
         ),
         ("a_forbidden_file_is_detected", a_forbidden_file_is_detected),
         ("limits_stop_the_compiler", limits_stop_the_compiler),
+        (
+            "failures_of_the_system_are_not_the_sources",
+            failures_of_the_system_are_not_the_sources,
+        ),
     ];
     let trials = tests.map(|(name, test)| {
         let missing = missing.clone();
@@ -83,6 +88,19 @@ fn compile_untrusted(
     text: &str,
     time_limit: u64,
 ) -> Result<Compiled, Error> {
+    compile_with_command(clang, checkout, text, time_limit, &|program, _| {
+        Ok(Command::new(program))
+    })
+}
+
+/// Compiles an untrusted source as [`compile_untrusted`] does, with the compiler that `command` starts.
+fn compile_with_command(
+    clang: &Clang,
+    checkout: &TempDir,
+    text: &str,
+    time_limit: u64,
+    command: &dyn Fn(&OsStr, Vec<PathBuf>) -> io::Result<Command>,
+) -> Result<Compiled, Error> {
     let tree = Tree::find(checkout.path()).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let source = UntrustedSource {
@@ -93,11 +111,12 @@ fn compile_untrusted(
         architecture: None,
         scratch: scratch.path(),
         time_limit: Duration::from_secs(time_limit),
-        command: &|program, _| Ok(Command::new(program)),
+        command,
     };
     let compiled = source.compile(clang, &tree);
     for file in scratch.path().read_dir().unwrap() {
-        assert_eq!(file.unwrap().file_name(), "opened-Optimized");
+        let name = file.unwrap().file_name();
+        assert!(name.to_string_lossy().starts_with("opened-"), "{name:?}");
     }
     compiled
 }
@@ -188,4 +207,33 @@ fn limits_stop_the_compiler() {
         matches!(rejected, Err(Error::Build(kernel_build::Error::Io { .. }))),
         "{rejected:?}"
     );
+}
+
+fn failures_of_the_system_are_not_the_sources() {
+    if cfg!(not(unix)) {
+        return;
+    }
+    let checkout = checkout();
+    let clang = Clang::find().unwrap();
+    for (script, part) in [
+        ("kill -9 $$", "signal: 9"),
+        (
+            "echo 'error: unable to open a: No space left on device' >&2; exit 1",
+            "No space left",
+        ),
+        (
+            "echo 'LLVM ERROR: IO failure: Disk quota exceeded' >&2; exit 70",
+            "Disk quota exceeded",
+        ),
+    ] {
+        let command = |_: &OsStr, _| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", script]);
+            Ok(shell)
+        };
+        match compile_with_command(&clang, &checkout, "", 60, &command) {
+            Err(Error::System { message, .. }) => assert_has(&message, &[part]),
+            other => panic!("{script}: {other:?}"),
+        }
+    }
 }
