@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{self, Data};
 use crate::declarative::DeclarativeHost;
-use crate::files::{display_path, read_text};
+use crate::files::{display_path, read_course_text};
 use crate::host::{Host, HostExercise};
 use crate::host_sides::{self, HostSide};
 use crate::lang::Lang;
@@ -129,7 +129,7 @@ impl Course {
         );
         let read = |name: &str, file: &str| {
             let path = folder.join(name).join(file);
-            match read_text(&path, &display_path(&path), lang) {
+            match read_course_text(folder, &path, lang) {
                 Ok(text) => Ok(Some(text)),
                 Err(error) if is_missing(&error) => Ok(None),
                 Err(error) => Err(error),

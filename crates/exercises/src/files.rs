@@ -1,6 +1,6 @@
 //! Reading and atomic writing of students' files, and their names in messages.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
@@ -48,6 +48,25 @@ pub fn display_path(path: &Path) -> String {
     let working_folder = std::env::current_dir().unwrap_or_default();
     let relative = path.strip_prefix(&working_folder).unwrap_or(path);
     in_a_line(&relative.display().to_string()).into_owned()
+}
+
+/// Reads a text of the course in `folder`.
+///
+/// # Errors
+///
+/// Fails as [`read_text`] does, and if the file is a symbolic link that leads out of the folder.
+pub fn read_course_text(folder: &Path, path: &Path, lang: Lang) -> Result<String> {
+    let real = |path: &Path| fs::canonicalize(path).with_context(|| display_path(path));
+    anyhow::ensure!(
+        real(path)?.starts_with(real(folder)?),
+        localize!(
+            lang,
+            "{} is a symbolic link to a file outside {}: copy the file to the course",
+            "{} 是指向 {} 之外的符号链接：请把文件复制到课程中";
+            display_path(path), display_path(folder)
+        )
+    );
+    read_text(path, &display_path(path), lang)
 }
 
 /// Reads the text of a submission, whose file is called `named` in messages.

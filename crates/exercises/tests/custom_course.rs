@@ -5,6 +5,7 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use support::{Program, Run, parse, with_clang};
@@ -29,6 +30,8 @@ fn main() -> ExitCode {
             hostile,
         ),
         Trial::test("errors in a course are reported", invalid_courses),
+        #[cfg(unix)]
+        Trial::test("a course contains no files from outside", links),
         Trial::test("a failed new creates nothing", failed_new),
     ];
     libtest_mimic::run(&arguments, tests).exit_code()
@@ -194,13 +197,27 @@ fn invalid_courses() -> Result<(), Failed> {
         "op_ld.sum\"" to "op_ld.sun\"" => ["op_ld.sun is not a counter"];
         "buffer = \"out\"" to "buffer = \"out\"\nshape = [\"n\", 2]" => ["shape"];
         "[[buffer]]\nname = \"in\"" to "[numbers]\nn = 3\n[[buffer]]\nname = \"in\"" => ["line 18", "another name"];
+        "[[1], [31], [256], [1000]]" to "[[4294967295]]" => ["line 20", "[4294967295]", "more than 134217728 elements"];
+        "graded = [100000]" to "graded = [4294967295]" => ["line 20", "more than 134217728 elements"];
+        "name = \"out\"" to "name = \"out\"\nexpect = \"sum(k, 0, 4000000000, sum(j, 0, 4000000000, k + j))\""
+            => ["line 25", "more than 100000000 operations"];
+        "block = 128" to "block = \"sum(k, 0, 4000000000, 1)\"" => ["line 35", "more than 100000000 operations"];
+        "buffer = \"out\"" to "buffer = \"out\"\nshape = [\"sum(k, 0, 4000000000, 1)\"]"
+            => ["shape", "more than 100000000 operations"];
+        "[[buffer]]\nname = \"in\"" to "[numbers]\nm = \"sum(k, 0, 4000000000, 1)\"\n[[buffer]]\nname = \"in\""
+            => ["line 18", "more than 100000000 operations"];
+        "fill = { random = { from = -1, to = 1 } }" to "fill = { file = \"/etc/passwd\" }" => ["line 21", "not read here"];
+        "name = \"out\"" to "name = \"out\"\nexpect = { file = \"../out\" }" => ["line 25", "not read here"];
+        "count = 3 }" to "count = 1000000 }" => ["`count` is at most 1000"];
         "fill = {" to "fill = { rendom = {} } # {" => ["line 21"];
         "{ en = \"Twice as much\", zh = \"加倍\" }" to "{ fr = \"Double\" }" => ["a text must be"];
     };
     for (from, to, parts) in cases {
         let program = with_new_exercise();
         edit(&program, "exercise.toml", from, to);
+        let start = Instant::now();
         let run = run_with_course(&program, "list");
+        assert!(start.elapsed().as_secs() < 10, "{to}: {run:?}");
         run.assert_error(parts);
         assert!(run.stderr.contains("01-mine/exercise.toml"), "{run:?}");
     }
@@ -236,6 +253,42 @@ fn invalid_courses() -> Result<(), Failed> {
     fs::create_dir(program.home().join("course"))?;
     run_with_course(&program, "list").assert_error(&["has no folders", "new 01-my-exercise"]);
     program.expect("--course course --lang zh list", 2, &["没有文件夹"]);
+    Ok(())
+}
+
+#[cfg(unix)]
+fn links() -> Result<(), Failed> {
+    use std::os::unix::fs::symlink;
+
+    let outside = &["outside course: copy the file"][..];
+    for file in ["statement.en.md", "solution.cu"] {
+        let program = with_new_exercise();
+        fs::rename(file_path(&program, file), program.home().join("secret"))?;
+        symlink("../../secret", file_path(&program, file))?;
+        run_with_course(&program, "list").assert_error(outside);
+        // A link within the course is permitted.
+        fs::rename(program.home().join("secret"), file_path(&program, "inside"))?;
+        fs::remove_file(file_path(&program, file))?;
+        symlink("inside", file_path(&program, file))?;
+        run_with_course(&program, "list").assert_has(0, &["01-mine"]);
+    }
+    let program = with_new_exercise();
+    fs::rename(
+        program.home().join("course").join(NAME),
+        program.home().join(NAME),
+    )?;
+    symlink(
+        format!("../{NAME}"),
+        program.home().join("course").join(NAME),
+    )?;
+    run_with_course(&program, "list").assert_error(outside);
+    let program = with_new_exercise();
+    symlink("/etc/passwd", file_path(&program, "right/secret.cu"))?;
+    if support::missing_clang().is_none() {
+        let run = run_with_course(&program, "test");
+        run.assert_has(2, outside);
+        assert!(!run.stdout.contains("root:"), "{run:?}");
+    }
     Ok(())
 }
 

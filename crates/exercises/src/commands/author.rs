@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
 use crate::course::{Course, Exercise, parse_name};
 use crate::data::Step;
-use crate::files::{display_path, read_text, write_new};
+use crate::files::{display_path, read_course_text, write_new};
 use crate::grade::{Record, find_compiler};
 use crate::lang::Lang;
 use crate::process::Limits;
@@ -158,8 +158,10 @@ fn submissions(
         ("cheats", false),
         ("earned", false),
     ] {
-        for path in files(&course.folder_of(exercise)?.join(folder))? {
-            let text = read_text(&path, &display_path(&path), lang)?;
+        let exercise_folder = course.folder_of(exercise)?;
+        let course_folder = exercise_folder.parent().unwrap_or(&exercise_folder);
+        for path in files(&exercise_folder.join(folder))? {
+            let text = read_course_text(course_folder, &path, lang)?;
             let expected = match passes {
                 true => Expected::Passed,
                 false => {

@@ -47,6 +47,9 @@ pub struct SizeRange {
     pub to: Vec<u32>,
 }
 
+/// The maximum number of sizes drawn.
+const MAX_DRAWN: u32 = 1000;
+
 impl Sizes {
     /// Checks that all sizes, including the one timed on a GPU, have the same number of dimensions.
     pub(super) fn validate(&self, timed: Option<&Vec<u32>>) -> Result<()> {
@@ -61,6 +64,10 @@ impl Sizes {
             "[sizes] names: there must be one for each of the {dimensions} numbers, or none"
         );
         check_range("random", &self.random.from, &self.random.to)?;
+        ensure!(
+            self.random.count <= MAX_DRAWN,
+            "[sizes] random: `count` is at most {MAX_DRAWN}"
+        );
         let all = self.tests.iter().chain(&self.graded).chain(timed);
         let all = all.chain(self.beyond.iter().map(|beyond| &beyond.from));
         for size in all {
@@ -94,7 +101,7 @@ impl Sizes {
         let names = names.chain(usual.iter().skip(self.names.len()).copied());
         let unit = self.unit.unwrap_or(1);
         names
-            .zip(size.iter().map(|&number| number * unit))
+            .zip(size.iter().map(|&number| number.saturating_mul(unit)))
             .collect()
     }
 
@@ -105,7 +112,8 @@ impl Sizes {
         }
         let unit = self.unit.unwrap_or(1);
         let dimensions = self.names.iter().zip(size);
-        let dimensions = dimensions.map(|(name, number)| format!("{name} = {}", number * unit));
+        let dimensions =
+            dimensions.map(|(name, number)| format!("{name} = {}", number.saturating_mul(unit)));
         dimensions.collect::<Vec<_>>().join(", ")
     }
 
@@ -113,8 +121,8 @@ impl Sizes {
     pub fn is_beyond_tests(&self, size: &[u32]) -> bool {
         let elements = |size: &[u32]| {
             size.iter()
-                .map(|&number| u64::from(number))
-                .product::<u64>()
+                .map(|&number| u128::from(number))
+                .product::<u128>()
         };
         let tests = self.tests.iter().chain([&self.random.to]);
         tests.map(|test| elements(test)).max() < Some(elements(size))

@@ -4,14 +4,13 @@
 mod device;
 
 use std::cell::{OnceCell, RefCell};
-use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context as _, Error, Result, anyhow};
 use launch_plan::contents::{ElementScope, evaluate};
 use launch_plan::expression::{Expression, Operator};
 use launch_plan::plan::Number;
-use launch_plan::{PlanError, ResolvedPlan};
+use launch_plan::{Limits, PlanError, ResolvedPlan};
 use thiserror::Error as ThisError;
 
 use crate::data::{self, Data};
@@ -46,6 +45,12 @@ struct OutputBuffer {
     is_filled: bool,
 }
 
+/// The maximum number of elements of an exercise's buffers at one size, 512 MiB of floats.
+const MAX_ELEMENTS: usize = 1 << 27;
+
+/// The maximum number of operations to check an exercise's expressions, which take less than a second.
+const MAX_STEPS: u128 = 100_000_000;
+
 /// The capacity of the cache of cases, enough for all runs of one submission.
 const CACHE_CAPACITY: usize = 64;
 
@@ -59,18 +64,26 @@ impl<'a> DeclarativeHost<'a> {
         }
     }
 
-    /// Checks that the description can be resolved at all sizes of the tests.
+    /// Checks that the description can be resolved at all sizes of the tests, the largest random one, and the graded
+    /// one.
     ///
     /// # Errors
     ///
     /// Fails with the first error in the description and its line.
     pub fn verify(&self) -> Result<()> {
-        for size in &self.data.sizes.tests {
+        let limits = Limits::new(MAX_ELEMENTS, MAX_STEPS);
+        let sizes = &self.data.sizes;
+        for size in sizes
+            .tests
+            .iter()
+            .chain([&sizes.random.to])
+            .chain(&sizes.graded)
+        {
             let case = Case {
                 size: size.clone(),
                 seed: 1,
             };
-            self.resolve(&case)
+            self.resolve(&case, &limits)
                 .with_context(|| format!("at the size {size:?}"))?;
         }
         Ok(())
@@ -81,7 +94,9 @@ impl<'a> DeclarativeHost<'a> {
         if let Some((_, resolved)) = cache.iter().find(|(of, _)| of == case) {
             return Ok(Rc::clone(resolved));
         }
-        let resolved = Rc::new(self.resolve(case)?);
+        // The process that grades has a time limit of its own.
+        let limits = Limits::new(MAX_ELEMENTS, u128::MAX);
+        let resolved = Rc::new(self.resolve(case, &limits)?);
         if cache.len() >= CACHE_CAPACITY {
             cache.remove(0);
         }
@@ -89,7 +104,7 @@ impl<'a> DeclarativeHost<'a> {
         Ok(resolved)
     }
 
-    fn resolve(&self, case: &Case) -> Result<ResolvedCase> {
+    fn resolve(&self, case: &Case, limits: &Limits) -> Result<ResolvedCase> {
         let data = self.data;
         let draw = (case.seed ^ case.seed >> 32) as u32;
         let numbers = data.sizes.named(&case.size);
@@ -101,7 +116,7 @@ impl<'a> DeclarativeHost<'a> {
                 .iter_mut()
                 .for_each(|buffer| buffer.expect = None);
         }
-        let ready = ResolvedPlan::within(&plan, self.toml, Path::new(""), &numbers, draw);
+        let ready = ResolvedPlan::within(&plan, self.toml, &numbers, draw, limits);
         let ready = ready.map_err(|error| plan_error(&error))?;
         let resolve_output = |output: &data::Output| {
             let buffer = ready
@@ -109,7 +124,7 @@ impl<'a> DeclarativeHost<'a> {
                 .iter()
                 .position(|buffer| buffer.name == output.buffer);
             let buffer = buffer.context("the data has been validated")?;
-            let shape = shape(output, &ready, buffer)?;
+            let shape = shape(output, &ready, buffer, limits)?;
             Ok(OutputBuffer {
                 buffer,
                 name: output.buffer.clone(),
@@ -137,19 +152,27 @@ fn plan_error(error: &PlanError) -> anyhow::Error {
 }
 
 /// Evaluates the lengths of an output's dimensions.
-fn shape(output: &data::Output, ready: &ResolvedPlan, buffer: usize) -> Result<Vec<usize>> {
+fn shape(
+    output: &data::Output,
+    ready: &ResolvedPlan,
+    buffer: usize,
+    limits: &Limits,
+) -> Result<Vec<usize>> {
     let count = ready.buffers[buffer].count;
     if output.shape.is_empty() {
         return Ok(vec![count]);
     }
     let length = |number: &Number| {
-        let value = evaluate(number, ready).map_err(|error| anyhow!(error))?;
+        let value = evaluate(number, &limits.scope(ready)).map_err(|error| anyhow!(error))?;
         usize::try_from(value.to_integer()).context("a length below 0")
     };
     let lengths = output.shape.iter().map(length).collect::<Result<Vec<_>>>();
     let lengths = lengths.with_context(|| format!("[[output]] {}: shape", output.buffer))?;
     anyhow::ensure!(
-        lengths.iter().product::<usize>() == count,
+        lengths
+            .iter()
+            .try_fold(1, |all: usize, &length| all.checked_mul(length))
+            == Some(count),
         "[[output]] {}: shape {lengths:?} does not match its {count} elements",
         output.buffer
     );
@@ -312,15 +335,13 @@ fn with_equality(sum: &Expression) -> Option<Expression> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]
     fn comparisons_count_equal_pairs() {
         let text = "[[buffer]]\nname = \"in\"\ntype = \"int\"\ncount = 4\nfill = { values = [3, 5, 3, 1] }\n";
         let plan = toml::from_str(text).unwrap();
-        let ready = ResolvedPlan::within(&plan, text, Path::new(""), &[], 0).unwrap();
+        let ready = ResolvedPlan::within(&plan, text, &[], 0, &Limits::none()).unwrap();
         let sum_terms = |expect| sum_terms(expect, &ready, &[0, 3]);
         let terms = sum_terms("sum(k, i, 4, in[k] > 3)").unwrap();
         assert_eq!(terms[0].values, [0.0, 1.0, 0.0, 0.0]);

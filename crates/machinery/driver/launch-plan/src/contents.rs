@@ -120,8 +120,8 @@ impl Element {
 /// The surroundings of a plan that the initial contents of its buffers depend on.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// The base of the paths of files.
-    pub directory: &'a Path,
+    /// The base of the paths of files; `None` if no file may be read.
+    pub directory: Option<&'a Path>,
     /// Selects the sequence of random numbers.
     pub sequence: u32,
 }
@@ -154,6 +154,7 @@ pub fn initial_bytes(
             "none" => Ok(None),
             expression => {
                 let expression = Expression::parse(expression)?.substitute(values);
+                values.spend((count as u128).saturating_mul(expression.operation_count()))?;
                 fill_with(&|index| expression.value(&ElementScope { index, values }))
             }
         },
@@ -173,7 +174,7 @@ pub fn initial_bytes(
             fill_with(&|index| Ok(list[index % list.len()]))
         }
         Some(Fill::Table(FillTable::File(name))) => {
-            read_file(&surroundings.directory.join(name), count * element.size()).map(Some)
+            read_file(surroundings, name, count * element.size()).map(Some)
         }
     }
 }
@@ -195,6 +196,10 @@ impl Values for ElementScope<'_> {
     fn element(&self, buffer: &str, index: i128) -> Option<Result<Value, String>> {
         self.values.element(buffer, index)
     }
+
+    fn spend(&self, steps: u128) -> Result<(), String> {
+        self.values.spend(steps)
+    }
 }
 
 /// Evaluates a non-empty list of numbers.
@@ -215,8 +220,12 @@ pub fn evaluate(number: &Number, values: &dyn Values) -> Result<Value, String> {
 }
 
 /// Reads the first `length` bytes of a file.
-pub fn read_file(file: &Path, length: usize) -> Result<Vec<u8>, String> {
-    let bytes = fs::read(file);
+pub fn read_file(surroundings: Surroundings, name: &str, length: usize) -> Result<Vec<u8>, String> {
+    let directory = surroundings.directory.ok_or_else(|| {
+        format!("the file {name} is not read here: list `values`, or give an expression")
+    })?;
+    let file = directory.join(name);
+    let bytes = fs::read(&file);
     let mut bytes = bytes.map_err(|reason| format!("cannot read {}: {reason}", file.display()))?;
     if bytes.len() < length {
         let actual = bytes.len();

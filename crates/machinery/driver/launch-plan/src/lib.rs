@@ -31,7 +31,7 @@ use std::fmt;
 
 pub use contents::Element;
 pub use execute::{Device, Execution};
-pub use resolve::{Argument, Buffer, Launch, ResolvedPlan};
+pub use resolve::{Argument, Buffer, Launch, Limits, ResolvedPlan};
 
 /// An error in a launch plan and its line in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! The plan with all names resolved and all sizes evaluated.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -140,6 +141,71 @@ impl Values for ResolvedPlan {
             )
         }))
     }
+
+    fn spend(&self, _: u128) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Limits of the work of resolving plans by other authors.
+#[derive(Debug)]
+pub struct Limits {
+    /// The maximum number of elements of a plan's buffers.
+    elements: usize,
+    /// The maximum number of operations in expressions.
+    steps: u128,
+    /// The operations so far.
+    spent: Cell<u128>,
+}
+
+impl Limits {
+    /// Limits the elements of each plan's buffers, and the operations of evaluating the expressions of all plans.
+    pub fn new(elements: usize, steps: u128) -> Limits {
+        Limits {
+            elements,
+            steps,
+            spent: Cell::new(0),
+        }
+    }
+
+    /// Sets no limits.
+    pub fn none() -> Limits {
+        Limits::new(usize::MAX, u128::MAX)
+    }
+
+    /// Returns the numbers and buffers of a plan, for evaluation within the limits.
+    pub fn scope<'a>(&'a self, plan: &'a ResolvedPlan) -> LimitedScope<'a> {
+        LimitedScope { plan, limits: self }
+    }
+}
+
+/// The numbers and buffers of a plan, for evaluation within limits.
+pub struct LimitedScope<'a> {
+    plan: &'a ResolvedPlan,
+    limits: &'a Limits,
+}
+
+impl Values for LimitedScope<'_> {
+    fn number(&self, name: &str) -> Option<Value> {
+        self.plan.number(name)
+    }
+
+    fn element(&self, buffer: &str, index: i128) -> Option<Result<Value, String>> {
+        self.plan.element(buffer, index)
+    }
+
+    fn spend(&self, steps: u128) -> Result<(), String> {
+        let Limits {
+            steps: max, spent, ..
+        } = self.limits;
+        spent.set(spent.get().saturating_add(steps));
+        match spent.get() <= *max {
+            true => Ok(()),
+            false => Err(format!(
+                "evaluating the expressions takes more than {max} operations: use smaller sizes or shorter sums"
+            )),
+        }
+    }
 }
 
 impl ResolvedPlan {
@@ -164,11 +230,14 @@ impl ResolvedPlan {
                 return Err(PlanError { line: 0, message });
             }
         }
-        let surroundings = Surroundings {
-            directory,
-            sequence: 0,
+        let resolver = Resolver {
+            text,
+            surroundings: Surroundings {
+                directory: Some(directory),
+                sequence: 0,
+            },
+            limits: &Limits::none(),
         };
-        let resolver = Resolver { text, surroundings };
         let plan = ResolvedPlan::resolve(&plan, &resolver, ResolvedPlan::default(), set)?;
         if plan.launches.is_empty() {
             return Err(PlanError {
@@ -179,8 +248,9 @@ impl ResolvedPlan {
         Ok(plan)
     }
 
-    /// Resolves a plan that is a part of `text` and already parsed. The plan may refer to the numbers in
-    /// `given` in addition to its own. Random numbers depend on `sequence`. The plan may lack launches.
+    /// Resolves a plan that is a part of `text` and already parsed, within limits. The plan may refer to the numbers
+    /// in `override_value` in addition to its own. Random numbers depend on `sequence`. The plan may lack launches,
+    /// and must not name files.
     ///
     /// # Errors
     ///
@@ -188,9 +258,9 @@ impl ResolvedPlan {
     pub fn within(
         plan: &Plan,
         text: &str,
-        directory: &Path,
         override_value: &[(&str, u32)],
         sequence: u32,
+        limits: &Limits,
     ) -> Result<ResolvedPlan, PlanError> {
         let text = &Text {
             text,
@@ -209,11 +279,14 @@ impl ResolvedPlan {
                 .numbers
                 .insert(name.to_owned(), Value::Integer(value.into()));
         }
-        let surroundings = Surroundings {
-            directory,
-            sequence,
+        let resolver = Resolver {
+            text,
+            surroundings: Surroundings {
+                directory: None,
+                sequence,
+            },
+            limits,
         };
-        let resolver = Resolver { text, surroundings };
         ResolvedPlan::resolve(plan, &resolver, scope, &[])
     }
 
@@ -228,8 +301,9 @@ impl ResolvedPlan {
         for (name, value) in numbers {
             let override_value = set.iter().rev().find(|(scope, _)| scope == name);
             let number = match override_value {
-                Some((_, value)) => Expression::parse(value).and_then(|value| value.value(&scope)),
-                None => evaluate(value.get_ref(), &scope),
+                Some((_, value)) => Expression::parse(value)
+                    .and_then(|value| value.value(&resolver.limits.scope(&scope))),
+                None => evaluate(value.get_ref(), &resolver.limits.scope(&scope)),
             };
             let number = number
                 .map_err(|reason| resolver.error(value, format!("number {name}: {reason}")))?;
@@ -271,6 +345,7 @@ const MAX_BUFFER_BYTES: usize = 16 << 30;
 struct Resolver<'a> {
     text: &'a Text<'a>,
     surroundings: Surroundings<'a>,
+    limits: &'a Limits,
 }
 
 impl Resolver<'_> {
@@ -288,7 +363,7 @@ impl Resolver<'_> {
         scope: &ResolvedPlan,
         field: &str,
     ) -> Result<usize, PlanError> {
-        let value = evaluate(number.get_ref(), scope);
+        let value = evaluate(number.get_ref(), &self.limits.scope(scope));
         let value = value.map_err(|reason| self.error(number, format!("{field}: {reason}")))?;
         let integer = match value {
             Value::Integer(value) => usize::try_from(value).ok(),
@@ -307,12 +382,20 @@ impl Resolver<'_> {
         {
             return Err(self.error(&buffer.count, "a buffer may have at most 16 GiB"));
         }
+        let other_elements = scope.buffers.iter().map(|buffer| buffer.count);
+        if other_elements.fold(count, usize::saturating_add) > self.limits.elements {
+            let message = format!(
+                "count: the buffers have more than {} elements in all: use smaller sizes",
+                self.limits.elements
+            );
+            return Err(self.error(&buffer.count, message));
+        }
         let fill = buffer.fill.as_ref();
         let initial = initial_bytes(
             fill.map(Spanned::get_ref),
             (element, count),
             self.surroundings,
-            scope,
+            &self.limits.scope(scope),
         );
         let locate = |reason| match fill {
             Some(fill) => self.error(fill, format!("fill: {reason}")),
@@ -349,8 +432,11 @@ impl Resolver<'_> {
             let (text, values) = match expect.get_ref() {
                 Expect::Expression(text) => {
                     let expression = Expression::parse(text)?.substitute(scope);
+                    let values = &self.limits.scope(scope);
+                    values.spend(
+                        (buffer.count as u128).saturating_mul(expression.operation_count()),
+                    )?;
                     let value = |index| {
-                        let values = scope;
                         let value = expression.value(&ElementScope { index, values })?;
                         // Rounded as in memory.
                         Ok(element.value(&element.bytes(value)))
@@ -359,7 +445,7 @@ impl Resolver<'_> {
                     (text.clone(), values?)
                 }
                 Expect::Table(ExpectTable::Values(list)) => {
-                    let values = evaluate_list(list, scope)?;
+                    let values = evaluate_list(list, &self.limits.scope(scope))?;
                     let (given, count) = (values.len(), buffer.count);
                     if given != count {
                         return Err(format!("{given} values given for {count} elements"));
@@ -367,8 +453,7 @@ impl Resolver<'_> {
                     ("the values".to_owned(), values)
                 }
                 Expect::Table(ExpectTable::File(name)) => {
-                    let file = self.surroundings.directory.join(name);
-                    let bytes = read_file(&file, buffer.size())?;
+                    let bytes = read_file(self.surroundings, name, buffer.size())?;
                     let values = bytes.chunks_exact(element.size());
                     (
                         name.clone(),
@@ -424,7 +509,7 @@ impl Resolver<'_> {
         }
         let mut sizes = [1; 3];
         for (slot, number) in sizes.iter_mut().zip(list) {
-            let value = evaluate(number, scope);
+            let value = evaluate(number, &self.limits.scope(scope));
             let value = value.map_err(|reason| self.error(size, format!("{field}: {reason}")))?;
             let integer = match value {
                 Value::Integer(value) => u32::try_from(value).ok().filter(|&value| value > 0),
@@ -451,18 +536,18 @@ impl Resolver<'_> {
                 match buffer {
                     Some(index) => Ok(Argument::Buffer { index, offset: 0 }),
                     None => Expression::parse(word)
-                        .and_then(|word| word.value(scope))
+                        .and_then(|word| word.value(&self.limits.scope(scope)))
                         .map(Argument::Number),
                 }
             }
-            written::Argument::Members(members) => structure(members, scope),
+            written::Argument::Members(members) => structure(members, &self.limits.scope(scope)),
         };
         value.map_err(|reason| self.error(argument, format!("argument: {reason}")))
     }
 }
 
 /// Lays out a structure as in C: each member at a multiple of its size.
-fn structure(members: &[written::Member], scope: &ResolvedPlan) -> Result<Argument, String> {
+fn structure(members: &[written::Member], scope: &dyn Values) -> Result<Argument, String> {
     let mut bytes: Vec<u8> = Vec::new();
     let mut alignment = 1;
     for member in members {

@@ -2,10 +2,9 @@
 //! describes them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use launch_plan::ResolvedPlan;
 use launch_plan::plan::{self, Plan};
+use launch_plan::{Limits, ResolvedPlan};
 use serde::{Deserialize, Serialize};
 
 use crate::source::{Kind, Marks, SOURCES, Source, parse_marks};
@@ -116,7 +115,7 @@ impl Case {
             parse_marks(source.text).unwrap_or_else(|error| panic!("{}: {error}", source.file));
         assert_eq!(marks.kind, kind, "{} is in the wrong list", source.file);
         let resolve = |plan: &Plan| {
-            let plan = ResolvedPlan::within(plan, CASES, Path::new(""), &[], 0);
+            let plan = ResolvedPlan::within(plan, CASES, &[], 0, &Limits::none());
             plan.unwrap_or_else(|error| panic!("cases.toml: {name}: {error}"))
         };
         let buggy = HostSide {

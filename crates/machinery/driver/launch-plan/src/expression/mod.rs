@@ -161,6 +161,13 @@ pub trait Values {
     ///
     /// Fails if the index is out of range.
     fn element(&self, buffer: &str, index: i128) -> Option<Result<Value, String>>;
+
+    /// Is called before `steps` operations are evaluated.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they exceed a limit.
+    fn spend(&self, steps: u128) -> Result<(), String>;
 }
 
 /// A scope with one additional number.
@@ -180,6 +187,10 @@ impl Values for Binding<'_> {
 
     fn element(&self, buffer: &str, index: i128) -> Option<Result<Value, String>> {
         self.values.element(buffer, index)
+    }
+
+    fn spend(&self, steps: u128) -> Result<(), String> {
+        self.values.spend(steps)
     }
 }
 
@@ -254,6 +265,13 @@ impl Expression {
         }
     }
 
+    /// Returns the number of operations, counting each term of a sum once.
+    pub fn operation_count(&self) -> u128 {
+        let mut count = 0;
+        visit(self, &mut |_| count += 1);
+        count
+    }
+
     /// Returns true if the expression refers to the number with this name.
     pub fn mentions(&self, name: &str) -> bool {
         let mut is_found = false;
@@ -274,6 +292,8 @@ fn terms<'a>(
         from.value(values)?.to_integer(),
         to.value(values)?.to_integer(),
     );
+    let count = u128::try_from(to.saturating_sub(from)).unwrap_or(0);
+    values.spend(count.saturating_mul(term.operation_count()))?;
     Ok((from..to).map(move |value| {
         let value = Value::Integer(value);
         term.value(&Binding {
@@ -451,6 +471,10 @@ mod tests {
                 _ => Err(format!("a has no element {index}")),
             })
         }
+
+        fn spend(&self, _: u128) -> Result<(), String> {
+            Ok(())
+        }
     }
 
     fn evaluate(text: &str) -> Result<Value, String> {
@@ -536,6 +560,10 @@ mod tests {
 
         fn element(&self, _: &str, _: i128) -> Option<Result<Value, String>> {
             None
+        }
+
+        fn spend(&self, _: u128) -> Result<(), String> {
+            Ok(())
         }
     }
 
