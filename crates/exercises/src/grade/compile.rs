@@ -30,14 +30,19 @@ pub fn is_in_submission(source: &SourceLine) -> bool {
 /// The maximum size of a file that the compiler writes, which is a list of headers.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The compiler of submissions and its limits.
-#[derive(Clone, Copy)]
-struct Compiler<'a> {
-    clang: &'a Clang,
-    lang: Lang,
-    scratch: &'a Path,
-    limits: Limits,
-    architecture: Option<u32>,
+/// The compiler of kernels and its limits.
+#[derive(Clone)]
+pub struct Compiler {
+    /// The compiler itself.
+    pub clang: Clang,
+    /// The language of messages.
+    pub lang: Lang,
+    /// The folder for temporary files.
+    pub scratch: PathBuf,
+    /// The limits.
+    pub limits: Limits,
+    /// The minimum architecture, 80 for sm_80; `None` for any.
+    pub architecture: Option<u32>,
 }
 
 /// The compiled forms of a submission.
@@ -56,13 +61,7 @@ pub fn compile_submission(submission: &Submission, grading: &Grading) -> Result<
         display_name: submission.display_name.clone(),
     };
     includes::verdict(&submission.text)?;
-    let compiler = Compiler {
-        clang: &grading.clang,
-        lang: grading.lang,
-        scratch: &grading.scratch,
-        limits: grading.limits,
-        architecture: grading.architecture,
-    };
+    let compiler = Compiler::of(grading);
     match compiler.compile_twice(submission) {
         // Most submissions need few functions, which the compiler reads faster.
         Err(Stop::Failed(failure)) if undeclared::is_reported(failure.message.get(Lang::En)) => {
@@ -76,7 +75,18 @@ pub fn compile_submission(submission: &Submission, grading: &Grading) -> Result<
     }
 }
 
-impl Compiler<'_> {
+impl Compiler {
+    /// Returns the compiler of a grading.
+    pub fn of(grading: &Grading) -> Compiler {
+        Compiler {
+            clang: grading.clang.clone(),
+            lang: grading.lang,
+            scratch: grading.scratch.clone(),
+            limits: grading.limits,
+            architecture: grading.architecture,
+        }
+    }
+
     /// Compiles the submission with and without optimization, at the same time.
     fn compile_twice(&self, submission: &Submission) -> Result<Builds, Stop> {
         thread::scope(|scope| {
@@ -95,20 +105,35 @@ impl Compiler<'_> {
     /// Compiles the submission to PTX.
     fn compile(&self, submission: &Submission, level: OptimizationLevel) -> Result<String, Stop> {
         let tree = tree(self.lang)?;
+        let compiled = self.compile_text(&tree, FILE_NAME, &submission.text, level);
+        compiled.map_err(|error| self.convert_error(error, submission))
+    }
+
+    /// Compiles one of the course's own files, which students never see, to PTX. Another author may have written the
+    /// course, so it is confined like a submission.
+    pub fn course_file(&self, text: &str) -> Result<String> {
+        let level = OptimizationLevel::Optimized;
+        Ok(self.compile_text(&tree(self.lang)?, "ours.cu", text, level)?)
+    }
+
+    fn compile_text(
+        &self,
+        tree: &Tree,
+        name: &str,
+        text: &str,
+        optimization: OptimizationLevel,
+    ) -> Result<String, Error> {
         let source = UntrustedSource {
-            name: FILE_NAME,
-            text: &submission.text,
-            optimization: level,
+            name,
+            text,
+            optimization,
             headers: &includes::HEADERS,
             architecture: self.architecture,
-            scratch: self.scratch,
+            scratch: &self.scratch,
             time_limit: Duration::from_secs(self.limits.cpu_seconds),
             command: &|program, read| self.start(program, read),
         };
-        match source.compile(self.clang, &tree) {
-            Ok(compiled) => Ok(compiled.ptx),
-            Err(error) => Err(self.convert_error(error, submission)),
-        }
+        Ok(source.compile(&self.clang, tree)?.ptx)
     }
 
     /// Builds the compiler's command, confined to the files that it needs.
@@ -116,7 +141,7 @@ impl Compiler<'_> {
         let limits = &self.limits;
         let rules = Rules {
             read,
-            write: vec![self.scratch.to_owned()],
+            write: vec![self.scratch.clone()],
             execute: system_libraries(),
             memory: Some(limits.memory),
             file: MAX_FILE_BYTES,
@@ -296,39 +321,11 @@ pub fn find_compiler(lang: Lang) -> Result<Clang> {
     })
 }
 
-/// Compiles the course's own files, which students never see, to PTX.
-pub fn course_files<const N: usize>(
-    texts: [&str; N],
-    architecture: Option<u32>,
-    clang: &Clang,
-    lang: Lang,
-) -> Result<[String; N]> {
-    let tree = tree(lang)?;
-    let compile = |text| {
-        Ok(clang
-            .compile_text(&tree, "ours.cu", text, architecture)?
-            .ptx)
-    };
-    let compiled: Result<Vec<String>> = thread::scope(|scope| {
-        let threads = texts.map(|text| scope.spawn(move || compile(text)));
-        let results = threads.into_iter().map(thread::ScopedJoinHandle::join);
-        results
-            .map(|result| result.map_err(|_| anyhow!("a compiler thread panicked"))?)
-            .collect()
-    });
-    compiled?
-        .try_into()
-        .ok()
-        .context("one result per compilation")
-}
-
 /// The course's own files of an exercise, each compiled when it is first needed.
 pub struct CourseFiles {
     start: CourseFile,
     solution: CourseFile,
-    architecture: Option<u32>,
-    clang: Clang,
-    lang: Lang,
+    compiler: Compiler,
 }
 
 /// A file's text, and its PTX once it is compiled.
@@ -347,9 +344,7 @@ impl CourseFiles {
         CourseFiles {
             start: file(exercise.start()),
             solution: file(exercise.solution()),
-            architecture: grading.architecture,
-            clang: grading.clang.clone(),
-            lang: grading.lang,
+            compiler: Compiler::of(grading),
         }
     }
 
@@ -368,7 +363,7 @@ impl CourseFiles {
         if let Some(ptx) = &*ptx {
             return Ok(ptx.clone());
         }
-        let [compiled] = course_files([&file.text], self.architecture, &self.clang, self.lang)?;
+        let compiled = self.compiler.course_file(&file.text)?;
         Ok(ptx.insert(compiled).clone())
     }
 }

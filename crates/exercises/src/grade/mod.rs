@@ -24,7 +24,7 @@ mod verdict;
 
 use anyhow::Result;
 
-pub use compile::{compiler_files, course_files as compile_course_files, find_compiler};
+pub use compile::{Compiler, compiler_files, find_compiler};
 pub use counters::{counter_label, format_target};
 pub use submission::{Costs, Grading, ReferenceCosts, Subject, Submission};
 pub use time::format_times;

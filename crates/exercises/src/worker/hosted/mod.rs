@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result};
 use super::{Job, Message, clang, grade_submission, send};
 use crate::course::Exercise;
 use crate::data::Step;
-use crate::grade::{self, Failure, Subject, Verdict};
+use crate::grade::{Compiler, Failure, Subject, Verdict};
 use crate::host::{Bench, Case, Host, HostExercise, NoReply, Output, Program};
 
 /// Compiles, runs and grades a Rust submission.
@@ -39,8 +39,14 @@ pub fn run(job: &Job, exercise: &Exercise, grader: &dyn HostExercise) -> Result<
     let ptx = match kernel {
         "" => String::new(),
         kernel => {
-            let [ptx] = grade::compile_course_files([kernel], None, &clang(job), job.lang)?;
-            ptx
+            let compiler = Compiler {
+                clang: clang(job),
+                lang: job.lang,
+                scratch: folder.clone(),
+                limits: job.limits,
+                architecture: None,
+            };
+            compiler.course_file(kernel)?
         }
     };
     let program_folder = folder.join(compile::PROGRAM_FOLDER);

@@ -112,6 +112,8 @@ fn refusal_at(before: &[&str], rest: &[&str]) -> Option<Refusal> {
         [word, next, ..] if READERS.contains(&word) && (next == "!" || word.contains('_')) => {
             Some(Refusal::Reader)
         }
+        // Without arguments there is nothing to assume.
+        ["fn", "(", ")", ..] => None,
         ["fn", "(", ..] | ["for", "<", ..] => Some(Refusal::FunctionPointer),
         ["trait", ..] => Some(Refusal::Trait),
         ["macro_rules", ..] => Some(Refusal::Macro),
@@ -222,6 +224,7 @@ mod tests {
             "use std::env; fn f() { let include = 1; for (k, v) in env::vars() {} }",
             "struct Timer { total: f32 } impl Timer { fn add(&mut self) {} } impl Drop for Timer { fn drop(&mut self) {} }",
             "fn f(launch: &dyn Fn() -> u8, times: std::slice::Iter<'_, f32>) {}",
+            "fn once(work: fn()) { work() }",
             "fn r#loop() { let x = 1.0e-5_f32; let s = r#\"'a unsafe\"#; let b = br\"\\\"; }",
         ] {
             assert_eq!(refused(text), None, "{text}");

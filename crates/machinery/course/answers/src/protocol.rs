@@ -16,7 +16,7 @@ use crate::panics::{CaughtPanic, PanicRecorder};
 /// The prefix of lines with replies. Other lines are output of the student's code.
 pub const REPLY: &str = "@reply ";
 
-/// The message, in place of a reply, that the program has started: what happens before it is not the submission's
+/// The message, instead of a reply, that the program has started: what happens before it is not the submission's
 /// fault, and no code of the submission has run.
 pub const READY: &str = "ready";
 
