@@ -32,6 +32,19 @@ fn main() -> ExitCode {
             "a missing temporary folder is reported",
             no_temporary_folder,
         ),
+        #[cfg(unix)]
+        with_clang("low limits are not the submission's fault", low_limits),
+        #[cfg(unix)]
+        with_clang(
+            "a killed compiler is not the submission's fault",
+            killed_compiler,
+        ),
+        #[cfg(target_os = "linux")]
+        unless(
+            no_mounts(),
+            "a full temporary folder is not the submission's fault",
+            full_folder,
+        ),
         Trial::test("concurrent hints are all counted", concurrent_hints),
         with_clang("concurrent checks are all recorded", concurrent_checks),
         with_clang("a verdict that cannot be saved is printed", not_noted),
@@ -172,6 +185,105 @@ fn no_temporary_folder() -> Result<(), Failed> {
         &["temporary"]
     };
     program.expect_error("check 01", parts);
+    Ok(())
+}
+
+/// Returns a program whose class has one student with correct submissions to two exercises, a kernel and a host side.
+#[cfg(unix)]
+fn correct_class() -> Program {
+    let program = Program::new();
+    for name in ["01", "03"] {
+        let exercise = support::find(name).expect("an exercise");
+        program.hand_in("class", "ann", &[(&exercise.file(), exercise.solution())]);
+    }
+    program
+}
+
+/// Grades these submissions with `line` before the program, and asserts that the results are `ungraded`.
+#[cfg(unix)]
+fn assert_ungraded(program: &Program, names: &[&str], line: &str, part: &str) {
+    for name in names {
+        let check = format!("check {name} --submissions class --seed 1 --json --dir answers");
+        let run = program.run_in_shell(&format!("{line} exercises {check}"));
+        assert_eq!(run.code, 2, "{name}: {run:#?}");
+        let result = &parse(&run.stdout)["results"][0];
+        assert_eq!(result["outcome"], "ungraded", "{name}: {result:#}");
+        let message = result["message"].as_str().unwrap_or_default();
+        assert!(message.contains(part), "{name}: {message}");
+    }
+}
+
+#[cfg(unix)]
+fn low_limits() -> Result<(), Failed> {
+    let program = correct_class();
+    for (limit, part) in [
+        ("-v 3000000", "limits the memory in bytes to 3072000000"),
+        ("-t 3", "limits the CPU time in seconds to 3"),
+        ("-f 100", "limits the size of a file in bytes"),
+    ] {
+        assert_ungraded(&program, &["01", "03"], &format!("ulimit {limit};"), part);
+    }
+    Ok(())
+}
+
+/// A compiler that is killed, as by the system when memory runs out.
+#[cfg(unix)]
+fn killed_compiler() -> Result<(), Failed> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let program = correct_class();
+    let file = program.home().join("compiler");
+    fs::write(
+        &file,
+        "#!/bin/sh\n[ \"$1\" = --print ] && echo /nowhere || kill -9 $$\n",
+    )?;
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
+    assert_ungraded(
+        &program,
+        &["03"],
+        "export RUSTC=$PWD/compiler;",
+        "signal: 9",
+    );
+    Ok(())
+}
+
+/// The command that starts a shell in which file systems can be mounted.
+#[cfg(target_os = "linux")]
+const MOUNTING: &str = "unshare --user --map-root-user --mount";
+
+/// Returns the reason why file systems cannot be mounted here.
+#[cfg(target_os = "linux")]
+fn no_mounts() -> Option<&'static str> {
+    let line = format!("{MOUNTING} mount -t tmpfs tmpfs /mnt");
+    let status = std::process::Command::new("sh")
+        .args(["-c", &line])
+        .stderr(Stdio::null())
+        .status();
+    let works = status.is_ok_and(|status| status.success());
+    (!works)
+        .then_some("needs user namespaces")
+        .or(support::missing_clang())
+}
+
+#[cfg(target_os = "linux")]
+fn full_folder() -> Result<(), Failed> {
+    let program = correct_class();
+    fs::create_dir(program.home().join("full"))?;
+    let fill = "mount -t tmpfs -o size=64k tmpfs full; head -c 65536 /dev/zero >full/file";
+    for name in ["01", "03"] {
+        let check = format!("check {name} --submissions class --seed 1 --json --dir answers");
+        let run = program.run_in_shell(&format!(
+            "{MOUNTING} sh -c '{fill}; TMPDIR=$PWD/full $PROGRAM {check}'"
+        ));
+        assert_eq!(run.code, 2, "{name}: {run:#?}");
+        let result = &parse(&run.stdout)["results"][0];
+        assert_eq!(result["outcome"], "ungraded", "{name}: {result:#}");
+        let message = result["message"].as_str().unwrap_or_default();
+        assert!(
+            message.contains("No space left on device"),
+            "{name}: {message}"
+        );
+    }
     Ok(())
 }
 

@@ -61,6 +61,10 @@ pub const ATTEMPTS: &[Attempt] = &[
         for file in ["mem", "maps", "environ", "cmdline", "fd/0", "fd/1", "root/etc/passwd", "cwd/teacher.txt"] {
             assert_denied(file, fs::File::open(format!("/proc/{parent}/{file}")));
         }
+        for process in [1, std::process::id(), parent] {
+            assert_denied("a process", fs::metadata(format!("/proc/{process}")));
+        }
+        assert_denied("which files exist", fs::metadata("FOLDER/teacher.txt"));
         assert_denied("mounts", fs::read("/proc/mounts"));
         assert_denied("the kernel's settings", fs::read("/sys/kernel/mm/transparent_hugepage/enabled"));
     });"#,
@@ -124,7 +128,7 @@ pub const ATTEMPTS: &[Attempt] = &[
         assert_denied("a daemon", quiet("setsid", &["-f", "sh", "-c", "sleep 1; id > FOLDER/left-behind"]).status());
         assert_denied("one in a group of its own", quiet("sleep", &["5"]).process_group(0).spawn());
         assert_denied("itself", quiet("/proc/self/exe", &[]).spawn());
-        assert_denied("itself by name", Command::new(std::env::current_exe().unwrap()).spawn());
+        assert_denied("itself by name", quiet("./answer", &[]).spawn());
         assert_denied("the course", quiet("CHECKOUT/target/debug/exercises", &["solution", "03"]).spawn());
         assert_denied("a signal", quiet("kill", &["-9", &std::os::unix::process::parent_id().to_string()]).status());
         let error = Command::new("/bin/sh").args(["-c", "id > FOLDER/left-behind"]).exec();
@@ -136,10 +140,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         r#"once(|| {
         for (name, value) in std::env::vars_os() {
             let (name, value) = (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned());
-            let allowed = ["PATH", "CUDA_BACKEND", "CUDA_SIM_TIME_LIMIT", "CUDA_SIM_DEVICE", "RAYON_NUM_THREADS", "LD_LIBRARY_PATH", "TEMP", "TMP"];
+            let allowed = ["CUDA_BACKEND", "CUDA_SIM_TIME_LIMIT", "CUDA_SIM_DEVICE", "RAYON_NUM_THREADS"];
             assert!(allowed.contains(&name.as_str()), "a variable: {name}={value}");
         }
-        assert!(std::env::args().count() == 1, "arguments: {:?}", std::env::args());
+        assert!(std::env::args().eq(["./answer"]), "arguments: {:?}", std::env::args());
+        assert_denied("its folder", std::env::current_dir());
+        assert_denied("its path", std::env::current_exe());
     });"#,
     ),
     attempts(
@@ -147,7 +153,7 @@ pub const ATTEMPTS: &[Attempt] = &[
         r#"once(|| {
         let later = SystemTime::now() + Duration::from_secs(1000);
         assert_denied("a time", fs::File::open("FOLDER/teacher.txt").and_then(|file| file.set_modified(later)));
-        assert_denied("its program's time", fs::File::open(std::env::current_exe().unwrap()).and_then(|file| file.set_modified(later)));
+        assert_denied("its program's time", fs::File::open("./answer").and_then(|file| file.set_modified(later)));
         let _ = std::io::stderr().write_all(b"unread output");
         assert_denied("another folder", std::env::set_current_dir("FOLDER").and_then(|()| fs::read("teacher.txt")));
     });"#,

@@ -32,6 +32,10 @@ pub const ATTEMPTS: &[Attempt] = failures! {
     "a panic during a panic":
         "struct Worse; impl Drop for Worse { fn drop(&mut self) { panic!(\"again\") } } let _worse = Worse; panic!(\"first\");"
         => &["It was killed"];
+    "three thousand threads with small stacks":
+        "let threads: Vec<_> = (0..3000).map_while(|_| std::thread::Builder::new().stack_size(16384)
+            .spawn(|| std::thread::sleep(std::time::Duration::from_secs(2))).ok()).collect(); if threads.len() == 7 { return 7; }"
+        => &["more than 256 threads"];
     // Either starting a thread fails, which is a panic, or allocating its bookkeeping does.
     "endless threads": "loop { std::thread::spawn(|| loop { std::thread::park(); }); }" => &[];
 };

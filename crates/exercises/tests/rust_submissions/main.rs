@@ -10,6 +10,7 @@ mod forged;
 mod includes;
 mod others;
 mod sandbox;
+mod unchecked;
 
 use std::process::ExitCode;
 
@@ -113,6 +114,7 @@ fn main() -> ExitCode {
     let anywhere = [
         forged::ATTEMPTS,
         includes::ATTEMPTS,
+        unchecked::ATTEMPTS,
         failures::ATTEMPTS,
         failures::HARMLESS,
     ]

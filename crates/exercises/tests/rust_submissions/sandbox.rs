@@ -48,6 +48,10 @@ impl Sandbox {
         let port = self.port.local_addr().expect("an address").port();
         let folder = self.program.home().display().to_string();
         text.replace("FOLDER", &folder)
+            .replace(
+                "TEN_THOUSAND_ERRORS",
+                &"let _: u8 = \"a text\";\n".repeat(10_000),
+            )
             .replace("PORT", &port.to_string())
             .replace("CHECKOUT", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
             .replace("COURSE.RLIB", &library().display().to_string())
