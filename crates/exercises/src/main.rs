@@ -1,5 +1,6 @@
 //! The command-line program of the course.
 
+use std::panic;
 use std::process::ExitCode;
 
 use exercises::lang::Lang;
@@ -10,6 +11,11 @@ fn main() -> ExitCode {
     if let Some(code) = confine::run_if_child() {
         return code;
     }
+    // A panic, for example because no thread can be started, has printed its message.
+    panic::catch_unwind(run).unwrap_or(ExitCode::from(EXIT_NOT_GRADED))
+}
+
+fn run() -> ExitCode {
     let result = match usage::flags(Lang::current()) {
         Ok(Ok(flags)) => commands::run(&flags),
         Ok(Err(code)) => Ok(code),

@@ -39,6 +39,12 @@ fn main() -> ExitCode {
             "a killed compiler is not the submission's fault",
             killed_compiler,
         ),
+        #[cfg(unix)]
+        unless(
+            unlimited_processes(),
+            "a lack of processes is not the submission's fault",
+            few_processes,
+        ),
         #[cfg(target_os = "linux")]
         unless(
             no_mounts(),
@@ -222,6 +228,35 @@ fn low_limits() -> Result<(), Failed> {
         ("-f 100", "limits the size of a file in bytes"),
     ] {
         assert_ungraded(&program, &["01", "03"], &format!("ulimit {limit};"), part);
+    }
+    Ok(())
+}
+
+/// Returns the reason why the number of processes cannot be limited here: the limit does not bind root.
+#[cfg(unix)]
+fn unlimited_processes() -> Option<&'static str> {
+    let id = std::process::Command::new("id").arg("-u").output();
+    let is_root = id.is_ok_and(|output| output.stdout == b"0\n");
+    is_root
+        .then_some("needs an ordinary user")
+        .or(support::missing_clang())
+}
+
+/// The limit includes the user's other processes, so the check fails at various places, or passes.
+#[cfg(unix)]
+fn few_processes() -> Result<(), Failed> {
+    let program = correct_class();
+    for name in ["01", "03"] {
+        let check = format!("check {name} --submissions class --seed 1 --json --dir answers");
+        for processes in [1, 4, 8, 12, 16, 24, 32, 48, 64, 128, 256] {
+            let run = program.run_in_shell(&format!("ulimit -u {processes}; exercises {check}"));
+            let is_graded = run.code == 0 && run.stdout.contains("\"passed\"");
+            assert!(is_graded || run.code == 2, "{processes}: {run:#?}");
+            assert!(
+                !run.stdout.contains("\"rejected\""),
+                "{processes}: {run:#?}"
+            );
+        }
     }
     Ok(())
 }

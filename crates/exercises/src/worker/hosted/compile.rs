@@ -81,12 +81,12 @@ pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<String, Te
         .any(|line| line.trim_start().starts_with("--> "));
     // A crash is the submission's fault if another program can be compiled.
     build.verify_libraries()?;
-    if status.code() == Some(1) && !has_location {
+    if !has_location && (status.code() == Some(1) || untrusted::names_missing_resource(&messages)) {
         bail!(localize!(
             lang,
             "rustc failed for a reason outside the submission: {}",
             "rustc 因答案以外的原因失败：{}";
-            messages.lines().next().unwrap_or_default()
+            messages.lines().find(|line| !line.is_empty()).unwrap_or_default()
         ));
     }
     if let Some(message) = unreadable_input(&messages) {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -50,7 +51,8 @@ impl Clang {
         for program in CANDIDATES.map(OsStr::new) {
             match Self::try_program(program) {
                 Ok(clang) => return Ok(clang),
-                Err(UnusableReason::NoOutput(RunError::NotStarted(_))) => {}
+                Err(UnusableReason::NoOutput(RunError::NotStarted(reason)))
+                    if reason.kind() == ErrorKind::NotFound => {}
                 Err(reason) => unusable.push(format!("{}: {reason}", program.display())),
             }
         }

@@ -127,13 +127,18 @@ impl Running {
         let (stdin, stdout, stderr) = self.pipes();
         if let Some(mut stdin) = stdin {
             // A write error means that the program stopped reading; its own message says why.
-            thread::spawn(move || stdin.write_all(input.as_bytes()));
+            let write = move || drop(stdin.write_all(input.as_bytes()));
+            thread::Builder::new()
+                .spawn(write)
+                .map_err(RunError::NotStarted)?;
         }
         // The threads are never joined, because children of a killed program may keep the pipes open.
         let stdout =
             stdout.map(|stream| read_in_background(stream, limits.max_output, Overflow::Stop));
+        let stdout = stdout.transpose().map_err(RunError::NotStarted)?;
         let stderr =
             stderr.map(|stream| read_in_background(stream, MAX_STDERR_BYTES, Overflow::Discard));
+        let stderr = stderr.transpose().map_err(RunError::NotStarted)?;
         let stdout = receive(stdout, deadline, limits)?;
         if stdout.len() > limits.max_output {
             return Err(RunError::OutputTooLong(limits.max_output));
@@ -168,9 +173,9 @@ fn read_in_background(
     mut stream: impl Read + Send + 'static,
     max_bytes: usize,
     overflow: Overflow,
-) -> Receiver<Vec<u8>> {
+) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = channel();
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         let mut bytes = Vec::new();
         // On a read error, the bytes read so far are kept.
         let _ = (&mut stream)
@@ -182,8 +187,8 @@ fn read_in_background(
         }
         // The receiver no longer exists if the program was killed.
         let _ = sender.send(bytes);
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 /// Waits for the output of a background thread until the deadline.

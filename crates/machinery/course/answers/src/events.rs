@@ -45,7 +45,7 @@ pub struct Reply {
 /// Runs the program around a submission.
 pub fn main(median_ms: MedianMs) -> ExitCode {
     serve(
-        || Ok(Gpu::open()?),
+        Gpu::open,
         |gpu, request| reply(median_ms, &gpu.stream, &request),
     )
 }

@@ -321,7 +321,12 @@ fn system_message(messages: &str) -> Option<&str> {
     let mut reports = messages
         .lines()
         .filter(|line| line.contains("error: ") || line.starts_with("LLVM ERROR: "));
-    reports.find(|line| SYSTEM_MESSAGES.iter().any(|message| line.contains(message)))
+    reports.find(|line| names_missing_resource(line))
+}
+
+/// Returns true if a compiler's message contains one of the system's about missing resources.
+pub fn names_missing_resource(message: &str) -> bool {
+    SYSTEM_MESSAGES.iter().any(|part| message.contains(part))
 }
 
 #[cfg(unix)]
