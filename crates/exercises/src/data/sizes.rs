@@ -130,9 +130,9 @@ impl Sizes {
 
     /// Returns the range of the size beyond the graded one.
     pub fn beyond(&self, graded: &[u32]) -> SizeRange {
-        self.beyond
-            .clone()
-            .unwrap_or_else(|| default_beyond(graded, self.unit.is_some() || !self.names.is_empty()))
+        self.beyond.clone().unwrap_or_else(|| {
+            default_beyond(graded, self.unit.is_some() || !self.names.is_empty())
+        })
     }
 }
 

@@ -3,11 +3,11 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use std::{io, thread};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Result, anyhow};
 use confine::{Rules, system_libraries};
 use cuda_driver::SourceLine;
 use kernel_build::{Clang, Tree, install_command};

@@ -103,7 +103,12 @@ pub fn verdict_beyond(
     submission: &Costs,
     solution: &[Costs; 2],
 ) -> Result<(), Stop> {
-    let elements = |case: &Case| case.size.iter().map(|&number| f64::from(number)).product::<f64>();
+    let elements = |case: &Case| {
+        case.size
+            .iter()
+            .map(|&number| f64::from(number))
+            .product::<f64>()
+    };
     let growth = elements(case) / elements(graded);
     for (index, target) in data.targets.iter().enumerate() {
         let Some(counters) = &target.counter else {
@@ -141,7 +146,11 @@ impl Target {
         const NEGLIGIBLE: f64 = 64.0;
         let value = value as f64;
         let [graded, beyond] = solution.map(|counter| counter as f64);
-        let own_growth = if graded > 0.0 { beyond / graded } else { growth };
+        let own_growth = if graded > 0.0 {
+            beyond / graded
+        } else {
+            growth
+        };
         let most = self.at_most.or(self.equals);
         let least = self.at_least.or(self.equals);
         most.is_none_or(|most| match most {
@@ -440,7 +449,11 @@ mod tests {
         assert!(at_most.is_in_proportion(5000, [800, 3200], 2.0));
         let exact = target("equals = 1000");
         for (value, expected) in [(1500, false), (1600, true), (2500, true), (2600, false)] {
-            assert_eq!(exact.is_in_proportion(value, [1000, 2000], 2.0), expected, "{value}");
+            assert_eq!(
+                exact.is_in_proportion(value, [1000, 2000], 2.0),
+                expected,
+                "{value}"
+            );
         }
         let none = target("equals = 0");
         assert!(none.is_in_proportion(0, [0, 0], 2.0) && !none.is_in_proportion(1, [0, 0], 2.0));

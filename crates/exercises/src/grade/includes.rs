@@ -5,8 +5,8 @@
 //! the list of files that it did open is checked afterwards. This one tells the student what to write
 //! instead.
 
-use super::tokens::{Construct, Kind, Rejected, Token, tokens};
 use super::compile::FILE_NAME;
+use super::tokens::{Construct, Kind, Rejected, Token, tokens};
 use super::{Failure, Stop};
 use crate::data::Step;
 use crate::lang::{Lang, Text};

@@ -56,7 +56,15 @@ pub fn run_steps(
     let clock = gpu.info.time;
     let course_files = Arc::new(CourseFiles::new(exercise, grading));
     let seed = grading.seed;
-    let trial = Trial::new(host, exercise, submission, &builds, &course_files, gpu, seed)?;
+    let trial = Trial::new(
+        host,
+        exercise,
+        submission,
+        &builds,
+        &course_files,
+        gpu,
+        seed,
+    )?;
     let files = (submission, &builds, &*course_files);
     match (clock, &builds.as_written) {
         (Clock::Modelled, Some(_)) => thread::scope(|scope| {
@@ -64,9 +72,7 @@ pub fn run_steps(
             on_simulator(host, exercise, files, reference, trial, grading, verdict)
         }),
         // A GPU provides no findings or counters, and the course's own kernel needs none.
-        _ => {
-            on_gpu_or_host_side(host, exercise, files, trial, grading, verdict)
-        }
+        _ => on_gpu_or_host_side(host, exercise, files, trial, grading, verdict),
     }
 }
 

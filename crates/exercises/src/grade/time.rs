@@ -10,8 +10,8 @@ use common::gpu::Clock;
 use common::module;
 use cuda_driver::{Checks, LaunchRecord};
 
-use super::{Costs, Grading, ReferenceCosts, ReferenceTimes, Stop, Submission, Timed, Verdict};
 use super::compile::CourseFiles;
+use super::{Costs, Grading, ReferenceCosts, ReferenceTimes, Stop, Submission, Timed, Verdict};
 use super::{counters, launch};
 use crate::data::{Data, Kind, Step};
 use crate::host::{Bench, Case, Host};
@@ -216,7 +216,11 @@ impl Reference {
         };
         // A start file does the same work in all blocks. Sample the solution's blocks as for a submission.
         let start_ms = match has_start {
-            true => Some(busy_milliseconds(&launches(&files.start()?, cases[0], false)?)),
+            true => Some(busy_milliseconds(&launches(
+                &files.start()?,
+                cases[0],
+                false,
+            )?)),
             false => None,
         };
         let ptx = files.solution()?;

@@ -492,9 +492,8 @@ mod tests {
             stride: 3,
         };
         let matrix = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let message = |copied: [f32; 4]| {
-            explain_copy(&copied, &[1.0, 2.0, 4.0, 5.0], &matrix, &part, 0)
-        };
+        let message =
+            |copied: [f32; 4]| explain_copy(&copied, &[1.0, 2.0, 4.0, 5.0], &matrix, &part, 0);
         for (copied, expected) in [
             ([1.0, 2.0, 3.0, 4.0], "Element [1][0] of the copy is [0][2]"),
             ([1.0, 0.0, 4.0, 0.0], "Nothing was copied to [0][1]."),

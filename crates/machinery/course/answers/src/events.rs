@@ -44,10 +44,9 @@ pub struct Reply {
 
 /// Runs the program around a submission.
 pub fn main(median_ms: MedianMs) -> ExitCode {
-    serve(
-        Gpu::open,
-        |gpu, request| reply(median_ms, &gpu.stream, &request),
-    )
+    serve(Gpu::open, |gpu, request| {
+        reply(median_ms, &gpu.stream, &request)
+    })
 }
 
 fn reply(median_ms: MedianMs, stream: &Stream, request: &Request) -> Result<Reply> {

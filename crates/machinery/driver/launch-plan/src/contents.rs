@@ -411,14 +411,25 @@ mod tests {
                 &crate::ResolvedPlan::default(),
             )
         };
-        let bytes = numbers("random = { from = -2, to = 2, step = 0.25 }").unwrap().unwrap();
-        let floats = bytes.chunks_exact(4).map(|bytes| Element::F32.value(bytes).to_float());
+        let bytes = numbers("random = { from = -2, to = 2, step = 0.25 }")
+            .unwrap()
+            .unwrap();
+        let floats = bytes
+            .chunks_exact(4)
+            .map(|bytes| Element::F32.value(bytes).to_float());
         let floats: Vec<f64> = floats.collect();
-        assert!(floats.iter().all(|number| (4.0 * number).fract() == 0.0 && (-2.0..2.0).contains(number)));
+        assert!(
+            floats
+                .iter()
+                .all(|number| (4.0 * number).fract() == 0.0 && (-2.0..2.0).contains(number))
+        );
         assert!(floats.contains(&-2.0) && floats.contains(&-0.25) && floats.contains(&1.75));
         for (random, reason) in [
             ("random = { step = 0 }", "step must be above 0, not 0"),
-            ("random = { from = 0.1, step = 0.25 }", "from must be a multiple of step, 0.25"),
+            (
+                "random = { from = 0.1, step = 0.25 }",
+                "from must be a multiple of step, 0.25",
+            ),
             ("random = { from = nan }", "empty"),
         ] {
             let message = numbers(random).unwrap_err();

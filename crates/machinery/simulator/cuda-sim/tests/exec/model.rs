@@ -535,7 +535,9 @@ fn a_busy_block_multiplies_its_work_and_not_the_delay() {
 fn a_block_waits_for_its_busiest_warp() {
     let work = |condition: &str| {
         let body = unrolled_loop("fma.rn.f32 %r1, %r1, %r2, %r3;", 100, 100);
-        let ptx = kernel_of(&format!("setp.ge.u32 %p1, %t, {condition}; @%p1 ret; {body}"));
+        let ptx = kernel_of(&format!(
+            "setp.ge.u32 %p1, %t, {condition}; @%p1 ret; {body}"
+        ));
         modelled_time(&ptx, 132, 128)
     };
     let (all, one) = (work("128"), work("32"));

@@ -279,7 +279,11 @@ impl Block {
 
     /// Returns the nanoseconds slept by the warp that has slept longest.
     pub fn longest_sleep(&self) -> u64 {
-        self.warps.iter().map(|warp| warp.slept_ns).max().unwrap_or(0)
+        self.warps
+            .iter()
+            .map(|warp| warp.slept_ns)
+            .max()
+            .unwrap_or(0)
     }
 
     /// Ends lanes of the running warp.
