@@ -135,12 +135,14 @@ fn on_simulator(
     findings.extend(at_case(&beyond, new_findings));
     (grading.on_step)(Step::Checks, &case.size);
     checks::verdict(&findings, submission)?;
-    // The order may matter at this size only.
-    let shuffled = Conditions {
-        shuffle_seed: Some(case.seed),
-        ..Conditions::plain(third)
-    };
-    trial.run_again(&case, shuffled, grading)?;
+    // The order may matter at these sizes only.
+    for case in [&case, &beyond] {
+        let shuffled = Conditions {
+            shuffle_seed: Some(case.seed),
+            ..Conditions::plain(third)
+        };
+        trial.run_again(case, shuffled, grading)?;
+    }
     (grading.on_step)(Step::Counters, &case.size);
     counters::check_constants(data, &builds.optimised, &case)?;
     if grading.lines {

@@ -401,7 +401,7 @@ mod tests {
         let numbers = |random: &str| {
             let fill = toml::from_str::<Fill>(random).unwrap();
             let surroundings = Surroundings {
-                directory: Path::new(""),
+                directory: None,
                 sequence: 7,
             };
             initial_bytes(

@@ -183,6 +183,7 @@ impl Sm {
                 next = (inst.run)(self, inst);
             }
         }
+        self.count_instructions();
         self.code = self.codes.warp;
         if self.gang.stopped == StopReason::Faulting {
             self.scatter_uniform(number, warps.clone());
@@ -377,7 +378,6 @@ impl Sm {
     /// Disbands the gang: warp `member` continues alone at `pc_of(member)`. It stops at the reconvergence point
     /// `reconvergence`, so that the gang can form again, except in a profiled block, where its slice continues.
     pub fn disband(&mut self, reconvergence: u32, pc_of: impl Fn(usize) -> u32) -> Next {
-        self.count_instructions();
         self.materialize_warps();
         let reconvergence = match self.profiler {
             Some(_) => NO_INDEX,
@@ -583,6 +583,7 @@ fn exit_some(sm: &mut Sm, end: u32, leaving: [u32; MAX_WARPS]) {
         );
         if leaves != 0 {
             sm.clock += u64::from(block.arg1);
+            sm.block.warps[index].clock += u64::from(block.arg1);
             let visit = &mut sm.counts.visits[block.arg0 as usize];
             visit.warps += 1;
             visit.threads += u64::from(leaves.count_ones());

@@ -97,6 +97,13 @@ pub enum Stall {
     Copies(u32),
 }
 
+impl Stall {
+    /// Returns true if the stall is much longer than an arithmetic instruction and earlier accesses end before it.
+    pub fn is_long(self) -> bool {
+        !matches!(self, Stall::Fence(FenceScope::Block) | Stall::Copies(_))
+    }
+}
+
 /// A function of the device runtime, of which the device executes one call at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuntimeCall {

@@ -300,10 +300,15 @@ pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<St
             .iter()
             .filter_map(|used| producers.get(used).copied())
             .collect();
-        if access.is_some() || inst.barrier {
+        let mut stall = match inst.sync_event {
+            CheckEvent::Fence(scope) => Some(Stall::Fence(scope)),
+            _ => device_runtime::long_call(inst.handlers.warp).map(Stall::Call),
+        };
+        let orders_accesses = inst.barrier || stall.is_some_and(Stall::is_long);
+        if access.is_some() || orders_accesses {
             dependences.extend(barrier);
         }
-        if inst.barrier {
+        if orders_accesses {
             dependences.append(&mut stores);
             barrier = Some(index);
         }
@@ -330,7 +335,10 @@ pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<St
             CopyGroupOp::WaitAll => Some(0),
             CopyGroupOp::None | CopyGroupOp::Commit => None,
         };
-        if copies_allowed.is_some() {
+        if let Some(pending) = copies_allowed {
+            if copies_awaited == 0 {
+                stall = Some(Stall::Copies(pending));
+            }
             dependences.extend(barrier);
             barrier = Some(index);
         }
@@ -347,11 +355,7 @@ pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<St
             slot: access.filter(|_| is_counted).map(|_| next_slot),
             has_memory_latency: access.is_some_and(|access| access.kind != AccessKind::Store),
             barrier: inst.barrier,
-            stall: match (inst.sync_event, copies_allowed) {
-                (CheckEvent::Fence(scope), _) => Some(Stall::Fence(scope)),
-                (_, Some(pending)) if copies_awaited == 0 => Some(Stall::Copies(pending)),
-                _ => device_runtime::long_call(inst.handlers.warp).map(Stall::Call),
-            },
+            stall,
             n8_tiles: inst.n8_tiles,
             has_no_sources: inst.uses.is_empty() && !inst.defs.is_empty(),
             dependences,
