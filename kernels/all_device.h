@@ -11,4 +11,17 @@
 #include "include/mathematics/overloads.h"
 #include "include/mathematics/rounded.h"
 #include "include/mathematics/video.h"
+
+// As in the C library of the machine for which kernels are compiled.
+typedef unsigned int uint;
+typedef unsigned short ushort;
+typedef unsigned long ulong;
+
+namespace std {
+typedef ::size_t size_t;
+typedef ::int32_t int32_t;
+typedef ::uint32_t uint32_t;
+typedef ::int64_t int64_t;
+typedef ::uint64_t uint64_t;
+}
 #endif

@@ -1,5 +1,6 @@
 // Groups of cooperating threads, under the names of the CUDA C++ Programming Guide:
-// `cooperative_groups` with tiled_partition, coalesced_threads, reduce and memcpy_async.
+// `cooperative_groups` with tiled_partition, coalesced_threads, reduce,
+// inclusive_scan and memcpy_async.
 //
 //   namespace cg = cooperative_groups;
 //   auto tile = cg::tiled_partition<8>(cg::this_thread_block());  // eight neighbouring threads
@@ -15,8 +16,10 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
 #else
 #include "include/cooperative_groups.h"
 #include "include/cooperative_groups/memcpy_async.h"
 #include "include/cooperative_groups/reduce.h"
+#include "include/cooperative_groups/scan.h"
 #endif

@@ -1,6 +1,6 @@
 // Squares many elements with few threads.
 //
-// Launched with 3 to 7 blocks of 128 threads, whatever `count` is.
+// Launched with 3 to 98 blocks of 128 threads, whatever `count` is.
 
 #include "cuda_device.h"
 

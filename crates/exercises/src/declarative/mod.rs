@@ -9,7 +9,7 @@ use std::rc::Rc;
 use anyhow::{Context as _, Error, Result, anyhow};
 use launch_plan::contents::{ElementScope, evaluate};
 use launch_plan::expression::{Expression, Operator};
-use launch_plan::plan::Number;
+use launch_plan::plan::{Fill, FillTable, Number};
 use launch_plan::{Limits, PlanError, ResolvedPlan};
 use thiserror::Error as ThisError;
 
@@ -115,6 +115,15 @@ impl<'a> DeclarativeHost<'a> {
             plan.buffer
                 .iter_mut()
                 .for_each(|buffer| buffer.expect = None);
+        }
+        if data.sizes.tests.contains(&case.size) {
+            // The fixed sizes come first, so messages mostly show their numbers, which should be easy to read.
+            for buffer in &mut plan.buffer {
+                let fill = buffer.fill.as_mut().map(toml::Spanned::get_mut);
+                if let Some(Fill::Table(FillTable::Random(random))) = fill {
+                    random.exponents = None;
+                }
+            }
         }
         let ready = ResolvedPlan::within(&plan, self.toml, &numbers, draw, limits);
         let ready = ready.map_err(|error| plan_error(&error))?;

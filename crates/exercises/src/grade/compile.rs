@@ -63,17 +63,26 @@ pub fn compile_submission(submission: &Submission, grading: &Grading) -> Result<
     includes::verdict(&submission.text)?;
     let compiler = Compiler::of(grading);
     match compiler.compile_twice(submission) {
-        // Most submissions need few functions, which the compiler reads faster.
+        // Most submissions need few functions, which the compiler reads faster, and no recent GPU.
         Err(Stop::Failed(failure)) if undeclared::is_reported(failure.message.get(Lang::En)) => {
+            let architecture = Some(compiler.architecture.unwrap_or_default().max(ALL_FUNCTIONS));
             let text = includes::with_all_device_functions(&submission.text);
-            compiler.compile_twice(&Submission {
+            let submission = Submission {
                 text,
                 ..submission.clone()
-            })
+            };
+            Compiler {
+                architecture,
+                ..compiler
+            }
+            .compile_twice(&submission)
         }
         result => result,
     }
 }
+
+/// The architecture for submissions that use functions which not all GPUs have, 80 for sm_80.
+const ALL_FUNCTIONS: u32 = 80;
 
 impl Compiler {
     /// Returns the compiler of a grading.

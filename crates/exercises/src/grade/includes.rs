@@ -24,12 +24,13 @@ pub const HEADERS: [&str; 6] = [
 /// Headers of C and CUDA that submissions may include, each with the course's header that replaces it.
 const REPLACED: [(&str, &str); 3] = [
     (
-        "stdio.h stdint.h math.h assert.h stddef.h stdlib.h limits.h float.h string.h cstdio cstdint cmath cassert \
-         cuda_runtime.h",
+        "stdio.h stdint.h math.h assert.h stddef.h stdlib.h limits.h float.h string.h stdbool.h inttypes.h cstdio cstdint \
+         cmath cassert cstddef cstdlib climits cfloat cstring cuda_runtime.h cuda_runtime_api.h cuda.h device_functions.h \
+         device_launch_parameters.h vector_types.h vector_functions.h sm_60_atomic_functions.h",
         "standard_c.h",
     ),
     (
-        "cooperative_groups.h cooperative_groups/reduce.h cooperative_groups/memcpy_async.h",
+        "cooperative_groups.h cooperative_groups/reduce.h cooperative_groups/scan.h cooperative_groups/memcpy_async.h",
         "cooperative.h",
     ),
     ("cuda_pipeline.h cuda_pipeline_primitives.h", "async_copy.h"),
@@ -70,8 +71,8 @@ pub fn with_all_device_functions(text: &str) -> String {
 }
 
 /// Preprocessor directives that submissions may use, in addition to `#include` and `#pragma`.
-const DIRECTIVES: [&str; 10] = [
-    "define", "undef", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif",
+const DIRECTIVES: [&str; 11] = [
+    "define", "undef", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif", "error",
 ];
 
 /// Permitted first words after `#pragma`: loop hints and control of warnings.
@@ -158,9 +159,11 @@ fn explain(refusal: Refusal, lang: Lang) -> String {
         ),
         Refusal::Include => localize!(
             lang,
-            "a submission may include only {} in quotes, <cooperative_groups.h>, and C's <stdio.h>, \
-             <math.h>, <stdint.h> and <assert.h>.",
-            "答案只能包含 {}（写在双引号之间）、<cooperative_groups.h>，以及 C 的 <stdio.h>、<math.h>、<stdint.h>、<assert.h>，不能包含其他文件。";
+            "a submission may include only {} in quotes, and headers of C and CUDA such as \
+             <stdio.h>, <math.h>, <stdint.h>, <assert.h>, <cuda_runtime.h>, <cooperative_groups.h> \
+             and <cuda_pipeline.h>.",
+            "答案只能包含 {}（写在双引号之间），以及 C 和 CUDA 的头文件，例如 <stdio.h>、<math.h>、<stdint.h>、<assert.h>、\
+             <cuda_runtime.h>、<cooperative_groups.h> 和 <cuda_pipeline.h>，不能包含其他文件。";
             HEADERS[..5].join(", ")
         ),
         Refusal::Directive => localize!(

@@ -110,9 +110,11 @@ fn on_simulator(
     checks::verdict(&findings, submission)?;
 
     // Then shuffle the order of blocks and warps, and change the contents of uninitialized memory.
-    for case in &tests {
+    // One module is launched at all sizes, as in a program.
+    for (index, case) in tests.iter().enumerate() {
         let shuffled = Conditions {
             shuffle_seed: Some(case.seed),
+            again: index > 0,
             ..Conditions::plain(second)
         };
         trial.run_again(case, shuffled, grading)?;

@@ -72,12 +72,14 @@ fn explain(timed: &Timed, clock: Clock, lang: Lang) -> String {
         ),
         Clock::Modelled => localize!(
             lang,
-            "The results are correct. Now look at the time, as modelled by the simulator:\n\n{}\n\n\
-             A GPU is fast if many threads work concurrently, and mostly idle if one thread, one \
-             warp or one block does all the work. `--counters` shows what your kernel does.",
-            "结果正确。接下来看用时（由模拟器的模型得出）：\n\n{}\n\n许多线程同时工作时 GPU 才快；\
-             如果全部工作由一个线程、一个线程束或一个线程块完成，GPU 大部分处于空闲。`--counters` \
-             会列出核函数的访存行为。";
+            "The results are correct. Now look at the time without launching, as modelled by the \
+             simulator:\n\n{}\n\nUsual causes: one thread, one warp of a block or one block does the work \
+             of many; threads wait for barriers, fences or loads that depend on each other; or \
+             instructions and local arrays that the solution does without. `--counters` shows \
+             what your kernel does.",
+            "结果正确。接下来看用时（不含启动开销，由模拟器的模型得出）：\n\n{}\n\n常见的原因：一个线程、块中的一个\
+             线程束或一个线程块做了许多个的工作；线程要等待同步屏障、内存栅栏或彼此依赖的读取；\
+             或者用了参考答案不需要的指令和局部数组。`--counters` 会列出核函数的访存行为。";
             times
         ),
     }

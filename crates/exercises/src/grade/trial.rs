@@ -37,6 +37,8 @@ pub struct Conditions {
     pub shuffle_seed: Option<u64>,
     /// The fill pattern of uninitialized memory.
     pub fill_pattern: u32,
+    /// True if the module that the last run loaded is launched again, whose variables keep their values.
+    pub again: bool,
 }
 
 impl Conditions {
@@ -48,6 +50,7 @@ impl Conditions {
             counted: false,
             shuffle_seed: None,
             fill_pattern,
+            again: false,
         }
     }
 
@@ -148,8 +151,19 @@ impl<'a> Trial<'a> {
         let Err(Stop::Failed(failure)) = verdict else {
             return verdict.map(|()| findings);
         };
+        if conditions.again {
+            let first = Conditions {
+                again: false,
+                ..conditions
+            };
+            if self.attempt(case, first, grading).0.is_ok() {
+                let message = Text::from_fn(|lang| explain_again(failure.message.get(lang), lang));
+                return Err(Stop::Failed(Failure { message, ..failure }));
+            }
+        }
         let default = Conditions {
             shuffle_seed: None,
+            again: false,
             ..conditions.checked()
         };
         let (default_verdict, findings) = self.attempt(case, default, grading);
@@ -182,6 +196,7 @@ impl<'a> Trial<'a> {
             counted,
             shuffle_seed,
             fill_pattern,
+            again,
         } = conditions;
         let predicts = self.data.kind == Kind::Predict;
         cuda_driver::check(if checked { CHECKS } else { Checks::NONE });
@@ -189,7 +204,11 @@ impl<'a> Trial<'a> {
         cuda_driver::set_sample_seed(counted.then_some(self.seed));
         cuda_driver::shuffle(shuffle_seed);
         cuda_driver::poison(Some(fill_pattern));
-        let verdict = self.load(as_written).and_then(|()| {
+        let loaded = match again {
+            true => Ok(()),
+            false => self.load(as_written),
+        };
+        let verdict = loaded.and_then(|()| {
             (grading.on_step)(Step::Launch, &case.size);
             let outputs = launch::run(self.host, &self.bench, self.submission, case)?;
             (grading.on_step)(Step::Right, &case.size);
@@ -340,6 +359,19 @@ fn explain_uninitialized(message: &str, lang: Lang) -> String {
     )
 }
 
+/// Explains results that are correct in the first launch of a module only.
+fn explain_again(message: &str, lang: Lang) -> String {
+    localize!(
+        lang,
+        "The results are correct when the program launches the kernel for the first time, and wrong when it \
+         launches it again:\n\n{}\n\nVariables outside of functions keep their values from one launch to the \
+         next. The last block can reset them.",
+        "程序第一次启动核函数时结果正确，再次启动时则错误：\n\n{}\n\n函数之外的变量从一次启动到下一次启动保持原值。\
+         可以由最后一个线程块把它们复位。";
+        message
+    )
+}
+
 /// Explains results that are correct for unoptimized code only.
 fn explain_optimized(message: &str, lang: Lang) -> String {
     localize!(
@@ -415,6 +447,7 @@ mod tests {
                 explain_order("[3] 7", lang),
                 explain_uninitialized("[3] 7", lang),
                 explain_optimized("[3] 7", lang),
+                explain_again("[3] 7", lang),
             ] {
                 assert!(text.contains("\n\n[3] 7"), "{text}");
                 assert!(!text.contains("  "), "{text}");

@@ -15,9 +15,14 @@ const REPLACEMENTS: [Replacement; 2] = [
     ),
 ];
 
-/// Returns true if a compiler's message reports an undeclared name.
+/// Returns true if a compiler's message reports an undeclared name, or a function that older GPUs lack.
 pub fn is_reported(message: &str) -> bool {
-    message.lines().any(|line| undeclared_name(line).is_some())
+    let is_missing = |line: &str| {
+        undeclared_name(line).is_some()
+            || line.contains("no matching function for call to 'atomic")
+            || line.contains("asynchronous copies need sm_80")
+    };
+    message.lines().any(is_missing)
 }
 
 /// Returns advice about the first undeclared name in a compiler's message; `None` if there is none.
@@ -60,7 +65,7 @@ pub fn advice(message: &str, lang: Lang) -> Option<String> {
          `#include <cooperative_groups.h>` declares groups of threads.",
         "`{}` 没有声明。是不是写错了，或者声明在后面？这里提供的 CUDA 功能有：threadIdx 等内建变量、__syncthreads、\
          原子操作、带 _sync 的洗牌和表决函数、__ldg、向量类型、printf、assert，以及全部数学函数；\
-         线程组要用 `#include <cooperative_groups.h>`。";
+         协作组要用 `#include <cooperative_groups.h>`。";
         name
     ))
 }
@@ -68,7 +73,8 @@ pub fn advice(message: &str, lang: Lang) -> Option<String> {
 /// Returns the undeclared name that a line of clang's message reports.
 fn undeclared_name(line: &str) -> Option<&str> {
     let (_, error) = line.split_once("error: ")?;
-    if error.starts_with("no member named") && error.contains("in namespace 'std'") {
+    let is_missing = ["no member named", "no type named"].iter().any(|start| error.starts_with(start));
+    if is_missing && error.contains("in namespace 'std'") {
         return Some("std");
     }
     let prefixes = ["use of undeclared identifier '", "unknown type name '"];

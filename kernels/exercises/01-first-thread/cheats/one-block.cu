@@ -1,5 +1,5 @@
 // Rejected at: time
-// Says: A GPU is fast if many threads work concurrently
+// Says: one thread, one warp of a block or one block
 // The first block does all of the work, with as few sectors as the solution; the others do nothing.
 #include "cuda_device.h"
 

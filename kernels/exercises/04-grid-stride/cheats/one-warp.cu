@@ -1,5 +1,5 @@
 // Rejected at: time
-// Says: A GPU is fast if many threads work concurrently
+// Says: one thread, one warp of a block or one block
 // One of 32 warps does all of the work.
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
 // Rejected at: time
-// Says: A GPU is fast if many threads work concurrently
+// Says: one thread, one warp of a block or one block
 // The first block does all of the work; the others poll the clock meanwhile to look busy.
 #include "cuda_device.h"
 

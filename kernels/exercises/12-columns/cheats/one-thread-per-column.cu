@@ -1,5 +1,5 @@
 // Rejected at: time
-// Says: A GPU is fast if many threads work concurrently
+// Says: one thread, one warp of a block or one block
 // One thread sums a whole column: the loads are coalesced, but 31 of 32 blocks do nothing.
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
 // Rejected at: time
-// Says: A GPU is fast if many threads work concurrently
+// Says: one thread, one warp of a block or one block
 // One warp counts all values, with coalesced loads and a single atomic addition per thread.
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// Rejected at: checks, launch
-// Says: `out`
+// Rejected at: checks
+// Says: A data race: blocks access the same device memory
 // Assumes two blocks.
 #include "cuda_device.h"
 #define BLOCK 256

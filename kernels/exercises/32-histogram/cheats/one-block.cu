@@ -1,5 +1,5 @@
 // Rejected at: time
-// Says: A GPU is fast if many threads work concurrently
+// Says: one thread, one warp of a block or one block
 #include "cuda_device.h"
 
 extern "C" __global__ void histogram(const unsigned char *values, unsigned int *counts, int n) {

@@ -161,10 +161,15 @@ pub fn initial_bytes(
         Some(Fill::Table(FillTable::Random(random))) => {
             let (from, to) = value_range(random, element)?;
             let seed = random.seed ^ surroundings.sequence;
+            let scale = power_of_two(random, surroundings.sequence)?;
             fill_with(&|index| {
                 let value = random_value(seed, index, from, to, element);
-                Ok(match random.step {
+                let value = match random.step {
                     Some(step) => Value::Float((value.to_float() / step).floor() * step),
+                    None => value,
+                };
+                Ok(match scale {
+                    Some(scale) => Value::Float(value.to_float() * scale),
                     None => value,
                 })
             })
@@ -253,6 +258,19 @@ fn value_range(random: &Random, element: Element) -> Result<(f64, f64), String> 
         Some(step) if from % step != 0.0 => Err(format!("from must be a multiple of step, {step}")),
         _ => Ok((from, to)),
     }
+}
+
+/// Returns the power of two that multiplies random numbers, if there is one.
+fn power_of_two(random: &Random, sequence: u32) -> Result<Option<f64>, String> {
+    let Some([from, to]) = random.exponents else {
+        return Ok(None);
+    };
+    if from > to {
+        return Err(format!("the range of exponents from {from} to {to} is empty"));
+    }
+    let (from, to) = (i32::from(from), i32::from(to));
+    let drawn = hash(sequence, u32::MAX) % (to - from + 1).unsigned_abs();
+    Ok(Some(2_f64.powi(from + drawn.cast_signed())))
 }
 
 /// Returns the pseudo-random number for an element's index.
@@ -424,6 +442,10 @@ mod tests {
                 .all(|number| (4.0 * number).fract() == 0.0 && (-2.0..2.0).contains(number))
         );
         assert!(floats.contains(&-2.0) && floats.contains(&-0.25) && floats.contains(&1.75));
+        let scaled = "random = { from = -2, to = 2, step = 0.25, exponents = [5, 5] }";
+        let scaled = numbers(scaled).unwrap().unwrap();
+        let scaled = scaled.chunks_exact(4).map(|bytes| Element::F32.value(bytes).to_float());
+        assert!(scaled.eq(floats.iter().map(|number| 32.0 * number)));
         for (random, reason) in [
             ("random = { step = 0 }", "step must be above 0, not 0"),
             (
@@ -431,6 +453,7 @@ mod tests {
                 "from must be a multiple of step, 0.25",
             ),
             ("random = { from = nan }", "empty"),
+            ("random = { exponents = [3, 2] }", "exponents from 3 to 2 is empty"),
         ] {
             let message = numbers(random).unwrap_err();
             assert!(message.contains(reason), "{message}");

@@ -88,6 +88,9 @@ pub struct Random {
     pub to: Option<f64>,
     /// Draws only multiples of this number; by default any number, or for integer elements any integer.
     pub step: Option<f64>,
+    /// The smallest and the largest exponent of a power of two that multiplies all numbers. The exponent is the same for
+    /// all buffers of the plan with this range.
+    pub exponents: Option<[i8; 2]>,
 }
 
 /// The expected contents of a buffer.
