@@ -75,7 +75,7 @@ pub struct Step {
     /// True for a load or another access whose result arrives with memory latency.
     pub has_memory_latency: bool,
     pub barrier: bool,
-    /// The event for which the warp waits at the instruction, besides its operands.
+    /// The event for which the warp waits at the instruction, in addition to its operands.
     pub stall: Option<Stall>,
     /// The N dimension of a `wgmma`, in multiples of 8 columns.
     pub n8_tiles: u32,
