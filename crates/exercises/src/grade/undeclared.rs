@@ -73,7 +73,9 @@ pub fn advice(message: &str, lang: Lang) -> Option<String> {
 /// Returns the undeclared name that a line of clang's message reports.
 fn undeclared_name(line: &str) -> Option<&str> {
     let (_, error) = line.split_once("error: ")?;
-    let is_missing = ["no member named", "no type named"].iter().any(|start| error.starts_with(start));
+    let is_missing = ["no member named", "no type named"]
+        .iter()
+        .any(|start| error.starts_with(start));
     if is_missing && error.contains("in namespace 'std'") {
         return Some("std");
     }

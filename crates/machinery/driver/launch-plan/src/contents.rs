@@ -266,7 +266,9 @@ fn power_of_two(random: &Random, sequence: u32) -> Result<Option<f64>, String> {
         return Ok(None);
     };
     if from > to {
-        return Err(format!("the range of exponents from {from} to {to} is empty"));
+        return Err(format!(
+            "the range of exponents from {from} to {to} is empty"
+        ));
     }
     let (from, to) = (i32::from(from), i32::from(to));
     let drawn = hash(sequence, u32::MAX) % (to - from + 1).unsigned_abs();
@@ -444,7 +446,9 @@ mod tests {
         assert!(floats.contains(&-2.0) && floats.contains(&-0.25) && floats.contains(&1.75));
         let scaled = "random = { from = -2, to = 2, step = 0.25, exponents = [5, 5] }";
         let scaled = numbers(scaled).unwrap().unwrap();
-        let scaled = scaled.chunks_exact(4).map(|bytes| Element::F32.value(bytes).to_float());
+        let scaled = scaled
+            .chunks_exact(4)
+            .map(|bytes| Element::F32.value(bytes).to_float());
         assert!(scaled.eq(floats.iter().map(|number| 32.0 * number)));
         for (random, reason) in [
             ("random = { step = 0 }", "step must be above 0, not 0"),
@@ -453,7 +457,10 @@ mod tests {
                 "from must be a multiple of step, 0.25",
             ),
             ("random = { from = nan }", "empty"),
-            ("random = { exponents = [3, 2] }", "exponents from 3 to 2 is empty"),
+            (
+                "random = { exponents = [3, 2] }",
+                "exponents from 3 to 2 is empty",
+            ),
         ] {
             let message = numbers(random).unwrap_err();
             assert!(message.contains(reason), "{message}");
