@@ -71,9 +71,8 @@ pub fn with_all_device_functions(text: &str) -> String {
 }
 
 /// Preprocessor directives that submissions may use, in addition to `#include` and `#pragma`.
-const DIRECTIVES: [&str; 11] = [
+const DIRECTIVES: [&str; 10] = [
     "define", "undef", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif",
-    "error",
 ];
 
 /// Permitted first words after `#pragma`: loop hints and control of warnings.
