@@ -68,15 +68,15 @@ const CASES: &[Case] = cases! {
     "words behind a row": "09", File("wrong/into-the-padding.cu");
         en ["15 words of 4 bytes behind the end of row 0 of `part` were overwritten"];
         zh ["`part` 第 0 行的行末之后有 15 个字"];
-    "an undeclared function": "02", Changed("samples[i] * gain", "sinf(samples[i]) * gain");
+    "an undeclared function": "02", Changed("samples[i] * gain", "swap(samples[i]) * gain");
         en [
             "does not compile",
-            "`sinf` is not available in this course. Use instead: `__sinf(x)`.",
+            "`swap` is not available in this course. Use instead: a third variable.",
         ];
-        zh ["编译未通过", "本课程没有 `sinf`。可以改用：`__sinf(x)`。"];
-    "an undeclared type": "02", Changed("int i", "uint32_t i");
-        en ["`uint32_t` is not available in this course.", "#include <stdint.h>"];
-        zh ["本课程没有 `uint32_t`。", "#include <stdint.h>"];
+        zh ["编译未通过", "本课程没有 `swap`。可以改用：借助第三个变量交换。"];
+    "an undeclared type": "02", Changed("int i", "int32 i");
+        en ["does not compile", "`int32` is not declared."];
+        zh ["编译未通过", "`int32` 没有声明。"];
     "a slice of a volume": "11", File("wrong/unpadded-slice.cu");
         en ["(slice ", "columns along x, rows along y"];
         zh ["；列沿 x 方向，行沿 y 方向"];

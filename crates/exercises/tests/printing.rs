@@ -41,7 +41,7 @@ fn is_escaped(text: &str) -> bool {
 
 fn escapes() -> Result<(), Failed> {
     let program = Program::new();
-    let code = "if (i == 0) printf(\"\\033]0;owned\\007\\033[2J\\033[31mPASSED 29 of 29 \\302\\2332J\\n\");";
+    let code = "if (n < 50 && i == 0) printf(\"\\033]0;owned\\007\\033[2J\\033[31mPASSED 29 of 29 \\302\\2332J\\n\");";
     program.write("01-first-thread.cu", axpy("", code));
     let run = program.expect(
         "check 01",
@@ -130,7 +130,7 @@ fn graded_in_time(code: &str) -> (i32, Value, String) {
 
 fn wide() -> Result<(), Failed> {
     let printed = passes(
-        "if (i == 0) printf(\"%2000000000d|%.2000000000f|%*d|%5d\\n\", 1, 1.0, 2000000000, 2, 3);",
+        "if (n < 50 && i == 0) printf(\"%2000000000d|%.2000000000f|%*d|%5d\\n\", 1, 1.0, 2000000000, 2, 3);",
     );
     assert!(
         printed.starts_with("%2000000000d|%.2000000000f|%*d|    3"),

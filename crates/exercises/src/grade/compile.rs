@@ -66,7 +66,7 @@ pub fn compile_submission(submission: &Submission, grading: &Grading) -> Result<
         // Most submissions need few functions, which the compiler reads faster, and no recent GPU.
         Err(Stop::Failed(failure)) if undeclared::is_reported(failure.message.get(Lang::En)) => {
             let architecture = Some(compiler.architecture.unwrap_or_default().max(ALL_FUNCTIONS));
-            let text = includes::with_all_device_functions(&submission.text);
+            let text = includes::with_all_device_functions(FILE_NAME, &submission.text);
             let submission = Submission {
                 text,
                 ..submission.clone()

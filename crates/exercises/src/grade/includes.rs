@@ -5,7 +5,6 @@
 //! the list of files that it did open is checked afterwards. This one tells the student what to write
 //! instead.
 
-use super::compile::FILE_NAME;
 use super::tokens::{Construct, Kind, Rejected, Token, tokens};
 use super::{Failure, Stop};
 use crate::data::Step;
@@ -64,10 +63,10 @@ fn replacement(line: &str) -> Option<&'static str> {
     replaced.filter(|_| ends).map(|(_, header)| *header)
 }
 
-/// Returns a text that may use all device functions, whether or not it includes their headers. Messages of the compiler
-/// have the same line numbers.
-pub fn with_all_device_functions(text: &str) -> String {
-    format!("#include \"all_device.h\"\n#line 1 \"{FILE_NAME}\"\n{text}")
+/// Returns a text that may use all device functions, whether or not it includes their headers. The compiler's messages name
+/// the same lines of `file_name`.
+pub fn with_all_device_functions(file_name: &str, text: &str) -> String {
+    format!("#include \"all_device.h\"\n#line 1 \"{file_name}\"\n{text}")
 }
 
 /// Preprocessor directives that submissions may use, in addition to `#include` and `#pragma`.

@@ -6,6 +6,7 @@ mod accesses;
 mod checks;
 mod chinese;
 mod compile;
+mod costs;
 mod counters;
 mod finding_kinds;
 mod includes;
@@ -25,8 +26,9 @@ mod verdict;
 use anyhow::Result;
 
 pub use compile::{Compiler, compiler_files, find_compiler};
+pub use costs::{Costs, ReferenceCosts};
 pub use counters::{counter_label, format_target};
-pub use submission::{Costs, Grading, ReferenceCosts, Subject, Submission};
+pub use submission::{Grading, Subject, Submission};
 pub use time::format_times;
 pub use verdict::{Counted, Failure, FailureKind, Record, Timed, Verdict};
 

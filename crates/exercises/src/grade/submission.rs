@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use kernel_build::Clang;
-use serde::{Deserialize, Serialize};
-
+use super::costs::ReferenceCosts;
 use super::verdict::Failure;
 use crate::data::Step;
 use crate::host::{Case, Host};
 use crate::lang::{Lang, Text};
 use crate::process::Limits;
+use kernel_build::Clang;
 
 /// A student's submission to an exercise.
 #[derive(Clone, Debug)]
@@ -55,24 +54,6 @@ pub struct ReferenceTimes {
     pub start_ms: Option<f64>,
     /// The solution's time.
     pub solution_ms: f64,
-}
-
-/// The modelled costs of a kernel at one size.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Costs {
-    /// The time in milliseconds, without that of launching.
-    pub milliseconds: f64,
-    /// The counter of each target; 0 for a share of the limit.
-    pub counters: Vec<u64>,
-}
-
-/// The costs of the course's own files.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ReferenceCosts {
-    /// The start file's time at the graded size in milliseconds, if its results are correct.
-    pub start_ms: Option<f64>,
-    /// The solution's costs at the graded size and beyond it.
-    pub solution: [Costs; 2],
 }
 
 /// The reason why grading stops.

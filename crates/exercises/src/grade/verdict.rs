@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::submission::Costs;
+use super::costs::Costs;
 use crate::data::Step;
 use crate::lang::{Lang, Text};
 use crate::picture::Picture;

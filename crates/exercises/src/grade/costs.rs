@@ -1,0 +1,21 @@
+//! The modelled costs of kernels: their times, and the counters that have targets.
+
+use serde::{Deserialize, Serialize};
+
+/// The modelled costs of a kernel at one size.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Costs {
+    /// The time in milliseconds, without that of launching.
+    pub milliseconds: f64,
+    /// The counter of each target; 0 for a share of the limit.
+    pub counters: Vec<u64>,
+}
+
+/// The costs of the course's own files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReferenceCosts {
+    /// The start file's time at the graded size in milliseconds, if its results are correct.
+    pub start_ms: Option<f64>,
+    /// The solution's costs at the graded size and beyond it.
+    pub solution: [Costs; 2],
+}
