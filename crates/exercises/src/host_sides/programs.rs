@@ -32,18 +32,6 @@ const ROWS: [(&str, u32, bool, u32); 3] = [
     ("blocks(4294967295 - n, 2)", u32::MAX, false, 2),
 ];
 
-/// The name of the row of results of [`drawn_counts`].
-const DRAWN_ROW: &str = "blocks(drawn counts, drawn threads)";
-
-/// Draws counts of elements from all 32-bit numbers, and threads per block from 1 to 1024.
-fn drawn_counts(case: &Case) -> impl Iterator<Item = (u32, u32)> {
-    let len = COUNTS_PER_ROW as usize;
-    let counts = case.integers(10, len, u32::MAX);
-    let threads = case.integers(11, len, 1024);
-    let pairs = counts.into_iter().zip(threads);
-    pairs.map(|(count, threads)| (count, threads + 1))
-}
-
 impl HostExercise for Blocks {
     fn run(&self, bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
         let (columns, rows) = (case.size[0], case.size[1]);
@@ -54,7 +42,6 @@ impl HostExercise for Blocks {
                 let count = move |n| if up { first + n } else { first - n };
                 (0..COUNTS_PER_ROW).map(move |n| (count(n), threads))
             })
-            .chain(drawn_counts(case))
             .collect();
         let request = blocks::Request {
             matrix: (columns, rows),
@@ -96,8 +83,7 @@ impl HostExercise for Blocks {
         let expected: Vec<u32> = expected.collect();
         let row = COUNTS_PER_ROW as usize;
         let pairs = blocks.chunks(row).zip(expected.chunks(row));
-        let names = ROWS.iter().map(|(name, ..)| *name);
-        for (name, (actual, expected)) in names.chain([DRAWN_ROW]).zip(pairs) {
+        for ((name, ..), (actual, expected)) in ROWS.iter().zip(pairs) {
             outputs.push(Output::from_values(
                 name,
                 &[row],
