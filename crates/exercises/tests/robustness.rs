@@ -276,7 +276,7 @@ fn killed_compiler() -> Result<(), Failed> {
     assert_ungraded(
         &program,
         &["03"],
-        "export RUSTC=$PWD/compiler;",
+        "export RUSTC=\"$PWD/compiler\";",
         "signal: 9",
     );
     Ok(())
@@ -308,7 +308,7 @@ fn full_folder() -> Result<(), Failed> {
     for name in ["01", "03"] {
         let check = format!("check {name} --submissions class --seed 1 --json --dir answers");
         let run = program.run_in_shell(&format!(
-            "{MOUNTING} sh -c '{fill}; TMPDIR=$PWD/full $PROGRAM {check}'"
+            "{MOUNTING} sh -c '{fill}; TMPDIR=$PWD/full \"$PROGRAM\" {check}'"
         ));
         assert_eq!(run.code, 2, "{name}: {run:#?}");
         let result = &parse(&run.stdout)["results"][0];
