@@ -193,19 +193,6 @@ const SIGXCPU: i32 = 24;
 /// `SIGABRT`, with which a Rust program ends when an allocation fails.
 const SIGABRT: i32 = 6;
 
-/// Returns true if the process was ended by a signal that other processes send: SIGHUP, SIGINT, SIGQUIT,
-/// SIGKILL or SIGTERM.
-#[cfg(unix)]
-pub fn is_from_outside(status: ExitStatus) -> bool {
-    let signal = std::os::unix::process::ExitStatusExt::signal(&status);
-    signal.is_some_and(|signal| [1, 2, 3, 9, 15].contains(&signal))
-}
-
-#[cfg(not(unix))]
-pub fn is_from_outside(_status: ExitStatus) -> bool {
-    false
-}
-
 #[cfg(unix)]
 fn signal(status: ExitStatus) -> Option<i32> {
     std::os::unix::process::ExitStatusExt::signal(&status)

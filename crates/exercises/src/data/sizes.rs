@@ -15,7 +15,7 @@ pub struct Sizes {
     pub random: Random,
     /// The size at which counters and the modelled time are measured.
     pub graded: Option<Vec<u32>>,
-    /// The range of one more size, larger than the graded one; by default half as large again to twice as large. It
+    /// The range of one more size, larger than the graded one; by default with 1.6 to 2 times as many elements. It
     /// catches kernels that work, or are fast, only at the known sizes.
     pub beyond: Option<SizeRange>,
     /// The names of a size's numbers, such as M, N, P.

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use kernel_build::Clang;
+
 use super::costs::ReferenceCosts;
 use super::verdict::Failure;
 use crate::data::Step;
 use crate::host::{Case, Host};
 use crate::lang::{Lang, Text};
 use crate::process::Limits;
-use kernel_build::Clang;
 
 /// A student's submission to an exercise.
 #[derive(Clone, Debug)]

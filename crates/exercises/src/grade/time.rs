@@ -217,14 +217,8 @@ impl Reference {
             anyhow::Ok(bench.take_launches())
         };
         // A start file does the same work in all blocks. Sample the solution's blocks as for a submission.
-        let start_ms = match has_start {
-            true => Some(busy_milliseconds(&launches(
-                &files.start()?,
-                cases[0],
-                false,
-            )?)),
-            false => None,
-        };
+        let start = has_start.then(|| launches(&files.start()?, cases[0], false));
+        let start_ms = start.transpose()?.map(|start| busy_milliseconds(&start));
         let ptx = files.solution()?;
         let mut costs = |case| anyhow::Ok(Costs::of(data, &launches(&ptx, case, true)?));
         let solution = [costs(cases[0])?, costs(cases[1])?];

@@ -17,9 +17,7 @@ use thiserror::Error;
 
 use super::{Bench, Case, Output};
 use crate::lang::{Lang, Text};
-use crate::process::{
-    Limits, Lines, OutputLine, explain_outside, explain_status, is_from_outside, on_gpu,
-};
+use crate::process::{Limits, Lines, OutputLine, explain_outside, explain_status, on_gpu};
 
 /// The capacity of the channel of output lines; a full channel blocks the program.
 const CHANNEL_CAPACITY: usize = 16;
@@ -254,7 +252,7 @@ impl Program {
     /// Fails if another process killed it.
     fn describe_exit(&mut self) -> Result<Text> {
         let status = self.child.wait()?;
-        if is_from_outside(status) {
+        if untrusted::is_from_outside(status) {
             bail!(explain_outside(status, self.lang));
         }
         Ok(Text::from_fn(|lang| {

@@ -20,7 +20,7 @@ use super::{Job, Line, Message};
 use crate::data::Step;
 use crate::grade::{Failure, Record, Verdict};
 use crate::lang::{Lang, Text, tr};
-use crate::process::{Limits, Lines, OutputLine, explain_outside, explain_status, is_from_outside};
+use crate::process::{Limits, Lines, OutputLine, explain_outside, explain_status};
 
 /// The interval at which the supervisor checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -221,7 +221,9 @@ fn explain_exit(
     let reason = match status {
         None => Text::from_fn(|lang| too_long(job.limits.seconds, lang)),
         // No submission runs in the worker itself, so the signal came from outside.
-        Some(status) if is_from_outside(status) => bail!(explain_outside(status, job.lang)),
+        Some(status) if untrusted::is_from_outside(status) => {
+            bail!(explain_outside(status, job.lang))
+        }
         Some(status) => Text::from_fn(|lang| explain_status(status, &job.limits, lang)),
     };
     Ok(failed(job, last_step, reason))

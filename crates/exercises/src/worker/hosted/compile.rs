@@ -13,7 +13,7 @@ use confine::Rules;
 
 use super::libraries::{Libraries, gather};
 use crate::lang::{Lang, Text};
-use crate::process::{explain_outside, explain_status, is_from_outside, is_signal};
+use crate::process::{explain_outside, explain_status, is_signal};
 use crate::worker::Job;
 
 /// The maximum length of the compiler's messages in bytes. The first error is what matters.
@@ -72,7 +72,7 @@ pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<String, Te
             None => Ok(program),
         });
     }
-    if is_from_outside(status) {
+    if untrusted::is_from_outside(status) {
         bail!(explain_outside(status, lang));
     }
     // An error of the submission has a location; others are those of the linker, of files, or of the compiler itself.

@@ -221,7 +221,7 @@ impl UntrustedSource<'_> {
         // a shell.
         match (output.status.code(), signal(output.status)) {
             (Some(0), _) => Ok(()),
-            (_, Some(signal)) if FROM_OUTSIDE.contains(&signal) => {
+            (_, Some(_)) if is_from_outside(output.status) => {
                 Err(self.system_error(clang, &output.status.to_string()))
             }
             (Some(1), _) => Err(Error::Text {
@@ -293,9 +293,6 @@ fn headers(tree: &Tree, names: &[&str]) -> Result<Vec<String>, kernel_build::Err
 /// `SIGXCPU`
 const CPU_TIME: i32 = 24;
 
-/// Signals that other processes send: `SIGHUP`, `SIGINT`, `SIGQUIT`, `SIGKILL`, `SIGTERM`.
-const FROM_OUTSIDE: [i32; 5] = [1, 2, 3, 9, 15];
-
 /// The system's messages about missing resources.
 const SYSTEM_MESSAGES: [&str; 7] = [
     "No space left on device",
@@ -322,6 +319,12 @@ fn system_message(messages: &str) -> Option<&str> {
         .lines()
         .filter(|line| line.contains("error: ") || line.starts_with("LLVM ERROR: "));
     reports.find(|line| names_missing_resource(line))
+}
+
+/// Returns true if a process was ended by a signal that other processes send: `SIGHUP`, `SIGINT`, `SIGQUIT`, `SIGKILL`
+/// or `SIGTERM`.
+pub fn is_from_outside(status: ExitStatus) -> bool {
+    signal(status).is_some_and(|signal| [1, 2, 3, 9, 15].contains(&signal))
 }
 
 /// Returns true if a compiler's message contains one of the system's about missing resources.
