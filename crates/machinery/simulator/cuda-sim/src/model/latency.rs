@@ -8,6 +8,7 @@ use super::{FinishedLaunch, SiteEstimate, throughput};
 use crate::isa::Class;
 use crate::isa::check_event::FenceScope;
 use crate::isa::listing::{RuntimeCall, Stall, Step};
+use crate::profile::WorkShare;
 
 /// Cycles that a block stays resident per warp, in addition to the time its warps run: warps start and end
 /// one after the other, and the next block waits for the last of them. Measured on an NVIDIA H200 that copied
@@ -33,7 +34,7 @@ const QUARTERS: f64 = 4.0;
 const CONTROL_LATENCY: f64 = 12.0;
 
 /// Latency in cycles of a fence of all threads of the device that follows a store. Measured on an NVIDIA H200 with
-/// `scripts/rates.cu` ("stalls"), like the following constants.
+/// `scripts/rates.cu` ("stalls" and "calls of the device runtime"), like the following constants.
 const DEVICE_FENCE_LATENCY: f64 = 600.0;
 
 /// Latency in cycles of a fence of all threads of the system that follows a store, while all SMs execute one.
@@ -87,20 +88,16 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
         }
     }
     let work = &run.counts.work;
-    let delays = [(&work.delays, 1.0), (&work.sleeps, run.cycles(1e-9))];
-    let delay: f64 = delays
-        .iter()
-        .map(|(delays, cycles)| delays.total() as f64 * cycles / run.blocks as f64)
-        .sum();
+    let waits = |cycles: fn(&WorkShare) -> u64| {
+        cycles(&work.delays) as f64 + cycles(&work.sleeps) as f64 * run.cycles(1e-9)
+    };
+    let delay = waits(WorkShare::total) / run.blocks as f64;
     let block = delay + cycles + rates.block_overhead_cycles + WARP_CYCLES * warps_per_block;
     // On the SM with the most blocks.
     let waves = run.blocks.div_ceil(run.device.multiprocessors.into());
     let waves = waves.div_ceil(run.occupancy.blocks.into()) as f64;
     let busiest = delay + busiest_block(run, cycles, memory_cycles);
-    let longest_delay: f64 = delays
-        .iter()
-        .map(|(delays, cycles)| delays.busiest() as f64 * cycles)
-        .sum();
+    let longest_delay = waits(WorkShare::busiest);
     let seconds = run.seconds((waves * block).max(busiest).max(longest_delay));
     seconds.max(call_seconds(run)) * 1e3
 }

@@ -312,10 +312,13 @@ pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<St
             dependences.append(&mut stores);
             barrier = Some(index);
         }
-        let mut copies_awaited = dependences.len();
-        match inst.copy_group_op {
-            CopyGroupOp::None => {}
-            CopyGroupOp::Commit => closed_groups += 1,
+        let others = dependences.len();
+        let groups_in_flight = match inst.copy_group_op {
+            CopyGroupOp::None => None,
+            CopyGroupOp::Commit => {
+                closed_groups += 1;
+                None
+            }
             CopyGroupOp::WaitGroups(pending) => {
                 let is_complete =
                     |&mut (_, group): &mut (u32, u32)| group + pending < closed_groups;
@@ -324,20 +327,17 @@ pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<St
                         .extract_if(.., is_complete)
                         .map(|(copy, _)| copy),
                 );
+                Some(pending)
             }
             CopyGroupOp::WaitAll => {
-                dependences.extend(pending_copies.drain(..).map(|(copy, _)| copy))
+                dependences.extend(pending_copies.drain(..).map(|(copy, _)| copy));
+                Some(0)
             }
-        }
-        copies_awaited = dependences.len() - copies_awaited;
-        let copies_allowed = match inst.copy_group_op {
-            CopyGroupOp::WaitGroups(pending) => Some(pending),
-            CopyGroupOp::WaitAll => Some(0),
-            CopyGroupOp::None | CopyGroupOp::Commit => None,
         };
-        if let Some(pending) = copies_allowed {
-            if copies_awaited == 0 {
-                stall = Some(Stall::Copies(pending));
+        if let Some(groups) = groups_in_flight {
+            // The awaited copies are in earlier blocks.
+            if dependences.len() == others {
+                stall = Some(Stall::Copies(groups));
             }
             dependences.extend(barrier);
             barrier = Some(index);
