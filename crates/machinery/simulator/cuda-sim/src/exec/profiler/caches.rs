@@ -114,6 +114,8 @@ pub struct CacheLookup {
 #[derive(Clone, Copy)]
 pub enum CacheKind {
     L1,
+    /// The L1 cache, by a store to local memory: the line is cached, but the store goes on to the L2 cache.
+    L1WriteThrough,
     Constant,
 }
 
@@ -130,6 +132,11 @@ pub fn look_up(
         CacheKind::L1 => {
             for (line, sectors) in lines {
                 hits += caches.l1.access(line, sectors).count_ones();
+            }
+        }
+        CacheKind::L1WriteThrough => {
+            for (line, sectors) in lines {
+                caches.l1.access(line, sectors);
             }
         }
         CacheKind::Constant => {

@@ -252,10 +252,15 @@ impl Profiler {
             for (_, sectors) in lines_accessed {
                 counts.units += u64::from(sectors.count_ones());
             }
-            if transfer.kind.is_load() {
+            let cache = match transfer.kind {
+                kind if kind.is_load() => Some(CacheKind::L1),
+                AccessKind::Store => Some(CacheKind::L1WriteThrough),
+                _ => None,
+            };
+            if let Some(cache) = cache {
                 let lookup = CacheLookup {
                     slot: slot as u32,
-                    cache: CacheKind::L1,
+                    cache,
                 };
                 let lookups = lines_accessed.iter().copied();
                 let deferred = self.deferring.then_some(&mut self.deferred);
@@ -308,7 +313,7 @@ fn look_up_access(
     base: u64,
 ) {
     let (cache, bytes) = match lookup.cache {
-        CacheKind::L1 => (&caches.l1, LINE),
+        CacheKind::L1 | CacheKind::L1WriteThrough => (&caches.l1, LINE),
         CacheKind::Constant => (&caches.constant_l15, CONSTANT_LINE),
     };
     let lookups = lines.of(base, bytes);
