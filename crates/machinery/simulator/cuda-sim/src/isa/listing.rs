@@ -54,6 +54,8 @@ pub struct BlockInfo {
     /// If this block is predicated instead of branched around: the block whose executions count how often
     /// this one is issued.
     pub issued_by: Option<usize>,
+    /// If this block issues a predicated one with loads: an earlier predicated block whose loads are still in flight.
+    pub overlaps: Option<usize>,
 }
 
 /// The location of a PTX instruction in the code.

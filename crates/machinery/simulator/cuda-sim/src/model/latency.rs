@@ -71,21 +71,33 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
         .iter()
         .map(|block| critical_path(run, sites, miss, &block.steps))
         .collect();
-    // Per block on average: its total cycles, and those of basic blocks that access device memory.
-    let (mut cycles, mut memory_cycles) = (0.0, 0.0);
+    // Per block on average: its total cycles, those of basic blocks that access device memory, and those of fences and calls.
+    let (mut cycles, mut memory_cycles, mut stall_cycles) = (0.0, 0.0, 0.0);
     let share = busiest_warp_share(run, warps_per_block);
+    let mut flights: Vec<Flight> = Vec::with_capacity(blocks.len());
     for ((block, visit), path) in blocks.iter().zip(&run.counts.visits).zip(&critical_paths) {
         // A block ends when its last warp ends, so a basic block counts once per block even if only one warp
         // runs it, and a loop as often as its busiest warp runs it.
         let visits = visit.warps as f64 / run.blocks as f64;
         let visits = visits.min(1.0).max(visits * share);
+        let before = block.issued_by.or(block.overlaps);
+        let before = before.and_then(|before| flights.get(before).copied());
+        let before = before.unwrap_or_default();
         // Predicated instructions are issued among those of another basic block, and overlap with them.
-        let issuer_path = block.issued_by.map_or(0.0, |issuer| critical_paths[issuer]);
-        let exclusive = visits * (path - issuer_path).max(0.0);
+        let (own, issued) = match block.issued_by {
+            Some(issuer) => ((path - critical_paths[issuer]).max(0.0), before.issued),
+            None => (*path, before.issued + path),
+        };
+        let end = before.end.max(before.issued + own);
+        flights.push(Flight { issued, end });
+        let exclusive = visits * (end - before.end);
         cycles += exclusive;
         if block.steps.iter().any(|step| step.class == Class::Global) {
             memory_cycles += exclusive;
         }
+        let stalls = block.steps.iter().filter_map(|step| step.stall);
+        let stalls: f64 = stalls.map(stall_latency).sum();
+        stall_cycles += visits * stalls.min(*path);
     }
     let work = &run.counts.work;
     let waits = |cycles: fn(&WorkShare) -> u64| {
@@ -96,10 +108,26 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
     // On the SM with the most blocks.
     let waves = run.blocks.div_ceil(run.device.multiprocessors.into());
     let waves = waves.div_ceil(run.occupancy.blocks.into()) as f64;
-    let busiest = delay + busiest_block(run, cycles, memory_cycles);
+    // Blocks with more work than others do not have more stalls.
+    let busiest = delay
+        + stall_cycles
+        + busiest_block(
+            run,
+            cycles - stall_cycles,
+            (memory_cycles - stall_cycles).max(0.0),
+        );
     let longest_delay = waits(WorkShare::busiest);
     let seconds = run.seconds((waves * block).max(busiest).max(longest_delay));
     seconds.max(call_seconds(run)) * 1e3
+}
+
+/// The cycles from the start of a sequence of basic blocks whose predicated loads are in flight at the same time.
+#[derive(Clone, Copy, Default)]
+struct Flight {
+    /// The time at which the next predicated block is issued.
+    issued: f64,
+    /// The time at which all blocks so far end.
+    end: f64,
 }
 
 /// Returns the busiest warp's share of the instructions of its block, on average. `warps` is the number of warps of
@@ -126,6 +154,16 @@ fn call_seconds(run: &FinishedLaunch) -> f64 {
             _ => 0.0,
         })
         .sum()
+}
+
+/// Returns the latency in cycles of a fence or a call; 0 for stalls that depend on other instructions.
+fn stall_latency(stall: Stall) -> f64 {
+    match stall {
+        Stall::Fence(FenceScope::Device) => DEVICE_FENCE_LATENCY,
+        Stall::Fence(FenceScope::System) => SYSTEM_FENCE_LATENCY,
+        Stall::Call(call) => call_cost(call).latency,
+        Stall::Fence(FenceScope::Block) | Stall::Copies(_) => 0.0,
+    }
 }
 
 fn call_cost(call: RuntimeCall) -> CallCost {
@@ -215,12 +253,7 @@ fn cycles(run: &FinishedLaunch, sites: &[SiteEstimate], step: &Step, load: f64) 
             let path = f64::from(step.n8_tiles) * rates.warpgroup_cycles * QUARTERS;
             path.max(rates.latency.tensor)
         }
-        Class::Control => match step.stall {
-            Some(Stall::Fence(FenceScope::Device)) => DEVICE_FENCE_LATENCY,
-            Some(Stall::Fence(FenceScope::System)) => SYSTEM_FENCE_LATENCY,
-            Some(Stall::Call(call)) => call_cost(call).latency,
-            _ => CONTROL_LATENCY,
-        },
+        Class::Control => step.stall.map_or(0.0, stall_latency).max(CONTROL_LATENCY),
         _ if step.has_no_sources => rates.latency.constant,
         Class::Move => 0.0,
         _ => rates.latency.arithmetic,

@@ -71,6 +71,50 @@ pub fn issued_by(insts: &[IrInst], cfg: &Cfg) -> Vec<Option<usize>> {
     issued_by
 }
 
+/// Returns, for each block that issues a predicated one with loads, the predicated block at whose end it starts, if nothing
+/// so far waits for the loads of that block or those before it; `None` for all other blocks.
+pub fn overlaps(issued_by: &[Option<usize>], insts: &[IrInst], cfg: &Cfg) -> Vec<Option<usize>> {
+    let mut overlaps = vec![None; cfg.ranges.len()];
+    // For each block after a predicated one with loads: that block, and the registers whose values are in flight.
+    let mut in_flight: HashMap<usize, (usize, HashSet<Register>)> = HashMap::new();
+    for (number, issuer) in issued_by.iter().enumerate() {
+        let Some(issuer) = *issuer else { continue };
+        let [issuing, predicated] = [issuer, number].map(|block| &insts[cfg.ranges[block].clone()]);
+        let before = in_flight.get(&issuer);
+        let before = before.filter(|(_, registers)| !waits_for(issuing, registers));
+        let mut registers = before.map_or_else(HashSet::new, |(_, registers)| registers.clone());
+        let loads = predicated.iter().filter(|inst| {
+            let access = inst.access;
+            access.is_some_and(|access| access.kind.is_load() && access.memory == Memory::Global)
+        });
+        let loaded: Vec<Register> = loads.flat_map(|load| load.defs.iter().copied()).collect();
+        registers.extend(&loaded);
+        if loaded.is_empty() || waits_for(predicated, &registers) {
+            continue;
+        }
+        overlaps[issuer] = before.map(|(before, _)| *before);
+        if let [join] = cfg.successors[number][..] {
+            in_flight.insert(join, (number, registers));
+        }
+    }
+    overlaps
+}
+
+/// Returns true if an instruction waits until these registers have been loaded. A store to local memory does not, because
+/// the assembler moves loads from global memory up before it.
+fn waits_for(insts: &[IrInst], loaded: &HashSet<Register>) -> bool {
+    let is_local_store = |inst: &IrInst| {
+        let access = inst.access;
+        access.is_some_and(|access| {
+            access.kind == AccessKind::Store && access.memory == Memory::Local
+        })
+    };
+    insts.iter().any(|inst| {
+        let uses = || inst.uses.iter().any(|used| loaded.contains(used));
+        inst.barrier || (uses() && !is_local_store(inst))
+    })
+}
+
 /// Returns, for each block, whether a branch at its end remains a branch in machine code: its sides are not
 /// predicated and neither side only ends the thread.
 pub fn machine_branches(issued_by: &[Option<usize>], insts: &[IrInst], cfg: &Cfg) -> Vec<bool> {

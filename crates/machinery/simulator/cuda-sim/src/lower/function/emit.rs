@@ -29,6 +29,8 @@ struct Plan {
     reconverges: Vec<bool>,
     /// For each predicated block, the block whose executions count how often it is issued.
     issued_by: Vec<Option<usize>>,
+    /// For each block that issues predicated loads, an earlier predicated block whose loads are still in flight.
+    overlaps: Vec<Option<usize>>,
     /// For each block, whether a branch at its end remains a branch in machine code.
     machine_branches: Vec<bool>,
     /// The shared-memory array that each IR instruction accesses.
@@ -116,6 +118,7 @@ impl FunctionLowering<'_, '_> {
             register_allocation::assign(&self.registers.infos, &row_owners, &self.insts, &cfg)
                 .map_err(|message| LoadError::invalid(self.function.line, message))?;
         Ok(Plan {
+            overlaps: machine_code::overlaps(&issued_by, &self.insts, &cfg),
             machine_branches: machine_code::machine_branches(&issued_by, &self.insts, &cfg),
             arrays: sanitizer::target_arrays(
                 &self.insts,
@@ -199,7 +202,9 @@ impl FunctionLowering<'_, '_> {
             info.flops += ir.flops;
             info.n8_tiles += ir.n8_tiles;
         }
-        info.issued_by = plan.issued_by[block].map(|other| plan.first_block + other);
+        let number = |other: usize| plan.first_block + other;
+        info.issued_by = plan.issued_by[block].map(number);
+        info.overlaps = plan.overlaps[block].map(number);
         let slots = self.program.listing.sites.slot_count();
         info.steps = machine_code::steps(insts, &plan.merge_roles[range], slots);
         info

@@ -105,6 +105,38 @@ fn exit_only_sides_are_not_predicated() {
     assert_eq!(pairs(text), []);
 }
 
+/// Returns the blocks that issue a predicated load while loads of another block are in flight, with that block.
+fn overlaps(inside: &str, middle: &str) -> Vec<(usize, usize)> {
+    let text = format!(
+        ".version 6.4\n.target sm_52\n.address_size 64\n.entry kernel(.param .u64 p) {{\n\
+         .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>;\n\
+         .local .b32 array[4]; ld.param.u64 %rd1, [p]; setp.eq.u64 %p1, %rd1, 0;\n\
+         @%p1 bra one; ld.global.u32 %r1, [%rd1]; {inside}\n\
+         one: {middle} setp.eq.u64 %p2, %rd1, 8;\n\
+         @%p2 bra two; ld.global.u32 %r2, [%rd1+4];\n\
+         two: add.u32 %r1, %r1, %r2; st.global.u32 [%rd1], %r1; ret; }}"
+    );
+    let mut global = Global::new(1 << 20);
+    let program =
+        crate::lower::load(&text, &DeviceSpec::h200(), &mut global).expect("the module loads");
+    let blocks = program.listing.blocks.iter().enumerate();
+    blocks
+        .filter_map(|(block, info)| Some((block, info.overlaps?)))
+        .collect()
+}
+
+#[test]
+fn loads_overlap_until_a_value_is_used() {
+    assert_eq!(overlaps("", ""), [(2, 1)]);
+    assert_eq!(overlaps("", "add.u32 %r3, %r3, 1;"), [(2, 1)]);
+    // The assembler delays a store to local memory, but not one that later loads could read.
+    assert_eq!(overlaps("", "st.local.u32 [array], %r1;"), [(2, 1)]);
+    assert_eq!(overlaps("", "st.global.u32 [%rd1+8], %r1;"), []);
+    assert_eq!(overlaps("st.global.u32 [%rd1+8], %r1;", ""), []);
+    assert_eq!(overlaps("", "add.u32 %r3, %r1, 1;"), []);
+    assert_eq!(overlaps("", "bar.sync 0;"), []);
+}
+
 #[test]
 fn loads_at_the_end_of_a_loop_are_branched_around() {
     let loop_with = |inside: &str, rest: &str| {
