@@ -25,24 +25,76 @@ pub struct Blocks;
 /// The number of element counts for which `blocks` is called, per row of results.
 const COUNTS_PER_ROW: u32 = 600;
 
-/// The rows of results: name, first count, whether counts ascend from there, and threads per block.
-const ROWS: [(&str, u32, bool, u32); 3] = [
-    ("blocks(n, 128)", 0, true, 128),
-    ("blocks(4294967295 - n, 128)", u32::MAX, false, 128),
-    ("blocks(4294967295 - n, 2)", u32::MAX, false, 2),
-];
+/// The number of columns up to which matrices have the same block, which is easy to read in messages.
+const MAX_FIXED_COLUMNS: u32 = 40;
+
+/// A row of results: `blocks` for consecutive counts.
+struct Row {
+    name: String,
+    first: u32,
+    ascends: bool,
+    threads: u32,
+}
+
+impl Row {
+    /// Creates the row of the counts from this one on.
+    fn from(first: u32, threads: u32) -> Row {
+        let name = match first {
+            0 => format!("blocks(n, {threads})"),
+            _ => format!("blocks({first} + n, {threads})"),
+        };
+        Row {
+            name,
+            first,
+            ascends: true,
+            threads,
+        }
+    }
+
+    /// Creates the row of the largest counts.
+    fn largest(threads: u32) -> Row {
+        Row {
+            name: format!("blocks({} - n, {threads})", u32::MAX),
+            first: u32::MAX,
+            ascends: false,
+            threads,
+        }
+    }
+
+    /// Returns the arguments of the calls.
+    fn calls(&self) -> impl Iterator<Item = (u32, u32)> {
+        let count = |n| match self.ascends {
+            true => self.first + n,
+            false => self.first - n,
+        };
+        (0..COUNTS_PER_ROW).map(move |n| (count(n), self.threads))
+    }
+}
+
+/// Returns the block of the matrix and the rows of results. All numbers of blocks and counts may occur, but those for small
+/// matrices are fixed.
+fn block_and_rows(case: &Case) -> ((u32, u32), Vec<Row>) {
+    let mut rows = vec![Row::from(0, 128), Row::largest(128), Row::largest(2)];
+    if case.size[0] <= MAX_FIXED_COLUMNS {
+        return ((16, 8), rows);
+    }
+    let draw = |stream, range| draw_range(case, stream, 1, range)[0];
+    for stream in 0..3 {
+        // Counts and blocks of all magnitudes.
+        let first = draw(10 + stream, [1 << 30, u32::MAX]) >> draw(20 + stream, [2, 30]);
+        let threads = draw(30 + stream, [1 << 16, u32::MAX]) >> draw(50 + stream, [0, 26]);
+        rows.push(Row::from(first, threads.max(1)));
+    }
+    rows.push(Row::largest(draw(33, [1, 1024])));
+    let block = (draw(40, [1, 32]), draw(41, [1, 32]));
+    (block, rows)
+}
 
 impl HostExercise for Blocks {
     fn run(&self, bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
         let (columns, rows) = (case.size[0], case.size[1]);
-        let block = (16, 8);
-        let counts: Vec<(u32, u32)> = ROWS
-            .iter()
-            .flat_map(|&(_, first, up, threads)| {
-                let count = move |n| if up { first + n } else { first - n };
-                (0..COUNTS_PER_ROW).map(move |n| (count(n), threads))
-            })
-            .collect();
+        let (block, results) = block_and_rows(case);
+        let counts: Vec<(u32, u32)> = results.iter().flat_map(Row::calls).collect();
         let request = blocks::Request {
             matrix: (columns, rows),
             block,
@@ -83,9 +135,9 @@ impl HostExercise for Blocks {
         let expected: Vec<u32> = expected.collect();
         let row = COUNTS_PER_ROW as usize;
         let pairs = blocks.chunks(row).zip(expected.chunks(row));
-        for ((name, ..), (actual, expected)) in ROWS.iter().zip(pairs) {
+        for (result, (actual, expected)) in results.iter().zip(pairs) {
             outputs.push(Output::from_values(
-                name,
+                &result.name,
                 &[row],
                 actual.to_vec(),
                 expected.to_vec(),
@@ -103,7 +155,8 @@ impl HostExercise for PitchedCopy {
         let part = Part {
             width: case.width(),
             height: case.height(),
-            stride: case.width() + 1 + case.integers(1, 1, 50)[0] as usize,
+            // One in three matrices is copied whole.
+            stride: case.width() + case.integers(1, 1, 75)[0].saturating_sub(25) as usize,
         };
         let matrix = case.floats(0, part.stride * part.height);
         let rows = matrix.chunks(part.stride);
@@ -239,8 +292,9 @@ pub struct Events;
 /// on a GPU, and several times as long in some cases as in others.
 const ROUNDS: [u32; 2] = [3000, 18_000];
 
-/// The duration of the first launch, in hundredths of a usual one.
-const FIRST_LAUNCH: u32 = 900;
+/// The durations of the first launch in cases of odd and even size, in hundredths of a usual one: a median that counts it
+/// is wrong in one of them.
+const FIRST_LAUNCH: [u32; 2] = [900, 30];
 /// The ranges of launches that take much longer than usual, longer, shorter and much shorter, in hundredths of a usual
 /// one.
 const MUCH_LONGER: [u32; 2] = [400, 1200];
@@ -270,14 +324,14 @@ impl HostExercise for Events {
         let request = events::Request {
             ptx: program.ptx.clone(),
             samples,
-            first: rounds(FIRST_LAUNCH),
+            first: rounds(FIRST_LAUNCH[(case.n() + 1) % 2]),
             rounds: shares.into_iter().map(rounds).collect(),
         };
         let reply: events::Reply = program.request(request, |_| true)?;
 
         let mut outputs = Vec::new();
         let needed = 1 + samples as u32;
-        if reply.launches < needed {
+        if reply.launches != needed {
             let (actual, needed) = (vec![reply.launches], vec![needed]);
             outputs.push(Output::from_values("launches", &[1], actual, needed)?.with_explanation(
                 "The number of kernel launches: one warm-up launch, because the first launch takes \
@@ -382,8 +436,8 @@ struct Simulation {
     steps: Vec<u32>,
     /// The time at which everything is done, in microseconds.
     end: u32,
-    /// The number of streams used.
-    streams: u32,
+    /// The number of orders for chunks that do not exist.
+    strays: u32,
     /// The number of chunks whose results the host has waited for at the end.
     awaited: u32,
 }
@@ -394,8 +448,10 @@ impl HostExercise for Overlap {
         let request = overlap::Request {
             chunks: vec![chunks],
         };
-        let overlap::Reply { orders } =
-            program.request(request, |reply: &overlap::Reply| reply.orders.len() == 1)?;
+        let overlap::Reply { orders, streams } = program
+            .request(request, |reply: &overlap::Reply| {
+                reply.orders.len() == 1 && reply.streams.len() == 1
+            })?;
         let simulation = simulate(&orders[0], chunks);
         let count = case.n();
         // The optimum: three engines that are idle only at the start and the end.
@@ -412,15 +468,20 @@ impl HostExercise for Overlap {
                 "对每一块：它的各步（复制到设备、核函数、复制回来）中，有几步只做了一次，并且一定排在前一步之后；\
                  9 表示有一步重复了，或者可能过早执行。只有在同一个流中，先后顺序才有保证。",
             ),
+            Output::from_values("steps of other chunks", &[1], vec![simulation.strays], vec![0])?.with_explanation(
+                "The number of steps of chunks that do not exist: the chunks are 0 to `chunks - 1`. A copy of \
+                 another reaches past the end of the memory.",
+                "不存在的块有几步：块的编号是 0 到 `chunks - 1`。复制其他的块会越过内存的末尾。",
+            ),
             Output::from_values("chunks waited for", &[1], vec![simulation.awaited], vec![chunks])?.with_explanation(
                 "The number of chunks that your function has waited for when it returns. The \
                  results of the others may still be in transit: wait for every stream that you use.",
                 "函数返回时，已经等待完成的块数。其余各块的结果可能还没有传回来：用到的每个流都要等待。",
             ),
-            at_most("streams", simulation.streams, MAX_STREAMS)?.with_explanation(
-                "The number of streams that you use; at most 4 are allowed. With more chunks, use \
+            at_most("streams", streams[0], MAX_STREAMS)?.with_explanation(
+                "The number of streams that you create; at most 4 are allowed. With more chunks, use \
                  the streams in turn.",
-                "你用到的流的个数；最多 4 个。块数更多时，应轮流使用这些流。",
+                "你创建的流的个数；最多 4 个。块数更多时，应轮流使用这些流。",
             ),
             at_most("microseconds", simulation.end, optimum)?.with_explanation(
                 "The time at which everything is done, if each step takes 10 microseconds. Copies \
@@ -441,15 +502,19 @@ fn simulate(orders: &[Order], chunks: u32) -> Simulation {
     let mut streams: BTreeMap<Stream, u32> = BTreeMap::new();
     // The time until which the host has waited.
     let mut host = 0;
-    // Per chunk: steps so far, the last step's stream, and its end time.
-    let mut progress: Vec<(u32, Option<Stream>, u32)> = vec![(0, None, 0); chunks as usize];
-    for &order in orders {
+    let mut strays = 0;
+    // For each stream, the number of orders given before the host last waited for it.
+    let mut waits: BTreeMap<Stream, usize> = BTreeMap::new();
+    // For each chunk, the number of steps so far, and the stream and number of the last step's order.
+    let mut progress: Vec<(u32, Option<(Stream, usize)>)> = vec![(0, None); chunks as usize];
+    for (number, &order) in orders.iter().enumerate() {
         let (engine, chunk, stream) = match order {
             Order::CopyIn(chunk, stream) => (0, chunk, stream),
             Order::Launch(chunk, stream) => (1, chunk, stream),
             Order::CopyOut(chunk, stream) => (2, chunk, stream),
             Order::Wait(stream) => {
                 host = host.max(streams.get(&stream).copied().unwrap_or(0));
+                waits.insert(stream, number);
                 continue;
             }
         };
@@ -457,27 +522,35 @@ fn simulate(orders: &[Order], chunks: u32) -> Simulation {
         let start = host.max(*last).max(engines[engine]);
         let end = start + ORDER_MICROSECONDS;
         (*last, engines[engine]) = (end, end);
-        let Some((steps, before, end_of_last)) = progress.get_mut(chunk as usize) else {
+        let Some((steps, before)) = progress.get_mut(chunk as usize) else {
+            strays += 1;
             continue;
         };
-        // Ordered after the step before: in the same stream, or issued after the host had waited for it.
-        let is_ordered = before.is_none_or(|before| before == stream) || host >= *end_of_last;
+        // Ordered after the step before: in the same stream, or issued after the host had waited for it. That it happens to
+        // run later is not enough.
+        let is_ordered = before
+            .is_none_or(|(before, order)| before == stream || is_awaited(&waits, before, order));
         match *steps == engine as u32 && is_ordered {
-            true => (*steps, *before, *end_of_last) = (*steps + 1, Some(stream), end),
+            true => (*steps, *before) = (*steps + 1, Some((stream, number))),
             // Above the three steps of a chunk, so that the chunk stays wrong whatever follows.
             false => *steps = 9,
         }
     }
     let end = streams.values().copied().max().unwrap_or(0);
-    let awaited = progress
-        .iter()
-        .filter(|(steps, _, end_of_last)| *steps == 3 && host >= *end_of_last);
+    let awaited = progress.iter().filter(|(steps, last)| {
+        *steps == 3 && last.is_some_and(|(stream, order)| is_awaited(&waits, stream, order))
+    });
     Simulation {
         awaited: awaited.count() as u32,
-        steps: progress.iter().map(|(steps, ..)| *steps).collect(),
+        steps: progress.iter().map(|(steps, _)| *steps).collect(),
         end,
-        streams: streams.len() as u32,
+        strays,
     }
+}
+
+/// Returns true if the host has waited for a stream since this order.
+fn is_awaited(waits: &BTreeMap<Stream, usize>, stream: Stream, order: usize) -> bool {
+    waits.get(&stream).is_some_and(|&wait| wait > order)
 }
 
 #[cfg(test)]
@@ -553,8 +626,15 @@ mod tests {
                 assert!(first == 1 || first % 2 == 0 || !near(median(&shares[..first])));
             }
             // Count the first launch too, although the submission must discard its time.
-            let cold = [&[FIRST_LAUNCH], &shares[..count - 1]].concat();
+            let cold = [&[FIRST_LAUNCH[0]], &shares[..count - 1]].concat();
             assert!(!near(median(&cold)));
+            let middle = |first: u32| {
+                let mut all = [&[first], &shares[..]].concat();
+                all.sort_unstable();
+                [all[count / 2], all[count / 2 + 1]]
+            };
+            let [long, short] = FIRST_LAUNCH.map(middle);
+            assert!(!near(long[1]) && !near(short[0]));
             // Discard one sample too many at the beginning and add one at the end: the median is the same.
             let later = [&shares[1..], &shares[..1]].concat();
             assert_eq!(median(&later), 100);
@@ -583,7 +663,7 @@ mod tests {
         (
             simulation.steps,
             simulation.end,
-            simulation.streams,
+            simulation.strays,
             simulation.awaited,
         )
     }
@@ -591,12 +671,12 @@ mod tests {
     #[test]
     fn orders_in_one_stream_are_serialized() {
         let one = "i0:0 k0:0 o0:0 i1:0 k1:0 o1:0 w0";
-        assert_eq!(outcome_of(one, 2), (vec![3, 3], 60, 1, 2));
+        assert_eq!(outcome_of(one, 2), (vec![3, 3], 60, 0, 2));
         let two = "i0:0 k0:0 o0:0 i1:1 k1:1 o1:1 w0 w1";
-        assert_eq!(outcome_of(two, 2), (vec![3, 3], 40, 2, 2));
+        assert_eq!(outcome_of(two, 2), (vec![3, 3], 40, 0, 2));
         assert_eq!(
             outcome_of("i0:0 k0:0 o0:0 i1:1 k1:1 o1:1 w0", 2),
-            (vec![3, 3], 40, 2, 1)
+            (vec![3, 3], 40, 0, 1)
         );
     }
 
@@ -608,5 +688,12 @@ mod tests {
         assert_eq!(outcome_of("i0:0 i0:0 k0:0 o0:0", 1).0, [9]);
         assert_eq!(outcome_of("i0:0 k0:0", 1).0, [2]);
         assert_eq!(outcome_of("i7:0", 1), (vec![0], 10, 1, 0));
+        // The host waits for another stream, by chance as long as chunk 0's step takes.
+        assert_eq!(outcome_of("i0:0 i1:1 w1 k0:2 o0:2 w2", 2).0[0], 9);
+        assert_eq!(
+            outcome_of("i0:0 k0:0 o0:0 i1:1 k1:1 o1:1 w1", 2).3,
+            1,
+            "chunk 1 ends after chunk 0"
+        );
     }
 }

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: Is each launch between its own two events, and do you sort the times before taking the middle one?
+// Says: the median is required
 //! Performs the required launches but returns the time of only the third.
 
 use answers::cust::error::CudaResult;

@@ -18,6 +18,8 @@ pub struct Request {
 pub struct Reply {
     /// The orders of each call, in sequence.
     pub orders: Vec<Vec<Order>>,
+    /// The number of streams that each call created.
+    pub streams: Vec<u32>,
 }
 
 /// An operation enqueued in a stream, or a wait for one.
@@ -96,14 +98,13 @@ pub fn main(process: fn(&mut Device, u32)) -> ExitCode {
     serve(
         || Ok(()),
         |(), request: Request| {
-            let orders = request.chunks.iter().map(|&chunks| {
+            let calls = request.chunks.iter().map(|&chunks| {
                 let mut device = Device::default();
                 process(&mut device, chunks);
-                device.orders
+                (device.orders, device.streams)
             });
-            Ok(Reply {
-                orders: orders.collect(),
-            })
+            let (orders, streams) = calls.unzip();
+            Ok(Reply { orders, streams })
         },
     )
 }
