@@ -46,6 +46,9 @@ pub struct Data {
     /// The variables that must be in constant memory.
     #[serde(default)]
     pub constants: Vec<String>,
+    /// The input whose tiles, one behind the other for each block, must be copied asynchronously before the tile before is
+    /// used. The first number of a size is the number of tiles of each block.
+    pub copied_ahead: Option<String>,
     /// The limit of the modelled time.
     #[serde(default)]
     pub modelled: Modelled,
@@ -243,6 +246,14 @@ impl Data {
         })?;
         if self.is_declarative() {
             self.validate_outputs()?;
+        }
+        if let Some(name) = &self.copied_ahead {
+            ensure!(
+                self.buffer
+                    .iter()
+                    .any(|buffer| buffer.name.get_ref() == name),
+                "copied_ahead: there is no [[buffer]] named {name}"
+            );
         }
         self.targets.iter().try_for_each(Target::validate)
     }
@@ -505,7 +516,10 @@ say = { en = "c", zh = "丙" }
 ulps => ulp => ulp
 "right" => "wrong" => wrong
 kind = "complete" => kind = "hard" => hard
+kind = "complete" => kind = "complete"\ncopied_ahead = "in" => no [[buffer]] named in
 zh = "一" => cn = "一" => cn
+graded = [100] => graded = [100]\nat_most = [50] => [100] is above `at_most`
+graded = [100] => graded = [100]\nat_most = [500, 500] => at_most: there must be one
 idc__requests.sum => idc__request.sum => idc__request.sum is not a counter
 at_most = 3 =>  => or equals alone
 at_most = 3 => at_most = 3\nequals = 3 => or equals alone

@@ -1,5 +1,7 @@
 //! The sizes at which submissions run.
 
+use std::iter;
+
 use anyhow::{Result, ensure};
 use serde::Deserialize;
 
@@ -23,6 +25,9 @@ pub struct Sizes {
     pub names: Vec<String>,
     /// The number of elements per unit of a size's numbers, for example the side of a tile; 1 by default.
     pub unit: Option<u32>,
+    /// The maximum of each number, if the exercise limits them.
+    #[serde(default)]
+    pub at_most: Vec<u32>,
 }
 
 /// A range from which several sizes are drawn, both ends included.
@@ -65,15 +70,26 @@ impl Sizes {
         );
         check_range("random", &self.random.from, &self.random.to)?;
         ensure!(
+            self.at_most.is_empty() || self.at_most.len() == dimensions,
+            "[sizes] at_most: there must be one for each of the {dimensions} numbers, or none"
+        );
+        ensure!(
             self.random.count <= MAX_DRAWN,
             "[sizes] random: `count` is at most {MAX_DRAWN}"
         );
-        let all = self.tests.iter().chain(&self.graded).chain(timed);
-        let all = all.chain(self.beyond.iter().map(|beyond| &beyond.from));
+        let all = self.tests.iter().chain([&self.random.to]);
+        let all = all.chain(&self.graded).chain(timed);
+        let all = all.chain(self.beyond.iter().map(|beyond| &beyond.to));
         for size in all {
             ensure!(
                 size.len() == dimensions && !size.contains(&0),
                 "[sizes] {size:?}: every size must have {dimensions} numbers above 0, like `random`"
+            );
+            ensure!(
+                size.iter()
+                    .zip(&self.at_most)
+                    .all(|(number, limit)| number <= limit),
+                "[sizes] {size:?} is above `at_most`"
             );
         }
         let Some(beyond) = &self.beyond else {
@@ -128,10 +144,41 @@ impl Sizes {
         tests.map(|test| elements(test)).max() < Some(elements(size))
     }
 
+    /// Draws a size from all between those of the tests and that beyond the graded one, of any proportions. `random` returns
+    /// numbers from 0 to 1. All magnitudes of the number of elements are equally likely.
+    pub fn draw_any(&self, beyond: &[u32], mut random: impl FnMut() -> f64) -> Vec<u32> {
+        let elements =
+            |size: &[u32]| -> f64 { size.iter().map(|&number| f64::from(number).ln()).sum() };
+        let [from, to] = [&self.random.to, beyond].map(elements);
+        let total = from.min(to) + random() * (to - from).abs();
+        // In most draws, one number is much larger than the others.
+        let shares: Vec<f64> = beyond.iter().map(|_| 1e-3 + random().powi(3)).collect();
+        let sum: f64 = shares.iter().sum();
+        let limit = if beyond.len() > 1 {
+            MAX_NUMBER
+        } else {
+            u32::MAX
+        };
+        let limits = self.at_most.iter().copied().chain(iter::repeat(limit));
+        let numbers = shares.iter().zip(&self.random.from).zip(limits);
+        let numbers = numbers.map(|((share, &from), limit)| {
+            let number = (total * share / sum).exp().round() as u32;
+            number.max(from).min(limit)
+        });
+        numbers.collect()
+    }
+
     /// Returns the range of the size beyond the graded one.
     pub fn beyond(&self, graded: &[u32]) -> SizeRange {
         self.beyond.clone().unwrap_or_else(|| {
-            default_beyond(graded, self.unit.is_some() || !self.names.is_empty())
+            let in_units = self.unit.is_some() || !self.names.is_empty();
+            let mut range = default_beyond(graded, in_units);
+            for numbers in [&mut range.from, &mut range.to] {
+                for (number, limit) in numbers.iter_mut().zip(&self.at_most) {
+                    *number = (*number).min(*limit);
+                }
+            }
+            range
         })
     }
 }
@@ -153,6 +200,9 @@ fn check_range(name: &str, from: &[u32], to: &[u32]) -> Result<()> {
 fn is_greater(first: &[u32], other: &[u32]) -> bool {
     first != other && first.iter().zip(other).all(|(first, other)| first >= other)
 }
+
+/// The maximum of each number of a size of several, so that grids do not exceed 65,535 blocks.
+const MAX_NUMBER: u32 = 200_000;
 
 /// The number of elements that the size beyond the graded one has at least: too many for 16-bit indices.
 const MIN_BEYOND: f64 = 66_000.0;
@@ -189,6 +239,32 @@ mod tests {
         assert!(!sizes.is_beyond_tests(&[3000, 1]));
         assert!(!sizes.is_beyond_tests(&[50, 60]));
         assert!(sizes.is_beyond_tests(&[64, 64]));
+    }
+
+    #[test]
+    fn drawn_sizes_have_all_proportions_and_magnitudes() {
+        let sizes: Sizes = toml::from_str(
+            "tests = [[1, 1]]\nrandom = { from = [2, 1], to = [50, 60], count = 1 }\nat_most = [9000, 64]",
+        )
+        .unwrap();
+        let mut random = rand_pcg::Pcg32::new(1, 1);
+        let mut uniform = || {
+            use rand_pcg::rand_core::Rng as _;
+            f64::from(random.next_u32()) / f64::from(u32::MAX)
+        };
+        let drawn: Vec<Vec<u32>> = (0..300)
+            .map(|_| sizes.draw_any(&[400, 300], &mut uniform))
+            .collect();
+        let elements = |size: &Vec<u32>| size[0] * size[1];
+        assert!(
+            drawn
+                .iter()
+                .all(|size| size[0] >= 2 && size[0] <= 9000 && size[1] <= 64)
+        );
+        assert!(drawn.iter().all(|size| elements(size) <= 130_000));
+        assert!(drawn.iter().any(|size| elements(size) > 60_000));
+        assert!(drawn.iter().any(|size| size[0] > 2000 && size[1] < 20));
+        assert!(drawn.iter().any(|size| size[0] < 200 && size[1] == 64));
     }
 
     #[test]

@@ -4,14 +4,14 @@
 use std::collections::HashMap;
 
 use cuda_driver::{
-    AccessClass, Direction, Finding, FindingKind, LaunchRecord, Memory, SourceLine, Traced,
-    coordinates,
+    AccessClass, AccessKind, Direction, Finding, FindingKind, LaunchRecord, Memory, SourceLine,
+    Traced, coordinates,
 };
 
 use super::checks::{format_access, format_thread};
 use super::{Submission, results};
 use crate::data::Tolerance;
-use crate::host::Output;
+use crate::host::{InputLocation, Output};
 use crate::lang::Lang;
 
 /// The maximum number of threads of a run whose accesses are traced.
@@ -102,6 +102,114 @@ fn first_race(trace: &[Traced]) -> Option<(Access<'_>, Access<'_>)> {
     None
 }
 
+/// An access of a lane, found in the traces of a launch.
+pub struct FoundAccess<'a> {
+    pub access: &'a Traced,
+    pub lane: usize,
+    pub launch: &'a LaunchRecord,
+}
+
+impl FoundAccess<'_> {
+    /// Formats the access with its thread and source line.
+    pub fn format(&self, submission: &Submission, lang: Lang) -> String {
+        let FoundAccess {
+            access,
+            lane,
+            launch,
+        } = self;
+        let block = coordinates(access.block, launch.grid);
+        let thread = coordinates((access.warp * 32 + lane) as u64, launch.block);
+        let thread = format_thread(&launch.kernel, block, Some(thread), lang);
+        format_access(&thread, "", &access.source, submission, lang)
+    }
+}
+
+/// Returns the first store to an input, and the input's name. Atomics that change nothing are left to the counters.
+pub fn first_store_to<'a>(
+    inputs: &'a [InputLocation],
+    launches: &'a [LaunchRecord],
+    traces: &'a [(String, Vec<Traced>)],
+) -> Option<(&'a str, FoundAccess<'a>)> {
+    with_launches(launches, traces).find_map(|(launch, trace)| {
+        let mut stores = trace
+            .iter()
+            .filter(|access| access.memory == Memory::Global && access.kind == AccessKind::Store);
+        stores.find_map(|access| {
+            access.lanes().find_map(|(lane, address)| {
+                let mut inputs = inputs.iter();
+                let input = inputs.find(|input| input.overlaps(address, access.bytes))?;
+                let found = FoundAccess {
+                    access,
+                    lane,
+                    launch,
+                };
+                Some((input.name.as_str(), found))
+            })
+        })
+    })
+}
+
+/// Pairs each trace with the first launch of its kernel.
+fn with_launches<'a>(
+    launches: &'a [LaunchRecord],
+    traces: &'a [(String, Vec<Traced>)],
+) -> impl Iterator<Item = (&'a LaunchRecord, &'a [Traced])> {
+    traces.iter().filter_map(|(kernel, trace)| {
+        let mut launches = launches.iter();
+        let launch = launches.find(|launch| launch.kernel == *kernel)?;
+        Some((launch, &trace[..]))
+    })
+}
+
+/// Returns true if an access writes, atomically or not.
+fn writes(access: &Traced) -> bool {
+    AccessClass::of(access.kind, access.memory)
+        .is_some_and(|class| class.row().direction != Direction::Reads)
+}
+
+/// Returns the first asynchronous copy of a tile that its warp starts after the first use of the tile before. An input has
+/// `tiles` tiles for each block, in order. A warp uses all tiles of its block equally, through shared memory.
+pub fn first_late_copy<'a>(
+    input: &InputLocation,
+    tiles: usize,
+    launches: &'a [LaunchRecord],
+    traces: &'a [(String, Vec<Traced>)],
+) -> Option<FoundAccess<'a>> {
+    let is_use = |access: &Traced| access.memory == Memory::Shared && access.kind.is_load();
+    let tiles = tiles as u64;
+    with_launches(launches, traces).find_map(|(launch, trace)| {
+        let blocks: u64 = launch
+            .grid
+            .iter()
+            .map(|&blocks| u64::from(blocks))
+            .product();
+        let tile_bytes = (input.bytes / (blocks * tiles)).max(1);
+        let mut uses: HashMap<(u64, usize), u64> = HashMap::new();
+        for access in trace.iter().filter(|access| is_use(access)) {
+            *uses.entry((access.block, access.warp)).or_default() += 1;
+        }
+        let mut used: HashMap<(u64, usize), u64> = HashMap::new();
+        trace.iter().find_map(|access| {
+            let warp = (access.block, access.warp);
+            let used = used.entry(warp).or_default();
+            if is_use(access) {
+                *used += 1;
+            }
+            let is_copy = access.kind.is_async_copy() && access.memory == Memory::Global;
+            let (lane, address) = access.lanes().next().filter(|_| is_copy)?;
+            let tile = address.checked_sub(input.address)? / tile_bytes;
+            let tile = tile.checked_sub(access.block * tiles)?;
+            let uses = uses.get(&warp).copied().unwrap_or(0);
+            let is_late = (1..tiles).contains(&tile) && *used * tiles > (tile - 1) * uses;
+            is_late.then_some(FoundAccess {
+                access,
+                lane,
+                launch,
+            })
+        })
+    })
+}
+
 /// Describes the last write to the first wrong element of the outputs, using the traces of the launches.
 /// Returns `None` if no element is wrong or its address is unknown.
 pub fn describe_first_wrong(
@@ -118,24 +226,23 @@ pub fn describe_first_wrong(
     let address = output.address? + 4 * index as u64;
     let location = results::format_index(&output.shape, index);
     let mut writers = Vec::new();
-    for (kernel, trace) in traces {
-        let Some(launch) = launches.iter().find(|launch| launch.kernel == *kernel) else {
-            continue;
-        };
+    for (launch, trace) in with_launches(launches, traces) {
         for access in trace {
-            let writes = AccessClass::of(access.kind, access.memory)
-                .is_some_and(|class| class.row().direction != Direction::Reads);
-            if access.memory != Memory::Global || !writes {
+            if access.memory != Memory::Global || !writes(access) {
                 continue;
             }
             for (lane, from) in access.lanes() {
                 if (from..from + access.bytes).contains(&address) {
-                    writers.push((launch, access, lane));
+                    writers.push(FoundAccess {
+                        access,
+                        lane,
+                        launch,
+                    });
                 }
             }
         }
     }
-    let Some((launch, access, lane)) = writers.last() else {
+    let Some(writer) = writers.last() else {
         return Some(localize!(
             lang,
             "No thread wrote {}: it has the value from before the launch.",
@@ -143,9 +250,6 @@ pub fn describe_first_wrong(
             location
         ));
     };
-    let block = coordinates(access.block, launch.grid);
-    let thread = coordinates((access.warp * 32 + lane) as u64, launch.block);
-    let thread = format_thread(&launch.kernel, block, Some(thread), lang);
     let head = match writers.len() {
         1 => localize!(lang, "{} was written by:", "写入 {} 的是："; location),
         count => localize!(
@@ -155,16 +259,11 @@ pub fn describe_first_wrong(
             location, count
         ),
     };
-    Some(format!(
-        "{head}\n{}",
-        format_access(&thread, "", &access.source, submission, lang)
-    ))
+    Some(format!("{head}\n{}", writer.format(submission, lang)))
 }
 
 #[cfg(test)]
 mod tests {
-    use cuda_driver::AccessKind;
-
     use super::*;
     use crate::grade::sample::load;
     use crate::host::Values;

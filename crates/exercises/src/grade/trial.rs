@@ -12,7 +12,7 @@ use super::patterns::{Evidence, Run};
 use super::{Failure, Grading, Stop, Submission, accesses, checks, launch, results};
 use crate::course::Exercise;
 use crate::data::{Data, Kind, SizeRange, Step, Time};
-use crate::host::{Bench, Case, Host, InputVariable, Output, RunResult};
+use crate::host::{Bench, Case, Host, InputLocation, Output, RunResult};
 use crate::lang::{Lang, Text};
 
 /// The checks of a submission. Those of the host's calls are excluded, because most submissions leave the host side to the
@@ -218,7 +218,7 @@ impl<'a> Trial<'a> {
         // Run the submission once more to find the lines of races between blocks. If this fails, the race is still
         // reported, with approximate lines.
         if accesses::has_block_race(&findings)
-            && let Ok(Some(run)) = self.trace_accesses(case, as_written)
+            && let Ok(Some(run)) = self.trace_last_run(case, as_written)
         {
             accesses::set_race_lines(&mut findings, &run.traces, &run.launches);
         }
@@ -233,7 +233,7 @@ impl<'a> Trial<'a> {
         grading: &Grading,
         failure: Failure,
     ) -> Failure {
-        let Ok(Some(run)) = self.trace_accesses(case, as_written) else {
+        let Ok(Some(run)) = self.trace_last_run(case, as_written) else {
             return failure;
         };
         let (tolerance, submission) = (self.data.tolerance, self.submission);
@@ -248,11 +248,43 @@ impl<'a> Trial<'a> {
             host: self.host,
             runs: self.run_all_sizes(case, run.outputs, as_written, grading.seed),
             tolerance,
-            variables: run.variables,
+            inputs: run.inputs,
             traces: run.traces,
         };
         let failure = failure.with_reasons(|lang| evidence.describe(lang));
         failure.with_reasons(|lang| writer.get(lang).to_owned())
+    }
+
+    /// Runs the submission once more and checks all of its accesses: none may write to an input, even if the value is
+    /// restored, and asynchronous copies must be ahead of their use where the exercise requires it.
+    pub fn check_accesses(&mut self, case: Option<&Case>) -> Result<(), Stop> {
+        let is_small = |case: &&Case| {
+            let elements = case.size.iter().map(|&number| u64::from(number));
+            elements.product::<u64>() <= accesses::MAX_THREADS
+        };
+        let Some(case) = case.filter(is_small) else {
+            return Ok(());
+        };
+        let run = self.trace_accesses(case, false)?;
+        let (launches, traces, submission) = (&run.launches, &run.traces, self.submission);
+        if let Some((name, found)) = accesses::first_store_to(&run.inputs, launches, traces) {
+            let message = Text::from_fn(|lang| {
+                explain_written_input(name, &found.format(submission, lang), lang)
+            });
+            return Err(Stop::at_size(Step::Right, case, message));
+        }
+        if let Some(name) = &self.data.copied_ahead {
+            let mut inputs = run.inputs.iter();
+            let input = inputs.find(|input| input.name == *name);
+            let late = input
+                .and_then(|input| accesses::first_late_copy(input, case.n(), launches, traces));
+            if let Some(found) = late {
+                let message =
+                    Text::from_fn(|lang| explain_late_copy(&found.format(submission, lang), lang));
+                return Err(Stop::at_size(Step::Checks, case, message));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the outputs at this size followed by those at the other sizes of the tests, until a run fails.
@@ -281,8 +313,8 @@ impl<'a> Trial<'a> {
         runs
     }
 
-    /// Runs the submission once more and traces every access; `None` if there are too many threads.
-    fn trace_accesses(&mut self, case: &Case, as_written: bool) -> Result<Option<Traces>, Stop> {
+    /// Repeats the last run and traces every access; `None` if there are too many threads.
+    fn trace_last_run(&mut self, case: &Case, as_written: bool) -> Result<Option<Traces>, Stop> {
         let launches = self.bench.take_launches();
         let threads = |launch: &LaunchRecord| {
             let extents = launch.grid.iter().chain(&launch.block);
@@ -293,23 +325,28 @@ impl<'a> Trial<'a> {
             self.bench.restore_launches(launches);
             return Ok(None);
         }
+        let run = self.trace_accesses(case, as_written);
+        self.bench.restore_launches(launches);
+        run.map(Some)
+    }
+
+    /// Runs the submission once and traces every access.
+    fn trace_accesses(&mut self, case: &Case, as_written: bool) -> Result<Traces, Stop> {
         cuda_driver::check(Checks::NONE);
         cuda_driver::shuffle(None);
         self.load(as_written)?;
         cuda_driver::trace(Some(Tracing::All));
         let result = self.bench.run(self.host, case);
         cuda_driver::trace(None);
-        let traces = self.bench.take_traces();
-        self.bench.restore_launches(launches.clone());
         let RunResult {
-            outputs, variables, ..
+            outputs, inputs, ..
         } = result?;
-        Ok(Some(Traces {
-            launches,
-            traces,
+        Ok(Traces {
+            launches: self.bench.take_launches(),
+            traces: self.bench.take_traces(),
             outputs,
-            variables,
-        }))
+            inputs,
+        })
     }
 
     /// Loads the submission again, which resets its variables.
@@ -330,7 +367,7 @@ struct Traces {
     launches: Vec<LaunchRecord>,
     traces: Vec<(String, Vec<Traced>)>,
     outputs: Vec<Output>,
-    variables: Vec<InputVariable>,
+    inputs: Vec<InputLocation>,
 }
 
 /// Explains results that are correct in one order of blocks and warps but not in another.
@@ -369,6 +406,30 @@ fn explain_again(message: &str, lang: Lang) -> String {
         "程序第一次启动核函数时结果正确，再次启动时则错误：\n\n{}\n\n函数之外的变量从一次启动到下一次启动保持原值。\
          可以由最后一个线程块把它们复位。";
         message
+    )
+}
+
+/// Explains a write to an input that leaves no trace in the results.
+fn explain_written_input(name: &str, line: &str, lang: Lang) -> String {
+    localize!(
+        lang,
+        "The results are correct, but the kernel writes to its input `{}` and restores the values:\n\n{}\n\nOther \
+         kernels may read the input meanwhile. Use an output, shared memory or registers.",
+        "结果正确，但核函数写入了输入 `{}`，之后又恢复了原值：\n\n{}\n\n在此期间，别的核函数可能会读到它。请改用输出、\
+         共享内存或寄存器。";
+        name, line
+    )
+}
+
+/// Explains an asynchronous copy that is not ahead of its use.
+fn explain_late_copy(line: &str, lang: Lang) -> String {
+    localize!(
+        lang,
+        "The results are correct, but no copy is in flight while a tile is used: this copy starts only after \
+         the tile before has been used.\n\n{}\n\nStart the copy of the next tile before you use this one.",
+        "结果正确，但使用一块数据时没有复制在进行：这次复制要等前一块用完才开始。\n\n{}\n\n请在使用这一块之前，\
+         先开始复制下一块。";
+        line
     )
 }
 
@@ -413,6 +474,15 @@ pub fn case_beyond(data: &Data, graded: &Case, seed: u64) -> Case {
     let numbers = from.iter().zip(&to);
     let size = numbers.map(|(&from, &to)| draw(&mut random, from, to));
     let size = size.collect();
+    let seed = random.next_u64();
+    Case { size, seed }
+}
+
+/// Draws one size of any magnitude and proportions up to that beyond the graded one, at which only results are checked.
+pub fn any_case(data: &Data, beyond: &Case) -> Case {
+    let mut random = Pcg32::seed_from_u64(beyond.seed);
+    let uniform = || f64::from(random.next_u32()) / f64::from(u32::MAX);
+    let size = data.sizes.draw_any(&beyond.size, uniform);
     let seed = random.next_u64();
     Case { size, seed }
 }

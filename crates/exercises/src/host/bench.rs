@@ -52,8 +52,8 @@ pub struct RunResult {
     pub outputs: Vec<Output>,
     /// An input that a kernel modified.
     pub modified: Option<ModifiedInput>,
-    /// The locations of the inputs that are variables of the submission.
-    pub variables: Vec<InputVariable>,
+    /// The locations of the inputs.
+    pub inputs: Vec<InputLocation>,
 }
 
 impl Bench {
@@ -108,12 +108,12 @@ impl Bench {
             self.inputs.clear();
         }
         let outputs = outputs?;
-        let variables = self.inputs.variables();
+        let inputs = self.inputs.locations();
         let modified = self.inputs.finish()?;
         Ok(RunResult {
             outputs,
             modified,
-            variables,
+            inputs,
         })
     }
 
@@ -328,15 +328,24 @@ struct Input {
     memory: Option<Box<dyn Any>>,
 }
 
-/// The location of an input that is a variable of the submission.
+/// The location of an input.
 #[derive(Clone, Debug)]
-pub struct InputVariable {
-    /// The variable's name.
+pub struct InputLocation {
+    /// The input's name.
     pub name: String,
     /// The address of its first byte.
     pub address: u64,
-    /// The variable's size in bytes.
+    /// The input's size in bytes.
     pub bytes: u64,
+    /// True if the input is a variable of the submission.
+    pub is_variable: bool,
+}
+
+impl InputLocation {
+    /// Returns true if an access from this address overlaps the input.
+    pub fn overlaps(&self, address: u64, bytes: u64) -> bool {
+        address < self.address + self.bytes && self.address < address + bytes
+    }
 }
 
 /// An input that was modified.
@@ -376,16 +385,15 @@ impl Inputs {
         Ok(())
     }
 
-    /// Returns the locations of the inputs that are variables.
-    fn variables(&self) -> Vec<InputVariable> {
-        let variable = |input: &Input| InputVariable {
+    /// Returns the locations of the inputs.
+    fn locations(&self) -> Vec<InputLocation> {
+        let location = |input: &Input| InputLocation {
             name: input.name.clone(),
             address: input.slice.as_device_ptr().as_raw(),
             bytes: input.before.len() as u64,
+            is_variable: input.memory.is_none(),
         };
-        let inputs = self.inputs.borrow();
-        let variables = inputs.iter().filter(|input| input.memory.is_none());
-        variables.map(variable).collect()
+        self.inputs.borrow().iter().map(location).collect()
     }
 
     /// Frees all inputs and returns the first modified one.

@@ -9,7 +9,7 @@ use anyhow::Result;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-pub use bench::{Bench, InputVariable, ModifiedInput, RunResult};
+pub use bench::{Bench, InputLocation, ModifiedInput, RunResult};
 pub use code::{Code, Missing};
 #[cfg(test)]
 pub use output::sample;

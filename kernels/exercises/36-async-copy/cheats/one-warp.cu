@@ -1,5 +1,5 @@
-// Rejected at: time
-// Says: times the solution's time
+// Rejected at: checks
+// Says: no copy is in flight while a tile is used
 // One warp does the work of sixteen.
 #include "async_copy.h"
 #define TILE 128

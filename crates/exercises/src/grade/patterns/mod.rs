@@ -8,7 +8,7 @@ use cuda_driver::Traced;
 
 use super::results;
 use crate::data::{Sizes, Tolerance};
-use crate::host::{Case, Host, InputVariable, Output};
+use crate::host::{Case, Host, InputLocation, Output};
 use crate::lang::Lang;
 
 /// The results at one size.
@@ -29,8 +29,8 @@ pub struct Evidence<'a> {
     pub runs: Vec<Run>,
     /// The permitted deviation.
     pub tolerance: Tolerance,
-    /// The locations of the submission's input variables in the first run.
-    pub variables: Vec<InputVariable>,
+    /// The locations of the inputs in the first run.
+    pub inputs: Vec<InputLocation>,
     /// The memory accesses of the first run's launches, by kernel.
     pub traces: Vec<(String, Vec<Traced>)>,
 }
@@ -49,7 +49,7 @@ impl Evidence<'_> {
             describe_sizes(self, lang),
             sums::describe(self, &first.name, lang),
             values::describe(self, first, &wrong, lang),
-            describe_unread(&self.variables, &self.traces, lang),
+            describe_unread(&self.inputs, &self.traces, lang),
         ];
         patterns
             .into_iter()
@@ -118,19 +118,17 @@ fn format_sizes(sizes: &[String], lang: Lang) -> String {
 
 /// Lists the variables that no traced access reads; `None` if there are none.
 fn describe_unread(
-    variables: &[InputVariable],
+    inputs: &[InputLocation],
     traces: &[(String, Vec<Traced>)],
     lang: Lang,
 ) -> Option<String> {
     let accesses = || traces.iter().flat_map(|(_, trace)| trace);
-    let touches = |access: &Traced, variable: &InputVariable| {
-        let end = variable.address + variable.bytes;
+    let touches = |access: &Traced, variable: &InputLocation| {
         let mut lanes = access.lanes();
-        lanes.any(|(_, address)| address < end && variable.address < address + access.bytes)
+        lanes.any(|(_, address)| variable.overlaps(address, access.bytes))
     };
-    let unread = variables
-        .iter()
-        .filter(|variable| !accesses().any(|access| touches(access, variable)));
+    let variables = inputs.iter().filter(|input| input.is_variable);
+    let unread = variables.filter(|variable| !accesses().any(|access| touches(access, variable)));
     let names: Vec<String> = unread
         .map(|variable| format!("`{}`", variable.name))
         .collect();
@@ -207,6 +205,7 @@ mod sample {
         beyond: None,
         names: Vec::new(),
         unit: None,
+        at_most: Vec::new(),
     };
 
     /// Wraps runs of [`Powers`] for the patterns.
@@ -216,7 +215,7 @@ mod sample {
             host: &Powers,
             runs,
             tolerance: sample::EXACT,
-            variables: Vec::new(),
+            inputs: Vec::new(),
             traces: Vec::new(),
         }
     }
@@ -269,10 +268,11 @@ mod tests {
 
     #[test]
     fn unread_variables_are_listed() {
-        let variable = |name: &str, address| InputVariable {
+        let variable = |name: &str, address| InputLocation {
             name: name.to_owned(),
             address,
             bytes: 8,
+            is_variable: true,
         };
         let variables = [variable("a", 0x1000), variable("b", 0x2000)];
         let message =
