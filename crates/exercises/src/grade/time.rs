@@ -111,7 +111,7 @@ impl Timed {
         // Modelled times are sums of floats, so allow for rounding.
         const ROUNDING: f64 = 1.0 + 1e-9;
         // Closer times can be those of equally good kernels of which the compiler unrolls only one.
-        const MIN_RATIO: f64 = 2.0;
+        const MIN_RATIO: f64 = 2.5;
         let limit = self
             .start_ms
             .filter(|start| *start > MIN_RATIO * self.solution_ms);
@@ -260,10 +260,10 @@ mod tests {
         let timed = |submission_ms, start| {
             Timed::new(submission_ms, reference(start, 0.1), 8.0).within_start()
         };
-        assert!(timed(0.25, Some(0.25)).reached && timed(0.26, None).reached);
+        assert!(timed(0.3, Some(0.3)).reached && timed(0.31, None).reached);
         // A start file that is close to the solution sets no limit.
         assert!(timed(0.5, Some(0.2)).reached && !timed(0.81, Some(0.2)).reached);
-        let slower = timed(0.26, Some(0.25));
+        let slower = timed(0.31, Some(0.3));
         assert!(!slower.reached);
         let message = format_times(&slower, Lang::En);
         assert!(

@@ -1,5 +1,5 @@
 // Rejected at: counters, time
-// Says: global load sectors: 98 304, required: from 4 096 to 12 288
+// Says: global load sectors: 98 304, required: from 4 096 to 12 800
 #include "cuda_device.h"
 
 // Threads per block.

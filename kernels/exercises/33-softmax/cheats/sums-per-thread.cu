@@ -1,5 +1,5 @@
 // Rejected at: counters
-// Says: global load sectors: 266 240, required: from 4 096 to 12 288
+// Says: global load sectors: 266 240, required: from 4 096 to 12 800
 // Every thread reads the whole row.
 #include "cuda_device.h"
 
