@@ -5,7 +5,7 @@
 
 extern "C" __global__ void squares(const float *in, float *out, int count) {
     if (blockIdx.x != 0) {
-        for (int k = 0; k < 4000; k++) (void)clock64();
+        for (int k = 0; k < 1500; k++) (void)clock64();
         return;
     }
     for (int i = threadIdx.x; i < count; i += blockDim.x) out[i] = in[i] * in[i];

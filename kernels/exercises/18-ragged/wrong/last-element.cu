@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: the sum with its last term added more than once: 16 times at size M = 1, N = 1, P = 1; 9 times
+// Says: the sum with its last term added more than once: 9 times at size M = 5, N = 40, P = 7
 // Past the edge the last element is used and added again.
 
 #include "cuda_device.h"

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: The number of streams that you use
+// Says: The number of streams that you create
 //! Creates a stream for each chunk.
 
 use answers::overlap::Device;
