@@ -10,7 +10,7 @@ use launch_plan::plan::{self, Number, Plan};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-pub use sizes::{Random, SizeRange, Sizes};
+pub use sizes::{Random, SizeRange, Sizes, element_count};
 
 use crate::lang::Text;
 

@@ -135,13 +135,8 @@ impl Sizes {
 
     /// Returns true if a size has more elements than all sizes of the tests.
     pub fn is_beyond_tests(&self, size: &[u32]) -> bool {
-        let elements = |size: &[u32]| {
-            size.iter()
-                .map(|&number| u128::from(number))
-                .product::<u128>()
-        };
         let tests = self.tests.iter().chain([&self.random.to]);
-        tests.map(|test| elements(test)).max() < Some(elements(size))
+        tests.map(|test| element_count(test)).max() < Some(element_count(size))
     }
 
     /// Draws a size from all between those of the tests and that beyond the graded one, of any proportions. `random` returns
@@ -181,6 +176,11 @@ impl Sizes {
             range
         })
     }
+}
+
+/// Returns the product of a size's numbers.
+pub fn element_count(size: &[u32]) -> u128 {
+    size.iter().map(|&number| u128::from(number)).product()
 }
 
 /// Checks that both bounds have the same number of dimensions and that `from` does not exceed `to` in any of

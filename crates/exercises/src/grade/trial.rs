@@ -11,7 +11,7 @@ use super::compile::{self, Builds, CourseFiles};
 use super::patterns::{Evidence, Run};
 use super::{Failure, Grading, Stop, Submission, accesses, checks, launch, results};
 use crate::course::Exercise;
-use crate::data::{Data, Kind, SizeRange, Step, Time};
+use crate::data::{Data, Kind, SizeRange, Step, Time, element_count};
 use crate::host::{Bench, Case, Host, InputLocation, Output, RunResult};
 use crate::lang::{Lang, Text};
 
@@ -258,10 +258,7 @@ impl<'a> Trial<'a> {
     /// Runs the submission once more and checks all of its accesses: none may write to an input, even if the value is
     /// restored, and asynchronous copies must be ahead of their use where the exercise requires it.
     pub fn check_accesses(&mut self, case: Option<&Case>) -> Result<(), Stop> {
-        let is_small = |case: &&Case| {
-            let elements = case.size.iter().map(|&number| u64::from(number));
-            elements.product::<u64>() <= accesses::MAX_THREADS
-        };
+        let is_small = |case: &&Case| element_count(&case.size) <= accesses::MAX_THREADS.into();
         let Some(case) = case.filter(is_small) else {
             return Ok(());
         };
