@@ -8,7 +8,7 @@ use std::rc::Rc;
 use anyhow::{Context as _, Error, Result, bail};
 use common::timing::{self, Timing};
 use common::{Gpu, PitchedBuffer};
-use cuda_driver::{Fault, LaunchRecord, LaunchRecorder, Traced, record_launches};
+use cuda_driver::{Checks, Fault, LaunchRecord, LaunchRecorder, Traced, record_launches};
 use cust::memory::bytemuck::Pod;
 use cust::memory::{CopyDestination as _, DeviceBuffer, DeviceCopy, DevicePointer, DeviceSlice};
 use cust::module::Module;
@@ -177,15 +177,34 @@ impl Bench {
         Ok(Code::new(load()?))
     }
 
-    /// Does work that is not part of the submission, such as launches of [`Self::start_code`], without
-    /// counting or timing it.
+    /// Does work that is not part of the submission, such as launches of [`Self::solution`], without
+    /// checking, counting or timing it.
     ///
     /// # Errors
     ///
     /// Fails if the work does.
     pub fn uncounted<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.do_apart(false, work)
+    }
+
+    /// Does work that is not part of the submission, whose counters [`Self::counter`] returns.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the work does.
+    pub fn counted_apart<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.do_apart(true, work)
+    }
+
+    /// Does work without checks, and omits its launches and traces from those of the submission.
+    fn do_apart<T>(&self, counted: bool, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let saved = (self.take_launches(), self.take_traces());
+        let (checks, counts) = (cuda_driver::active_checks(), cuda_driver::is_profiling());
+        cuda_driver::check(Checks::NONE);
+        cuda_driver::profile(counted);
         let result = work();
+        cuda_driver::check(checks);
+        cuda_driver::profile(counts);
         self.collect_reports();
         *self.launches.borrow_mut() = saved.0;
         *self.traces.borrow_mut() = saved.1;

@@ -89,9 +89,22 @@ impl Case {
     /// Draws `len` floats in [-1, 1); each `stream` is independent.
     pub fn floats(&self, stream: u64, len: usize) -> Vec<f32> {
         let mut random = self.stream(stream);
-        // Use 24 bits, the precision of a float.
-        let unit = |bits: u32| (bits >> 8) as f32 / (1 << 23) as f32 - 1.0;
-        (0..len).map(|_| unit(random.next_u32())).collect()
+        let mut draw = || Self::numbered_float(random.next_u32() as usize >> 8);
+        (0..len).map(|_| draw()).collect()
+    }
+
+    /// The number of different values of [`Self::floats`], which has the precision of a float.
+    pub const FLOATS: usize = 1 << 24;
+
+    /// Returns the value with this number among those of [`Self::floats`], in increasing order.
+    fn numbered_float(number: usize) -> f32 {
+        number as f32 / (Self::FLOATS / 2) as f32 - 1.0
+    }
+
+    /// Returns the number of a value among those of [`Self::floats`]; `None` if it is none of them.
+    pub fn number_of_float(value: f32) -> Option<usize> {
+        let number = ((value + 1.0) * (Self::FLOATS / 2) as f32) as usize;
+        (number < Self::FLOATS && Self::numbered_float(number) == value).then_some(number)
     }
 
     /// Draws `len` integers in `0..below`; each `stream` is independent.

@@ -58,7 +58,7 @@ impl Host for PredictSectors {
             let expected = (0..WARP).map(|lane| numbers[element(lane)]).collect();
             outputs.push(Output::new(name, &[WARP], &to, expected)?);
             // Count the course's own kernels: the student may have changed the copies in the submission.
-            let measured = bench.uncounted(|| {
+            let measured = bench.counted_apart(|| {
                 run(bench.start_code()?)?;
                 bench.counter(SECTORS)
             })?;
@@ -134,7 +134,7 @@ impl Host for PredictConstant {
             outputs.push(Output::new(name, &[blocks, THREADS], &out, expected)?);
 
             // Count the course's own kernels: the student may have changed the copies in the submission.
-            let measured = bench.uncounted(|| {
+            let measured = bench.counted_apart(|| {
                 run(bench.start_code()?)?;
                 bench.counter("idc__requests.sum")
             })?;
