@@ -1,8 +1,8 @@
 //! Asynchronous copies to shared memory: their results before and after waiting, and rejected forms.
 
 use crate::harness::*;
-use cuda_sim::exec::FaultKind;
-use cuda_sim::isa::AccessClass;
+use cuda_sim::exec::{FaultKind, Tracing};
+use cuda_sim::isa::{AccessClass, AccessKind, Memory};
 
 /// Returns a kernel whose threads have `%to`, their 16 bytes of shared memory, filled with 7, and `%from`, 16
 /// bytes each of a table that counts from 100. `%r1` at the end is the thread's result.
@@ -85,6 +85,25 @@ fn copies_are_invisible_until_waited_for() {
         );
         assert_eq!(run(&body, 1), [if visible { 100 } else { 7 }], "{wait}");
     }
+}
+
+#[test]
+fn traces_show_whether_copies_are_in_flight() {
+    let load = "ld.shared.u32 %r1, [%to];";
+    let body = format!(
+        "{load} cp.async.ca.shared.global [%to], [%from], 4; cp.async.commit_group; {load}
+        cp.async.wait_group 1; {load} cp.async.wait_group 0; {load}"
+    );
+    let mut machine = Machine::new(&copy_kernel(&body));
+    machine.options.tracing = Some(Tracing::All);
+    let out = machine.out::<u32>(1);
+    let report = machine.report(&Launch::new("k", 1, 1, params![out]));
+    let loads = report
+        .trace
+        .iter()
+        .filter(|access| access.kind == AccessKind::Load && access.memory == Memory::Shared);
+    let in_flight: Vec<bool> = loads.map(|access| access.copies_in_flight).collect();
+    assert_eq!(in_flight, [false, true, true, false]);
 }
 
 #[test]

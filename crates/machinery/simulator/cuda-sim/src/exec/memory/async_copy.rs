@@ -130,6 +130,7 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
     }
     GlobalSpace::count(sm, false, 1, sm.mask.count_ones().into());
     sm.block.warp_mut().copies.start(&copy);
+    trace_copies(sm);
     inst.next()
 }
 
@@ -173,4 +174,13 @@ fn finish(sm: &mut Sm, pending: u32, all: bool) {
     let (mask, block) = (sm.mask, &mut *sm.block);
     let copies = &mut block.warps[block.running].copies;
     copies.finish(mask, pending, all, &mut block.shared);
+    trace_copies(sm);
+}
+
+/// Tells the trace of a traced launch whether the running warp has copies in flight.
+fn trace_copies(sm: &mut Sm) {
+    if let Some(profiler) = &mut sm.profiler {
+        let warp = sm.block.running;
+        profiler.trace_copies(warp, sm.block.warps[warp].copies.are_in_flight());
+    }
 }

@@ -65,6 +65,13 @@ impl Profiler {
         }
     }
 
+    /// Tells the trace, if the launch is traced, whether a warp has copies of `cp.async` in flight.
+    pub fn trace_copies(&mut self, warp: usize, in_flight: bool) {
+        if let Some(trace) = &mut self.trace {
+            trace.set_copies_in_flight(warp, in_flight);
+        }
+    }
+
     /// Selects whether cache accesses are deferred (true) or performed at once (false).
     pub fn set_deferred(&mut self, defer: bool) {
         self.deferring = defer;
@@ -288,6 +295,7 @@ fn trace_access(trace: &mut Option<Box<Trace>>, warps: &[usize], access: SiteAcc
     if let (Some(trace), &[warp]) = (trace, warps) {
         let SiteAccess { slot, at, mask, .. } = access;
         let [units, wavefronts, conflicts] = cost;
+        let copies_in_flight = trace.copies_in_flight(warp);
         trace.record(slot, cost, || RawAccess {
             warp,
             slot,
@@ -296,6 +304,7 @@ fn trace_access(trace: &mut Option<Box<Trace>>, warps: &[usize], access: SiteAcc
             units,
             wavefronts,
             conflicts,
+            copies_in_flight,
         });
     }
 }

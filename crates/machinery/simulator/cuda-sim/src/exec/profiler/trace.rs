@@ -8,7 +8,7 @@ pub use crate::isa::{AccessKind, Memory};
 
 use crate::isa::{Listing, SourceLine};
 use crate::lanes::LANES;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// One access of one warp.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +34,8 @@ pub struct Traced {
     pub wavefronts: u32,
     /// For shared memory, the number of wavefronts in excess of a conflict-free access of the same bytes.
     pub conflicts: u32,
+    /// True if the warp has copies of `cp.async` in flight.
+    pub copies_in_flight: bool,
 }
 
 impl Traced {
@@ -53,6 +55,7 @@ pub struct RawAccess {
     pub units: u32,
     pub wavefronts: u32,
     pub conflicts: u32,
+    pub copies_in_flight: bool,
 }
 
 /// The recorded accesses of a traced launch.
@@ -65,6 +68,8 @@ pub struct Trace {
     recorded: Vec<(u64, RawAccess)>,
     /// Index in `recorded` of each instruction's access, by slot, if only one per instruction is kept.
     index_by_slot: HashMap<usize, usize>,
+    /// Blocks and warps that have copies of `cp.async` in flight.
+    copying: HashSet<(u64, usize)>,
 }
 
 impl Trace {
@@ -75,12 +80,26 @@ impl Trace {
             block: 0,
             recorded: Vec::new(),
             index_by_slot: HashMap::new(),
+            copying: HashSet::new(),
         }
     }
 
     /// Sets the block of the accesses that follow.
     pub fn set_block(&mut self, block: u64) {
         self.block = block;
+    }
+
+    /// Sets whether a warp of the running block has copies of `cp.async` in flight.
+    pub fn set_copies_in_flight(&mut self, warp: usize, in_flight: bool) {
+        match in_flight {
+            true => self.copying.insert((self.block, warp)),
+            false => self.copying.remove(&(self.block, warp)),
+        };
+    }
+
+    /// Returns true if a warp of the running block has copies of `cp.async` in flight.
+    pub fn copies_in_flight(&self, warp: usize) -> bool {
+        self.copying.contains(&(self.block, warp))
     }
 
     /// Records an access with this cost, unless a costlier access of its instruction is kept instead.
@@ -138,6 +157,7 @@ pub fn traced(program: &Listing, trace: Trace) -> Vec<Traced> {
             units: recorded.units,
             wavefronts: recorded.wavefronts,
             conflicts: recorded.conflicts,
+            copies_in_flight: recorded.copies_in_flight,
         })
     };
     recorded.into_iter().filter_map(resolve).collect()
@@ -156,6 +176,7 @@ mod tests {
             units,
             wavefronts: 1,
             conflicts: 0,
+            copies_in_flight: false,
         }
     }
 

@@ -75,6 +75,11 @@ impl AsyncCopies {
         });
     }
 
+    /// Returns true if a copy has not been waited for.
+    pub fn are_in_flight(&self) -> bool {
+        !self.started.is_empty()
+    }
+
     /// Iterates over the copies that [`AsyncCopies::finish`] would complete: lane, destination and bytes.
     pub fn completed_by(
         &self,
