@@ -1,7 +1,7 @@
 //! Explanations from the traces of a run's accesses: the source lines of data races between blocks, and the thread
 //! that wrote a wrong element.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cuda_driver::{
     AccessClass, AccessKind, Direction, Finding, FindingKind, LaunchRecord, Memory, SourceLine,
@@ -175,7 +175,6 @@ pub fn first_late_copy<'a>(
     launches: &'a [LaunchRecord],
     traces: &'a [(String, Vec<Traced>)],
 ) -> Option<FoundAccess<'a>> {
-    let is_use = |access: &Traced| access.memory == Memory::Shared && access.kind.is_load();
     let tiles = tiles as u64;
     with_launches(launches, traces).find_map(|(launch, trace)| {
         let blocks: u64 = launch
@@ -184,15 +183,12 @@ pub fn first_late_copy<'a>(
             .map(|&blocks| u64::from(blocks))
             .product();
         let tile_bytes = (input.bytes / (blocks * tiles)).max(1);
-        let mut uses: HashMap<(u64, usize), u64> = HashMap::new();
-        for access in trace.iter().filter(|access| is_use(access)) {
-            *uses.entry((access.block, access.warp)).or_default() += 1;
-        }
+        let uses = count_by_warp(trace.iter().filter(|access| uses_tile(access)));
         let mut used: HashMap<(u64, usize), u64> = HashMap::new();
         trace.iter().find_map(|access| {
             let warp = (access.block, access.warp);
             let used = used.entry(warp).or_default();
-            if is_use(access) {
+            if uses_tile(access) {
                 *used += 1;
             }
             let is_copy = access.kind.is_async_copy() && access.memory == Memory::Global;
@@ -208,6 +204,53 @@ pub fn first_late_copy<'a>(
             })
         })
     })
+}
+
+/// Returns the first use of a tile while no asynchronous copy of its warp is in flight, if a warp has more such uses than
+/// those of the last of `tiles`. Warps that copy nothing are not judged. The others use all tiles of their block equally,
+/// through shared memory.
+pub fn first_use_without_copy<'a>(
+    tiles: usize,
+    launches: &'a [LaunchRecord],
+    traces: &'a [(String, Vec<Traced>)],
+) -> Option<FoundAccess<'a>> {
+    with_launches(launches, traces).find_map(|(launch, trace)| {
+        let access = use_without_copy(tiles as u64, trace)?;
+        let (lane, _) = access.lanes().next()?;
+        Some(FoundAccess {
+            access,
+            lane,
+            launch,
+        })
+    })
+}
+
+/// Finds the access of [`first_use_without_copy`] in a trace.
+fn use_without_copy(tiles: u64, trace: &[Traced]) -> Option<&Traced> {
+    let warp = |access: &Traced| (access.block, access.warp);
+    let copies = trace.iter().filter(|access| access.kind.is_async_copy());
+    let copying: HashSet<_> = copies.map(warp).collect();
+    let uses = count_by_warp(trace.iter().filter(|access| uses_tile(access)));
+    let is_idle = |access: &&Traced| {
+        uses_tile(access) && !access.copies_in_flight && copying.contains(&warp(access))
+    };
+    let idle = count_by_warp(trace.iter().filter(is_idle));
+    let is_excessive = |access: &&Traced| idle[&warp(access)] * tiles > uses[&warp(access)];
+    trace.iter().filter(is_idle).find(is_excessive)
+}
+
+/// Returns true if an access uses a tile in shared memory.
+fn uses_tile(access: &Traced) -> bool {
+    access.memory == Memory::Shared && access.kind.is_load()
+}
+
+/// Counts accesses by block and warp.
+fn count_by_warp<'a>(accesses: impl Iterator<Item = &'a Traced>) -> HashMap<(u64, usize), u64> {
+    let mut counts = HashMap::new();
+    for access in accesses {
+        *counts.entry((access.block, access.warp)).or_default() += 1;
+    }
+    counts
 }
 
 /// Describes the last write to the first wrong element of the outputs, using the traces of the launches.
@@ -287,6 +330,7 @@ mod tests {
             units: 1,
             wavefronts: 1,
             conflicts: 0,
+            copies_in_flight: false,
         }
     }
 
@@ -311,6 +355,30 @@ mod tests {
         assert!(first_race(&trace[..3]).is_none());
         let atomics = [0, 1].map(|block| access(block, 5, AccessKind::Atomic, 64));
         assert!(first_race(&atomics).is_none());
+    }
+
+    #[test]
+    fn a_use_while_no_copy_is_in_flight_is_found() {
+        let copy = access(0, 3, AccessKind::AsyncCopy, 0);
+        let tile_use = |warp, line, copies_in_flight| Traced {
+            warp,
+            memory: Memory::Shared,
+            copies_in_flight,
+            ..access(0, line, AccessKind::Load, 0)
+        };
+        let line_of =
+            |trace: &[Traced]| use_without_copy(2, trace).map(|access| access.source.line);
+        let [first, last] = [tile_use(0, 5, true), tile_use(0, 6, false)];
+        assert_eq!(line_of(&[copy.clone(), first, last.clone()]), None);
+        let idle = tile_use(0, 5, false);
+        assert_eq!(
+            line_of(&[copy.clone(), idle.clone(), last.clone()]),
+            Some(5)
+        );
+        // The other warps copy nothing.
+        let others = [tile_use(1, 8, false), tile_use(1, 9, false)];
+        assert_eq!(line_of(&[&others[..], &[copy]].concat()), None);
+        assert_eq!(line_of(&[idle, last]), None);
     }
 
     #[test]

@@ -18,23 +18,11 @@ pub fn run(
     submission: &Submission,
     case: &Case,
 ) -> Result<Vec<Output>, Stop> {
-    let failed = |(message, kind)| {
-        Stop::Failed(Failure {
-            step: Step::Launch,
-            kind,
-            size: case.size.clone(),
-            message,
-        })
-    };
     let RunResult {
         outputs, modified, ..
-    } = bench.run(host, case).map_err(|error| {
-        // The solution failed, so the submission is not at fault.
-        match error.is::<SolutionFailed>() {
-            true => Stop::InternalError(error),
-            false => failed(explain_failure(&error, bench, submission)),
-        }
-    })?;
+    } = bench
+        .run(host, case)
+        .map_err(|error| failure(error, bench, submission, case))?;
     if let Some(modified) = modified {
         let message = explain_modified_input(&modified);
         return Err(Stop::at_size(Step::Right, case, message));
@@ -43,10 +31,30 @@ pub fn run(
     match unwritten.next() {
         Some(unwritten) => {
             let message = Text::from_fn(|lang| unwritten.explain(lang));
-            Err(failed((message, Some(FailureKind::Unwritten))))
+            Err(stop(message, Some(FailureKind::Unwritten), case))
         }
         None => Ok(outputs),
     }
+}
+
+/// Returns the verdict on a run that failed with this error.
+pub fn failure(error: Error, bench: &Bench, submission: &Submission, case: &Case) -> Stop {
+    // The solution failed, so the submission is not at fault.
+    if error.is::<SolutionFailed>() {
+        return Stop::InternalError(error);
+    }
+    let (message, kind) = explain_failure(&error, bench, submission);
+    stop(message, kind, case)
+}
+
+/// Creates a failure of this step.
+fn stop(message: Text, kind: Option<FailureKind>, case: &Case) -> Stop {
+    Stop::Failed(Failure {
+        step: Step::Launch,
+        kind,
+        size: case.size.clone(),
+        message,
+    })
 }
 
 /// Explains why a run failed. Returns the message and the kind of failure.

@@ -72,6 +72,7 @@ mod sample {
             units: 1,
             wavefronts: 1,
             conflicts: 0,
+            copies_in_flight: false,
         }
     }
 }

@@ -263,6 +263,7 @@ impl<'a> Trial<'a> {
             return Ok(());
         };
         let run = self.trace_accesses(case, false)?;
+        results::verdict(&run.outputs, self.data.tolerance, case)?;
         let (launches, traces, submission) = (&run.launches, &run.traces, self.submission);
         if let Some((name, found)) = accesses::first_store_to(&run.inputs, launches, traces) {
             let message = Text::from_fn(|lang| {
@@ -275,9 +276,12 @@ impl<'a> Trial<'a> {
             let input = inputs.find(|input| input.name == *name);
             let late = input
                 .and_then(|input| accesses::first_late_copy(input, case.n(), launches, traces));
-            if let Some(found) = late {
-                let message =
-                    Text::from_fn(|lang| explain_late_copy(&found.format(submission, lang), lang));
+            let idle = accesses::first_use_without_copy(case.n(), launches, traces);
+            let explained =
+                late.map(|found| (found, explain_late_copy as fn(&str, Lang) -> String));
+            let explained = explained.or(idle.map(|found| (found, explain_use_without_copy as _)));
+            if let Some((found, explain)) = explained {
+                let message = Text::from_fn(|lang| explain(&found.format(submission, lang), lang));
                 return Err(Stop::at_size(Step::Checks, case, message));
             }
         }
@@ -337,7 +341,7 @@ impl<'a> Trial<'a> {
         cuda_driver::trace(None);
         let RunResult {
             outputs, inputs, ..
-        } = result?;
+        } = result.map_err(|error| launch::failure(error, &self.bench, self.submission, case))?;
         Ok(Traces {
             launches: self.bench.take_launches(),
             traces: self.bench.take_traces(),
@@ -426,6 +430,18 @@ fn explain_late_copy(line: &str, lang: Lang) -> String {
          the tile before has been used.\n\n{}\n\nStart the copy of the next tile before you use this one.",
         "结果正确，但使用一块数据时没有复制在进行：这次复制要等前一块用完才开始。\n\n{}\n\n请在使用这一块之前，\
          先开始复制下一块。";
+        line
+    )
+}
+
+/// Explains a use of a tile while no asynchronous copy is in flight.
+fn explain_use_without_copy(line: &str, lang: Lang) -> String {
+    localize!(
+        lang,
+        "The results are correct, but no copy is in flight while this tile is used:\n\n{}\n\nWait for the copy of \
+         this tile alone, for example with `__pipeline_wait_prior(1)`, and leave the copy of the next tile in flight.",
+        "结果正确，但使用这一块数据时没有复制在进行：\n\n{}\n\n请只等待这一块的复制，例如用 \
+         `__pipeline_wait_prior(1)`，让下一块的复制继续进行。";
         line
     )
 }

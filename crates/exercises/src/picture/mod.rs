@@ -160,6 +160,7 @@ impl Access {
             units: self.cost,
             wavefronts: self.cost,
             conflicts: 0,
+            copies_in_flight: false,
         }
     }
 }
