@@ -2,6 +2,7 @@
 //! of results with expected values.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::Path;
 
 use crate::expression::{Expression, Value, Values, hash};
@@ -162,7 +163,18 @@ pub fn initial_bytes(
             let (from, to) = value_range(random, element)?;
             let seed = random.seed ^ surroundings.sequence;
             let scale = power_of_two(random, surroundings.sequence)?;
+            if random.infinite.is_some() && !element.is_float() {
+                return Err("integers cannot be infinite".to_owned());
+            }
+            let is_infinite =
+                |index, every: NonZero<u32>| hash(!seed, index as u32).is_multiple_of(every.get());
             fill_with(&|index| {
+                if random
+                    .infinite
+                    .is_some_and(|every| is_infinite(index, every))
+                {
+                    return Ok(Value::Float(f64::INFINITY));
+                }
                 let value = random_value(seed, index, from, to, element);
                 let value = match random.step {
                     Some(step) => Value::Float((value.to_float() / step).floor() * step),
@@ -450,6 +462,12 @@ mod tests {
             .chunks_exact(4)
             .map(|bytes| Element::F32.value(bytes).to_float());
         assert!(scaled.eq(floats.iter().map(|number| 32.0 * number)));
+        let partly = numbers("random = { infinite = 50 }").unwrap().unwrap();
+        let partly = partly
+            .chunks_exact(4)
+            .map(|bytes| Element::F32.value(bytes).to_float());
+        let infinite = partly.filter(|number| *number == f64::INFINITY).count();
+        assert!((5..50).contains(&infinite), "{infinite}");
         for (random, reason) in [
             ("random = { step = 0 }", "step must be above 0, not 0"),
             (
