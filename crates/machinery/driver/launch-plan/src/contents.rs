@@ -163,17 +163,16 @@ pub fn initial_bytes(
             let (from, to) = value_range(random, element)?;
             let seed = random.seed ^ surroundings.sequence;
             let scale = power_of_two(random, surroundings.sequence)?;
-            if random.infinite.is_some() && !element.is_float() {
-                return Err("integers cannot be infinite".to_owned());
+            if random.huge.is_some() && !element.is_float() {
+                return Err("huge numbers need floating-point elements".to_owned());
             }
-            let is_infinite =
+            let sign = [1.0, -1.0][(surroundings.sequence % 2) as usize];
+            let huge = sign * 2_f64.powi(100);
+            let is_huge =
                 |index, every: NonZero<u32>| hash(!seed, index as u32).is_multiple_of(every.get());
             fill_with(&|index| {
-                if random
-                    .infinite
-                    .is_some_and(|every| is_infinite(index, every))
-                {
-                    return Ok(Value::Float(f64::INFINITY));
+                if random.huge.is_some_and(|every| is_huge(index, every)) {
+                    return Ok(Value::Float(huge));
                 }
                 let value = random_value(seed, index, from, to, element);
                 let value = match random.step {
@@ -462,12 +461,14 @@ mod tests {
             .chunks_exact(4)
             .map(|bytes| Element::F32.value(bytes).to_float());
         assert!(scaled.eq(floats.iter().map(|number| 32.0 * number)));
-        let partly = numbers("random = { infinite = 50 }").unwrap().unwrap();
+        let partly = numbers("random = { huge = 50 }").unwrap().unwrap();
         let partly = partly
             .chunks_exact(4)
             .map(|bytes| Element::F32.value(bytes).to_float());
-        let infinite = partly.filter(|number| *number == f64::INFINITY).count();
-        assert!((5..50).contains(&infinite), "{infinite}");
+        let huge = partly
+            .filter(|number| *number == -(2_f64.powi(100)))
+            .count();
+        assert!((5..50).contains(&huge), "{huge}");
         for (random, reason) in [
             ("random = { step = 0 }", "step must be above 0, not 0"),
             (

@@ -451,11 +451,37 @@ pub unsafe fn elect(sm: &mut Sm, inst: &Inst) -> Next {
     }
 }
 
-/// Runs `activemask`. Operand: d.
+/// Runs `activemask`. Operand: d. With a random schedule the lanes are often two groups, each of which gets its own mask: a
+/// GPU does not guarantee that the lanes of a warp execute together.
 ///
 /// # Safety
 /// The requirements of [`warp_sync`].
 pub unsafe fn active_mask(sm: &mut Sm, inst: &Inst) -> Next {
+    let mut row = [sm.mask; LANES];
+    if let Some(schedule) = &mut sm.schedule
+        && schedule.coin_flip()
+    {
+        let group = active(sm.mask)
+            .filter(|_| schedule.coin_flip())
+            .fold(0, |group, lane| group | 1 << lane);
+        for (lane, mask) in row.iter_mut().enumerate() {
+            *mask = if group >> lane & 1 == 1 {
+                group
+            } else {
+                sm.mask & !group
+            };
+        }
+    }
+    // SAFETY: operand 0 is a 32-bit row.
+    unsafe { sm.write(inst, 0, row) };
+    inst.next()
+}
+
+/// Writes the mask of the active lanes, for instructions without a member mask. Operand: d.
+///
+/// # Safety
+/// The requirements of [`warp_sync`].
+pub unsafe fn running_lanes(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a 32-bit row.
     unsafe { sm.write(inst, 0, [sm.mask; LANES]) };
     inst.next()

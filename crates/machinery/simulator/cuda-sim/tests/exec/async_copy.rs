@@ -90,9 +90,16 @@ fn copies_are_invisible_until_waited_for() {
 #[test]
 fn traces_show_whether_copies_are_in_flight() {
     let load = "ld.shared.u32 %r1, [%to];";
+    let copy = |size: u32| {
+        format!(
+            "mov.u32 %r2, {size}; cp.async.ca.shared.global [%to], [%from], 4, %r2; cp.async.commit_group;"
+        )
+    };
     let body = format!(
-        "{load} cp.async.ca.shared.global [%to], [%from], 4; cp.async.commit_group; {load}
-        cp.async.wait_group 1; {load} cp.async.wait_group 0; {load}"
+        "{load} {} {load} cp.async.wait_group 1; {load} cp.async.wait_group 0; {load} {} {load}",
+        copy(4),
+        // A copy that reads nothing.
+        copy(0)
     );
     let mut machine = Machine::new(&copy_kernel(&body));
     machine.options.tracing = Some(Tracing::All);
@@ -103,7 +110,18 @@ fn traces_show_whether_copies_are_in_flight() {
         .iter()
         .filter(|access| access.kind == AccessKind::Load && access.memory == Memory::Shared);
     let in_flight: Vec<bool> = loads.map(|access| access.copies_in_flight).collect();
-    assert_eq!(in_flight, [false, true, true, false]);
+    assert_eq!(in_flight, [false, true, true, false, false]);
+
+    let copy = "cp.async.cg.shared.global [%to], [%from], 16; cp.async.wait_all;";
+    let mut machine = Machine::new(&copy_kernel(copy));
+    machine.options.tracing = Some(Tracing::All);
+    let out = machine.out::<u32>(1);
+    let report = machine.report(&Launch::new("k", 1, 1, params![out]));
+    let copies = report
+        .trace
+        .iter()
+        .filter(|access| access.kind == AccessKind::AsyncCopyBypassL1);
+    assert_eq!(copies.count(), 1);
 }
 
 #[test]

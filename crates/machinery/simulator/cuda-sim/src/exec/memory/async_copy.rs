@@ -69,6 +69,7 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
     let ((to, from), sizes) = unsafe { (addresses(sm, inst), sizes(sm, inst)) };
     let mut copy = StartedCopy {
         group: 0,
+        reads: sizes.iter().any(|&size| size > 0),
         lanes: sm.mask,
         bytes: BYTES,
         to: [0; LANES],

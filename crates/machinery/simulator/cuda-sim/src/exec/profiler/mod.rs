@@ -65,6 +65,11 @@ impl Profiler {
         }
     }
 
+    /// Records an access that bypasses the L1 cache, if the launch is traced.
+    pub fn trace_past_l1(&mut self, warp: usize, access: SiteAccess, sectors: u32) {
+        trace_access(&mut self.trace, &[warp], access, [sectors, 0, 0]);
+    }
+
     /// Tells the trace, if the launch is traced, whether a warp has copies of `cp.async` in flight.
     pub fn trace_copies(&mut self, warp: usize, in_flight: bool) {
         if let Some(trace) = &mut self.trace {

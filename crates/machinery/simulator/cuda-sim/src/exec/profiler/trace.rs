@@ -58,6 +58,9 @@ pub struct RawAccess {
     pub copies_in_flight: bool,
 }
 
+/// The number of accesses after which a trace records no more.
+const MAX_RECORDED: usize = 1 << 18;
+
 /// The recorded accesses of a traced launch.
 pub struct Trace {
     /// True to keep only the costliest access of each instruction; among equal ones, the first of the block
@@ -106,7 +109,9 @@ impl Trace {
     #[cold]
     pub fn record(&mut self, slot: usize, cost: Cost, access: impl FnOnce() -> RawAccess) {
         if !self.costliest {
-            self.recorded.push((self.block, access()));
+            if self.recorded.len() < MAX_RECORDED {
+                self.recorded.push((self.block, access()));
+            }
             return;
         }
         let Some(&index) = self.index_by_slot.get(&slot) else {

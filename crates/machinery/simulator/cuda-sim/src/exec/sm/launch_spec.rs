@@ -186,7 +186,7 @@ pub enum FaultModel {
 /// The accesses that a launch traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracing {
-    /// All accesses, block by block. For launches of a few blocks.
+    /// All accesses, block by block, up to a limit of some 100,000.
     All,
     /// The costliest access of each instruction.
     Costliest,

@@ -17,6 +17,8 @@ pub struct AsyncCopies {
 /// One instruction's copies by lanes whose group numbers agree.
 pub struct StartedCopy {
     pub group: u32,
+    /// False if the copy reads no byte and writes zeros.
+    pub reads: bool,
     /// Lanes that have not waited for it yet.
     pub lanes: u32,
     pub bytes: usize,
@@ -75,9 +77,9 @@ impl AsyncCopies {
         });
     }
 
-    /// Returns true if a copy has not been waited for.
+    /// Returns true if a copy that reads global memory has not been waited for.
     pub fn are_in_flight(&self) -> bool {
-        !self.started.is_empty()
+        self.started.iter().any(|copy| copy.reads)
     }
 
     /// Iterates over the copies that [`AsyncCopies::finish`] would complete: lane, destination and bytes.

@@ -133,7 +133,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             // The deprecated form without `.sync` applies to the active lanes.
             None => {
                 let running = self.temporary(Type::B32);
-                self.push(sync::active_mask, Class::Integer, &[running], &[]);
+                self.push(sync::running_lanes, Class::Integer, &[running], &[]);
                 running
             }
         };

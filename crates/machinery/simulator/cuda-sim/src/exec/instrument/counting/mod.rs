@@ -222,6 +222,8 @@ unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
                 let counts = &mut profiler.sites[slot];
                 counts.add_request(reading);
                 counts.units += u64::from(traffic.sectors);
+                let access = SiteAccess::new(slot, &from, reading, transfer);
+                profiler.trace_past_l1(warp, access, traffic.sectors);
             }
             traffic
         }
