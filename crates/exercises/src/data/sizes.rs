@@ -163,6 +163,36 @@ impl Sizes {
         numbers.collect()
     }
 
+    /// Draws a size with the proportions of the graded one and 0.3 to 0.9 of its elements. `random` is a number from 0 to 1.
+    pub fn draw_below(&self, graded: &[u32], random: f64) -> Vec<u32> {
+        let factor = (0.3 + 0.6 * random).powf(1.0 / graded.len() as f64);
+        let numbers = graded.iter().zip(&self.random.from);
+        let numbers =
+            numbers.map(|(&number, &from)| ((f64::from(number) * factor).round() as u32).max(from));
+        numbers.collect()
+    }
+
+    /// Draws a size of several numbers, one of which is as large as it may be or too large for 16 bits, while the others
+    /// are small; `None` if sizes have one number. `random` returns numbers from 0 to 1.
+    pub fn draw_elongated(&self, mut random: impl FnMut() -> f64) -> Option<Vec<u32>> {
+        let from = &self.random.from;
+        let shortest = MIN_BEYOND / f64::from(self.unit.unwrap_or(1));
+        let dimensions = from.len();
+        let long = ((random() * dimensions as f64) as usize).min(dimensions - 1);
+        let mut draw = || {
+            let numbers = from.iter().enumerate().map(|(index, &from)| {
+                let number = match index == long {
+                    true => (shortest * (1.0 + 0.25 * random())).ceil() as u32,
+                    false => from + random().round() as u32,
+                };
+                let limit = self.at_most.get(index).copied().unwrap_or(u32::MAX);
+                number.min(limit)
+            });
+            numbers.collect()
+        };
+        (dimensions > 1).then(&mut draw)
+    }
+
     /// Returns the range of the size beyond the graded one.
     pub fn beyond(&self, graded: &[u32]) -> SizeRange {
         self.beyond.clone().unwrap_or_else(|| {
@@ -265,6 +295,20 @@ mod tests {
         assert!(drawn.iter().any(|size| elements(size) > 60_000));
         assert!(drawn.iter().any(|size| size[0] > 2000 && size[1] < 20));
         assert!(drawn.iter().any(|size| size[0] < 200 && size[1] == 64));
+    }
+
+    #[test]
+    fn elongated_sizes_have_one_large_number() {
+        let sizes: Sizes = toml::from_str(
+            "tests = [[1, 1, 1]]\nrandom = { from = [2, 1, 1], to = [50, 60, 9], count = 1 }\nat_most = [200000, 200000, 64]",
+        )
+        .unwrap();
+        let mut numbers = [0.0, 0.5, 0.5, 0.5, 0.9, 0.5, 0.5, 0.5].into_iter();
+        let mut draw = || sizes.draw_elongated(|| numbers.next().unwrap());
+        assert_eq!(draw(), Some(vec![74_250, 2, 2]));
+        assert_eq!(draw(), Some(vec![3, 2, 64]));
+        assert_eq!(sizes.draw_below(&[64, 48, 20], 1.0), [62, 46, 19]);
+        assert_eq!(sizes.draw_below(&[2, 1, 1], 0.0), [2, 1, 1]);
     }
 
     #[test]

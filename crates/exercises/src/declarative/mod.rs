@@ -122,6 +122,7 @@ impl<'a> DeclarativeHost<'a> {
                 let fill = buffer.fill.as_mut().map(toml::Spanned::get_mut);
                 if let Some(Fill::Table(FillTable::Random(random))) = fill {
                     random.exponents = None;
+                    random.huge = None;
                 }
             }
         }

@@ -149,6 +149,51 @@ pub fn first_store_to<'a>(
     })
 }
 
+/// Returns the first read-only load of a word that another block stores in the same launch.
+pub fn first_stale_read<'a>(
+    inputs: &[InputLocation],
+    launches: &'a [LaunchRecord],
+    traces: &'a [(String, Vec<Traced>)],
+) -> Option<FoundAccess<'a>> {
+    with_launches(launches, traces).find_map(|(launch, trace)| {
+        let (access, lane) = stale_read(inputs, trace)?;
+        Some(FoundAccess {
+            access,
+            lane,
+            launch,
+        })
+    })
+}
+
+/// Finds the access of [`first_stale_read`] and its lane in a trace.
+fn stale_read<'a>(inputs: &[InputLocation], trace: &'a [Traced]) -> Option<(&'a Traced, usize)> {
+    let is_input = |address, bytes| inputs.iter().any(|input| input.overlaps(address, bytes));
+    let mut read: HashMap<u64, (&Traced, usize)> = HashMap::new();
+    for access in trace
+        .iter()
+        .filter(|access| access.kind == AccessKind::ReadOnlyLoad)
+    {
+        for (lane, address) in access.lanes() {
+            if !is_input(address, access.bytes) {
+                read.entry(address / 4).or_insert((access, lane));
+            }
+        }
+    }
+    if read.is_empty() {
+        return None;
+    }
+    let mut written = trace
+        .iter()
+        .filter(|access| access.memory == Memory::Global && writes(access));
+    written.find_map(|store| {
+        let mut words = store.lanes().map(|(_, address)| address / 4);
+        words.find_map(|word| {
+            let found = read.get(&word)?;
+            (found.0.block != store.block).then_some(*found)
+        })
+    })
+}
+
 /// Pairs each trace with the first launch of its kernel.
 fn with_launches<'a>(
     launches: &'a [LaunchRecord],
@@ -167,8 +212,9 @@ fn writes(access: &Traced) -> bool {
         .is_some_and(|class| class.row().direction != Direction::Reads)
 }
 
-/// Returns the first asynchronous copy of a tile that its warp starts after the first use of the tile before. An input has
-/// `tiles` tiles for each block, in order. A warp uses all tiles of its block equally, through shared memory.
+/// Returns the first asynchronous copy of a tile that its warp starts after the first use of the tile before, by itself or
+/// else by the next warp that uses tiles: warps run in order from barrier to barrier. An input has `tiles` tiles for each
+/// block, in order. A warp uses all tiles of its block equally, through shared memory.
 pub fn first_late_copy<'a>(
     input: &InputLocation,
     tiles: usize,
@@ -185,18 +231,23 @@ pub fn first_late_copy<'a>(
         let tile_bytes = (input.bytes / (blocks * tiles)).max(1);
         let uses = count_by_warp(trace.iter().filter(|access| uses_tile(access)));
         let mut used: HashMap<(u64, usize), u64> = HashMap::new();
+        let warps = trace
+            .iter()
+            .map(|access| access.warp + 1)
+            .max()
+            .unwrap_or(0);
         trace.iter().find_map(|access| {
-            let warp = (access.block, access.warp);
-            let used = used.entry(warp).or_default();
             if uses_tile(access) {
-                *used += 1;
+                *used.entry((access.block, access.warp)).or_default() += 1;
             }
             let is_copy = access.kind.is_async_copy() && access.memory == Memory::Global;
             let (lane, address) = access.lanes().next().filter(|_| is_copy)?;
             let tile = address.checked_sub(input.address)? / tile_bytes;
             let tile = tile.checked_sub(access.block * tiles)?;
-            let uses = uses.get(&warp).copied().unwrap_or(0);
-            let is_late = (1..tiles).contains(&tile) && *used * tiles > (tile - 1) * uses;
+            let mut warps = (access.warp..warps).map(|warp| (access.block, warp));
+            let user = warps.find(|warp| uses.contains_key(warp))?;
+            let used = used.get(&user).copied().unwrap_or(0);
+            let is_late = (1..tiles).contains(&tile) && used * tiles > (tile - 1) * uses[&user];
             is_late.then_some(FoundAccess {
                 access,
                 lane,
@@ -355,6 +406,26 @@ mod tests {
         assert!(first_race(&trace[..3]).is_none());
         let atomics = [0, 1].map(|block| access(block, 5, AccessKind::Atomic, 64));
         assert!(first_race(&atomics).is_none());
+    }
+
+    #[test]
+    fn read_only_loads_of_other_blocks_results_are_found() {
+        let store = access(0, 5, AccessKind::Store, 0x100);
+        let load = |block, address| access(block, 9, AccessKind::ReadOnlyLoad, address);
+        let input = InputLocation {
+            name: "in".to_owned(),
+            address: 0x100,
+            bytes: 4,
+            is_variable: false,
+        };
+        let line_of = |inputs: &[InputLocation], trace: &[Traced]| {
+            stale_read(inputs, trace).map(|(access, lane)| (access.source.line, lane))
+        };
+        let stale = [store.clone(), load(1, 0x100)];
+        assert_eq!(line_of(&[], &stale), Some((9, 3)));
+        assert_eq!(line_of(&[input], &stale), None);
+        assert_eq!(line_of(&[], &[store.clone(), load(0, 0x100)]), None);
+        assert_eq!(line_of(&[], &[store, load(1, 0x104)]), None);
     }
 
     #[test]

@@ -16,6 +16,6 @@ pub struct Costs {
 pub struct ReferenceCosts {
     /// The start file's time at the graded size in milliseconds, if its results are correct.
     pub start_ms: Option<f64>,
-    /// The solution's costs at the graded size and beyond it.
-    pub solution: [Costs; 2],
+    /// The solution's costs at the graded size, beyond it and below it.
+    pub solution: [Costs; 3],
 }

@@ -95,13 +95,13 @@ pub fn of_targets(data: &Data, launches: &[LaunchRecord]) -> Vec<u64> {
     values.collect()
 }
 
-/// Fails if a counter beyond the graded size is out of proportion: the bounds of a target grow with the number of elements
-/// or with the solution's counter. `solution` has the solution's costs at both sizes.
-pub fn verdict_beyond(
+/// Fails if a counter at another size than the graded one is out of proportion: the bounds of a target grow with the number
+/// of elements or with the solution's counter. `solution` has the solution's costs at both sizes.
+pub fn verdict_in_proportion(
     data: &Data,
     [graded, case]: [&Case; 2],
     submission: &Costs,
-    solution: &[Costs; 2],
+    solution: [&Costs; 2],
 ) -> Result<(), Stop> {
     let elements = |case: &Case| {
         case.size
@@ -114,7 +114,7 @@ pub fn verdict_beyond(
         let Some(counters) = &target.counter else {
             continue;
         };
-        let [at_graded, beyond] = solution.each_ref().map(|costs| costs.counters[index]);
+        let [at_graded, beyond] = solution.map(|costs| costs.counters[index]);
         let value = submission.counters[index];
         if !target.is_in_proportion(value, [at_graded, beyond], growth) {
             let label = counters.names().join(SEPARATOR);

@@ -17,23 +17,21 @@ pub fn run(
     bench: &Bench,
     submission: &Submission,
     case: &Case,
-) -> Result<Vec<Output>, Stop> {
-    let RunResult {
-        outputs, modified, ..
-    } = bench
+) -> Result<RunResult, Stop> {
+    let run = bench
         .run(host, case)
         .map_err(|error| failure(error, bench, submission, case))?;
-    if let Some(modified) = modified {
-        let message = explain_modified_input(&modified);
+    if let Some(modified) = &run.modified {
+        let message = explain_modified_input(modified);
         return Err(Stop::at_size(Step::Right, case, message));
     }
-    let mut unwritten = outputs.iter().filter_map(Unwritten::find);
+    let mut unwritten = run.outputs.iter().filter_map(Unwritten::find);
     match unwritten.next() {
         Some(unwritten) => {
             let message = Text::from_fn(|lang| unwritten.explain(lang));
             Err(stop(message, Some(FailureKind::Unwritten), case))
         }
-        None => Ok(outputs),
+        None => Ok(run),
     }
 }
 

@@ -120,20 +120,28 @@ fn on_simulator(
         trial.run_again(case, shuffled, grading)?;
     }
     let Some(case) = trial::graded_case(data, seed) else {
-        return trial.check_accesses(tests.last());
+        return Ok(());
     };
-    // One run gives the results, findings and counters, so that a submission gains nothing by telling runs apart.
+    let beyond = trial::case_beyond(data, &case, seed);
+    let below = trial::case_below(data, &case, seed);
+    // One run gives the results, findings, accesses and counters, so that a submission gains nothing by telling runs apart.
     let judged = Conditions {
         counted: true,
+        traced: true,
         ..Conditions::plain(first).checked()
     };
-    let findings = trial.run(&case, judged, grading)?;
-    let launches = trial.bench.take_launches();
-    let mut findings: Vec<_> = at_case(&case, findings).collect();
-    let beyond = trial::case_beyond(data, &case, seed);
-    let new_findings = trial.run(&beyond, judged, grading)?;
-    let launches_beyond = trial.bench.take_launches();
-    findings.extend(at_case(&beyond, new_findings));
+    let mut findings = Vec::new();
+    let mut accesses = Vec::new();
+    let mut judge = |case: &Case| {
+        let new_findings = trial.run(case, judged, grading)?;
+        findings.extend(at_case(case, new_findings));
+        let launches = trial.bench.take_launches();
+        accesses.push(trial.check_accesses(case, &launches));
+        Ok::<_, Stop>(launches)
+    };
+    let launches = judge(&case)?;
+    let launches_beyond = judge(&beyond)?;
+    let launches_below = judge(&below)?;
     (grading.on_step)(Step::Checks, &case.size);
     checks::verdict(&findings, submission)?;
     // The order may matter at these sizes only.
@@ -144,13 +152,18 @@ fn on_simulator(
         };
         trial.run_again(case, shuffled, grading)?;
     }
-    let any = trial::any_case(data, &beyond);
-    let shuffled = Conditions {
-        shuffle_seed: Some(any.seed),
+    let shuffled = |case: &Case| Conditions {
+        shuffle_seed: Some(case.seed),
         ..Conditions::plain(second)
     };
-    trial.run(&any, shuffled, grading)?;
-    trial.check_accesses(tests.last())?;
+    let any = trial::any_case(data, &beyond);
+    let findings = trial.run(&any, shuffled(&any).checked(), grading)?;
+    let findings: Vec<_> = at_case(&any, findings).collect();
+    if let Some(case) = trial::elongated_case(data, &beyond) {
+        trial.run(&case, shuffled(&case), grading)?;
+    }
+    checks::verdict(&findings, submission)?;
+    accesses.into_iter().collect::<Result<(), _>>()?;
     (grading.on_step)(Step::Counters, &case.size);
     counters::check_constants(data, &builds.optimised, &case)?;
     if grading.lines {
@@ -182,10 +195,11 @@ fn on_simulator(
     let costs = verdict.costs.insert([
         Costs::of(data, &launches),
         Costs::of(data, &launches_beyond),
+        Costs::of(data, &launches_below),
     ]);
-    let [costs, costs_beyond] = costs.clone();
+    let [costs, costs_beyond, costs_below] = costs.clone();
     let ReferenceCosts { start_ms, solution } =
-        reference.costs(host, &mut trial.bench, data, [&case, &beyond])?;
+        reference.costs(host, &mut trial.bench, data, [&case, &beyond, &below])?;
     counters::add_solution(data, &solution[0], verdict);
     let timed = |costs: &Costs, solution: &Costs, start_ms| {
         let reference = ReferenceTimes {
@@ -196,8 +210,14 @@ fn on_simulator(
     };
     let at_graded = timed(&costs, &solution[0], start_ms);
     time::verdict(at_graded, Clock::Modelled, &case, verdict)?;
-    (grading.on_step)(Step::Counters, &beyond.size);
-    counters::verdict_beyond(data, [&case, &beyond], &costs_beyond, &solution)?;
+    let [at_graded, at_beyond, at_below] = &solution;
+    for (other, costs, solution) in [
+        (&beyond, &costs_beyond, [at_graded, at_beyond]),
+        (&below, &costs_below, [at_graded, at_below]),
+    ] {
+        (grading.on_step)(Step::Counters, &other.size);
+        counters::verdict_in_proportion(data, [&case, other], costs, solution)?;
+    }
     match timed(&costs_beyond, &solution[1], None) {
         timed if timed.reached => Ok(()),
         timed => time::verdict(timed, Clock::Modelled, &beyond, verdict),

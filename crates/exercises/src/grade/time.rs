@@ -195,13 +195,13 @@ impl Reference {
         })
     }
 
-    /// Measures the costs at the graded size and beyond it, if they are not known.
+    /// Measures the costs at the graded size, beyond it and below it, if they are not known.
     pub fn costs(
         self,
         host: &dyn Host,
         bench: &mut Bench,
         data: &Data,
-        cases: [&Case; 2],
+        cases: [&Case; 3],
     ) -> Result<ReferenceCosts> {
         let (files, has_start) = match self {
             Reference::Costs(costs) => return Ok(costs),
@@ -221,7 +221,7 @@ impl Reference {
         let start_ms = start.transpose()?.map(|start| busy_milliseconds(&start));
         let ptx = files.solution()?;
         let mut costs = |case| anyhow::Ok(Costs::of(data, &launches(&ptx, case, true)?));
-        let solution = [costs(cases[0])?, costs(cases[1])?];
+        let solution = [costs(cases[0])?, costs(cases[1])?, costs(cases[2])?];
         Ok(ReferenceCosts { start_ms, solution })
     }
 }

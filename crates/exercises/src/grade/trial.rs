@@ -11,7 +11,7 @@ use super::compile::{self, Builds, CourseFiles};
 use super::patterns::{Evidence, Run};
 use super::{Failure, Grading, Stop, Submission, accesses, checks, launch, results};
 use crate::course::Exercise;
-use crate::data::{Data, Kind, SizeRange, Step, Time, element_count};
+use crate::data::{Data, Kind, SizeRange, Step, Time};
 use crate::host::{Bench, Case, Host, InputLocation, Output, RunResult};
 use crate::lang::{Lang, Text};
 
@@ -39,6 +39,8 @@ pub struct Conditions {
     pub fill_pattern: u32,
     /// True if the module that the last run loaded is launched again, whose variables keep their values.
     pub again: bool,
+    /// True if accesses are traced, for [`Trial::check_accesses`].
+    pub traced: bool,
 }
 
 impl Conditions {
@@ -51,6 +53,7 @@ impl Conditions {
             shuffle_seed: None,
             fill_pattern,
             again: false,
+            traced: false,
         }
     }
 
@@ -75,6 +78,8 @@ pub struct Trial<'a> {
     builds: &'a Builds,
     /// The GPU or simulator.
     pub bench: Bench,
+    /// The locations of the inputs of the last successful run.
+    inputs: Vec<InputLocation>,
     /// The seed of the grading.
     seed: u64,
 }
@@ -104,6 +109,7 @@ impl<'a> Trial<'a> {
             bench: Bench::new(module, gpu)
                 .with_start_code(start_code)
                 .with_solution(solution),
+            inputs: Vec::new(),
             seed,
         })
     }
@@ -177,7 +183,13 @@ impl<'a> Trial<'a> {
             },
         };
         let message = Text::from_fn(|lang| explain(failure.message.get(lang), lang));
-        let reasons = |lang| checks::explain(&findings, self.submission, lang);
+        let reasons = |lang| {
+            let found = checks::explain(&findings, self.submission, lang);
+            match found.is_empty() && self.submission.text.contains("__activemask") {
+                true => explain_active_mask(lang).to_owned(),
+                false => found,
+            }
+        };
         Err(Stop::Failed(
             Failure { message, ..failure }.with_reasons(reasons),
         ))
@@ -197,6 +209,7 @@ impl<'a> Trial<'a> {
             shuffle_seed,
             fill_pattern,
             again,
+            traced,
         } = conditions;
         let predicts = self.data.kind == Kind::Predict;
         cuda_driver::check(if checked { CHECKS } else { Checks::NONE });
@@ -208,12 +221,15 @@ impl<'a> Trial<'a> {
             true => Ok(()),
             false => self.load(as_written),
         };
+        cuda_driver::trace(traced.then_some(Tracing::All));
         let verdict = loaded.and_then(|()| {
             (grading.on_step)(Step::Launch, &case.size);
-            let outputs = launch::run(self.host, &self.bench, self.submission, case)?;
+            let run = launch::run(self.host, &self.bench, self.submission, case)?;
+            self.inputs = run.inputs;
             (grading.on_step)(Step::Right, &case.size);
-            results::verdict(&outputs, self.data.tolerance, case)
+            results::verdict(&run.outputs, self.data.tolerance, case)
         });
+        cuda_driver::trace(None);
         let mut findings = cuda_driver::take_findings();
         // Run the submission once more to find the lines of races between blocks. If this fails, the race is still
         // reported, with approximate lines.
@@ -255,24 +271,23 @@ impl<'a> Trial<'a> {
         failure.with_reasons(|lang| writer.get(lang).to_owned())
     }
 
-    /// Runs the submission once more and checks all of its accesses: none may write to an input, even if the value is
-    /// restored, and asynchronous copies must be ahead of their use where the exercise requires it.
-    pub fn check_accesses(&mut self, case: Option<&Case>) -> Result<(), Stop> {
-        let is_small = |case: &&Case| element_count(&case.size) <= accesses::MAX_THREADS.into();
-        let Some(case) = case.filter(is_small) else {
-            return Ok(());
-        };
-        let run = self.trace_accesses(case, false)?;
-        results::verdict(&run.outputs, self.data.tolerance, case)?;
-        let (launches, traces, submission) = (&run.launches, &run.traces, self.submission);
-        if let Some((name, found)) = accesses::first_store_to(&run.inputs, launches, traces) {
+    /// Checks all accesses of the last run, which was traced: none may write to an input, even if the value is restored, and
+    /// asynchronous copies must be ahead of their use where the exercise requires it.
+    pub fn check_accesses(&self, case: &Case, launches: &[LaunchRecord]) -> Result<(), Stop> {
+        let (traces, submission) = (&self.bench.take_traces(), self.submission);
+        if let Some((name, found)) = accesses::first_store_to(&self.inputs, launches, traces) {
             let message = Text::from_fn(|lang| {
                 explain_written_input(name, &found.format(submission, lang), lang)
             });
             return Err(Stop::at_size(Step::Right, case, message));
         }
+        if let Some(found) = accesses::first_stale_read(&self.inputs, launches, traces) {
+            let message =
+                Text::from_fn(|lang| explain_stale_read(&found.format(submission, lang), lang));
+            return Err(Stop::at_size(Step::Checks, case, message));
+        }
         if let Some(name) = &self.data.copied_ahead {
-            let mut inputs = run.inputs.iter();
+            let mut inputs = self.inputs.iter();
             let input = inputs.find(|input| input.name == *name);
             let late = input
                 .and_then(|input| accesses::first_late_copy(input, case.n(), launches, traces));
@@ -306,7 +321,7 @@ impl<'a> Trial<'a> {
             let result = self
                 .load(as_written)
                 .and_then(|()| launch::run(self.host, &self.bench, self.submission, &case));
-            let Ok(outputs) = result else {
+            let Ok(RunResult { outputs, .. }) = result else {
                 break;
             };
             runs.push(Run { case, outputs });
@@ -341,7 +356,7 @@ impl<'a> Trial<'a> {
         cuda_driver::trace(None);
         let RunResult {
             outputs, inputs, ..
-        } = result.map_err(|error| launch::failure(error, &self.bench, self.submission, case))?;
+        } = result?;
         Ok(Traces {
             launches: self.bench.take_launches(),
             traces: self.bench.take_traces(),
@@ -386,6 +401,16 @@ fn explain_order(message: &str, lang: Lang) -> String {
     )
 }
 
+/// Explains a likely reason for results that depend on the order.
+fn explain_active_mask(lang: Lang) -> &'static str {
+    lang.pick(
+        "`__activemask()` returns the lanes that happen to execute it together, which need not be the whole warp, even \
+         without branches. Name the lanes that take part: `0xffffffff` for all.",
+        "`__activemask()` 返回的是恰好一起执行它的线程，即使没有分支，也不一定是整个线程束。请写明参与的线程：\
+         全体是 `0xffffffff`。",
+    )
+}
+
 /// Explains results that depend on uninitialized memory.
 fn explain_uninitialized(message: &str, lang: Lang) -> String {
     localize!(
@@ -419,6 +444,19 @@ fn explain_written_input(name: &str, line: &str, lang: Lang) -> String {
         "结果正确，但核函数写入了输入 `{}`，之后又恢复了原值：\n\n{}\n\n在此期间，别的核函数可能会读到它。请改用输出、\
          共享内存或寄存器。";
         name, line
+    )
+}
+
+/// Explains a read-only load of data that another block writes.
+fn explain_stale_read(line: &str, lang: Lang) -> String {
+    localize!(
+        lang,
+        "The results are correct only by chance: this read-only load reads data that another block of the same launch \
+         writes, and may return an old value.\n\n{}\n\n`__ldg` is for data that no thread writes while the kernel \
+         runs: use an ordinary load.",
+        "结果正确只是碰巧：这次只读加载所读的数据由同一次启动中的另一个线程块写入，读到的可能是旧值。\n\n{}\n\n\
+         `__ldg` 只能用于核函数运行期间没有线程写入的数据：请用普通的读取。";
+        line
     )
 }
 
@@ -494,10 +532,31 @@ pub fn case_beyond(data: &Data, graded: &Case, seed: u64) -> Case {
 /// Draws one size of any magnitude and proportions up to that beyond the graded one, at which only results are checked.
 pub fn any_case(data: &Data, beyond: &Case) -> Case {
     let mut random = Pcg32::seed_from_u64(beyond.seed);
-    let uniform = || f64::from(random.next_u32()) / f64::from(u32::MAX);
-    let size = data.sizes.draw_any(&beyond.size, uniform);
+    let size = data.sizes.draw_any(&beyond.size, || uniform(&mut random));
     let seed = random.next_u64();
     Case { size, seed }
+}
+
+/// Draws one size below the graded one, at which counters are in proportion to the solution's as well.
+pub fn case_below(data: &Data, graded: &Case, seed: u64) -> Case {
+    let mut random = Pcg32::seed_from_u64(seed.rotate_left(16));
+    let size = data.sizes.draw_below(&graded.size, uniform(&mut random));
+    let seed = random.next_u64();
+    Case { size, seed }
+}
+
+/// Draws a size of several numbers, one of which is large, at which only results are checked; `None` if sizes have one
+/// number.
+pub fn elongated_case(data: &Data, beyond: &Case) -> Option<Case> {
+    let mut random = Pcg32::seed_from_u64(!beyond.seed);
+    let size = data.sizes.draw_elongated(|| uniform(&mut random))?;
+    let seed = random.next_u64();
+    Some(Case { size, seed })
+}
+
+/// Draws a number from 0 to 1.
+fn uniform(random: &mut Pcg32) -> f64 {
+    f64::from(random.next_u32()) / f64::from(u32::MAX)
 }
 
 /// Returns the fill patterns of uninitialized memory in three runs: NaN, a very large negative float and a

@@ -97,7 +97,7 @@ impl Case {
     pub const FLOATS: usize = 1 << 24;
 
     /// Returns the value with this number among those of [`Self::floats`], in increasing order.
-    fn numbered_float(number: usize) -> f32 {
+    pub fn numbered_float(number: usize) -> f32 {
         number as f32 / (Self::FLOATS / 2) as f32 - 1.0
     }
 

@@ -18,7 +18,9 @@ const BLOCK: usize = 256;
 impl Host for Fields {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
         let count = case.n();
-        let particles = case.floats(0, count * FIELDS);
+        let filled = case.floats(0, count * FIELDS);
+        // After `fill`, all values are replaced, so that results computed by `fill` are wrong.
+        let particles: Vec<f32> = filled.iter().map(|&value| replaced(value)).collect();
         let energy = |particle: &[f32]| match *particle {
             [_, _, _, vx, vy, vz, mass, _] => 0.5 * mass * (vx * vx + vy * vy + vz * vz),
             _ => f32::NAN,
@@ -57,10 +59,11 @@ impl Host for Fields {
             })
         };
         fill_others(3, others[0])?;
-        let memory = fill_with(&particles)?.as_host_vec()?;
+        let memory = fill_with(&filled)?.as_host_vec()?;
         let energies = bench.output(count)?;
-        let fields = fields_in_memory(&memory, &particles);
+        let fields = fields_in_memory(&memory, &filled);
         fill_others(6, 1 + others[1])?;
+        let memory: Vec<f32> = memory.iter().map(|&value| replaced(value)).collect();
         let memory = DeviceBuffer::from_slice(&memory)?;
         // SAFETY: the arguments match the signature of `energies`; `memory` has `buckets` elements and
         // `energies` has `count`.
@@ -84,6 +87,16 @@ impl Host for Fields {
             ),
             Output::new("energy", &[count], &energies, expected)?,
         ])
+    }
+}
+
+/// Returns the value that replaces a particle's: another of those that can be drawn, and itself for any other value.
+fn replaced(value: f32) -> f32 {
+    /// Differs from 0 in both halves.
+    const CHANGED_BITS: usize = 0x5A_3C96;
+    match Case::number_of_float(value) {
+        Some(number) => Case::numbered_float(number ^ CHANGED_BITS),
+        None => value,
     }
 }
 
@@ -127,14 +140,18 @@ impl Host for Spheres {
         let count = case.depth();
         let numbers = |stream, below| case.integers(stream, count, below);
         let (x, y, z) = (
-            numbers(0, case.size[0]),
-            numbers(1, case.size[1]),
+            numbers(0, case.size[0] + 16),
+            numbers(1, case.size[1] + 16),
             numbers(2, 100),
         );
         let (radius, brightness) = (numbers(3, 20), numbers(4, 1000));
         let spheres: Vec<Sphere> = (0..count)
             .map(|i| {
-                [x[i], y[i], z[i], 1 + radius[i], 1 + brightness[i]].map(|number| number as f32)
+                let [x, y, z] = [(x[i], 8), (y[i], 8), (z[i], 50)]
+                    .map(|(number, less)| number.cast_signed() - less);
+                let [radius, brightness] =
+                    [radius[i], brightness[i]].map(|number| 1 + number.cast_signed());
+                [x, y, z, radius, brightness].map(|number| number as f32)
             })
             .collect();
         let pixels = (0..width * height).map(|pixel| (pixel % width, pixel / width));

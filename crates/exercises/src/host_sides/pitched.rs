@@ -186,11 +186,14 @@ const COLUMNS_PER_BLOCK: usize = 128;
 impl Host for Columns {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
         let (width, height) = (case.width(), case.height());
-        let drawn = case.integers(0, width * height, 2_000_000);
-        let matrix: Vec<i32> = drawn
-            .iter()
-            .map(|&drawn| drawn as i32 - 1_000_000)
-            .collect();
+        // In one of three matrices, all elements are as large as the sums permit.
+        let largest = (2_000_000_000 / height).min(1_000_000) as u32;
+        let (from, range) = match case.integers(5, 1, 3)[0] {
+            0 => (largest as i32 - 9, 10),
+            _ => (-1_000_000, 2_000_000),
+        };
+        let drawn = case.integers(0, width * height, range);
+        let matrix: Vec<i32> = drawn.iter().map(|&drawn| from + drawn as i32).collect();
         let mut expected = vec![0; width];
         for row in matrix.chunks(width) {
             for (sum, element) in expected.iter_mut().zip(row) {
@@ -222,7 +225,10 @@ impl Host for Columns {
 
 /// Draws the number of extra elements per row: enough that the pitch differs from that of a row without them.
 fn extra_elements(case: &Case) -> usize {
-    128 + case.integers(9, 1, 128)[0] as usize
+    /// The number of rows from which on all memory of a matrix counts.
+    const MANY_ROWS: usize = 10_000;
+    let range = if case.height() < MANY_ROWS { 128 } else { 2 };
+    128 + case.integers(9, 1, range)[0] as usize
 }
 
 /// Lays out rows of `width` elements, each followed by the extra elements.

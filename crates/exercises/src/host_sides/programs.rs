@@ -85,6 +85,14 @@ fn block_and_rows(case: &Case) -> ((u32, u32), Vec<Row>) {
         let threads = draw(30 + stream, [1 << 16, u32::MAX]) >> draw(50 + stream, [0, 26]);
         rows.push(Row::from(first, threads.max(1)));
     }
+    // Large blocks: counts around a multiple, and any count above it.
+    let threads = draw(60, [1 << 20, 1 << 31]);
+    let multiple = draw(61, [1, u32::MAX / threads]) * threads;
+    let first = (multiple - COUNTS_PER_ROW / 2).min(u32::MAX - COUNTS_PER_ROW);
+    rows.push(Row::from(first, threads));
+    let [first, threads] =
+        [62, 63].map(|stream| draw(stream, [1 << 30, u32::MAX - COUNTS_PER_ROW]));
+    rows.push(Row::from(first, threads >> draw(64, [0, 29])));
     rows.push(Row::largest(draw(33, [1, 1024])));
     let block = (draw(40, [1, 32]), draw(41, [1, 32]));
     (block, rows)
@@ -296,11 +304,11 @@ const ROUNDS: [u32; 2] = [3000, 18_000];
 /// is wrong in one of them.
 const FIRST_LAUNCH: [u32; 2] = [900, 30];
 /// The ranges of launches that take much longer than usual, longer, shorter and much shorter, in hundredths of a usual
-/// one.
+/// one, in two kinds of cases: the mean of the usual one's neighbours is not near it.
 const MUCH_LONGER: [u32; 2] = [400, 1200];
-const LONGER: [u32; 2] = [130, 160];
-const SHORTER: [u32; 2] = [60, 75];
-const MUCH_SHORTER: [u32; 2] = [25, 40];
+const LONGER: [[u32; 2]; 2] = [[130, 160], [250, 300]];
+const SHORTER: [[u32; 2]; 2] = [[30, 40], [60, 75]];
+const MUCH_SHORTER: [u32; 2] = [15, 30];
 
 impl HostExercise for Events {
     fn run(&self, bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
@@ -397,21 +405,26 @@ fn explain_time(actual: f32, sorted: &[f32]) -> [String; 2] {
 }
 
 /// Draws the duration of each sample, in hundredths of a usual launch. Exactly one sample, at a random
-/// position, is usual; equally many are longer and shorter, and the shorter ones come last. So only the
-/// median of all samples is correct: the mean, the first, the last and the median of the first few samples
-/// are far from it, and the middle of the range is nearer to another sample in most cases.
+/// position, is usual; equally many are longer and shorter, and the shorter ones come last, except for the first sample in
+/// half of the cases. So only the median of all samples is correct: the mean, the first, the last and the median of the
+/// first few samples are far from it, and the middle of the range is nearer to another sample in most cases.
 fn shares(case: &Case) -> Vec<u32> {
+    let kinds = case.integers(6, 2, 2);
+    let [longer, shorter] = [LONGER, SHORTER].map(|ranges| ranges[kinds[0] as usize]);
     let half = case.n() + 1;
     let alternating = |streams: [u64; 2], ranges: [[u32; 2]; 2]| {
         let [even, odd] = [0, 1].map(|i| draw_range(case, streams[i], half, ranges[i]));
         let pairs = even.into_iter().zip(odd).enumerate();
         pairs.map(|(index, (even, odd))| if index % 2 == 0 { even } else { odd })
     };
-    let mut shares: Vec<u32> = alternating([1, 4], [MUCH_LONGER, LONGER]).collect();
-    shares.extend(alternating([2, 5], [MUCH_SHORTER, SHORTER]));
+    let mut shares: Vec<u32> = alternating([1, 4], [MUCH_LONGER, longer]).collect();
+    shares.extend(alternating([2, 5], [MUCH_SHORTER, shorter]));
     // Neither first nor last.
     let index = 1 + case.integers(3, 1, 2 * half as u32 - 1)[0];
     shares.insert(index as usize, 100);
+    if kinds[1] == 1 {
+        shares.rotate_right(1);
+    }
     shares
 }
 
