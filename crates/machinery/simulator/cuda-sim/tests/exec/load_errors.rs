@@ -327,3 +327,28 @@ fn module_prefixes_load_or_are_rejected_without_leaks() {
     let text = load_error(&source[..source.len() * 2 / 3]).to_string();
     assert!(text.starts_with("line "), "{text}");
 }
+
+#[test]
+fn addresses_that_differ_between_kernels_are_no_initial_values() {
+    let message = |declarations: &str, symbol: &str| {
+        let list = format!(".global .align 8 .u64 list[1] = {{generic({symbol})}};");
+        let function = ".func f() { .shared .align 4 .u32 tile[3]; st.shared.u32 [tile], 1; ret; }";
+        let module = module_of(
+            &format!("{declarations}\n{function}\n{list}"),
+            ".shared .align 4 .u32 before[9]; .shared .align 4 .u32 tile[2];
+            st.shared.u32 [before], 2;
+            st.shared.u32 [tile], 2;
+            call f;",
+        );
+        let text = load_error(&module).to_string();
+        let line = line_of(&module, &list);
+        assert!(text.starts_with(&format!("line {line}")), "{text}");
+        text
+    };
+    let text = message("", "missing");
+    assert!(text.ends_with("`missing` has no address here"), "{text}");
+    let text = message("", "tile");
+    assert!(text.contains("several functions"), "{text}");
+    let text = message(".extern .shared .align 4 .b8 dynamic[];", "dynamic");
+    assert!(text.contains("each kernel has others"), "{text}");
+}

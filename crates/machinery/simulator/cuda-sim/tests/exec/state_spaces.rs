@@ -127,6 +127,49 @@ fn shared_variables_of_functions_and_modules_are_disjoint() {
     assert_eq!((shared_bytes_of("a"), shared_bytes_of("b")), (20, 8));
 }
 
+/// Unoptimized code of clang initializes a list of pointers so: from a global variable with the addresses of
+/// variables that a function declares.
+#[test]
+fn initial_values_contain_addresses_of_shared_variables() {
+    let ptx = ".version 7.0
+.target sm_80
+.address_size 64
+.shared .align 4 .u32 common;
+.global .align 8 .u64 both[4] = {generic(first), generic(second)+4, second, generic(common)};
+.visible .entry other(.param .u64 out) {
+    .shared .align 4 .u32 unrelated[64];
+    .reg .b64 %d<2>;
+    ld.param.u64 %d1, [out];
+    st.shared.u32 [unrelated+252], 9;
+    ret;
+}
+.visible .entry k(.param .u64 out) {
+    .shared .align 4 .u32 first[2];
+    .shared .align 4 .u32 second[2];
+    .reg .b64 %d<8>; .reg .b32 %r<8>;
+    ld.param.u64 %d1, [out];
+    st.shared.u32 [first], 10;
+    st.shared.u32 [second+4], 20;
+    st.shared.u32 [second], 30;
+    st.shared.u32 [common], 40;
+    ld.global.u64 %d2, [both];
+    ld.u32 %r1, [%d2];
+    ld.global.u64 %d3, [both+8];
+    ld.u32 %r2, [%d3];
+    ld.global.u64 %d4, [both+16];
+    ld.shared.u32 %r3, [%d4];
+    ld.global.u64 %d5, [both+24];
+    ld.u32 %r4, [%d5];
+    st.global.v4.u32 [%d1], {%r1, %r2, %r3, %r4};
+    ret;
+}
+";
+    let mut machine = Machine::new(ptx);
+    let out = machine.out::<u32>(4);
+    machine.run("k", 1, 1, params![out]);
+    assert_eq!(machine.read::<u32>(out, 4), [10, 20, 30, 40]);
+}
+
 /// Memory order and cache qualifiers do not change an access's value.
 #[test]
 fn order_and_cache_qualifiers_do_not_change_values() {

@@ -260,6 +260,50 @@ impl Layout {
         Ok(())
     }
 
+    /// Returns the address of a symbol in an initial value. Fails with a message if the symbol has no single address
+    /// when the module is loaded.
+    ///
+    /// NVIDIA's assembler refuses addresses of shared variables here. Code of clang has them, in particular
+    /// unoptimized code: from lists of pointers such as `float *both[] = {a, b};`, with arrays that a function
+    /// declares.
+    fn address_of(&self, symbol: &str, generic: bool) -> Result<u64, String> {
+        let shared = |offset| match generic {
+            true => SHARED_WINDOW + offset,
+            false => offset,
+        };
+        match self.symbols.get(symbol) {
+            Some(
+                Symbol::Global(address) | Symbol::Const(address) | Symbol::Reference(_, address),
+            ) => Ok(*address),
+            Some(Symbol::Shared(offset)) => Ok(shared(*offset)),
+            Some(Symbol::Function(number)) => Ok(FUNCTION_BASE + *number as u64 * FUNCTION_STEP),
+            Some(Symbol::DynamicShared { .. }) => Err(format!(
+                "`{symbol}` has no address here: it follows the kernel's other shared variables, and each \
+                 kernel has others"
+            )),
+            None => self.shared_offset_in_functions(symbol).map(shared),
+        }
+    }
+
+    /// Returns the offset of the shared variable that a function declares. It is the same in all kernels that use the
+    /// function. Fails with a message if there is no such variable, or if several functions have one at different
+    /// offsets.
+    fn shared_offset_in_functions(&self, symbol: &str) -> Result<u64, String> {
+        let variables = self.function_shared.iter();
+        let mut offsets = variables
+            .filter(|((_, name), _)| name == symbol)
+            .map(|(_, &offset)| offset);
+        let Some(first) = offsets.next() else {
+            return Err(format!("`{symbol}` has no address here"));
+        };
+        match offsets.all(|offset| offset == first) {
+            true => Ok(first),
+            false => Err(format!(
+                "`{symbol}` has no address here: several functions have shared variables of this name"
+            )),
+        }
+    }
+
     /// Defines a global or constant variable, or the variables of a parameterized name, at `address`.
     fn define_visible(
         &mut self,
@@ -345,22 +389,9 @@ pub fn image(layout: &Layout, variable: &Variable) -> Result<Vec<u8>, LoadError>
                 generic,
                 mask,
             } => {
-                let address = match layout.symbols.get(symbol) {
-                    Some(
-                        Symbol::Global(address)
-                        | Symbol::Const(address)
-                        | Symbol::Reference(_, address),
-                    ) => *address,
-                    Some(Symbol::Shared(offset)) if generic => SHARED_WINDOW + offset,
-                    Some(Symbol::Shared(offset)) => *offset,
-                    Some(Symbol::Function(number)) => {
-                        FUNCTION_BASE + *number as u64 * FUNCTION_STEP
-                    }
-                    Some(Symbol::DynamicShared { .. }) | None => {
-                        let message = format!("`{symbol}` has no address here");
-                        return Err(LoadError::invalid(variable.line, message));
-                    }
-                };
+                let address = layout.address_of(symbol, generic);
+                let address =
+                    address.map_err(|message| LoadError::invalid(variable.line, message))?;
                 let address = address.wrapping_add_signed(addend);
                 match mask {
                     Some(mask) => (address & mask) >> mask.trailing_zeros(),
