@@ -71,7 +71,8 @@ pub fn shuffle(seed: Option<u64>) {
 
 /// Sets the word that fills uninitialized memory on the simulator: device memory allocated after this call,
 /// shared memory when a block starts, local memory when a thread starts. A result that differs between two
-/// such words depends on uninitialized memory. Module variables always start with their initializer or zero.
+/// such words depends on uninitialized memory. In local memory, sign, exponent and low bits of the word differ
+/// between a thread and the next two. Module variables always start with their initializer or zero.
 /// `None` fills with zero. Has no effect on a GPU.
 pub fn poison(word: Option<u32>) {
     update_conditions(|options| options.conditions.poison = word);

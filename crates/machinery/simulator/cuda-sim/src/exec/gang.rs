@@ -345,7 +345,7 @@ impl Sm {
         for (window, &index) in windows.drain(..*count).zip(&*warps) {
             let warp = &mut self.block.warps[index];
             warp.start(NO_INDEX, window, local_end);
-            warp.local = self.locals.take();
+            warp.local = self.locals.take(self.block.number + index as u64);
         }
         self.block.groups[self.gang.group].window = self.gang.uniform_window.take();
         self.resume_members();

@@ -157,7 +157,7 @@ impl Sm {
             let entry = program.functions[self.grid.function()].entry;
             let registers = self.windows.take_kernel(&program.functions);
             warp.start(entry, registers, self.grid.variables_end());
-            warp.local = self.locals.take();
+            warp.local = self.locals.take(self.block.number + index as u64);
         }
     }
 

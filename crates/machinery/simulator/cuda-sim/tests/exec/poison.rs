@@ -42,13 +42,35 @@ fn shared_and_local_memory_start_with_the_poison_word() {
         machine.launch(&launch.shared(128)).unwrap();
         let word = poison.unwrap_or(0);
         for (thread, actual) in machine.read::<u32>(out, 4 * 32 * 20).chunks(4).enumerate() {
+            let local = local_word(word, thread);
             // Module variables are initialized to zero.
             assert_eq!(
                 actual,
-                [word, word, word, 0],
+                [word, word, local, 0],
                 "{poison:x?}, thread {thread}"
             );
         }
+    }
+}
+
+/// Returns the initial word of a thread's local memory, in blocks of one warp.
+fn local_word(poison: u32, thread: usize) -> u32 {
+    let (block, lane) = (thread / 32, thread % 32);
+    match (poison, (block + lane) % 3) {
+        (0, _) | (_, 0) => poison,
+        (_, 1) => poison ^ 0x8201_FFFF,
+        _ => poison ^ 0x0180_5554,
+    }
+}
+
+/// Otherwise a maximum that starts with uninitialized memory may be correct by chance in all threads.
+#[test]
+fn three_threads_find_floats_of_all_kinds_in_local_memory() {
+    for poison in [0x7FC0_0001, 0xFE00_1234, 0x7E00_0001] {
+        let floats = [0, 1, 2].map(|thread| f32::from_bits(local_word(poison, thread)));
+        assert!(floats.iter().any(|float| float.is_nan()), "{floats:?}");
+        assert!(floats.iter().any(|float| *float < -1e36), "{floats:?}");
+        assert!(floats.iter().any(|float| *float > 1e36), "{floats:?}");
     }
 }
 
@@ -64,5 +86,7 @@ fn poison_does_not_depend_on_the_schedule() {
     let launch = Launch::new("k", 5, 32, params![out]);
     machine.launch(&launch.shared(128)).unwrap();
     let words = machine.read::<u32>(out, 4 * 32 * 5);
-    assert!(words.chunks(4).all(|words| words == [7, 7, 7, 0]));
+    for (thread, words) in words.chunks(4).enumerate() {
+        assert_eq!(words, [7, 7, local_word(7, thread), 0], "thread {thread}");
+    }
 }

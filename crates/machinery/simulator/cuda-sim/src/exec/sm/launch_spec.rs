@@ -201,8 +201,8 @@ pub struct Conditions {
     /// for the default order. Launches with a random schedule are not profiled, and their modelled time
     /// excludes memory.
     pub shuffle: Option<u64>,
-    /// Initial value of each word of uninitialized memory; `None` for zero. Variables of a module start with
-    /// zero or their initial value in any case.
+    /// Initial value of each word of uninitialized memory; `None` for zero. In the local memory of two of three
+    /// threads some bits of it differ. Variables of a module start with zero or their initial value in any case.
     pub poison: Option<u32>,
     /// Seed for the choice of sampled blocks on which the time model is based. `None` for the default choice,
     /// which is the same for all launches of one size.

@@ -143,9 +143,14 @@ pub struct LocalPool {
     free: Vec<Box<[u8]>>,
     /// Bytes per lane.
     pub bytes: u32,
-    /// Initial value of each word.
+    /// Initial value of each word, or of its variants.
     word: u32,
 }
+
+/// The bits in which the initial words of three threads differ from the given one. Of the words that are NaN, a very
+/// large negative and a very large positive float, each becomes the others. The lowest bit, that of a `bool`, differs
+/// too.
+const VARIANTS: [u32; 3] = [0, 0x8201_FFFF, 0x0180_5554];
 
 impl LocalPool {
     pub fn new(bytes: u32, word: u32) -> LocalPool {
@@ -156,8 +161,9 @@ impl LocalPool {
         }
     }
 
-    /// Returns uninitialized local memory for a warp, or `None` if the kernel needs none.
-    pub fn take(&mut self) -> Option<Box<[u8]>> {
+    /// Returns uninitialized local memory for the warp with this number, or `None` if the kernel needs none. One run shows
+    /// whether results depend on it, because threads next to each other find other contents.
+    pub fn take(&mut self, warp: u64) -> Option<Box<[u8]>> {
         if self.bytes == 0 {
             return None;
         }
@@ -169,9 +175,10 @@ impl LocalPool {
             None => vec![0; self.bytes as usize * 32].into_boxed_slice(),
         };
         if self.word != 0 {
-            memory
-                .chunks_exact_mut(self.bytes as usize)
-                .for_each(|lane| fill(lane, self.word));
+            let lanes = memory.chunks_exact_mut(self.bytes as usize);
+            for (number, lane) in (warp % 3..).zip(lanes) {
+                fill(lane, self.word ^ VARIANTS[number as usize % 3]);
+            }
         }
         Some(memory)
     }
