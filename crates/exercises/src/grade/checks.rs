@@ -95,12 +95,14 @@ fn format_findings<'a>(
 }
 
 /// Returns true if an instruction got an undefined value: uninitialized memory, or the value of a lane that does not take
-/// part in a shuffle. Such values differ between the runs, so if no result does, none depends on them.
+/// part in a shuffle. Such values differ between the runs, and those of local variables between the threads of a run, so if
+/// no result does, none depends on them.
 fn has_undefined_value(kind: FindingKind) -> bool {
     matches!(
         kind,
         FindingKind::UninitializedDevice
             | FindingKind::UninitializedShared
+            | FindingKind::UninitializedLocal
             | FindingKind::ShuffleFromAbsentLane
     )
 }
@@ -493,6 +495,7 @@ mod tests {
         };
         assert!(passes(FindingKind::UninitializedShared, None));
         assert!(passes(FindingKind::UninitializedDevice, None));
+        assert!(passes(FindingKind::UninitializedLocal, None));
         assert!(!passes(FindingKind::WriteAfterWrite, Some(1)));
     }
 }
