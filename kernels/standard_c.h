@@ -1,10 +1,11 @@
-// Parts of a C program's headers other than functions: fixed-width integers and numeric limits. A submission
-// of the course that includes <stdint.h>, <stdio.h>, <math.h> or <assert.h> gets this file instead; see all_device.h for the
-// functions of <math.h>.
+// Parts of a C program's headers other than functions: fixed-width integers and numeric limits; and CUDA's named constants. A
+// submission of the course that includes <stdint.h>, <stdio.h>, <math.h>, <assert.h> or <math_constants.h> gets this file
+// instead; see all_device.h for the functions of <math.h>.
 
 #pragma once
 
 #include "cuda_device.h"
+#include "include/math_constants.h"
 
 #if defined(__clang__) && defined(__CUDA__) && !defined(__CLANG_CUDA_RUNTIME_WRAPPER_H__)
 typedef __INT8_TYPE__ int8_t;

@@ -74,6 +74,10 @@ const CASES: &[Case] = cases! {
             "`swap` is not available in this course. Use instead: a third variable.",
         ];
         zh ["编译未通过", "本课程没有 `swap`。可以改用：借助第三个变量交换。"];
+    "a header that is not provided": "02",
+        Changed("#include \"cuda_device.h\"", "#include <type_traits>");
+        en ["C++'s standard library", "<math_constants.h>", "<cuda_pipeline_primitives.h>."];
+        zh ["不提供 C++ 标准库", "<math_constants.h>"];
     "an undeclared type": "02", Changed("int i", "int32 i");
         en ["does not compile", "`int32` is not declared."];
         zh ["编译未通过", "`int32` 没有声明。"];

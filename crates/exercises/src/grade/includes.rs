@@ -20,19 +20,32 @@ pub const HEADERS: [&str; 6] = [
     "standard_c.h",
 ];
 
-/// Headers of C and CUDA that submissions may include, each with the course's header that replaces it.
-const REPLACED: [(&str, &str); 3] = [
-    (
-        "stdio.h stdint.h math.h assert.h stddef.h stdlib.h limits.h float.h string.h stdbool.h inttypes.h cstdio cstdint \
-         cmath cassert cstddef cstdlib climits cfloat cstring cuda_runtime.h cuda_runtime_api.h cuda.h device_functions.h \
-         device_launch_parameters.h vector_types.h vector_functions.h sm_60_atomic_functions.h",
-        "standard_c.h",
-    ),
-    (
-        "cooperative_groups.h cooperative_groups/reduce.h cooperative_groups/scan.h cooperative_groups/memcpy_async.h",
-        "cooperative.h",
-    ),
-    ("cuda_pipeline.h cuda_pipeline_primitives.h", "async_copy.h"),
+/// Headers of C that submissions may include.
+const C_HEADERS: &str = "assert.h float.h inttypes.h limits.h math.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h \
+                         cassert cfloat cinttypes climits cmath cstddef cstdint cstdio cstdlib cstring";
+
+/// Headers of CUDA that submissions may include: those whose device functions, types and constants all submissions
+/// can use.
+const CUDA_HEADERS: &str = "cuda.h cuda_runtime.h cuda_runtime_api.h builtin_types.h common_functions.h \
+                            device_atomic_functions.h device_functions.h device_launch_parameters.h host_defines.h \
+                            math_constants.h math_functions.h sm_20_atomic_functions.h sm_20_intrinsics.h \
+                            sm_30_intrinsics.h sm_32_atomic_functions.h sm_32_intrinsics.h sm_35_atomic_functions.h \
+                            sm_35_intrinsics.h sm_60_atomic_functions.h sm_61_intrinsics.h vector_functions.h \
+                            vector_types.h";
+
+/// Headers of CUDA's cooperative groups.
+const GROUP_HEADERS: &str = "cooperative_groups.h cooperative_groups/memcpy_async.h cooperative_groups/reduce.h \
+                             cooperative_groups/scan.h";
+
+/// Headers of CUDA's asynchronous copies.
+const PIPELINE_HEADERS: &str = "cuda_pipeline.h cuda_pipeline_primitives.h";
+
+/// The headers of C and CUDA, each list with the course's header that replaces them.
+const REPLACED: [(&str, &str); 4] = [
+    (C_HEADERS, "standard_c.h"),
+    (CUDA_HEADERS, "standard_c.h"),
+    (GROUP_HEADERS, "cooperative.h"),
+    (PIPELINE_HEADERS, "async_copy.h"),
 ];
 
 /// Replaces lines that include a header of C or CUDA by an include of the course's header. Line numbers do not
@@ -156,15 +169,7 @@ fn explain(refusal: Refusal, lang: Lang) -> String {
              Delete it.",
             "含有一个既不在行末、也不在字符串中的反斜杠。请删除它。"
         ),
-        Refusal::Include => localize!(
-            lang,
-            "a submission may include only {} in quotes, and headers of C and CUDA such as \
-             <stdio.h>, <math.h>, <stdint.h>, <assert.h>, <cuda_runtime.h>, <cooperative_groups.h> \
-             and <cuda_pipeline.h>.",
-            "答案只能包含 {}（写在双引号之间），以及 C 和 CUDA 的头文件，例如 <stdio.h>、<math.h>、<stdint.h>、<assert.h>、\
-             <cuda_runtime.h>、<cooperative_groups.h> 和 <cuda_pipeline.h>，不能包含其他文件。";
-            HEADERS[..5].join(", ")
-        ),
+        Refusal::Include => explain_include(lang),
         Refusal::Directive => localize!(
             lang,
             "the only directives allowed are #include, #pragma, #{}.",
@@ -193,6 +198,28 @@ fn explain(refusal: Refusal, lang: Lang) -> String {
             "答案中的汇编不能读取文件。请删去它。"
         ),
     }
+}
+
+/// Lists the headers that a submission may include.
+fn explain_include(lang: Lang) -> String {
+    let separator = lang.pick(", ", "、");
+    let list = |headers: &[&str]| {
+        let names = headers.iter().flat_map(|names| names.split(' '));
+        names
+            .map(|name| format!("<{name}>"))
+            .collect::<Vec<_>>()
+            .join(separator)
+    };
+    localize!(
+        lang,
+        "a submission may not include this header. C++'s standard library and CUDA's types of half precision are \
+         not available in this course. Permitted are, in quotes, the course's headers {}; of C, {}; and of CUDA, {}.",
+        "答案不能包含这个头文件。本课程不提供 C++ 标准库和 CUDA 的半精度类型。可以包含的有：课程的头文件 {}（写在双引号之间）；\
+         C 的 {}；CUDA 的 {}。";
+        HEADERS[..5].join(separator),
+        list(&[C_HEADERS]),
+        list(&[CUDA_HEADERS, GROUP_HEADERS, PIPELINE_HEADERS])
+    )
 }
 
 /// Formats a character's code point, such as `U+000B`.
@@ -288,6 +315,9 @@ mod tests {
             ("cooperative_groups/memcpy_async.h", "cooperative.h"),
             ("cuda_pipeline.h", "async_copy.h"),
             ("cuda_runtime.h", "standard_c.h"),
+            ("math_constants.h", "standard_c.h"),
+            ("cinttypes", "standard_c.h"),
+            ("sm_30_intrinsics.h", "standard_c.h"),
         ] {
             let included = replace_headers(&format!("#include <{header}>"));
             assert_eq!(included, format!("#include \"{replacement}\""));
