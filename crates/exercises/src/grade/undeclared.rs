@@ -1,4 +1,4 @@
-//! Advice for compile errors about undeclared names.
+//! Advice for compile errors: undeclared names, and an order of words that only nvcc accepts.
 
 use crate::lang::Lang;
 
@@ -25,8 +25,30 @@ pub fn is_reported(message: &str) -> bool {
     message.lines().any(is_missing)
 }
 
-/// Returns advice about the first undeclared name in a compiler's message; `None` if there is none.
+/// Returns advice about the first undeclared name in a compiler's message, or about `alignas` in the wrong place; `None` if
+/// there is neither.
 pub fn advice(message: &str, lang: Lang) -> Option<String> {
+    advice_on_name(message, lang).or_else(|| advice_on_alignment(message, lang))
+}
+
+/// Returns advice if clang rejects `alignas` after `__shared__`, which is an attribute to clang and a keyword to nvcc.
+fn advice_on_alignment(message: &str, lang: Lang) -> Option<String> {
+    let mut lines = message.lines();
+    lines.find(|line| line.contains("error: an attribute list cannot appear here"))?;
+    let is_aligned = lines.next().is_some_and(|line| line.contains("alignas"));
+    is_aligned.then(|| {
+        localize!(
+            lang,
+            "clang, unlike nvcc, requires `alignas` before `__shared__`, `__constant__` and `__device__`: \
+             `alignas(16) __shared__ float …`.",
+            "与 nvcc 不同，clang 要求把 `alignas` 写在 `__shared__`、`__constant__` 和 `__device__` 之前：\
+             `alignas(16) __shared__ float …`。"
+        )
+    })
+}
+
+/// Returns advice about the first undeclared name in a compiler's message; `None` if there is none.
+fn advice_on_name(message: &str, lang: Lang) -> Option<String> {
     let name = message.lines().find_map(undeclared_name)?;
     let is_named = |names: &str| names.split(' ').any(|replaced| replaced == name);
     let replacement = REPLACEMENTS.iter().find(|(names, ..)| is_named(names));
@@ -122,5 +144,19 @@ mod tests {
             assert!(advice.contains(expected), "{error}: {advice}");
         }
         assert_eq!(advice_for("expected ';' after expression"), None);
+    }
+
+    #[test]
+    fn alignas_after_shared_gets_advice() {
+        let message =
+            |code| format!("a.cu:7:16: error: an attribute list cannot appear here\n{code}\n");
+        let advice_for = |code| advice(&message(code), Lang::En);
+        let advice =
+            advice_for("    __shared__ alignas(16) float tile[2][128];").unwrap_or_default();
+        assert!(
+            advice.contains("`alignas(16) __shared__ float …`"),
+            "{advice}"
+        );
+        assert_eq!(advice_for("    int [[unused]] x;"), None);
     }
 }
