@@ -4,6 +4,7 @@ use anyhow::{Error, Result};
 use common::verify::POISON;
 use cuda_driver::FaultKind;
 
+use super::declarations::{self, Hidden};
 use super::{Failure, FailureKind, Stop, Submission, checks};
 use crate::data::Step;
 use crate::declarative::SolutionFailed;
@@ -73,7 +74,10 @@ pub fn explain_failure(
         return (message, Some(kind));
     }
     match error.downcast_ref::<Missing>() {
-        Some(missing) => (explain_missing(missing), Some(FailureKind::Missing)),
+        Some(missing) => (
+            explain_missing(missing, submission),
+            Some(FailureKind::Missing),
+        ),
         None => {
             let message = |lang| {
                 let reason = format_error(error, lang);
@@ -85,8 +89,13 @@ pub fn explain_failure(
 }
 
 /// Explains that the submission lacks a kernel or a variable.
-fn explain_missing(missing: &Missing) -> Text {
+fn explain_missing(missing: &Missing, submission: &Submission) -> Text {
     match missing {
+        Missing::Variable(name)
+            if let Some(cause) = declarations::hidden_variable(&submission.text, name) =>
+        {
+            explain_hidden(name, cause)
+        }
         Missing::Kernel(name) => text!(
             "There is no kernel `{0}`. Declare it as `extern \"C\" __global__ void {0}(…)`, with \
              this name.",
@@ -108,6 +117,24 @@ fn explain_missing(missing: &Missing) -> Text {
             "The variable `{}` has {} bytes instead of {}: keep its type and length.",
             "变量 `{}` 占 {} 字节，应为 {} 字节：请不要改动它的类型和长度。";
             name, bytes, expected
+        ),
+    }
+}
+
+/// Explains that the submission declares a variable which has another name for the host.
+fn explain_hidden(name: &str, cause: Hidden) -> Text {
+    match cause {
+        Hidden::Namespace => text!(
+            "The host cannot find the variable `{0}`: your file declares it in a namespace, which becomes a part of its \
+             name. Move it out of the namespace.",
+            "主机端找不到变量 `{0}`：你的文件把它声明在命名空间中，它的名字因此改变。请把它移到命名空间之外。";
+            name
+        ),
+        Hidden::Word(word) => text!(
+            "The host cannot find the variable `{0}`: your file declares it `{1}`, which hides it from the host. Remove \
+             `{1}`.",
+            "主机端找不到变量 `{0}`：你的文件把它声明为 `{1}`，使它对主机端不可见。请去掉 `{1}`。";
+            name, word
         ),
     }
 }

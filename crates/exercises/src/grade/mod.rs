@@ -8,6 +8,7 @@ mod chinese;
 mod compile;
 mod costs;
 mod counters;
+mod declarations;
 mod finding_kinds;
 mod includes;
 mod launch;
