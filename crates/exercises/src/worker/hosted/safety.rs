@@ -139,22 +139,27 @@ fn explain(refusal: Refusal, lang: Lang) -> &'static str {
             "答案只能是一个文件，编译时不能读取任何东西。请删去它。",
         ),
         Refusal::FunctionPointer => lang.pick(
-            "function pointers are not allowed, because rustc does not check them completely. Call the function \
-             itself, or pass a closure as `&dyn Fn(…)`.",
-            "不能使用函数指针，因为 rustc 对它的检查不完整。请直接调用函数，或者以 `&dyn Fn(…)` 传递闭包。",
+            "a submission may not use function pointers, because some programs with function pointers get past the \
+             compiler's checks of memory safety. Call the function itself, or pass a closure as `&dyn Fn(…)`.",
+            "答案不能使用函数指针，因为有些用函数指针的程序能绕过编译器的内存安全检查。请直接调用函数，或者以 \
+             `&dyn Fn(…)` 传递闭包。",
         ),
         Refusal::Trait => lang.pick(
-            "traits of its own are not allowed, because rustc does not check them completely. Write functions.",
-            "不能自己定义 trait，因为 rustc 对它的检查不完整。请改用函数。",
+            "a submission may not define traits, because some programs with traits get past the compiler's checks of \
+             memory safety. Write functions instead.",
+            "答案不能自定义 trait，因为有些用 trait 的程序能绕过编译器的内存安全检查。请改用函数。",
         ),
         Refusal::Lifetime => lang.pick(
-            "named lifetimes and bounds by lifetimes are not allowed, because rustc does not check them completely. \
-             Pass references as arguments.",
-            "不能给生命周期命名，也不能用它作约束，因为 rustc 对它的检查不完整。请把引用作为参数传递。",
+            "a submission may not name lifetimes, nor use `Any`, which requires `'static`, because some programs with \
+             named lifetimes get past the compiler's checks of memory safety. Omit the lifetime, as in `&[f32]` or \
+             `Iter<'_, f32>`, or pass the reference as an argument instead of storing it.",
+            "答案不能使用具名生命周期，也不能使用要求 `'static` 的 `Any`，因为有些用具名生命周期的程序能绕过编译器的内存\
+             安全检查。请省略生命周期，例如 `&[f32]`、`Iter<'_, f32>`，或者把引用作为参数传递，而不要存起来。",
         ),
         Refusal::Macro => lang.pick(
-            "macros of its own are not allowed, because they can hide code. Write a function.",
-            "不能自己定义宏，因为宏可以隐藏代码。请改用函数。",
+            "a submission may not define macros, because they could hide code from the checks of memory safety. Write \
+             a function instead.",
+            "答案不能自定义宏，因为宏可能使一部分代码逃过内存安全检查。请改用函数。",
         ),
     }
 }
