@@ -42,6 +42,17 @@ pub fn full_report(exercise: &Exercise, record: &Record, counters: bool, lang: L
     let reached: Vec<String> = reached
         .map(|counted| format!("  ✓ {}", grade::format_target(counted, lang)))
         .collect();
+    let counters_shown = counters || !reached.is_empty() || !record.lines.is_empty();
+    if let Some(size) = counted_size(exercise, record)
+        && counters_shown
+    {
+        parts.push(localize!(
+            lang,
+            "\nThe counters below are those at the size {}:",
+            "\n以下计数器的规模为 {}：";
+            size
+        ));
+    }
     if !reached.is_empty() {
         parts.push(format!("\n{}", reached.join("\n")));
     }
@@ -92,6 +103,14 @@ pub fn full_report(exercise: &Exercise, record: &Record, counters: bool, lang: L
         parts.push(localize!(lang, "\n({}; {})", "\n（{}；{}）"; device, seed));
     }
     fit(&parts.join("\n"), WIDTH) + "\n"
+}
+
+/// Formats the size at which counters were measured, if the submission failed at another size.
+fn counted_size(exercise: &Exercise, record: &Record) -> Option<String> {
+    let sizes = &exercise.data().sizes;
+    let graded = sizes.graded.as_ref()?;
+    let is_other = !record.size.is_empty() && record.size != *graded;
+    (is_other && !record.counters.is_empty()).then(|| sizes.format(graded))
 }
 
 /// Formats an exercise's statement with its prerequisites and the chapter's program.
@@ -245,5 +264,50 @@ pub fn step_activity(step: Step, lang: Lang) -> &'static str {
         Step::Checks => lang.pick("checking", "检查错误"),
         Step::Counters => lang.pick("counting", "计数"),
         Step::Time => lang.pick("timing", "计时"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grade::{Counted, Failure, Verdict};
+    use crate::lang::Text;
+
+    #[test]
+    fn counters_of_another_size_than_the_failures_are_marked() {
+        let course = Course::built_in().expect("the course");
+        let exercise = course.find("12-columns").expect("the exercise");
+        let graded = exercise.data().sizes.graded.clone().expect("a graded size");
+        let report = |size: Vec<u32>, lang| {
+            let verdict = Verdict {
+                failure: Some(Failure {
+                    step: Step::Time,
+                    kind: None,
+                    size,
+                    message: Text::from_fn(|_| String::new()),
+                }),
+                targets: vec![Counted {
+                    counter: "global_load_sectors".to_owned(),
+                    kernel: None,
+                    value: 8.0,
+                    required: "exactly 8".to_owned(),
+                    reached: true,
+                    solution: None,
+                }],
+                counters: vec![("global_load_sectors".to_owned(), 8)],
+                ..Verdict::new(1)
+            };
+            let record = Record::new(exercise.name(), verdict, lang);
+            full_report(exercise, &record, false, lang)
+        };
+        for (lang, head) in [(Lang::En, "The counters below"), (Lang::Zh, "以下计数器")] {
+            assert!(!report(graded.clone(), lang).contains(head));
+            let other = report(vec![7, 5], lang);
+            assert!(other.contains(head), "{other}");
+            assert!(
+                other.contains(&format_exercise_size(exercise, &graded)),
+                "{other}"
+            );
+        }
     }
 }

@@ -74,12 +74,12 @@ fn explain(timed: &Timed, clock: Clock, lang: Lang) -> String {
             lang,
             "The results are correct. Now look at the time without launching, as modelled by the \
              simulator:\n\n{}\n\nUsual causes: one thread, one warp of a block or one block does the work \
-             of many; threads wait for barriers, fences or loads that depend on each other; or \
-             instructions and local arrays that the solution does without. `--counters` shows \
-             what your kernel does.",
+             of many; threads of a warp take different branches; threads wait for barriers, fences or \
+             loads that depend on each other; the kernel prints; or instructions and local arrays that \
+             the solution does without. `--counters` shows what your kernel does.",
             "结果正确。接下来看用时（不含启动开销，由模拟器的模型得出）：\n\n{}\n\n常见的原因：一个线程、块中的一个\
-             线程束或一个线程块做了许多个的工作；线程要等待同步屏障、内存栅栏或彼此依赖的读取；\
-             或者用了参考答案不需要的指令和局部数组。`--counters` 会列出核函数的访存行为。";
+             线程束或一个线程块做了许多个的工作；同一线程束的线程走了不同的分支；线程要等待同步屏障、\
+             内存栅栏或彼此依赖的读取；核函数用 printf 输出；或者用了参考答案不需要的指令和局部数组。`--counters` 会列出核函数的访存行为。";
             times
         ),
     }
@@ -124,7 +124,7 @@ impl Timed {
 /// Formats the times and the limit in one line.
 pub fn format_times(timed: &Timed, lang: Lang) -> String {
     let [submission, solution] = [timed.submission_ms, timed.solution_ms].map(microseconds);
-    let ratio = format!("{:.2}", timed.ratio);
+    let ratio = format_ratio(timed);
     let Some(start) = timed.start_ms.map(microseconds) else {
         return localize!(
             lang,
@@ -150,6 +150,18 @@ pub fn format_times(timed: &Timed, lang: Lang) -> String {
             line
         ),
     }
+}
+
+/// Formats the ratio of the times, with enough digits that a ratio above the limit reads so.
+fn format_ratio(timed: &Timed) -> String {
+    let format = |digits| format!("{:.digits$}", timed.ratio);
+    let is_above = |text: &String| text.parse().is_ok_and(|ratio: f64| ratio > timed.at_most);
+    let mut digits = 2..12;
+    match timed.ratio > timed.at_most {
+        true => digits.map(format).find(is_above),
+        false => digits.next().map(format),
+    }
+    .unwrap_or_else(|| timed.ratio.to_string())
 }
 
 fn microseconds(milliseconds: f64) -> String {
@@ -288,6 +300,24 @@ mod tests {
         assert!(!reached(0.151, 0.1) && !reached(1.0, 0.1));
         // Without a measured time nothing counts as fast.
         assert!(!reached(0.0, 0.0) && !reached(f64::NAN, 0.1) && !reached(0.1, 0.0));
+    }
+
+    #[test]
+    fn a_ratio_above_the_limit_reads_so() {
+        let message = |submission_ms| {
+            let timed = Timed::new(submission_ms, reference(None, 0.1), 1.5);
+            format_times(&timed, Lang::En)
+        };
+        for (submission_ms, ratio) in [
+            (0.1503, "1.503 times"),
+            (0.15004, "1.5004 times"),
+            (0.151, "1.51 times"),
+            (0.14999, "1.50 times"),
+            (f64::INFINITY, "inf times"),
+        ] {
+            let message = message(submission_ms);
+            assert!(message.contains(&format!(": {ratio}")), "{message}");
+        }
     }
 
     #[test]
