@@ -28,6 +28,9 @@ WARPBOOK_DEVICE_FN void _wassert(const wchar_t *condition, const wchar_t *file,
     __assertfail((const char *)condition, (const char *)file, line, "", sizeof(wchar_t));
 }
 WARPBOOK_DEVICE_FN void abort() { asm volatile("trap;"); }
+// The entry of pure virtual functions in a class's table, which clang uses without a declaration. Inline instead of
+// static, so that clang finds it by its name.
+inline __attribute__((device, nodebug)) void __cxa_pure_virtual() { asm volatile("trap;"); }
 WARPBOOK_DEVICE_FN void *memcpy(void *to, const void *from, size_t bytes) {
     return __builtin_memcpy(to, from, bytes);
 }
