@@ -1,7 +1,7 @@
 //! The attacks: each text is placed before the correct submission to the first exercise.
 
 /// Parts of messages for texts that are rejected before or by the compiler.
-const INCLUDES_FORBIDDEN: &str = "a submission may include only cuda_device.h";
+const INCLUDES_FORBIDDEN: &str = "a submission may not include this header";
 const DIRECTIVE_FORBIDDEN: &str = "the only directives allowed are";
 const PRAGMA_FORBIDDEN: &str = "the only pragmas allowed are";
 const READS_FILE: &str = "accesses another file";

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: Wrong at size 11061
+// Says: elements of `y` is wrong, the first at
 // Wrong at sizes between those of the tests and the graded one, and far beyond.
 #include "cuda_device.h"
 extern "C" __global__ void axpy(float a, const float *x, float *y, unsigned int n) {

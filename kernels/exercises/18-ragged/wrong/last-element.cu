@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: the sum with its last term added more than once: 9 times at size M = 5, N = 40, P = 7
+// Says: the sum with its last term added more than once
 // Past the edge the last element is used and added again.
 
 #include "cuda_device.h"

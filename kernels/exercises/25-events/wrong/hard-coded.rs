@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: Your time is about the shortest sample
+// Says: the median is required
 //! Measures nothing and returns a time that was correct once.
 
 use answers::cust::error::CudaResult;
