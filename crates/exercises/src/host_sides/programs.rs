@@ -419,11 +419,13 @@ fn shares(case: &Case) -> Vec<u32> {
     };
     let mut shares: Vec<u32> = alternating([1, 4], [MUCH_LONGER, longer]).collect();
     shares.extend(alternating([2, 5], [MUCH_SHORTER, shorter]));
+    // Neither first nor last, and after more longer samples than shorter ones.
+    let mut from = 1;
     if kinds[1] == 1 {
         shares.rotate_right(1);
+        from = 3;
     }
-    // Neither first nor last.
-    let index = 1 + case.integers(3, 1, 2 * half as u32 - 1)[0];
+    let index = draw_range(case, 3, 1, [from, 2 * half as u32 - 1])[0];
     shares.insert(index as usize, 100);
     shares
 }
