@@ -172,14 +172,12 @@ impl Sizes {
         numbers.collect()
     }
 
-    /// Draws a size of several numbers, one of which is as large as it may be or too large for 16 bits, while the others
-    /// are small; `None` if sizes have one number. `random` returns numbers from 0 to 1.
-    pub fn draw_elongated(&self, mut random: impl FnMut() -> f64) -> Option<Vec<u32>> {
+    /// Draws sizes of several numbers, one of which is as large as it may be or too large for 16 bits, while the others
+    /// are small; none if sizes have one number. `random` returns numbers from 0 to 1.
+    pub fn draw_elongated(&self, mut random: impl FnMut() -> f64) -> Vec<Vec<u32>> {
         let from = &self.random.from;
         let shortest = MIN_BEYOND / f64::from(self.unit.unwrap_or(1));
-        let dimensions = from.len();
-        let long = ((random() * dimensions as f64) as usize).min(dimensions - 1);
-        let mut draw = || {
+        let mut draw = |long: usize| {
             let numbers = from.iter().enumerate().map(|(index, &from)| {
                 let number = match index == long {
                     true => (shortest * (1.0 + 0.25 * random())).ceil() as u32,
@@ -190,7 +188,10 @@ impl Sizes {
             });
             numbers.collect()
         };
-        (dimensions > 1).then(&mut draw)
+        match from.len() {
+            1 => Vec::new(),
+            dimensions => (0..dimensions).map(&mut draw).collect(),
+        }
     }
 
     /// Returns the range of the size beyond the graded one.
@@ -303,10 +304,8 @@ mod tests {
             "tests = [[1, 1, 1]]\nrandom = { from = [2, 1, 1], to = [50, 60, 9], count = 1 }\nat_most = [200000, 200000, 64]",
         )
         .unwrap();
-        let mut numbers = [0.0, 0.5, 0.5, 0.5, 0.9, 0.5, 0.5, 0.5].into_iter();
-        let mut draw = || sizes.draw_elongated(|| numbers.next().unwrap());
-        assert_eq!(draw(), Some(vec![74_250, 2, 2]));
-        assert_eq!(draw(), Some(vec![3, 2, 64]));
+        let drawn = sizes.draw_elongated(|| 0.5);
+        assert_eq!(drawn, [[74_250, 2, 2], [3, 74_250, 2], [3, 2, 64]]);
         assert_eq!(sizes.draw_below(&[64, 48, 20], 1.0), [62, 46, 19]);
         assert_eq!(sizes.draw_below(&[2, 1, 1], 0.0), [2, 1, 1]);
     }

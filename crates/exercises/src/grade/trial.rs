@@ -545,13 +545,15 @@ pub fn case_below(data: &Data, graded: &Case, seed: u64) -> Case {
     Case { size, seed }
 }
 
-/// Draws a size of several numbers, one of which is large, at which only results are checked; `None` if sizes have one
-/// number.
-pub fn elongated_case(data: &Data, beyond: &Case) -> Option<Case> {
+/// Draws sizes of several numbers, one of which is large, at which only results are checked.
+pub fn elongated_cases(data: &Data, beyond: &Case) -> Vec<Case> {
     let mut random = Pcg32::seed_from_u64(!beyond.seed);
-    let size = data.sizes.draw_elongated(|| uniform(&mut random))?;
-    let seed = random.next_u64();
-    Some(Case { size, seed })
+    let sizes = data.sizes.draw_elongated(|| uniform(&mut random));
+    let cases = sizes.into_iter().map(|size| Case {
+        size,
+        seed: random.next_u64(),
+    });
+    cases.collect()
 }
 
 /// Draws a number from 0 to 1.
