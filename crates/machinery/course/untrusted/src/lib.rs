@@ -198,6 +198,8 @@ impl UntrustedSource<'_> {
         add(self.optimization.options());
         // Compile in clang's own process instead of starting another one.
         add(&["-fintegrated-cc1", "-fno-crash-diagnostics"]);
+        // Keep unused allocations, as nvcc does.
+        add(&["-fno-builtin-malloc", "-fno-builtin-free"]);
         add(&["-Wno-builtin-macro-redefined"]);
         add(&["-U__has_include", "-U__has_include_next", "-U__has_embed"]);
         if !self.text.contains("_Pragma") {
