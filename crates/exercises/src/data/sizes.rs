@@ -149,18 +149,21 @@ impl Sizes {
         // In most draws, one number is much larger than the others.
         let shares: Vec<f64> = beyond.iter().map(|_| 1e-3 + random().powi(3)).collect();
         let sum: f64 = shares.iter().sum();
-        let limit = if beyond.len() > 1 {
-            MAX_NUMBER
-        } else {
-            u32::MAX
-        };
-        let limits = self.at_most.iter().copied().chain(iter::repeat(limit));
-        let numbers = shares.iter().zip(&self.random.from).zip(limits);
+        let numbers = shares.iter().zip(&self.random.from).zip(self.limits());
         let numbers = numbers.map(|((share, &from), limit)| {
             let number = (total * share / sum).exp().round() as u32;
             number.max(from).min(limit)
         });
         numbers.collect()
+    }
+
+    /// Returns the limit of each number of a drawn size.
+    fn limits(&self) -> impl Iterator<Item = u32> {
+        let default = match self.random.from.len() {
+            1 => u32::MAX,
+            _ => MAX_NUMBER,
+        };
+        self.at_most.iter().copied().chain(iter::repeat(default))
     }
 
     /// Draws a size with the proportions of the graded one and 0.3 to 0.9 of its elements. `random` is a number from 0 to 1.
@@ -178,12 +181,12 @@ impl Sizes {
         let from = &self.random.from;
         let shortest = MIN_BEYOND / f64::from(self.unit.unwrap_or(1));
         let mut draw = |long: usize| {
-            let numbers = from.iter().enumerate().map(|(index, &from)| {
+            let numbers = from.iter().zip(self.limits()).enumerate();
+            let numbers = numbers.map(|(index, (&from, limit))| {
                 let number = match index == long {
                     true => (shortest * (1.0 + 0.25 * random())).ceil() as u32,
                     false => from + random().round() as u32,
                 };
-                let limit = self.at_most.get(index).copied().unwrap_or(u32::MAX);
                 number.min(limit)
             });
             numbers.collect()

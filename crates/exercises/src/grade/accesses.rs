@@ -1,5 +1,5 @@
-//! Explanations from the traces of a run's accesses: the source lines of data races between blocks, and the thread
-//! that wrote a wrong element.
+//! The traces of a run's accesses: accesses that a submission may not make, the source lines of data races between blocks,
+//! and the thread that wrote a wrong element.
 
 use std::collections::{HashMap, HashSet};
 
@@ -155,14 +155,7 @@ pub fn first_stale_read<'a>(
     launches: &'a [LaunchRecord],
     traces: &'a [(String, Vec<Traced>)],
 ) -> Option<FoundAccess<'a>> {
-    with_launches(launches, traces).find_map(|(launch, trace)| {
-        let (access, lane) = stale_read(inputs, trace)?;
-        Some(FoundAccess {
-            access,
-            lane,
-            launch,
-        })
-    })
+    find_access(launches, traces, |trace| stale_read(inputs, trace))
 }
 
 /// Finds the access of [`first_stale_read`] and its lane in a trace.
@@ -190,6 +183,22 @@ fn stale_read<'a>(inputs: &[InputLocation], trace: &'a [Traced]) -> Option<(&'a 
         words.find_map(|word| {
             let found = read.get(&word)?;
             (found.0.block != store.block).then_some(*found)
+        })
+    })
+}
+
+/// Finds an access and its lane in the traces of the launches, by a function that searches one trace.
+fn find_access<'a>(
+    launches: &'a [LaunchRecord],
+    traces: &'a [(String, Vec<Traced>)],
+    find: impl Fn(&'a [Traced]) -> Option<(&'a Traced, usize)>,
+) -> Option<FoundAccess<'a>> {
+    with_launches(launches, traces).find_map(|(launch, trace)| {
+        let (access, lane) = find(trace)?;
+        Some(FoundAccess {
+            access,
+            lane,
+            launch,
         })
     })
 }
@@ -265,14 +274,10 @@ pub fn first_use_without_copy<'a>(
     launches: &'a [LaunchRecord],
     traces: &'a [(String, Vec<Traced>)],
 ) -> Option<FoundAccess<'a>> {
-    with_launches(launches, traces).find_map(|(launch, trace)| {
+    find_access(launches, traces, |trace| {
         let access = use_without_copy(tiles as u64, trace)?;
         let (lane, _) = access.lanes().next()?;
-        Some(FoundAccess {
-            access,
-            lane,
-            launch,
-        })
+        Some((access, lane))
     })
 }
 

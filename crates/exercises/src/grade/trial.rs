@@ -7,6 +7,7 @@ use cuda_driver::{Checks, Finding, LaunchRecord, Traced, Tracing};
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
+use super::accesses::FoundAccess;
 use super::compile::{self, Builds, CourseFiles};
 use super::patterns::{Evidence, Run};
 use super::{Failure, Grading, Stop, Submission, accesses, checks, launch, results};
@@ -31,7 +32,8 @@ pub struct Conditions {
     pub as_written: bool,
     /// True if the simulator's checks are on.
     pub checked: bool,
-    /// True if counters are collected and the blocks sampled for the modelled time are chosen at random.
+    /// True if counters are collected, accesses are traced for [`Trial::check_accesses`], and the blocks sampled for the
+    /// modelled time are chosen at random.
     pub counted: bool,
     /// The seed of a shuffled order of blocks and warps; `None` for the default order.
     pub shuffle_seed: Option<u64>,
@@ -39,8 +41,6 @@ pub struct Conditions {
     pub fill_pattern: u32,
     /// True if the module that the last run loaded is launched again, whose variables keep their values.
     pub again: bool,
-    /// True if accesses are traced, for [`Trial::check_accesses`].
-    pub traced: bool,
 }
 
 impl Conditions {
@@ -53,7 +53,6 @@ impl Conditions {
             shuffle_seed: None,
             fill_pattern,
             again: false,
-            traced: false,
         }
     }
 
@@ -209,7 +208,6 @@ impl<'a> Trial<'a> {
             shuffle_seed,
             fill_pattern,
             again,
-            traced,
         } = conditions;
         let predicts = self.data.kind == Kind::Predict;
         cuda_driver::check(if checked { CHECKS } else { Checks::NONE });
@@ -221,7 +219,7 @@ impl<'a> Trial<'a> {
             true => Ok(()),
             false => self.load(as_written),
         };
-        cuda_driver::trace(traced.then_some(Tracing::All));
+        cuda_driver::trace(counted.then_some(Tracing::All));
         let verdict = loaded.and_then(|()| {
             (grading.on_step)(Step::Launch, &case.size);
             let run = launch::run(self.host, &self.bench, self.submission, case)?;
@@ -271,8 +269,9 @@ impl<'a> Trial<'a> {
         failure.with_reasons(|lang| writer.get(lang).to_owned())
     }
 
-    /// Checks all accesses of the last run, which was traced: none may write to an input, even if the value is restored, and
-    /// asynchronous copies must be ahead of their use where the exercise requires it.
+    /// Checks the traced accesses of the last run, which was counted: none may write to an input, even if the value is
+    /// restored, or read through the read-only path what another block writes; and asynchronous copies must be ahead of
+    /// their use where the exercise requires it.
     pub fn check_accesses(&self, case: &Case, launches: &[LaunchRecord]) -> Result<(), Stop> {
         let (traces, submission) = (&self.bench.take_traces(), self.submission);
         if let Some((name, found)) = accesses::first_store_to(&self.inputs, launches, traces) {
@@ -281,23 +280,23 @@ impl<'a> Trial<'a> {
             });
             return Err(Stop::at_size(Step::Right, case, message));
         }
+        let stop = |found: &FoundAccess, explain: fn(&str, Lang) -> String| {
+            let message = Text::from_fn(|lang| explain(&found.format(submission, lang), lang));
+            Err(Stop::at_size(Step::Checks, case, message))
+        };
         if let Some(found) = accesses::first_stale_read(&self.inputs, launches, traces) {
-            let message =
-                Text::from_fn(|lang| explain_stale_read(&found.format(submission, lang), lang));
-            return Err(Stop::at_size(Step::Checks, case, message));
+            return stop(&found, explain_stale_read);
         }
         if let Some(name) = &self.data.copied_ahead {
             let mut inputs = self.inputs.iter();
             let input = inputs.find(|input| input.name == *name);
             let late = input
                 .and_then(|input| accesses::first_late_copy(input, case.n(), launches, traces));
-            let idle = accesses::first_use_without_copy(case.n(), launches, traces);
-            let explained =
-                late.map(|found| (found, explain_late_copy as fn(&str, Lang) -> String));
-            let explained = explained.or(idle.map(|found| (found, explain_use_without_copy as _)));
-            if let Some((found, explain)) = explained {
-                let message = Text::from_fn(|lang| explain(&found.format(submission, lang), lang));
-                return Err(Stop::at_size(Step::Checks, case, message));
+            if let Some(found) = late {
+                return stop(&found, explain_late_copy);
+            }
+            if let Some(found) = accesses::first_use_without_copy(case.n(), launches, traces) {
+                return stop(&found, explain_use_without_copy);
             }
         }
         Ok(())

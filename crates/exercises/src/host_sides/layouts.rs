@@ -92,7 +92,7 @@ impl Host for Fields {
 
 /// Returns the value that replaces a particle's: another of those that can be drawn, and itself for any other value.
 fn replaced(value: f32) -> f32 {
-    /// Differs from 0 in both halves.
+    /// The bits of a value's number that are changed, high and low ones.
     const CHANGED_BITS: usize = 0x5A_3C96;
     match Case::number_of_float(value) {
         Some(number) => Case::numbered_float(number ^ CHANGED_BITS),
@@ -147,6 +147,7 @@ impl Host for Spheres {
         let (radius, brightness) = (numbers(3, 20), numbers(4, 1000));
         let spheres: Vec<Sphere> = (0..count)
             .map(|i| {
+                // Some spheres reach out of the picture, and some are behind z = 0.
                 let [x, y, z] = [(x[i], 8), (y[i], 8), (z[i], 50)]
                     .map(|(number, less)| number.cast_signed() - less);
                 let [radius, brightness] =
@@ -208,6 +209,18 @@ fn brightness_at(spheres: &[Sphere], x: f32, y: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_values_that_can_be_drawn_are_replaced() {
+        for value in [-1.0, -0.25, 0.0, 0.75] {
+            assert_ne!(replaced(value), value);
+            assert_eq!(replaced(replaced(value)), value);
+        }
+        for value in [1.0, 1e-10, f32::INFINITY] {
+            assert_eq!(replaced(value), value);
+        }
+        assert!(replaced(f32::NAN).is_nan());
+    }
 
     #[test]
     fn a_location_holds_one_field() {

@@ -1,7 +1,7 @@
 //! Asynchronous copies to shared memory: their results before and after waiting, and rejected forms.
 
 use crate::harness::*;
-use cuda_sim::exec::{FaultKind, Tracing};
+use cuda_sim::exec::{FaultKind, Traced, Tracing};
 use cuda_sim::isa::{AccessClass, AccessKind, Memory};
 
 /// Returns a kernel whose threads have `%to`, their 16 bytes of shared memory, filled with 7, and `%from`, 16
@@ -101,27 +101,29 @@ fn traces_show_whether_copies_are_in_flight() {
         // A copy that reads nothing.
         copy(0)
     );
-    let mut machine = Machine::new(&copy_kernel(&body));
-    machine.options.tracing = Some(Tracing::All);
-    let out = machine.out::<u32>(1);
-    let report = machine.report(&Launch::new("k", 1, 1, params![out]));
-    let loads = report
-        .trace
+    let trace = traced(&body);
+    let loads = trace
         .iter()
         .filter(|access| access.kind == AccessKind::Load && access.memory == Memory::Shared);
     let in_flight: Vec<bool> = loads.map(|access| access.copies_in_flight).collect();
     assert_eq!(in_flight, [false, true, true, false, false]);
+}
 
-    let copy = "cp.async.cg.shared.global [%to], [%from], 16; cp.async.wait_all;";
-    let mut machine = Machine::new(&copy_kernel(copy));
-    machine.options.tracing = Some(Tracing::All);
-    let out = machine.out::<u32>(1);
-    let report = machine.report(&Launch::new("k", 1, 1, params![out]));
-    let copies = report
-        .trace
+#[test]
+fn copies_past_l1_are_traced() {
+    let trace = traced("cp.async.cg.shared.global [%to], [%from], 16; cp.async.wait_all;");
+    let copies = trace
         .iter()
         .filter(|access| access.kind == AccessKind::AsyncCopyBypassL1);
     assert_eq!(copies.count(), 1);
+}
+
+/// Returns the accesses of one thread of a [`copy_kernel`].
+fn traced(body: &str) -> Vec<Traced> {
+    let mut machine = Machine::new(&copy_kernel(body));
+    machine.options.tracing = Some(Tracing::All);
+    let out = machine.out::<u32>(1);
+    machine.report(&Launch::new("k", 1, 1, params![out])).trace
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::access::{recover, translate, translate_lane};
 use super::state_space::{GlobalSpace, SharedSpace, SpaceAccess as _};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::warp::async_groups::{MAX_BYTES, StartedCopy};
-use crate::lanes::LANES;
+use crate::lanes::{LANES, active};
 
 /// The number of bytes that a copy reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
     let ((to, from), sizes) = unsafe { (addresses(sm, inst), sizes(sm, inst)) };
     let mut copy = StartedCopy {
         group: 0,
-        reads: sizes.iter().any(|&size| size > 0),
+        reads: active(sm.mask).any(|lane| sizes[lane] > 0),
         lanes: sm.mask,
         bytes: BYTES,
         to: [0; LANES],

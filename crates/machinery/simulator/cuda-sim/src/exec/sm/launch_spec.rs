@@ -186,7 +186,7 @@ pub enum FaultModel {
 /// The accesses that a launch traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracing {
-    /// All accesses, block by block, up to a limit of some 100,000.
+    /// All accesses, block by block, but no more than 2¹⁸ per worker thread.
     All,
     /// The costliest access of each instruction.
     Costliest,
