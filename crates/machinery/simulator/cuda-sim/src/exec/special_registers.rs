@@ -175,7 +175,7 @@ unsafe fn read_wide(sm: &mut Sm, inst: &Inst) -> Next {
 fn of_warp(sm: &Sm, inst: &Inst) -> [u32; LANES] {
     let per_lane = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|lane| f(lane as u32));
     match Special::ALL[inst.imm as usize] {
-        Special::WarpId => [sm.block.warp().index; LANES],
+        Special::WarpId => [warp_id(sm); LANES],
         Special::LanemaskEq => per_lane(&|lane| 1 << lane),
         Special::LanemaskLe => per_lane(&|lane| u32::MAX >> (31 - lane)),
         Special::LanemaskLt => per_lane(&|lane| (1 << lane) - 1),
@@ -183,6 +183,29 @@ fn of_warp(sm: &Sm, inst: &Inst) -> [u32; LANES] {
         Special::LanemaskGt => per_lane(&|lane| (u32::MAX << lane) << 1),
         _ => per_lane(&|lane| lane),
     }
+}
+
+/// The warps that an SM can hold.
+const WARPS_PER_SM: u32 = 64;
+
+/// Returns the running warp's place on its SM: its number in the block, or with a random schedule a higher one, because
+/// other blocks may have the first places.
+fn warp_id(sm: &Sm) -> u32 {
+    let index = sm.block.warp().index;
+    let free = WARPS_PER_SM.saturating_sub(sm.block.warps.len() as u32);
+    match sm.schedule {
+        Some(_) if free > 0 => index + (1 + 5 * sm.block.number as u32 % free),
+        _ => index,
+    }
+}
+
+/// Returns the number of the running block's SM: SMs in turn, or with a random schedule any.
+fn sm_id(sm: &Sm) -> u32 {
+    let number = match sm.schedule {
+        Some(_) => (sm.block.number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32,
+        None => sm.block.number,
+    };
+    (number % u64::from(sm.grid.multiprocessors)) as u32
 }
 
 /// Reads a clock into the 32-bit row 0.
@@ -237,10 +260,18 @@ fn clock(sm: &mut Sm, inst: &Inst) -> u64 {
         sm.yield_after_others();
     }
     match Special::ALL[inst.imm as u32 as usize] {
-        Special::ClockHi | Special::GlobalTimerHi => now >> 32,
-        _ => now,
+        Special::ClockHi => (CLOCK_START + now) >> 32,
+        Special::GlobalTimerHi => (TIMER_START + now) >> 32,
+        Special::GlobalTimer | Special::GlobalTimerLo => TIMER_START + now,
+        _ => CLOCK_START + now,
     }
 }
+
+/// The cycles of `%clock` at the start of a block: about an hour after a GPU was turned on.
+const CLOCK_START: u64 = 0x0600_4000_0000;
+
+/// The nanoseconds of `%globaltimer` at the start of a block, which on a GPU are those since 1970: a time in 2026.
+const TIMER_START: u64 = 1_790_000_000 * 1_000_000_000;
 
 /// Returns a special register that is uniform over the block.
 fn common(sm: &Sm, inst: &Inst) -> u64 {
@@ -271,9 +302,9 @@ fn common(sm: &Sm, inst: &Inst) -> u64 {
         Special::ClusterCtarank => block.cluster_rank,
         Special::ClusterNctarank => grid.blocks_per_cluster() as u32,
         Special::IsExplicitCluster => grid.is_explicit_cluster.into(),
-        Special::NwarpId => 64,
+        Special::NwarpId => WARPS_PER_SM,
         // Blocks are assigned to SMs in turn, so that the number does not depend on timing.
-        Special::SmId => (block.number % u64::from(grid.multiprocessors)) as u32,
+        Special::SmId => sm_id(sm),
         Special::NsmId => grid.multiprocessors,
         Special::GridId => return grid.id(),
         Special::TotalSmemSize => grid.shared_bytes,
