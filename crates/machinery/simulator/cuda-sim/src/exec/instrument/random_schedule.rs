@@ -15,6 +15,7 @@ use crate::exec::schedule::{Depth, Sleep, YieldPoint};
 use crate::exec::sm::block::Block;
 use crate::exec::sm::{Handler, Inst, Next, Program, Sm};
 use crate::exec::warp::{NO_INDEX, SplitState, Warp};
+use crate::lanes::active;
 
 /// Returns the copy of the program's code with yield points, on top of the sanitizing copy if `sanitizing` is
 /// true. Creates the copy on first use.
@@ -92,7 +93,22 @@ unsafe fn yield_point<const WRITES: bool, const DEVICE: bool>(sm: &mut Sm, inst:
 
 /// Returns true if a warp has anything to run.
 fn is_runnable(warp: &Warp) -> bool {
-    warp.alive != 0 && (!warp.started() || !warp.ready.is_empty())
+    // Without branches, because they would be mispredicted: see `runnable_by_depth`.
+    (warp.alive != 0) & (!warp.started() | !warp.ready.is_empty())
+}
+
+/// Returns the numbers of the runnable warps of each sleep depth as bits, at the depth's [index](depth_index).
+fn runnable_by_depth(warps: &[Warp]) -> [u32; 4] {
+    let mut runnable = [0; 4];
+    for (number, warp) in warps.iter().enumerate() {
+        runnable[depth_index(depth(warp))] |= u32::from(is_runnable(warp)) << number;
+    }
+    runnable
+}
+
+/// Returns the position of a sleep depth, or of being awake, from awake to the deepest.
+fn depth_index(depth: Option<Depth>) -> usize {
+    depth.map_or(0, |depth| depth as usize + 1)
 }
 
 /// Returns the sleep depth of a runnable warp, or `None` if it is awake.
@@ -126,13 +142,13 @@ impl Sm {
             Some(Depth::Write),
             Some(Depth::Spinning),
         ];
+        let runnable = runnable_by_depth(warps);
         let chosen = wake_depths.into_iter().find_map(|deepest| {
-            let may_run =
-                |index: &usize| is_runnable(&warps[*index]) && depth(&warps[*index]) <= deepest;
-            let count = (0..warps.len()).filter(may_run).count();
-            (0..warps.len())
-                .filter(may_run)
-                .nth(schedule.index_below(count.max(1)))
+            let may_run = runnable[..=depth_index(deepest)]
+                .iter()
+                .fold(0, |all, warps| all | warps);
+            let count = may_run.count_ones().max(1) as usize;
+            active(may_run).nth(schedule.index_below(count))
         });
         let Some(index) = chosen else {
             return false;
