@@ -1,7 +1,7 @@
 //! The traces of a run's accesses: accesses that a submission may not make, the source lines of data races between blocks,
 //! and the thread that wrote a wrong element.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use cuda_driver::{
     AccessClass, AccessKind, Direction, Finding, FindingKind, LaunchRecord, Memory, SourceLine,
@@ -149,7 +149,7 @@ pub fn first_store_to<'a>(
     })
 }
 
-/// Returns the first read-only load of a word that another block stores in the same launch.
+/// Returns the first read-only load of a word that another thread stores in the same launch.
 pub fn first_stale_read<'a>(
     inputs: &[InputLocation],
     launches: &'a [LaunchRecord],
@@ -161,14 +161,26 @@ pub fn first_stale_read<'a>(
 /// Finds the access of [`first_stale_read`] and its lane in a trace.
 fn stale_read<'a>(inputs: &[InputLocation], trace: &'a [Traced]) -> Option<(&'a Traced, usize)> {
     let is_input = |address, bytes| inputs.iter().any(|input| input.overlaps(address, bytes));
-    let mut read: HashMap<u64, (&Traced, usize)> = HashMap::new();
+    let words = |access: &Traced, address: u64| address / 4..(address + access.bytes).div_ceil(4);
+    let thread = |access: &Traced, lane: usize| (access.block, access.warp, lane);
+    let mut read: HashMap<u64, Vec<(&Traced, usize)>> = HashMap::new();
     for access in trace
         .iter()
         .filter(|access| access.kind == AccessKind::ReadOnlyLoad)
     {
         for (lane, address) in access.lanes() {
-            if !is_input(address, access.bytes) {
-                read.entry(address / 4).or_insert((access, lane));
+            if is_input(address, access.bytes) {
+                continue;
+            }
+            for word in words(access, address) {
+                // Two readers are enough: one of them is not the thread that writes.
+                let readers = read.entry(word).or_default();
+                if readers.len() < 2
+                    && (readers.first())
+                        .is_none_or(|&(other, at)| thread(other, at) != thread(access, lane))
+                {
+                    readers.push((access, lane));
+                }
             }
         }
     }
@@ -179,10 +191,11 @@ fn stale_read<'a>(inputs: &[InputLocation], trace: &'a [Traced]) -> Option<(&'a 
         .iter()
         .filter(|access| access.memory == Memory::Global && writes(access));
     written.find_map(|store| {
-        let mut words = store.lanes().map(|(_, address)| address / 4);
-        words.find_map(|word| {
-            let found = read.get(&word)?;
-            (found.0.block != store.block).then_some(*found)
+        store.lanes().find_map(|(writer, address)| {
+            words(store, address).find_map(|word| {
+                let mut readers = read.get(&word)?.iter().copied();
+                readers.find(|&(access, lane)| thread(access, lane) != thread(store, writer))
+            })
         })
     })
 }
@@ -221,9 +234,9 @@ fn writes(access: &Traced) -> bool {
         .is_some_and(|class| class.row().direction != Direction::Reads)
 }
 
-/// Returns the first asynchronous copy of a tile that its warp starts after the first use of the tile before, by itself or
-/// else by the next warp that uses tiles: warps run in order from barrier to barrier. An input has `tiles` tiles for each
-/// block, in order. A warp uses all tiles of its block equally, through shared memory.
+/// Returns the first asynchronous copy of a tile that starts after the first use of the tile before: behind a barrier that
+/// comes after that use, or in its own warp. An input has `tiles` tiles for each block, in order. A warp uses all tiles of
+/// its block equally, through shared memory.
 pub fn first_late_copy<'a>(
     input: &InputLocation,
     tiles: usize,
@@ -240,24 +253,32 @@ pub fn first_late_copy<'a>(
         let tile_bytes = (input.bytes / (blocks * tiles)).max(1);
         let uses = count_by_warp(trace.iter().filter(|access| uses_tile(access)));
         let mut used: HashMap<(u64, usize), u64> = HashMap::new();
-        let warps = trace
-            .iter()
-            .map(|access| access.warp + 1)
-            .max()
-            .unwrap_or(0);
+        // The phase in which each tile of each block is first used.
+        let mut first_phases: HashMap<(u64, u64), u32> = HashMap::new();
         trace.iter().find_map(|access| {
+            let warp = (access.block, access.warp);
             if uses_tile(access) {
-                *used.entry((access.block, access.warp)).or_default() += 1;
+                let used = used.entry(warp).or_default();
+                let tile = *used * tiles / uses[&warp];
+                let phase = first_phases.entry((access.block, tile));
+                let phase = phase.or_insert(access.phase);
+                *phase = access.phase.min(*phase);
+                *used += 1;
             }
             let is_copy = access.kind.is_async_copy() && access.memory == Memory::Global;
             let (lane, address) = access.lanes().next().filter(|_| is_copy)?;
             let tile = address.checked_sub(input.address)? / tile_bytes;
             let tile = tile.checked_sub(access.block * tiles)?;
-            let mut warps = (access.warp..warps).map(|warp| (access.block, warp));
-            let user = warps.find(|warp| uses.contains_key(warp))?;
-            let used = used.get(&user).copied().unwrap_or(0);
-            let is_late = (1..tiles).contains(&tile) && used * tiles > (tile - 1) * uses[&user];
-            is_late.then_some(FoundAccess {
+            let before = tile
+                .checked_sub(1)
+                .filter(|before| (0..tiles - 1).contains(before))?;
+            let is_behind_barrier = first_phases
+                .get(&(access.block, before))
+                .is_some_and(|&phase| phase < access.phase);
+            let is_after_own_use = used
+                .get(&warp)
+                .is_some_and(|used| used * tiles > before * uses[&warp]);
+            (is_behind_barrier || is_after_own_use).then_some(FoundAccess {
                 access,
                 lane,
                 launch,
@@ -266,8 +287,8 @@ pub fn first_late_copy<'a>(
     })
 }
 
-/// Returns the first use of a tile while no asynchronous copy of its warp is in flight, if a warp has more such uses than
-/// those of the last of `tiles`. Warps that copy nothing are not judged. The others use all tiles of their block equally,
+/// Returns the first use of a tile while less than half of a tile is being copied, by the warp if it copies or by its
+/// block, if a warp has more such uses than those of the last of `tiles`. A warp uses all tiles of its block equally,
 /// through shared memory.
 pub fn first_use_without_copy<'a>(
     tiles: usize,
@@ -284,11 +305,25 @@ pub fn first_use_without_copy<'a>(
 /// Finds the access of [`first_use_without_copy`] in a trace.
 fn use_without_copy(tiles: u64, trace: &[Traced]) -> Option<&Traced> {
     let warp = |access: &Traced| (access.block, access.warp);
-    let copies = trace.iter().filter(|access| access.kind.is_async_copy());
-    let copying: HashSet<_> = copies.map(warp).collect();
+    let copies = trace
+        .iter()
+        .filter(|access| access.kind.is_async_copy() && access.memory == Memory::Global);
+    // The bytes that each warp and each block copies.
+    let mut by_warp: HashMap<(u64, usize), u64> = HashMap::new();
+    let mut by_block: HashMap<u64, u64> = HashMap::new();
+    for copy in copies {
+        let bytes = u64::from(copy.mask.count_ones()) * copy.bytes;
+        *by_warp.entry(warp(copy)).or_default() += bytes;
+        *by_block.entry(copy.block).or_default() += bytes;
+    }
     let uses = count_by_warp(trace.iter().filter(|access| uses_tile(access)));
+    let is_half = |in_flight: u64, copied: Option<&u64>| {
+        copied.is_none_or(|copied| 2 * in_flight * tiles >= *copied)
+    };
     let is_idle = |access: &&Traced| {
-        uses_tile(access) && !access.copies_in_flight && copying.contains(&warp(access))
+        uses_tile(access)
+            && !(is_half(access.bytes_in_flight, by_warp.get(&warp(access)))
+                && is_half(access.phase_bytes_in_flight, by_block.get(&access.block)))
     };
     let idle = count_by_warp(trace.iter().filter(is_idle));
     let is_excessive = |access: &&Traced| idle[&warp(access)] * tiles > uses[&warp(access)];
@@ -386,7 +421,9 @@ mod tests {
             units: 1,
             wavefronts: 1,
             conflicts: 0,
-            copies_in_flight: false,
+            bytes_in_flight: 0,
+            phase: 0,
+            phase_bytes_in_flight: 0,
         }
     }
 
@@ -436,10 +473,11 @@ mod tests {
     #[test]
     fn a_use_while_no_copy_is_in_flight_is_found() {
         let copy = access(0, 3, AccessKind::AsyncCopy, 0);
-        let tile_use = |warp, line, copies_in_flight| Traced {
+        let tile_use = |warp, line, in_flight| Traced {
             warp,
             memory: Memory::Shared,
-            copies_in_flight,
+            bytes_in_flight: if in_flight { 2 } else { 0 },
+            phase_bytes_in_flight: 2,
             ..access(0, line, AccessKind::Load, 0)
         };
         let line_of =
@@ -451,9 +489,14 @@ mod tests {
             line_of(&[copy.clone(), idle.clone(), last.clone()]),
             Some(5)
         );
-        // The other warps copy nothing.
+        // The other warps copy nothing, but the block does.
         let others = [tile_use(1, 8, false), tile_use(1, 9, false)];
-        assert_eq!(line_of(&[&others[..], &[copy]].concat()), None);
+        assert_eq!(line_of(&[&others[..], &[copy.clone()]].concat()), None);
+        let alone = others.map(|tile_use| Traced {
+            phase_bytes_in_flight: 0,
+            ..tile_use
+        });
+        assert_eq!(line_of(&[&alone[..], &[copy]].concat()), Some(8));
         assert_eq!(line_of(&[idle, last]), None);
     }
 

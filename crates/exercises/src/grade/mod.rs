@@ -73,7 +73,9 @@ mod sample {
             units: 1,
             wavefronts: 1,
             conflicts: 0,
-            copies_in_flight: false,
+            bytes_in_flight: 0,
+            phase: 0,
+            phase_bytes_in_flight: 0,
         }
     }
 }

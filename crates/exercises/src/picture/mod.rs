@@ -160,7 +160,9 @@ impl Access {
             units: self.cost,
             wavefronts: self.cost,
             conflicts: 0,
-            copies_in_flight: false,
+            bytes_in_flight: 0,
+            phase: 0,
+            phase_bytes_in_flight: 0,
         }
     }
 }

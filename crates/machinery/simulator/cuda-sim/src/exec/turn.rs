@@ -111,6 +111,9 @@ impl Sm {
                 return false;
             }
             let opened = self.block.open_barriers();
+            if opened && let Some(profiler) = &mut self.profiler {
+                profiler.trace_barrier();
+            }
             if self.block.alive == 0 {
                 bulk::finish(self);
                 return true;

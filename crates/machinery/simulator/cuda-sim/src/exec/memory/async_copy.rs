@@ -178,10 +178,10 @@ fn finish(sm: &mut Sm, pending: u32, all: bool) {
     trace_copies(sm);
 }
 
-/// Tells the trace of a traced launch whether the running warp has copies in flight.
+/// Tells the trace of a traced launch how many bytes of the running warp's copies are in flight.
 fn trace_copies(sm: &mut Sm) {
     if let Some(profiler) = &mut sm.profiler {
         let warp = sm.block.running;
-        profiler.trace_copies(warp, sm.block.warps[warp].copies.are_in_flight());
+        profiler.trace_copies(warp, sm.block.warps[warp].copies.bytes_in_flight());
     }
 }

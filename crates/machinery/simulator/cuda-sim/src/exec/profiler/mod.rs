@@ -70,10 +70,17 @@ impl Profiler {
         trace_access(&mut self.trace, &[warp], access, [sectors, 0, 0]);
     }
 
-    /// Tells the trace, if the launch is traced, whether a warp has copies of `cp.async` in flight.
-    pub fn trace_copies(&mut self, warp: usize, in_flight: bool) {
+    /// Tells the trace, if the launch is traced, how many bytes of a warp's copies of `cp.async` are in flight.
+    pub fn trace_copies(&mut self, warp: usize, bytes: u64) {
         if let Some(trace) = &mut self.trace {
-            trace.set_copies_in_flight(warp, in_flight);
+            trace.set_bytes_in_flight(warp, bytes);
+        }
+    }
+
+    /// Tells the trace, if the launch is traced, that a barrier of the running block has opened.
+    pub fn trace_barrier(&mut self) {
+        if let Some(trace) = &mut self.trace {
+            trace.open_barrier();
         }
     }
 
@@ -300,7 +307,7 @@ fn trace_access(trace: &mut Option<Box<Trace>>, warps: &[usize], access: SiteAcc
     if let (Some(trace), &[warp]) = (trace, warps) {
         let SiteAccess { slot, at, mask, .. } = access;
         let [units, wavefronts, conflicts] = cost;
-        let copies_in_flight = trace.copies_in_flight(warp);
+        let (bytes_in_flight, phase) = (trace.bytes_in_flight(warp), trace.phase());
         trace.record(slot, cost, || RawAccess {
             warp,
             slot,
@@ -309,7 +316,8 @@ fn trace_access(trace: &mut Option<Box<Trace>>, warps: &[usize], access: SiteAcc
             units,
             wavefronts,
             conflicts,
-            copies_in_flight,
+            bytes_in_flight,
+            phase,
         });
     }
 }

@@ -8,7 +8,7 @@ pub use crate::isa::{AccessKind, Memory};
 
 use crate::isa::{Listing, SourceLine};
 use crate::lanes::LANES;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// One access of one warp.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +34,12 @@ pub struct Traced {
     pub wavefronts: u32,
     /// For shared memory, the number of wavefronts in excess of a conflict-free access of the same bytes.
     pub conflicts: u32,
-    /// True if the warp has copies of `cp.async` in flight.
-    pub copies_in_flight: bool,
+    /// Bytes of the warp's copies of `cp.async` that are in flight.
+    pub bytes_in_flight: u64,
+    /// Number of the block's barriers that have opened before.
+    pub phase: u32,
+    /// Bytes of the block's copies of `cp.async` that are in flight in this phase: the sum of each warp's largest number.
+    pub phase_bytes_in_flight: u64,
 }
 
 impl Traced {
@@ -55,7 +59,8 @@ pub struct RawAccess {
     pub units: u32,
     pub wavefronts: u32,
     pub conflicts: u32,
-    pub copies_in_flight: bool,
+    pub bytes_in_flight: u64,
+    pub phase: u32,
 }
 
 /// The number of accesses after which a trace records no more.
@@ -71,8 +76,12 @@ pub struct Trace {
     recorded: Vec<(u64, RawAccess)>,
     /// Index in `recorded` of each instruction's access, by slot, if only one per instruction is kept.
     index_by_slot: HashMap<usize, usize>,
-    /// Blocks and warps that have copies of `cp.async` in flight.
-    copying: HashSet<(u64, usize)>,
+    /// The bytes of each warp's copies of `cp.async` that are in flight, by block.
+    copies: HashMap<u64, HashMap<usize, u64>>,
+    /// The number of barriers of each block that have opened.
+    phases: HashMap<u64, u32>,
+    /// The largest number of bytes of each warp's copies that are in flight in a block's phase.
+    phase_bytes: HashMap<(u64, u32), HashMap<usize, u64>>,
 }
 
 impl Trace {
@@ -83,7 +92,9 @@ impl Trace {
             block: 0,
             recorded: Vec::new(),
             index_by_slot: HashMap::new(),
-            copying: HashSet::new(),
+            copies: HashMap::new(),
+            phases: HashMap::new(),
+            phase_bytes: HashMap::new(),
         }
     }
 
@@ -92,17 +103,36 @@ impl Trace {
         self.block = block;
     }
 
-    /// Sets whether a warp of the running block has copies of `cp.async` in flight.
-    pub fn set_copies_in_flight(&mut self, warp: usize, in_flight: bool) {
-        match in_flight {
-            true => self.copying.insert((self.block, warp)),
-            false => self.copying.remove(&(self.block, warp)),
-        };
+    /// Sets the number of bytes of the copies of a warp of the running block that are in flight.
+    pub fn set_bytes_in_flight(&mut self, warp: usize, bytes: u64) {
+        let copies = self.copies.entry(self.block).or_default();
+        copies.insert(warp, bytes);
+        let in_phase = self.phase_bytes.entry((self.block, self.phase()));
+        let largest = in_phase.or_default().entry(warp).or_default();
+        *largest = bytes.max(*largest);
     }
 
-    /// Returns true if a warp of the running block has copies of `cp.async` in flight.
-    pub fn copies_in_flight(&self, warp: usize) -> bool {
-        self.copying.contains(&(self.block, warp))
+    /// Returns the number of bytes of the copies of a warp of the running block that are in flight.
+    pub fn bytes_in_flight(&self, warp: usize) -> u64 {
+        let copies = self.copies.get(&self.block);
+        copies
+            .and_then(|copies| copies.get(&warp))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// Starts the next phase of the running block.
+    pub fn open_barrier(&mut self) {
+        *self.phases.entry(self.block).or_default() += 1;
+        if let Some(copies) = self.copies.get(&self.block) {
+            let in_phase = (self.block, self.phase());
+            self.phase_bytes.insert(in_phase, copies.clone());
+        }
+    }
+
+    /// Returns the number of barriers of the running block that have opened.
+    pub fn phase(&self) -> u32 {
+        self.phases.get(&self.block).copied().unwrap_or(0)
     }
 
     /// Records an access with this cost, unless a costlier access of its instruction is kept instead.
@@ -128,6 +158,7 @@ impl Trace {
 
     /// Merges the trace of another SM.
     pub fn add(&mut self, other: Trace) {
+        self.phase_bytes.extend(other.phase_bytes);
         for (block, access) in other.recorded {
             self.set_block(block);
             self.record(access.slot, access.cost(), || access);
@@ -146,7 +177,7 @@ impl RawAccess {
 
 /// Returns the recorded accesses by block index, in program order within a block.
 pub fn traced(program: &Listing, trace: Trace) -> Vec<Traced> {
-    let mut recorded = trace.recorded;
+    let (mut recorded, phase_bytes) = (trace.recorded, trace.phase_bytes);
     recorded.sort_by_key(|&(block, _)| block);
     let resolve = |(block, recorded): (u64, RawAccess)| {
         let (site, access, memory) = program.sites.access(recorded.slot)?;
@@ -162,7 +193,11 @@ pub fn traced(program: &Listing, trace: Trace) -> Vec<Traced> {
             units: recorded.units,
             wavefronts: recorded.wavefronts,
             conflicts: recorded.conflicts,
-            copies_in_flight: recorded.copies_in_flight,
+            bytes_in_flight: recorded.bytes_in_flight,
+            phase: recorded.phase,
+            phase_bytes_in_flight: phase_bytes
+                .get(&(block, recorded.phase))
+                .map_or(0, |warps| warps.values().sum()),
         })
     };
     recorded.into_iter().filter_map(resolve).collect()
@@ -181,7 +216,8 @@ mod tests {
             units,
             wavefronts: 1,
             conflicts: 0,
-            copies_in_flight: false,
+            bytes_in_flight: 0,
+            phase: 0,
         }
     }
 

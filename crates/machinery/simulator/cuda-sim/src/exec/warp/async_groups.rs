@@ -77,9 +77,11 @@ impl AsyncCopies {
         });
     }
 
-    /// Returns true if a copy that reads global memory has not been waited for.
-    pub fn are_in_flight(&self) -> bool {
-        self.started.iter().any(|copy| copy.reads)
+    /// Returns the number of bytes whose copy from global memory has not been waited for.
+    pub fn bytes_in_flight(&self) -> u64 {
+        let reading = self.started.iter().filter(|copy| copy.reads);
+        let bytes = reading.map(|copy| u64::from(copy.lanes.count_ones()) * copy.bytes as u64);
+        bytes.sum()
     }
 
     /// Iterates over the copies that [`AsyncCopies::finish`] would complete: lane, destination and bytes.
