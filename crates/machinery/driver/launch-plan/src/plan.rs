@@ -92,7 +92,8 @@ pub struct Random {
     /// The smallest and the largest exponent of a power of two that multiplies all numbers. The exponent is the same for
     /// all buffers of the plan with this range.
     pub exponents: Option<[i8; 2]>,
-    /// One in this many numbers on average is 2¹⁰⁰, or -2¹⁰⁰ in half of the plans; by default none.
+    /// One in this many numbers on average is a power of two from 2⁸⁰ to 2¹¹⁶, the same in the whole plan and negative in
+    /// half of the plans; by default none.
     pub huge: Option<NonZero<u32>>,
 }
 
