@@ -18,10 +18,8 @@ typedef unsigned short ushort;
 typedef unsigned long ulong;
 
 namespace std {
-typedef ::size_t size_t;
-typedef ::int32_t int32_t;
-typedef ::uint32_t uint32_t;
-typedef ::int64_t int64_t;
-typedef ::uint64_t uint64_t;
+using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t; using ::intptr_t;
+using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t; using ::uintptr_t;
+using ::size_t;
 }
 #endif

@@ -15,6 +15,12 @@ WARPBOOK_GROUP_FN bool fits(const void *to, const void *from, size_t bytes, size
     return (((size_t)to | (size_t)from | bytes) & (unit - 1)) == 0;
 }
 
+// Copies units of type T, of which this thread copies every `threads`-th.
+template <typename T>
+WARPBOOK_GROUP_FN void copy_by(size_t rank, size_t threads, void *to, const void *from, size_t bytes) {
+    for (size_t at = rank; at < bytes / sizeof(T); at += threads) ((T *)to)[at] = ((const T *)from)[at];
+}
+
 // Copies from global to shared memory, bypassing the registers if the GPU supports it.
 template <typename Group>
 WARPBOOK_GROUP_FN void copy(const Group &group, void *to, const void *from, size_t bytes) {
@@ -36,7 +42,12 @@ WARPBOOK_GROUP_FN void copy(const Group &group, void *to, const void *from, size
         return;
     }
 #endif
-    for (size_t at = rank; at < bytes; at += threads) ((char *)to)[at] = ((const char *)from)[at];
+    if (fits(to, from, bytes, 16))
+        copy_by<int4>(rank, threads, to, from, bytes);
+    else if (fits(to, from, bytes, 4))
+        copy_by<int>(rank, threads, to, from, bytes);
+    else
+        copy_by<char>(rank, threads, to, from, bytes);
 }
 
 } // namespace warpbook

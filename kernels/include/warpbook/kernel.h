@@ -27,3 +27,17 @@ typedef long clock_t;
 #define assert(condition) \
     ((condition) ? (void)0 : __assertfail(#condition, __FILE__, __LINE__, __func__, 1))
 #endif
+
+// The type of lists such as `{1, 2, 4}` in a loop, which the compiler knows by its name.
+namespace std {
+template <typename T> class initializer_list {
+    const T *first = nullptr;
+    size_t count = 0;
+
+public:
+    constexpr initializer_list() = default;
+    constexpr size_t size() const { return count; }
+    constexpr const T *begin() const { return first; }
+    constexpr const T *end() const { return first + count; }
+};
+}

@@ -42,7 +42,18 @@ WARPBOOK_DEVICE_FN void *memset(void *to, int value, size_t bytes) {
 }
 }
 
+// With the types of the arguments, because a copy of aligned elements needs fewer instructions than one of bytes.
+#define WARPBOOK_TYPED_COPY(name)                                                                   \
+    template <typename To, typename From>                                                           \
+    WARPBOOK_DEVICE_FN void *name(To *to, const From *from, size_t bytes) {                         \
+        return __builtin_##name(to, from, bytes);                                                   \
+    }
+WARPBOOK_TYPED_COPY(memcpy)
+WARPBOOK_TYPED_COPY(memmove)
+
 namespace std {
+WARPBOOK_TYPED_COPY(memcpy)
+WARPBOOK_TYPED_COPY(memmove)
 WARPBOOK_DEVICE_FN void *malloc(size_t bytes) { return ::malloc(bytes); }
 WARPBOOK_DEVICE_FN void free(void *p) { ::free(p); }
 WARPBOOK_DEVICE_FN void *memcpy(void *to, const void *from, size_t bytes) {
@@ -55,3 +66,4 @@ WARPBOOK_DEVICE_FN void *memset(void *to, int value, size_t bytes) {
     return __builtin_memset(to, value, bytes);
 }
 }
+#undef WARPBOOK_TYPED_COPY
