@@ -393,6 +393,10 @@ pub struct Target {
     pub at_least: Option<u64>,
     /// The exact value.
     pub equals: Option<u64>,
+    /// True if the counter depends on more than the size, so that it is not compared at small sizes and at those of other
+    /// proportions.
+    #[serde(default)]
+    pub only_near_graded: bool,
     /// The derivation of the bound, shown if it is missed.
     pub say: Text,
 }

@@ -25,7 +25,7 @@ pub struct Sizes {
     pub names: Vec<String>,
     /// The number of elements per unit of a size's numbers, for example the side of a tile; 1 by default.
     pub unit: Option<u32>,
-    /// The maximum of each number, if the exercise limits them.
+    /// The maximum of each number, if the exercise limits them, except for the size that is timed on a GPU.
     #[serde(default)]
     pub at_most: Vec<u32>,
 }
@@ -86,9 +86,11 @@ impl Sizes {
                 "[sizes] {size:?}: every size must have {dimensions} numbers above 0, like `random`"
             );
             ensure!(
-                size.iter()
-                    .zip(&self.at_most)
-                    .all(|(number, limit)| number <= limit),
+                timed == Some(size)
+                    || size
+                        .iter()
+                        .zip(&self.at_most)
+                        .all(|(number, limit)| number <= limit),
                 "[sizes] {size:?} is above `at_most`"
             );
         }
@@ -139,20 +141,27 @@ impl Sizes {
         tests.map(|test| element_count(test)).max() < Some(element_count(size))
     }
 
-    /// Draws a size from all between those of the tests and that beyond the graded one, of any proportions. `random` returns
-    /// numbers from 0 to 1. All magnitudes of the number of elements are equally likely.
+    /// Draws a size from all between those of the tests and that beyond the graded one, with another longest side, whose
+    /// numbers are multiples of powers of two. `random` returns numbers from 0 to 1. All magnitudes of the number of elements are
+    /// equally likely.
     pub fn draw_any(&self, beyond: &[u32], mut random: impl FnMut() -> f64) -> Vec<u32> {
         let elements =
             |size: &[u32]| -> f64 { size.iter().map(|&number| f64::from(number).ln()).sum() };
         let [from, to] = [&self.random.to, beyond].map(elements);
         let total = from.min(to) + random() * (to - from).abs();
         // In most draws, one number is much larger than the others.
-        let shares: Vec<f64> = beyond.iter().map(|_| 1e-3 + random().powi(3)).collect();
+        let mut shares: Vec<f64> = beyond.iter().map(|_| 1e-3 + random().powi(3)).collect();
+        // It is not the same one as at the graded size, so that a kernel is not fast for wide matrices only.
+        let (longest, largest) = (longest(beyond), longest(&shares));
+        if longest == largest {
+            shares.swap(largest, (largest + 1) % beyond.len());
+        }
         let sum: f64 = shares.iter().sum();
         let numbers = shares.iter().zip(&self.random.from).zip(self.limits());
         let numbers = numbers.map(|((share, &from), limit)| {
             let number = (total * share / sum).exp().round() as u32;
-            number.max(from).min(limit)
+            let number = number.max(from).min(limit);
+            multiple_below(number).max(from)
         });
         numbers.collect()
     }
@@ -166,18 +175,28 @@ impl Sizes {
         self.at_most.iter().copied().chain(iter::repeat(default))
     }
 
-    /// Draws a size with the proportions of the graded one and 0.3 to 0.9 of its elements. `random` is a number from 0 to 1.
-    pub fn draw_below(&self, graded: &[u32], random: f64) -> Vec<u32> {
-        let factor = (0.3 + 0.6 * random).powf(1.0 / graded.len() as f64);
-        let numbers = graded.iter().zip(&self.random.from);
-        let numbers =
-            numbers.map(|(&number, &from)| ((f64::from(number) * factor).round() as u32).max(from));
+    /// Draws a size with 0.3 to 0.9 of the elements of the graded one and similar proportions. `random` returns numbers from
+    /// 0 to 1.
+    pub fn draw_below(&self, graded: &[u32], mut random: impl FnMut() -> f64) -> Vec<u32> {
+        let dimensions = graded.len() as i32;
+        let factor = (0.3 + 0.6 * random()).powf(1.0 / f64::from(dimensions));
+        // One number becomes up to 1.6 times as large in proportion, or as small.
+        let aspect = 1.6_f64.powf(2.0 * random() - 1.0);
+        let numbers = graded.iter().zip(&self.random.from).enumerate();
+        let numbers = numbers.map(|(index, (&number, &from))| {
+            let aspect = match (dimensions, index) {
+                (1, _) => 1.0,
+                (_, 0) => aspect,
+                _ => aspect.powf(-1.0 / f64::from(dimensions - 1)),
+            };
+            ((f64::from(number) * factor * aspect).round() as u32).max(from)
+        });
         numbers.collect()
     }
 
     /// Draws sizes of several numbers, one of which is as large as it may be or too large for 16 bits, while the others
-    /// are small; none if sizes have one number. `random` returns numbers from 0 to 1.
-    pub fn draw_elongated(&self, mut random: impl FnMut() -> f64) -> Vec<Vec<u32>> {
+    /// are small. If sizes have one number, it is a large multiple of a power of two. `random` returns numbers from 0 to 1.
+    pub fn draw_elongated(&self, beyond: &[u32], mut random: impl FnMut() -> f64) -> Vec<Vec<u32>> {
         let from = &self.random.from;
         let shortest = MIN_BEYOND / f64::from(self.unit.unwrap_or(1));
         let mut draw = |long: usize| {
@@ -192,7 +211,7 @@ impl Sizes {
             numbers.collect()
         };
         match from.len() {
-            1 => Vec::new(),
+            1 => vec![vec![multiple_below(beyond[0])]],
             dimensions => (0..dimensions).map(&mut draw).collect(),
         }
     }
@@ -210,6 +229,22 @@ impl Sizes {
             range
         })
     }
+}
+
+/// Returns the index of the largest number.
+fn longest<T: PartialOrd>(numbers: &[T]) -> usize {
+    (0..numbers.len()).fold(0, |longest, index| {
+        match numbers[index] > numbers[longest] {
+            true => index,
+            false => longest,
+        }
+    })
+}
+
+/// Rounds down to a multiple of 4096, or of the largest power of two up to half of a smaller number.
+fn multiple_below(number: u32) -> u32 {
+    let multiple = (1 << (number.max(2).ilog2() - 1)).min(4096_u32);
+    number / multiple * multiple
 }
 
 /// Returns the product of a size's numbers.
@@ -278,7 +313,7 @@ mod tests {
     #[test]
     fn drawn_sizes_have_all_proportions_and_magnitudes() {
         let sizes: Sizes = toml::from_str(
-            "tests = [[1, 1]]\nrandom = { from = [2, 1], to = [50, 60], count = 1 }\nat_most = [9000, 64]",
+            "tests = [[1, 1]]\nrandom = { from = [2, 1], to = [50, 60], count = 1 }\nat_most = [9000, 2000]",
         )
         .unwrap();
         let mut random = rand_pcg::Pcg32::new(1, 1);
@@ -293,12 +328,18 @@ mod tests {
         assert!(
             drawn
                 .iter()
-                .all(|size| size[0] >= 2 && size[0] <= 9000 && size[1] <= 64)
+                .all(|size| size[0] >= 2 && size[0] <= 9000 && size[1] <= 2000)
         );
         assert!(drawn.iter().all(|size| elements(size) <= 130_000));
         assert!(drawn.iter().any(|size| elements(size) > 60_000));
-        assert!(drawn.iter().any(|size| size[0] > 2000 && size[1] < 20));
-        assert!(drawn.iter().any(|size| size[0] < 200 && size[1] == 64));
+        assert!(drawn.iter().any(|size| size[0] < 20 && size[1] > 1000));
+        assert!(drawn.iter().any(|size| size[0] > 150 && size[1] > 150));
+        // The graded size is wide, and these are high.
+        assert!(drawn.iter().all(|size| size[0] < 2 * size[1]));
+        assert_eq!(
+            [1, 2, 3, 7, 100, 8191, 8192, 20_000].map(multiple_below),
+            [1, 2, 3, 6, 96, 6144, 8192, 16_384]
+        );
     }
 
     #[test]
@@ -307,10 +348,11 @@ mod tests {
             "tests = [[1, 1, 1]]\nrandom = { from = [2, 1, 1], to = [50, 60, 9], count = 1 }\nat_most = [200000, 200000, 64]",
         )
         .unwrap();
-        let drawn = sizes.draw_elongated(|| 0.5);
+        let drawn = sizes.draw_elongated(&[1, 1, 1], || 0.5);
         assert_eq!(drawn, [[74_250, 2, 2], [3, 74_250, 2], [3, 2, 64]]);
-        assert_eq!(sizes.draw_below(&[64, 48, 20], 1.0), [62, 46, 19]);
-        assert_eq!(sizes.draw_below(&[2, 1, 1], 0.0), [2, 1, 1]);
+        assert_eq!(sizes.draw_below(&[64, 48, 20], || 0.5), [54, 40, 17]);
+        assert_eq!(sizes.draw_below(&[64, 48, 20], || 1.0), [99, 37, 15]);
+        assert_eq!(sizes.draw_below(&[2, 1, 1], || 0.0), [2, 1, 1]);
     }
 
     #[test]

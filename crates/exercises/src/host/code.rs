@@ -1,5 +1,7 @@
 //! A loaded module with its kernels and variables.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::CString;
 
 use anyhow::Result;
@@ -13,12 +15,17 @@ use super::Element;
 /// A loaded module, either the submission's or the course's own.
 pub struct Code {
     module: Module,
+    /// The optional variables that the host side looked for in vain.
+    absent: RefCell<BTreeSet<String>>,
 }
 
 impl Code {
     /// Wraps a module.
     pub fn new(module: Module) -> Code {
-        Code { module }
+        Code {
+            module,
+            absent: RefCell::default(),
+        }
     }
 
     /// Returns a kernel.
@@ -37,8 +44,17 @@ impl Code {
     ///
     /// Fails if the name contains a NUL byte.
     pub fn has_variable(&self, name: &str) -> Result<bool> {
-        let name = CString::new(name)?;
-        Ok(common::module::symbol_address(&self.module, &name).is_ok())
+        let c_name = CString::new(name)?;
+        let is_present = common::module::symbol_address(&self.module, &c_name).is_ok();
+        if !is_present {
+            self.absent.borrow_mut().insert(name.to_owned());
+        }
+        Ok(is_present)
+    }
+
+    /// Returns the optional variables that the host side looked for in vain.
+    pub fn absent_variables(&self) -> BTreeSet<String> {
+        self.absent.borrow().clone()
     }
 
     /// Reads an `extern "C"` `__device__` or `__constant__` array of `len` elements.

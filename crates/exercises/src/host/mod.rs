@@ -93,6 +93,17 @@ impl Case {
         (0..len).map(|_| draw()).collect()
     }
 
+    /// Draws a power of two from 2⁻²⁰ to 2²⁰, by which an exercise multiplies all floats of the case.
+    pub fn scale(&self) -> f32 {
+        2_f32.powi(self.integers(u64::MAX, 1, 41)[0].cast_signed() - 20)
+    }
+
+    /// Draws `len` floats as [`Self::floats`] does and multiplies them by [`Self::scale`].
+    pub fn scaled_floats(&self, stream: u64, len: usize) -> Vec<f32> {
+        let (scale, floats) = (self.scale(), self.floats(stream, len).into_iter());
+        floats.map(|number| scale * number).collect()
+    }
+
     /// The number of different values of [`Self::floats`], which has the precision of a float.
     pub const FLOATS: usize = 1 << 24;
 

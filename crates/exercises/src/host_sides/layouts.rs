@@ -128,9 +128,6 @@ const MAX_SPHERES: usize = 64;
 /// that only touches a sphere does not depend on rounding.
 type Sphere = [f32; 5];
 
-/// The filler behind the last sphere. It lies in front of all others, so that reading past the count shows.
-const FILLER: Sphere = [0.0, 0.0, 1000.0, 1000.0, -1.0];
-
 /// The host side. A size is width, height and the number of spheres.
 pub struct Spheres;
 
@@ -161,7 +158,11 @@ impl Host for Spheres {
             .collect();
 
         if bench.submission.has_variable("constant_spheres")? {
-            let mut all = [FILLER; MAX_SPHERES];
+            // The filler lies in front of all spheres, so that reading past the count shows.
+            let [z, radius, brightness] = [(4, 500), (5, 1000), (6, 1000)]
+                .map(|(stream, below)| numbers(stream, below)[0] as f32);
+            let filler = [0.0, 0.0, 500.0 + z, 500.0 + radius, 1.0 + brightness];
+            let mut all = [filler; MAX_SPHERES];
             all[..spheres.len()].copy_from_slice(&spheres);
             bench.input_variable("constant_spheres", &all)?;
         }

@@ -28,95 +28,108 @@ const COUNTS_PER_ROW: u32 = 600;
 /// The number of columns up to which matrices have the same block, which is easy to read in messages.
 const MAX_FIXED_COLUMNS: u32 = 40;
 
-/// A row of results: `blocks` for consecutive counts.
+/// A row of results of `blocks`.
 struct Row {
     name: String,
-    first: u32,
-    ascends: bool,
-    threads: u32,
+    /// The arguments of the calls.
+    calls: Vec<(u32, u32)>,
 }
 
 impl Row {
+    /// Creates a row of calls for the counts that a function returns for 0, 1 and so on.
+    fn new(name: String, count: impl Fn(u32) -> u32, threads: u32) -> Row {
+        let calls = (0..COUNTS_PER_ROW).map(|n| (count(n), threads)).collect();
+        Row { name, calls }
+    }
+
     /// Creates the row of the counts from this one on.
     fn from(first: u32, threads: u32) -> Row {
         let name = match first {
             0 => format!("blocks(n, {threads})"),
             _ => format!("blocks({first} + n, {threads})"),
         };
-        Row {
-            name,
-            first,
-            ascends: true,
-            threads,
-        }
+        Row::new(name, |n| first + n, threads)
     }
 
     /// Creates the row of the largest counts.
     fn largest(threads: u32) -> Row {
-        Row {
-            name: format!("blocks({} - n, {threads})", u32::MAX),
-            first: u32::MAX,
-            ascends: false,
-            threads,
-        }
+        let name = format!("blocks({} - n, {threads})", u32::MAX);
+        Row::new(name, |n| u32::MAX - n, threads)
     }
 
-    /// Returns the arguments of the calls.
-    fn calls(&self) -> impl Iterator<Item = (u32, u32)> {
-        let count = |n| match self.ascends {
-            true => self.first + n,
-            false => self.first - n,
-        };
-        (0..COUNTS_PER_ROW).map(move |n| (count(n), self.threads))
+    /// Creates the row of the multiples of the threads, which arithmetic with fractions may miss.
+    fn multiples(threads: u32) -> Row {
+        let name = format!("blocks({threads} * n, {threads})");
+        Row::new(name, |n| threads * n, threads)
     }
 }
 
-/// Returns the block of the matrix and the rows of results. All numbers of blocks and counts may occur, but those for small
-/// matrices are fixed.
-fn block_and_rows(case: &Case) -> ((u32, u32), Vec<Row>) {
-    let mut rows = vec![Row::from(0, 128), Row::largest(128), Row::largest(2)];
-    if case.size[0] <= MAX_FIXED_COLUMNS {
-        return ((16, 8), rows);
+/// The arguments of a call of `grid`: columns, rows, and threads per block along x and y.
+type Matrix = (u32, u32, (u32, u32));
+
+/// Returns the calls of `grid`, of which the first is for the launched matrix, and the rows of results of `blocks`. All
+/// numbers of blocks and counts may occur, but those for small matrices are fixed.
+fn calls(case: &Case) -> (Vec<Matrix>, Vec<Row>) {
+    let (columns, rows) = (case.size[0], case.size[1]);
+    let mut results = vec![Row::from(0, 128), Row::largest(128), Row::largest(2)];
+    if columns <= MAX_FIXED_COLUMNS {
+        return (vec![(columns, rows, (16, 8))], results);
     }
     let draw = |stream, range| draw_range(case, stream, 1, range)[0];
     for stream in 0..3 {
         // Counts and blocks of all magnitudes.
         let first = draw(10 + stream, [1 << 30, u32::MAX]) >> draw(20 + stream, [2, 30]);
         let threads = draw(30 + stream, [1 << 16, u32::MAX]) >> draw(50 + stream, [0, 26]);
-        rows.push(Row::from(first, threads.max(1)));
+        results.push(Row::from(first, threads.max(1)));
     }
     // Large blocks: counts around a multiple, and any count above it.
     let threads = draw(60, [1 << 20, 1 << 31]);
     let multiple = draw(61, [1, u32::MAX / threads]) * threads;
     let first = (multiple - COUNTS_PER_ROW / 2).min(u32::MAX - COUNTS_PER_ROW);
-    rows.push(Row::from(first, threads));
+    results.push(Row::from(first, threads));
     let [first, threads] =
         [62, 63].map(|stream| draw(stream, [1 << 30, u32::MAX - COUNTS_PER_ROW]));
-    rows.push(Row::from(first, threads >> draw(64, [0, 29])));
-    rows.push(Row::largest(draw(33, [1, 1024])));
-    let block = (draw(40, [1, 32]), draw(41, [1, 32]));
-    (block, rows)
+    results.push(Row::from(first, threads >> draw(64, [0, 29])));
+    results.push(Row::largest(draw(33, [1, 1024])));
+    results.extend((110..130).map(|stream| Row::multiples(draw(stream, [3, 1024]))));
+
+    let block = |stream| (draw(stream, [1, 32]), draw(stream + 1, [1, 32]));
+    let most = u32::MAX - draw(70, [0, 8]);
+    let mut matrices = vec![
+        (columns, rows, block(40)),
+        (most, rows, block(42)),
+        (columns, most, block(44)),
+    ];
+    // Matrices of all magnitudes, whose grids are not launched.
+    for stream in [80, 90, 100] {
+        let [columns, rows] = [0, 2].map(|more| {
+            draw(stream + more, [1 << 30, u32::MAX]) >> draw(stream + more + 1, [0, 30])
+        });
+        matrices.push((columns, rows, block(stream + 4)));
+    }
+    (matrices, results)
 }
 
 impl HostExercise for Blocks {
     fn run(&self, bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
-        let (columns, rows) = (case.size[0], case.size[1]);
-        let (block, results) = block_and_rows(case);
-        let counts: Vec<(u32, u32)> = results.iter().flat_map(Row::calls).collect();
+        let (matrices, results) = calls(case);
+        let counts: Vec<(u32, u32)> = results.iter().flat_map(|row| row.calls.clone()).collect();
         let request = blocks::Request {
-            matrix: (columns, rows),
-            block,
+            matrices: matrices.clone(),
             counts: counts.clone(),
         };
-        let blocks::Reply { grid, blocks } = program
-            .request(request, |reply: &blocks::Reply| {
-                reply.blocks.len() == counts.len()
+        let blocks::Reply { grids, blocks } =
+            program.request(request, |reply: &blocks::Reply| {
+                reply.blocks.len() == counts.len() && reply.grids.len() == matrices.len()
             })?;
 
         let mut outputs = Vec::new();
-        let needed = (columns.div_ceil(block.0), rows.div_ceil(block.1));
+        let needed =
+            |&(columns, rows, block): &Matrix| (columns.div_ceil(block.0), rows.div_ceil(block.1));
+        let ((columns, rows, block), grid) = (matrices[0], grids[0]);
+        let launched = needed(&matrices[0]);
         // Skip the launch if the grid is empty or far too large: the grid itself is reported as wrong.
-        if (1..=needed.0 + 1).contains(&grid.0) && (1..=needed.1 + 1).contains(&grid.1) {
+        if (1..=launched.0 + 1).contains(&grid.0) && (1..=launched.1 + 1).contains(&grid.1) {
             let elements = case.width() * case.height();
             let visits = DeviceBuffer::from_slice(&vec![0_u32; elements])?;
             let kernel = bench.submission.kernel("visit")?;
@@ -129,13 +142,20 @@ impl HostExercise for Blocks {
             let shape = [case.height(), case.width()];
             outputs.push(Output::new("visits", &shape, &visits, vec![1; elements])?);
         }
-        let needed = vec![needed.0, needed.1];
-        outputs.push(Output::from_values(
-            "grid",
-            &[2],
-            vec![grid.0, grid.1],
-            needed,
-        )?);
+        for (index, (matrix, grid)) in matrices.iter().zip(grids).enumerate() {
+            let (columns, rows, block) = matrix;
+            let name = match index {
+                0 => "grid".to_owned(),
+                _ => format!("grid({columns}, {rows}, {block:?})"),
+            };
+            let (needed, actual) = (needed(matrix), vec![grid.0, grid.1]);
+            outputs.push(Output::from_values(
+                &name,
+                &[2],
+                actual,
+                vec![needed.0, needed.1],
+            )?);
+        }
 
         let expected = counts
             .iter()
@@ -158,15 +178,24 @@ impl HostExercise for Blocks {
 /// The grader's host side of 10-pitched-copy.
 pub struct PitchedCopy;
 
+/// Draws the number of elements between the rows of the part: none in one case of four, so that the matrix is copied
+/// whole, and many in another.
+fn between_rows(case: &Case) -> usize {
+    match case.integers(1, 1, 100)[0] as usize {
+        0..25 => 0,
+        few @ 25..75 => few - 24,
+        many => 200 * (many - 74),
+    }
+}
+
 impl HostExercise for PitchedCopy {
     fn run(&self, _bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
         let part = Part {
             width: case.width(),
             height: case.height(),
-            // One in three matrices is copied whole.
-            stride: case.width() + case.integers(1, 1, 75)[0].saturating_sub(25) as usize,
+            stride: case.width() + between_rows(case),
         };
-        let matrix = case.floats(0, part.stride * part.height);
+        let matrix = case.scaled_floats(0, part.stride * part.height);
         let rows = matrix.chunks(part.stride);
         let expected: Vec<f32> = rows.flat_map(|row| &row[..part.width]).copied().collect();
 
@@ -308,6 +337,8 @@ const FIRST_LAUNCH: [u32; 2] = [900, 30];
 /// The ranges of launches that take much longer than usual, longer, shorter and much shorter, in hundredths of a usual
 /// one, in two kinds of cases: the mean of the usual one's neighbours is not near it.
 const MUCH_LONGER: [u32; 2] = [400, 1200];
+/// The duration of one sample, except in the cases of size 1, whose samples are long.
+const EXTREMELY_LONG: u32 = 10_000;
 const LONGER: [[u32; 2]; 2] = [[130, 160], [250, 300]];
 const SHORTER: [[u32; 2]; 2] = [[30, 40], [60, 75]];
 const MUCH_SHORTER: [u32; 2] = [15, 30];
@@ -420,8 +451,18 @@ fn shares(case: &Case) -> Vec<u32> {
         let pairs = even.into_iter().zip(odd).enumerate();
         pairs.map(|(index, (even, odd))| if index % 2 == 0 { even } else { odd })
     };
-    let mut shares: Vec<u32> = alternating([1, 4], [MUCH_LONGER, longer]).collect();
-    shares.extend(alternating([2, 5], [MUCH_SHORTER, shorter]));
+    // In two of three cases the longer or the shorter samples are all near the usual one, so that the geometric mean is not.
+    let skew = case.integers(7, 1, 3)[0];
+    let much_longer = if skew == 0 { LONGER[0] } else { MUCH_LONGER };
+    let much_shorter = if skew == 1 { SHORTER[1] } else { MUCH_SHORTER };
+    let mut shares: Vec<u32> = alternating([1, 4], [much_longer, longer]).collect();
+    // One sample spoils the mean.
+    shares[0] = if case.n() > 1 {
+        EXTREMELY_LONG
+    } else {
+        MUCH_LONGER[1]
+    };
+    shares.extend(alternating([2, 5], [much_shorter, shorter]));
     // Neither first nor last, and after more longer samples than shorter ones.
     let mut from = 1;
     if kinds[1] == 1 {

@@ -10,10 +10,8 @@ use crate::protocol::serve;
 /// The arguments of the student's functions.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Request {
-    /// The columns and rows passed to `grid`.
-    pub matrix: (u32, u32),
-    /// The threads per block passed to `grid`.
-    pub block: (u32, u32),
+    /// The arguments of the calls of `grid`: columns, rows, and threads per block along x and y.
+    pub matrices: Vec<(u32, u32, (u32, u32))>,
     /// The arguments of the calls of `blocks`: elements, and threads per block.
     pub counts: Vec<(u32, u32)>,
 }
@@ -21,8 +19,8 @@ pub struct Request {
 /// The return values of the student's functions.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Reply {
-    /// The return value of `grid`.
-    pub grid: (u32, u32),
+    /// The return values of `grid`, in order.
+    pub grids: Vec<(u32, u32)>,
     /// The return values of `blocks`, in order.
     pub blocks: Vec<u32>,
 }
@@ -32,14 +30,15 @@ pub fn main(blocks: fn(u32, u32) -> u32, grid: fn(u32, u32, (u32, u32)) -> (u32,
     serve(
         || Ok(()),
         |(), request: Request| {
-            let (columns, rows) = request.matrix;
+            let matrices = request.matrices.iter();
             let counts = request.counts.iter();
             Ok(Reply {
-                grid: {
-                    let block = request.block;
-                    let call = format!("grid({columns}, {rows}, {block:?})");
-                    with_call(call, || grid(columns, rows, block))
-                },
+                grids: matrices
+                    .map(|&(columns, rows, block)| {
+                        let call = format!("grid({columns}, {rows}, {block:?})");
+                        with_call(call, || grid(columns, rows, block))
+                    })
+                    .collect(),
                 blocks: counts
                     .map(|&(count, block)| {
                         with_call(format!("blocks({count}, {block})"), || blocks(count, block))

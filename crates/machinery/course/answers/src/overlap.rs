@@ -48,7 +48,7 @@ impl Stream {
 }
 
 /// A mock device that records orders without executing them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Device {
     streams: u32,
     orders: Vec<Order>,
@@ -99,7 +99,10 @@ pub fn main(process: fn(&mut Device, u32)) -> ExitCode {
         || Ok(()),
         |(), request: Request| {
             let calls = request.chunks.iter().map(|&chunks| {
-                let mut device = Device::default();
+                let mut device = Device {
+                    streams: 0,
+                    orders: Vec::new(),
+                };
                 process(&mut device, chunks);
                 (device.orders, device.streams)
             });
