@@ -22,7 +22,7 @@ pub const HEADERS: [&str; 6] = [
 
 /// Headers of C that submissions may include.
 const C_HEADERS: &str = "assert.h float.h inttypes.h limits.h math.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h \
-                         cassert cfloat cinttypes climits cmath cstddef cstdint cstdio cstdlib cstring";
+                         cassert cfloat cinttypes climits cmath cstddef cstdint cstdio cstdlib cstring initializer_list";
 
 /// Headers of CUDA that submissions may include: those whose device functions, types and constants all submissions
 /// can use.
@@ -70,7 +70,11 @@ fn replacement(line: &str) -> Option<&'static str> {
         None => rest.strip_prefix('"')?.split_once('"')?,
     };
     let rest = rest.trim_start();
-    let ends = rest.is_empty() || rest.starts_with("//") && !rest.ends_with(['\\', '/']);
+    let is_line_comment = rest.starts_with("//") && !rest.ends_with(['\\', '/']);
+    let comment = rest.strip_prefix("/*");
+    let end = comment.and_then(|rest| Some(rest.len() - rest.find("*/")?));
+    let is_block_comment = end == Some(2);
+    let ends = rest.is_empty() || is_line_comment || is_block_comment;
     let is_named = |names: &str| names.split(' ').any(|header| header == name);
     let replaced = REPLACED.iter().find(|(names, _)| is_named(names));
     replaced.filter(|_| ends).map(|(_, header)| *header)
@@ -93,12 +97,11 @@ const PRAGMAS: &str = "unroll, nounroll, once, pack, region, endregion, STDC, nv
                        GCC diagnostic";
 
 /// Words that test for or include files.
-const FILE_WORDS: [&str; 6] = [
+const FILE_WORDS: [&str; 5] = [
     "__has_include",
     "__has_include_next",
     "__has_embed",
     "__pragma",
-    "import",
     "__import__",
 ];
 
@@ -115,7 +118,7 @@ enum Refusal {
     Directive,
     /// `#pragma` or `_Pragma` with words that are not permitted.
     Pragma,
-    /// One of [`FILE_WORDS`], or `@`.
+    /// One of [`FILE_WORDS`], `@`, or `import` of a file.
     Word,
     /// `##` in a text that uses `_Pragma`.
     Paste,
@@ -130,8 +133,18 @@ pub fn verdict(text: &str) -> Result<(), Stop> {
     };
     let source_line = text.lines().nth(line - 1).unwrap_or_default().trim();
     let message = Text::from_fn(|lang| {
-        let head = localize!(lang, "Line {}: {}", "第 {} 行：{}"; line, explain(refusal, lang));
-        format!("{head}\n\n    {source_line}")
+        let explanation = explain(refusal, lang);
+        // The list of headers is long.
+        match explanation.split_once("\n\n") {
+            Some((what, list)) => {
+                let head = localize!(lang, "Line {}: {}", "第 {} 行：{}"; line, what);
+                format!("{head}\n\n    {source_line}\n\n{list}")
+            }
+            None => {
+                let head = localize!(lang, "Line {}: {}", "第 {} 行：{}"; line, explanation);
+                format!("{head}\n\n    {source_line}")
+            }
+        }
     });
     Err(Stop::Failed(Failure::at_step(Step::Compile, message)))
 }
@@ -212,9 +225,11 @@ fn explain_include(lang: Lang) -> String {
     };
     localize!(
         lang,
-        "a submission may not include this header. C++'s standard library and CUDA's types of half precision are \
-         not available in this course. Permitted are, in quotes, the course's headers {}; of C, {}; and of CUDA, {}.",
-        "答案不能包含这个头文件。本课程不提供 C++ 标准库和 CUDA 的半精度类型。可以包含的有：课程的头文件 {}（写在双引号之间）；\
+        "a submission may not include this header.\n\nRemove the line: `min`, `max` and the mathematical functions need no \
+         header, <cfloat> and <climits> have the limits of numbers, and <cuda_pipeline.h> has asynchronous copies. C++'s \
+         standard library, `cuda::`, `cub::` and half precision are not available in this course. Permitted are, in quotes, the course's headers {}; of C, {}; and of CUDA, {}.",
+        "答案不能包含这个头文件。\n\n请删去这一行：`min`、`max` 和数学函数不需要头文件，数值的上下限在 <cfloat> 和 \
+         <climits> 中，异步复制在 <cuda_pipeline.h> 中。本课程不提供 C++ 标准库、`cuda::`、`cub::` 和半精度类型。可以包含的有：课程的头文件 {}（写在双引号之间）；\
          C 的 {}；CUDA 的 {}。";
         HEADERS[..5].join(separator),
         list(&[C_HEADERS]),
@@ -255,6 +270,10 @@ fn refusal_at(tokens: &[Token], pragma: bool) -> Option<Refusal> {
             }
             _ => Some(Refusal::Pragma),
         },
+        Kind::Word if token.text == "import" => {
+            let is_file = |next: &Token| next.kind == Kind::Text || next.text == "<";
+            rest.first().is_some_and(is_file).then_some(Refusal::Word)
+        }
         Kind::Word => FILE_WORDS.contains(&&*token.text).then_some(Refusal::Word),
         Kind::Symbol => (token.text == "@").then_some(Refusal::Word),
         Kind::Text => {
@@ -304,12 +323,13 @@ mod tests {
 
     #[test]
     fn standard_headers_are_replaced_in_place() {
-        let text =
-            "#include <stdio.h>\r\n # include \"math.h\" // why\nint x;\n#include <vector>\n";
+        let text = "#include <stdio.h>\r\n # include \"math.h\" // why\nint x;\n#include <vector>\n#include <stdio.h> /* printf */\n";
         let course_include = "#include \"standard_c.h\"";
         assert_eq!(
             replace_headers(text),
-            format!("{course_include}\n{course_include}\nint x;\n#include <vector>\n")
+            format!(
+                "{course_include}\n{course_include}\nint x;\n#include <vector>\n{course_include}\n"
+            )
         );
         for (header, replacement) in [
             ("cooperative_groups/memcpy_async.h", "cooperative.h"),
@@ -325,6 +345,9 @@ mod tests {
         for other in [
             "#include <stdio.h> // a \\",
             "#include <stdio.h> int x;",
+            "#include <stdio.h> /* why */ int x;",
+            "#include <stdio.h> /* why",
+            "#include <stdio.h> /*",
             "#include <../stdio.h>",
             "# if <stdio.h>",
             "#include <stdio.h> // ??/",
@@ -347,6 +370,7 @@ mod tests {
             "int 线程 = 0; // 每个线程处理一个元素；多余的线程什么也不做",
             "asm(\"mov.u32 %0, %%tid.x; // #1\" : \"=r\"(x)); char c = '\"', d = '\\\\', e = '#';",
             "a = b ? c : d ?: e; // ?!",
+            "int import = 1; import++;",
         ] {
             assert_eq!(first_refusal(text), None, "{text}");
         }

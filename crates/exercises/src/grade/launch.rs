@@ -104,9 +104,10 @@ fn explain_missing(missing: &Missing, submission: &Submission) -> Text {
         ),
         Missing::Variable(name) => text!(
             "There is no variable `{0}`. Declare it outside of all functions, as in `extern \"C\" \
-             {{ __constant__ … {0}; }}`, with this name.",
+             {{ __constant__ … {0}; }}`, with this name. Its type must have a name too: the host cannot see a \
+             variable of an unnamed struct.",
             "找不到变量 `{0}`。请在所有函数之外声明，例如 `extern \"C\" {{ __constant__ … {0}; \
-             }}`，名字不能改。";
+             }}`，名字不能改。它的类型也要有名字：类型是无名结构体的变量，主机看不到。";
             name
         ),
         Missing::Length {
@@ -122,7 +123,7 @@ fn explain_missing(missing: &Missing, submission: &Submission) -> Text {
 }
 
 /// Explains that the submission declares a variable which has another name for the host.
-fn explain_hidden(name: &str, cause: Hidden) -> Text {
+pub fn explain_hidden(name: &str, cause: Hidden) -> Text {
     match cause {
         Hidden::Namespace => text!(
             "The host cannot find the variable `{0}`: your file declares it in a namespace, which becomes a part of its \

@@ -6,14 +6,7 @@ use crate::lang::Lang;
 type Replacement = (&'static str, &'static str, &'static str);
 
 /// Names that the course lacks, with replacements.
-const REPLACEMENTS: [Replacement; 2] = [
-    ("swap", "a third variable", "借助第三个变量交换"),
-    (
-        "cooperative_groups cg",
-        "`#include <cooperative_groups.h>`, and `namespace cg = cooperative_groups;`",
-        "`#include <cooperative_groups.h>`，以及 `namespace cg = cooperative_groups;`",
-    ),
-];
+const REPLACEMENTS: [Replacement; 1] = [("swap", "a third variable", "借助第三个变量交换")];
 
 /// Returns true if a compiler's message reports an undeclared name, or a function that older GPUs lack.
 pub fn is_reported(message: &str) -> bool {
@@ -25,10 +18,44 @@ pub fn is_reported(message: &str) -> bool {
     message.lines().any(is_missing)
 }
 
-/// Returns advice about the first undeclared name in a compiler's message, or about `alignas` in the wrong place; `None` if
-/// there is neither.
+/// Returns advice about the first undeclared name in a compiler's message, about `alignas` in the wrong place, about a union
+/// of vectors, or about a host function; `None` if there is none of them.
 pub fn advice(message: &str, lang: Lang) -> Option<String> {
-    advice_on_name(message, lang).or_else(|| advice_on_alignment(message, lang))
+    advice_on_name(message, lang)
+        .or_else(|| advice_on_alignment(message, lang))
+        .or_else(|| advice_on_union(message, lang))
+        .or_else(|| advice_on_host_function(message, lang))
+}
+
+/// Returns advice if a union that contains a vector type, such as `float4`, is assigned, which clang's vector types do not
+/// allow.
+fn advice_on_union(message: &str, lang: Lang) -> Option<String> {
+    let is_reported = message.contains("copy assignment operator is implicitly deleted");
+    is_reported.then(|| {
+        localize!(
+            lang,
+            "A union with a member of type `float4`, `int4` and the like cannot be assigned in this course, because \
+             these types have an operator of their own. Assign the member: `to.four = from.four`.",
+            "在本课程中，含有 `float4`、`int4` 等成员的联合体（union）不能整体赋值，因为这些类型有自己的赋值运算符。\
+             请给成员赋值：`to.four = from.four`。"
+        )
+    })
+}
+
+/// Returns advice if a host function, such as a `main` of the student's, calls a device function or launches a kernel.
+fn advice_on_host_function(message: &str, lang: Lang) -> Option<String> {
+    let is_reported = message.contains("call to __device__ function from __host__ function")
+        || message.contains("reference to __global__ function")
+        || message.contains("call to __global__ function");
+    is_reported.then(|| {
+        localize!(
+            lang,
+            "Your file contains only kernels and the functions that they call, which are marked `__device__`. Delete \
+             `main` and other host functions, or put them between `#ifdef MY_TEST` and `#endif`.",
+            "你的文件只写核函数和它们调用的函数，后者要标上 `__device__`。请删去 `main` 和其他主机端函数，\
+             或者把它们放在 `#ifdef MY_TEST` 和 `#endif` 之间。"
+        )
+    })
 }
 
 /// Returns advice if clang rejects `alignas` after `__shared__`, which is an attribute to clang and a keyword to nvcc.
@@ -60,23 +87,40 @@ fn advice_on_name(message: &str, lang: Lang) -> Option<String> {
             name, instead
         ));
     }
+    if name == "cuda" {
+        return Some(localize!(
+            lang,
+            "CUDA's C++ library (`cuda::…`) is not available in this course. Use `__pipeline_memcpy_async` or \
+             `cooperative_groups::memcpy_async` for copies, and atomic functions for `cuda::atomic`.",
+            "本课程不提供 CUDA 的 C++ 库（`cuda::…`）。复制请用 `__pipeline_memcpy_async` 或 \
+             `cooperative_groups::memcpy_async`，代替 `cuda::atomic` 请用原子函数。"
+        ));
+    }
     if name.starts_with("cuda")
         || name.starts_with("cu") && name.chars().nth(2).is_some_and(char::is_uppercase)
     {
         return Some(localize!(
             lang,
-            "`{}` is a host function. The course's program allocates, copies, launches and waits: \
+            "`{}` belongs to the host's side. The course's program allocates, copies, launches and waits: \
              your file contains only kernels and the functions that they call.",
-            "`{}` 是主机端的函数。内存分配、复制、启动和等待都由课程的程序完成：你的文件只写核函数和它们调用的函数。";
+            "`{}` 属于主机端。内存分配、复制、启动和等待都由课程的程序完成：你的文件只写核函数和它们调用的函数。";
             name
+        ));
+    }
+    if ["cooperative_groups", "cg"].contains(&name) {
+        return Some(localize!(
+            lang,
+            "Groups of threads need `#include <cooperative_groups.h>` and \
+             `namespace cg = cooperative_groups;` before their first use.",
+            "使用线程组之前，要先写 `#include <cooperative_groups.h>` 和 `namespace cg = cooperative_groups;`。"
         ));
     }
     if name == "std" {
         return Some(localize!(
             lang,
             "There is no C++ standard library in a kernel. `min`, `max`, `sqrtf`, `fabsf` and \
-             similar functions are available without `std::`.",
-            "核函数里没有 C++ 标准库。`min`、`max`、`sqrtf`、`fabsf` 等函数不加 `std::` 就能用。"
+             similar functions, and types such as `uint32_t`, are available without `std::`.",
+            "核函数里没有 C++ 标准库。`min`、`max`、`sqrtf`、`fabsf` 等函数和 `uint32_t` 等类型不加 `std::` 就能用。"
         ));
     }
     Some(localize!(
@@ -128,13 +172,29 @@ mod tests {
             ),
             (
                 "use of undeclared identifier 'cudaMalloc'",
-                "is a host function",
+                "belongs to the host's side",
             ),
             (
                 "no member named 'min' in namespace 'std'; did you mean simply 'min'?",
                 "without `std::`",
             ),
             ("use of undeclared identifier 'std'", "without `std::`"),
+            (
+                "use of undeclared identifier 'cuda'",
+                "`cooperative_groups::memcpy_async`",
+            ),
+            (
+                "use of undeclared identifier 'cg'",
+                "`namespace cg = cooperative_groups;`",
+            ),
+            (
+                "object of type 'Words' cannot be assigned because its copy assignment operator is implicitly deleted",
+                "`to.four = from.four`",
+            ),
+            (
+                "reference to __global__ function 'scale' in __host__ function",
+                "`#ifdef MY_TEST`",
+            ),
             (
                 "use of undeclared identifier 'tread'",
                 "`tread` is not declared.",

@@ -5,7 +5,7 @@
 // 0  y[i] = a * x[i] + y[i], for 100 million i
 // 1  the product of two matrices of 3000 x 3000: each of the three matrices is read or written once
 // 2  the same product, but both factors of every multiplication are read from memory (and the result is
-//    written once, which you may neglect)
+//    written once, which you neglect)
 // 3  out[i] = the sum of 90 products w[k] * in[i + k], 90 multiplications and 90 additions, for 100 million
 //    i: each in[i] is read once, each out[i] is written once
 // 4  the sum of 1000 million floats
