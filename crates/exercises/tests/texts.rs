@@ -224,3 +224,24 @@ fn start_files_have_a_todo_and_solutions_have_none() {
         assert_ne!(exercise.start(), exercise.solution());
     }
 }
+
+#[test]
+fn statements_name_the_largest_sizes() {
+    for exercise in EXERCISES.iter() {
+        for lang in [Lang::En, Lang::Zh] {
+            let statement = exercise.statement(lang);
+            for &limit in &exercise.data().sizes.at_most {
+                let limit = limit * exercise.data().sizes.unit.unwrap_or(1);
+                let digits: String = statement
+                    .chars()
+                    .filter(|c| !c.is_whitespace() && *c != '\u{a0}')
+                    .collect();
+                assert!(
+                    digits.contains(&limit.to_string()),
+                    "{}: {limit}",
+                    exercise.name()
+                );
+            }
+        }
+    }
+}

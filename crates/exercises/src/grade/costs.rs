@@ -11,11 +11,15 @@ pub struct Costs {
     pub counters: Vec<u64>,
 }
 
+/// The number of sizes at which costs are compared: the graded one, one beyond it, one below it, the last of the tests, and
+/// one of any proportions.
+pub const SIZES: usize = 5;
+
 /// The costs of the course's own files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReferenceCosts {
     /// The start file's time at the graded size in milliseconds, if its results are correct.
     pub start_ms: Option<f64>,
-    /// The solution's costs at the graded size, beyond it and below it.
-    pub solution: [Costs; 3],
+    /// The solution's costs at each size.
+    pub solution: [Costs; SIZES],
 }

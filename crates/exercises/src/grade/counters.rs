@@ -96,13 +96,17 @@ pub fn of_targets(data: &Data, launches: &[LaunchRecord]) -> Vec<u64> {
 }
 
 /// Fails if a counter at another size than the graded one is out of proportion: the bounds of a target grow with the number
-/// of elements or with the solution's counter. `solution` has the solution's costs at both sizes.
+/// of elements or with the solution's counter. `solution` has the solution's costs at both sizes. A quarter more or less is
+/// permitted, because sizes may fit the kernel's blocks less well, and twice as much or half of it at sizes that are small or
+/// of other proportions (`is_rough`).
 pub fn verdict_in_proportion(
     data: &Data,
     [graded, case]: [&Case; 2],
     submission: &Costs,
     solution: [&Costs; 2],
+    is_rough: bool,
 ) -> Result<(), Stop> {
+    let tolerance = if is_rough { 2.0 } else { 1.25 };
     let elements = |case: &Case| {
         case.size
             .iter()
@@ -114,9 +118,12 @@ pub fn verdict_in_proportion(
         let Some(counters) = &target.counter else {
             continue;
         };
+        if target.only_near_graded && is_rough {
+            continue;
+        }
         let [at_graded, beyond] = solution.map(|costs| costs.counters[index]);
         let value = submission.counters[index];
-        if !target.is_in_proportion(value, [at_graded, beyond], growth) {
+        if !target.is_in_proportion(value, [at_graded, beyond], growth, tolerance) {
             let label = counters.names().join(SEPARATOR);
             let message = Text::from_fn(|lang| {
                 localize!(
@@ -138,10 +145,15 @@ pub fn verdict_in_proportion(
 
 impl Target {
     /// Returns true if a counter at a size with `growth` times the elements of the graded size is within the bounds there.
-    /// `solution` has the solution's counter at the graded size and at this one. A quarter more or less is permitted:
-    /// sizes may fit the kernel's blocks less well.
-    fn is_in_proportion(&self, value: u64, solution: [u64; 2], growth: f64) -> bool {
-        const TOLERANCE: f64 = 1.25;
+    /// `solution` has the solution's counter at the graded size and at this one. `tolerance` is the factor by which more
+    /// or less is permitted.
+    fn is_in_proportion(
+        &self,
+        value: u64,
+        solution: [u64; 2],
+        growth: f64,
+        tolerance: f64,
+    ) -> bool {
         /// The largest number that makes no difference.
         const NEGLIGIBLE: f64 = 64.0;
         let value = value as f64;
@@ -154,10 +166,10 @@ impl Target {
         let most = self.at_most.or(self.equals);
         let least = self.at_least.or(self.equals);
         most.is_none_or(|most| match most {
-            0 => value <= beyond * TOLERANCE,
-            most => value <= most as f64 * growth.max(own_growth) * TOLERANCE + NEGLIGIBLE,
+            0 => value <= beyond * tolerance,
+            most => value <= most as f64 * growth.max(own_growth) * tolerance + NEGLIGIBLE,
         }) && least.is_none_or(|least| {
-            value * TOLERANCE + NEGLIGIBLE >= least as f64 * growth.min(own_growth)
+            value * tolerance + NEGLIGIBLE >= least as f64 * growth.min(own_growth)
         })
     }
 }
@@ -442,21 +454,25 @@ mod tests {
         let at_most = target("at_most = 1000");
         // Twice the elements, of which the solution counts 800 and 1600, or 800 both times.
         for solution in [[800, 1600], [800, 800]] {
-            assert!(at_most.is_in_proportion(2500, solution, 2.0));
-            assert!(!at_most.is_in_proportion(2600, solution, 2.0));
+            assert!(at_most.is_in_proportion(2500, solution, 2.0, 1.25));
+            assert!(!at_most.is_in_proportion(2600, solution, 2.0, 1.25));
+            assert!(at_most.is_in_proportion(2600, solution, 2.0, 2.0));
         }
         // A solution whose counter grows faster, for example with the square.
-        assert!(at_most.is_in_proportion(5000, [800, 3200], 2.0));
+        assert!(at_most.is_in_proportion(5000, [800, 3200], 2.0, 1.25));
         let exact = target("equals = 1000");
         for (value, expected) in [(1500, false), (1600, true), (2500, true), (2600, false)] {
             assert_eq!(
-                exact.is_in_proportion(value, [1000, 2000], 2.0),
+                exact.is_in_proportion(value, [1000, 2000], 2.0, 1.25),
                 expected,
                 "{value}"
             );
         }
         let none = target("equals = 0");
-        assert!(none.is_in_proportion(0, [0, 0], 2.0) && !none.is_in_proportion(1, [0, 0], 2.0));
+        assert!(
+            none.is_in_proportion(0, [0, 0], 2.0, 1.25)
+                && !none.is_in_proportion(1, [0, 0], 2.0, 1.25)
+        );
     }
 
     #[test]

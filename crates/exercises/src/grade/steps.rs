@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use common::gpu::{Clock, GpuInfo};
 use cuda_driver::Finding;
 
@@ -89,7 +89,7 @@ fn on_simulator(
     let data = exercise.data();
     let (seed, lang) = (grading.seed, grading.lang);
     let tests = trial::test_cases(data, seed);
-    let [first, second, third] = trial::fill_patterns(seed);
+    let [first, _, third, ..] = trial::fill_patterns(seed);
 
     // First run without optimization, so that every access is checked. A bug may show at a single size.
     let as_written = Conditions {
@@ -109,42 +109,55 @@ fn on_simulator(
     (grading.on_step)(Step::Checks, &[]);
     checks::verdict(&findings, submission)?;
 
+    let fills = trial::shuffled_fill_patterns(seed);
     // Then shuffle the order of blocks and warps, and change the contents of uninitialized memory.
     // One module is launched at all sizes, as in a program.
     for (index, case) in tests.iter().enumerate() {
         let shuffled = Conditions {
             shuffle_seed: Some(case.seed),
             again: index > 0,
-            ..Conditions::plain(second)
+            ..Conditions::plain(fills[index % fills.len()]).checked()
         };
-        trial.run_again(case, shuffled, grading)?;
+        let new_findings = trial.run_again(case, shuffled, grading)?;
+        findings.extend(at_case(case, new_findings));
     }
+    checks::verdict(&findings, submission)?;
     // One run gives the results, findings, accesses and counters, so that a submission gains nothing by telling runs apart.
-    let judged = Conditions {
-        counted: true,
-        ..Conditions::plain(first).checked()
-    };
+    let mut next_fill = fills.into_iter().cycle();
     let mut findings = Vec::new();
     let mut accesses = Vec::new();
-    let mut judge = |case: &Case| {
+    let mut judge = |case: &Case, again| {
+        let judged = Conditions {
+            counted: true,
+            again,
+            ..Conditions::plain(next_fill.next().unwrap_or(first)).checked()
+        };
         let new_findings = trial.run(case, judged, grading)?;
         findings.extend(at_case(case, new_findings));
         let launches = trial.bench.take_launches();
         accesses.push(trial.check_accesses(case, &launches));
         Ok::<_, Stop>(launches)
     };
-    let mut small = tests.last().into_iter();
+    let small = tests
+        .last()
+        .ok_or_else(|| anyhow!("an exercise without tests"))?;
     let Some(case) = trial::graded_case(data, seed) else {
-        small.try_for_each(|case| judge(case).map(drop))?;
+        judge(small, false)?;
         checks::verdict(&findings, submission)?;
         return accesses.into_iter().collect();
     };
     let beyond = trial::case_beyond(data, &case, seed);
     let below = trial::case_below(data, &case, seed);
-    let launches = judge(&case)?;
-    let launches_beyond = judge(&beyond)?;
-    let launches_below = judge(&below)?;
-    small.try_for_each(|case| judge(case).map(drop))?;
+    let any = trial::any_case(data, &beyond);
+    let is_again = |case: &Case| case.seed % 2 == 1;
+    let launches = judge(&case, is_again(&case))?;
+    let launches_at_others = [
+        judge(&beyond, is_again(&beyond))?,
+        judge(&below, is_again(&below))?,
+        // Repeats a launch of the same module.
+        judge(small, true)?,
+        judge(&any, is_again(&any))?,
+    ];
     (grading.on_step)(Step::Checks, &case.size);
     checks::verdict(&findings, submission)?;
     // The order may matter at these sizes only.
@@ -155,15 +168,16 @@ fn on_simulator(
         };
         trial.run_again(case, shuffled, grading)?;
     }
-    let shuffled = |case: &Case| Conditions {
-        shuffle_seed: Some(case.seed),
-        ..Conditions::plain(second)
-    };
-    let any = trial::any_case(data, &beyond);
-    let findings = trial.run(&any, shuffled(&any).checked(), grading)?;
-    let findings: Vec<_> = at_case(&any, findings).collect();
-    for case in trial::elongated_cases(data, &beyond) {
-        trial.run(&case, shuffled(&case), grading)?;
+    let elongated = trial::elongated_cases(data, &beyond);
+    let mut findings = Vec::new();
+    for (index, (case, fill)) in elongated.iter().zip(fills).enumerate() {
+        // The checks take longer than the kernel.
+        let conditions = match index == seed as usize % elongated.len() {
+            true => Conditions::plain(fill).checked(),
+            false => Conditions::plain(fill),
+        };
+        let new_findings = trial.run(case, conditions, grading)?;
+        findings.extend(at_case(case, new_findings));
     }
     checks::verdict(&findings, submission)?;
     accesses.into_iter().collect::<Result<(), _>>()?;
@@ -195,14 +209,14 @@ fn on_simulator(
         return Ok(());
     };
     (grading.on_step)(Step::Time, &case.size);
-    let costs = verdict.costs.insert([
-        Costs::of(data, &launches),
-        Costs::of(data, &launches_beyond),
-        Costs::of(data, &launches_below),
-    ]);
-    let [costs, costs_beyond, costs_below] = costs.clone();
+    let [at_beyond, at_below, at_small, at_any] =
+        launches_at_others.map(|launches| Costs::of(data, &launches));
+    let at_graded = Costs::of(data, &launches);
+    let costs = [at_graded, at_beyond, at_below, at_small, at_any];
+    verdict.costs = Some(costs.clone());
+    let cases = [&case, &beyond, &below, small, &any];
     let ReferenceCosts { start_ms, solution } =
-        reference.costs(host, &mut trial.bench, data, [&case, &beyond, &below])?;
+        reference.costs(host, &mut trial.bench, data, cases)?;
     counters::add_solution(data, &solution[0], verdict);
     let timed = |costs: &Costs, solution: &Costs, start_ms| {
         let reference = ReferenceTimes {
@@ -211,17 +225,16 @@ fn on_simulator(
         };
         Timed::new(costs.milliseconds, reference, data.modelled.at_most).within_start()
     };
-    let at_graded = timed(&costs, &solution[0], start_ms);
+    let at_graded = timed(&costs[0], &solution[0], start_ms);
     time::verdict(at_graded, Clock::Modelled, &case, verdict)?;
-    let [at_graded, at_beyond, at_below] = &solution;
-    for (other, costs, solution) in [
-        (&beyond, &costs_beyond, [at_graded, at_beyond]),
-        (&below, &costs_below, [at_graded, at_below]),
-    ] {
-        (grading.on_step)(Step::Counters, &other.size);
-        counters::verdict_in_proportion(data, [&case, other], costs, solution)?;
+    for at in 1..cases.len() {
+        // The last two sizes are small or of other proportions.
+        let is_rough = at > 2;
+        (grading.on_step)(Step::Counters, &cases[at].size);
+        let solution = [&solution[0], &solution[at]];
+        counters::verdict_in_proportion(data, [&case, cases[at]], &costs[at], solution, is_rough)?;
     }
-    match timed(&costs_beyond, &solution[1], None) {
+    match timed(&costs[1], &solution[1], None) {
         timed if timed.reached => Ok(()),
         timed => time::verdict(timed, Clock::Modelled, &beyond, verdict),
     }

@@ -11,6 +11,7 @@ use common::module;
 use cuda_driver::{Checks, LaunchRecord};
 
 use super::compile::CourseFiles;
+use super::costs::SIZES;
 use super::{Costs, Grading, ReferenceCosts, ReferenceTimes, Stop, Submission, Timed, Verdict};
 use super::{counters, launch};
 use crate::data::{Data, Kind, Step};
@@ -207,13 +208,13 @@ impl Reference {
         })
     }
 
-    /// Measures the costs at the graded size, beyond it and below it, if they are not known.
+    /// Measures the costs at each size, if they are not known.
     pub fn costs(
         self,
         host: &dyn Host,
         bench: &mut Bench,
         data: &Data,
-        cases: [&Case; 3],
+        cases: [&Case; SIZES],
     ) -> Result<ReferenceCosts> {
         let (files, has_start) = match self {
             Reference::Costs(costs) => return Ok(costs),
@@ -232,8 +233,10 @@ impl Reference {
         let start = has_start.then(|| launches(&files.start()?, cases[0], false));
         let start_ms = start.transpose()?.map(|start| busy_milliseconds(&start));
         let ptx = files.solution()?;
-        let mut costs = |case| anyhow::Ok(Costs::of(data, &launches(&ptx, case, true)?));
-        let solution = [costs(cases[0])?, costs(cases[1])?, costs(cases[2])?];
+        let mut solution: [Costs; SIZES] = Default::default();
+        for (costs, case) in solution.iter_mut().zip(cases) {
+            *costs = Costs::of(data, &launches(&ptx, case, true)?);
+        }
         Ok(ReferenceCosts { start_ms, solution })
     }
 }

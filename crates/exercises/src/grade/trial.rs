@@ -10,7 +10,10 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use super::accesses::FoundAccess;
 use super::compile::{self, Builds, CourseFiles};
 use super::patterns::{Evidence, Run};
-use super::{Failure, Grading, Stop, Submission, accesses, checks, launch, results};
+use super::{
+    Failure, FailureKind, Grading, Stop, Submission, accesses, checks, declarations, launch,
+    results,
+};
 use crate::course::Exercise;
 use crate::data::{Data, Kind, SizeRange, Step, Time};
 use crate::host::{Bench, Case, Host, InputLocation, Output, RunResult};
@@ -125,6 +128,9 @@ impl<'a> Trial<'a> {
         match verdict {
             Ok(()) => Ok(findings),
             Err(Stop::Failed(failure)) if failure.step == Step::Right => {
+                if self.is_correct_at_first(case, conditions, grading) {
+                    return Err(wrong_again(failure));
+                }
                 let findings = match conditions.checked {
                     true => findings,
                     // Run again with checks to find the cause.
@@ -153,18 +159,12 @@ impl<'a> Trial<'a> {
         grading: &mut Grading,
     ) -> Result<Vec<Finding>, Stop> {
         let (verdict, findings) = self.attempt(case, conditions, grading);
-        let Err(Stop::Failed(failure)) = verdict else {
-            return verdict.map(|()| findings);
+        let failure = match verdict {
+            Err(Stop::Failed(failure)) if failure.kind != Some(FailureKind::Missing) => failure,
+            verdict => return verdict.map(|()| findings),
         };
-        if conditions.again {
-            let first = Conditions {
-                again: false,
-                ..conditions
-            };
-            if self.attempt(case, first, grading).0.is_ok() {
-                let message = Text::from_fn(|lang| explain_again(failure.message.get(lang), lang));
-                return Err(Stop::Failed(Failure { message, ..failure }));
-            }
+        if self.is_correct_at_first(case, conditions, grading) {
+            return Err(wrong_again(failure));
         }
         let default = Conditions {
             shuffle_seed: None,
@@ -174,8 +174,12 @@ impl<'a> Trial<'a> {
         let (default_verdict, findings) = self.attempt(case, default, grading);
         // The results were correct with these contents of uninitialized memory, unless the code was unoptimized.
         let [first, ..] = fill_patterns(self.seed);
-        let explain = match default_verdict {
-            Ok(()) => explain_order,
+        let advice = order_advice(&self.submission.text);
+        let explain: fn(&str, Lang) -> String = match default_verdict {
+            Ok(()) if findings.is_empty() && advice.is_some() => explain_order,
+            Ok(()) => explain_lost_updates,
+            // The runs after one that was stopped tell nothing.
+            Err(_) if failure.kind == Some(FailureKind::Stopped) => explain_nothing,
             Err(_) => match self.attempt(case, Conditions::plain(first), grading).0 {
                 Ok(()) => explain_uninitialized,
                 Err(_) => explain_optimized,
@@ -184,14 +188,28 @@ impl<'a> Trial<'a> {
         let message = Text::from_fn(|lang| explain(failure.message.get(lang), lang));
         let reasons = |lang| {
             let found = checks::explain(&findings, self.submission, lang);
-            match found.is_empty() && self.submission.text.contains("__activemask") {
-                true => explain_active_mask(lang).to_owned(),
-                false => found,
+            match advice {
+                Some(advice) if found.is_empty() => advice(lang).to_owned(),
+                _ => found,
             }
         };
         Err(Stop::Failed(
             Failure { message, ..failure }.with_reasons(reasons),
         ))
+    }
+
+    /// Returns true if a run that launched a module again would have had correct results as the first of its module.
+    fn is_correct_at_first(
+        &mut self,
+        case: &Case,
+        conditions: Conditions,
+        grading: &mut Grading,
+    ) -> bool {
+        let first = Conditions {
+            again: false,
+            ..conditions
+        };
+        conditions.again && self.attempt(case, first, grading).0.is_ok()
     }
 
     /// Runs the submission once. Returns the verdict on its results and the findings.
@@ -247,6 +265,17 @@ impl<'a> Trial<'a> {
         grading: &Grading,
         failure: Failure,
     ) -> Failure {
+        let text = &self.submission.text;
+        let absent = self.bench.submission.absent_variables().into_iter();
+        let mut hidden =
+            absent.filter_map(|name| Some((declarations::hidden_variable(text, &name)?, name)));
+        let failure = match hidden.next() {
+            Some((cause, name)) => {
+                let message = launch::explain_hidden(&name, cause);
+                failure.with_reasons(|lang| message.get(lang).to_owned())
+            }
+            None => failure,
+        };
         let Ok(Some(run)) = self.trace_last_run(case, as_written) else {
             return failure;
         };
@@ -390,23 +419,71 @@ fn explain_order(message: &str, lang: Lang) -> String {
     localize!(
         lang,
         "The results are correct in one order of blocks and warps but wrong in another, and the \
-         order is unpredictable:\n\n{}\n\nUpdates are lost if threads read a location, change the \
+         order is unpredictable:\n\n{}",
+        "线程块和线程束按一种顺序执行时结果正确，按另一种顺序则错误，而执行顺序是不确定的：\n\n{}";
+        message
+    )
+}
+
+/// Leaves a message as it is.
+fn explain_nothing(message: &str, _: Lang) -> String {
+    message.to_owned()
+}
+
+/// Explains results that depend on the order, probably because of lost updates.
+fn explain_lost_updates(message: &str, lang: Lang) -> String {
+    localize!(
+        lang,
+        "{}\n\nUpdates are lost if threads read a location, change the \
          value and write it back while other threads do the same: use an atomic operation. Reading \
          data that other threads of the block wrote needs a `__syncthreads()` in between.",
-        "线程块和线程束按一种顺序执行时结果正确，按另一种顺序则错误，而执行顺序是不确定的：\n\n{}\n\
-         \n如果线程先读一个位置、修改后再写回，而其他线程在此期间也这样做，更新就会丢失：\
+        "{}\n\n如果线程先读一个位置、修改后再写回，而其他线程在此期间也这样做，更新就会丢失：\
          这里需要原子操作。要读取本线程块中其他线程写入的数据，中间需要一次 `__syncthreads()`。";
-        message
+        explain_order(message, lang)
+    )
+}
+
+/// Returns the explanation of results that depend on the order by a function that a submission's text calls; `None` if it
+/// calls none.
+fn order_advice(text: &str) -> Option<fn(Lang) -> &'static str> {
+    /// The functions of CUDA 8 without `_sync`.
+    const LEGACY: [&str; 7] = [
+        "__shfl(",
+        "__shfl_up(",
+        "__shfl_down(",
+        "__shfl_xor(",
+        "__ballot(",
+        "__any(",
+        "__all(",
+    ];
+    if ["__activemask", "coalesced_threads"]
+        .iter()
+        .any(|name| text.contains(name))
+    {
+        return Some(explain_active_mask);
+    }
+    let is_legacy = LEGACY.iter().any(|name| text.contains(name));
+    is_legacy.then_some(explain_legacy_functions as fn(Lang) -> &'static str)
+}
+
+/// Explains that the warp functions of CUDA 8 do not wait for the lanes that take part.
+fn explain_legacy_functions(lang: Lang) -> &'static str {
+    lang.pick(
+        "`__shfl_down`, `__ballot` and the like do not wait for the other threads of the warp, and do not exist for GPUs \
+         since Volta. Use `__shfl_down_sync(0xffffffff, …)`, `__ballot_sync(0xffffffff, …)`.",
+        "`__shfl_down`、`__ballot` 等函数不会等待线程束中的其他线程，Volta 及以后的 GPU 已不再提供。请改用 \
+         `__shfl_down_sync(0xffffffff, …)`、`__ballot_sync(0xffffffff, …)`。",
     )
 }
 
 /// Explains a likely reason for results that depend on the order.
 fn explain_active_mask(lang: Lang) -> &'static str {
     lang.pick(
-        "`__activemask()` returns the lanes that happen to execute it together, which need not be the whole warp, even \
-         without branches. Name the lanes that take part: `0xffffffff` for all.",
-        "`__activemask()` 返回的是恰好一起执行它的线程，即使没有分支，也不一定是整个线程束。请写明参与的线程：\
-         全体是 `0xffffffff`。",
+        "`__activemask()` and `coalesced_threads()` return the threads that happen to execute them together, which need \
+         not be the whole warp, even without branches. Name the threads that take part: the mask `0xffffffff` or \
+         `tiled_partition<32>` for all, and let threads past the end take part too.",
+        "`__activemask()` 和 `coalesced_threads()` 返回的是恰好一起执行它的线程，即使没有分支，也不一定是整个线程束。\
+         请写明参与的线程：全体用掩码 `0xffffffff` 或 `tiled_partition<32>`，并让超出末尾的线程也参与。",
     )
 }
 
@@ -419,6 +496,12 @@ fn explain_uninitialized(message: &str, lang: Lang) -> String {
         "结果依赖于未初始化的内存。其内容为一种时结果正确，为另一种时错误：\n\n{}";
         message
     )
+}
+
+/// Adds the explanation of results that are correct in the first launch of a module only.
+fn wrong_again(failure: Failure) -> Stop {
+    let message = Text::from_fn(|lang| explain_again(failure.message.get(lang), lang));
+    Stop::Failed(Failure { message, ..failure })
 }
 
 /// Explains results that are correct in the first launch of a module only.
@@ -450,10 +533,10 @@ fn explain_written_input(name: &str, line: &str, lang: Lang) -> String {
 fn explain_stale_read(line: &str, lang: Lang) -> String {
     localize!(
         lang,
-        "The results are correct only by chance: this read-only load reads data that another block of the same launch \
+        "The results are correct only by chance: this read-only load reads data that another thread of the same launch \
          writes, and may return an old value.\n\n{}\n\n`__ldg` is for data that no thread writes while the kernel \
          runs: use an ordinary load.",
-        "结果正确只是碰巧：这次只读加载所读的数据由同一次启动中的另一个线程块写入，读到的可能是旧值。\n\n{}\n\n\
+        "结果正确只是碰巧：这次只读加载所读的数据由同一次启动中的另一个线程写入，读到的可能是旧值。\n\n{}\n\n\
          `__ldg` 只能用于核函数运行期间没有线程写入的数据：请用普通的读取。";
         line
     )
@@ -528,7 +611,8 @@ pub fn case_beyond(data: &Data, graded: &Case, seed: u64) -> Case {
     Case { size, seed }
 }
 
-/// Draws one size of any magnitude and proportions up to that beyond the graded one, at which only results are checked.
+/// Draws one size of any magnitude and proportions up to that beyond the graded one, at which only results are checked. Its
+/// numbers are multiples of powers of two, so that blocks and tiles of any usual size divide them.
 pub fn any_case(data: &Data, beyond: &Case) -> Case {
     let mut random = Pcg32::seed_from_u64(beyond.seed);
     let size = data.sizes.draw_any(&beyond.size, || uniform(&mut random));
@@ -539,15 +623,17 @@ pub fn any_case(data: &Data, beyond: &Case) -> Case {
 /// Draws one size below the graded one, at which counters are in proportion to the solution's as well.
 pub fn case_below(data: &Data, graded: &Case, seed: u64) -> Case {
     let mut random = Pcg32::seed_from_u64(seed.rotate_left(16));
-    let size = data.sizes.draw_below(&graded.size, uniform(&mut random));
+    let size = data.sizes.draw_below(&graded.size, || uniform(&mut random));
     let seed = random.next_u64();
     Case { size, seed }
 }
 
-/// Draws sizes of several numbers, one of which is large, at which only results are checked.
+/// Draws sizes with one large number, at which only results are checked.
 pub fn elongated_cases(data: &Data, beyond: &Case) -> Vec<Case> {
     let mut random = Pcg32::seed_from_u64(!beyond.seed);
-    let sizes = data.sizes.draw_elongated(|| uniform(&mut random));
+    let sizes = data
+        .sizes
+        .draw_elongated(&beyond.size, || uniform(&mut random));
     let cases = sizes.into_iter().map(|size| Case {
         size,
         seed: random.next_u64(),
@@ -560,11 +646,27 @@ fn uniform(random: &mut Pcg32) -> f64 {
     f64::from(random.next_u32()) / f64::from(u32::MAX)
 }
 
-/// Returns the fill patterns of uninitialized memory in three runs: NaN, a very large negative float and a
-/// very large positive float; as integers they have different signs too.
-pub fn fill_patterns(seed: u64) -> [u32; 3] {
+/// The number of fill patterns of uninitialized memory.
+pub const FILLS: usize = 5;
+
+/// Returns the fill patterns of uninitialized memory: NaN, a very large negative float and a very large positive float,
+/// which have different signs as integers too; then a small integer and 0, as uninitialized memory often contains.
+pub fn fill_patterns(seed: u64) -> [u32; FILLS] {
     let mut random = Pcg32::seed_from_u64(seed.rotate_left(32));
-    [0x7FC0_0000, 0xFE00_0000, 0x7E00_0000].map(|prefix| prefix | (random.next_u32() >> 10))
+    let large =
+        [0x7FC0_0000, 0xFE00_0000, 0x7E00_0000].map(|prefix| prefix | (random.next_u32() >> 10));
+    let [nan, negative, positive] = large;
+    [nan, negative, positive, 1 + (random.next_u32() >> 22), 0]
+}
+
+/// Returns the fill patterns in random order, so that a submission cannot infer from one what a run is for.
+pub fn shuffled_fill_patterns(seed: u64) -> [u32; FILLS] {
+    let mut random = Pcg32::seed_from_u64(!seed);
+    let mut patterns = fill_patterns(seed);
+    for last in (1..FILLS as u32).rev() {
+        patterns.swap(last as usize, draw(&mut random, 0, last) as usize);
+    }
+    patterns
 }
 
 /// Returns the case at which a submission is timed.
@@ -587,7 +689,7 @@ mod tests {
     fn explanations_contain_the_wrong_results() {
         for lang in [Lang::En, Lang::Zh] {
             for text in [
-                explain_order("[3] 7", lang),
+                explain_lost_updates("[3] 7", lang),
                 explain_uninitialized("[3] 7", lang),
                 explain_optimized("[3] 7", lang),
                 explain_again("[3] 7", lang),
@@ -613,11 +715,16 @@ mod tests {
     #[test]
     fn fill_patterns_differ_widely() {
         for seed in 0..100 {
-            let floats = fill_patterns(seed).map(f32::from_bits);
+            let patterns = fill_patterns(seed);
+            let floats = patterns.map(f32::from_bits);
             assert!(
                 floats[0].is_nan() && floats[1] < -1e37 && floats[2] > 1e37,
                 "{floats:?}"
             );
+            let mut shuffled = shuffled_fill_patterns(seed);
+            shuffled.sort_unstable();
+            let [nan, negative, positive, small, zero] = patterns;
+            assert_eq!(shuffled, [zero, small, positive, nan, negative]);
         }
         assert_ne!(fill_patterns(1), fill_patterns(2));
     }

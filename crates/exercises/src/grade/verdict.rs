@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::costs::Costs;
+use super::costs::{Costs, SIZES};
 use crate::data::Step;
 use crate::lang::{Lang, Text};
 use crate::picture::Picture;
@@ -22,8 +22,8 @@ pub struct Verdict {
     pub counters: Vec<(String, u64)>,
     /// The submission's time, if the exercise requires one and grading got that far.
     pub time: Option<Timed>,
-    /// The costs at the graded size, beyond it and below it, if grading got that far.
-    pub costs: Option<[Costs; 3]>,
+    /// The costs at each size, if grading got that far.
+    pub costs: Option<[Costs; SIZES]>,
     /// A warp's access that makes a counter miss its target, next to the intended access.
     pub picture: Option<Picture>,
     /// The submission's lines with their counters, if requested and grading got that far.
@@ -69,9 +69,9 @@ pub struct Record {
     pub counters: Vec<(String, u64)>,
     /// The submission's time, if the exercise requires one and grading got that far.
     pub time: Option<Timed>,
-    /// The costs at the graded size, beyond it and below it, if grading got that far.
+    /// The costs at each size, if grading got that far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub costs: Option<[Costs; 3]>,
+    pub costs: Option<[Costs; SIZES]>,
     /// The beginning of the kernels' output.
     pub printed: String,
     /// The seed of random sizes and inputs.
