@@ -105,8 +105,14 @@ fn clock_advances_and_restarts_in_each_block() {
     let actual = machine.read::<u64>(out, 12);
     for row in actual.chunks(4) {
         assert!(row[1] >= row[0] + 150 && row[1] < row[0] + 1000, "{row:?}");
-        assert!(row[0] > 1 << 32, "the clock did not start with the kernel: {row:?}");
-        assert!(row[2] > 1_700_000_000_000_000_000, "nanoseconds since 1970: {row:?}");
+        assert!(
+            row[0] > 1 << 32,
+            "the clock did not start with the kernel: {row:?}"
+        );
+        assert!(
+            row[2] > 1_700_000_000_000_000_000,
+            "nanoseconds since 1970: {row:?}"
+        );
         assert_eq!(row[..3], actual[..3], "blocks do not see each other's time");
     }
 }
