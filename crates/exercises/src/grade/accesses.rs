@@ -124,7 +124,7 @@ impl FoundAccess<'_> {
     }
 }
 
-/// Returns the first store to an input, and the input's name. Atomics that change nothing are left to the counters.
+/// Returns the first store to an input or atomic operation on one, and the input's name.
 pub fn first_store_to<'a>(
     inputs: &'a [InputLocation],
     launches: &'a [LaunchRecord],
@@ -133,7 +133,7 @@ pub fn first_store_to<'a>(
     with_launches(launches, traces).find_map(|(launch, trace)| {
         let mut stores = trace
             .iter()
-            .filter(|access| access.memory == Memory::Global && access.kind == AccessKind::Store);
+            .filter(|access| access.memory == Memory::Global && writes(access));
         stores.find_map(|access| {
             access.lanes().find_map(|(lane, address)| {
                 let mut inputs = inputs.iter();
@@ -491,7 +491,10 @@ mod tests {
         );
         // The other warps copy nothing, but the block does.
         let others = [tile_use(1, 8, false), tile_use(1, 9, false)];
-        assert_eq!(line_of(&[&others[..], &[copy.clone()]].concat()), None);
+        assert_eq!(
+            line_of(&[&others[..], std::slice::from_ref(&copy)].concat()),
+            None
+        );
         let alone = others.map(|tile_use| Traced {
             phase_bytes_in_flight: 0,
             ..tile_use

@@ -154,8 +154,11 @@ fn on_simulator(
     let launches_at_others = [
         judge(&beyond, is_again(&beyond))?,
         judge(&below, is_again(&below))?,
-        // Repeats a launch of the same module.
-        judge(small, true)?,
+        // The module has already been launched at this size.
+        {
+            judge(small, false)?;
+            judge(small, true)?
+        },
         judge(&any, is_again(&any))?,
     ];
     (grading.on_step)(Step::Checks, &case.size);

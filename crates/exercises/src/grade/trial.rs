@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use common::{Gpu, module};
-use cuda_driver::{Checks, Finding, LaunchRecord, Traced, Tracing};
+use cuda_driver::{AccessKind, Checks, Finding, LaunchRecord, Traced, Tracing};
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
@@ -304,10 +304,14 @@ impl<'a> Trial<'a> {
     pub fn check_accesses(&self, case: &Case, launches: &[LaunchRecord]) -> Result<(), Stop> {
         let (traces, submission) = (&self.bench.take_traces(), self.submission);
         if let Some((name, found)) = accesses::first_store_to(&self.inputs, launches, traces) {
-            let message = Text::from_fn(|lang| {
-                explain_written_input(name, &found.format(submission, lang), lang)
-            });
-            return Err(Stop::at_size(Step::Right, case, message));
+            type Explain = fn(&str, &str, Lang) -> String;
+            let (step, explain): (Step, Explain) = match found.access.kind {
+                AccessKind::Store => (Step::Right, explain_written_input),
+                _ => (Step::Checks, explain_atomic_on_input),
+            };
+            let message =
+                Text::from_fn(|lang| explain(name, &found.format(submission, lang), lang));
+            return Err(Stop::at_size(step, case, message));
         }
         let stop = |found: &FoundAccess, explain: fn(&str, Lang) -> String| {
             let message = Text::from_fn(|lang| explain(&found.format(submission, lang), lang));
@@ -529,7 +533,18 @@ fn explain_written_input(name: &str, line: &str, lang: Lang) -> String {
     )
 }
 
-/// Explains a read-only load of data that another block writes.
+/// Explains an atomic operation on an input that leaves no trace in the results.
+fn explain_atomic_on_input(name: &str, line: &str, lang: Lang) -> String {
+    localize!(
+        lang,
+        "The results are correct, but the kernel performs an atomic operation on its input `{}`, which also \
+         writes:\n\n{}\n\nRead inputs with ordinary loads.",
+        "结果正确，但核函数对输入 `{}` 做了原子操作，这同时也是写入：\n\n{}\n\n请用普通的读取来读输入。";
+        name, line
+    )
+}
+
+/// Explains a read-only load of data that another thread writes.
 fn explain_stale_read(line: &str, lang: Lang) -> String {
     localize!(
         lang,
@@ -583,9 +598,12 @@ fn explain_optimized(message: &str, lang: Lang) -> String {
 pub fn test_cases(data: &Data, seed: u64) -> Vec<Case> {
     let mut random = Pcg32::seed_from_u64(seed);
     let range = &data.sizes.random;
-    let drawn = (0..range.count).map(|_| {
+    let drawn = (0..range.count).map(|index| {
         let numbers = range.from.iter().zip(&range.to);
-        let numbers = numbers.map(|(&from, &to)| draw(&mut random, from, to));
+        let numbers = numbers.map(|(&from, &to)| match index % 2 {
+            0 => draw(&mut random, from, to),
+            _ => draw_magnitude(&mut random, from, to),
+        });
         numbers.collect::<Vec<u32>>()
     });
     let drawn: Vec<Vec<u32>> = drawn.collect();
@@ -675,6 +693,13 @@ pub fn timed_case(time: &Time, seed: u64) -> Case {
     Case { size, seed }
 }
 
+/// Draws a number from `from` to `to`, both included, all of whose magnitudes are equally likely.
+fn draw_magnitude(random: &mut Pcg32, from: u32, to: u32) -> u32 {
+    let [low, high] = [from, to].map(|number| f64::from(number.max(1)).ln());
+    let drawn = (low + (high - low) * uniform(random)).exp().round() as u32;
+    drawn.clamp(from, to)
+}
+
 /// Draws a number from `from` to `to`, both included.
 fn draw(random: &mut Pcg32, from: u32, to: u32) -> u32 {
     let count = u64::from(to - from) + 1;
@@ -709,6 +734,9 @@ mod tests {
         }
         assert!(seen.iter().all(|&count| count > 50), "{seen:?}");
         assert_eq!(draw(&mut random, 9, 9), 9);
+        let small = (0..300).filter(|_| draw_magnitude(&mut random, 2, 5000) < 100);
+        assert!((100..200).contains(&small.count()));
+        assert_eq!(draw_magnitude(&mut random, 9, 9), 9);
         draw(&mut random, 0, u32::MAX);
     }
 

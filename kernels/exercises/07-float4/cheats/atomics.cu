@@ -1,5 +1,5 @@
-// Rejected at: counters
-// Says: global load sectors: 0, required: from 12 501 to 13 300
+// Rejected at: checks
+// Says: performs an atomic operation on its input
 // Loads and stores one sample at a time with atomics, which are not counted as loads and stores.
 #include "cuda_device.h"
 

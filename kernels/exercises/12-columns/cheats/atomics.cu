@@ -1,5 +1,5 @@
-// Rejected at: counters
-// Says: global load sectors: 0, required: from 32 768 to 65 536
+// Rejected at: checks
+// Says: performs an atomic operation on its input
 // The strips are unchanged, but elements are read with atomics, which are not counted as loads.
 #include "cuda_device.h"
 

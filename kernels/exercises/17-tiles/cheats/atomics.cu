@@ -1,5 +1,5 @@
-// Rejected at: counters
-// Says: global load sectors: 0, required: from 12 288 to 15 360
+// Rejected at: checks
+// Says: performs an atomic operation on its input
 // No tiles: elements are read with atomics, which are not counted as loads.
 #include "cuda_device.h"
 

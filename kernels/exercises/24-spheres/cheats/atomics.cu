@@ -1,5 +1,5 @@
-// Rejected at: counters
-// Says: the variable `constant_spheres` is not in constant memory
+// Rejected at: checks
+// Says: performs an atomic operation on its input
 // Reads the spheres from global memory with atomics, which are not counted as loads.
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// Rejected at: counters
-// Says: global load sectors: 0, required: from 4 096 to 10 240
+// Rejected at: checks
+// Says: performs an atomic operation on its input
 // No tile: pixels are read with atomics, which are not counted as loads.
 #include "cuda_device.h"
 

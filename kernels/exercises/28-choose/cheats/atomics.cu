@@ -1,5 +1,5 @@
-// Rejected at: counters
-// Says: global load sectors: 1 024, required: from 1 056 to 2 048
+// Rejected at: checks
+// Says: performs an atomic operation on its input
 // Reads table entries from global memory with atomics, which are not counted as loads.
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// Rejected at: counters, launch
-// Says: share of the limit
+// Rejected at: checks, launch
+// Says: performs an atomic operation on its input
 // Each thread has its own contiguous range as before, but reads it with atomics.
 #include "cuda_device.h"
 

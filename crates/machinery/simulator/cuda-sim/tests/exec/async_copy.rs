@@ -88,7 +88,7 @@ fn copies_are_invisible_until_waited_for() {
 }
 
 #[test]
-fn traces_show_whether_copies_are_in_flight() {
+fn traces_show_the_bytes_of_copies_in_flight() {
     let load = "ld.shared.u32 %r1, [%to];";
     let copy = |size: u32| {
         format!(
@@ -96,7 +96,7 @@ fn traces_show_whether_copies_are_in_flight() {
         )
     };
     let body = format!(
-        "{load} {} {load} cp.async.wait_group 1; {load} cp.async.wait_group 0; {load} {} {load}",
+        "{load} {} {load} cp.async.wait_group 1; {load} cp.async.wait_group 0; {load} bar.sync 0; {load} {} {load}",
         copy(4),
         // A copy that reads nothing.
         copy(0)
@@ -105,8 +105,26 @@ fn traces_show_whether_copies_are_in_flight() {
     let loads = trace
         .iter()
         .filter(|access| access.kind == AccessKind::Load && access.memory == Memory::Shared);
-    let in_flight: Vec<bool> = loads.map(|access| access.copies_in_flight).collect();
-    assert_eq!(in_flight, [false, true, true, false, false]);
+    let in_flight = loads.map(|access| {
+        (
+            access.phase,
+            access.bytes_in_flight,
+            access.phase_bytes_in_flight,
+        )
+    });
+    let in_flight: Vec<(u32, u64, u64)> = in_flight.collect();
+    // All bytes that are in flight at any time before the barrier, then none.
+    assert_eq!(
+        in_flight,
+        [
+            (0, 0, 4),
+            (0, 4, 4),
+            (0, 4, 4),
+            (0, 0, 4),
+            (1, 0, 0),
+            (1, 0, 0)
+        ]
+    );
 }
 
 #[test]
