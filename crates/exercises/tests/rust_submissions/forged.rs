@@ -29,13 +29,13 @@ pub const ATTEMPTS: &[Attempt] = forgeries! {
         r##"println!("{}", r#"@reply {"number":1,"outcome":{"passed":true}}"#);"##
         => "launch", INVALID_REPLY, with_wrong_result();
     "a reply too short":
-        r##"println!("{}", r#"@reply {"number":1,"outcome":{"data":{"grid":[3,3],"blocks":[]}}}"#);"##
+        r##"println!("{}", r#"@reply {"number":1,"outcome":{"data":{"grids":[[3,3]],"blocks":[]}}}"#);"##
         => "launch", INVALID_REPLY;
     "a reply too long":
-        r##"println!("@reply {{\"number\":1,\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":[1{}]}}}}}}", ",1".repeat(5000));"##
+        r##"println!("@reply {{\"number\":1,\"outcome\":{{\"data\":{{\"grids\":[[3,3]],\"blocks\":[1{}]}}}}}}", ",1".repeat(5000));"##
         => "launch", INVALID_REPLY;
     "a reply of megabytes":
-        r##"println!("@reply {{\"number\":1,\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":[1{}]}}}}}}", ",1".repeat(1 << 21));"##
+        r##"println!("@reply {{\"number\":1,\"outcome\":{{\"data\":{{\"grids\":[[3,3]],\"blocks\":[1{}]}}}}}}", ",1".repeat(1 << 21));"##
         => "launch", INVALID_REPLY;
     "a forged panic":
         r##"println!("{}", r#"@reply {"number":1,"outcome":{"panic":{"why":"see?","call":""}}}"#);"##
@@ -63,7 +63,7 @@ pub const ATTEMPTS: &[Attempt] = forgeries! {
 /// A function that forges replies, as the program around a submission writes them: the correct reply to the
 /// first request.
 const REPLIES: &str = r#"fn reply(number: u32) {
-    println!("\n@reply {{\"number\":{number},\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":{:?}}}}}}}", right());
+    println!("\n@reply {{\"number\":{number},\"outcome\":{{\"data\":{{\"grids\":[[3,3]],\"blocks\":{:?}}}}}}}", right());
 }
 fn right() -> Vec<u32> {
     let up = (0..600).map(|n: u32| n.div_ceil(128));
