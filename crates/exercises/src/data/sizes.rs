@@ -151,7 +151,7 @@ impl Sizes {
         let total = from.min(to) + random() * (to - from).abs();
         // In most draws, one number is much larger than the others.
         let mut shares: Vec<f64> = beyond.iter().map(|_| 1e-3 + random().powi(3)).collect();
-        // It is not the same one as at the graded size, so that a kernel is not fast for wide matrices only.
+        // The longest side is another one than at the graded size: a kernel may be fast for wide matrices only.
         let (longest, largest) = (longest(beyond), longest(&shares));
         if longest == largest {
             shares.swap(largest, (largest + 1) % beyond.len());

@@ -269,9 +269,7 @@ pub fn first_late_copy<'a>(
             let (lane, address) = access.lanes().next().filter(|_| is_copy)?;
             let tile = address.checked_sub(input.address)? / tile_bytes;
             let tile = tile.checked_sub(access.block * tiles)?;
-            let before = tile
-                .checked_sub(1)
-                .filter(|before| (0..tiles - 1).contains(before))?;
+            let before = tile.checked_sub(1).filter(|_| tile < tiles)?;
             let is_behind_barrier = first_phases
                 .get(&(access.block, before))
                 .is_some_and(|&phase| phase < access.phase);

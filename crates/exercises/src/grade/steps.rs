@@ -151,16 +151,12 @@ fn on_simulator(
     let any = trial::any_case(data, &beyond);
     let is_again = |case: &Case| case.seed % 2 == 1;
     let launches = judge(&case, is_again(&case))?;
-    let launches_at_others = [
-        judge(&beyond, is_again(&beyond))?,
-        judge(&below, is_again(&below))?,
-        // The module has already been launched at this size.
-        {
-            judge(small, false)?;
-            judge(small, true)?
-        },
-        judge(&any, is_again(&any))?,
-    ];
+    let launches_beyond = judge(&beyond, is_again(&beyond))?;
+    let launches_below = judge(&below, is_again(&below))?;
+    // At this size, count the second launch of a module.
+    judge(small, false)?;
+    let launches_small = judge(small, true)?;
+    let launches_any = judge(&any, is_again(&any))?;
     (grading.on_step)(Step::Checks, &case.size);
     checks::verdict(&findings, submission)?;
     // The order may matter at these sizes only.
@@ -212,10 +208,14 @@ fn on_simulator(
         return Ok(());
     };
     (grading.on_step)(Step::Time, &case.size);
-    let [at_beyond, at_below, at_small, at_any] =
-        launches_at_others.map(|launches| Costs::of(data, &launches));
-    let at_graded = Costs::of(data, &launches);
-    let costs = [at_graded, at_beyond, at_below, at_small, at_any];
+    let costs = [
+        &launches,
+        &launches_beyond,
+        &launches_below,
+        &launches_small,
+        &launches_any,
+    ]
+    .map(|launches| Costs::of(data, launches));
     verdict.costs = Some(costs.clone());
     let cases = [&case, &beyond, &below, small, &any];
     let ReferenceCosts { start_ms, solution } =

@@ -299,7 +299,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Checks the traced accesses of the last run, which was counted: none may write to an input, even if the value is
-    /// restored, or read through the read-only path what another block writes; and asynchronous copies must be ahead of
+    /// restored, or read through the read-only path what another thread writes; and asynchronous copies must be ahead of
     /// their use where the exercise requires it.
     pub fn check_accesses(&self, case: &Case, launches: &[LaunchRecord]) -> Result<(), Stop> {
         let (traces, submission) = (&self.bench.take_traces(), self.submission);
@@ -629,8 +629,9 @@ pub fn case_beyond(data: &Data, graded: &Case, seed: u64) -> Case {
     Case { size, seed }
 }
 
-/// Draws one size of any magnitude and proportions up to that beyond the graded one, at which only results are checked. Its
-/// numbers are multiples of powers of two, so that blocks and tiles of any usual size divide them.
+/// Draws one size of any magnitude up to that beyond the graded one, and of other proportions, at which counters are roughly
+/// in proportion to the solution's. Its numbers are multiples of powers of two, so that blocks and tiles of any usual size
+/// divide them.
 pub fn any_case(data: &Data, beyond: &Case) -> Case {
     let mut random = Pcg32::seed_from_u64(beyond.seed);
     let size = data.sizes.draw_any(&beyond.size, || uniform(&mut random));
@@ -709,6 +710,8 @@ fn draw(random: &mut Pcg32, from: u32, to: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::course::Course;
+    use crate::data::element_count;
 
     #[test]
     fn explanations_contain_the_wrong_results() {
@@ -738,6 +741,38 @@ mod tests {
         assert!((100..200).contains(&small.count()));
         assert_eq!(draw_magnitude(&mut random, 9, 9), 9);
         draw(&mut random, 0, u32::MAX);
+    }
+
+    #[test]
+    fn drawn_sizes_are_within_the_limits_of_the_statements() {
+        let course = Course::built_in().unwrap();
+        for (name, elements) in [
+            ("08", 250_000),
+            ("09", 250_000),
+            ("11", 700_000),
+            ("12", 700_000),
+            ("19", 250_000),
+            ("20", 250_000),
+            ("27", 250_000),
+            ("33", 250_000),
+        ] {
+            let data = course.find(name).unwrap().data();
+            for seed in 0..200 {
+                let graded = graded_case(data, seed).unwrap();
+                let beyond = case_beyond(data, &graded, seed);
+                let mut cases = elongated_cases(data, &beyond);
+                cases.extend([any_case(data, &beyond), case_below(data, &graded, seed)]);
+                cases.extend([graded, beyond]);
+                cases.extend(test_cases(data, seed));
+                for Case { size, .. } in cases {
+                    let is_within = size.iter().zip(&data.sizes.at_most).all(|(a, b)| a <= b);
+                    assert!(
+                        is_within && element_count(&size) <= elements,
+                        "{name}: {size:?}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl Host for Spheres {
         if bench.submission.has_variable("constant_spheres")? {
             // The filler lies in front of all spheres, so that reading past the count shows.
             let [z, radius, brightness] = [(4, 500), (5, 1000), (6, 1000)]
-                .map(|(stream, below)| numbers(stream, below)[0] as f32);
+                .map(|(stream, below)| case.integers(stream, 1, below)[0] as f32);
             let filler = [0.0, 0.0, 500.0 + z, 500.0 + radius, 1.0 + brightness];
             let mut all = [filler; MAX_SPHERES];
             all[..spheres.len()].copy_from_slice(&spheres);

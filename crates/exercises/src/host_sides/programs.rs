@@ -334,11 +334,11 @@ const MANY_ROUNDS: [u32; 2] = [150_000, 160_000];
 /// The durations of the first launch in cases of odd and even size, in hundredths of a usual one: a median that counts it
 /// is wrong in one of them.
 const FIRST_LAUNCH: [u32; 2] = [900, 30];
+/// The duration of one sample in hundredths of a usual one, except in cases of size 1, where that would take too long.
+const EXTREMELY_LONG: u32 = 10_000;
 /// The ranges of launches that take much longer than usual, longer, shorter and much shorter, in hundredths of a usual
 /// one, in two kinds of cases: the mean of the usual one's neighbours is not near it.
 const MUCH_LONGER: [u32; 2] = [400, 1200];
-/// The duration of one sample, except in the cases of size 1, whose samples are long.
-const EXTREMELY_LONG: u32 = 10_000;
 const LONGER: [[u32; 2]; 2] = [[130, 160], [250, 300]];
 const SHORTER: [[u32; 2]; 2] = [[30, 40], [60, 75]];
 const MUCH_SHORTER: [u32; 2] = [15, 30];
@@ -451,7 +451,8 @@ fn shares(case: &Case) -> Vec<u32> {
         let pairs = even.into_iter().zip(odd).enumerate();
         pairs.map(|(index, (even, odd))| if index % 2 == 0 { even } else { odd })
     };
-    // In two of three cases the longer or the shorter samples are all near the usual one, so that the geometric mean is not.
+    // In two of three cases, either the longer or the shorter samples are all near the usual one, so that the geometric mean
+    // is far from the median.
     let skew = case.integers(7, 1, 3)[0];
     let much_longer = if skew == 0 { LONGER[0] } else { MUCH_LONGER };
     let much_shorter = if skew == 1 { SHORTER[1] } else { MUCH_SHORTER };
