@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use chapter::installation;
 use kernel_build::Tree;
 use serde::{Deserialize, Serialize};
 
@@ -121,10 +122,9 @@ impl Course {
             !names.is_empty(),
             localize!(
                 lang,
-                "{} has no folders and therefore no exercises: create one with `cargo run -p exercises \
-                 -- --course {} new 01-my-exercise`",
-                "{} 中没有文件夹，也就没有练习：用 `cargo run -p exercises -- --course {} new 01-my-exercise` 新建一道";
-                display_path(folder), display_path(folder)
+                "{} has no folders and therefore no exercises: create one with `{} new 01-my-exercise`",
+                "{} 中没有文件夹，也就没有练习：用 `{} new 01-my-exercise` 新建一道";
+                display_path(folder), command_line(folder)
             )
         );
         let read = |name: &str, file: &str| {
@@ -160,9 +160,7 @@ impl Course {
     pub fn folder_of(&self, exercise: &Exercise) -> Result<PathBuf> {
         let course = match &self.folder {
             Some(folder) => folder.clone(),
-            None => Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?
-                .root()
-                .join(BUILT_IN_PATH),
+            None => tree()?.root().join(BUILT_IN_PATH),
         };
         Ok(course.join(exercise.name()))
     }
@@ -176,12 +174,29 @@ impl Course {
     /// Returns the command line that messages show when the user should run this program again, with `--course`
     /// for a teacher's course.
     pub fn command_line(&self) -> String {
-        let program = "cargo run -p exercises --";
         match &self.folder {
-            Some(folder) => format!("{program} --course {}", display_path(folder)),
-            None => program.to_owned(),
+            Some(folder) => command_line(folder),
+            None => installation::command(PROGRAM),
         }
     }
+}
+
+/// The name of this program.
+const PROGRAM: &str = "exercises";
+
+/// Returns the command line of a teacher's course.
+pub fn command_line(course: &Path) -> String {
+    let program = installation::command(PROGRAM);
+    format!("{program} --course {}", display_path(course))
+}
+
+/// Opens the files of the installation or the checkout that this program belongs to.
+///
+/// # Errors
+///
+/// Fails if they are missing.
+pub fn tree() -> Result<Tree> {
+    Ok(Tree::at(installation::root())?)
 }
 
 impl Exercise {

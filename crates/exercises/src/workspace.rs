@@ -6,10 +6,10 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use kernel_build::Tree;
+use chapter::installation;
 use serde::{Deserialize, Serialize};
 
-use crate::course::{Course, Exercise};
+use crate::course::{Course, Exercise, tree};
 use crate::files::{display_path, write_new, write_whole};
 use crate::lang::Lang;
 
@@ -25,8 +25,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens the folder at `path`; by default `exercises` in the root of the checkout, or a subfolder of it
-    /// for a teacher's course. Creates the folder and missing start files.
+    /// Opens the folder at `path`; by default `exercises` in the root of the checkout, or in the current folder if
+    /// the course is installed; for a teacher's course, a subfolder of that. Creates the folder and missing start files.
     ///
     /// # Errors
     ///
@@ -35,9 +35,11 @@ impl Workspace {
         let path = match path {
             Some(path) => path.to_owned(),
             None => {
-                let default = Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?
-                    .root()
-                    .join("exercises");
+                let parent = match installation::prefix() {
+                    Some(_) => PathBuf::new(),
+                    None => tree()?.root().to_owned(),
+                };
+                let default = parent.join("exercises");
                 match course.folder().and_then(Path::file_name) {
                     Some(name) => default.join(name),
                     None => default,
@@ -60,7 +62,7 @@ impl Workspace {
     /// course's headers. Without it, editors mark every kernel as erroneous. A file with other contents is
     /// left unchanged, and errors are ignored because the file is optional.
     fn write_editor_flags(&self) {
-        let Ok(tree) = Tree::find(Path::new(env!("CARGO_MANIFEST_DIR"))) else {
+        let Ok(tree) = tree() else {
             return;
         };
         let file = self.path.join("compile_flags.txt");

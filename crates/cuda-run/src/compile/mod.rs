@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, iter, panic, thread};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use chapter::installation;
 use common::gpu::Capability;
 use cuda_driver::CallSite;
 use kernel_build::{Clang, install_command};
@@ -396,14 +397,13 @@ pub fn is_source(file: &Path) -> bool {
     pass::language(file).is_ok()
 }
 
-/// Returns the directory with the CUDA headers, in the workspace that this program was built in.
+/// Returns the directory with the CUDA headers.
 fn headers() -> Result<PathBuf> {
-    let manifest_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let include_dir = manifest_dir.join("../../kernels/include");
+    let include_dir = installation::root().join("kernels/include");
     let include_dir = fs::canonicalize(&include_dir).unwrap_or(include_dir);
     ensure!(
         include_dir.join("cuda_runtime.h").is_file(),
-        "{} not found: cuda-run needs the Warpbook directory in which it was built",
+        "{} not found: cuda-run needs the Warpbook directory in which it was built or installed",
         include_dir.join("cuda_runtime.h").display()
     );
     Ok(include_dir)

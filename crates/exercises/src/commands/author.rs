@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
-use crate::course::{Course, Exercise, parse_name};
+use crate::course::{Course, Exercise, command_line, parse_name};
 use crate::data::Step;
 use crate::files::{display_path, read_course_text, write_new};
 use crate::grade::{Record, find_compiler};
@@ -62,19 +62,19 @@ pub fn new(course: Option<&Path>, name: &str) -> Result<ExitCode> {
     for (file, text) in TEMPLATE {
         write_new(&folder.join(file), text)?;
     }
-    let (folder, course) = (display_path(&folder), display_path(course));
+    let folder = display_path(&folder);
     output::line(localize!(
         lang,
         "Created {0}. It doubles numbers; change it to your own exercise:\n\n  {0}/exercise.toml   \
          launches, sizes, targets, hints\n  {0}/start.cu        the file that students start with\n\
            {0}/solution.cu     the solution; its results are the reference\n  {0}/statement.en.md, \
-         statement.zh.md\n  {0}/wrong, right    submissions to test it with\n\nTest it:  cargo run \
-         -p exercises -- --course {1} test {2}",
+         statement.zh.md\n  {0}/wrong, right    submissions to test it with\n\nTest it:  {1} \
+         test {2}",
         "已新建 {0}。它现在的内容是把数加倍，请改成你自己的练习：\n\n  {0}/exercise.toml   启动、\
          规模、目标、提示\n  {0}/start.cu        学生的初始文件\n  {0}/solution.cu     参考答案；\
          它的计算结果就是参考结果\n  {0}/statement.en.md、statement.zh.md\n  {0}/wrong、right    \
-         用来测试它的答案\n\n测试：  cargo run -p exercises -- --course {1} test {2}";
-        folder, course, name
+         用来测试它的答案\n\n测试：  {1} test {2}";
+        folder, command_line(course), name
     ))?;
     Ok(ExitCode::SUCCESS)
 }

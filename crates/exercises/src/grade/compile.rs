@@ -1,20 +1,20 @@
 //! The step `compile`: clang compiles the submission to PTX, and the PTX is loaded.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, thread};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use confine::{Rules, system_libraries};
 use cuda_driver::SourceLine;
 use kernel_build::{Clang, Tree, install_command};
 use untrusted::{Error, OptimizationLevel, Termination, UntrustedSource};
 
 use super::{Failure, Grading, Stop, Submission, includes, undeclared};
-use crate::course::Exercise;
+use crate::course::{self, Exercise};
 use crate::data::Step;
 use crate::lang::{Lang, Text};
 use crate::process::Limits;
@@ -386,15 +386,14 @@ pub fn compiler_files(clang: &Clang, lang: Lang) -> Result<Vec<PathBuf>> {
     )?)
 }
 
-/// Finds the checkout, which contains the headers.
+/// Opens the files that contain the headers.
 fn tree(lang: Lang) -> Result<Tree> {
-    Tree::find(Path::new(env!("CARGO_MANIFEST_DIR"))).map_err(|error| {
-        anyhow!(localize!(
+    course::tree().with_context(|| {
+        localize!(
             lang,
-            "the course's files are missing ({}): rebuild the course in its current folder",
-            "找不到课程的文件（{}）：请在其现在所在的位置重新构建";
-            error
-        ))
+            "the course's files are missing: rebuild the course in its current folder",
+            "找不到课程的文件：请在其现在所在的位置重新构建"
+        )
     })
 }
 

@@ -14,6 +14,7 @@
 //! | [`check`] | the findings of `--check` and their JSON form |
 //! | [`plot`] | the charts of `--plot`: times, requests, a roofline |
 //! | [`file`] | files that are written atomically |
+//! | [`installation`] | the files of the installation or the checkout that the program belongs to |
 //! | [`interrupt`] | a clean exit on Ctrl-C |
 //! | [`parallel`] | arrays filled by all processors |
 //! | [`progress`] | a progress bar for long work |
@@ -24,6 +25,7 @@ mod chapter;
 pub mod check;
 pub mod file;
 pub mod flags;
+pub mod installation;
 pub mod interrupt;
 pub mod ladder;
 pub mod launch;

@@ -15,6 +15,12 @@ pub enum Error {
         /// The path.
         inside: PathBuf,
     },
+    /// The directory has no `kernels`.
+    #[error("{root} has no directory kernels")]
+    NoKernels {
+        /// The directory.
+        root: PathBuf,
+    },
     /// The kernel `kernels/NAME.cu` does not exist.
     #[error("kernel not found: kernels/{name}.cu; existing kernels: {known}")]
     NoKernel {

@@ -33,6 +33,18 @@ impl Tree {
             })
     }
 
+    /// Returns the checkout, or the part of one that is installed with a program, with this root directory.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the directory has no `kernels`.
+    pub fn at(root: PathBuf) -> Result<Self, Error> {
+        match root.join("kernels").is_dir() {
+            true => Ok(Self { root }),
+            false => Err(Error::NoKernels { root }),
+        }
+    }
+
     /// Returns the checkout's root directory.
     pub fn root(&self) -> &Path {
         &self.root

@@ -1,7 +1,7 @@
 //! Listings of a kernel's source with counters next to each line.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{env, fs};
 
 use cuda_driver::counters::{LaunchProfile, LineProfile, Tally};
@@ -9,6 +9,7 @@ use cuda_driver::model::Resource;
 use cuda_driver::{AccessClass, AccessSet, Direction, Memory};
 
 use super::{ProfiledLaunch, cost};
+use crate::installation;
 use crate::number::{count, mean};
 
 /// Maximum number of lines shown between two executed lines; a longer gap becomes `…`.
@@ -313,7 +314,8 @@ fn right(text: &str, columns: usize) -> String {
 }
 
 /// Returns the lines of `file`, whose name in the PTX is relative to the repository. The file is searched in
-/// the current folder and its parents, then in the workspace that this program was built from.
+/// the current folder and its parents, then in the installation or the checkout that this
+/// program belongs to.
 ///
 /// # Errors
 ///
@@ -321,7 +323,7 @@ fn right(text: &str, columns: usize) -> String {
 fn source_lines(file: &str) -> Result<Vec<String>, String> {
     let current = env::current_dir().unwrap_or_default();
     let mut folders: Vec<&Path> = current.ancestors().collect();
-    let built_in = workspace();
+    let built_in = installation::root();
     folders.push(&built_in);
     read(file, &folders).ok_or_else(|| {
         format!(
@@ -339,12 +341,6 @@ fn read(file: &str, folders: &[&Path]) -> Option<Vec<String>> {
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().map(|line| line.replace('\t', "    "));
     Some(lines.collect())
-}
-
-/// Returns the root folder of the workspace.
-fn workspace() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    folder.ancestors().nth(4).unwrap_or(folder).to_owned()
 }
 
 #[cfg(test)]
