@@ -41,15 +41,20 @@ mod simulator;
 mod status;
 pub mod types;
 
-pub use api::device::{VERSION as SIMULATED_VERSION, device_bus_id, device_memory, device_uuid};
+pub use api::device::{
+    DRIVER as SIMULATED_DRIVER, VERSION as SIMULATED_VERSION, device_bus_id, device_memory,
+    device_uuid_text,
+};
 pub use api::failure::{current_function, name_kernel, report_failure, report_fetched};
+pub use api::function::parameter_sizes;
 pub use api::launch::submit_library_call;
 pub use api::options::{
     active_checks, check, interrupt_launches_on_ctrl_c, is_profiling, poison, profile, progress,
-    set_sample_seed, shuffle, trace, use_hardware_faults,
+    set_sample_seed, shuffle, trace, use_hardware_faults, with_exact_faults,
 };
 pub use api::telemetry::{
     LaunchRecorder, defer_findings, record_launches, set_observer, take_findings,
+    wait_for_pending_work,
 };
 pub use cuda_sim::check::reason::{self, Reason};
 pub use cuda_sim::check::{

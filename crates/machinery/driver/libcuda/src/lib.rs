@@ -15,8 +15,9 @@
 //! `cuda-run -- PROGRAM` sets these variables from its flags.
 //!
 //! The library also exports some functions of NVML ([`nvml`]), for programs that load it under that library's
-//! name.
+//! name, and functions of its own ([`interface`]).
 
+pub mod interface;
 pub mod nvml;
 
 pub use cuda_driver as driver;

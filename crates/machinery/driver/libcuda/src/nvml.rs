@@ -12,12 +12,10 @@ use std::sync::OnceLock;
 
 use cuda_driver::device::DeviceSpec;
 use cuda_driver::{
-    SIMULATED_VERSION, configured_devices, device_bus_id, device_memory, device_uuid, warn,
+    SIMULATED_DRIVER, SIMULATED_VERSION, configured_devices, device_bus_id, device_memory,
+    device_uuid_text, warn,
 };
 use parking_lot::Mutex;
-
-/// The reported driver version: CUDA 13.0 came with the 580 series.
-const DRIVER: &str = "580.00";
 
 /// `nvmlPciInfo_t`.
 #[repr(C)]
@@ -115,11 +113,11 @@ functions! {
     nvmlSystemGetDriverVersion(out: *mut c_char, length: c_uint) {
         machine()?;
         // SAFETY: `out` is null or has room for `length` bytes, as NVML requires of its caller.
-        unsafe { write_text(out, length, DRIVER) }
+        unsafe { write_text(out, length, SIMULATED_DRIVER) }
     }
     nvmlSystemGetNVMLVersion(out: *mut c_char, length: c_uint) {
         machine()?;
-        let version = format!("{}.{DRIVER}", SIMULATED_VERSION / 1000);
+        let version = format!("{}.{SIMULATED_DRIVER}", SIMULATED_VERSION / 1000);
         // SAFETY: `out` is null or has room for `length` bytes, as NVML requires of its caller.
         unsafe { write_text(out, length, &version) }
     }
@@ -132,7 +130,7 @@ functions! {
     nvmlDeviceGetUUID(h_device: Handle, out: *mut c_char, length: c_uint) {
         let (_, number) = device(h_device)?;
         // SAFETY: `out` is null or has room for `length` bytes, as NVML requires of its caller.
-        unsafe { write_text(out, length, &uuid_text(number)) }
+        unsafe { write_text(out, length, &device_uuid_text(number)) }
     }
     nvmlDeviceGetMemoryInfo_v2(h_device: Handle, out: *mut MemoryV2) {
         let (free, total) = memory(h_device)?;
@@ -180,7 +178,7 @@ getters! {
     nvmlDeviceGetHandleByUUID(uuid: *const c_char) -> Handle = {
         // SAFETY: `uuid` is null or a NUL-terminated string, as NVML requires of its caller.
         let requested = unsafe { read_text(uuid) }?.to_lowercase();
-        find_device(|number| requested == uuid_text(number).to_lowercase())?
+        find_device(|number| requested == device_uuid_text(number).to_lowercase())?
     };
     nvmlDeviceGetIndex(h_device: Handle) -> c_uint = device(h_device)?.1;
     nvmlDeviceGetMinorNumber(h_device: Handle) -> c_uint = device(h_device)?.1;
@@ -351,15 +349,6 @@ fn clock(h_device: Handle, kind: c_int) -> Result<c_uint, Error> {
 fn memory(h_device: Handle) -> Result<(u64, u64), Error> {
     let (machine, number) = device(h_device)?;
     Ok(device_memory(machine.device, machine.count, number))
-}
-
-/// Returns a device's UUID in NVML's format, equal to that of CUDA.
-fn uuid_text(number: u32) -> String {
-    let hex = device_uuid(number)
-        .map(|byte| format!("{byte:02x}"))
-        .concat();
-    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &hex[part]);
-    format!("GPU-{}", parts.join("-"))
 }
 
 /// Writes a result. Returns [`Error::InvalidArgument`] for a null pointer.

@@ -93,16 +93,18 @@ impl fmt::Display for FailedCall {
 }
 
 /// The rule by which errors count as ignored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Judgement {
     /// An error is ignored unless the program fetches it.
     Strict,
     /// Errors are ignored only if the program never asks for the name or description of any error, and only those
     /// of calls from code with line tables, which excludes NVIDIA's libraries.
+    #[default]
     Lenient,
 }
 
 /// Records the failed calls of this process.
+#[derive(Default)]
 pub struct Failures {
     judgement: Judgement,
     callers: Callers,
@@ -211,7 +213,7 @@ fn is_not_ready(call: &SimulatorCall) -> bool {
 fn is_status(function: &str, code: i32) -> bool {
     let function = base_name(function);
     /// The codes by the end of the function's name, which the driver's and the runtime's functions share.
-    const STATUS: [(&str, &[i32]); 22] = [
+    const STATUS: [(&str, &[i32]); 23] = [
         // Is there a device?
         ("Init", &[100]),
         ("GetDeviceCount", &[100]),
@@ -232,6 +234,8 @@ fn is_status(function: &str, code: i32) -> bool {
         ("LibraryGetGlobal", &[500]),
         ("LibraryGetKernel", &[500]),
         ("GetProcAddress", &[500]),
+        // Is there another parameter?
+        ("GetParamInfo", &[1]),
         // Is there a context, and is the address known?
         ("CtxGetDevice", &[3, 201]),
         ("CtxPopCurrent", &[201]),

@@ -44,6 +44,40 @@ struct Local {
 
 static SINK: OnceLock<Sink> = OnceLock::new();
 
+/// The simulated GPU, if the simulator has started.
+static GPU: OnceLock<GpuInfo> = OnceLock::new();
+
+/// The recording that a C function has started, if any.
+static RECORDING: Mutex<Option<Recording>> = Mutex::new(None);
+
+/// The events since a recording started or was last taken.
+#[derive(Default)]
+struct Recording {
+    log: EventLog,
+    failures: Failures,
+}
+
+/// Starts recording the events of this process, or starts again. The simulator may start later.
+pub fn start_recording() {
+    // Work that was submitted earlier does not belong to the recording.
+    cuda_driver::wait_for_pending_work();
+    *RECORDING.lock() = Some(Recording::default());
+    cuda_driver::profile(true);
+    observe();
+}
+
+/// Waits for all submitted work, and returns the record in JSON of the events since the recording started or was last
+/// taken; `None` if there is no recording. Recording continues.
+pub fn take_recording() -> Option<String> {
+    cuda_driver::wait_for_pending_work();
+    let Recording { mut log, failures } = RECORDING.lock().as_mut().map(std::mem::take)?;
+    for event in failures.events() {
+        log.add(event);
+    }
+    let profile = Settings::from_env().map_or(None, |settings| settings.profile);
+    Some(json(&log.summary("cuMemFree"), profile, GPU.get()))
+}
+
 /// Prepares the reports that the environment requests, before the simulator starts.
 ///
 /// # Errors
@@ -54,6 +88,7 @@ pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
         name_calls();
     }
     let settings = Settings::from_env()?;
+    let _ = GPU.set(gpu_info(device));
     if settings.is_active() {
         start(settings, device);
     }
@@ -64,16 +99,30 @@ pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
 
 /// Starts to collect what the settings request.
 fn start(settings: Settings, device: &'static DeviceSpec) {
-    cuda_driver::profile(settings.needs_counters());
+    cuda_driver::profile(settings.needs_counters() || RECORDING.lock().is_some());
     if settings.events_folder.is_some() || settings.summary {
         cuda_driver::defer_findings();
     }
     let sink = SINK.get_or_init(|| create_sink(settings, device));
-    cuda_driver::set_observer(Box::new(|event| receive(sink, &event)));
+    observe();
     exit::at_exit(report);
     if let Sink::Local(_) = sink {
         exit::handle_signals();
     }
+}
+
+/// Makes the sink and the recording, if there are any, receive the simulator's events.
+fn observe() {
+    cuda_driver::set_observer(Box::new(|event| {
+        if let Some(sink) = SINK.get() {
+            receive(sink, &event);
+        }
+        if let Some(Recording { log, failures }) = &mut *RECORDING.lock()
+            && let Some(event) = Event::from_simulator(&event, failures)
+        {
+            log.add(event);
+        }
+    }));
 }
 
 /// Creates the sink that the settings select.
@@ -88,20 +137,23 @@ fn create_sink(settings: Settings, device: &DeviceSpec) -> Sink {
         writer.write(&Event::Process(process_name()));
         return Sink::CudaRun(Box::new(writer), Mutex::new(None));
     }
+    Sink::Local(Box::new(Local {
+        settings,
+        gpu: gpu_info(device),
+        log: Mutex::default(),
+        failures: Failures::default(),
+    }))
+}
+
+fn gpu_info(device: &DeviceSpec) -> GpuInfo {
     let (major, minor) = device.compute_capability;
     let version = cuda_driver::SIMULATED_VERSION;
-    let gpu = GpuInfo {
+    GpuInfo {
         name: device.models.to_owned(),
         compute_capability: Capability(major as i32, minor as i32),
         driver: format!("{}.{}", version / 1000, version % 1000 / 10),
         time: Clock::Modelled,
-    };
-    Sink::Local(Box::new(Local {
-        settings,
-        gpu,
-        log: Mutex::default(),
-        failures: Failures::new(Judgement::Lenient),
-    }))
+    }
 }
 
 /// Handles one event of the simulator.
@@ -155,7 +207,8 @@ impl Local {
             return;
         }
         if let Some(json) = &self.settings.json {
-            append(json, &self.record(&summary));
+            let record = self::json(&summary, self.settings.profile, Some(&self.gpu));
+            append(json, &(record + "\n"));
         }
         if self.settings.summary {
             let shown = TextOptions {
@@ -173,21 +226,21 @@ impl Local {
             let _ = io::stderr().lock().write_all(message.as_bytes());
         }
     }
+}
 
-    fn record(&self, summary: &Summary) -> String {
-        let mut arguments =
-            std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-        let run = Run {
-            program: arguments.next().into_iter().collect(),
-            arguments: arguments.collect(),
-            status: None,
-            ended: None,
-        };
-        let requested = (self.settings.profile, enabled_checks());
-        let problems = summary.problems(requested.1.is_some(), Api::Ignored, None);
-        let record = Record::new(&run, Some(&self.gpu), requested, summary, &problems);
-        serde_json::to_string(&record).unwrap_or_default() + "\n"
-    }
+/// Returns a record of this process as one line of JSON.
+fn json(summary: &Summary, profile: Option<Detail>, gpu: Option<&GpuInfo>) -> String {
+    let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let run = Run {
+        program: vec![arguments.next().unwrap_or_else(process_name)],
+        arguments: arguments.collect(),
+        status: None,
+        ended: None,
+    };
+    let checks = enabled_checks();
+    let problems = summary.problems(checks.is_some(), Api::Ignored, None);
+    let record = Record::new(&run, gpu, (profile, checks), summary, &problems);
+    serde_json::to_string(&record).unwrap_or_default()
 }
 
 /// Returns the simulator's checks, or `None` if none is enabled.

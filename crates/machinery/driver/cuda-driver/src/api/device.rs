@@ -15,6 +15,9 @@ use crate::types::CUdevprop;
 /// The CUDA version that the simulator reports: 13.0.
 pub const VERSION: c_int = 13000;
 
+/// The version of NVIDIA's driver that the simulator reports: CUDA 13.0 came with the 580 series.
+pub const DRIVER: &str = "580.00";
+
 /// The UUID of simulated GPU 0. The others increment the last byte.
 const UUID: &[u8; 16] = b"Warpbook sim GPU";
 
@@ -36,11 +39,19 @@ pub fn device_bus_id(device: u32) -> String {
     format!("0000:{device:02x}:00.0")
 }
 
-/// Returns a device's UUID.
-pub fn device_uuid(device: u32) -> [u8; 16] {
+fn device_uuid(device: u32) -> [u8; 16] {
     let mut bytes = *UUID;
     bytes[15] += device as u8;
     bytes
+}
+
+/// Returns a device's UUID in the format of NVML and nvidia-smi.
+pub fn device_uuid_text(device: u32) -> String {
+    let hex = device_uuid(device)
+        .map(|byte| format!("{byte:02x}"))
+        .concat();
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &hex[part]);
+    format!("GPU-{}", parts.join("-"))
 }
 
 /// Returns free and total memory of a device, in bytes: from the simulator if it has started in this process,

@@ -10,7 +10,7 @@ use super::SIMULATOR;
 use super::launch::read_attributes;
 use crate::arguments::{In, Out, handle, number};
 use crate::simulator::{Locked, WaitTarget, require_current, with_contexts};
-use crate::status::CallResult;
+use crate::status::{CallResult, Status};
 use crate::types::CUlaunchConfig;
 
 /// Locks the driver and resolves a function handle; a library's kernel resolves to its function in the
@@ -84,6 +84,20 @@ pub fn parameter(
     offset.set(parameter.offset as usize);
     Out::set_optional(size, parameter.size as usize);
     Ok(())
+}
+
+/// Returns the sizes of a kernel's parameters in bytes, for which the driver API has no function.
+///
+/// # Errors
+///
+/// Fails if the function does not exist.
+pub fn parameter_sizes(function: CUfunction) -> Result<Vec<usize>, Status> {
+    let (driver, function) = lock_existing(function)?;
+    let parameters = driver.parameters(function)?.0;
+    Ok(parameters
+        .iter()
+        .map(|parameter| parameter.size as usize)
+        .collect())
 }
 
 /// `cuFuncIsLoaded`: always true, because modules are loaded eagerly.

@@ -97,6 +97,23 @@ pub fn use_hardware_faults() {
     SIMULATOR.update_options(|options| options.fault_model = FaultModel::Hardware);
 }
 
+/// Does some work, during which launches have exact faults that affect only their context; see [`FaultModel::Exact`].
+/// Other threads must not do the same at the same time.
+pub fn with_exact_faults<T>(work: impl FnOnce() -> T) -> T {
+    let set = |model| {
+        SIMULATOR.wait(WaitTarget::All);
+        let mut previous = model;
+        SIMULATOR.update_options(|options| {
+            previous = std::mem::replace(&mut options.fault_model, model);
+        });
+        previous
+    };
+    let previous = set(FaultModel::Exact);
+    let result = work();
+    set(previous);
+    result
+}
+
 /// Makes Ctrl-C and requests to terminate end the running launch, which is reported, before they take effect. For
 /// programs that expect NVIDIA's driver and know nothing about the simulator.
 pub fn interrupt_launches_on_ctrl_c() {

@@ -43,6 +43,12 @@ impl LaunchRecorder {
     }
 }
 
+/// Waits until all submitted work is complete, and reports the host's accesses until now.
+pub fn wait_for_pending_work() {
+    SIMULATOR.wait(WaitTarget::All);
+    SIMULATOR.report_host_accesses();
+}
+
 /// Enables the checks that `CUDA_SIM_CHECK` names, and prints their findings on stderr.
 pub fn enable_printed(checks: Checks) {
     SIMULATOR.telemetry.print_findings();
@@ -58,8 +64,7 @@ pub fn defer_findings() {
 /// Returns the findings since the last call: each error of a launch once, and memory that was still allocated
 /// when its context was destroyed.
 pub fn take_findings() -> Vec<Finding> {
-    SIMULATOR.wait(WaitTarget::All);
-    SIMULATOR.report_host_accesses();
+    wait_for_pending_work();
     SIMULATOR.telemetry.take_findings()
 }
 
@@ -73,8 +78,7 @@ pub extern "C" fn at_exit() {
         if fork::in_child() || driver_is_busy {
             return Ok(());
         }
-        SIMULATOR.wait(WaitTarget::All);
-        SIMULATOR.report_host_accesses();
+        wait_for_pending_work();
         if let Some(mut driver) = SIMULATOR.try_lock_driver() {
             let leaks = driver.take_leaks_at_exit();
             SIMULATOR.report_call_findings(driver);

@@ -17,6 +17,26 @@ fn all_functions_are_exported() {
     assert!(!cuda.exports("cuNoSuchFunction"));
 }
 
+#[test]
+fn functions_of_the_header_are_exported() {
+    let header = include_str!("../../include/warpbook.h");
+    let cuda = Cuda::open(&file());
+    let mut count = 0;
+    // Declarations start at the margin.
+    for line in header
+        .lines()
+        .filter(|line| line.starts_with(char::is_alphabetic))
+    {
+        let Some((start, _)) = line.split_once('(') else {
+            continue;
+        };
+        let name = start.rsplit([' ', '*']).next().unwrap();
+        assert!(cuda.exports(name), "no {name}");
+        count += 1;
+    }
+    assert_eq!(count, 6);
+}
+
 /// The signature of `cuGetProcAddress`, for programs that load the driver themselves.
 type ProcAddress =
     unsafe extern "C" fn(*const c_char, *mut *mut c_void, i32, u64, *mut i32) -> Code;

@@ -6,6 +6,7 @@ mod cuda;
 
 mod backend;
 mod exports;
+mod interface;
 mod processes;
 mod runs;
 #[cfg(target_os = "linux")]
