@@ -110,6 +110,7 @@ fn command(flags: &Flags) -> Result<Command> {
 /// Makes the program find the simulator, and the simulator write its events.
 fn simulate(command: &mut Command, directory: &SimulatorDir, flags: &Flags) -> Result<()> {
     command.env(LIBRARY_PATH_VAR, directory.library_path()?);
+    command.env("PATH", directory.command_path()?);
     command.env("CUDA_RUN_TOLD", directory.event_dir()?);
     // tinygrad searches only the first directory and the system's; Triton links to the library in the second
     // and assembles PTX with the third; Mojo assembles it with the fourth. A variable set by the user is

@@ -18,6 +18,7 @@
 //! | [`plan`] | kernels without a host program, launched by a launch plan |
 //! | [`external`] | running programs that were not compiled here |
 //! | [`simulator_dir`] | the driver library and the assembler that these programs find |
+//! | [`nvidia_smi`] | the `nvidia-smi` that they find |
 //!
 //! The crate `telemetry` contains the events passed between the processes and the final report.
 
@@ -27,6 +28,7 @@ mod external;
 mod flags;
 mod formats;
 mod nvcc;
+mod nvidia_smi;
 #[cfg(unix)]
 mod nvrtc;
 #[cfg(unix)]
@@ -53,6 +55,9 @@ fn main() {
     }
     if simulator_dir::is_called_as_ptxas(&args) {
         process::exit(simulator_dir::ptxas_main(&args));
+    }
+    if nvidia_smi::is_called(&args) {
+        process::exit(nvidia_smi::main(&args));
     }
     let args = nvcc::translate(args).unwrap_or_else(|reason| {
         note(format_args!("error: {reason}"));

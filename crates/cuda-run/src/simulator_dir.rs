@@ -6,11 +6,23 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use chapter::installation;
 use common::error::{describe, note};
 use tempfile::TempDir;
 
+use crate::nvidia_smi;
+
 /// The file name that cargo gives the library of the crate `libcuda`.
 const LIBRARY: &str = "libwarpbook_cuda.so";
+
+/// The names by which programs load the library. They are linked to the first; some that load it at run time look for
+/// the second. The library also implements NVML, and gpuocelot's function `ptx_run`.
+const LIBRARY_NAMES: [&str; 4] = [
+    "libcuda.so.1",
+    "libcuda.so",
+    "libnvidia-ml.so.1",
+    "libgpuocelot.so",
+];
 
 /// The variable with the directories that the dynamic linker searches first.
 pub const LIBRARY_PATH_VAR: &str = "LD_LIBRARY_PATH";
@@ -29,14 +41,16 @@ impl SimulatorDir {
         let library = find_library()?;
         let directory = tempfile::Builder::new().prefix("cuda-run-").tempdir();
         let directory = SimulatorDir(directory.context("cannot create a temporary directory")?);
-        // Programs are linked to the first name; some that load the library at run time look for the second.
-        // The library also implements NVML.
-        for name in ["libcuda.so.1", "libcuda.so", "libnvidia-ml.so.1"] {
+        for name in LIBRARY_NAMES {
             link(&library, &directory.library_dir()?.join(name))?;
         }
         let executable =
             env::current_exe().context("cannot determine the path of cuda-run's own executable")?;
         link(&executable, &directory.ptxas_path()?)?;
+        link(
+            &executable,
+            &directory.command_dir()?.join(nvidia_smi::NAME),
+        )?;
         directory.event_dir()?;
         Ok(directory)
     }
@@ -49,6 +63,11 @@ impl SimulatorDir {
     /// Returns the path of the stand-in for NVIDIA's assembler, which is this program under another name.
     pub fn ptxas_path(&self) -> Result<PathBuf> {
         Ok(self.subdirectory("bin")?.join(PTXAS))
+    }
+
+    /// Returns the directory of commands for the program's PATH.
+    fn command_dir(&self) -> Result<PathBuf> {
+        self.subdirectory("commands")
     }
 
     /// Returns the directory for the processes' event files.
@@ -67,17 +86,39 @@ impl SimulatorDir {
     /// # Errors
     ///
     /// Fails if the path of the temporary directory contains a colon.
-    pub fn library_path(&self) -> Result<std::ffi::OsString> {
-        let existing = env::var_os(LIBRARY_PATH_VAR).filter(|paths| !paths.is_empty());
-        let existing: Vec<PathBuf> = existing.iter().flat_map(env::split_paths).collect();
-        let directories = std::iter::once(self.library_dir()?).chain(existing);
-        env::join_paths(directories)
-            .context("cannot add the temporary directory to LD_LIBRARY_PATH")
+    pub fn library_path(&self) -> Result<OsString> {
+        prepend(self.library_dir()?, LIBRARY_PATH_VAR)
+    }
+
+    /// Returns the value of `PATH` with the directory of commands first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the path of the temporary directory contains a colon.
+    pub fn command_path(&self) -> Result<OsString> {
+        prepend(self.command_dir()?, "PATH")
     }
 }
 
-/// Finds the library that was built with this program.
+/// Returns the value of a variable that lists directories, with `directory` first.
+fn prepend(directory: PathBuf, variable: &str) -> Result<OsString> {
+    let existing = env::var_os(variable).filter(|paths| !paths.is_empty());
+    let existing: Vec<PathBuf> = existing.iter().flat_map(env::split_paths).collect();
+    env::join_paths(std::iter::once(directory).chain(existing))
+        .with_context(|| format!("cannot add the temporary directory to {variable}"))
+}
+
+/// Finds the library that was built or installed with this program.
 fn find_library() -> Result<PathBuf> {
+    if let Some(prefix) = installation::prefix() {
+        let library = prefix.join("lib").join(LIBRARY_NAMES[0]);
+        ensure!(
+            library.is_file(),
+            "{} not found: this installation of Warpbook is incomplete",
+            library.display()
+        );
+        return Ok(library);
+    }
     let executable =
         env::current_exe().context("cannot determine the path of cuda-run's own executable")?;
     let directory = executable.parent().unwrap_or(Path::new(""));

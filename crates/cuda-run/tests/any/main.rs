@@ -7,6 +7,7 @@ mod assembler;
 mod client;
 mod environment;
 mod exits;
+mod nvidia_smi;
 mod nvml;
 mod processes;
 mod report;
