@@ -48,3 +48,9 @@ def environment(**settings):
     """Returns the environment with the given variables set, and those that are `None` removed."""
     others = {name: value for name, value in os.environ.items() if name not in settings}
     return others | {name: value for name, value in settings.items() if value is not None}
+
+
+def host():
+    """Returns the target that rustc compiles for by default."""
+    lines = output(["rustc", "-vV"]).splitlines()
+    return next(line.removeprefix("host: ") for line in lines if line.startswith("host: "))
