@@ -5,7 +5,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`lang`] | English and Chinese |
-//! | [`text`], [`process`] | layout of text in a terminal; limits, output and end of the processes that run submissions |
+//! | [`text`](mod@text), [`process`] | layout of text in a terminal; limits, output and end of the processes that run submissions |
 //! | [`files`], [`error`], [`data`], [`picture`] | students' files; error messages; the format of `exercise.toml`; drawings of a warp's access |
 //! | [`output`], [`host`] | printing; the toolkit for host sides |
 //! | [`declarative`], [`host_sides`] | host sides: launches as data, and in Rust |

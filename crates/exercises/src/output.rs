@@ -40,7 +40,7 @@ pub fn text(text: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Fails as [`text`] does.
+/// Fails as [`text()`] does.
 pub fn line(line: impl AsRef<str>) -> Result<()> {
     text(&format!("{}\n", line.as_ref()))
 }
@@ -49,7 +49,7 @@ pub fn line(line: impl AsRef<str>) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Fails as [`text`] does.
+/// Fails as [`text()`] does.
 pub fn json(record: &impl Serialize) -> Result<()> {
     write(as_json(record)?.as_bytes())
 }

@@ -35,7 +35,7 @@ pub struct KernelConfig {
 pub enum Work {
     /// One tile of C per block.
     Tiles,
-    /// Stream-K: resident blocks only, with equal shares of the work (see [`crate::shares`]).
+    /// Stream-K: resident blocks only, with equal shares of the work (see [`crate::plan`]).
     EvenShares,
     /// One part of a tile's sum per block (see [`crate::split`]).
     SplitK,

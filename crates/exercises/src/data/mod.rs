@@ -285,7 +285,7 @@ impl Tolerance {
 ///
 /// # Errors
 ///
-/// Fails as [`Data::read`] does, and if the size `graded` is missing for a kernel that is timed. The error
+/// Fails as [`Data::parse`] does, and if the size `graded` is missing for a kernel that is timed. The error
 /// names the file.
 pub fn parse(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
     let parse = || {

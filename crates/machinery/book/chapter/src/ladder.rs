@@ -10,7 +10,7 @@ use common::gpu::{Capability, GpuInfo};
 /// A row of a chapter's table of kernels: a kernel of the note that the chapter follows, or a rung above
 /// them. The chapter's own fields are in `config`, and a `Variant` dereferences to them.
 ///
-/// ```ignore
+/// ```text
 /// pub const VARIANTS: &[Variant] = &[
 ///     Variant::note("global", "raytrace_global", "28-byte spheres in global memory", KernelConfig { … }),
 ///     Variant::rung("patches", "raytrace_patches", "Sixteen pixels per thread", KernelConfig { … }),

@@ -13,7 +13,7 @@
 //! | [`profile`] | the counters, advice and listings of `--profile` and their JSON form |
 //! | [`check`] | the findings of `--check` and their JSON form |
 //! | [`plot`] | the charts of `--plot`: times, requests, a roofline |
-//! | [`file`] | files that are written atomically |
+//! | [`file`](mod@file) | files that are written atomically |
 //! | [`installation`] | the files of the installation or the checkout that the program belongs to |
 //! | [`interrupt`] | a clean exit on Ctrl-C |
 //! | [`parallel`] | arrays filled by all processors |
