@@ -1,15 +1,4 @@
-//! A simulated GPU with one module loaded, for tests, benchmarks and figures. This is the shortest way from PTX
-//! to the results of a launch, without the driver API:
-//!
-//! ```text
-//! let mut machine = Machine::new(ptx);
-//! let (input, output) = (machine.buffer(&[1.0f32, 2.0]), machine.out::<f32>(2));
-//! machine.run("twice", 1, 2, params![input, output]);
-//! assert_eq!(machine.read::<f32>(output, 2), [2.0, 4.0]);
-//! ```
-//!
-//! A [`Launch`] describes what one launch runs. The options of a [`Machine`] determine how all launches run: their
-//! checks, counters, conditions, time limit and host threads.
+#![doc = include_str!("../README.md")]
 
 use std::sync::Arc;
 use std::time::Duration;
