@@ -75,7 +75,8 @@ pub use cuda_sim::memory::global::{AllocationCall, AllocationRecord, CallSite, M
 pub use cuda_sim::{check as findings, device, model, profile as counters, ptx};
 pub use fork::{in_child, install_handler as detect_forks};
 pub use functions::backend::{
-    Backend, OnSimulatorStart, backend, check_leaks_at_exit, configured_devices, on_simulator_start,
+    Backend, OnSimulatorStart, backend, check_leaks_at_exit, configured_devices,
+    on_simulator_start, prefer_simulator, select_quietly,
 };
 pub use log::warn;
 #[cfg(unix)]

@@ -181,6 +181,7 @@ fn in_own_context(run: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failu
     /// The option for exact faults is not one of a context, so there is one such call at a time.
     static RUNNING: Mutex<()> = Mutex::new(());
     let _running = RUNNING.lock();
+    cuda_driver::select_quietly();
     call!(cuInit(0))?;
     cuda_driver::with_exact_faults(run)
 }

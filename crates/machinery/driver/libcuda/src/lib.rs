@@ -2,7 +2,8 @@
 //! folder of `LD_LIBRARY_PATH`, it is loaded instead of NVIDIA's driver.
 //!
 //! The functions are those of [`cuda_driver`], which documents its environment variables. A program that
-//! finds this library under that name finds no other driver, so everything runs on the simulator. Additional
+//! finds this library under that name finds no other driver, so everything runs on the simulator, also if NVIDIA's
+//! driver is installed. Additional
 //! variables select reports at the end of the program:
 //!
 //! | variable | effect |
@@ -40,6 +41,7 @@ pub static warpbook_is_here: u8 = 1;
 #[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
 static LOADED: extern "C" fn() = {
     extern "C" fn loaded() {
+        cuda_driver::prefer_simulator();
         cuda_driver::on_simulator_start(telemetry::report_at_exit);
         telemetry::exit::register_handlers();
     }

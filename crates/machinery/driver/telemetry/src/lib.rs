@@ -22,5 +22,5 @@ pub mod wire;
 pub use caller::name_calls;
 pub use faults::Level;
 pub use problems::{Problem, Related, Rule};
-pub use process::{report_at_exit, start_recording, take_recording};
+pub use process::{EVENTS_VAR, report_at_exit, start_recording, take_recording};
 pub use summary::{Api, EventLog, Summary};

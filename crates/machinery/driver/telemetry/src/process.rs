@@ -26,6 +26,9 @@ use crate::wire::{Event, EventWriter};
 /// by `_exit` or a crash, has written recent counts.
 const CALLS_INTERVAL: Duration = Duration::from_millis(500);
 
+/// The variable with which `cuda-run -- PROGRAM` names the folder for the events of the program's processes.
+pub const EVENTS_VAR: &str = "CUDA_RUN_EVENTS";
+
 /// The destination of events.
 enum Sink {
     /// To `cuda-run`, with the time of the last call counts.
@@ -63,6 +66,8 @@ pub fn start_recording() {
     cuda_driver::wait_for_pending_work();
     *RECORDING.lock() = Some(Recording::default());
     cuda_driver::profile(true);
+    // The program that takes the recording reports its findings.
+    cuda_driver::defer_findings();
     observe();
 }
 
@@ -269,8 +274,7 @@ fn append(file: &Path, text: &str) {
 /// The reports to produce at the end of the program.
 #[derive(Debug, Default, PartialEq)]
 struct Settings {
-    /// `CUDA_RUN_TOLD`: the folder in which each process writes a file of events, which `cuda-run` reads and
-    /// reports.
+    /// The folder in which each process writes a file of events, which `cuda-run` reads and reports: [`EVENTS_VAR`].
     events_folder: Option<PathBuf>,
     /// True to print a summary on stderr.
     summary: bool,
@@ -324,7 +328,7 @@ impl Settings {
             Some(other) => return Err(format!("CUDA_SIM_SUMMARY={other} is neither 1 nor 0")),
         };
         Ok(Settings {
-            events_folder: value("CUDA_RUN_TOLD")?.map(PathBuf::from),
+            events_folder: value(EVENTS_VAR)?.map(PathBuf::from),
             summary: summary || profile.is_some(),
             profile,
             json: file("CUDA_SIM_JSON")?,

@@ -2,6 +2,7 @@
 
 use std::env::{VarError, var};
 use std::ffi::{c_int, c_uint};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ static SELECTION: Selection = Selection {
     backend: OnceLock::new(),
     start_hook: OnceLock::new(),
     leak_check: Once::new(),
+    prefers_simulator: AtomicBool::new(false),
+    is_quiet: AtomicBool::new(false),
 };
 
 struct Selection {
@@ -47,6 +50,20 @@ struct Selection {
     start_hook: OnceLock<OnSimulatorStart>,
     /// The registration of the check for leaks at exit.
     leak_check: Once,
+    /// True if NVIDIA's driver is selected only on request.
+    prefers_simulator: AtomicBool,
+    /// True if the selection of the simulator is not printed.
+    is_quiet: AtomicBool,
+}
+
+/// Makes the simulator the default backend, for a library that takes the place of NVIDIA's driver.
+pub fn prefer_simulator() {
+    SELECTION.prefers_simulator.store(true, Ordering::Relaxed);
+}
+
+/// Makes [`select`] select the simulator without printing that there is no GPU.
+pub fn select_quietly() {
+    SELECTION.is_quiet.store(true, Ordering::Relaxed);
 }
 
 /// Returns the backend selected by `cuInit`; `None` before it succeeds.
@@ -87,7 +104,7 @@ pub fn select() -> Result<Backend, Status> {
 }
 
 /// Selects the backend that `CUDA_BACKEND` requests. If it is unset, selects NVIDIA's driver if it is usable,
-/// otherwise the simulator. Prints the reason on stderr.
+/// otherwise the simulator; or always the simulator after [`prefer_simulator`]. Prints the reason on stderr.
 fn select_from_env() -> Result<Backend, Status> {
     let requested = match env_setting("CUDA_BACKEND")?.as_deref() {
         None => None,
@@ -104,6 +121,16 @@ fn select_from_env() -> Result<Backend, Status> {
         start_simulator()?;
         return Ok(Backend::Simulator);
     }
+    let is_quiet = SELECTION.is_quiet.load(Ordering::Relaxed);
+    if requested.is_none() && SELECTION.prefers_simulator.load(Ordering::Relaxed) {
+        let models = start_simulator()?.models;
+        if !is_quiet {
+            warn(format_args!(
+                "running on the built-in simulator ({models}, modelled)"
+            ));
+        }
+        return Ok(Backend::Simulator);
+    }
     match (nvidia::connect(), requested) {
         (Ok(()), _) => Ok(Backend::Gpu),
         (Err(unavailable), Some(_)) => {
@@ -115,9 +142,11 @@ fn select_from_env() -> Result<Backend, Status> {
         }
         (Err(unavailable), None) => {
             let models = start_simulator()?.models;
-            warn(format_args!(
-                "no NVIDIA GPU ({unavailable}); running on the built-in simulator ({models}, modelled)"
-            ));
+            if !is_quiet {
+                warn(format_args!(
+                    "no NVIDIA GPU ({unavailable}); running on the built-in simulator ({models}, modelled)"
+                ));
+            }
             Ok(Backend::Simulator)
         }
     }
