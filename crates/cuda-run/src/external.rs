@@ -12,7 +12,7 @@ use chapter::{file, interrupt, rerun};
 use common::error::note;
 use common::gpu::{Clock, GpuInfo};
 use telemetry::text::Order;
-use telemetry::{EventLog, Summary, wire};
+use telemetry::{EVENTS_VAR, EventLog, Summary, wire};
 
 use crate::flags::Flags;
 use crate::run::{
@@ -20,7 +20,7 @@ use crate::run::{
     text_options,
 };
 use crate::simulator_dir::{LIBRARY_PATH_VAR, SimulatorDir};
-use crate::supervise::{Exit, wait_with_limit};
+use crate::supervise::{Exit, outer_events, wait_with_limit};
 
 /// Runs the program and reports what its kernels did. Returns its exit status.
 ///
@@ -111,7 +111,7 @@ fn command(flags: &Flags) -> Result<Command> {
 fn simulate(command: &mut Command, directory: &SimulatorDir, flags: &Flags) -> Result<()> {
     command.env(LIBRARY_PATH_VAR, directory.library_path()?);
     command.env("PATH", directory.command_path()?);
-    command.env("CUDA_RUN_TOLD", directory.event_dir()?);
+    command.env(EVENTS_VAR, directory.event_dir()?);
     // tinygrad searches only the first directory and the system's; Triton links to the library in the second
     // and assembles PTX with the third; Mojo assembles it with the fourth. A variable set by the user is
     // kept.
@@ -126,10 +126,10 @@ fn simulate(command: &mut Command, directory: &SimulatorDir, flags: &Flags) -> R
         }
     }
     if flags.show.needs_counters() {
-        command.env("CUDA_SIM_PROFILE", "summary")
-    } else {
-        command.env_remove("CUDA_SIM_PROFILE")
-    };
+        command.env("CUDA_SIM_PROFILE", "summary");
+    } else if outer_events().is_none() {
+        command.env_remove("CUDA_SIM_PROFILE");
+    }
     if let Some(checks) = flags.show.report.check {
         command.env("CUDA_SIM_CHECK", checks.to_string());
     }
@@ -157,8 +157,12 @@ impl Processes {
         let mut summaries = Vec::new();
         let mut combined = EventLog::default();
         for &id in &ids {
-            let file = File::open(directory.event_dir()?.join(id.to_string()))
-                .context("cannot read the program's events")?;
+            let path = directory.event_dir()?.join(id.to_string());
+            // If the disk is full, the outer report lacks the events.
+            if let Some(outer) = outer_events() {
+                let _ = fs::copy(&path, outer.join(id.to_string()));
+            }
+            let file = File::open(path).context("cannot read the program's events")?;
             let events = wire::read(&file).inspect(|event| combined.add(event.clone()));
             let mut log = events.collect::<EventLog>();
             if exit.code() != 0 {

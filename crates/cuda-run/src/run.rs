@@ -14,13 +14,14 @@ use cuda_driver::CallSite;
 use launch_plan::plan;
 use telemetry::record::Run;
 use telemetry::text::{Order, TextOptions};
-use telemetry::{EventLog, Level, Problem, Summary, wire};
+use telemetry::wire::{self, Event};
+use telemetry::{EventLog, Level, Problem, Summary};
 
 use crate::compile::{Compiler, Goal, SourceError, explain_undefined, undefined_symbol};
 use crate::flags::Flags;
 use crate::formats::Report;
 use crate::plan::PlanFile;
-use crate::supervise::{Exit, Process};
+use crate::supervise::{Exit, Process, forward_events};
 
 /// Exit status if the program cannot be compiled or run.
 pub const FAILURE: i32 = 1;
@@ -54,6 +55,9 @@ fn compile_and_run(flags: &Flags, opened: &mut Option<GpuInfo>) -> Result<(Exit,
         bail!("cuda-run compiles programs only on Linux and macOS; on Windows, use WSL");
     }
     set_simulated_device(flags);
+    if flags.show.quiet {
+        cuda_driver::select_quietly();
+    }
     let gpu = &*opened.insert(probe_gpu()?);
     if !flags.show.quiet {
         note(gpu);
@@ -80,9 +84,9 @@ fn compile_and_run(flags: &Flags, opened: &mut Option<GpuInfo>) -> Result<(Exit,
         gpu,
     };
     let completed = process.run()?;
-    let summary = wire::read(&completed.events)
-        .collect::<EventLog>()
-        .summary("cudaFree");
+    let events: Vec<Event> = wire::read(&completed.events).collect();
+    forward_events(&flags.process_name(), &events);
+    let summary = EventLog::from_iter(events).summary("cudaFree");
     if let Some(reason) = &summary.load_error {
         return Err(explain_load_error(&compiler, &flags.files, reason));
     }

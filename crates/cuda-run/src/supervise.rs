@@ -2,15 +2,18 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
-use std::{env, thread};
+use std::{env, process, thread};
 
 use anyhow::{Context as _, Result};
 use chapter::interrupt;
 use common::gpu::{Clock, GpuInfo};
+use telemetry::EVENTS_VAR;
+use telemetry::failures::Judgement;
+use telemetry::wire::{Event, EventWriter};
 
 use crate::child;
 use crate::flags::Flags;
@@ -94,7 +97,8 @@ impl Process<'_> {
         for assignment in &self.flags.set {
             command.arg("--set").arg(assignment);
         }
-        if show.needs_counters() {
+        let outer_counts = outer_events().is_some() && env::var_os("CUDA_SIM_PROFILE").is_some();
+        if show.needs_counters() || outer_counts {
             // On the simulator, launches with counters also have a modelled time.
             command.arg(match self.gpu.time {
                 Clock::Measured => "--measure",
@@ -121,6 +125,26 @@ impl Process<'_> {
             command.stdout(Stdio::from(io::stderr()));
         }
         Ok(command)
+    }
+}
+
+/// Returns the directory of events of the `cuda-run -- PROGRAM` that started this process directly or indirectly;
+/// `None` if there is none.
+pub fn outer_events() -> Option<PathBuf> {
+    let directory = env::var_os(EVENTS_VAR).filter(|directory| !directory.is_empty())?;
+    Some(PathBuf::from(directory)).filter(|directory| directory.is_dir())
+}
+
+/// Adds a program's events to the report of the outer `cuda-run -- PROGRAM`, if there is one. If the disk is full, that
+/// report lacks them.
+pub fn forward_events(name: &str, events: &[Event]) {
+    let Some(directory) = outer_events() else {
+        return;
+    };
+    let file = directory.join(process::id().to_string());
+    if let Ok(writer) = EventWriter::create(&file, Judgement::Strict) {
+        writer.write(&Event::Process(name.to_owned()));
+        events.iter().for_each(|event| writer.write(event));
     }
 }
 

@@ -53,6 +53,7 @@ fn main() -> ExitCode {
             "a second run uses the cache" => compiles::second_run_uses_the_cache,
             "a profile lists the program's source lines" => report::profile,
             "the record matches its schema" => report::record,
+            "a script that starts cuda-run several times has one record" => report::record_of_a_script,
             "a profile lists NVTX ranges by domain" => report::nvtx_ranges,
             "findings fail the run" => report::check,
             "all formats contain the same problems" => formats::same_problems,

@@ -33,6 +33,31 @@ pub fn profile() -> Result<(), Failed> {
     run.assert_exit(0, &expected)
 }
 
+/// A script that calls cuda-run for several programs has one record.
+pub fn record_of_a_script() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let cuda_run = env!("CARGO_BIN_EXE_cuda-run");
+    let script = format!(
+        "'{cuda_run}' --quiet vector-add.cu -- 64 && '{cuda_run}' --quiet -- '{cuda_run}' --quiet mistakes.cu"
+    );
+    let run = workspace.run(&["--check=race", "--json", "--", "sh", "-c", &script]);
+    run.assert_exit(1, &["64 sums are right"])?;
+    let record: Value = serde_json::from_str(&run.stdout)?;
+    chapter_test::check_record("cuda-run", &record);
+    let kernels = record["kernels"].as_array().ok_or("no kernels")?;
+    let counted = kernels
+        .iter()
+        .filter(|kernel| !kernel["counters"].is_null());
+    let names: Vec<&str> = counted
+        .filter_map(|kernel| kernel["kernel"].as_str())
+        .collect();
+    assert_eq!(names, ["vectorAdd", "race<int>", "swap"]);
+    let problems = record["problems"].as_array().ok_or("no problems")?;
+    let races = problems.iter().filter(|problem| problem["check"] == "race");
+    assert!(races.count() >= 3, "{record:#}");
+    Ok(())
+}
+
 pub fn record() -> Result<(), Failed> {
     let workspace = Workspace::new();
     let run = workspace.run(&[
