@@ -54,8 +54,8 @@ pub struct GlobalFlags {
         global = true,
         value_name = "FOLDER",
         help = tr(
-            "The folder with your submissions; default: `exercises` in the checkout",
-            "答案所在的文件夹；不指定时为代码库根目录下的 `exercises`"
+            "The folder with your submissions; default: `exercises` in the checkout, or here if the course is installed",
+            "答案所在的文件夹；不指定时为代码库根目录下的 `exercises`，课程是安装的则为当前目录下的 `exercises`"
         )
     )]
     pub dir: Option<PathBuf>,

@@ -527,7 +527,7 @@ mod tests {
         let message = source_lines("kernels/no-such-kernel.cu").unwrap_err();
         assert!(message.contains("Cannot find kernels/no-such-kernel.cu in this folder"));
         assert!(
-            message.contains(&workspace().display().to_string()),
+            message.contains(&installation::root().display().to_string()),
             "{message}"
         );
     }
