@@ -10,17 +10,17 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr::NonNull;
 
 use cuda_sim::driver::{ContextId, CudaError, EventId, KernelId, LibraryId, ModuleId, StreamId};
-use cust_raw::{
-    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUevent,
-    CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream,
-};
 
 use crate::simulator::{ExecId, GraphId, NodeId, Stream};
 use crate::types::external::{BufferDescription, HandleDescription, SemaphoreDescription};
 use crate::types::graph::{BatchNodeParams, EdgeData, InstantiateParams, KernelNodeParams};
 use crate::types::{
-    AccessWindow, CUctxCreateParams, CUdevResource, CUkernel, CUlaunchAttributeValue,
-    CUlaunchConfig, CUlibrary, CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, CUtensorMap,
+    AccessWindow, CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_HOST_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY2D, CUDA_MEMCPY3D,
+    CUDA_MEMCPY3D_PEER, CUDA_MEMSET_NODE_PARAMS, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
+    CUDA_TEXTURE_DESC, CUcontext, CUctxCreateParams, CUdevResource, CUevent, CUgraph, CUgraphExec,
+    CUgraphNode, CUkernel, CUlaunchAttributeValue, CUlaunchConfig, CUlibrary, CUmemAccessDesc,
+    CUmemAllocationProp, CUmemLocation, CUmemPoolProps, CUmodule, CUstream, CUtensorMap,
     MemcpyAttributes, MemcpyBatchOp, MemoryOperation, ShareableHandle,
 };
 
@@ -148,6 +148,16 @@ plain!(
     CUDA_HOST_NODE_PARAMS,
     CUDA_KERNEL_NODE_PARAMS,
     CUDA_MEMSET_NODE_PARAMS,
+    CUDA_MEM_ALLOC_NODE_PARAMS,
+    CUDA_MEMCPY2D,
+    CUDA_MEMCPY3D,
+    CUDA_MEMCPY3D_PEER,
+    CUDA_ARRAY_DESCRIPTOR,
+    CUDA_ARRAY3D_DESCRIPTOR,
+    CUDA_RESOURCE_DESC,
+    CUDA_RESOURCE_VIEW_DESC,
+    CUDA_TEXTURE_DESC,
+    CUmemPoolProps,
     BatchNodeParams,
     EdgeData,
     KernelNodeParams,
@@ -161,29 +171,6 @@ unsafe impl<T> Plain for *mut T {}
 
 /// A pointer to an input, or to the first of several.
 pub struct In<T>(NonNull<T>);
-
-/// Generates the conversion of inputs of which `cust_raw`'s structure has enums to this crate's structure of
-/// the same layout, which has integers instead, because a caller may pass a value that an enum lacks.
-macro_rules! inputs_with_enums {
-    ($($c:ty => $plain:ty,)*) => {$(
-        impl Argument<*const $c> for Option<In<$plain>> {
-            unsafe fn from_c(argument: *const $c) -> Result<Self, CudaError> {
-                Ok(NonNull::new(argument.cast_mut().cast()).map(In))
-            }
-        }
-
-        impl Argument<*mut $c> for In<$plain> {
-            unsafe fn from_c(argument: *mut $c) -> Result<Self, CudaError> {
-                required(NonNull::new(argument.cast()).map(In))
-            }
-        }
-    )*};
-}
-
-inputs_with_enums! {
-    cust_raw::CUmemAccessDesc => CUmemAccessDesc,
-    cust_raw::CUmemLocation => CUmemLocation,
-}
 
 impl<T> In<T> {
     /// Returns the pointer. It is readable until the call returns.

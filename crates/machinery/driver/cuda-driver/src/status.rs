@@ -4,8 +4,7 @@ use std::ffi::{CStr, c_int};
 
 use cuda_sim::driver::CudaError;
 
-/// A `CUresult` as C sees it. A plain integer, because a newer driver may return a code that `cust_raw`'s
-/// enum lacks.
+/// A `CUresult` as C sees it. A plain integer, because a newer driver may return a code that an enum lacks.
 pub type Code = c_int;
 
 /// `CUDA_SUCCESS`.

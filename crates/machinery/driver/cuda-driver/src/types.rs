@@ -1,11 +1,376 @@
-//! Structures and handles of the driver API that are newer than `cust_raw`. Enums are plain integers, because
-//! a caller may pass a value that the enum lacks.
+//! Structures and handles of the driver API, with the names of `cuda.h`. Enums are plain integers, because a caller may
+//! pass a value that the enum lacks.
 
-use std::ffi::{c_int, c_uint, c_void};
+#![allow(non_snake_case, non_camel_case_types)]
+
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_void};
 
 use cuda_sim::driver::CudaError;
 use cuda_sim::memory::tensor_map::TENSOR_MAP_BYTES;
-use cust_raw::CUstream;
+
+/// Defines opaque handles. Each is a pointer to a type of its own, so that they cannot be confused.
+macro_rules! handles {
+    ($($name:ident = $target:ident;)*) => {$(
+        #[doc = concat!("The object of a [`", stringify!($name), "`].")]
+        #[repr(C)]
+        pub struct $target {
+            _opaque: [u8; 0],
+        }
+        #[doc = concat!("The handle `", stringify!($name), "`.")]
+        pub type $name = *mut $target;
+    )*};
+}
+
+handles! {
+    CUcontext = CUctx_st;
+    CUmodule = CUmod_st;
+    CUfunction = CUfunc_st;
+    CUstream = CUstream_st;
+    CUevent = CUevent_st;
+    CUarray = CUarray_st;
+    CUmipmappedArray = CUmipmappedArray_st;
+    CUtexref = CUtexref_st;
+    CUsurfref = CUsurfref_st;
+    CUlinkState = CUlinkState_st;
+    CUmemoryPool = CUmemPoolHandle_st;
+    CUexternalMemory = CUextMemory_st;
+    CUgraph = CUgraph_st;
+    CUgraphNode = CUgraphNode_st;
+    CUgraphExec = CUgraphExec_st;
+    CUuserObject = CUuserObject_st;
+}
+
+/// A device's number.
+pub type CUdevice = c_int;
+
+/// An address in device memory.
+pub type CUdeviceptr = c_ulonglong;
+
+/// A texture object.
+pub type CUtexObject = c_ulonglong;
+
+/// A surface object.
+pub type CUsurfObject = c_ulonglong;
+
+/// A host function in a stream or a graph.
+pub type CUhostFn = Option<unsafe extern "C" fn(data: *mut c_void)>;
+
+/// A host function that receives the stream and its status, a `CUresult`.
+pub type CUstreamCallback =
+    Option<unsafe extern "C" fn(stream: CUstream, status: c_int, data: *mut c_void)>;
+
+/// A function from a block size to bytes of dynamic shared memory.
+pub type CUoccupancyB2DSize = Option<unsafe extern "C" fn(block_size: c_int) -> usize>;
+
+/// Defines enums as integers, with the values that are used.
+macro_rules! enums {
+    ($($name:ident { $($value:ident = $number:literal,)* })*) => {$(
+        #[doc = concat!("A value of the enum `", stringify!($name), "`.")]
+        pub type $name = c_int;
+        $(
+            #[doc = concat!("A [`", stringify!($name), "`].")]
+            pub const $value: $name = $number;
+            #[cfg(test)]
+            const _: () = assert!($value == cust::sys::$name::$value as c_int);
+        )*
+    )*};
+}
+
+enums! {
+    CUmemorytype {
+        CU_MEMORYTYPE_HOST = 1,
+        CU_MEMORYTYPE_DEVICE = 2,
+        CU_MEMORYTYPE_ARRAY = 3,
+        CU_MEMORYTYPE_UNIFIED = 4,
+    }
+    CUarray_format {
+        CU_AD_FORMAT_UNSIGNED_INT8 = 1,
+        CU_AD_FORMAT_FLOAT = 32,
+    }
+    CUresourcetype {
+        CU_RESOURCE_TYPE_ARRAY = 0,
+        CU_RESOURCE_TYPE_MIPMAPPED_ARRAY = 1,
+        CU_RESOURCE_TYPE_LINEAR = 2,
+        CU_RESOURCE_TYPE_PITCH2D = 3,
+    }
+    CUresourceViewFormat {}
+    CUaddress_mode {}
+    CUfilter_mode {}
+    CUmemAllocationType {
+        CU_MEM_ALLOCATION_TYPE_PINNED = 1,
+    }
+    CUmemAllocationHandleType {
+        CU_MEM_HANDLE_TYPE_NONE = 0,
+    }
+    CUmemLocationType {
+        CU_MEM_LOCATION_TYPE_DEVICE = 1,
+    }
+}
+
+/// The UUID of a device.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUuuid {
+    pub bytes: [c_char; 16],
+}
+
+/// A copy of rows between host memory, device memory and arrays.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_MEMCPY2D {
+    pub srcXInBytes: usize,
+    pub srcY: usize,
+    pub srcMemoryType: CUmemorytype,
+    pub srcHost: *const c_void,
+    pub srcDevice: CUdeviceptr,
+    pub srcArray: CUarray,
+    pub srcPitch: usize,
+    pub dstXInBytes: usize,
+    pub dstY: usize,
+    pub dstMemoryType: CUmemorytype,
+    pub dstHost: *mut c_void,
+    pub dstDevice: CUdeviceptr,
+    pub dstArray: CUarray,
+    pub dstPitch: usize,
+    pub WidthInBytes: usize,
+    pub Height: usize,
+}
+
+/// A copy of planes of rows.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_MEMCPY3D {
+    pub srcXInBytes: usize,
+    pub srcY: usize,
+    pub srcZ: usize,
+    pub srcLOD: usize,
+    pub srcMemoryType: CUmemorytype,
+    pub srcHost: *const c_void,
+    pub srcDevice: CUdeviceptr,
+    pub srcArray: CUarray,
+    pub reserved0: *mut c_void,
+    pub srcPitch: usize,
+    pub srcHeight: usize,
+    pub dstXInBytes: usize,
+    pub dstY: usize,
+    pub dstZ: usize,
+    pub dstLOD: usize,
+    pub dstMemoryType: CUmemorytype,
+    pub dstHost: *mut c_void,
+    pub dstDevice: CUdeviceptr,
+    pub dstArray: CUarray,
+    pub reserved1: *mut c_void,
+    pub dstPitch: usize,
+    pub dstHeight: usize,
+    pub WidthInBytes: usize,
+    pub Height: usize,
+    pub Depth: usize,
+}
+
+/// A copy of planes of rows between contexts.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_MEMCPY3D_PEER {
+    pub srcXInBytes: usize,
+    pub srcY: usize,
+    pub srcZ: usize,
+    pub srcLOD: usize,
+    pub srcMemoryType: CUmemorytype,
+    pub srcHost: *const c_void,
+    pub srcDevice: CUdeviceptr,
+    pub srcArray: CUarray,
+    pub srcContext: CUcontext,
+    pub srcPitch: usize,
+    pub srcHeight: usize,
+    pub dstXInBytes: usize,
+    pub dstY: usize,
+    pub dstZ: usize,
+    pub dstLOD: usize,
+    pub dstMemoryType: CUmemorytype,
+    pub dstHost: *mut c_void,
+    pub dstDevice: CUdeviceptr,
+    pub dstArray: CUarray,
+    pub dstContext: CUcontext,
+    pub dstPitch: usize,
+    pub dstHeight: usize,
+    pub WidthInBytes: usize,
+    pub Height: usize,
+    pub Depth: usize,
+}
+
+/// The size and element type of a one- or two-dimensional array.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_ARRAY_DESCRIPTOR {
+    pub Width: usize,
+    pub Height: usize,
+    pub Format: CUarray_format,
+    pub NumChannels: c_uint,
+}
+
+/// The size, element type and flags of an array.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_ARRAY3D_DESCRIPTOR {
+    pub Width: usize,
+    pub Height: usize,
+    pub Depth: usize,
+    pub Format: CUarray_format,
+    pub NumChannels: c_uint,
+    pub Flags: c_uint,
+}
+
+/// The memory of a texture or a surface.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUDA_RESOURCE_DESC {
+    pub resType: CUresourcetype,
+    pub res: ResourceUnion,
+    pub flags: c_uint,
+}
+
+/// The memory of a [`CUDA_RESOURCE_DESC`], in the member that its type selects.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union ResourceUnion {
+    pub array: ArrayResource,
+    pub mipmap: MipmapResource,
+    pub linear: LinearResource,
+    pub pitch2D: PitchResource,
+    pub reserved: ReservedResource,
+}
+
+/// A CUDA array.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ArrayResource {
+    pub hArray: CUarray,
+}
+
+/// A mipmapped array.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct MipmapResource {
+    pub hMipmappedArray: CUmipmappedArray,
+}
+
+/// Linear memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LinearResource {
+    pub devPtr: CUdeviceptr,
+    pub format: CUarray_format,
+    pub numChannels: c_uint,
+    pub sizeInBytes: usize,
+}
+
+/// Rows of pitched memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct PitchResource {
+    pub devPtr: CUdeviceptr,
+    pub format: CUarray_format,
+    pub numChannels: c_uint,
+    pub width: usize,
+    pub height: usize,
+    pub pitchInBytes: usize,
+}
+
+/// Padding to the size of the union in C.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ReservedResource {
+    pub reserved: [c_int; 32],
+}
+
+/// The elements and levels of a resource that a texture uses.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_RESOURCE_VIEW_DESC {
+    pub format: CUresourceViewFormat,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub firstMipmapLevel: c_uint,
+    pub lastMipmapLevel: c_uint,
+    pub firstLayer: c_uint,
+    pub lastLayer: c_uint,
+    pub reserved: [c_uint; 16],
+}
+
+/// The addressing and filtering of a texture.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_TEXTURE_DESC {
+    pub addressMode: [CUaddress_mode; 3],
+    pub filterMode: CUfilter_mode,
+    pub flags: c_uint,
+    pub maxAnisotropy: c_uint,
+    pub mipmapFilterMode: CUfilter_mode,
+    pub mipmapLevelBias: f32,
+    pub minMipmapLevelClamp: f32,
+    pub maxMipmapLevelClamp: f32,
+    pub borderColor: [f32; 4],
+    pub reserved: [c_int; 12],
+}
+
+/// The properties of a memory pool.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUmemPoolProps {
+    pub allocType: CUmemAllocationType,
+    pub handleTypes: CUmemAllocationHandleType,
+    pub location: CUmemLocation,
+    pub win32SecurityAttributes: *mut c_void,
+    pub reserved: [c_uchar; 64],
+}
+
+/// A launch in a graph.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_KERNEL_NODE_PARAMS {
+    pub func: CUfunction,
+    pub gridDimX: c_uint,
+    pub gridDimY: c_uint,
+    pub gridDimZ: c_uint,
+    pub blockDimX: c_uint,
+    pub blockDimY: c_uint,
+    pub blockDimZ: c_uint,
+    pub sharedMemBytes: c_uint,
+    pub kernelParams: *mut *mut c_void,
+    pub extra: *mut *mut c_void,
+}
+
+/// A call of a host function in a graph.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_HOST_NODE_PARAMS {
+    pub fn_: CUhostFn,
+    pub userData: *mut c_void,
+}
+
+/// A fill of device memory in a graph.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CUDA_MEMSET_NODE_PARAMS {
+    pub dst: CUdeviceptr,
+    pub pitch: usize,
+    pub value: c_uint,
+    pub elementSize: c_uint,
+    pub width: usize,
+    pub height: usize,
+}
+
+/// An allocation in a graph.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUDA_MEM_ALLOC_NODE_PARAMS {
+    pub poolProps: CUmemPoolProps,
+    pub accessDescs: *const CUmemAccessDesc,
+    pub accessDescCount: usize,
+    pub bytesize: usize,
+    pub dptr: CUdeviceptr,
+}
 
 /// A handle to a loaded library.
 pub type CUlibrary = *mut c_void;
@@ -276,13 +641,12 @@ pub struct MemcpyBatchOp {
 
 /// Structures of the graph API.
 pub mod graph {
-    use cust_raw::{
-        CUDA_HOST_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUcontext, CUdeviceptr,
-        CUevent, CUfunction, CUgraph, CUgraphNode, CUstream,
-    };
     use std::ffi::{c_int, c_longlong, c_uchar, c_uint, c_ulonglong, c_void};
 
-    use super::MemoryOperation;
+    use super::{
+        CUDA_HOST_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUcontext, CUdeviceptr,
+        CUevent, CUfunction, CUgraph, CUgraphNode, CUstream, MemoryOperation,
+    };
 
     /// `CUDA_KERNEL_NODE_PARAMS_v2`.
     #[repr(C)]
@@ -458,5 +822,66 @@ pub mod external {
         pub handle: [u64; 2],
         pub flags: c_uint,
         pub reserved: [c_uint; 16],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use cust::sys;
+
+    use super::external::*;
+    use super::*;
+
+    /// Compares the size and the alignment of structures with those of `cust`, and the offsets of the given fields.
+    macro_rules! assert_layouts {
+        ($($structure:ident = $c:ident { $($field:ident)* })*) => {$(
+            let name = stringify!($structure);
+            assert_eq!(size_of::<$structure>(), size_of::<sys::$c>(), "{name}");
+            assert_eq!(align_of::<$structure>(), align_of::<sys::$c>(), "{name}");
+            $({
+                let offsets = (offset_of!($structure, $field), offset_of!(sys::$c, $field));
+                assert_eq!(offsets.0, offsets.1, "{name}.{}", stringify!($field));
+            })*
+        )*};
+    }
+
+    #[test]
+    fn structures_have_the_layout_of_those_of_cust() {
+        assert_layouts! {
+            CUuuid = CUuuid { bytes }
+            CUDA_MEMCPY2D = CUDA_MEMCPY2D { srcMemoryType srcHost dstMemoryType dstHost dstArray Height }
+            CUDA_MEMCPY3D = CUDA_MEMCPY3D { srcMemoryType srcHost reserved0 dstLOD dstHost reserved1 Depth }
+            CUDA_MEMCPY3D_PEER = CUDA_MEMCPY3D_PEER { srcMemoryType srcContext dstLOD dstHost dstContext Depth }
+            CUDA_ARRAY_DESCRIPTOR = CUDA_ARRAY_DESCRIPTOR { Width Height Format NumChannels }
+            CUDA_ARRAY3D_DESCRIPTOR = CUDA_ARRAY3D_DESCRIPTOR { Depth Format NumChannels Flags }
+            CUDA_RESOURCE_DESC = CUDA_RESOURCE_DESC { resType res flags }
+            ResourceUnion = CUDA_RESOURCE_DESC_st__bindgen_ty_1 { array mipmap linear pitch2D reserved }
+            ArrayResource = CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_1 { hArray }
+            MipmapResource = CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_2 { hMipmappedArray }
+            LinearResource = CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_3 { format numChannels sizeInBytes }
+            PitchResource = CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_4 { format width height pitchInBytes }
+            ReservedResource = CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_5 { reserved }
+            CUDA_RESOURCE_VIEW_DESC = CUDA_RESOURCE_VIEW_DESC { format width firstMipmapLevel lastLayer reserved }
+            CUDA_TEXTURE_DESC = CUDA_TEXTURE_DESC { filterMode flags mipmapFilterMode borderColor reserved }
+            CUmemPoolProps = CUmemPoolProps { handleTypes location win32SecurityAttributes reserved }
+            CUDA_KERNEL_NODE_PARAMS = CUDA_KERNEL_NODE_PARAMS { gridDimX sharedMemBytes kernelParams extra }
+            CUDA_HOST_NODE_PARAMS = CUDA_HOST_NODE_PARAMS { fn_ userData }
+            CUDA_MEMSET_NODE_PARAMS = CUDA_MEMSET_NODE_PARAMS { pitch value elementSize width height }
+            CUDA_MEM_ALLOC_NODE_PARAMS = CUDA_MEM_ALLOC_NODE_PARAMS { poolProps accessDescs accessDescCount bytesize dptr }
+            CUmemAccessDesc = CUmemAccessDesc { location flags }
+            CUmemLocation = CUmemLocation { id }
+            CUmemAllocationProp = CUmemAllocationProp { location }
+            CUexecAffinityParam = CUexecAffinityParam {}
+            CUdevprop = CUdevprop {}
+            AccessWindow = CUaccessPolicyWindow {}
+            ShareableHandle = CUipcMemHandle {}
+            SparseProperties = CUDA_ARRAY_SPARSE_PROPERTIES { flags reserved }
+            MemoryOperation = CUstreamBatchMemOpParams {}
+            HandleDescription = CUDA_EXTERNAL_MEMORY_HANDLE_DESC { handle flags reserved }
+            BufferDescription = CUDA_EXTERNAL_MEMORY_BUFFER_DESC { offset flags reserved }
+            SemaphoreDescription = CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC { handle flags reserved }
+        }
     }
 }

@@ -6,8 +6,8 @@ mod support;
 
 use std::ffi::c_void;
 
+use cuda_driver::types::{CUDA_MEMCPY2D, CUDA_MEMCPY3D};
 use cust::memory::{DeviceBuffer, LockedBuffer, UnifiedBuffer};
-use cust::sys;
 use support::*;
 
 /// Returns test data in which no two neighbouring bytes are equal.
@@ -69,7 +69,7 @@ fn device_memory_is_accepted_as_host_memory() {
     let legacy = std::ptr::null_mut();
     let from = DeviceBuffer::from_slice(&source).unwrap();
     let from = from.as_device_ptr().as_raw();
-    let two_d = |to: u64| sys::CUDA_MEMCPY2D {
+    let two_d = |to: u64| CUDA_MEMCPY2D {
         srcHost: from as *const c_void,
         dstHost: to as *mut c_void,
         WidthInBytes: BYTES,
@@ -118,6 +118,23 @@ fn unallocated_addresses_are_rejected() {
     }
 }
 
+#[test]
+fn unknown_memory_types_are_rejected() {
+    let _context = primary_context();
+    calls! {
+        cuMemcpy2D_v2(&copy_2d(HOST, HOST));
+        cuMemcpy3D_v2(&copy_3d(HOST, HOST));
+    }
+    for unknown in [i32::MIN, -1, 0, 5] {
+        for (from, to) in [(unknown, HOST), (HOST, unknown)] {
+            calls! {
+                cuMemcpy2D_v2(&copy_2d(from, to)) => INVALID_VALUE;
+                cuMemcpy3D_v2(&copy_3d(from, to)) => INVALID_VALUE;
+            }
+        }
+    }
+}
+
 /// One side of a two- or three-dimensional copy.
 #[derive(Clone, Copy)]
 struct Side {
@@ -152,8 +169,8 @@ impl Side {
 }
 
 /// Returns a copy of `height` rows of `width` bytes, from byte 3 in row 1 of `from` to byte 1 in row 2 of `to`.
-fn two_d(to: Side, from: Side, [width, height]: [usize; 2]) -> sys::CUDA_MEMCPY2D {
-    sys::CUDA_MEMCPY2D {
+fn two_d(to: Side, from: Side, [width, height]: [usize; 2]) -> CUDA_MEMCPY2D {
+    CUDA_MEMCPY2D {
         srcHost: from.as_host(),
         srcDevice: from.address,
         srcPitch: from.pitch,
@@ -171,8 +188,8 @@ fn two_d(to: Side, from: Side, [width, height]: [usize; 2]) -> sys::CUDA_MEMCPY2
 }
 
 /// Returns a copy of `depth` slices of such rows, from slice 1 of `from` to slice 0 of `to`.
-fn three_d(to: Side, from: Side, [width, height, depth]: [usize; 3]) -> sys::CUDA_MEMCPY3D {
-    sys::CUDA_MEMCPY3D {
+fn three_d(to: Side, from: Side, [width, height, depth]: [usize; 3]) -> CUDA_MEMCPY3D {
+    CUDA_MEMCPY3D {
         srcHost: from.as_host(),
         srcDevice: from.address,
         srcPitch: from.pitch,
@@ -233,7 +250,7 @@ fn boxes_round_trip_through_device_memory() {
         for asynchronous in [false, true] {
             let mut bytes = vec![0xee; BYTES];
             let result = named(Side::host(bytes.as_mut_ptr(), 37, 0));
-            let run = |copy: &sys::CUDA_MEMCPY2D| {
+            let run = |copy: &CUDA_MEMCPY2D| {
                 ok(match asynchronous {
                     true => code!(cuMemcpy2DAsync_v2(copy, legacy)),
                     false => code!(cuMemcpy2DUnaligned_v2(copy)),
@@ -260,7 +277,7 @@ fn boxes_round_trip_through_device_memory() {
             // In three dimensions: slice 1 on the device is slice 0 of the copy to it.
             bytes.fill(0xee);
             let result = named(Side::host(bytes.as_mut_ptr(), 41, 7));
-            let run = |copy: &sys::CUDA_MEMCPY3D| {
+            let run = |copy: &CUDA_MEMCPY3D| {
                 ok(match asynchronous {
                     true => code!(cuMemcpy3DAsync_v2(copy, legacy)),
                     false => code!(cuMemcpy3D_v2(copy)),

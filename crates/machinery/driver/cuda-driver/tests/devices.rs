@@ -6,14 +6,15 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use cuda_driver::types::graph::KernelNodeParams;
-use cuda_driver::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
-use cust::sys::{CUcontext, CUdeviceptr, CUfunction, CUgraphNode, CUmemoryPool, CUuuid};
-use support::read;
+use cuda_driver::types::{
+    CUDA_MEMCPY3D_PEER, CUcontext, CUdeviceptr, CUfunction, CUgraphNode, CUmemAccessDesc,
+    CUmemAllocationProp, CUmemLocation, CUmemoryPool, CUuuid,
+};
+use support::{DEVICE, read, zeroed};
 
 /// A kernel that copies a word from `from` to `to`.
 const COPY: &CStr = c"
@@ -293,18 +294,18 @@ fn copies_between_devices_need_no_peer_access() {
     calls! { cuMemcpyDtoD_v2(to + 4, from, 4); }
     let make_current = null_mut();
     calls! { cuMemcpyPeerAsync(to + 8, first, from, third, 4, make_current); }
-    let device = cust::sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-    // The memory types are enums without a zero value.
-    let mut copy = MaybeUninit::<cust::sys::CUDA_MEMCPY3D_PEER>::zeroed();
-    // SAFETY: all-zero bytes are valid for the other fields.
-    let mut copy = unsafe {
-        (*copy.as_mut_ptr()).srcMemoryType = device;
-        (*copy.as_mut_ptr()).dstMemoryType = device;
-        copy.assume_init()
+    let mut copy = CUDA_MEMCPY3D_PEER {
+        srcMemoryType: DEVICE,
+        srcDevice: from,
+        srcContext: third,
+        dstMemoryType: DEVICE,
+        dstDevice: to + 12,
+        dstContext: first,
+        WidthInBytes: 4,
+        Height: 1,
+        Depth: 1,
+        ..zeroed()
     };
-    (copy.srcDevice, copy.srcContext) = (from, third);
-    (copy.dstDevice, copy.dstContext) = (to + 12, first);
-    (copy.WidthInBytes, copy.Height, copy.Depth) = (4, 1, 1);
     calls! { cuMemcpy3DPeer(&copy); }
     copy.dstDevice = to + 16;
     calls! { cuMemcpy3DPeerAsync(&copy, make_current); }

@@ -10,8 +10,8 @@ use std::ffi::CStr;
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, PoisonError};
 
+use cuda_driver::types::{CUfunction, CUstream};
 use cuda_driver::{Check, Checks, Finding, FindingKind, Severity};
-use cust::sys::{CUfunction, CUstream};
 use support::*;
 
 /// Kernels that store 7 at an address, load a word, store 7 with a volatile access and after a fence, and add 7.

@@ -11,9 +11,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cuda_driver::findings::{StreamAction, StreamName, StreamOperation, StreamUse};
+use cuda_driver::types::{CUevent, CUfunction, CUgraph, CUgraphExec, CUstream};
 use cuda_driver::{Cause, Check, Checks, Details, Finding, FindingKind};
 use cust::context::legacy::Context;
-use cust::sys::{CUevent, CUfunction, CUgraph, CUgraphExec, CUstream};
 use support::*;
 
 /// Kernels that store 7 to a word, read a word, add 1 to a word atomically, and store 7 to a byte.

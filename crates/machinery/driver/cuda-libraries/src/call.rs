@@ -1,11 +1,11 @@
 //! Calls on the simulator: work on device memory that is submitted to a stream, and the elements that it uses.
 
 use cuda_driver::functions as cu;
+use cuda_driver::types::CUstream;
 use cuda_driver::{
     Arithmetic, CallMemory, IllegalOperand, LibraryCall, MemoryRows, Operations, current_function,
     submit_library_call,
 };
-use cust_raw::CUstream;
 
 use crate::functions::{CallResult, Status};
 

@@ -1,10 +1,11 @@
 //! CUDA arrays, the memory behind textures and surfaces, and the formats of their elements.
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
 use cuda_driver::functions as cu;
-use cust_raw::{CUDA_ARRAY3D_DESCRIPTOR, CUarray};
+use cuda_driver::types::{CUDA_ARRAY3D_DESCRIPTOR, CUarray};
 
 use crate::context::context;
 use crate::errors::{Error, Result, check};
@@ -113,33 +114,18 @@ impl Format {
 fn allocate(format: ChannelFormat, extent: Extent, flags: c_uint) -> Result<CUarray> {
     let format = Format::new(format)?;
     context()?;
-    let mut descriptor = empty_descriptor();
-    descriptor.Width = extent.width;
-    descriptor.Height = extent.height;
-    descriptor.Depth = extent.depth;
-    descriptor.NumChannels = format.channels;
-    descriptor.Flags = flags;
+    let descriptor = CUDA_ARRAY3D_DESCRIPTOR {
+        Width: extent.width,
+        Height: extent.height,
+        Depth: extent.depth,
+        Format: format.number,
+        NumChannels: format.channels,
+        Flags: flags,
+    };
     let mut new_array = null_mut();
-    // SAFETY: `Format` is written as the C enum's number, one of `FORMATS`; `new_array` is writable.
-    unsafe {
-        (&raw mut descriptor.Format)
-            .cast::<c_int>()
-            .write(format.number);
-        check(cu::cuArray3DCreate_v2(&mut new_array, &descriptor))?;
-    }
+    // SAFETY: `new_array` is writable, and `descriptor` lives until the call returns.
+    check(unsafe { cu::cuArray3DCreate_v2(&mut new_array, &descriptor) })?;
     Ok(new_array)
-}
-
-/// Returns a descriptor with all sizes zero.
-fn empty_descriptor() -> CUDA_ARRAY3D_DESCRIPTOR {
-    CUDA_ARRAY3D_DESCRIPTOR {
-        Width: 0,
-        Height: 0,
-        Depth: 0,
-        Format: cust_raw::CUarray_format::CU_AD_FORMAT_UNSIGNED_INT8,
-        NumChannels: 0,
-        Flags: 0,
-    }
 }
 
 /// An array's element format, size and flags.
@@ -156,15 +142,17 @@ pub(crate) fn array_info(array: CUarray) -> Result<ArrayInfo> {
         return Err(Error::INVALID_VALUE);
     }
     context()?;
-    let mut descriptor = empty_descriptor();
-    // SAFETY: `descriptor` is writable; the format is read back as a plain number, since an enum of Rust
-    // may not hold a value that it lacks.
-    let number = unsafe {
-        check(cu::cuArray3DGetDescriptor_v2(&mut descriptor, array))?;
-        (&raw const descriptor.Format).cast::<c_int>().read()
+    let mut descriptor = MaybeUninit::uninit();
+    // SAFETY: the driver initializes the structure if the call succeeds.
+    let descriptor = unsafe {
+        check(cu::cuArray3DGetDescriptor_v2(
+            descriptor.as_mut_ptr(),
+            array,
+        ))?;
+        descriptor.assume_init()
     };
     Ok(ArrayInfo {
-        format: Format::from_driver(number, descriptor.NumChannels)?,
+        format: Format::from_driver(descriptor.Format, descriptor.NumChannels)?,
         extent: Extent {
             width: descriptor.Width,
             height: descriptor.Height,

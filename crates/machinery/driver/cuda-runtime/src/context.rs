@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuda_driver::functions as cu;
-use cust_raw::{CUcontext, CUdevice};
+use cuda_driver::types::{CUcontext, CUdevice};
 use parking_lot::Mutex;
 
 use crate::errors::{Code, Error, Result, check};

@@ -27,8 +27,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{NonNull, null_mut};
 
+use cuda_driver::types::CUstream;
 use cuda_driver::{functions as cu, in_child, report_failure, report_fetched, warn};
-use cust_raw::CUstream;
 
 use crate::context::context;
 use crate::errors::{Code, Error, Result, SUCCESS, check, find, is_sticky};

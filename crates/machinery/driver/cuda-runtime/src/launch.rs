@@ -6,8 +6,7 @@ use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
 use cuda_driver::functions as cu;
-use cuda_driver::types::CUlaunchConfig;
-use cust_raw::{CUfunction, CUstream};
+use cuda_driver::types::{CUfunction, CUlaunchConfig, CUstream};
 
 use crate::context::{context, current_device};
 use crate::errors::{Error, Result, SUCCESS, check};

@@ -5,8 +5,8 @@ use std::ffi::c_int;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
+use cuda_driver::types::{CUevent, CUstream};
 use cuda_driver::{TimedLaunch, functions as cu, in_child};
-use cust_raw::{CUevent, CUstream};
 use parking_lot::Mutex;
 
 use crate::context::Context;

@@ -2,8 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use cuda_driver::types::CUstream;
 use cuda_driver::{Reason, functions as cu};
-use cust_raw::CUstream;
 
 use crate::context::{context, device};
 use crate::errors::{Error, Result, check};

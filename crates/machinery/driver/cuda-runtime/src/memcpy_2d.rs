@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use cuda_driver::Reason;
 use cuda_driver::reason::CopyEnd;
-use cust_raw::{CUarray, CUstream};
+use cuda_driver::types::{CUarray, CUstream};
 
 use crate::arrays::array_info;
 use crate::errors::{Error, Result};

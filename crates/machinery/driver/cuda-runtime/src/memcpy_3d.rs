@@ -5,7 +5,10 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
 use cuda_driver::functions as cu;
-use cust_raw::{CUDA_MEMCPY3D, CUarray, CUmemorytype, CUstream};
+use cuda_driver::types::{
+    CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED,
+    CUDA_MEMCPY3D, CUarray, CUmemorytype, CUstream,
+};
 
 use crate::arrays::array_info;
 use crate::context::{context, device};
@@ -145,7 +148,7 @@ impl DriverEndpoint {
     fn new(memory: Memory, on_host: bool, unified: bool) -> Self {
         match memory {
             Memory::Array(array) => Self {
-                memory: CUmemorytype::CU_MEMORYTYPE_ARRAY,
+                memory: CU_MEMORYTYPE_ARRAY,
                 host: std::ptr::null(),
                 device: 0,
                 array,
@@ -154,9 +157,9 @@ impl DriverEndpoint {
             },
             Memory::Linear { start, pitch, rows } => Self {
                 memory: match (unified, on_host) {
-                    (true, _) => CUmemorytype::CU_MEMORYTYPE_UNIFIED,
-                    (false, true) => CUmemorytype::CU_MEMORYTYPE_HOST,
-                    (false, false) => CUmemorytype::CU_MEMORYTYPE_DEVICE,
+                    (true, _) => CU_MEMORYTYPE_UNIFIED,
+                    (false, true) => CU_MEMORYTYPE_HOST,
+                    (false, false) => CU_MEMORYTYPE_DEVICE,
                 },
                 host: start,
                 device: address(start),

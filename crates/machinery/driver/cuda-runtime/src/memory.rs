@@ -4,8 +4,9 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
 use cuda_driver::functions as cu;
-use cuda_driver::types::ShareableHandle;
-use cust_raw::{CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream};
+use cuda_driver::types::{
+    CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream, ShareableHandle,
+};
 
 use crate::context::{self, context, device};
 use crate::errors::{Error, Result, check};

@@ -6,8 +6,8 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null_mut, with_exposed_provenance_mut, without_provenance_mut};
 use std::sync::LazyLock;
 
+use cuda_driver::types::{CUfunction, CUmodule};
 use cuda_driver::{Reason, functions as cu, names, warn};
-use cust_raw::{CUfunction, CUmodule};
 use parking_lot::RwLock;
 
 use crate::context::{Context, context};

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::without_provenance_mut;
 
+use cuda_driver::types::CUstream;
 use cuda_driver::{in_child, warn};
-use cust_raw::CUstream;
 
 use crate::context::context;
 use crate::errors::{Code, Error, Result, SUCCESS};

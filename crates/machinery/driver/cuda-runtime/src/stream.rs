@@ -3,8 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use cuda_driver::functions as cu;
-use cuda_driver::types::{CUlaunchAttributeValue, ShareableHandle};
-use cust_raw::{CUevent, CUhostFn, CUresult, CUstream};
+use cuda_driver::types::{CUevent, CUhostFn, CUlaunchAttributeValue, CUstream, ShareableHandle};
 
 use crate::context::{context, current_device};
 use crate::errors::{Code, Error, Result, check};
@@ -109,11 +108,11 @@ struct StreamCallback {
     data: *mut c_void,
 }
 
-unsafe extern "C" fn run_callback(stream: CUstream, result: CUresult, callback_data: *mut c_void) {
+unsafe extern "C" fn run_callback(stream: CUstream, result: Code, callback_data: *mut c_void) {
     // SAFETY: `add_callback` created the box, and the driver calls this function once. The runtime's error has
     // the driver's number.
     unsafe {
         let callback_data = Box::from_raw(callback_data.cast::<StreamCallback>());
-        (callback_data.function)(stream, result as Code, callback_data.data);
+        (callback_data.function)(stream, result, callback_data.data);
     }
 }

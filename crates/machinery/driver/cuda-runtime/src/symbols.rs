@@ -4,8 +4,8 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use cuda_driver::findings::Bytes;
+use cuda_driver::types::{CUfunction, CUstream};
 use cuda_driver::{Reason, functions as cu};
-use cust_raw::{CUfunction, CUstream};
 
 use crate::errors::{Error, Result, check};
 use crate::memcpy::CopyKind::{self, DeviceToHost, HostToDevice};

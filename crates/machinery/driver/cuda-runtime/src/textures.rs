@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::mem::MaybeUninit;
 
 use cuda_driver::functions as cu;
-use cust_raw::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC};
+use cuda_driver::types::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC};
 
 use crate::arrays::{Format, array_info};
 use crate::context::context;
@@ -95,51 +95,27 @@ fn texture_resource_desc(texture: u64) -> Result<ResourceDesc> {
 fn texture_desc(texture: u64) -> Result<TextureDesc> {
     context()?;
     let mut driver_desc = MaybeUninit::<CUDA_TEXTURE_DESC>::zeroed();
-    // SAFETY: the driver fills the structure; enums are read as integers, because they may hold a value that
-    // Rust's enum lacks.
-    let (driver_desc, modes, filter, mipmap) = unsafe {
+    // SAFETY: the driver initializes the structure if the call succeeds.
+    let driver_desc = unsafe {
         check(cu::cuTexObjectGetTextureDesc(
             driver_desc.as_mut_ptr(),
             texture,
         ))?;
-        let driver_desc = driver_desc.as_ptr();
-        (
-            driver_desc,
-            (&raw const (*driver_desc).addressMode)
-                .cast::<[c_int; 3]>()
-                .read(),
-            (&raw const (*driver_desc).filterMode)
-                .cast::<c_int>()
-                .read(),
-            (&raw const (*driver_desc).mipmapFilterMode)
-                .cast::<c_int>()
-                .read(),
-        )
+        driver_desc.assume_init()
     };
-    // SAFETY: `driver_desc` was filled above, and these fields have no invalid values.
-    let (flags, border, anisotropy, bias, min, max) = unsafe {
-        (
-            (*driver_desc).flags,
-            (*driver_desc).borderColor,
-            (*driver_desc).maxAnisotropy,
-            (*driver_desc).mipmapLevelBias,
-            (*driver_desc).minMipmapLevelClamp,
-            (*driver_desc).maxMipmapLevelClamp,
-        )
-    };
-    let has = |flag: c_uint| c_int::from(flags & flag != 0);
+    let has = |flag: c_uint| c_int::from(driver_desc.flags & flag != 0);
     Ok(TextureDesc {
-        address_mode: modes,
-        filter_mode: filter,
+        address_mode: driver_desc.addressMode,
+        filter_mode: driver_desc.filterMode,
         read_mode: 1 - has(READ_AS_INTEGER),
         srgb: has(SRGB),
-        border_color: border,
+        border_color: driver_desc.borderColor,
         normalized_coordinates: has(NORMALIZED_COORDINATES),
-        max_anisotropy: anisotropy,
-        mipmap_filter_mode: mipmap,
-        mipmap_level_bias: bias,
-        min_mipmap_level_clamp: min,
-        max_mipmap_level_clamp: max,
+        max_anisotropy: driver_desc.maxAnisotropy,
+        mipmap_filter_mode: driver_desc.mipmapFilterMode,
+        mipmap_level_bias: driver_desc.mipmapLevelBias,
+        min_mipmap_level_clamp: driver_desc.minMipmapLevelClamp,
+        max_mipmap_level_clamp: driver_desc.maxMipmapLevelClamp,
         disable_trilinear_optimization: has(DISABLE_TRILINEAR),
         seamless_cubemap: has(SEAMLESS_CUBEMAP),
     })
@@ -189,77 +165,73 @@ fn resource_format(resource: &ResourceDesc) -> Result<Format> {
 
 /// Converts a resource description to the driver's.
 fn to_driver_resource(resource: &ResourceDesc, format: Format) -> Result<CUDA_RESOURCE_DESC> {
-    let mut driver_desc = MaybeUninit::<CUDA_RESOURCE_DESC>::zeroed();
-    let to = driver_desc.as_mut_ptr();
-    // SAFETY: all fields may be zero; enums are written as C's integers, and `kind` selects the active member
-    // of each union.
+    // SAFETY: all fields may be zero, and `kind` selects the active member of each union.
     unsafe {
-        (&raw mut (*to).resType)
-            .cast::<c_int>()
-            .write(resource.kind);
+        let mut driver_desc: CUDA_RESOURCE_DESC = std::mem::zeroed();
+        driver_desc.resType = resource.kind;
         match resource.kind {
-            ARRAY => (*to).res.array.hArray = resource.res.array,
+            ARRAY => driver_desc.res.array.hArray = resource.res.array,
             LINEAR => {
                 let of = resource.res.linear;
-                let to = &raw mut (*to).res.linear;
-                (*to).devPtr = address(of.pointer);
-                (&raw mut (*to).format).cast::<c_int>().write(format.number);
-                (*to).numChannels = format.channels;
-                (*to).sizeInBytes = of.bytes;
+                driver_desc.res.linear = cuda_driver::types::LinearResource {
+                    devPtr: address(of.pointer),
+                    format: format.number,
+                    numChannels: format.channels,
+                    sizeInBytes: of.bytes,
+                };
             }
             PITCHED => {
                 let of = resource.res.pitched;
-                let to = &raw mut (*to).res.pitch2D;
-                (*to).devPtr = address(of.pointer);
-                (&raw mut (*to).format).cast::<c_int>().write(format.number);
-                (*to).numChannels = format.channels;
-                (*to).width = of.width;
-                (*to).height = of.height;
-                (*to).pitchInBytes = of.pitch;
+                driver_desc.res.pitch2D = cuda_driver::types::PitchResource {
+                    devPtr: address(of.pointer),
+                    format: format.number,
+                    numChannels: format.channels,
+                    width: of.width,
+                    height: of.height,
+                    pitchInBytes: of.pitch,
+                };
             }
             _ => return Err(Error::INVALID_VALUE),
         }
-        Ok(driver_desc.assume_init())
+        Ok(driver_desc)
     }
 }
 
 /// Converts the driver's resource description to the runtime's.
 fn to_runtime_resource(resource: &CUDA_RESOURCE_DESC) -> Result<ResourceDesc> {
-    // SAFETY: `resType` selects the active member of the union; enums are read as C's integers.
-    unsafe {
-        let kind = (&raw const resource.resType).cast::<c_int>().read();
-        let res = match kind {
+    let kind = resource.resType;
+    // SAFETY: `kind` selects the active member of the union.
+    let res = unsafe {
+        match kind {
             ARRAY => ResourceUnion {
                 array: resource.res.array.hArray,
             },
             LINEAR => {
-                let of = &raw const resource.res.linear;
-                let number = (&raw const (*of).format).cast::<c_int>().read();
+                let of = resource.res.linear;
                 ResourceUnion {
                     linear: LinearResource {
-                        pointer: pointer((*of).devPtr),
-                        format: Format::from_driver(number, (*of).numChannels)?.channel_format(),
-                        bytes: (*of).sizeInBytes,
+                        pointer: pointer(of.devPtr),
+                        format: Format::from_driver(of.format, of.numChannels)?.channel_format(),
+                        bytes: of.sizeInBytes,
                     },
                 }
             }
             PITCHED => {
-                let of = &raw const resource.res.pitch2D;
-                let number = (&raw const (*of).format).cast::<c_int>().read();
+                let of = resource.res.pitch2D;
                 ResourceUnion {
                     pitched: PitchedResource {
-                        pointer: pointer((*of).devPtr),
-                        format: Format::from_driver(number, (*of).numChannels)?.channel_format(),
-                        width: (*of).width,
-                        height: (*of).height,
-                        pitch: (*of).pitchInBytes,
+                        pointer: pointer(of.devPtr),
+                        format: Format::from_driver(of.format, of.numChannels)?.channel_format(),
+                        width: of.width,
+                        height: of.height,
+                        pitch: of.pitchInBytes,
                     },
                 }
             }
             _ => return Err(Error::INVALID_VALUE),
-        };
-        Ok(ResourceDesc { kind, res })
-    }
+        }
+    };
+    Ok(ResourceDesc { kind, res })
 }
 
 /// Converts a view description to the driver's, of which the runtime's is a prefix.
@@ -277,30 +249,21 @@ fn to_driver_view(view: &ResourceViewDesc) -> MaybeUninit<CUDA_RESOURCE_VIEW_DES
 
 /// Converts a texture description to the driver's.
 fn to_driver_texture(desc: &TextureDesc) -> CUDA_TEXTURE_DESC {
-    let mut driver_desc = MaybeUninit::<CUDA_TEXTURE_DESC>::zeroed();
     let flag = |on: bool, flag: c_uint| if on { flag } else { 0 };
-    let to = driver_desc.as_mut_ptr();
-    // SAFETY: all fields may be zero; enums are written as C's integers.
-    unsafe {
-        (&raw mut (*to).addressMode)
-            .cast::<[c_int; 3]>()
-            .write(desc.address_mode);
-        (&raw mut (*to).filterMode)
-            .cast::<c_int>()
-            .write(desc.filter_mode);
-        (&raw mut (*to).mipmapFilterMode)
-            .cast::<c_int>()
-            .write(desc.mipmap_filter_mode);
-        (*to).flags = flag(desc.read_mode == READ_ELEMENT_TYPE, READ_AS_INTEGER)
+    CUDA_TEXTURE_DESC {
+        addressMode: desc.address_mode,
+        filterMode: desc.filter_mode,
+        flags: flag(desc.read_mode == READ_ELEMENT_TYPE, READ_AS_INTEGER)
             | flag(desc.normalized_coordinates != 0, NORMALIZED_COORDINATES)
             | flag(desc.srgb != 0, SRGB)
             | flag(desc.disable_trilinear_optimization != 0, DISABLE_TRILINEAR)
-            | flag(desc.seamless_cubemap != 0, SEAMLESS_CUBEMAP);
-        (*to).maxAnisotropy = desc.max_anisotropy;
-        (*to).mipmapLevelBias = desc.mipmap_level_bias;
-        (*to).minMipmapLevelClamp = desc.min_mipmap_level_clamp;
-        (*to).maxMipmapLevelClamp = desc.max_mipmap_level_clamp;
-        (*to).borderColor = desc.border_color;
-        driver_desc.assume_init()
+            | flag(desc.seamless_cubemap != 0, SEAMLESS_CUBEMAP),
+        maxAnisotropy: desc.max_anisotropy,
+        mipmapFilterMode: desc.mipmap_filter_mode,
+        mipmapLevelBias: desc.mipmap_level_bias,
+        minMipmapLevelClamp: desc.min_mipmap_level_clamp,
+        maxMipmapLevelClamp: desc.max_mipmap_level_clamp,
+        borderColor: desc.border_color,
+        reserved: [0; 12],
     }
 }

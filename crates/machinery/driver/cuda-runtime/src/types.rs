@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_longlong, c_uint, c_ulonglong, c_void};
 
 use cuda_driver::types::CUlaunchAttribute;
-use cust_raw::{CUarray, CUevent, CUgraph, CUgraphNode, CUstream};
+use cuda_driver::types::{CUarray, CUevent, CUgraph, CUgraphNode, CUstream};
 
 pub use crate::properties::DeviceProperties;
 

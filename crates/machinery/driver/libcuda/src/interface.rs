@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use cuda_driver::functions as cuda;
-use cust_raw::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
+use cuda_driver::types::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
 use parking_lot::Mutex;
 
 /// Calls a driver function and converts its result.

@@ -3,7 +3,6 @@
 use std::ffi::{c_int, c_uint, c_ulonglong};
 
 use cuda_sim::driver::{ContextId, CudaError, StreamId};
-use cust_raw::{CUgraph, CUgraphNode};
 
 use super::SIMULATOR;
 use super::graph::{check_edges, node_id};
@@ -14,6 +13,7 @@ use crate::simulator::{
 };
 use crate::status::CallResult;
 use crate::types::graph::EdgeData;
+use crate::types::{CUgraph, CUgraphNode};
 
 /// Values of `CUstreamCaptureStatus`.
 const NONE: c_int = 0;

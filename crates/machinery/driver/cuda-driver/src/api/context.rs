@@ -3,14 +3,13 @@
 use std::ffi::{c_int, c_uint, c_ulonglong};
 
 use cuda_sim::driver::{ContextId, CudaError, Limit, PRIORITIES};
-use cust_raw::{CUcontext, CUdevice};
 
 use super::SIMULATOR;
 use super::device::check_device;
 use crate::arguments::{In, Out, handle, required};
 use crate::simulator::{Locked, WaitTarget, lock, require_current, with_contexts};
 use crate::status::CallResult;
-use crate::types::{CUctxCreateParams, CUexecAffinityParam};
+use crate::types::{CUcontext, CUctxCreateParams, CUdevice, CUexecAffinityParam};
 
 /// The result of `cuCtxGetApiVersion` since CUDA 3.2.
 const API_VERSION: c_uint = 3020;

@@ -4,13 +4,12 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{CudaError, Driver, capacity};
-use cust_raw::{CUdevice, CUuuid};
 
 use super::SIMULATOR;
 use crate::arguments::{Out, required};
 use crate::simulator::require_current;
 use crate::status::CallResult;
-use crate::types::CUdevprop;
+use crate::types::{CUdevice, CUdevprop, CUuuid};
 
 /// The CUDA version that the simulator reports: 13.0.
 pub const VERSION: c_int = 13000;

@@ -4,12 +4,12 @@ use std::ffi::c_uint;
 
 use cuda_sim::check::Reason;
 use cuda_sim::driver::{ContextId, CudaError, EventId};
-use cust_raw::CUevent;
 
 use super::SIMULATOR;
 use crate::arguments::{Out, handle};
 use crate::simulator::{Destroyed, Stream, StreamOp, WaitTarget};
 use crate::status::CallResult;
+use crate::types::CUevent;
 
 /// `CU_EVENT_RECORD_EXTERNAL`.
 const EXTERNAL: c_uint = 1;

@@ -8,7 +8,6 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use cuda_sim::driver::CudaError;
 use cuda_sim::memory::shared::SharedFile;
-use cust_raw::{CUdeviceptr, CUexternalMemory};
 
 use super::SIMULATOR;
 use crate::arguments::{In, Out, handle, number};
@@ -16,6 +15,7 @@ use crate::log::warn;
 use crate::simulator::{Stream, require_current};
 use crate::status::CallResult;
 use crate::types::external::{BufferDescription, HandleDescription, SemaphoreDescription};
+use crate::types::{CUdeviceptr, CUexternalMemory};
 
 /// The types of handles on Linux: file descriptors of memory, of semaphores, and of semaphores with a counter.
 const OPAQUE_DESCRIPTOR: c_int = 1;

@@ -4,14 +4,13 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use cuda_sim::driver::{CudaError, FunctionId, OccupancyCalculator};
 use cuda_sim::exec::LaunchSpec;
-use cust_raw::{CUfunction, CUmodule, CUoccupancyB2DSize};
 
 use super::SIMULATOR;
 use super::launch::read_attributes;
 use crate::arguments::{In, Out, handle, number};
 use crate::simulator::{Locked, WaitTarget, require_current, with_contexts};
 use crate::status::{CallResult, Status};
-use crate::types::CUlaunchConfig;
+use crate::types::{CUfunction, CUlaunchConfig, CUmodule, CUoccupancyB2DSize};
 
 /// Locks the driver and resolves a function handle; a library's kernel resolves to its function in the
 /// current context.

@@ -4,14 +4,13 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use cuda_sim::driver::{ContextId, CudaError, EventId};
-use cust_raw::{CUcontext, CUdevice, CUstream};
 
 use super::device::check_device;
 use super::{SIMULATOR, context, event};
 use crate::arguments::{In, InOut, Out, handle, number};
 use crate::simulator::{GreenContext, Stream, lock};
 use crate::status::CallResult;
-use crate::types::CUdevResource;
+use crate::types::{CUcontext, CUdevResource, CUdevice, CUstream};
 
 /// `CU_DEV_RESOURCE_TYPE_SM`, the only type.
 const SMS: c_int = 1;

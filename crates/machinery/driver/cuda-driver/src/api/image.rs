@@ -4,17 +4,18 @@ use std::ffi::{c_int, c_uint};
 
 use cuda_sim::driver::{ArrayDescription, CudaError, Resource, View};
 use cuda_sim::exec::image::{Channel, LevelSampling, Texture};
-use cust_raw::{
-    CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
-    CUDA_TEXTURE_DESC, CUarray, CUdevice, CUmipmappedArray, CUsurfObject, CUtexObject,
-};
 
 use super::SIMULATOR;
 use super::device::check_device;
 use crate::arguments::{In, Out, handle, number, required};
 use crate::simulator::{ObjectDescriptors, Sampling, lock};
 use crate::status::CallResult;
-use crate::types::{MemoryRequirements, SparseProperties};
+use crate::types::{
+    CU_RESOURCE_TYPE_ARRAY, CU_RESOURCE_TYPE_LINEAR, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+    CU_RESOURCE_TYPE_PITCH2D, CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC,
+    CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUarray, CUdevice, CUmipmappedArray, CUsurfObject,
+    CUtexObject, MemoryRequirements, SparseProperties,
+};
 
 /// Values of `CUarray_format`.
 const FORMATS: [(c_int, Channel); 8] = [
@@ -28,12 +29,6 @@ const FORMATS: [(c_int, Channel); 8] = [
     (32, Channel::F32),
 ];
 
-/// Values of `CUresourcetype`.
-const ARRAY: c_int = 0;
-const MIPMAPPED: c_int = 1;
-const LINEAR: c_int = 2;
-const PITCHED: c_int = 3;
-
 /// Stores the descriptors of an object, whose resource [`read_resource`] has accepted.
 fn store_descriptors(
     object: u64,
@@ -41,10 +36,8 @@ fn store_descriptors(
     params: Option<CUDA_TEXTURE_DESC>,
     view: Option<CUDA_RESOURCE_VIEW_DESC>,
 ) {
-    // SAFETY: the structure is readable, and its kind, the only enum outside of its union, is valid.
-    let resource = unsafe { resource.as_ptr().read() };
     let descriptors = ObjectDescriptors {
-        resource,
+        resource: resource.read(),
         params,
         view,
     };
@@ -53,21 +46,12 @@ fn store_descriptors(
 
 /// `cuArrayCreate`.
 pub fn create(out: Out<CUarray>, from: In<CUDA_ARRAY_DESCRIPTOR>) -> CallResult {
-    let from = from.as_ptr();
-    // SAFETY: the descriptor is readable; its format is read as an integer.
-    let (width, height, format, channels) = unsafe {
-        (
-            (*from).Width as u64,
-            (*from).Height as u64,
-            format_of(&raw const (*from).Format),
-            (*from).NumChannels,
-        )
-    };
+    let from = from.read();
     let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     let description = ArrayDescription {
-        size: [width, height, 0],
-        channel: channel(format)?,
-        channels,
+        size: [from.Width as u64, from.Height as u64, 0],
+        channel: channel(from.Format)?,
+        channels: from.NumChannels,
         flags: 0,
     };
     out.set(handle(driver.create_array(context, &description)?));
@@ -84,16 +68,13 @@ pub fn create_3d(out: Out<CUarray>, from: In<CUDA_ARRAY3D_DESCRIPTOR>) -> CallRe
 
 /// Reads the description of an array.
 fn read_description(from: &In<CUDA_ARRAY3D_DESCRIPTOR>) -> Result<ArrayDescription, CudaError> {
-    let from = from.as_ptr();
-    // SAFETY: the descriptor is readable; its format is read as an integer.
-    unsafe {
-        Ok(ArrayDescription {
-            size: [(*from).Width, (*from).Height, (*from).Depth].map(|size| size as u64),
-            channel: channel(format_of(&raw const (*from).Format))?,
-            channels: (*from).NumChannels,
-            flags: (*from).Flags,
-        })
-    }
+    let from = from.read();
+    Ok(ArrayDescription {
+        size: [from.Width, from.Height, from.Depth].map(|size| size as u64),
+        channel: channel(from.Format)?,
+        channels: from.NumChannels,
+        flags: from.Flags,
+    })
 }
 
 /// `cuMipmappedArrayCreate`.
@@ -193,35 +174,27 @@ pub fn plane(_out: *mut CUarray, array: CUarray, _plane: c_uint) -> CallResult {
 
 /// `cuArrayGetDescriptor`.
 pub fn descriptor(out: Out<CUDA_ARRAY_DESCRIPTOR>, array: CUarray) -> CallResult {
-    let out = out.as_ptr();
     let description = SIMULATOR.lock_driver_settled()?.array(number(array))?;
-    // SAFETY: the descriptor is writable, and the format is a valid enum value.
-    unsafe {
-        (*out).Width = description.size[0] as usize;
-        (*out).Height = description.size[1] as usize;
-        (&raw mut (*out).Format)
-            .cast::<c_int>()
-            .write(format(description.channel));
-        (*out).NumChannels = description.channels;
-    }
+    out.set(CUDA_ARRAY_DESCRIPTOR {
+        Width: description.size[0] as usize,
+        Height: description.size[1] as usize,
+        Format: format(description.channel),
+        NumChannels: description.channels,
+    });
     Ok(())
 }
 
 /// `cuArray3DGetDescriptor`.
 pub fn descriptor_3d(out: Out<CUDA_ARRAY3D_DESCRIPTOR>, array: CUarray) -> CallResult {
-    let out = out.as_ptr();
     let description = SIMULATOR.lock_driver_settled()?.array(number(array))?;
-    // SAFETY: the descriptor is writable, and the format is a valid enum value.
-    unsafe {
-        (*out).Width = description.size[0] as usize;
-        (*out).Height = description.size[1] as usize;
-        (*out).Depth = description.size[2] as usize;
-        (&raw mut (*out).Format)
-            .cast::<c_int>()
-            .write(format(description.channel));
-        (*out).NumChannels = description.channels;
-        (*out).Flags = description.flags;
-    }
+    out.set(CUDA_ARRAY3D_DESCRIPTOR {
+        Width: description.size[0] as usize,
+        Height: description.size[1] as usize,
+        Depth: description.size[2] as usize,
+        Format: format(description.channel),
+        NumChannels: description.channels,
+        Flags: description.flags,
+    });
     Ok(())
 }
 
@@ -246,14 +219,8 @@ pub fn create_texture(
     let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     let view_of_array = parsed_view.as_ref();
     let object = driver.create_texture(context, parsed, view_of_array, &texture, levels)?;
-    // SAFETY: the structures are readable, and their enums were found valid.
-    let (params, view) = unsafe {
-        (
-            params.as_ptr().read(),
-            view.map(|view| view.as_ptr().read()),
-        )
-    };
-    store_descriptors(object, &resource, Some(params), view);
+    let view = view.map(|view| view.read());
+    store_descriptors(object, &resource, Some(params.read()), view);
     out.set(object);
     Ok(())
 }
@@ -336,12 +303,6 @@ pub fn max_linear_texels(texel: u32) -> u64 {
     MAX_TEXELS.min(MAX_BYTES / u64::from(texel))
 }
 
-/// Reads an enum as an integer, because it may hold a value that the Rust enum lacks.
-pub fn format_of<T>(format: *const T) -> c_int {
-    // SAFETY: all callers pass a pointer to a readable C enum, which has the size of an `int`.
-    unsafe { format.cast::<c_int>().read() }
-}
-
 /// Returns the type of the channels of a `CUarray_format`.
 pub fn channel(number: c_int) -> Result<Channel, CudaError> {
     let entry = FORMATS.iter().find(|(format, _)| *format == number);
@@ -371,53 +332,50 @@ const VIEW_FORMATS: [Channel; 8] = [
 /// Reads a resource view descriptor.
 fn read_view(from: &In<CUDA_RESOURCE_VIEW_DESC>) -> Result<View, CudaError> {
     const CHANNELS: [u32; 3] = [1, 2, 4];
-    let from = from.as_ptr();
-    // SAFETY: the descriptor is readable; its enum is read as an integer.
-    unsafe {
-        let number = format_of(&raw const (*from).format);
-        let index = usize::try_from(number - 1).map_err(|_| CudaError::InvalidValue)?;
-        let channel = VIEW_FORMATS.get(index / CHANNELS.len());
-        Ok(View {
-            channel: *channel.ok_or(CudaError::InvalidValue)?,
-            channels: CHANNELS[index % CHANNELS.len()],
-            size: [(*from).width, (*from).height, (*from).depth].map(|size| size as u64),
-            levels: [(*from).firstMipmapLevel, (*from).lastMipmapLevel],
-            layers: [(*from).firstLayer, (*from).lastLayer],
-        })
-    }
+    let from = from.read();
+    let index =
+        usize::try_from(from.format.wrapping_sub(1)).map_err(|_| CudaError::InvalidValue)?;
+    let channel = VIEW_FORMATS.get(index / CHANNELS.len());
+    Ok(View {
+        channel: *channel.ok_or(CudaError::InvalidValue)?,
+        channels: CHANNELS[index % CHANNELS.len()],
+        size: [from.width, from.height, from.depth].map(|size| size as u64),
+        levels: [from.firstMipmapLevel, from.lastMipmapLevel],
+        layers: [from.firstLayer, from.lastLayer],
+    })
 }
 
 /// Reads a resource descriptor.
 fn read_resource(from: &In<CUDA_RESOURCE_DESC>) -> Result<Resource, CudaError> {
-    let from = from.as_ptr();
-    // SAFETY: the descriptor is readable; `resType` selects the valid part of the union.
+    let from = from.read();
+    if from.flags != 0 {
+        return Err(CudaError::InvalidValue);
+    }
+    // SAFETY: `resType` selects the valid part of the union.
     unsafe {
-        if (*from).flags != 0 {
-            return Err(CudaError::InvalidValue);
-        }
-        match format_of(&raw const (*from).resType) {
-            ARRAY => Ok(Resource::Array(number((*from).res.array.hArray))),
-            MIPMAPPED => Ok(Resource::Mipmapped(number(
-                (*from).res.mipmap.hMipmappedArray,
-            ))),
-            LINEAR => {
-                let linear = &raw const (*from).res.linear;
+        match from.resType {
+            CU_RESOURCE_TYPE_ARRAY => Ok(Resource::Array(number(from.res.array.hArray))),
+            CU_RESOURCE_TYPE_MIPMAPPED_ARRAY => {
+                Ok(Resource::Mipmapped(number(from.res.mipmap.hMipmappedArray)))
+            }
+            CU_RESOURCE_TYPE_LINEAR => {
+                let linear = from.res.linear;
                 Ok(Resource::Linear {
-                    address: (*linear).devPtr,
-                    channel: channel(format_of(&raw const (*linear).format))?,
-                    channels: (*linear).numChannels,
-                    bytes: (*linear).sizeInBytes as u64,
+                    address: linear.devPtr,
+                    channel: channel(linear.format)?,
+                    channels: linear.numChannels,
+                    bytes: linear.sizeInBytes as u64,
                 })
             }
-            PITCHED => {
-                let pitched = &raw const (*from).res.pitch2D;
+            CU_RESOURCE_TYPE_PITCH2D => {
+                let pitched = from.res.pitch2D;
                 Ok(Resource::Pitched {
-                    address: (*pitched).devPtr,
-                    channel: channel(format_of(&raw const (*pitched).format))?,
-                    channels: (*pitched).numChannels,
-                    width: (*pitched).width as u64,
-                    height: (*pitched).height as u64,
-                    pitch: (*pitched).pitchInBytes as u64,
+                    address: pitched.devPtr,
+                    channel: channel(pitched.format)?,
+                    channels: pitched.numChannels,
+                    width: pitched.width as u64,
+                    height: pitched.height as u64,
+                    pitch: pitched.pitchInBytes as u64,
                 })
             }
             _ => Err(CudaError::InvalidValue),
@@ -427,19 +385,16 @@ fn read_resource(from: &In<CUDA_RESOURCE_DESC>) -> Result<Resource, CudaError> {
 
 /// Reads a texture descriptor.
 fn read_texture(from: &In<CUDA_TEXTURE_DESC>) -> Result<(Texture, LevelSampling), CudaError> {
-    let from = from.as_ptr();
-    // SAFETY: the descriptor is readable; enums are read as integers.
-    let sampling = unsafe {
-        Sampling {
-            address_modes: (&raw const (*from).addressMode).cast::<[c_int; 3]>().read(),
-            filter: format_of(&raw const (*from).filterMode),
-            flags: (*from).flags,
-            level_filter: format_of(&raw const (*from).mipmapFilterMode),
-            level_bias: (*from).mipmapLevelBias,
-            level_clamp: [(*from).minMipmapLevelClamp, (*from).maxMipmapLevelClamp],
-            max_anisotropy: (*from).maxAnisotropy,
-            border: (*from).borderColor,
-        }
+    let from = from.read();
+    let sampling = Sampling {
+        address_modes: from.addressMode,
+        filter: from.filterMode,
+        flags: from.flags,
+        level_filter: from.mipmapFilterMode,
+        level_bias: from.mipmapLevelBias,
+        level_clamp: [from.minMipmapLevelClamp, from.maxMipmapLevelClamp],
+        max_anisotropy: from.maxAnisotropy,
+        border: from.borderColor,
     };
     sampling.read()
 }

@@ -6,14 +6,15 @@ use std::sync::{Arc, MutexGuard};
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, EventId, FunctionId, LibraryCall, StreamId};
 use cuda_sim::exec::LaunchSpec;
-use cust_raw::{CUfunction, CUstream};
 
 use super::{SIMULATOR, check_permitted, event};
 use crate::arguments::{Argument, In, number};
 use crate::log::{catch_panic, warn};
 use crate::simulator::{Kernel, Stream, StreamOp};
 use crate::status::{CallResult, Code};
-use crate::types::{AccessWindow, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
+use crate::types::{
+    AccessWindow, CUfunction, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig, CUstream,
+};
 
 /// Tags in a launch's `extra` list (`CU_LAUNCH_PARAM_…`).
 const END: usize = 0;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use cuda_sim::driver::CudaError;
 use cuda_sim::exec::LaunchSpec;
-use cust_raw::{CUfunction, CUstream};
 
 use super::SIMULATOR;
 use super::function::lock_function;
@@ -14,6 +13,7 @@ use super::launch::submit;
 use crate::arguments::{In, number};
 use crate::simulator::{LaunchState, Stream, lock};
 use crate::status::CallResult;
+use crate::types::{CUfunction, CUstream};
 
 /// Bytes of the largest parameter block that these functions accept.
 const MAX_PARAMETER_BYTES: usize = 4096;

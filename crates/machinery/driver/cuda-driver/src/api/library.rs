@@ -4,7 +4,6 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use cuda_sim::driver::{CudaError, Driver, KernelId, LibraryId};
 use cuda_sim::memory::global::AllocationKind;
-use cust_raw::{CUdevice, CUdeviceptr, CUfunction, CUmodule};
 
 use super::SIMULATOR;
 use super::device::check_device;
@@ -12,7 +11,7 @@ use super::module::{self, Image};
 use crate::arguments::{In, Out, handle, required};
 use crate::simulator::{Log, require_current, with_contexts};
 use crate::status::{CallResult, Status};
-use crate::types::{CUkernel, CUlibrary};
+use crate::types::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
 
 /// Values of `CUlibraryOption`.
 const OPTIONS: std::ops::RangeInclusive<c_int> = 0..=1;

@@ -6,13 +6,13 @@ use std::sync::MutexGuard;
 use cuda_sim::driver::{CudaError, check_source};
 use cuda_sim::exec::is_device_function;
 use cuda_sim::ptx::{self, LinkError};
-use cust_raw::CUlinkState;
 
 use super::{SIMULATOR, fat_binary, module};
 use crate::arguments::{In, Out, handle, number};
 use crate::log::warn;
 use crate::simulator::{Event, Link, Links, lock, require_current};
 use crate::status::CallResult;
+use crate::types::CUlinkState;
 
 /// Types of inputs. Whatever the type, the simulator links PTX and the PTX in fat binaries.
 const OBJECT: c_int = 3;

@@ -5,14 +5,13 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ops::Range;
 
 use cuda_sim::driver::{CudaError, Driver};
-use cust_raw::{CUdevice, CUdeviceptr};
 
 use super::SIMULATOR;
 use super::device::{all, check_device};
 use crate::arguments::{Argument, In, Out, required};
 use crate::simulator::{Advice, Hints, Stream, lock};
 use crate::status::CallResult;
-use crate::types::CUmemLocation;
+use crate::types::{CUdevice, CUdeviceptr, CUmemLocation};
 
 /// `CU_DEVICE_CPU` and `CU_DEVICE_INVALID`: the host, and no device.
 const CPU: c_int = -1;

@@ -8,20 +8,17 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use cuda_sim::driver::{
     ContextId, CudaError, Memcpy, MemcpyAddress, MemcpyOperand, Memset, MemsetValue,
 };
-use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUdeviceptr, CUstream};
 
 use super::SIMULATOR;
 use super::stream;
 use crate::arguments::{HostMemory, In, Out, context, number};
 use crate::simulator::{PerThreadDefault, Stream, StreamOp, require_current};
 use crate::status::CallResult;
-use crate::types::{MemcpyAttributes, MemcpyBatchOp, MemcpyBatchOperand};
-
-/// Values of `CUmemorytype`.
-const HOST: c_int = 1;
-const DEVICE: c_int = 2;
-const ARRAY: c_int = 3;
-const UNIFIED: c_int = 4;
+use crate::types::{
+    CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED,
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUdeviceptr, CUmemorytype, CUstream,
+    MemcpyAttributes, MemcpyBatchOp, MemcpyBatchOperand,
+};
 
 /// Values of `CUmemcpy3DOperandType`.
 const BATCH_POINTER: c_int = 1;
@@ -84,9 +81,8 @@ copies! {
 
 /// Reads a peer copy. The structure is a [`CUDA_MEMCPY3D`] with two context handles in its reserved fields.
 fn read_peer(copy: In<CUDA_MEMCPY3D_PEER>) -> Result<Memcpy, CudaError> {
-    // SAFETY: the structure is readable, and a handle may be any pointer.
-    let contexts = unsafe { [(*copy.as_ptr()).dstContext, (*copy.as_ptr()).srcContext] };
-    check_contexts(contexts.map(context))?;
+    let peer = copy.read();
+    check_contexts([peer.dstContext, peer.srcContext].map(context))?;
     // SAFETY: both structures have the same layout.
     read_three_d(unsafe { copy.cast() })
 }
@@ -343,25 +339,24 @@ fn either(address: CUdeviceptr) -> MemcpyAddress {
     MemcpyAddress::Unified(address)
 }
 
-/// Returns the start address of one side of a copy: `memory_type`, a `CUmemorytype`, selects one of the
-/// structure's addresses. It is an integer, because a structure from C or `zeroed` may hold a value that the
-/// enum lacks.
+/// Returns the start address of one side of a copy: `memory_type` selects one of the structure's addresses. Returns
+/// [`CudaError::InvalidValue`] for a value that the enum lacks.
 fn array_start(
-    memory_type: c_int,
+    memory_type: CUmemorytype,
     host_address: *const c_void,
     device_address: CUdeviceptr,
     array: CUarray,
 ) -> Result<MemcpyAddress, CudaError> {
     match memory_type {
-        HOST => Ok(MemcpyAddress::Host(host_address.cast_mut().cast())),
-        DEVICE => Ok(device(device_address)),
-        UNIFIED => Ok(either(device_address)),
-        ARRAY => Ok(MemcpyAddress::Array(number(array))),
+        CU_MEMORYTYPE_HOST => Ok(MemcpyAddress::Host(host_address.cast_mut().cast())),
+        CU_MEMORYTYPE_DEVICE => Ok(device(device_address)),
+        CU_MEMORYTYPE_UNIFIED => Ok(either(device_address)),
+        CU_MEMORYTYPE_ARRAY => Ok(MemcpyAddress::Array(number(array))),
         _ => Err(CudaError::InvalidValue),
     }
 }
 
-/// Reads the source or destination of the structure at `$copy` from the named fields. `$z` and `$height` are
+/// Reads the source or destination of the copy `$copy` from the named fields. `$z` and `$height` are
 /// expressions, because the two-dimensional structure has no such fields.
 macro_rules! operand {
     (
@@ -370,15 +365,15 @@ macro_rules! operand {
     ) => {
         MemcpyOperand {
             array: array_start(
-                (&raw const (*$copy).$memory_type).cast::<c_int>().read(),
-                (*$copy).$host,
-                (*$copy).$device_address,
-                (*$copy).$array,
+                $copy.$memory_type,
+                $copy.$host,
+                $copy.$device_address,
+                $copy.$array,
             )?,
-            x: (*$copy).$x as u64,
-            y: (*$copy).$y as u64,
+            x: $copy.$x as u64,
+            y: $copy.$y as u64,
             z: $z as u64,
-            pitch: (*$copy).$pitch as u64,
+            pitch: $copy.$pitch as u64,
             height: $height as u64,
         }
     };
@@ -386,53 +381,46 @@ macro_rules! operand {
 
 /// Reads a two-dimensional copy.
 fn read_two_d(copy: In<CUDA_MEMCPY2D>) -> Result<Memcpy, CudaError> {
-    let copy = copy.as_ptr();
-    // SAFETY: the structure is readable. Every field except the memory types may hold any value, and those are
-    // read as integers.
-    unsafe {
-        Ok(Memcpy {
-            dst: operand!(
-                copy: dstMemoryType, dstHost, dstDevice, dstArray,
-                dstXInBytes, dstY, dstPitch, z 0, height 0
-            ),
-            src: operand!(
-                copy: srcMemoryType, srcHost, srcDevice, srcArray,
-                srcXInBytes, srcY, srcPitch, z 0, height 0
-            ),
-            width: (*copy).WidthInBytes as u64,
-            height: (*copy).Height as u64,
-            depth: 1,
-        })
-    }
+    let copy = copy.read();
+    Ok(Memcpy {
+        dst: operand!(
+            copy: dstMemoryType, dstHost, dstDevice, dstArray,
+            dstXInBytes, dstY, dstPitch, z 0, height 0
+        ),
+        src: operand!(
+            copy: srcMemoryType, srcHost, srcDevice, srcArray,
+            srcXInBytes, srcY, srcPitch, z 0, height 0
+        ),
+        width: copy.WidthInBytes as u64,
+        height: copy.Height as u64,
+        depth: 1,
+    })
 }
 
 /// Reads a three-dimensional copy.
 pub fn read_three_d(copy: In<CUDA_MEMCPY3D>) -> Result<Memcpy, CudaError> {
-    let copy = copy.as_ptr();
-    // SAFETY: the structure is readable; the memory types are read as integers.
-    unsafe {
-        let copied = Memcpy {
-            dst: operand!(
-                copy: dstMemoryType, dstHost, dstDevice, dstArray,
-                dstXInBytes, dstY, dstPitch, z (*copy).dstZ, height (*copy).dstHeight
-            ),
-            src: operand!(
-                copy: srcMemoryType, srcHost, srcDevice, srcArray,
-                srcXInBytes, srcY, srcPitch, z (*copy).srcZ, height (*copy).srcHeight
-            ),
-            width: (*copy).WidthInBytes as u64,
-            height: (*copy).Height as u64,
-            depth: (*copy).Depth as u64,
-        };
-        // Arrays have no levels of detail; other memory ignores the level.
-        let has_level = |operand: &MemcpyOperand, level| {
-            level != 0 && matches!(operand.array, MemcpyAddress::Array(_))
-        };
-        if has_level(&copied.src, (*copy).srcLOD) || has_level(&copied.dst, (*copy).dstLOD) {
-            return Err(CudaError::InvalidValue);
-        }
-        Ok(copied)
+    let copy = copy.read();
+    let copied = Memcpy {
+        dst: operand!(
+            copy: dstMemoryType, dstHost, dstDevice, dstArray,
+            dstXInBytes, dstY, dstPitch, z copy.dstZ, height copy.dstHeight
+        ),
+        src: operand!(
+            copy: srcMemoryType, srcHost, srcDevice, srcArray,
+            srcXInBytes, srcY, srcPitch, z copy.srcZ, height copy.srcHeight
+        ),
+        width: copy.WidthInBytes as u64,
+        height: copy.Height as u64,
+        depth: copy.Depth as u64,
+    };
+    // Arrays have no levels of detail; other memory ignores the level.
+    let has_level = |operand: &MemcpyOperand, level| {
+        level != 0 && matches!(operand.array, MemcpyAddress::Array(_))
+    };
+    if has_level(&copied.src, copy.srcLOD) || has_level(&copied.dst, copy.dstLOD) {
+        return Err(CudaError::InvalidValue);
     }
+    Ok(copied)
 }
 
 /// Generates the four functions that fill memory with values of one type: one row or several rows, in the

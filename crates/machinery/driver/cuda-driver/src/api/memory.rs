@@ -6,12 +6,12 @@ use std::sync::MutexGuard;
 use cuda_sim::check::Reason;
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 use cuda_sim::memory::global::AllocationKind;
-use cust_raw::{CUdeviceptr, CUmemoryPool};
 
 use super::SIMULATOR;
 use crate::arguments::{HostMemory, Out, number, required};
 use crate::simulator::{Pool, Stream, StreamOp, WaitTarget, lock, with_contexts};
 use crate::status::CallResult;
+use crate::types::{CUdeviceptr, CUmemoryPool};
 
 /// The flags that `cuMemAllocManaged` accepts: `CU_MEM_ATTACH_GLOBAL` or `CU_MEM_ATTACH_HOST`.
 const ATTACH: std::ops::RangeInclusive<c_uint> = 1..=2;

@@ -6,13 +6,13 @@ use std::ops::RangeInclusive;
 use std::slice;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, ModuleError, ModuleId};
-use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
 
 use super::{SIMULATOR, fat_binary};
 use crate::arguments::{Argument, In, Out, handle, required};
 use crate::log::warn;
 use crate::simulator::{Event, Locked, Log, WaitTarget, require_current};
 use crate::status::{CallResult, Status};
+use crate::types::{CUdeviceptr, CUfunction, CUmodule};
 
 /// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others concern the
 /// assembler, which it does not have.

@@ -4,12 +4,12 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use cuda_sim::driver::{ContextId, CudaError};
 use cuda_sim::memory::global::{Allocation, AllocationKind};
-use cust_raw::CUdeviceptr;
 
 use super::SIMULATOR;
 use crate::arguments::{Argument, In, Out};
 use crate::simulator::lock;
 use crate::status::CallResult;
+use crate::types::CUdeviceptr;
 
 /// Values of `CUpointer_attribute`.
 const CONTEXT: c_int = 1;

@@ -3,7 +3,6 @@
 use std::ffi::{c_int, c_void};
 
 use cuda_sim::driver::CudaError;
-use cust_raw::{CUdevice, CUmemPoolProps, CUmemoryPool};
 
 use super::SIMULATOR;
 use super::device::check_device;
@@ -11,7 +10,10 @@ use super::sharing;
 use crate::arguments::{In, Out, handle, number, required};
 use crate::simulator::{Pool, WaitTarget, default_pool};
 use crate::status::CallResult;
-use crate::types;
+use crate::types::{
+    CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE, CUdevice, CUmemAccessDesc,
+    CUmemLocation, CUmemPoolProps, CUmemoryPool,
+};
 
 /// Values of `CUmemPool_attribute`: three reuse policies, the release threshold, and the reserved and used
 /// bytes, current and peak.
@@ -21,10 +23,6 @@ const RESERVED_CURRENT: c_int = 5;
 const RESERVED_HIGH: c_int = 6;
 const USED_CURRENT: c_int = 7;
 const USED_HIGH: c_int = 8;
-
-/// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`: the only kind of pool memory.
-const PINNED: c_int = 1;
-const DEVICE: c_int = 1;
 
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`, the access of a device to its own pools, and `_NONE`.
 const READ_AND_WRITE: c_int = 3;
@@ -61,7 +59,7 @@ pub fn set(device: CUdevice, pool: CUmemoryPool) -> CallResult {
 /// `cuMemGetDefaultMemPool` of CUDA 13: the default pool of a location.
 pub fn default_at(
     out: Option<Out<CUmemoryPool>>,
-    location: In<types::CUmemLocation>,
+    location: In<CUmemLocation>,
     kind: c_int,
 ) -> CallResult {
     default(out, device_at(location, kind)?)
@@ -70,22 +68,22 @@ pub fn default_at(
 /// `cuMemGetMemPool` of CUDA 13: the current pool of a location.
 pub fn get_at(
     out: Option<Out<CUmemoryPool>>,
-    location: In<types::CUmemLocation>,
+    location: In<CUmemLocation>,
     kind: c_int,
 ) -> CallResult {
     get(out, device_at(location, kind)?)
 }
 
 /// `cuMemSetMemPool`.
-pub fn set_at(location: In<types::CUmemLocation>, kind: c_int, pool: CUmemoryPool) -> CallResult {
+pub fn set_at(location: In<CUmemLocation>, kind: c_int, pool: CUmemoryPool) -> CallResult {
     set(device_at(location, kind)?, pool)
 }
 
 /// Returns the device at a location. Returns [`CudaError::NotSupported`] for other memory than pinned device
 /// memory: only that has pools.
-fn device_at(location: In<types::CUmemLocation>, kind: c_int) -> Result<CUdevice, CudaError> {
+fn device_at(location: In<CUmemLocation>, kind: c_int) -> Result<CUdevice, CudaError> {
     let location = location.read();
-    if kind != PINNED || location.kind != DEVICE {
+    if kind != CU_MEM_ALLOCATION_TYPE_PINNED || location.kind != CU_MEM_LOCATION_TYPE_DEVICE {
         return Err(CudaError::NotSupported);
     }
     Ok(location.id)
@@ -99,20 +97,20 @@ fn location_device(device: CUdevice) -> Result<u32, CudaError> {
 
 /// `cuMemPoolCreate`.
 pub fn create(out: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) -> CallResult {
-    // SAFETY: the structure starts as that of an allocation.
-    let properties = unsafe { properties.cast::<types::CUmemAllocationProp>() }.read();
-    if properties.kind != PINNED || properties.location.kind != DEVICE {
+    let properties = properties.read();
+    let is_pinned = properties.allocType == CU_MEM_ALLOCATION_TYPE_PINNED;
+    if !is_pinned || properties.location.kind != CU_MEM_LOCATION_TYPE_DEVICE {
         return Err(CudaError::InvalidValue.into());
     }
     let device = location_device(properties.location.id)?;
-    if properties.shared & !HANDLE_TYPES != 0 {
+    if properties.handleTypes & !HANDLE_TYPES != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    if !sharing::can_share(properties.shared) {
+    if !sharing::can_share(properties.handleTypes) {
         return Err(CudaError::NotSupported.into());
     }
     let pool = SIMULATOR.pools.lock().create(device);
-    if properties.shared != 0 {
+    if properties.handleTypes != 0 {
         SIMULATOR.shared_pools.share(pool, device)?;
     }
     out.set(handle(pool));
@@ -179,7 +177,7 @@ pub fn attribute(pool: CUmemoryPool, attribute: c_int, value: Option<Out<c_void>
 /// `cuMemPoolSetAccess`: a device can always access its own pools. Existing allocations of the pool change too.
 pub fn set_access(
     pool: CUmemoryPool,
-    descriptors: Option<In<types::CUmemAccessDesc>>,
+    descriptors: Option<In<CUmemAccessDesc>>,
     count: usize,
 ) -> CallResult {
     let mut driver = SIMULATOR.lock_driver_settled()?;
@@ -194,10 +192,12 @@ pub fn set_access(
         // SAFETY: `descriptors` has `count` elements, as `cuMemPoolSetAccess` requires of its caller.
         _ => unsafe { required(descriptors)?.read_all(count) },
     };
-    for types::CUmemAccessDesc { location, flags } in descriptors {
+    for CUmemAccessDesc { location, flags } in descriptors {
         let device = check_device(location.id)?;
         match flags {
-            _ if location.kind != DEVICE => return Err(CudaError::InvalidValue.into()),
+            _ if location.kind != CU_MEM_LOCATION_TYPE_DEVICE => {
+                return Err(CudaError::InvalidValue.into());
+            }
             READ_AND_WRITE if device == home || driver.can_access_peer(device, home)? => {
                 accessible_by |= 1 << device;
             }
@@ -219,7 +219,7 @@ pub fn set_access(
 pub fn access(
     out: Option<Out<c_int>>,
     pool: CUmemoryPool,
-    location: In<types::CUmemLocation>,
+    location: In<CUmemLocation>,
 ) -> CallResult {
     let accessible_by = SIMULATOR.pools.lock().pool(number(pool))?.accessible_by;
     let device = location_device(location.read().id)?;

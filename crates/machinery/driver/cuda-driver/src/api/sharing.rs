@@ -5,7 +5,6 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use cuda_sim::driver::{CudaError, DISABLE_TIMING, EventId, ImportOrigin};
 use cuda_sim::memory::shared::{FileAddress, FileId, IS_SUPPORTED, SharedFile};
-use cust_raw::{CUdeviceptr, CUevent, CUmemoryPool};
 
 use super::SIMULATOR;
 use super::device::check_device;
@@ -13,7 +12,7 @@ use crate::arguments::{In, Out, handle, number, required};
 use crate::log::warn;
 use crate::simulator::WaitTarget;
 use crate::status::CallResult;
-use crate::types::ShareableHandle;
+use crate::types::{CUdeviceptr, CUevent, CUmemoryPool, ShareableHandle};
 
 /// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, without which no memory can be opened.
 const LAZY_ENABLE_PEER_ACCESS: c_uint = 1;

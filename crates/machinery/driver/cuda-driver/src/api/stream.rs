@@ -4,7 +4,6 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use cuda_sim::driver::{CudaError, EventId, StreamId};
 use cuda_sim::memory::global::AllocationKind;
-use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUhostFn, CUstream, CUstreamCallback};
 
 use super::SIMULATOR;
 use crate::arguments::{In, Out, handle};
@@ -12,7 +11,10 @@ use crate::simulator::{
     Destroyed, HostFunction, Stream, StreamOp, WaitTarget, call_host_functions, is_blocking, lock,
 };
 use crate::status::CallResult;
-use crate::types::{AccessWindow, CUlaunchAttributeValue};
+use crate::types::{
+    AccessWindow, CUcontext, CUdevice, CUdeviceptr, CUhostFn, CUlaunchAttributeValue, CUstream,
+    CUstreamCallback,
+};
 
 /// `cuStreamCreate`.
 pub fn create(stream: Out<CUstream>, flags: c_uint) -> CallResult {

@@ -4,13 +4,12 @@ use std::ffi::{c_uint, c_ulonglong};
 use std::sync::Arc;
 
 use cuda_sim::driver::CudaError;
-use cust_raw::CUdeviceptr;
 
 use super::SIMULATOR;
 use crate::arguments::{In, read_list};
 use crate::simulator::{Stream, StreamOp};
 use crate::status::CallResult;
-use crate::types::MemoryOperation;
+use crate::types::{CUdeviceptr, MemoryOperation};
 
 /// The maximum number of operations of a batch. Source: CUDA Driver API, `cuStreamBatchMemOp`.
 const MAX_OPERATIONS: c_uint = 256;

@@ -8,18 +8,18 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint};
 
 use cuda_sim::driver::{CudaError, Driver, ModuleId, Resource};
-use cust_raw::{
-    CUDA_ARRAY_DESCRIPTOR, CUarray, CUdeviceptr, CUfunction, CUmipmappedArray, CUmodule, CUsurfref,
-    CUtexref,
-};
 
 use super::SIMULATOR;
-use super::image::{channel, format_of, max_linear_texels};
+use super::image::{channel, max_linear_texels};
 use super::module::lock_module;
 use crate::arguments::{Argument, In, Out, handle, number};
 use crate::log::warn;
 use crate::simulator::{Sampling, SurfaceReference, TextureBinding, TextureReference, lock};
 use crate::status::CallResult;
+use crate::types::{
+    CUDA_ARRAY_DESCRIPTOR, CUarray, CUdeviceptr, CUfunction, CUmipmappedArray, CUmodule, CUsurfref,
+    CUtexref,
+};
 
 /// `CU_PARAM_TR_DEFAULT`: the only texture unit of `cuParamSetTexRef`.
 const DEFAULT_UNIT: c_int = -1;
@@ -200,22 +200,13 @@ pub fn set_address_2d(
     address: CUdeviceptr,
     pitch: usize,
 ) -> CallResult {
-    let from = from.as_ptr();
-    // SAFETY: the descriptor is readable; its format is read as an integer.
-    let (width, height, format, channels) = unsafe {
-        (
-            (*from).Width as u64,
-            (*from).Height as u64,
-            format_of(&raw const (*from).Format),
-            (*from).NumChannels,
-        )
-    };
+    let from = from.read();
     let resource = Resource::Pitched {
         address,
-        channel: channel(format)?,
-        channels,
-        width,
-        height,
+        channel: channel(from.Format)?,
+        channels: from.NumChannels,
+        width: from.Width as u64,
+        height: from.Height as u64,
         pitch: pitch as u64,
     };
     set_resource(reference, resource, 0)

@@ -3,7 +3,6 @@
 use std::ffi::{c_int, c_ulonglong, c_void};
 
 use cuda_sim::driver::{CudaError, GRANULARITY, MappingAccess};
-use cust_raw::CUdeviceptr;
 
 use super::SIMULATOR;
 use super::device::check_device;
@@ -12,11 +11,10 @@ use crate::arguments::{In, Out};
 use crate::log::warn;
 use crate::simulator::lock;
 use crate::status::CallResult;
-use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
-
-/// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`.
-const PINNED: c_int = 1;
-const DEVICE: c_int = 1;
+use crate::types::{
+    CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE, CUdeviceptr, CUmemAccessDesc,
+    CUmemAllocationProp, CUmemLocation,
+};
 
 /// `CU_MEM_ALLOCATION_COMP_GENERIC`, a compression type, which is the first byte of the allocation flags.
 const COMPRESSIBLE: u8 = 1;
@@ -46,7 +44,7 @@ pub fn granularity(
 
 /// Returns the device of the memory to create. Rejects memory that is not device memory.
 fn check_properties(properties: &CUmemAllocationProp) -> Result<u32, CudaError> {
-    if properties.kind != PINNED {
+    if properties.kind != CU_MEM_ALLOCATION_TYPE_PINNED {
         return Err(CudaError::InvalidValue);
     }
     let device = check_location(properties.location)?;
@@ -66,7 +64,7 @@ fn check_properties(properties: &CUmemAllocationProp) -> Result<u32, CudaError> 
 /// Returns the device at a location. Rejects other locations.
 fn check_location(location: CUmemLocation) -> Result<u32, CudaError> {
     match location.kind {
-        DEVICE => check_device(location.id),
+        CU_MEM_LOCATION_TYPE_DEVICE => check_device(location.id),
         2..=4 => Err(CudaError::NotSupported),
         _ => Err(CudaError::InvalidValue),
     }
@@ -225,10 +223,10 @@ pub fn properties(properties: Out<CUmemAllocationProp>, memory: c_ulonglong) -> 
     let is_compressible = lock(&SIMULATOR.tables.compressible_memory).contains(&memory);
     let compression = if is_compressible { COMPRESSIBLE } else { 0 };
     properties.set(CUmemAllocationProp {
-        kind: PINNED,
+        kind: CU_MEM_ALLOCATION_TYPE_PINNED,
         shared: is_shareable.into(),
         location: CUmemLocation {
-            kind: DEVICE,
+            kind: CU_MEM_LOCATION_TYPE_DEVICE,
             id: device as c_int,
         },
         windows: std::ptr::null_mut(),

@@ -3,12 +3,12 @@
 use std::ffi::{c_int, c_ulonglong, c_void};
 
 use cuda_sim::driver::CudaError;
-use cust_raw::CUuuid;
 
 use super::{DefaultStream, EntryPoint, all};
 use crate::api::device;
 use crate::arguments::{In, Out};
 use crate::status::CallResult;
+use crate::types::CUuuid;
 
 /// Names that newer headers map to another function: unversioned name, first CUDA version, function.
 const RENAMED: &[(&str, u32, &str)] =

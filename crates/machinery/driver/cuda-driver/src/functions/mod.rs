@@ -1,8 +1,8 @@
 //! All functions of the driver API, by C name.
 //!
-//! Each function is one row of the table in `table/`: its C signature as in `cust_raw` (an enum is a plain
-//! `c_int`, because a caller may pass a value the enum lacks) and its implementation in the simulator. The
-//! macros in `macros.rs` generate the functions from the rows.
+//! Each function is one row of the table in `table/`: its signature as in `cuda.h` (an enum is a plain `c_int`, because a
+//! caller may pass a value the enum lacks) and its implementation in the simulator. The macros in `macros.rs` generate
+//! the functions from the rows.
 
 pub(crate) mod backend;
 mod lookup;

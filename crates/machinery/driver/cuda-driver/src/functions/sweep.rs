@@ -18,6 +18,10 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::*;
+use crate::types::{
+    CU_AD_FORMAT_FLOAT, CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE,
+    CUDA_ARRAY_DESCRIPTOR, CUmemPoolProps,
+};
 
 /// The signature used for all calls. No function has more than 16 arguments, and C functions ignore extra ones.
 #[rustfmt::skip]
@@ -80,18 +84,18 @@ impl Live {
             insert("CUlibrary", library);
             ok(cuLibraryGetKernel(&mut of_library, library, name))?;
             insert("CUkernel", of_library);
-            let described = cust_raw::CUDA_ARRAY_DESCRIPTOR {
+            let described = CUDA_ARRAY_DESCRIPTOR {
                 Width: 4,
                 Height: 4,
-                Format: cust_raw::CUarray_format::CU_AD_FORMAT_FLOAT,
+                Format: CU_AD_FORMAT_FLOAT,
                 NumChannels: 1,
             };
             ok(cuArrayCreate_v2(&mut array, &described))?;
             insert("CUarray", array.cast());
             // Pinned memory on device 0.
-            let mut properties: cust_raw::CUmemPoolProps = std::mem::zeroed();
-            (&raw mut properties.allocType).cast::<i32>().write(1);
-            (&raw mut properties.location.type_).cast::<i32>().write(1);
+            let mut properties: CUmemPoolProps = std::mem::zeroed();
+            properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+            properties.location.kind = CU_MEM_LOCATION_TYPE_DEVICE;
             ok(cuMemPoolCreate(&mut pool, &properties))?;
             insert("CUmemoryPool", pool.cast());
             ok(cuGraphCreate(&mut graph, 0))?;

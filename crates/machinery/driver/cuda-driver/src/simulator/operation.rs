@@ -7,9 +7,10 @@ use std::mem::discriminant;
 use std::sync::Arc;
 
 use cuda_sim::driver::{CheckedLaunch, ContextId, EventId, LibraryCall, Memcpy, Memset, StreamId};
-use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
 
-use crate::types::{AccessWindow, CUlaunchAttributeValue, MemoryOperation};
+use crate::types::{
+    AccessWindow, CUhostFn, CUlaunchAttributeValue, CUstream, CUstreamCallback, MemoryOperation,
+};
 
 /// The set of operations that a wait covers.
 #[derive(Clone, Copy, PartialEq, Eq)]

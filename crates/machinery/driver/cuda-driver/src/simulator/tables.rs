@@ -7,11 +7,12 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use cuda_sim::driver::{ContextId, CudaError, FunctionId, StreamId};
-use cust_raw::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC};
 
 use super::lock;
 use super::texture_settings::{SurfaceReference, TextureReference};
-use crate::types::CUlaunchAttributeValue;
+use crate::types::{
+    CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUlaunchAttributeValue,
+};
 
 /// All tables.
 pub struct Tables {

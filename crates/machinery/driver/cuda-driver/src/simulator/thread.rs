@@ -6,10 +6,10 @@ use std::mem::ManuallyDrop;
 use std::thread::{Builder, scope};
 
 use cuda_sim::driver::{ContextId, ContextStack, CudaError, Driver, StreamId};
-use cust_raw::CUresult;
 
 use super::captures::Mode;
 use super::operation::HostFunction;
+use crate::status::SUCCESS;
 
 /// The simulator's state for one thread.
 struct ThreadState {
@@ -178,7 +178,7 @@ pub fn call_host_functions(functions: Vec<HostFunction>) -> Result<(), CudaError
                         data,
                     } => {
                         if let Some(function) = function {
-                            function(stream, CUresult::CUDA_SUCCESS, data);
+                            function(stream, SUCCESS, data);
                         }
                     }
                 }

@@ -68,7 +68,7 @@ fn parameters_can_be_passed_in_a_buffer() -> Test {
     let _context = simulator();
     let module = Module::from_ptx(SAXPY, &[])?;
     module.get_global::<f32>(c"factor")?.copy_from(&3.0)?;
-    let kernel = module.get_function("saxpy")?.to_raw();
+    let kernel = module.get_function("saxpy")?.to_raw().cast();
     let x = DeviceBuffer::from_slice(&[1.0f32; 32])?;
     let y = DeviceBuffer::from_slice(&[0.5f32; 32])?;
     let mut packed = Vec::new();
@@ -207,7 +207,7 @@ fn occupancy_callback_is_called() -> Test {
     }
     let _context = simulator();
     let module = Module::from_ptx(SAXPY, &[])?;
-    let kernel = module.get_function("saxpy")?.to_raw();
+    let kernel = module.get_function("saxpy")?.to_raw().cast();
     let (mut grid, mut block) = (0, 0);
     let callback = Some(shared_per_block as _);
     calls! { cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, kernel, callback, 0, 0); }
@@ -246,7 +246,7 @@ fn cooperative_launches_have_all_blocks_resident() -> Test {
     calls! { cuDeviceGetAttribute(&mut able, 95, 0); }
     assert_eq!(able, 1);
     let module = Module::from_ptx(PTX, &[])?;
-    let kernel = module.get_function("k")?.to_raw();
+    let kernel = module.get_function("k")?.to_raw().cast();
     let out = DeviceBuffer::from_slice(&[0u32])?;
     let launch = |blocks: u32| {
         let mut address = out.as_device_ptr().as_raw();

@@ -4,13 +4,13 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
 
+use cuda_driver::types::{CUDA_MEMCPY2D, CUDA_MEMCPY3D};
 use cust::error::CudaError;
 use cust::memory::{
     AsyncCopyDestination, CopyDestination, DeviceBox, DeviceBuffer, LockedBuffer, UnifiedBuffer,
     mem_get_info,
 };
 use cust::stream::{Stream, StreamFlags};
-use cust::sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D};
 
 use super::support::*;
 use super::{Test, simulator};

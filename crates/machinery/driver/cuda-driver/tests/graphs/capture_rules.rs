@@ -185,7 +185,7 @@ fn unsafe_calls_are_rejected_according_to_the_mode() {
         code!(cuMemAlloc_v2(&mut at, 4))
     };
     assert_invalidates(allocate, 900);
-    unsafe extern "C" fn nothing(_: CUstream, _: cust::sys::CUresult, _: *mut c_void) {}
+    unsafe extern "C" fn nothing(_: CUstream, _: c_int, _: *mut c_void) {}
     assert_invalidates(
         |h_stream| code!(cuStreamAddCallback(h_stream, Some(nothing), null_mut(), 0)),
         900,

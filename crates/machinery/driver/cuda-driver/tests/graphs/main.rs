@@ -20,11 +20,11 @@ use std::ptr::{null, null_mut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cuda_driver::types::graph::KernelNodeParams;
-use cust::context::legacy::Context;
-use cust::sys::{
+use cuda_driver::types::{
     CUDA_HOST_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUevent, CUfunction, CUgraph,
     CUgraphExec, CUgraphNode, CUstream,
 };
+use cust::context::legacy::Context;
 use support::*;
 
 /// Two kernels that add a number to each word of their block, and multiply each word by it.

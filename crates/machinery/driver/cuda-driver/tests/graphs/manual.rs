@@ -2,8 +2,10 @@
 
 use super::*;
 use cuda_driver::types::graph::{EdgeData, MemsetNodeParams, NodeParams};
-use cuda_driver::types::{AccessWindow, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
-use cust::sys::CUDA_KERNEL_NODE_PARAMS;
+use cuda_driver::types::{
+    AccessWindow, CUDA_KERNEL_NODE_PARAMS, CUlaunchAttribute, CUlaunchAttributeValue,
+    CUlaunchConfig,
+};
 
 #[test]
 fn nodes_run_in_dependency_order_at_every_launch() {

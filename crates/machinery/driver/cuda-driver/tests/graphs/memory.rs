@@ -1,14 +1,16 @@
 //! Memory that graph nodes allocate and free.
 
 use super::*;
-use cust::sys::{CUDA_MEM_ALLOC_NODE_PARAMS, CUmemAllocationType, CUmemLocationType};
+use cuda_driver::types::{
+    CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE, CUDA_MEM_ALLOC_NODE_PARAMS,
+};
 
 /// Adds a node that allocates `bytes` bytes on the device. Returns it with their address.
 fn alloc_node(graph: CUgraph, bytes: usize) -> (CUgraphNode, u64) {
     let mut node = null_mut();
     let mut params: CUDA_MEM_ALLOC_NODE_PARAMS = zeroed();
-    params.poolProps.allocType = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
-    params.poolProps.location.type_ = CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.poolProps.location.kind = CU_MEM_LOCATION_TYPE_DEVICE;
     params.bytesize = bytes;
     calls! { cuGraphAddMemAllocNode(&mut node, graph, null(), 0, &mut params); }
     let mut actual: CUDA_MEM_ALLOC_NODE_PARAMS = zeroed();

@@ -1,7 +1,7 @@
 //! User objects, which live as long as a graph references them.
 
 use super::*;
-use cust::sys::CUuserObject;
+use cuda_driver::types::CUuserObject;
 
 /// Creates a user object whose destructor increments `destroyed`.
 fn new_object(destroyed: &mut u32, references: u32) -> CUuserObject {

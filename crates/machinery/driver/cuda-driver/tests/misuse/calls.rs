@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::{ptr, thread};
 
-use cust::sys::CUDA_MEMCPY2D;
+use cuda_driver::types::CUDA_MEMCPY2D;
 
 use crate::support::*;
 use crate::{kernel, launch, load_module};

@@ -12,7 +12,7 @@ use std::ffi::{CStr, c_int};
 use std::process::{Command, Stdio};
 use std::{env, ptr};
 
-use cust::sys::{CUfunction, CUmodule};
+use cuda_driver::types::{CUfunction, CUmodule};
 use support::*;
 
 /// Runs a test of this name in a child process and discards its stderr: the simulator explains each fault

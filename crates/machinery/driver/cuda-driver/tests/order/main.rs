@@ -12,8 +12,8 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use cuda_driver::types::{CUfunction, CUstream};
 use cust::context::legacy::Context;
-use cust::sys::{CUfunction, CUstream};
 use support::*;
 
 /// A kernel that appends a digit to a number, `*at = *at * 10 + digit`, and one that stores to an unallocated

@@ -4,9 +4,9 @@ use std::ptr::null_mut;
 
 use cuda_driver::types::graph::BatchNodeParams;
 use cuda_driver::types::{
-    CUmemLocation, MemcpyAttributes, MemcpyBatchOp, MemcpyBatchOperand, MemoryOperation,
+    CUevent, CUmemLocation, CUstream, MemcpyAttributes, MemcpyBatchOp, MemcpyBatchOperand,
+    MemoryOperation,
 };
-use cust::sys::{CUevent, CUstream};
 
 use super::*;
 

@@ -4,8 +4,7 @@ use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::ptr::null_mut;
 
 use cuda_driver::types::external::{BufferDescription, HandleDescription, SemaphoreDescription};
-use cuda_driver::types::{CUmemAllocationProp, CUmemLocation};
-use cust::sys::CUexternalMemory;
+use cuda_driver::types::{CUexternalMemory, CUmemAllocationProp, CUmemLocation};
 
 use super::virtual_memory::saxpy;
 use super::*;

@@ -4,9 +4,8 @@ use std::ffi::{CStr, c_char, c_uint, c_void};
 use std::ptr::{from_mut, null, null_mut};
 
 use cuda_driver::types::{
-    CUkernel, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig, CUlibrary,
+    CUfunction, CUkernel, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig, CUlibrary,
 };
-use cust::sys::CUfunction;
 
 use super::*;
 use crate::support::INVALID_CLUSTER_SIZE;

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
-use cust::sys::{CUlinkState, CUmodule};
+use cuda_driver::types::{CUlinkState, CUmodule};
 
 use super::*;
 

@@ -20,8 +20,7 @@ mod virtual_memory;
 use std::ffi::CStr;
 use std::ptr::null_mut;
 
-use cuda_driver::types::CUlibrary;
-use cust::sys::{CUcontext, CUdeviceptr};
+use cuda_driver::types::{CUcontext, CUdeviceptr, CUlibrary};
 use support::{INVALID_CONTEXT, INVALID_HANDLE, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED};
 
 /// A kernel that adds `factor` times `x` to `y`.

@@ -2,8 +2,7 @@
 
 use std::ptr::null_mut;
 
-use cuda_driver::types::CUdevResource;
-use cust::sys::{CUDA_ARRAY3D_DESCRIPTOR, CUarray_format};
+use cuda_driver::types::{CU_AD_FORMAT_UNSIGNED_INT8, CUDA_ARRAY3D_DESCRIPTOR, CUdevResource};
 
 use super::*;
 
@@ -55,7 +54,7 @@ fn levels_of_mipmapped_arrays_are_arrays() {
         Width: 16,
         Height: 8,
         Depth: 0,
-        Format: CUarray_format::CU_AD_FORMAT_UNSIGNED_INT8,
+        Format: CU_AD_FORMAT_UNSIGNED_INT8,
         NumChannels: 1,
         Flags: 0,
     };

@@ -2,8 +2,7 @@
 
 use std::ptr::null_mut;
 
-use cuda_driver::types::CUlaunchAttributeValue;
-use cust::sys::CUstream;
+use cuda_driver::types::{CUlaunchAttributeValue, CUstream};
 
 use super::*;
 

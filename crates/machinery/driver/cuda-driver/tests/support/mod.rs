@@ -8,20 +8,19 @@
 )]
 
 use std::ffi::{CStr, c_int, c_void};
-use std::mem::MaybeUninit;
 use std::ptr::{from_ref, null_mut};
 use std::sync::Once;
 use std::{env, thread};
 
-use cust::context::legacy::{Context, ContextFlags};
-use cust::device::Device;
-pub use cust::sys::CUmemorytype::{
-    self, CU_MEMORYTYPE_ARRAY as ARRAY, CU_MEMORYTYPE_DEVICE as DEVICE, CU_MEMORYTYPE_HOST as HOST,
-    CU_MEMORYTYPE_UNIFIED as UNIFIED,
+pub use cuda_driver::types::{
+    CU_MEMORYTYPE_ARRAY as ARRAY, CU_MEMORYTYPE_DEVICE as DEVICE, CU_MEMORYTYPE_HOST as HOST,
+    CU_MEMORYTYPE_UNIFIED as UNIFIED, CUmemorytype,
 };
-use cust::sys::{
+use cuda_driver::types::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream,
 };
+use cust::context::legacy::{Context, ContextFlags};
+use cust::device::Device;
 
 pub const INVALID_VALUE: c_int = 1;
 pub const OUT_OF_MEMORY: c_int = 2;
@@ -194,28 +193,24 @@ pub fn reread<T: Copy>(value: &T) -> T {
 
 /// Returns a number, or a structure of the C API, in which all bytes are zero.
 pub fn zeroed<T>() -> T {
-    // SAFETY: the tests call this for numbers and for structures of numbers, pointers and enums with a variant 0.
+    // SAFETY: the tests call this for numbers and for structures of numbers and pointers.
     unsafe { std::mem::zeroed() }
 }
 
 /// Returns a copy of nothing between two kinds of memory; no kind is zero.
 pub fn copy_2d(from: CUmemorytype, to: CUmemorytype) -> CUDA_MEMCPY2D {
-    let mut copy = zeroed::<MaybeUninit<CUDA_MEMCPY2D>>();
-    // SAFETY: all-zero bytes are valid for the other fields.
-    unsafe {
-        (*copy.as_mut_ptr()).srcMemoryType = from;
-        (*copy.as_mut_ptr()).dstMemoryType = to;
-        copy.assume_init()
+    CUDA_MEMCPY2D {
+        srcMemoryType: from,
+        dstMemoryType: to,
+        ..zeroed()
     }
 }
 
 /// Returns a three-dimensional copy of nothing between two kinds of memory.
 pub fn copy_3d(from: CUmemorytype, to: CUmemorytype) -> CUDA_MEMCPY3D {
-    let mut copy = zeroed::<MaybeUninit<CUDA_MEMCPY3D>>();
-    // SAFETY: all-zero bytes are valid for the other fields.
-    unsafe {
-        (*copy.as_mut_ptr()).srcMemoryType = from;
-        (*copy.as_mut_ptr()).dstMemoryType = to;
-        copy.assume_init()
+    CUDA_MEMCPY3D {
+        srcMemoryType: from,
+        dstMemoryType: to,
+        ..zeroed()
     }
 }

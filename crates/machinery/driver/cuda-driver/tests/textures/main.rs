@@ -10,15 +10,14 @@ mod mipmaps;
 mod objects;
 mod references;
 
-use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 
-use cust::memory::{CopyDestination, DeviceBuffer};
-use cust::module::Module;
-use cust::sys::{
+use cuda_driver::types::{
     CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY3D, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, CUarray,
     CUtexObject,
 };
+use cust::memory::{CopyDestination, DeviceBuffer};
+use cust::module::Module;
 use support::*;
 
 /// The output of `scripts/textures.py` on an H200.
@@ -96,12 +95,6 @@ fn coordinates(size: [usize; 3], normalised: bool) -> Vec<f32> {
         .collect()
 }
 
-/// Writes a value of a C enum, which the enum in Rust may lack.
-fn set<T>(field: *mut T, value: i32) {
-    // SAFETY: a C enum has the size of an `int`, and the callers pass a field of a live structure.
-    unsafe { field.cast::<i32>().write(value) }
-}
-
 /// Creates an array, or returns the error code.
 fn create_array(
     [width, height, depth]: [usize; 3],
@@ -109,16 +102,16 @@ fn create_array(
     channels: u32,
     flags: u32,
 ) -> Result<CUarray, i32> {
-    let mut description = zeroed::<MaybeUninit<CUDA_ARRAY3D_DESCRIPTOR>>();
-    let fields = description.as_mut_ptr();
-    // SAFETY: the fields are those of `description`.
-    unsafe {
-        ((*fields).Width, (*fields).Height, (*fields).Depth) = (width, height, depth);
-        ((*fields).NumChannels, (*fields).Flags) = (channels, flags);
-        set(&raw mut (*fields).Format, format);
-    }
+    let description = CUDA_ARRAY3D_DESCRIPTOR {
+        Width: width,
+        Height: height,
+        Depth: depth,
+        Format: format,
+        NumChannels: channels,
+        Flags: flags,
+    };
     let mut array = null_mut();
-    result(code!(cuArray3DCreate_v2(&mut array, fields)), ()).map(|()| array)
+    result(code!(cuArray3DCreate_v2(&mut array, &description)), ()).map(|()| array)
 }
 
 /// Creates an array with these contents.
@@ -143,12 +136,11 @@ fn array(size: [usize; 3], kind: &str, channels: u32, flags: u32, bytes: &[u8]) 
 
 /// Returns a texture's parameters: the address mode of all axes, and the filter.
 fn sampling(mode: i32, linear: bool) -> CUDA_TEXTURE_DESC {
-    let mut params = zeroed::<CUDA_TEXTURE_DESC>();
-    for axis in &mut params.addressMode {
-        set(axis, mode);
+    CUDA_TEXTURE_DESC {
+        addressMode: [mode; 3],
+        filterMode: linear.into(),
+        ..zeroed()
     }
-    set(&mut params.filterMode, linear.into());
-    params
 }
 
 /// Creates a texture object, or returns the error code.
@@ -222,7 +214,7 @@ fn fetch(body: &str, object: u64, at: &[f32]) -> Vec<u32> {
 /// Same as [`fetch`], with the result of the synchronization.
 fn try_fetch(body: &str, object: u64, at: &[f32]) -> (i32, Vec<u32>) {
     let module = Module::from_ptx(kernel(body), &[]).unwrap();
-    let function = module.get_function("fetch").unwrap().to_raw();
+    let function = module.get_function("fetch").unwrap().to_raw().cast();
     let samples = at.len() / 3;
     let input = DeviceBuffer::from_slice(at).unwrap();
     let output = DeviceBuffer::from_slice(&vec![0xa5a5_a5a5u32; 4 * samples]).unwrap();

@@ -1,7 +1,9 @@
 //! Textures of mipmapped arrays: the choice of levels, compared with values computed from the level of detail, and an
 //! H200's (driver-answers, `mipmaps`).
 
-use cust::sys::{CUDA_RESOURCE_VIEW_DESC, CUmipmappedArray, CUresourcetype};
+use cuda_driver::types::{
+    CU_AD_FORMAT_FLOAT, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, CUDA_RESOURCE_VIEW_DESC, CUmipmappedArray,
+};
 
 use super::objects::surface;
 use super::*;
@@ -20,16 +22,16 @@ fn value(level: u32, x: usize, y: usize, z: usize) -> f32 {
 
 /// Creates a mipmapped array of four levels, and fills them with [`value`].
 fn mipmap(size: [usize; 3], flags: u32) -> CUmipmappedArray {
-    let mut shape = zeroed::<MaybeUninit<CUDA_ARRAY3D_DESCRIPTOR>>();
-    let fields = shape.as_mut_ptr();
-    // SAFETY: the fields are those of `shape`.
-    unsafe {
-        ((*fields).Width, (*fields).Height, (*fields).Depth) = size.into();
-        ((*fields).NumChannels, (*fields).Flags) = (1, flags);
-        set(&raw mut (*fields).Format, 32);
-    }
+    let shape = CUDA_ARRAY3D_DESCRIPTOR {
+        Width: size[0],
+        Height: size[1],
+        Depth: size[2],
+        Format: CU_AD_FORMAT_FLOAT,
+        NumChannels: 1,
+        Flags: flags,
+    };
     let mut mipmap = null_mut();
-    calls! { cuMipmappedArrayCreate(&mut mipmap, fields, LEVELS); }
+    calls! { cuMipmappedArrayCreate(&mut mipmap, &shape, LEVELS); }
     for number in 0..LEVELS {
         let [width, height, depth] = level_size(size, flags, number);
         let texels = (0..depth).flat_map(|z| {
@@ -64,20 +66,19 @@ fn level_size(size: [usize; 3], flags: u32, level: u32) -> [usize; 3] {
 
 fn mipmap_resource(mipmap: CUmipmappedArray) -> CUDA_RESOURCE_DESC {
     let mut resource: CUDA_RESOURCE_DESC = zeroed();
-    resource.resType = CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     resource.res.mipmap.hMipmappedArray = mipmap;
     resource
 }
 
 /// Returns the parameters of a texture with normalized coordinates and the filter `between` levels.
 fn parameters(between: bool) -> CUDA_TEXTURE_DESC {
-    let mut params = CUDA_TEXTURE_DESC {
+    CUDA_TEXTURE_DESC {
         flags: NORMALIZED,
+        mipmapFilterMode: between.into(),
         maxMipmapLevelClamp: 9.0,
         ..sampling(CLAMP, false)
-    };
-    set(&mut params.mipmapFilterMode, between.into());
-    params
+    }
 }
 
 /// Fetches the first channel with `tex.` and the rest of an instruction after its destinations. `%f3` is `detail`.
@@ -218,7 +219,7 @@ fn weights_of_two_levels_add_up_to_one_sum() {
     let _context = primary_context();
     let resource = mipmap_resource(mipmap([16, 16, 0], 0));
     let mut params = parameters(true);
-    set(&mut params.filterMode, 1);
+    params.filterMode = 1;
     let object = create_texture(&resource, &params).unwrap();
     // The texels are another function of the position than those of the recorded program, whose weights these are.
     let read = |detail| at_level(object, 0.3, 0.7, detail);
@@ -290,7 +291,7 @@ fn views_select_levels() {
     let resource = mipmap_resource(mipmap([16, 16, 0], 0));
     let mut view: CUDA_RESOURCE_VIEW_DESC = zeroed();
     // `CU_RES_VIEW_FORMAT_FLOAT_1X32`
-    set(&mut view.format, 22);
+    view.format = 22;
     (view.width, view.height) = (16, 16);
     (view.firstMipmapLevel, view.lastMipmapLevel) = (1, 2);
     let params = parameters(false);
@@ -298,6 +299,10 @@ fn views_select_levels() {
     calls! { cuTexObjectCreate(&mut object, &resource, &params, &view); }
     assert_eq!(at_level(object, 0.0, 0.0, 0.0), 100.0);
     assert_eq!(at_level(object, 0.0, 0.0, 3.0), 200.0);
+    for unknown in [i32::MIN, 0, 25] {
+        view.format = unknown;
+        calls! { cuTexObjectCreate(&mut object, &resource, &params, &view) => INVALID_VALUE; }
+    }
     view.lastMipmapLevel = LEVELS;
     calls! { cuTexObjectCreate(&mut object, &resource, &params, &view) => INVALID_VALUE; }
 }

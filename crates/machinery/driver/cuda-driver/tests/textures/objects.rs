@@ -1,9 +1,10 @@
 //! Arrays, copies, objects of each kind, and an H200's results for coordinates outside an image.
 
-use std::mem::MaybeUninit;
-
+use cuda_driver::types::{
+    CU_AD_FORMAT_FLOAT, CU_RESOURCE_TYPE_LINEAR, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+    CU_RESOURCE_TYPE_PITCH2D, CUDA_MEMCPY2D, LinearResource, PitchResource,
+};
 use cust::memory::DeviceBuffer;
-use cust::sys::CUDA_MEMCPY2D;
 
 use super::*;
 
@@ -21,10 +22,9 @@ pub fn surface(array: CUarray) -> u64 {
 
 /// Returns the properties of an array.
 pub fn describe(array: CUarray) -> CUDA_ARRAY3D_DESCRIPTOR {
-    let mut description = MaybeUninit::zeroed();
-    calls! { cuArray3DGetDescriptor_v2(description.as_mut_ptr(), array); }
-    // SAFETY: the call initialized it.
-    unsafe { description.assume_init() }
+    let mut description = zeroed();
+    calls! { cuArray3DGetDescriptor_v2(&mut description, array); }
+    description
 }
 
 /// Copies the words of [`numbers`] back.
@@ -280,11 +280,13 @@ fn linear_and_pitched_textures_are_fetched() {
     let buffer = DeviceBuffer::from_slice(&values).unwrap();
     let address = buffer.as_device_ptr().as_raw();
     let mut resource: CUDA_RESOURCE_DESC = zeroed();
-    set(&mut resource.resType, 2);
-    // SAFETY: the structure is zeroed, and `linear` has the resource's type.
-    let linear = unsafe { &mut resource.res.linear };
-    (linear.devPtr, linear.numChannels, linear.sizeInBytes) = (address, 1, 64 * 4);
-    set(&mut linear.format, 32);
+    resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource.res.linear = LinearResource {
+        devPtr: address,
+        format: CU_AD_FORMAT_FLOAT,
+        numChannels: 1,
+        sizeInBytes: 64 * 4,
+    };
     let object = create_texture(&resource, &zeroed()).unwrap();
     for (x, expected) in [
         (-1_000_000_000, 0.0),
@@ -307,12 +309,15 @@ fn linear_and_pitched_textures_are_fetched() {
     assert_eq!(unsafe { queried.res.linear.devPtr }, address);
 
     let mut rows: CUDA_RESOURCE_DESC = zeroed();
-    set(&mut rows.resType, 3);
-    // SAFETY: the structure is zeroed, and `pitch2D` has the resource's type.
-    let pitched = unsafe { &mut rows.res.pitch2D };
-    (pitched.devPtr, pitched.numChannels) = (address, 1);
-    (pitched.width, pitched.height, pitched.pitchInBytes) = (60, 4, 256);
-    set(&mut pitched.format, 32);
+    rows.resType = CU_RESOURCE_TYPE_PITCH2D;
+    rows.res.pitch2D = PitchResource {
+        devPtr: address,
+        format: CU_AD_FORMAT_FLOAT,
+        numChannels: 1,
+        width: 60,
+        height: 4,
+        pitchInBytes: 256,
+    };
     for (mode, linear, expected) in [
         (1, false, [1.0, 66.0, 129.0, 252.0, 252.0]),
         (1, true, [1.0, 81.75, 97.0, 252.0, 220.0]),
@@ -412,7 +417,7 @@ fn invalid_arrays_and_objects_are_rejected() {
     assert_eq!(create_texture(&resource, &params), Err(1), "no array");
     resource.res.array.hArray = writable;
     create_texture(&resource, &params).expect("integers are interpolated");
-    set(&mut resource.resType, 1);
+    resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     let actual = create_texture(&resource, &params);
     assert_eq!(actual, Err(1), "an array without levels as a mipmapped one");
     calls! {

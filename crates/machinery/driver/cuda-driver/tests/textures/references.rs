@@ -2,7 +2,9 @@
 
 use std::ffi::CStr;
 
-use cust::sys::{CUDA_ARRAY_DESCRIPTOR, CUfunction, CUmodule, CUsurfref, CUtexref};
+use cuda_driver::types::{
+    CU_AD_FORMAT_FLOAT, CUDA_ARRAY_DESCRIPTOR, CUfunction, CUmodule, CUsurfref, CUtexref,
+};
 
 use super::*;
 
@@ -190,13 +192,12 @@ fn linear_and_pitched_memory_can_be_bound() {
         texture_reference(module, c"plane"),
         function(module, c"sample"),
     );
-    let mut shape = CUDA_ARRAY_DESCRIPTOR {
+    let shape = CUDA_ARRAY_DESCRIPTOR {
         Width: 16,
         Height: 2,
+        Format: CU_AD_FORMAT_FLOAT,
         NumChannels: 1,
-        ..zeroed_shape()
     };
-    set(&mut shape.Format, 32);
     let rows = ramp(1024);
     calls! {
         cuMemcpyHtoD_v2(memory, rows.as_ptr().cast(), rows.len());
@@ -219,16 +220,6 @@ fn linear_and_pitched_memory_can_be_bound() {
         cuTexRefSetAddress_v2(&mut offset, line, rows.as_ptr() as u64, 400);
     }
     assert_eq!(address, 0);
-}
-
-/// Returns a descriptor of an array, of which the format must be set.
-fn zeroed_shape() -> CUDA_ARRAY_DESCRIPTOR {
-    CUDA_ARRAY_DESCRIPTOR {
-        Width: 0,
-        Height: 0,
-        Format: cust::sys::CUarray_format::CU_AD_FORMAT_FLOAT,
-        NumChannels: 0,
-    }
 }
 
 /// The errors and the first settings are those of an H200 (driver-answers, `texture-fetches`).

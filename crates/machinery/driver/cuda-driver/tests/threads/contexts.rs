@@ -100,7 +100,7 @@ fn primary_context_is_shared_and_reference_counted() -> Test {
 #[test]
 fn retaining_again_returns_the_same_primary_context() {
     let (_turn, context) = primary();
-    let old = Shared(context.as_raw());
+    let old = Shared(context.as_raw().cast());
     let (go, released) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -185,7 +185,7 @@ fn handles_of_a_destroyed_context_are_invalid() {
     let module = bare_module();
     let kernel = function(module.get(), c"count");
     let (stream, event) = (stream(), Event::new(EventFlags::DEFAULT).unwrap());
-    let stream_raw = stream.as_inner();
+    let stream_raw = stream.as_inner().cast();
     drop(context);
     let _other = own_context();
     assert_eq!(event.query().err(), Some(CudaError::InvalidHandle));

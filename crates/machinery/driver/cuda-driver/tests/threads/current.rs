@@ -46,7 +46,7 @@ fn setting_the_current_context_does_not_wait_for_kernels() {
         scope.spawn(move || {
             legacy::CurrentContext::set_current(&unowned).unwrap();
             let module = Module::from_ptx(PTX, &[]).unwrap();
-            let function = module.get_function("until_told").unwrap().to_raw();
+            let function = module.get_function("until_told").unwrap().to_raw().cast();
             let address = ptr::from_ref(words) as u64;
             ok(launch(function, [1, 1], ptr::null_mut(), &[address]));
             calls! { cuCtxSynchronize(); }

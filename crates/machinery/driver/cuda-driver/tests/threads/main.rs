@@ -15,13 +15,13 @@ use std::error::Error;
 use std::ffi::CString;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
+use cuda_driver::types::CUmodule;
 use cust::context::{Context, legacy};
 use cust::device::Device;
 use cust::function::Function;
 use cust::launch;
 use cust::memory::DeviceBuffer;
 use cust::stream::{Stream, StreamFlags};
-use cust::sys::CUmodule;
 use support::Shared;
 
 type Test = Result<(), Box<dyn Error>>;

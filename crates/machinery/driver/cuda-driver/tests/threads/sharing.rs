@@ -95,7 +95,7 @@ fn objects_are_used_in_their_own_context() {
     assert_eq!(refused, Err(CudaError::InvalidHandle));
     let mut words = [0u32; 64];
     let host = words.as_mut_ptr().cast::<c_void>();
-    let (stream, other) = (in_a.as_inner(), in_b.as_inner());
+    let (stream, other) = (in_a.as_inner().cast(), in_b.as_inner().cast());
     for (copied, value) in [(stream, 40), (other, 41)] {
         calls! {
             cuMemcpyDtoHAsync_v2(host, address, 256, copied);
@@ -122,7 +122,7 @@ fn objects_are_used_in_their_own_context() {
     );
 
     // No context is current.
-    let raw = Shared(in_a.as_inner());
+    let raw = Shared(in_a.as_inner().cast());
     let address_only = thread::spawn(move || {
         let mut event = ptr::null_mut();
         let mut word = 0u32;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 
+use cuda_driver::types::CUstream;
 use cuda_driver::{CallMemory, IllegalOperand};
-use cust_raw::CUstream;
 
 use super::arguments::Op;
 use super::elements::{AnyScale, DataType, Element, read_as, with_element, with_scalar, write_as};

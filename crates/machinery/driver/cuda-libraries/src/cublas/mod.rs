@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use cust_raw::CUstream;
+use cuda_driver::types::CUstream;
 use half::f16;
 
 mod arguments;

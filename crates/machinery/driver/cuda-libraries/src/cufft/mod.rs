@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_longlong, c_void};
 
-use cust_raw::CUstream;
+use cuda_driver::types::CUstream;
 
 mod execute;
 mod plan;

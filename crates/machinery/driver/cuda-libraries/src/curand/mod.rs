@@ -14,7 +14,7 @@ mod xorwow;
 
 use std::ffi::{c_double, c_int, c_uint};
 
-use cust_raw::CUstream;
+use cuda_driver::types::CUstream;
 
 use crate::call::Stream;
 use crate::functions::{Handles, Status};

@@ -3,11 +3,14 @@
 use std::ffi::{c_int, c_void};
 
 use cuda_driver::functions as cu;
-use cust_raw::{CUDA_MEMCPY3D, CUgraph, CUgraphExec, CUgraphNode, CUmemorytype};
+use cuda_driver::types::{
+    CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED,
+    CUDA_MEMCPY3D, CUarray, CUgraph, CUgraphExec, CUgraphNode, CUmemorytype,
+};
 
 use crate::arrays::array_info;
 use crate::context::context;
-use crate::errors::{Result, check};
+use crate::errors::{Error, Result, check};
 use crate::functions::read;
 use crate::memcpy::CopyKind::{self, DeviceToHost, HostToDevice};
 use crate::memcpy_3d::{Copy3D, Endpoint, Memory, from_params};
@@ -149,12 +152,12 @@ fn get(node: CUgraphNode) -> Result<Memcpy3D> {
         driver_copy.srcMemoryType,
         driver_copy.srcHost,
         driver_copy.srcDevice,
-    );
+    )?;
     let dst = NodeEndpoint::new(
         driver_copy.dstMemoryType,
         driver_copy.dstHost,
         driver_copy.dstDevice,
-    );
+    )?;
     let (src_element, dst_element) = (
         element_bytes(&src, driver_copy.srcArray)?,
         element_bytes(&dst, driver_copy.dstArray)?,
@@ -213,27 +216,25 @@ struct NodeEndpoint {
 }
 
 impl NodeEndpoint {
-    fn new(memory: CUmemorytype, host: *const c_void, device: u64) -> Self {
+    /// Converts one end. Returns [`Error::INVALID_VALUE`] for a memory type that the enum lacks.
+    fn new(memory: CUmemorytype, host: *const c_void, device: u64) -> Result<Self> {
         let (location, start, is_array) = match memory {
-            CUmemorytype::CU_MEMORYTYPE_HOST => (Location::Host, host, false),
-            CUmemorytype::CU_MEMORYTYPE_DEVICE => {
-                (Location::Device, pointer(device).cast_const(), false)
-            }
-            CUmemorytype::CU_MEMORYTYPE_ARRAY => (Location::Device, std::ptr::null(), true),
-            CUmemorytype::CU_MEMORYTYPE_UNIFIED => {
-                (Location::Unified, pointer(device).cast_const(), false)
-            }
+            CU_MEMORYTYPE_HOST => (Location::Host, host, false),
+            CU_MEMORYTYPE_DEVICE => (Location::Device, pointer(device).cast_const(), false),
+            CU_MEMORYTYPE_ARRAY => (Location::Device, std::ptr::null(), true),
+            CU_MEMORYTYPE_UNIFIED => (Location::Unified, pointer(device).cast_const(), false),
+            _ => return Err(Error::INVALID_VALUE),
         };
-        Self {
+        Ok(Self {
             location,
             start,
             is_array,
-        }
+        })
     }
 }
 
 /// Returns the bytes per element if the end is an array, otherwise `None`.
-fn element_bytes(endpoint: &NodeEndpoint, array: cust_raw::CUarray) -> Result<Option<usize>> {
+fn element_bytes(endpoint: &NodeEndpoint, array: CUarray) -> Result<Option<usize>> {
     if !endpoint.is_array {
         return Ok(None);
     }

@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
 use cuda_driver::functions as cu;
 use cuda_driver::types::graph::{EdgeData, InstantiateParams, UpdateResult};
-use cust_raw::{CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUstream, CUuserObject};
+use cuda_driver::types::{CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUstream, CUuserObject};
 
 use crate::context::{self, context};
 use crate::errors::{Result, check};

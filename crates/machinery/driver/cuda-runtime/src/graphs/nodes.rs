@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut};
 
 use cuda_driver::functions as cu;
 use cuda_driver::types::graph::{EdgeData, KernelNodeParams, NodeParams};
-use cust_raw::{
+use cuda_driver::types::{
     CUDA_HOST_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUevent, CUgraph,
     CUgraphExec, CUgraphNode,
 };

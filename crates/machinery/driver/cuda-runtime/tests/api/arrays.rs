@@ -3,9 +3,9 @@
 use std::ffi::c_uint;
 use std::ptr::null_mut;
 
+use cuda_driver::types::CUarray;
 use cuda_runtime as cuda;
 use cuda_runtime::types::{ChannelFormat, Memcpy3D};
-use cust_raw::CUarray;
 
 use super::program::*;
 

@@ -4,8 +4,10 @@ use std::ffi::c_int;
 use std::ptr::null_mut;
 
 #[cfg(target_os = "linux")]
-use cuda_driver::types::ShareableHandle;
-use cust_raw::{CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool};
+use cuda_driver::types::{
+    CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_HANDLE_TYPE_NONE, CU_MEM_LOCATION_TYPE_DEVICE,
+    CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, ShareableHandle,
+};
 
 use super::program::*;
 
@@ -22,14 +24,16 @@ fn get_attribute(pool: CUmemoryPool, attribute: c_int) -> u64 {
 #[test]
 fn a_pool_reports_its_usage() {
     start();
-    let mut properties = CUmemPoolProps::default();
-    // SAFETY: the numbers are values of the C enums.
-    unsafe {
-        (&raw mut properties.allocType).cast::<c_int>().write(1);
-        (&raw mut properties.location.type_)
-            .cast::<c_int>()
-            .write(1);
-    }
+    let properties = CUmemPoolProps {
+        allocType: CU_MEM_ALLOCATION_TYPE_PINNED,
+        handleTypes: CU_MEM_HANDLE_TYPE_NONE,
+        location: CUmemLocation {
+            kind: CU_MEM_LOCATION_TYPE_DEVICE,
+            id: 0,
+        },
+        win32SecurityAttributes: null_mut(),
+        reserved: [0; 64],
+    };
     let mut pool = null_mut();
     let mut ptr = null_mut();
     calls! { cudaMemPoolCreate(&mut pool, &properties); }
@@ -61,11 +65,16 @@ fn a_pool_reports_its_usage() {
             => "cudaErrorInvalidValue";
     }
     let mut access = 0;
-    let mut device_location = CUmemLocation::default();
+    let mut device_location = properties.location;
     calls! { cudaMemPoolGetAccess(&mut access, pool, &mut device_location); }
     assert_eq!(access, 3);
-    let mut other = CUmemAccessDesc::default();
-    other.location.id = 1;
+    let other = CUmemAccessDesc {
+        location: CUmemLocation {
+            id: 1,
+            ..device_location
+        },
+        flags: 0,
+    };
     calls! {
         cudaMemPoolSetAccess(pool, &other, 1) => "cudaErrorInvalidDevice";
         cudaMemPoolDestroy(pool);

@@ -5,9 +5,8 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuda_driver::functions as cu;
-use cuda_driver::types::CUlaunchAttributeValue;
+use cuda_driver::types::{CUevent, CUlaunchAttributeValue, CUstream};
 use cuda_runtime as cuda;
-use cust_raw::{CUevent, CUstream};
 
 use super::program::*;
 use cuda_runtime::types::Dim3;

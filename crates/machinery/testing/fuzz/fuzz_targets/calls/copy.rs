@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut};
 
 use arbitrary::Arbitrary;
 use cuda_driver::functions::*;
-use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype};
+use cuda_driver::types::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUDA_MEMCPY2D, CUDA_MEMCPY3D};
 
 use crate::state::{Address, HOST_BYTES, Handle, State};
 
@@ -38,14 +38,14 @@ pub enum Call {
 const NO_COPY_2D: CUDA_MEMCPY2D = CUDA_MEMCPY2D {
     srcXInBytes: 0,
     srcY: 0,
-    srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+    srcMemoryType: CU_MEMORYTYPE_DEVICE,
     srcHost: null(),
     srcDevice: 0,
     srcArray: null_mut(),
     srcPitch: 0,
     dstXInBytes: 0,
     dstY: 0,
-    dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+    dstMemoryType: CU_MEMORYTYPE_DEVICE,
     dstHost: null_mut(),
     dstDevice: 0,
     dstArray: null_mut(),
@@ -60,7 +60,7 @@ const NO_COPY_3D: CUDA_MEMCPY3D = CUDA_MEMCPY3D {
     srcY: 0,
     srcZ: 0,
     srcLOD: 0,
-    srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+    srcMemoryType: CU_MEMORYTYPE_DEVICE,
     srcHost: null(),
     srcDevice: 0,
     srcArray: null_mut(),
@@ -71,7 +71,7 @@ const NO_COPY_3D: CUDA_MEMCPY3D = CUDA_MEMCPY3D {
     dstY: 0,
     dstZ: 0,
     dstLOD: 0,
-    dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+    dstMemoryType: CU_MEMORYTYPE_DEVICE,
     dstHost: null_mut(),
     dstDevice: 0,
     dstArray: null_mut(),
@@ -187,13 +187,13 @@ unsafe fn copy_host_2d(
     let mut copy = NO_COPY_2D;
     (copy.WidthInBytes, copy.Height) = (width, height);
     if to_device {
-        copy.srcMemoryType = CUmemorytype::CU_MEMORYTYPE_HOST;
+        copy.srcMemoryType = CU_MEMORYTYPE_HOST;
         copy.srcHost = host;
         (copy.srcXInBytes, copy.srcY, copy.srcPitch) = (host_x, host_y, host_pitch);
         copy.dstDevice = device;
         (copy.dstXInBytes, copy.dstPitch) = (device_x, pitch);
     } else {
-        copy.dstMemoryType = CUmemorytype::CU_MEMORYTYPE_HOST;
+        copy.dstMemoryType = CU_MEMORYTYPE_HOST;
         copy.dstHost = host;
         (copy.dstXInBytes, copy.dstY, copy.dstPitch) = (host_x, host_y, host_pitch);
         copy.srcDevice = device;

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use arbitrary::Arbitrary;
 use cuda_driver::functions::*;
-use cust_raw::{CUfunction, CUstream};
+use cuda_driver::types::{CUfunction, CUstream};
 
 use crate::state::{Address, Handle, State, resolve};
 

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use arbitrary::Arbitrary;
-use cust_raw::{CUcontext, CUevent, CUfunction, CUmodule, CUstream};
+use cuda_driver::types::{CUcontext, CUevent, CUfunction, CUmodule, CUstream};
 
 /// Bytes of host memory that calls may use.
 pub const HOST_BYTES: usize = 1 << 14;

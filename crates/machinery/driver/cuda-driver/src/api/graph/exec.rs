@@ -5,10 +5,6 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong};
 use std::sync::Arc;
 
 use cuda_sim::driver::{ContextId, CudaError, EventId};
-use cust_raw::{
-    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
-    CUgraphExec, CUgraphNode,
-};
 
 use super::nodes::existing_event;
 use super::params::{read_changed, replace_op};
@@ -23,6 +19,10 @@ use crate::simulator::{
 use crate::status::CallResult;
 use crate::types::graph::{
     BatchNodeParams, InstantiateParams, KernelNodeParams, NodeParams, UpdateResult,
+};
+use crate::types::{
+    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
+    CUgraphExec, CUgraphNode,
 };
 
 /// Flags of executable graphs.

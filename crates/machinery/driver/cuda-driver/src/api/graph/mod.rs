@@ -26,11 +26,11 @@ mod params_out;
 pub mod topology;
 
 use cuda_sim::driver::CudaError;
-use cust_raw::CUgraphNode;
 
 use crate::arguments::{In, number};
 use crate::log::warn;
 use crate::simulator::NodeId;
+use crate::types::CUgraphNode;
 use crate::types::graph::EdgeData;
 
 /// Returns the number of a node's handle.

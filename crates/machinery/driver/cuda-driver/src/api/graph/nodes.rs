@@ -3,10 +3,6 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use cuda_sim::driver::{ContextId, CudaError, EventId};
-use cust_raw::{
-    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUgraph, CUgraphNode,
-};
 
 use super::{check_edges, node_id, params_in};
 use crate::api::SIMULATOR;
@@ -15,6 +11,10 @@ use crate::log::warn;
 use crate::simulator::{ConditionalKind, GraphId, NodeId, Pointer, StreamOp, call_host_functions};
 use crate::status::CallResult;
 use crate::types::graph::{BatchNodeParams, EdgeData, KernelNodeParams, NodeParams};
+use crate::types::{
+    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUgraph, CUgraphNode,
+};
 
 /// `cuGraphCreate`.
 pub fn create(out: Out<CUgraph>, flags: c_uint) -> CallResult {

@@ -4,13 +4,13 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use cuda_sim::driver::CudaError;
-use cust_raw::{CUdevice, CUhostFn, CUuserObject};
 
 use crate::api::SIMULATOR;
 use crate::api::device::check_device;
 use crate::arguments::{In, Out, handle, number, required};
 use crate::simulator::{GraphId, GraphMemoryAttribute, HostFunction, call_host_functions};
 use crate::status::CallResult;
+use crate::types::{CUdevice, CUhostFn, CUuserObject};
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires for every object.
 const NO_SYNC: c_uint = 1;

@@ -5,10 +5,6 @@ use std::ffi::{c_int, c_void};
 
 use cuda_sim::driver::{CudaError, Driver, EventId};
 use cuda_sim::exec::LaunchSpec;
-use cust_raw::{
-    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUevent, CUgraph,
-};
 
 use super::nodes::{existing_event, read_any};
 use super::params_in::{self, check_launch};
@@ -19,7 +15,10 @@ use crate::arguments::{In, InOut, Out, handle};
 use crate::simulator::{Kernel, Node, NodeId, StreamOp};
 use crate::status::CallResult;
 use crate::types::graph::{BatchNodeParams, KernelNodeParams, NodeParams};
-use crate::types::{AccessWindow, CUlaunchAttributeValue};
+use crate::types::{
+    AccessWindow, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS,
+    CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUevent, CUgraph, CUlaunchAttributeValue,
+};
 
 /// Replaces a node's operation by one of the same type. A kernel node keeps its attributes.
 pub fn replace_op(driver: &Driver, node: &mut Node, op: StreamOp) -> Result<(), CudaError> {

@@ -1,22 +1,21 @@
 //! Conversion of node parameters from C into validated operations.
 
 use std::collections::BTreeMap;
-use std::ffi::c_int;
 use std::sync::Arc;
 
 use cuda_sim::driver::{CheckedLaunch, CudaError, Driver, FunctionId, Memset, MemsetValue};
 use cuda_sim::exec::LaunchSpec;
-use cust_raw::{
-    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS,
-};
 
 use crate::api::launch::{ParameterList, pack};
 use crate::api::{SIMULATOR, memcpy, stream_memory};
 use crate::arguments::{Argument, In, InOut, number};
 use crate::simulator::{GraphId, HostFunction, Kernel, StreamOp, with_contexts};
 use crate::types::graph::{BatchNodeParams, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
-use crate::types::{AccessWindow, CUmemAllocationProp};
+use crate::types::{
+    AccessWindow, CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE,
+    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS,
+};
 
 /// Reads a kernel node's parameters from the structure before CUDA 12, which has no context.
 pub fn kernel_v1(from: In<CUDA_KERNEL_NODE_PARAMS>) -> Result<Kernel, CudaError> {
@@ -180,23 +179,17 @@ pub fn child(graph: GraphId) -> Result<StreamOp, CudaError> {
 
 /// Reserves the memory of an allocation node, and writes its address to the structure.
 pub fn allocation(params: InOut<CUDA_MEM_ALLOC_NODE_PARAMS>) -> Result<StreamOp, CudaError> {
-    /// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`.
-    const PINNED: c_int = 1;
-    const DEVICE: c_int = 1;
-    let params = params.as_ptr();
-    // SAFETY: the structure is readable, and that of a pool starts as that of an allocation.
-    let (pool, bytes) = unsafe {
-        let pool = (&raw const (*params).poolProps).cast::<CUmemAllocationProp>();
-        (pool.read(), (*params).bytesize)
-    };
-    if pool.kind != PINNED || pool.location.kind != DEVICE || pool.location.id != 0 {
+    let request = params.read();
+    let is_pinned = request.poolProps.allocType == CU_MEM_ALLOCATION_TYPE_PINNED;
+    let location = request.poolProps.location;
+    if !is_pinned || location.kind != CU_MEM_LOCATION_TYPE_DEVICE || location.id != 0 {
         return Err(CudaError::InvalidValue);
     }
     let (mut driver, context) = SIMULATOR.lock_current_context_settled()?;
     let memory = &SIMULATOR.graph_memory;
-    let reservation = memory.reserve(&mut driver, context, bytes as u64)?;
+    let reservation = memory.reserve(&mut driver, context, request.bytesize as u64)?;
     // SAFETY: the structure is writable.
-    unsafe { (*params).dptr = reservation.address };
+    unsafe { (*params.as_ptr()).dptr = reservation.address };
     Ok(StreamOp::Allocate(reservation))
 }
 

@@ -4,15 +4,16 @@ use std::ffi::{c_uint, c_void};
 use std::ptr::null_mut;
 
 use cuda_sim::driver::{CudaError, Driver, Memcpy, MemcpyAddress, MemcpyOperand, MemsetValue};
-use cust_raw::{
-    CUDA_HOST_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
-    CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
-    CUmemPoolProps, CUmemorytype,
-};
 
 use crate::arguments::handle;
 use crate::simulator::{HostFunction, Node, Pointer, StreamOp};
 use crate::types::graph::{BatchNodeParams, KernelNodeParams};
+use crate::types::{
+    CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_HANDLE_TYPE_NONE, CU_MEM_LOCATION_TYPE_DEVICE,
+    CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED,
+    CUDA_HOST_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
+    CUmemLocation, CUmemPoolProps, CUmemorytype,
+};
 
 /// Returns a kernel node's parameters. The list of arguments belongs to the node and is valid until its
 /// parameters change.
@@ -102,19 +103,19 @@ fn base(operand: &MemcpyOperand) -> Base {
     let kind = match operand.array {
         MemcpyAddress::Host(pointer_at) => {
             host = pointer_at.cast();
-            CUmemorytype::CU_MEMORYTYPE_HOST
+            CU_MEMORYTYPE_HOST
         }
         MemcpyAddress::Device(pointer_at) => {
             device = pointer_at;
-            CUmemorytype::CU_MEMORYTYPE_DEVICE
+            CU_MEMORYTYPE_DEVICE
         }
         MemcpyAddress::Array(pointer_at) => {
             array = pointer_at;
-            CUmemorytype::CU_MEMORYTYPE_ARRAY
+            CU_MEMORYTYPE_ARRAY
         }
         MemcpyAddress::Unified(pointer_at) => {
             device = pointer_at;
-            CUmemorytype::CU_MEMORYTYPE_UNIFIED
+            CU_MEMORYTYPE_UNIFIED
         }
     };
     Base {
@@ -177,10 +178,10 @@ pub fn allocation(node: &Node) -> Result<CUDA_MEM_ALLOC_NODE_PARAMS, CudaError> 
     };
     Ok(CUDA_MEM_ALLOC_NODE_PARAMS {
         poolProps: CUmemPoolProps {
-            allocType: CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
-            handleTypes: CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE,
+            allocType: CU_MEM_ALLOCATION_TYPE_PINNED,
+            handleTypes: CU_MEM_HANDLE_TYPE_NONE,
             location: CUmemLocation {
-                type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+                kind: CU_MEM_LOCATION_TYPE_DEVICE,
                 id: 0,
             },
             win32SecurityAttributes: null_mut(),

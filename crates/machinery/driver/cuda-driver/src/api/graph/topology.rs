@@ -4,7 +4,6 @@ use std::ffi::{c_int, c_uint};
 use std::fmt::Write as _;
 
 use cuda_sim::driver::{CudaError, Driver};
-use cust_raw::CUgraphNode;
 
 use super::{check_edges, node_id};
 use crate::api::SIMULATOR;
@@ -12,6 +11,7 @@ use crate::arguments::{In, InOut, Out, handle, read_list};
 use crate::names;
 use crate::simulator::{Body, ConditionalKind, GraphId, Node, NodeId, StreamOp};
 use crate::status::CallResult;
+use crate::types::CUgraphNode;
 use crate::types::graph::EdgeData;
 
 /// `cuGraphNodeGetType`.

@@ -2,12 +2,13 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
-use cust_raw::{CUcontext, CUdevice, CUevent, CUstream, CUuuid};
-
 use super::*;
 use crate::api::{context, device, error, event, green_context, image};
 use crate::functions::{backend, lookup};
-use crate::types::{CUctxCreateParams, CUdevResource, CUdevprop, CUexecAffinityParam};
+use crate::types::{
+    CUcontext, CUctxCreateParams, CUdevResource, CUdevice, CUdevprop, CUevent, CUexecAffinityParam,
+    CUstream, CUuuid,
+};
 
 functions! {
     // Initialization, errors and devices

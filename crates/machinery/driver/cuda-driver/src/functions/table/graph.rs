@@ -3,17 +3,16 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
-use cust_raw::{
-    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdevice, CUdeviceptr, CUevent, CUgraph, CUgraphExec,
-    CUgraphNode, CUhostFn, CUstream, CUuserObject,
-};
-
 use super::*;
 use crate::api::capture;
 use crate::api::graph::{exec, nodes, objects, params, topology};
 use crate::types::graph::{
     BatchNodeParams, EdgeData, InstantiateParams, KernelNodeParams, NodeParams, UpdateResult,
+};
+use crate::types::{
+    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdevice, CUdeviceptr, CUevent, CUgraph, CUgraphExec,
+    CUgraphNode, CUhostFn, CUstream, CUuserObject,
 };
 
 functions! {

@@ -3,16 +3,15 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
-use cust_raw::{
-    CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
-    CUDA_TEXTURE_DESC, CUarray, CUdevice, CUdeviceptr, CUexternalMemory, CUfunction,
-    CUmipmappedArray, CUmodule, CUstream, CUsurfObject, CUsurfref, CUtexObject, CUtexref,
-};
-
 use super::*;
 use crate::api::{core_dump, external, image, tensor_map, texture_reference};
 use crate::types::external::{BufferDescription, HandleDescription, SemaphoreDescription};
-use crate::types::{CUtensorMap, MemoryRequirements, SparseProperties};
+use crate::types::{
+    CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
+    CUDA_TEXTURE_DESC, CUarray, CUdevice, CUdeviceptr, CUexternalMemory, CUfunction,
+    CUmipmappedArray, CUmodule, CUstream, CUsurfObject, CUsurfref, CUtensorMap, CUtexObject,
+    CUtexref, MemoryRequirements, SparseProperties,
+};
 
 functions! {
     // Arrays, textures and surfaces

@@ -2,13 +2,12 @@
 
 use std::ffi::{c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
-use cust_raw::{
-    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUcontext, CUdeviceptr, CUstream,
-};
-
 use super::*;
 use crate::api::memcpy;
-use crate::types::{MemcpyAttributes, MemcpyBatchOp};
+use crate::types::{
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUcontext, CUdeviceptr, CUstream,
+    MemcpyAttributes, MemcpyBatchOp,
+};
 
 functions! {
     // Copies

@@ -3,11 +3,12 @@
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-use cust_raw::{CUdevice, CUdeviceptr, CUevent, CUmemPoolProps, CUmemoryPool, CUstream};
-
 use super::*;
 use crate::api::{external, managed, memory, pointer, pool, sharing, virtual_memory};
-use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, ShareableHandle};
+use crate::types::{
+    CUdevice, CUdeviceptr, CUevent, CUmemAccessDesc, CUmemAllocationProp, CUmemLocation,
+    CUmemPoolProps, CUmemoryPool, CUstream, ShareableHandle,
+};
 
 functions! {
     // Allocation and pointer attributes
@@ -70,8 +71,8 @@ functions! {
     11020 cuMemPoolTrimTo(pool: CUmemoryPool, min_bytes_to_keep: usize) [pool::trim];
     11020 cuMemPoolSetAttribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) [pool::set_attribute];
     11020 cuMemPoolGetAttribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) [pool::attribute];
-    11020 cuMemPoolSetAccess(pool: CUmemoryPool, map: *const cust_raw::CUmemAccessDesc, count: usize) [pool::set_access];
-    11020 cuMemPoolGetAccess(flags: *mut c_int, pool: CUmemoryPool, location: *mut cust_raw::CUmemLocation) [pool::access];
+    11020 cuMemPoolSetAccess(pool: CUmemoryPool, map: *const CUmemAccessDesc, count: usize) [pool::set_access];
+    11020 cuMemPoolGetAccess(flags: *mut c_int, pool: CUmemoryPool, location: *mut CUmemLocation) [pool::access];
     11020 cuMemAllocFromPoolAsync(
         address: *mut CUdeviceptr, bytes: usize, pool: CUmemoryPool, stream: CUstream,
     ) [memory::allocate_from_pool] / 11020 cuMemAllocFromPoolAsync_ptsz;

@@ -3,13 +3,12 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use cust_raw::{
-    CUdevice, CUdeviceptr, CUfunction, CUlinkState, CUmodule, CUoccupancyB2DSize, CUstream,
-};
-
 use super::*;
 use crate::api::{function, launch, launch_state, library, link, module};
-use crate::types::{CUkernel, CUlaunchConfig, CUlibrary};
+use crate::types::{
+    CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlaunchConfig, CUlibrary, CUlinkState, CUmodule,
+    CUoccupancyB2DSize, CUstream,
+};
 
 functions! {
     2000 cuModuleLoad(module: *mut CUmodule, path: *const c_char) [module::load_file];

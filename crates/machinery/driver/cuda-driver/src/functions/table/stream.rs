@@ -2,11 +2,12 @@
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUhostFn, CUstream, CUstreamCallback};
-
 use super::*;
 use crate::api::{event, green_context, stream, stream_memory};
-use crate::types::{CUlaunchAttributeValue, MemoryOperation};
+use crate::types::{
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUhostFn, CUlaunchAttributeValue, CUstream,
+    CUstreamCallback, MemoryOperation,
+};
 
 functions! {
     2000 cuStreamCreate(ph_stream: *mut CUstream, flags: c_uint) [stream::create];
