@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import platform
 import re
 import shutil
 
@@ -200,7 +201,9 @@ def installed(machine, contents):
     """Installs the wheel from the release of the action's repository, and from the index."""
     release = machine.scratch / f"server/owner/name/releases/download/v{machine.version}"
     release.mkdir(parents=True)
-    shutil.copy(machine.wheel, release)
+    # A wheel of cargo's dev profile has another platform tag.
+    tag = f"manylinux_2_28_{platform.machine()}"
+    shutil.copy(machine.wheel, release / f"warpbook-{machine.version}-py3-none-{tag}.whl")
     sources = {
         "the release of its repository": {
             "server_url": f"file://{machine.scratch}/server",
