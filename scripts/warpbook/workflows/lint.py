@@ -50,9 +50,14 @@ def check():
     return wrong
 
 
+def pages():
+    """Returns the READMEs and the pages of the book."""
+    return [*sorted(ROOT.glob("README*.md")), *sorted(ROOT.glob("docs/*/*.md"))]
+
+
 def workflows():
     """Yields the page, the line and the text of each workflow on a page, also of those that are only steps."""
-    for page in sorted(ROOT.glob("docs/*/*.md")):
+    for page in pages():
         for block in markdown.blocks(page.read_text(encoding="utf-8").split("\n")):
             text = "\n".join([*block.lines, ""])
             if block.language != "yaml":

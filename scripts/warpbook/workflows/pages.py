@@ -38,7 +38,7 @@ def workflows():
     """Yields the page, the line and the jobs of each workflow for GitHub, and of each configuration for GitLab."""
     for page, line, text in lint.workflows():
         yield page, line, tools.yaml(text)["jobs"]
-    for page in sorted(ROOT.glob("docs/*/*.md")):
+    for page in lint.pages():
         for block in markdown.blocks(page.read_text(encoding="utf-8").split("\n")):
             jobs = tools.yaml("\n".join(block.lines)) if block.language == "yaml" else None
             if isinstance(jobs, dict) and "jobs" not in jobs:
@@ -56,7 +56,7 @@ def save(page, repository, variables):
 def shown(machine):
     """Runs the commands of the pages that need the package, and compares their output."""
     wrong = []
-    for number, page in enumerate(sorted(ROOT.glob("docs/*/*.md"))):
+    for number, page in enumerate(lint.pages()):
         if page.name in console.PACKAGE_PAGES:
             differences, count = console.page(page, ROOT, machine.environment(f"shown-{number}"), False, {})
             print(f"{page.relative_to(ROOT)}: {count} commands, {len(differences)} of them with other output")

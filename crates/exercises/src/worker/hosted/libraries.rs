@@ -89,7 +89,7 @@ fn find_library(lang: Lang) -> Result<PathBuf> {
             "Rust submissions are compiled against libanswers-….rlib, which should be in {}: \
              rebuild the course with cargo, in a checkout of Warpbook",
             "用 Rust 写的答案要与 libanswers-….rlib 一起编译；它应在 {} 中，但没有找到：请在 Warpbook \
-             的仓库中用 cargo 重新构建课程";
+             的代码库中用 cargo 重新构建课程";
             folders[0].display()
         ))
     })

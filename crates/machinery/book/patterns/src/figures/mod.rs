@@ -6,6 +6,7 @@ mod halo;
 mod loads;
 mod machine;
 mod memories;
+mod overview;
 mod parts;
 mod points;
 mod sectors;
@@ -25,6 +26,7 @@ type Draw = fn(Language) -> Result<String>;
 
 /// All figures, by name.
 const FIGURES: &[(&str, Draw)] = &[
+    ("overview", overview::overview),
     ("machine", machine::machine),
     ("hierarchy", memories::hierarchy),
     ("memories", memories::memories),

@@ -13,7 +13,7 @@ use crate::pattern::{Pattern, Problem};
 use crate::sentences;
 
 /// Parses and runs a pattern. Fails if it is invalid or the kernel faults.
-fn run(text: &str) -> Result<(Pattern, Outcome)> {
+pub fn run(text: &str) -> Result<(Pattern, Outcome)> {
     let to_error = |problem: Problem| anyhow!("{}", problem.message(Language::English));
     let pattern: Pattern = text.parse().map_err(to_error)?;
     let outcome = outcome::run(&pattern)?;
