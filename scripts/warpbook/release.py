@@ -190,6 +190,10 @@ def stage(prefix, built, packages, target, metadata):
     for file in ("LICENSE-MIT", "LICENSE-APACHE"):
         shutil.copy2(ROOT / file, licences)
     (licences / "THIRD-PARTY.txt").write_text(third_party(metadata), encoding="utf-8")
+    for name, file in runtime_licences(target).items():
+        if not file.is_file():
+            sys.exit(f"error: {file} not found: a release must contain this licence")
+        shutil.copyfile(file, licences / name)
 
 
 README = """\
@@ -240,6 +244,16 @@ def is_macro(package):
     return any("proc-macro" in target["kind"] for target in package["targets"])
 
 
+def runtime_licences(target):
+    """Returns the licences of the libraries that the compiler and the linker add: their names and files."""
+    rust = pathlib.Path(programs.output(["rustc", "--print", "sysroot"]).strip()) / "share" / "doc" / "rust"
+    files = {"rust-standard-library.html": rust / "COPYRIGHT-library.html"}
+    if target.linux and not target.dev:
+        [zig] = (TOOLS / "venv").glob("lib/python*/site-packages/ziglang")
+        files |= {"zig.txt": zig / "LICENSE", "libunwind.txt": zig / "lib" / "libunwind" / "LICENSE.TXT"}
+    return files
+
+
 def third_party(metadata):
     """Returns the licences of the linked packages, each text once."""
     texts = collections.defaultdict(list)
@@ -253,10 +267,6 @@ def third_party(metadata):
             texts[path.read_text("utf-8", errors="replace").strip()].append(label)
         if not found:
             texts["The package contains no text of its licence, which is named above."].append(label)
-    library = pathlib.Path(programs.output(["rustc", "--print", "sysroot"]).strip()) / "share" / "doc" / "rust"
-    for path in [library / name for name in ("COPYRIGHT", "LICENSE-MIT", "LICENSE-APACHE")]:
-        if path.is_file():
-            texts[path.read_text("utf-8").strip()].append("Rust's standard library (MIT OR Apache-2.0)")
     line = "=" * 100
     parts = ["\n".join([line, *labels, line, "", text, ""]) for text, labels in texts.items()]
     return "Warpbook is linked with the packages below, under these licences.\n\n" + "\n".join(parts)
