@@ -2,7 +2,8 @@
    running one kernel in a single call.
 
    Link to libcuda.so.1, or load it at run time. NVIDIA's driver has none of these functions. All of them may be called
-   from any thread, before or after cuInit. Functions that return int return a CUresult, 0 on success. */
+   from any thread, before or after cuInit; kernels that the functions below run are run one after the other. Functions
+   that return int return a CUresult, 0 on success. */
 #ifndef WARPBOOK_H
 #define WARPBOOK_H
 

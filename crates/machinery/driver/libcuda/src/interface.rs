@@ -63,7 +63,8 @@ pub struct Argument {
     kind: c_int,
 }
 
-/// The kinds of an argument, as bits: `WARPBOOK_IN` and `WARPBOOK_OUT`.
+/// The kinds of an argument: `WARPBOOK_VALUE`, and as bits `WARPBOOK_IN` and `WARPBOOK_OUT`.
+const VALUE: c_int = 0;
 const IN: c_int = 1;
 const OUT: c_int = 2;
 
@@ -142,7 +143,12 @@ pub unsafe extern "C" fn ptx_run(
     shared_bytes: c_int,
 ) -> c_int {
     let run = || {
-        let count = count.max(0) as usize;
+        for (name, number) in [("count", count), ("shared_bytes", shared_bytes)] {
+            if number < 0 {
+                return Err(Failure::invalid(format!("{name} is {number}")));
+            }
+        }
+        let count = count as usize;
         if ptx.is_null() || (arguments.is_null() && count > 0) {
             return Err(Failure::invalid("ptx or arguments is a null pointer"));
         }
@@ -162,10 +168,16 @@ pub unsafe extern "C" fn ptx_run(
             Some(modules) => modules,
             None => LoadedModules::new()?,
         };
-        // A fault makes the context unusable, so it is dropped after a failure.
-        let modules = modules.run(ptx, size, shared_bytes.max(0) as c_uint, &values)?;
-        *loaded = Some(modules);
-        Ok(())
+        let modules = loaded.insert(modules);
+        let result = modules.run(ptx, size, shared_bytes as c_uint, &values);
+        if result
+            .as_ref()
+            .is_err_and(|failure| failure.code != INVALID_VALUE)
+        {
+            // A fault makes the context unusable.
+            *loaded = None;
+        }
+        result
     };
     let result = in_own_context(run);
     if let Err(failure) = &result
@@ -204,12 +216,12 @@ impl LoadedModules {
     }
 
     fn run(
-        mut self,
+        &mut self,
         ptx: *const c_char,
         size: [[c_uint; 3]; 2],
         shared_bytes: c_uint,
         values: &[u64],
-    ) -> Result<Self, Failure> {
+    ) -> Result<(), Failure> {
         let current = self.context.make_current()?;
         // SAFETY: `ptx` is NUL-terminated, by the contract of `ptx_run`.
         let text = unsafe { CStr::from_ptr(ptx) };
@@ -228,16 +240,19 @@ impl LoadedModules {
             function,
         };
         let mapped = RegisteredMappings::containing(values)?;
-        launch.run(values)?;
+        let result = launch.run(values);
         drop(mapped);
         drop(current);
-        Ok(self)
+        result
     }
 }
 
 /// A driver handle as a number, which can be moved between threads.
 #[derive(Clone, Copy)]
 struct Handle(usize);
+
+/// `CUDA_ERROR_INVALID_VALUE`.
+const INVALID_VALUE: c_int = 1;
 
 /// The reason for which a kernel could not be run.
 struct Failure {
@@ -248,10 +263,10 @@ struct Failure {
 }
 
 impl Failure {
-    /// Creates the failure for invalid arguments: `CUDA_ERROR_INVALID_VALUE`.
+    /// Creates the failure for invalid arguments.
     fn invalid(reason: impl Into<String>) -> Self {
         Failure {
-            code: 1,
+            code: INVALID_VALUE,
             reason: reason.into(),
             is_printed: false,
         }
@@ -405,7 +420,7 @@ impl Launch {
             argument.check(index, size)?;
         }
         let values = arguments.iter().map(|argument| match argument.kind {
-            0 => Ok(Value::Direct(argument.data)),
+            VALUE => Ok(Value::Direct(argument.data)),
             _ => Buffer::new(argument).map(Value::Buffer),
         });
         let mut values = values.collect::<Result<Vec<Value>, Failure>>()?;
@@ -455,8 +470,14 @@ impl Launch {
             let bytes = self.shared_bytes as c_int;
             call!(cuFuncSetAttribute(self.function, MAX_DYNAMIC_SHARED, bytes))?;
         }
-        let recorder = cuda_driver::record_launches();
         let [grid, block] = self.size;
+        let threads = block.map(u64::from).iter().product::<u64>();
+        if !(1..=1024).contains(&threads) {
+            return Err(Failure::invalid(format!(
+                "the block has {threads} threads: a block has 1 to 1024 threads"
+            )));
+        }
+        let recorder = cuda_driver::record_launches();
         call!(cuLaunchKernel(
             self.function,
             grid[0],
@@ -497,7 +518,7 @@ impl Argument {
             )));
         }
         let (has, bytes) = match self.kind {
-            0 => ("has", self.size),
+            VALUE => ("has", self.size),
             _ => ("is a buffer, whose address has", size_of::<CUdeviceptr>()),
         };
         if bytes != size {

@@ -143,6 +143,21 @@ fn invalid_arguments_are_explained() {
         &|numbers| vec![argument(numbers, 4)],
         "argument 0 is of the unknown kind 4",
     );
+    let (code, message) = run(&cuda, (STORE, Some(c"store")), 1025, &[]);
+    assert_eq!(code, 1);
+    assert!(message.contains("0 arguments are given"), "{message}");
+    let mut out = vec![0_u32; 1025];
+    let (code, message) = run(
+        &cuda,
+        (STORE, Some(c"store")),
+        1025,
+        &[argument(&mut out, OUT)],
+    );
+    assert_eq!(code, 1);
+    assert!(
+        message.contains("a block has 1 to 1024 threads"),
+        "{message}"
+    );
     check((c".version 6.4\n.target", None), &buffer, "CUDA_ERROR");
     assert_eq!(numbers, [7; 4]);
 }
