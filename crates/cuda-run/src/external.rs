@@ -84,15 +84,18 @@ fn start(flags: &Flags, opened: &mut Option<GpuInfo>) -> Result<(Exit, Processes
     Ok((exit, processes))
 }
 
-/// Adds the checks requested by `CUDA_SIM_CHECK` if the command line requests none.
+/// Adds the checks requested by `CUDA_SIM_CHECK` if the command line requests none, and removes leaks from the default
+/// checks: libraries keep memory until the program exits.
 fn with_checks(flags: &Flags) -> Flags {
     let mut flags = flags.clone();
-    let stop_requested = std::env::var("CUDA_SIM_CHECK").ok();
-    flags.show.report.check = flags
-        .show
-        .report
-        .check
-        .or_else(|| stop_requested?.parse().ok());
+    let requested = std::env::var("CUDA_SIM_CHECK").ok();
+    let check = &mut flags.show.report.check;
+    *check = check.or_else(|| requested?.parse().ok());
+    if flags.default_checks
+        && let Some(checks) = check
+    {
+        checks.leak = false;
+    }
     flags
 }
 

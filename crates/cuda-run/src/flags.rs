@@ -19,7 +19,8 @@ Exit status, by the first line that applies:
   128+N  signal N ended the program, such as 139 after SIGSEGV
   other  the program's own exit status, if it is not 0, even if a check found an error
   1      a check found an error, or with --check a call failed, whose error the program ignored (unless --api=none),
-         a launch failed, or a kernel does not load; or a result differs from the launch plan
+         a launch failed, or a kernel does not load; or a result differs from the launch plan; or with
+         --require-kernels the program launched no kernel
   0      otherwise; warnings and notes never change the exit status";
 
 /// Compiles a CUDA program with clang, without NVIDIA's CUDA Toolkit, and runs it on the GPU, or on the
@@ -76,6 +77,11 @@ pub struct Flags {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub time_limit: Option<Duration>,
 
+    /// Fail if the program launched no kernel on the simulator, for CI: a program that does not find the simulator
+    /// passes all checks
+    #[arg(long)]
+    pub require_kernels: bool,
+
     /// Write a log of the driver functions that the program called, with counts, of the functions that the
     /// simulator does not support, and of rejected modules with the reasons. Only for programs after --
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
@@ -84,6 +90,10 @@ pub struct Flags {
     /// The program's arguments; without files, the program and its arguments
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub arguments: Vec<OsString>,
+
+    /// True if `--check` has no list.
+    #[arg(skip)]
+    pub default_checks: bool,
 }
 
 /// The output of the command.
@@ -95,7 +105,9 @@ pub struct Flags {
     )),
     mut_arg("check", |arg| arg.help(
         "Check the kernels for errors while they run: mem, init, race, sync, leak, host and stream, a list of them, or \
-         all; and, on request, for input that nothing reads: unused (such as all,unused). On a GPU, print the equivalent compute-sanitizer commands"
+         all; and, on request, for input that nothing reads: unused (such as all,unused). Without a list: all; for \
+         programs after --, all but leak, because libraries keep memory until the program exits. On a GPU, print the \
+         equivalent compute-sanitizer commands"
     ))
 )]
 pub struct OutputFlags {
@@ -231,6 +243,16 @@ pub struct CompileFlags {
 }
 
 impl Flags {
+    /// Parses the command line. Exits if it is invalid.
+    pub fn parse_args(args: Vec<OsString>) -> Flags {
+        let mut own = args.iter().take_while(|arg| *arg != "--");
+        let default_checks = own.any(|arg| arg == "--check");
+        Flags {
+            default_checks,
+            ..Flags::parse_from(args)
+        }
+    }
+
     /// Returns the name of the program: its first file without the extension, or the external program.
     pub fn process_name(&self) -> String {
         match (self.files.first(), self.arguments.first()) {

@@ -42,7 +42,6 @@ mod supervise;
 use std::process;
 
 use chapter::interrupt;
-use clap::Parser as _;
 use common::error::{describe, note};
 
 /// Exit status for an invalid command line, the same as clap's.
@@ -63,7 +62,7 @@ fn main() {
         note(format_args!("error: {reason}"));
         process::exit(USAGE);
     });
-    let flags = flags::Flags::parse_from(args);
+    let flags = flags::Flags::parse_args(args);
     let status = if flags.files.is_empty() {
         external::run(&flags)
     } else {

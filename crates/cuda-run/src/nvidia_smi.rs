@@ -4,9 +4,10 @@
 //! Flags and formats are those of NVIDIA's manual page of nvidia-smi.
 
 use std::ffi::OsString;
+use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use chapter::table::table;
 use clap::Parser;
 use common::error::{describe, note};
@@ -167,11 +168,19 @@ pub fn is_called(words: &[OsString]) -> bool {
 /// Runs the stand-in for nvidia-smi and returns the exit status.
 pub fn main(words: &[OsString]) -> i32 {
     let flags = Flags::parse_from(words);
-    match report(&flags) {
-        Ok(text) => {
-            print!("{text}");
-            0
+    let written = |text: String| -> Result<()> {
+        let mut stdout = io::stdout().lock();
+        match stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+        {
+            // The reader, such as head, has exited.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            result => result.context("cannot write to standard output"),
         }
+    };
+    match report(&flags).and_then(written) {
+        Ok(()) => 0,
         Err(error) => {
             note(format_args!("{NAME}: error: {}", describe(&error)));
             // NVIDIA's exit status for an invalid argument.

@@ -98,8 +98,14 @@ pub fn exit_status(flags: &Flags, exit: &Exit, summary: &Summary) -> i32 {
     let checked = flags.show.report.check.is_some();
     match exit.code() {
         0 if summary.fails(checked, flags.show.api()) => FINDINGS_STATUS,
+        0 if lacks_kernels(flags, summary) => FAILURE,
         code => code,
     }
+}
+
+/// Returns true if the program should have launched a kernel and has not.
+fn lacks_kernels(flags: &Flags, summary: &Summary) -> bool {
+    flags.require_kernels && summary.kernels.is_empty() && summary.measured.is_empty()
 }
 
 /// Returns the contents of the text report.
@@ -125,6 +131,12 @@ pub fn report(
     let reason = exit.reason();
     if let Some(reason) = &reason {
         note(format_args!("\n{reason}"));
+    }
+    if exit.code() == 0 && lacks_kernels(flags, summary) {
+        note(
+            "\nerror: the program launched no kernel, which --require-kernels requires. Likely cause: it does not \
+             load libcuda.so.1, or its tests were skipped",
+        );
     }
     let stdout_format = show.stdout_format();
     if stdout_format.is_none() && !show.quiet {

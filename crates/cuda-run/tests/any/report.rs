@@ -1,5 +1,7 @@
 //! The report on a program: kernels, profile, record, findings and log.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::support::Workspace;
@@ -71,8 +73,15 @@ fn a_finding_fails_the_run_only_if_checks_are_on() {
         .run(&["--check"], "client::increment")
         .assert_exit(
             0,
-            &["Checked (mem, init, race, sync, leak, host, stream): no findings."],
+            &["Checked (mem, init, race, sync, host, stream): no findings."],
         );
+    // Libraries keep memory until the program exits, so leaks are checked only on request.
+    workspace
+        .run(&["--check"], "client::initialize_only")
+        .assert_exit(0, &[]);
+    workspace
+        .run(&["--check=all"], "client::initialize_only")
+        .assert_exit(1, &["1 finding."]);
     workspace
         .run(&["--check=leak"], "client::initialize_only")
         .assert_exit(
@@ -167,4 +176,19 @@ fn a_program_that_does_not_use_the_device_is_reported() {
     workspace
         .run(&[], "client::initialize_only")
         .assert_exit(0, &["The program did not launch any kernels."]);
+}
+
+#[test]
+fn a_program_without_kernels_fails_on_request() {
+    let workspace = Workspace::new();
+    let flags = ["--check", "--require-kernels"];
+    let run = workspace.run(&flags, "client::initialize_only");
+    run.assert_exit(1, &["error: the program launched no kernel"]);
+    workspace
+        .run(&flags, "client::increment")
+        .assert_exit(0, &[]);
+    let mut command = workspace.clean_command(Path::new(env!("CARGO_BIN_EXE_cuda-run")));
+    command.args(["--quiet", "--require-kernels", "--", "true"]);
+    let run = workspace.output_of(command);
+    run.assert_exit(1, &["Likely cause: it does not load libcuda.so.1"]);
 }
