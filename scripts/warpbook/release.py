@@ -1,6 +1,7 @@
 """Builds the release: see scripts/release."""
 
 import collections
+import datetime
 import gzip
 import hashlib
 import json
@@ -47,11 +48,14 @@ LIBRARY = "libcuda"
 # Other names by which programs load the library.
 LIBRARY_NAMES = ["libcuda.so", "libnvidia-ml.so.1", "libgpuocelot.so"]
 
+VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
 PYTHON = ROOT / "crates" / "cuda-run" / "python"
 HEADER = ROOT / "crates" / "machinery" / "driver" / "libcuda" / "include" / "warpbook.h"
 
 # Parts of kernels/ that only tests and the book read.
 LEFT_OUT = re.compile(r"kernels/(bugs/|exercises/[^/]*/(right|wrong|cheats)/)")
+
+BIN = "Scripts" if os.name == "nt" else "bin"
 
 LICENCE_FILE = re.compile(r"(licen[cs]e|copying|notice|unlicense|copyright)", re.IGNORECASE)
 MAX_WHEEL = 25_000_000
@@ -134,14 +138,6 @@ class Target:
         return "libcuda.so.1" if self.linux else self.library
 
 
-def workspace_version():
-    manifest = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
-    return manifest["workspace"]["package"]["version"]
-
-
-VERSION = workspace_version()
-
-
 def install_tools():
     """Returns the folder of the tools' commands, in a virtual environment."""
 
@@ -151,9 +147,6 @@ def install_tools():
         quietly([str(python), "-m", "pip", "install", "--quiet", *PACKAGES], folder)
 
     return once(TOOLS, make) / "venv" / BIN
-
-
-BIN = "Scripts" if os.name == "nt" else "bin"
 
 
 def compile_all(target, packages, tools):
@@ -181,11 +174,14 @@ def stage(prefix, built, packages, target, metadata):
     shutil.copy2(built / target.library, prefix / "lib" / target.installed_library)
     shutil.copy2(HEADER, prefix / "include")
     share = prefix / "share" / "warpbook"
-    for file in tracked("kernels"):
+    # Messages name the formats described in docs/records.
+    for file in [*tracked("kernels"), *tracked("docs/records")]:
         if not LEFT_OUT.match(file):
             (share / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / file, share / file)
-    (prefix / "README.txt").write_text(README.format(version=VERSION), encoding="utf-8")
+    chapters = "  bin/raytrace-const                a chapter's program; so are the other ones in bin\n"
+    text = README.format(version=VERSION, chapters=chapters if "raytrace-const" in packages else "")
+    (prefix / "README.txt").write_text(text, encoding="utf-8")
     licences = share / "licenses"
     for file in ("LICENSE-MIT", "LICENSE-APACHE"):
         shutil.copy2(ROOT / file, licences)
@@ -202,8 +198,7 @@ Warpbook {version}: CUDA programs without a GPU, on a simulator with memory coun
   bin/cuda-run --profile FILE.cu    compiles a CUDA program with clang, runs it, and counts its memory accesses
   bin/cuda-run --check -- PROGRAM   runs any program that loads the CUDA driver, and finds errors in its kernels
   bin/exercises                     the course: exercises graded by results and counters (CUDA ones need clang)
-  bin/raytrace-const                a chapter's program; so are the other ones in bin
-  lib/libcuda.so.1                  the simulator as CUDA's driver, for LD_LIBRARY_PATH; include/warpbook.h has more
+{chapters}  lib/libcuda.so.1                  the simulator as CUDA's driver, for LD_LIBRARY_PATH; include/warpbook.h has more
   share/warpbook                    kernels and headers; licenses, also of the packages that are linked in
 
 Each program describes its flags with --help. The directory can be moved as a whole.
@@ -218,7 +213,7 @@ def tracked(folder):
 
 
 def linked_packages(target, names):
-    """Returns cargo's metadata of the packages from registries that the packages `names` are linked with."""
+    """Returns cargo's metadata of the packages `names` and of all packages that they are linked with."""
     words = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", target.triple]
     metadata = json.loads(programs.output(words, cwd=ROOT))
     packages = {package["id"]: package for package in metadata["packages"]}
@@ -276,32 +271,45 @@ def bill_of_materials(metadata):
     """Returns the software bill of materials in CycloneDX 1.6."""
     locked = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))["package"]
     sums = {(package["name"], package["version"]): package.get("checksum") for package in locked}
-    version = {package["id"]: f"pkg:cargo/{package['name']}@{package['version']}" for package, _ in metadata.values()}
+    url = {
+        # Packages of the workspace are in no registry.
+        package["id"]: f"pkg:cargo/{package['name']}@{package['version']}" if package["source"] else package["name"]
+        for package, _ in metadata.values()
+    }
     components = []
     for package, _ in metadata.values():
         checksum = sums.get((package["name"], package["version"]))
         components.append(
             {
-                "type": "library" if package["source"] else "application",
-                "bom-ref": version[package["id"]],
+                "type": "library",
+                "bom-ref": url[package["id"]],
                 "name": package["name"],
                 "version": package["version"],
-                "purl": version[package["id"]],
+                **({"purl": url[package["id"]]} if package["source"] else {}),
                 # Cargo still accepts a slash, the former spelling of OR.
                 "licenses": [{"expression": re.sub(r" ?/ ?", " OR ", package["license"])}],
                 **({"hashes": [{"alg": "SHA-256", "content": checksum}]} if checksum else {}),
             }
         )
     graph = [
-        {"ref": version[id], "dependsOn": sorted({version[other] for other in others if other in version})}
+        {"ref": url[id], "dependsOn": sorted({url[other] for other in others if other in url})}
         for id, (_, others) in metadata.items()
     ]
-    key = lambda entry: entry.get("ref") or entry["bom-ref"]
+    whole = sorted(url[id] for id, (package, _) in metadata.items() if package["name"] in [*PROGRAMS, LIBRARY, *CHAPTERS])
+    graph.append({"ref": "warpbook", "dependsOn": whole})
+    time = datetime.datetime.fromtimestamp(commit_time(), datetime.UTC).isoformat()
+
+    def key(entry):
+        return entry.get("ref") or entry["bom-ref"]
+
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
-        "metadata": {"component": {"type": "application", "name": "warpbook", "version": VERSION, "bom-ref": "warpbook"}},
+        "metadata": {
+            "timestamp": time,
+            "component": {"type": "application", "name": "warpbook", "version": VERSION, "bom-ref": "warpbook"},
+        },
         "components": sorted(components, key=key),
         "dependencies": sorted(graph, key=key),
     }
