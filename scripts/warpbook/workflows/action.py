@@ -92,6 +92,13 @@ CASES = [
         {"run": f'status=$(echo \'"$HOME"\')\necho "$status"\n{COALESCED}'},
         log=('^"\\$HOME"$',),
     ),
+    Case(
+        "no kernel",
+        {"run": "true"},
+        status=1,
+        log=("the program launched no kernel",),
+    ),
+    Case("no kernel, which is allowed", {"run": "true", "require-kernels": "false"}),
     Case("no summary", {"run": COALESCED, "summary": "false"}),
     Case("the upload of SARIF", {"run": COALESCED, "upload-sarif": "true"}),
     # Inputs are values, not part of the shell commands.
@@ -198,28 +205,22 @@ def provided(machine, contents):
 
 
 def installed(machine, contents):
-    """Installs the wheel from the release of the action's repository, and from the index."""
+    """Installs the wheel from the release of the action's repository; without that, the input is required."""
     release = machine.scratch / f"server/owner/name/releases/download/v{machine.version}"
     release.mkdir(parents=True)
     # A wheel of cargo's dev profile has another platform tag.
     tag = f"manylinux_2_28_{platform.machine()}"
     shutil.copy(machine.wheel, release / f"warpbook-{machine.version}-py3-none-{tag}.whl")
-    sources = {
-        "the release of its repository": {
-            "server_url": f"file://{machine.scratch}/server",
-            "action_repository": "owner/name",
-        },
-        "the index, as a copy in the repository": {},
-    }
+    released = {"server_url": f"file://{machine.scratch}/server", "action_repository": "owner/name"}
     wrong = []
-    for number, (source, github) in enumerate(sources.items()):
+    for number, (source, github) in enumerate({"its repository's release": released, "nowhere": {}}.items()):
         variables = machine.environment(f"installed-{number}")
-        if github:
-            del variables["PIP_FIND_LINKS"]
+        del variables["PIP_FIND_LINKS"]
         job = runner.Job(new_repository(machine, f"installed-{number}"), variables, **github)
         step = {"uses": "./.github/actions/warpbook", "with": {"run": COALESCED, "version": machine.version}}
-        if job.run([step]):
+        failed = bool(job.run([step]))
+        if failed != (not github) or failed != ("The input wheel is required" in job.log):
             wrong.append(f"action, installed from {source}:\n{job.log}")
         else:
-            print(f"action: installed from {source}")
+            print(f"action: installed from {source}{', an error as expected' if failed else ''}")
     return wrong

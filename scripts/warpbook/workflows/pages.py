@@ -21,6 +21,8 @@ def check(machine):
             continue
         repository = action.new_repository(machine, f"page-{number}")
         shutil.copy(baseline, repository)
+        (repository / "wheels").mkdir()
+        shutil.copy(machine.wheel, repository / "wheels")
         variables = machine.environment(f"page-{number}")
         save(page, repository, variables)
         for title, job in jobs.items():
