@@ -43,7 +43,7 @@
         ["x", say("Block, x", "线程块 x"), 1, 1024],
         ["y", say("Block, y", "线程块 y"), 1, 1024],
         ["pitch", say("Pitch, bytes", "pitch，字节"), 0, 65536],
-        ["stride", say("Stride, elements", "跨度，元素"), 0, 65536],
+        ["stride", say("Stride, elements", "步长，元素"), 0, 65536],
         ["offset", say("Offset, elements", "偏移量，元素"), 0, 65536],
         ["warp", say("Warp to draw", "画哪个线程束"), 0, 31],
     ];
