@@ -210,10 +210,28 @@ def test_env_quotes_for_a_shell(cli, run_command, tmp_path):
     assert completed.stdout.split(":")[0] == str(directory)
 
 
-def test_env_omits_a_path_with_blanks(cli, tmp_path):
-    completed = cli("env", "--dir", tmp_path, PATH=f"/mnt/c/Program Files:{os.environ['PATH']}")
-    assert "PATH" not in variables_of(completed.stdout)
-    assert "--shell" in completed.stderr
+def test_env_prints_values_with_blanks_as_they_are(cli, run_command, tmp_path):
+    path = f"/mnt/c/Program Files:{os.environ['PATH']}"
+    directory = tmp_path / "with blank"
+    completed = cli("env", "--dir", directory, PATH=path)
+    assert completed.stderr == ""
+    variables = variables_of(completed.stdout)
+    assert variables["PATH"] == f"{directory}/bin:{path}"
+    assert variables["CUDA_PATH"] == str(directory)
+    text = cli("env", "--shell", "--dir", directory, PATH=path).stdout
+    assert run_command("/bin/sh", "-c", f'{text}\n/usr/bin/printf %s "$PATH"').stdout == variables["PATH"]
+    # A shell would split the values of $(warpbook env).
+    assert "env $(" not in cli("env", "--help").stdout
+
+
+def test_env_rejects_line_breaks(cli, tmp_path):
+    completed = cli("env", "--dir", tmp_path / "a\nb")
+    assert (completed.returncode, completed.stdout) == (1, "")
+    assert "contains a line break" in completed.stderr
+    completed = cli("env", "--dir", tmp_path, LD_LIBRARY_PATH="/a\nINJECTED=1")
+    assert (completed.returncode, completed.stdout) == (1, "")
+    assert "LD_LIBRARY_PATH contains a line break" in completed.stderr and "--shell" in completed.stderr
+    assert cli("env", "--shell", "--dir", tmp_path, LD_LIBRARY_PATH="/a\nb").returncode == 0
 
 
 def test_env_reports_a_directory_that_cannot_be_used(cli, tmp_path):
@@ -275,6 +293,93 @@ def test_summary_into_a_closed_pipe_is_quiet(cli, record_files, run_command):
     assert completed.stderr == ""
 
 
+COMMANDS = [
+    ["--help"],
+    ["--version"],
+    ["summary", "--help"],
+    ["env", "--dir", "links"],
+    ["summary", "RECORD"],
+    ["compare", "RECORD", "baseline.json"],
+    ["compare", "RECORD", "other.json", "--update"],
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_an_error_without_a_traceback(run_command, cli, record_files, words, unbuffered):
+    record = str(record_files["add_one"])
+    cli("compare", record, "baseline.json", "--update")
+    command = [str(Path(sys.executable).parent / "warpbook"), *(record if word == "RECORD" else word for word in words)]
+    completed = run_command("sh", "-c", '"$@" > /dev/full', "sh", *command, PYTHONUNBUFFERED=unbuffered)
+    assert completed.stderr == "warpbook: error: Cannot write to standard output: No space left on device.\n"
+    assert completed.returncode == 2
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_outputs_are_no_traceback(run_command, cli, record_files, words, closed):
+    record = str(record_files["add_one"])
+    cli("compare", record, "baseline.json", "--update")
+    command = [str(Path(sys.executable).parent / "warpbook"), *(record if word == "RECORD" else word for word in words)]
+    completed = run_command("sh", "-c", f'"$@" {closed}', "sh", *command)
+    assert "Traceback" not in completed.stderr and "Exception" not in completed.stderr
+    # Results that cannot be written are an error. The comparison also has an exit status.
+    lost = ">&-" in closed.split() and words[0] in ("env", "summary") and "--help" not in words
+    assert completed.returncode == (2 if lost else 0)
+    if lost and closed == ">&-":
+        assert completed.stderr == "warpbook: error: Cannot write to standard output: it is closed.\n"
+
+
+def test_native_programs_can_have_closed_outputs(run_command):
+    command = Path(sys.executable).parent / "warpbook"
+    completed = run_command("sh", "-c", f"'{command}' run --quiet -- true >&-")
+    assert (completed.returncode, completed.stderr) == (0, "")
+
+
+def test_names_that_the_encoding_lacks_are_escaped(cli, record_files, tmp_path):
+    data = json.loads(record_files["add_one"].read_text())
+    data["kernels"][0]["kernel"] = "add\ud800é"
+    file = tmp_path / "record.json"
+    file.write_text(json.dumps(data))
+    for variables in ({}, {"PYTHONIOENCODING": "ascii"}):
+        completed = cli("summary", file, **variables)
+        assert completed.returncode == 0 and "add\\ud800é" in completed.stdout
+    cli("compare", record_files["add_one"], "baseline.json", "--update")
+    other = json.loads(record_files["reverse"].read_text())
+    other["kernels"] += data["kernels"] + json.loads(record_files["add_one"].read_text())["kernels"]
+    file.write_text(json.dumps(other))
+    completed = cli("compare", file, "baseline.json", PYTHONIOENCODING="ascii")
+    assert completed.returncode == 0 and "new: add\\ud800\\xe9 is not" in completed.stdout
+
+
+@pytest.fixture
+def idle(cli):
+    """The record of a program that does not use CUDA."""
+    cli("run", "--quiet", "--check", "--json", "idle.json", "--", "true")
+    return Path("idle.json").absolute()
+
+
+def test_summary_of_a_program_without_kernels_claims_nothing(cli, idle):
+    completed = cli("summary", idle)
+    assert completed.returncode == 0
+    assert completed.stdout.splitlines()[0] == "**`true`** no kernels"
+    assert "No process launched a kernel on the simulator, so nothing was counted or checked." in completed.stdout
+    assert "no errors" not in completed.stdout and "no findings" not in completed.stdout
+
+
+def test_summary_can_require_kernels(cli, idle, record_files):
+    completed = cli("summary", "--require-kernels", idle)
+    assert completed.returncode == 1 and "**`true`**" in completed.stdout
+    assert "warpbook: error: The records contain no kernel. Likely cause" in completed.stderr
+    assert cli("summary", "--require-kernels", idle, record_files["add_one"]).returncode == 0
+
+
+def test_summary_has_a_title(cli, idle, record_files):
+    assert cli("summary", "--title", "unit\ntests [1]", idle).stdout.startswith("**unit tests \\[1\\]** no kernels\n")
+    both = cli("summary", "--title", "tests", idle, record_files["add_one"]).stdout
+    assert "**tests (idle.json)** no kernels" in both and "**tests (add\\_one.json)** no errors" in both
+
+
 @pytest.fixture
 def strided(record_files, tmp_path):
     """A record of add_one whose counters are those of add_strided."""
@@ -318,6 +423,131 @@ def test_compare_tolerates_a_percentage(cli, record_files, strided, tmp_path):
     assert cli("compare", strided, baseline, "--tolerance", "700").returncode == 0
     assert cli("compare", strided, baseline, "--tolerance", "699%").returncode == 1
     assert cli("compare", strided, baseline, "--tolerance", "-1").returncode == 2
+
+
+@pytest.mark.parametrize("value", ["abc", "-1", "nan", "inf", "", "%"])
+def test_compare_explains_an_invalid_tolerance(cli, value):
+    completed = cli("compare", "a.json", "b.json", f"--tolerance={value}")
+    assert completed.returncode == 2
+    assert f"argument --tolerance: {value!r} is not a percentage of at least 0, such as 5 or 2.5%" in completed.stderr
+
+
+def test_update_replaces_the_baseline_at_once(cli, record_files, tmp_path):
+    target, link = tmp_path / "target.json", tmp_path / "link.json"
+    target.write_text("{}")
+    target.chmod(0o640)
+    link.symlink_to("target.json")
+    inode = target.stat().st_ino
+    assert cli("compare", record_files["add_one"], link, "--update").returncode == 0
+    assert link.is_symlink() and "add_one" in target.read_text()
+    assert target.stat().st_ino != inode and stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["link.json", "target.json"]
+
+
+def test_update_of_a_new_file_follows_the_umask(cli, record_files, run_command, tmp_path):
+    command = Path(sys.executable).parent / "warpbook"
+    words = f"'{command}' compare '{record_files['add_one']}' new.json --update"
+    assert run_command("sh", "-c", f"umask 027; {words}").returncode == 0
+    assert stat.S_IMODE((tmp_path / "new.json").stat().st_mode) == 0o640
+
+
+def test_an_error_keeps_the_baseline(monkeypatch, record_files, tmp_path):
+    from warpbook.compare import Baseline
+
+    file = tmp_path / "baseline.json"
+    file.write_text("old")
+
+    def fail(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(warpbook.RecordError, match="Cannot write the baseline .*: No space left on device"):
+        Baseline.of(warpbook.Record.load(record_files["add_one"])).save(file)
+    assert file.read_text() == "old" and [entry.name for entry in tmp_path.iterdir()] == ["baseline.json"]
+
+
+def test_update_in_a_missing_directory_is_an_error(cli, record_files):
+    completed = cli("compare", record_files["add_one"], "none/baseline.json", "--update")
+    assert completed.returncode == 2
+    assert "Cannot write the baseline none/baseline.json: No such file or directory" in completed.stderr
+
+
+def test_compare_names_the_file_of_a_record_without_counters(cli, idle):
+    completed = cli("compare", idle, "baseline.json", "--update")
+    assert completed.returncode == 2
+    assert f"{idle} contains no counters. Likely cause: the program launched no kernel" in completed.stderr
+
+
+BROKEN = [
+    ("kernels.0.kernel", 5, "kernels[0].kernel is 5, but must be a string"),
+    ("kernels.0.launches", None, "kernels[0].launches is null, but must be an integer"),
+    ("kernels.0.launches", 0, "kernels[0].launches is 0, but must be an integer of 64 bits and at least 1"),
+    ("kernels.0.launches", "a", 'kernels[0].launches is "a"'),
+    ("kernels.0.counters.warps_at_barriers", "1", 'kernels[0].counters.warps_at_barriers is "1"'),
+    ("kernels.0.counters.warps_at_barriers", 10**400, "kernels[0].counters.warps_at_barriers is 1000"),
+    ("kernels.0.model.milliseconds", float("nan"), "NaN is not a JSON value"),
+    ("kernels.0.model.milliseconds", float("inf"), "Infinity is not a JSON value"),
+    ("kernels.0.launch.grid", ["a", "b", "c"], 'kernels[0].launch.grid[0] is "a"'),
+    ("kernels.0.launch.grid", [1, 1], "kernels[0].launch.grid is [1, 1], but must be a list of three integers"),
+    ("kernels.0.model.parts", [5], "kernels[0].model.parts[0] is 5, but must be an object"),
+    ("kernels", None, "kernels is null, but must be a list"),
+    ("gpu.name", 5, "gpu.name is 5, but must be a string"),
+    ("status", "zero", 'status is "zero"'),
+    ("program", 5, "program is 5, but must be a list"),
+    ("problems", [{"kind": "x", "check": "run", "message": "", "severity": "bad", "count": 1}], "problems[0].severity"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "message"), BROKEN)
+def test_a_record_with_a_wrong_value_is_an_error_with_its_place(cli, record_files, place, value, message):
+    data = json.loads(record_files["add_one"].read_text())
+    *parents, last = (int(name) if name.isdigit() else name for name in place.split(".", 3))
+    target = data
+    for name in parents:
+        target = target[name]
+    target[last] = value
+    Path("broken.json").write_text(json.dumps(data))
+    for words in (["summary", "broken.json"], ["compare", "broken.json", "b.json", "--update"]):
+        completed = cli(*words)
+        assert completed.returncode == 2 and completed.stdout == ""
+        assert (
+            completed.stderr.startswith("warpbook: error: broken.json is not a record") and message in completed.stderr
+        )
+
+
+def test_numbers_too_large_for_a_float_are_an_error(cli, record_files):
+    text = record_files["add_one"].read_text()
+    milliseconds = json.dumps(json.loads(text)["kernels"][0]["model"]["milliseconds"])
+    Path("broken.json").write_text(text.replace(milliseconds, "1e999"))
+    completed = cli("summary", "broken.json")
+    assert completed.returncode == 2 and "milliseconds is Infinity, but must be a number" in completed.stderr
+
+
+@pytest.mark.parametrize("words", [["summary", "deep.json"], ["compare", "RECORD", "deep.json"]])
+def test_deep_nesting_is_an_error(cli, record_files, words):
+    Path("deep.json").write_text("[" * 200_000)
+    completed = cli(*(record_files["add_one"] if word == "RECORD" else word for word in words))
+    assert completed.returncode == 2 and "Traceback" not in completed.stderr
+    assert "deep.json is not" in completed.stderr or "nested too deeply" in completed.stderr
+
+
+@pytest.mark.parametrize(
+    ("kernels", "message"),
+    [
+        ({"add_one": 5}, "kernels.add_one is 5, but must be an object"),
+        ({"add_one": {"launches": 0}}, "kernels.add_one.launches is 0"),
+        ({"add_one": {"launches": None}}, "kernels.add_one.launches is null"),
+        ({"add_one": {"global_load_sectors": "1"}}, 'kernels.add_one.global_load_sectors is "1"'),
+        ({"add_one": {"milliseconds": float("nan")}}, "NaN is not a JSON value"),
+        ({}, "contains no kernel"),
+        ([], "is not a baseline of schema 1"),
+    ],
+)
+def test_a_baseline_with_a_wrong_value_is_an_error_with_its_place(cli, record_files, kernels, message):
+    Path("baseline.json").write_text(json.dumps({"schema": 1, "gpu": "NVIDIA H200", "kernels": kernels}))
+    completed = cli("compare", record_files["add_one"], "baseline.json")
+    assert completed.returncode == 2 and completed.stdout == ""
+    assert "baseline.json" in completed.stderr and message in completed.stderr
 
 
 def test_compare_reports_files_that_cannot_be_compared(cli, record_files, tmp_path):

@@ -159,6 +159,8 @@ def test_launch_plans_can_be_used(run_cells):
         ("--name a/x.cu", "--name a/x.cu must be the name of a file"),
         ("--record 2x", "--record 2x must be the name of a variable"),
         ("'--check", "No closing quotation"),
+        ("--json", "--json is reserved: the magic writes and reads the record itself. Use --record VARIABLE"),
+        ("--json=x.json", "--json is reserved"),
     ],
 )
 def test_invalid_lines_are_usage_errors(line, message):

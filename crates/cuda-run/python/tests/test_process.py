@@ -132,6 +132,26 @@ def test_profile_rejects_ambiguous_programs(programs):
         warpbook.profile([])
 
 
+def test_profile_rejects_flags_as_a_string(programs):
+    with pytest.raises(TypeError, match=r"flags is '-O3 -g', but must be a list, such as flags=\['-O3', '-g'\]"):
+        warpbook.profile("add.cu", flags="-O3 -g")
+
+
+@pytest.mark.parametrize("flag", ["--json", "--json=x.json", "--quiet"])
+def test_profile_names_reserved_flags(programs, flag):
+    with pytest.raises(ValueError, match=f"flags contains {flag}, but --json, --quiet are reserved"):
+        warpbook.profile("add.cu", flags=[flag])
+
+
+def test_profile_of_a_command_as_a_string_hints_at_a_list(programs):
+    with pytest.raises(warpbook.CudaRunError, match=r"is a list: profile\(\['python3', 'driver.py'\]\)\."):
+        warpbook.profile("python3 driver.py")
+    program = programs / "with blank"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert warpbook.profile(str(program)).status == 0
+
+
 def test_recording_records_this_process(programs, cli):
     (programs / "recorded.py").write_text(
         "import warpbook, driver\n"
@@ -256,7 +276,29 @@ def test_run_ptx_finds_the_only_kernel_of_a_text():
         ((1, 256, bytearray(1024)), {}, warpbook.PtxError, "several kernels.*add_one, add_strided, reverse, scale"),
         ((1, 256, bytearray(1024)), {"kernel": "ad"}, warpbook.PtxError, "no kernel ad; it has: add_one"),
         ((1, 256, ctypes.c_int(1)), {"kernel": "add_one"}, warpbook.PtxError, "has 4 bytes, but .* has 8"),
-        ((1, 2048, bytearray(1024)), {"kernel": "add_one"}, warpbook.PtxError, "CUDA_ERROR_INVALID_VALUE"),
+        (
+            (1, 2048, bytearray(1024)),
+            {},
+            ValueError,
+            "block is 2048: 2048 threads, but a block has at most 1024 threads",
+        ),
+        ((1, (64, 32), bytearray(1024)), {}, ValueError, r"block is \(64, 32\): 2048 threads, but .* at most 1024"),
+        ((1, (1, 1, 65), bytearray(1024)), {}, ValueError, "a block has at most 64 threads in z"),
+        (((1, 65536), 1, bytearray(1024)), {}, ValueError, "a grid has at most 65535 blocks in y"),
+        ((1, float("inf"), bytearray(1024)), {}, ValueError, "block is inf, but its dimensions must be positive"),
+        ((1, float("nan"), bytearray(1024)), {}, ValueError, "block is nan, but its dimensions must be positive"),
+        ((1, 1.5, bytearray(1024)), {}, ValueError, "block is 1.5, but its dimensions must be positive"),
+        ((1, None, bytearray(1024)), {}, ValueError, "block is None, but its dimensions must be positive"),
+        ((1, 10**12, bytearray(1024)), {}, ValueError, "a block has at most 1024 threads"),
+        ((10**12, 1, bytearray(1024)), {}, ValueError, "a grid has at most 2147483647 blocks in x"),
+        ((1, "32", bytearray(1024)), {}, TypeError, "block is '32', but must be an integer"),
+        ((1, 1), {"shared_bytes": 1 << 32}, ValueError, "shared_bytes is 4294967296, but must be from 0 to 4294967295"),
+        ((1, 1), {"shared_bytes": "4"}, TypeError, "shared_bytes is a str, but must be an int"),
+        ((1, 1), {"kernel": 5}, TypeError, "kernel is a int, but must be the name"),
+        ((1, 1), {"kernel": "a\0b"}, ValueError, "a name has no NUL character"),
+        ((1, 1, (ctypes.py_object * 2)(1, 2)), {}, TypeError, "argument 0 is an array of py_object, addresses"),
+        ((1, 1, (ctypes.c_char_p * 2)()), {}, TypeError, "argument 0 is an array of c_char_p, addresses"),
+        ((1, 1, (ctypes.c_wchar_p * 2 * 2)()), {}, TypeError, "argument 0 is an array of c_wchar_p, addresses"),
         ((1, 256, bytearray(512)), {"kernel": "add_one"}, warpbook.PtxError, "512-byte allocation"),
         ((0, 256, bytearray(1024)), {}, ValueError, "grid is 0, but its dimensions must be positive"),
         ((1, (1, 2, 3, 4), bytearray(1024)), {}, ValueError, "block has 4 dimensions"),
@@ -282,6 +324,34 @@ def test_run_ptx_rejects_what_is_no_ptx(tmp_path):
         warpbook.run_ptx("kernels.ptx", 1, 1)
     with pytest.raises(FileNotFoundError):
         warpbook.run_ptx(tmp_path / "none.ptx", 1, 1)
+
+
+@pytest.mark.parametrize("ptx", [None, 5, ["text"]])
+def test_run_ptx_rejects_other_types_of_ptx(ptx):
+    with pytest.raises(TypeError, match=rf"ptx is a {type(ptx).__name__}. Pass the text"):
+        warpbook.run_ptx(ptx, 1, 1)
+
+
+def test_run_ptx_accepts_names_and_texts_in_bytes():
+    numbers = array.array("i", range(256))
+    warpbook.run_ptx(bytearray(KERNELS.read_bytes() + b"\0"), 1, 256.0, numbers, kernel=b"add_one")
+    assert numbers[0] == 1
+    with pytest.raises(ValueError, match="contains a NUL character at position 4"):
+        warpbook.run_ptx("text\0text", 1, 1)
+
+
+def test_run_ptx_rejects_python_objects():
+    numpy = pytest.importorskip("numpy")
+    structure = numpy.dtype([("a", numpy.int32), ("b", object)])
+    for buffer in (numpy.array([1, "a"], dtype=object), numpy.zeros(3, structure), numpy.zeros(3, structure)[0]):
+        with pytest.raises(TypeError, match="argument 0 is a .* of Python objects, which are addresses"):
+            warpbook.run_ptx(KERNELS, 1, 1, buffer, kernel="add_one")
+    with pytest.raises(TypeError, match="argument 1 is a ndarray of Python objects"):
+        warpbook.run_ptx(KERNELS, 1, 1, bytearray(4), warpbook.Out(numpy.array([None])), kernel="add_one")
+    # The O is part of the name of a field.
+    named = numpy.zeros(256, numpy.dtype([("O", numpy.int32)]))
+    warpbook.run_ptx(KERNELS, numpy.int32(1), numpy.array([256, 1]), named, kernel="add_one")
+    assert (named["O"] == 1).all()
 
 
 def test_run_ptx_works_after_a_fault():

@@ -1,5 +1,6 @@
 """The plug-in for pytest, in processes of its own."""
 
+import json
 import os
 import signal
 import subprocess
@@ -180,6 +181,7 @@ def test_none(gpu):
             "no finding of mem, which the marker warpbook_expect expects.",
             "no finding of race, which the marker warpbook_expect expects.",
             "test_it.py::test_check: error: read-after-write data race*(expected) (and 1 more)",
+            "test_it.py::test_only_one_kind: error: write-after-read data race*reverse (and 1 more)",
         ]
     )
 
@@ -289,7 +291,7 @@ def test_without_the_option_nothing_happens(run_tests):
 import os, sys
 
 def test_environment():
-    assert "CUDA_SIM_JSON" not in os.environ and "WARPBOOK_PYTEST_RESTARTED" not in os.environ
+    assert "CUDA_RUN_EVENTS" not in os.environ and "WARPBOOK_PYTEST_RESTARTED" not in os.environ
     loaded = {name for name in sys.modules if name.startswith("warpbook.")}
     assert loaded - {"warpbook._version"} == {"warpbook.pytest_plugin"}
 
@@ -309,7 +311,270 @@ def test_fixture(warpbook): pass
 def test_a_run_without_kernels_says_so(run_tests):
     result = run_tests("def test_nothing(): pass", "--warpbook")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["No test launched a kernel through libcuda.so.1."])
+    result.stdout.fnmatch_lines(["warning: no kernel was launched through libcuda.so.1, in this process or in *"])
+    assert "warning:" not in run_tests("def test_nothing(): pass", "--warpbook", "--co").stdout.str()
+
+
+@pytest.mark.parametrize("ini", [False, True])
+@pytest.mark.parametrize("workers", [[], ["-n2"]])
+def test_kernels_can_be_required(run_tests, pytester, ini, workers):
+    if workers:
+        pytest.importorskip("xdist")
+    if ini:
+        pytester.makeini("[pytest]\nwarpbook_require_kernels = true")
+    options = ["--warpbook", *workers] if ini else ["--warpbook-require-kernels", *workers]
+    result = run_tests("def test_nothing(): pass", *options)
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["error: no kernel was launched through libcuda.so.1*"])
+    assert run_tests('def test_add(gpu): gpu.run("add_one")', *options).ret == 0
+    assert run_tests("def test_nothing(): pass", *options, "--co").ret == 0
+    if ini:
+        assert run_tests("def test_nothing(): pass").ret == 0
+
+
+CHILDREN = """
+import multiprocessing, os, signal, subprocess, sys
+
+def work(kernel):
+    driver.Driver().run(kernel)
+    return kernel
+
+def run(code, kernel):
+    code = f"import driver, os; driver.Driver().run({kernel!r}); {code}"
+    subprocess.run([sys.executable, "-c", code])
+"""
+
+
+def test_processes_that_end_in_any_way_are_recorded(run_tests):
+    result = run_tests(
+        CHILDREN + """
+@pytest.mark.parametrize("code", ["pass", "os._exit(0)", "os.kill(os.getpid(), 9)", "os.abort()"])
+def test_race(code):
+    run(code, "reverse")
+
+@pytest.mark.parametrize("code", ["pass", "os._exit(0)", "os.kill(os.getpid(), 9)", "os.abort()"])
+def test_counters(code, warpbook):
+    run(code, "add_one")
+    assert warpbook.record().kernel("add_one").sectors_per_load_request == 4
+    run(code, "add_one")
+    assert warpbook.record().kernel("add_one").launches == 1
+    assert warpbook.kernels[0].launches == 2
+
+@pytest.mark.warpbook_expect("race")
+def test_expected():
+    run("os._exit(0)", "reverse")
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(method):
+    context = multiprocessing.get_context(method)
+    with context.Pool(1) as pool:
+        assert pool.map(work, ["add_one", "reverse"]) == ["add_one", "reverse"]
+""",
+        *CHECKED,
+    )
+    result.assert_outcomes(passed=5, failed=7)
+    lines = [f"FAILED test_it.py::test_race?{code}* - Failed: read-after-write*" for code in ("pass", "os._exit")]
+    lines += [f"FAILED test_it.py::test_multiprocessing?{method}? - Failed: read*" for method in ("fork", "spawn")]
+    result.stdout.fnmatch_lines(["| reverse *", *lines])
+
+
+def test_processes_that_outlive_the_tests_are_reported(run_tests, pytester):
+    result = run_tests(
+        CHILDREN + """
+def test_start():
+    code = "import driver; driver.Driver().run('reverse'); print('done', flush=True); import time; time.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "done\\n"
+    open("process", "w").write(str(process.pid))
+""",
+        *CHECKED,
+    )
+    os.kill(int((pytester.path / "process").read_text()), signal.SIGKILL)
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["outside of tests: error: read-after-write data race*"])
+
+
+def test_the_record_of_profile_does_not_fail_a_test(run_tests):
+    result = run_tests(
+        """
+import subprocess, sys
+import warpbook as module
+
+def test_profile():
+    assert len(module.profile([sys.executable, "driver.py", "reverse"], check="race").errors) == 2
+
+def test_run():
+    words = ["run", "--quiet", "--check=race", "--", sys.executable, "driver.py", "reverse"]
+    assert subprocess.run([sys.executable, "-m", "warpbook", *words]).returncode == 1
+""",
+        *CHECKED,
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["FAILED test_it.py::test_run - Failed: read-after-write*"])
+
+
+def test_the_files_of_events_are_removed(run_tests, tmp_path, monkeypatch):
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    monkeypatch.setenv("TMPDIR", str(directory))
+    code = CHILDREN + """
+def test_add(gpu):
+    gpu.run("add_one")
+    run("pass", "add_one")
+    assert len([name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("warpbook-pytest-")]) == 1
+"""
+    run_tests(code, "--warpbook", "--basetemp=base").assert_outcomes(passed=1)
+    # These runs end before or during the configuration.
+    assert run_tests(code, "--warpbook", "--version").ret == 0
+    assert run_tests(code, "--warpbook", "--nonsense").ret == pytest.ExitCode.USAGE_ERROR
+    assert [entry.name for entry in directory.iterdir() if entry.name.startswith("warpbook")] == []
+
+
+def test_kernels_launched_by_conftest_are_recorded(run_tests, pytester):
+    pytester.makeconftest('import driver\ndriver.Driver().run("reverse")')
+    result = run_tests("def test_nothing(warpbook): assert warpbook.kernels == ()", *CHECKED)
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["| reverse *", "outside of tests: error: read-after-write data race*"])
+
+
+def test_kernels_launched_by_conftest_of_a_worker_are_recorded(run_tests, pytester):
+    pytest.importorskip("xdist")
+    pytester.makeconftest(
+        'import driver, os\nif "PYTEST_XDIST_WORKER" in os.environ:\n    driver.Driver().run("add_one")'
+    )
+    result = run_tests("def test_nothing(): pass", "--warpbook", "-n2")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["| add_one |     2 |        2 |*"])
+
+
+def test_the_fixture_does_not_hide_errors(run_tests):
+    result = run_tests(
+        """
+def test_record(gpu, warpbook):
+    gpu.run("reverse")
+    assert warpbook.record().kernel("reverse").launches == 1
+
+def test_kernels(gpu, warpbook):
+    gpu.run("reverse")
+    assert len(warpbook.kernels) == 1
+    warpbook.kernels
+
+@pytest.fixture
+def before(gpu, warpbook):
+    gpu.run("reverse")
+    warpbook.record()
+
+def test_setup(before): pass
+
+@pytest.mark.warpbook_expect("race")
+def test_expected(gpu, warpbook):
+    gpu.run("reverse")
+    assert len(warpbook.record().errors) == 2
+
+@pytest.mark.warpbook_expect("read-after-write")
+def test_one_is_unexpected(gpu, warpbook):
+    gpu.run("reverse")
+    warpbook.record()
+
+@pytest.fixture
+def after(gpu, warpbook):
+    yield
+    gpu.run("reverse")
+    warpbook.record()
+
+def test_teardown(after): pass
+
+def test_other(gpu, warpbook):
+    gpu.run("add_one")
+    assert warpbook.record().errors == ()
+""",
+        *CHECKED,
+    )
+    # The test whose teardown fails has passed before.
+    result.assert_outcomes(passed=3, failed=3, errors=2)
+    result.stdout.fnmatch_lines(["FAILED test_it.py::test_record - Failed: read-after-write*"])
+
+
+def test_a_finding_is_reported_once(run_tests):
+    result = run_tests(
+        CHILDREN + """
+def test_race(gpu): gpu.run("reverse")
+def test_child(): run("pass", "reverse")
+""",
+        *CHECKED,
+    )
+    result.assert_outcomes(failed=2)
+    output = result.stdout.str()
+    assert output.count("in kernel reverse, block") == 4, output
+    assert "Captured stderr" not in output
+
+
+@pytest.mark.parametrize(
+    ("marker", "message"),
+    [
+        (
+            '("raec")',
+            "*test_it.py::test_race: warpbook_expect('raec') is unknown. The checks are mem, *read-after-write*",
+        ),
+        ('("race", 5)', "*warpbook_expect(5) is unknown*"),
+        ("", "*test_it.py::test_race: the marker warpbook_expect requires the kinds*The checks are mem, *"),
+        ("()", "*the marker warpbook_expect requires the kinds*"),
+        ('(kind="race")', "*the marker warpbook_expect requires the kinds*"),
+    ],
+)
+def test_invalid_expectations_are_usage_errors(run_tests, marker, message):
+    code = f"@pytest.mark.warpbook_expect{marker}\ndef test_race(gpu): gpu.run('reverse')"
+    result = run_tests(code, *CHECKED)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
+
+
+def test_the_kinds_are_those_of_the_simulator(cli):
+    from warpbook._pytest_session import KINDS
+
+    sarif = json.loads(cli("run", "--quiet", "--format=sarif", "--", "true").stdout)
+    rules = {rule["id"] for rule in sarif["runs"][0]["tool"]["driver"]["rules"]}
+    assert rules - set(KINDS) == {"compile-error", "undefined-symbol", "link-error", "invalid-plan", "not-run"}
+    assert set(KINDS) <= rules
+
+
+def test_an_old_pluggy_is_a_usage_error(run_tests, pytester):
+    (pytester.path / "old.py").write_text("import pluggy; pluggy.__version__ = '1.0.0'")
+    pytester.syspathinsert()
+    result = run_tests("def test_nothing(): pass", "--warpbook", "-p", "old")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--warpbook: pluggy 1.0.0 is too old; version 1.2 or newer is required*"])
+    run_tests("def test_nothing(): pass", "-p", "old").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    "options", [["--warpbook-check"], ["--warpbook-check=race"], ["--warpbook-check", "test_it.py"]]
+)
+def test_checks_imply_the_plugin(run_tests, options):
+    result = run_tests('def test_race(gpu): gpu.run("reverse")', *options)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["warpbook: NVIDIA H200*, checks: *race*"])
+
+
+def test_the_device_implies_the_plugin(run_tests):
+    result = run_tests('def test_add(gpu): gpu.run("add_one")', "--warpbook-device=rtx3090")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["warpbook: NVIDIA GeForce RTX 3090*"])
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]])
+def test_a_path_can_follow_the_option_in_the_configuration(run_tests, pytester, workers):
+    if workers:
+        pytest.importorskip("xdist")
+    pytester.makeini("[pytest]\naddopts = --warpbook-check")
+    (pytester.path / "test_other.py").write_text("def test_other(): pass")
+    result = run_tests('def test_race(gpu): gpu.run("reverse")', "test_it.py", *workers)
+    # The option swallows the path if it is the next word.
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["warpbook: *checks: mem, init, race, sync, host, stream"])
 
 
 def test_the_device_can_be_chosen(run_tests):
@@ -344,10 +609,10 @@ def test_a_path_can_follow_the_option_without_a_list(run_tests, cli, monkeypatch
 
 
 def test_missing_programs_are_a_usage_error(run_tests, monkeypatch):
-    monkeypatch.setenv("WARPBOOK_NATIVE", "/nonexistent")
+    monkeypatch.setenv("WARPBOOK_NATIVE", "/none/native")
     result = run_tests("def test_nothing(): pass", "--warpbook")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*--warpbook: WARPBOOK_NATIVE=/nonexistent: there is no such directory*"])
+    result.stderr.fnmatch_lines(["*--warpbook: WARPBOOK_NATIVE=/none/native: there is no such directory*"])
 
 
 def test_an_option_that_comes_too_late_is_a_usage_error(run_tests, pytester):

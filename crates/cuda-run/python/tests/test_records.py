@@ -5,6 +5,7 @@ import dataclasses
 import json
 import pickle
 import sys
+import time
 
 import pytest
 
@@ -223,6 +224,22 @@ def test_files_with_a_line_per_process_are_merged(programs, run_command, cli):
     merged = warpbook.Record.load("all.json")
     assert merged.kernel("add_one").launches == 2
     assert merged.kernel("add_strided").launches == 1
+
+
+def test_the_time_to_read_a_file_is_linear_in_its_size(record_files, tmp_path):
+    line = json.dumps(json.loads(record_files["add_one"].read_text())) + "\n"
+    file = tmp_path / "all.json"
+
+    def seconds(count):
+        file.write_text(line * count)
+        start = time.process_time()
+        assert len(warpbook.load_records(file)) == count
+        return time.process_time() - start
+
+    seconds(10)
+    small = min(seconds(100) for _ in range(3))
+    # Twenty times the size took 80 times as long when the rest of the text was copied for each record.
+    assert seconds(2000) < 40 * small
 
 
 def with_counters(record, launches=1, **counters):

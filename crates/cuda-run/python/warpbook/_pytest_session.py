@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from warpbook import recorder
+from warpbook._pytest_recording import start
 from warpbook._simulator import process_simulator
 from warpbook.environment import is_active
 from warpbook.errors import NativeError
@@ -18,6 +18,22 @@ from warpbook.summary import milliseconds, number, table
 
 #: The attribute of reports and of the output of xdist's workers: data of simple types, which xdist can transfer.
 ATTRIBUTE = "warpbook"
+
+#: The kinds of problems that a test can expect.
+KINDS = (
+    *("out-of-bounds", "use-after-free", "null-pointer", "wrong-space", "other-array", "misaligned"),
+    *("ignored-address-mode", "extern-arrays", "stack-overflow", "invalid-call", "unwritten-device-memory"),
+    *("byte-fill", "unwritten-result", "unwritten-shared-memory", "unwritten-local-memory", "read-after-write"),
+    *("write-after-read", "write-after-write", "one-store-two-values", "copy-not-awaited", "between-blocks"),
+    *("divergent-barrier", "ended-before-barrier", "mixed-barriers", "barrier-never-opens", "grid-barrier"),
+    *("invalid-barrier", "mask-lacks-caller", "absent-lanes", "asked-absent-lane", "warp-incomplete", "leaked"),
+    *("host-memory-touched", "host-memory-changed", "stream-race", "graph-race", "freed-in-use"),
+    *("used-before-allocation", "unused-input", "assert", "trap", "timeout", "interrupted", "fault", "failed-call"),
+    *("wrong-result", "rejected-module", "not-simulated", "program-stopped"),
+)
+
+#: The checks that a test can expect. The last ones stand for faults, failed calls and rejected modules.
+EXPECTED_CHECKS = ("mem", "init", "race", "sync", "leak", "host", "stream", "unused", "run", "api", "modules")
 
 
 @dataclass
@@ -28,12 +44,19 @@ class _Test:
     expected: tuple[str, ...]
     #: The records of the test so far.
     parts: list[Record] = field(default_factory=list)
+    #: The unexpected errors that no phase has reported.
+    errors: list[Problem] = field(default_factory=list)
     #: The text of unexpected findings by phase, for phases that failed for another reason.
     sections: dict[str, str] = field(default_factory=dict)
 
     def expects(self, problem: Problem) -> bool:
         """Returns true if the test expects the problem."""
         return problem.kind in self.expected or problem.check in self.expected
+
+    def take_errors(self) -> list[Problem]:
+        """Returns the unexpected errors since the last call."""
+        errors, self.errors = self.errors, []
+        return errors
 
     def missing(self) -> list[str]:
         """Returns the expected kinds that were not found."""
@@ -82,26 +105,23 @@ class Session:
             )
         self._device = process_simulator().device_names()[0]
         self._checks = os.environ.get("CUDA_SIM_CHECK", "")
-        # Processes that the tests start append a record to this file when they exit. The path stays valid until this
-        # process has ended, and the file needs no cleaning up.
-        self._children = os.memfd_create("warpbook")
-        os.environ["CUDA_SIM_JSON"] = f"/proc/{os.getpid()}/fd/{self._children}"
-        self._children_read = 0
+        self._start = start(config)
         self._config = config
-        self._recording = recorder.start()
         #: The record of work outside of tests, such as in modules while they are imported.
         self._outside = _Test(expected=())
         self._kernels: dict[str, tuple[int, int, float]] = {}
         self._problems: list[tuple[str, list[str]]] = []
         self._outside_errors = 0
 
-    def take(self, test: _Test) -> list[Problem]:
-        """Waits for all submitted work, adds its record to a test, and returns its unexpected errors."""
-        parts = [self._recording.take(), *self._records_of_children()]
+    def take(self, test: _Test, running: bool = False) -> None:
+        """Waits for all submitted work, and adds its record and its unexpected errors to a test.
+
+        `running` includes processes that have not ended.
+        """
+        parts = [self._start.recording.take(), *self._start.children.take(running)]
         parts = [part for part in parts if part.kernels or part.problems]
         test.parts += parts
-        errors = (problem for part in parts for problem in part.errors)
-        return [problem for problem in errors if not test.expects(problem)]
+        test.errors += [problem for part in parts for problem in part.errors if not test.expects(problem)]
 
     def recorder(self, item: pytest.Item) -> TestRecorder:
         """Returns the value of the fixture for a test."""
@@ -112,15 +132,18 @@ class Session:
         return f"warpbook: {self._device}, {checks}"
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_finish(self) -> None:
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if not hasattr(self._config, "workerinput"):
+            for item in session.items:
+                _expected(item)
         self.take(self._outside)
 
     # As the innermost wrappers, these hooks run while the output of the test is captured, and other plug-ins see the
     # failure like one of the test itself.
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        expected = [str(kind) for marker in item.iter_markers("warpbook_expect") for kind in marker.args]
-        item.stash[_STATE] = _Test(tuple(expected))
+        expected = _expected(item)
+        item.stash[_STATE] = _Test(expected)
         return (yield from self._phase(item, "setup"))
 
     @pytest.hookimpl(wrapper=True, trylast=True)
@@ -139,13 +162,15 @@ class Session:
         except (KeyboardInterrupt, SystemExit, pytest.exit.Exception):
             raise
         except BaseException as error:
-            errors = self.take(test)
+            self.take(test)
+            errors = test.take_errors()
             if errors and isinstance(error, pytest.skip.Exception):
                 raise pytest.fail.Exception(_failure(errors), pytrace=False) from None
             if errors:
                 test.sections[when] = _failure(errors)
             raise
-        errors = self.take(test)
+        self.take(test)
+        errors = test.take_errors()
         if errors:
             pytest.fail(_failure(errors), pytrace=False)
         if when == "call" and test.missing():
@@ -185,22 +210,27 @@ class Session:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        self.take(self._outside)
+        self.take(self._outside, running=True)
         digest = _digest(self._outside)
         output = getattr(self._config, "workeroutput", None)
         if output is not None:
             output[ATTRIBUTE] = digest
             return
         self._add_outside(digest)
-        if self._outside_errors and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        failed = self._outside_errors or (self._requires_kernels() and not self._kernels)
+        if failed and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if not self._kernels and not self._problems:
-            terminalreporter.section("Warpbook")
-            terminalreporter.write_line("No test launched a kernel through libcuda.so.1.")
+        if self._config.option.collectonly and not self._problems:
             return
         terminalreporter.section(f"Warpbook: {self._device}")
+        if not self._kernels:
+            level, color = ("error", "red") if self._requires_kernels() else ("warning", "yellow")
+            terminalreporter.write_line(
+                f"{level}: no kernel was launched through libcuda.so.1, in this process or in its child processes",
+                **{color: True},
+            )
         if self._kernels:
             rows = [
                 [name, number(tests), number(launches), milliseconds(time)]
@@ -208,7 +238,7 @@ class Session:
             ]
             header = ["kernel", "tests", "launches", "modelled ms"]
             terminalreporter.write_line(table(header, rows, [False, True, True, True]))
-        if self._kernels and self._problems:
+        if self._problems:
             terminalreporter.write_line("")
         for where, (first, *others) in self._problems:
             more = f" (and {len(others)} more)" if others else ""
@@ -225,21 +255,40 @@ class Session:
         self._add(digest, "outside of tests")
         self._outside_errors += digest["errors"]
 
-    def _records_of_children(self) -> list[Record]:
-        """Returns the records of processes that have exited since the last call."""
-        content = b""
-        while chunk := os.pread(self._children, 1 << 20, self._children_read + len(content)):
-            content += chunk
-        # A process may be writing its line.
-        complete = content[: content.rfind(b"\n") + 1]
-        self._children_read += len(complete)
-        return [Record.from_json(line, "the record of a process") for line in complete.splitlines() if line.strip()]
+    def _requires_kernels(self) -> bool:
+        option = self._config.option
+        required = option.warpbook_require_kernels or self._config.getini("warpbook_require_kernels")
+        return bool(required) and not option.collectonly
+
+
+def _expected(item: pytest.Item) -> tuple[str, ...]:
+    """Returns the arguments of the markers of a test.
+
+    Raises `pytest.UsageError` if they are not kinds of findings or checks.
+    """
+    kinds: list[str] = []
+    for marker in item.iter_markers("warpbook_expect"):
+        unknown = [kind for kind in marker.args if kind not in (*KINDS, *EXPECTED_CHECKS)]
+        if marker.kwargs or not marker.args:
+            raise pytest.UsageError(
+                f"{item.nodeid}: the marker warpbook_expect requires the kinds that the test expects, such as "
+                f'warpbook_expect("race"). {_kinds()}'
+            )
+        if unknown:
+            raise pytest.UsageError(f"{item.nodeid}: warpbook_expect({unknown[0]!r}) is unknown. {_kinds()}")
+        kinds += marker.args
+    return tuple(kinds)
+
+
+def _kinds() -> str:
+    return f"The checks are {', '.join(EXPECTED_CHECKS)}; the kinds are {', '.join(KINDS)}."
 
 
 def _digest(test: _Test) -> dict[str, Any]:
     """Returns the data for the summary."""
     record = _merge(test.parts)
-    shown = [problem for problem in record.problems if problem.severity != "note"]
+    # The summary shows only the first problem of a test, so the expected ones come last.
+    shown = sorted((problem for problem in record.problems if problem.severity != "note"), key=test.expects)
     return {
         "kernels": [[kernel.name, kernel.launches, kernel.milliseconds] for kernel in record.kernels],
         "problems": [

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import warpbook
 from warpbook import _native
@@ -16,7 +19,7 @@ from warpbook.errors import NativeError, RecordError, WarpbookError
 #: The exit status of `compare` if a counter got worse.
 WORSE = 1
 
-#: The exit status if the command line is invalid or a file cannot be read.
+#: The exit status if the command line is invalid, or if a file or the output cannot be read or written.
 USAGE = 2
 
 # The native program of a subcommand, and the name under which it runs.
@@ -47,25 +50,71 @@ warpbook COMMAND --help describes a command; warpbook --version prints the versi
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stderr is None:
+        # Closed by the caller, like 2>&-.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of files and kernels may contain characters that the encoding of the terminal does not have.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        if words and words[0] in NATIVE:
-            # The program has its own --help and its own --, so its arguments are not parsed here.
-            execute(words[0], words[1:])
-        if not words or words[0] in ("-h", "--help"):
-            print(HELP, end="", file=sys.stdout if words else sys.stderr)
-            return 0 if words else USAGE
-        options = _parser().parse_args(words)
-        return int(options.function(options))
+        try:
+            return _run(words)
+        finally:
+            # Otherwise Python would report a full disk after the end of this function, with a traceback.
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except RecordError as error:
-        print(f"warpbook: error: {error}", file=sys.stderr)
+        _report(str(error))
         return USAGE
     except WarpbookError as error:
-        print(f"warpbook: error: {error}", file=sys.stderr)
+        _report(str(error))
         return 1
     except BrokenPipeError:
-        # The reader of the output, such as head, has exited. Python would report the same error again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of the output, such as head, has exited.
+        _discard_output()
         return 1
+    except OSError as error:
+        _discard_output()
+        _report(f"Cannot write to standard output: {error.strerror}.")
+        return USAGE
+
+
+def _run(words: list[str]) -> int:
+    if words and words[0] in NATIVE:
+        # The program has its own --help and its own --, so its arguments are not parsed here.
+        execute(words[0], words[1:])
+    if not words or words[0] in ("-h", "--help"):
+        print(HELP, end="", file=sys.stdout if words else sys.stderr)
+        return 0 if words else USAGE
+    if words == ["--version"]:
+        print(f"warpbook {warpbook.__version__}")
+        return 0
+    options = _parser().parse_args(words)
+    return int(options.function(options))
+
+
+def _report(message: str) -> None:
+    with contextlib.suppress(OSError):
+        print(f"warpbook: error: {message}", file=sys.stderr)
+
+
+def _discard_output() -> None:
+    """Discards the rest of the output. Python would try to write it again at exit."""
+    if sys.stdout is None:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _write(text: str) -> None:
+    """Writes a result to standard output. Names of files keep their bytes."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed")
+    if hasattr(sys.stdout, "buffer"):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    else:
+        sys.stdout.write(text)
 
 
 def execute(subcommand: str, arguments: Sequence[str]) -> NoReturn:
@@ -75,8 +124,9 @@ def execute(subcommand: str, arguments: Sequence[str]) -> NoReturn:
     if subcommand == "exercises":
         # The words with which its messages tell the user to run it again.
         os.environ["WARPBOOK_COMMAND"] = "warpbook exercises"
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
     try:
         os.execv(path, [alias or str(path), *arguments])
     except OSError as error:
@@ -85,9 +135,14 @@ def execute(subcommand: str, arguments: Sequence[str]) -> NoReturn:
         ) from None
 
 
+class _Parser(argparse.ArgumentParser):
+    def print_help(self, file: Any = None) -> None:
+        # argparse ignores the errors of its own function, such as a full disk.
+        print(self.format_help(), end="", file=file)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="warpbook", usage="warpbook COMMAND [ARGUMENTS]", add_help=False)
-    parser.add_argument("--version", action="version", version=f"warpbook {warpbook.__version__}")
+    parser = _Parser(prog="warpbook", usage="warpbook COMMAND [ARGUMENTS]", add_help=False)
     commands = parser.add_subparsers(metavar="COMMAND", required=True, prog="warpbook")
     for name in NATIVE:
         commands.add_parser(name)
@@ -95,8 +150,9 @@ def _parser() -> argparse.ArgumentParser:
     env = commands.add_parser(
         "env",
         description="Creates a directory with links to the simulator and prints the variables that make programs find "
-        "it instead of NVIDIA's driver, as KEY=VALUE lines.",
-        epilog='warpbook env >> "$GITHUB_ENV"; env $(warpbook env) ./program; eval "$(warpbook env --shell)"',
+        "it instead of NVIDIA's driver. Lines of the form KEY=VALUE are for $GITHUB_ENV. A shell needs --shell, which "
+        "quotes the values, because they may contain blanks.",
+        epilog='warpbook env >> "$GITHUB_ENV"; eval "$(warpbook env --shell)"',
     )
     env.add_argument("--dir", type=Path, help="the directory to create; by default in the user's cache")
     env.add_argument("--shell", action="store_true", help="print export commands with quoted values for a shell")
@@ -108,6 +164,12 @@ def _parser() -> argparse.ArgumentParser:
         epilog='warpbook run --json add.json add.cu; warpbook summary add.json >> "$GITHUB_STEP_SUMMARY"',
     )
     summary.add_argument("records", nargs="+", metavar="RECORD.json", help="a file that warpbook run --json wrote")
+    summary.add_argument(
+        "--title", metavar="TEXT", help="the headline, instead of the program and its arguments; one line"
+    )
+    summary.add_argument(
+        "--require-kernels", action="store_true", help="exit with the status 1 if the records contain no kernel"
+    )
     summary.set_defaults(function=_summary)
 
     compare = commands.add_parser(
@@ -136,21 +198,19 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _percent(text: str) -> float:
-    value = float(text.rstrip("%"))
+    try:
+        value = float(text.rstrip("%"))
+    except ValueError:
+        value = -1
     if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError("must be 0 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage of at least 0, such as 5 or 2.5%")
     return value
 
 
 def _env(options: argparse.Namespace) -> int:
     from warpbook.environment import environment, lines
 
-    variables = environment(options.dir)
-    if not options.shell and any(letter.isspace() for letter in variables["PATH"]):
-        # `env $(warpbook env)` would split the value. Only nvidia-smi is found through it.
-        del variables["PATH"]
-        print("warpbook: PATH contains blanks and is not printed; use --shell to print it quoted", file=sys.stderr)
-    sys.stdout.write(lines(variables, options.shell))
+    _write(lines(environment(options.dir), options.shell))
     return 0
 
 
@@ -158,7 +218,19 @@ def _summary(options: argparse.Namespace) -> int:
     from warpbook.records import Record
     from warpbook.summary import markdown
 
-    sys.stdout.write("\n".join(markdown(Record.load(file)) for file in options.records))
+    records = [Record.load(file) for file in options.records]
+    titles = [options.title] * len(records)
+    if options.title and len(records) > 1:
+        titles = [f"{options.title} ({Path(file).name})" for file in options.records]
+    # A string of JSON may contain half of a surrogate pair, which UTF-8 cannot represent.
+    text = "\n".join(markdown(record, title) for record, title in zip(records, titles))
+    _write(text.encode("utf-8", "backslashreplace").decode())
+    if options.require_kernels and not any(record.kernels for record in records):
+        _report(
+            "The records contain no kernel. Likely cause: no process launched a kernel through libcuda.so.1, because "
+            "the program skipped its GPU code or did not find the simulator."
+        )
+        return 1
     return 0
 
 
@@ -169,10 +241,10 @@ def _compare(options: argparse.Namespace) -> int:
     record = Record.load(options.record)
     github = options.format == "github"
     if options.update:
-        Baseline.of(record).save(options.baseline)
+        Baseline.of(record, options.record).save(options.baseline)
         print(f"{options.baseline}: written, {_plural(len(record.kernels), 'kernel')}")
         return 0
-    result = compare(record, Baseline.load(options.baseline), options.tolerance)
+    result = compare(record, Baseline.load(options.baseline), options.tolerance, options.record)
     for change in result.regressions:
         print(_annotation("error", "Counter got worse", str(change)) if github else f"worse: {change}")
     for change in result.improvements:

@@ -19,16 +19,19 @@ counters that are not 0, by the names of the attributes of `warpbook.Kernel`:
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from warpbook.counters import COUNTERS
 from warpbook.errors import RecordError
-from warpbook.records import Kernel, Record
-from warpbook.summary import milliseconds, number
+from warpbook.records import JsonValue, Kernel, Record, parse_fields, parse_json
+from warpbook.summary import milliseconds, number, program
 
 #: The version of the format of baselines.
 SCHEMA = 1
@@ -109,16 +112,15 @@ class Baseline:
     kernels: Mapping[str, Counters]
 
     @classmethod
-    def of(cls, record: Record) -> Baseline:
-        """Creates a baseline of a record.
+    def of(cls, record: Record, name: str | None = None) -> Baseline:
+        """Creates a baseline of a record. `name` names the record in errors; by default its program.
 
         Raises `RecordError` if the record has no counters, as on a GPU.
         """
         kernels = {kernel.name: _counters(kernel) for kernel in record.kernels if kernel.counters}
         if not kernels:
-            name = " ".join(record.program)
             raise RecordError(
-                f"The record of {name} contains no counters. Likely cause: the program launched no kernel, or it ran "
+                f"{name or 'The record of ' + program(record)} contains no counters. Likely cause: the program launched no kernel, or it ran "
                 "on a GPU, where only the time is measured. Run it on the simulator."
             )
         return cls(record.gpu.name if record.gpu else "", kernels)
@@ -131,35 +133,79 @@ class Baseline:
         """
         name = os.fspath(file)
         try:
-            data = json.loads(Path(file).read_text(encoding="utf-8"))
+            text = Path(file).read_text(encoding="utf-8")
         except FileNotFoundError:
             raise RecordError(f"There is no baseline {name}. Write one with --update.") from None
-        except (OSError, ValueError) as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise RecordError(f"Cannot read the baseline {name}: {error}.") from None
+        data = parse_json(text, f"The baseline {name}")
         if not isinstance(data, dict) or not isinstance(data.get("kernels"), dict) or data.get("schema") != SCHEMA:
             raise RecordError(f"{name} is not a baseline of schema {SCHEMA}. Write a new one with --update.")
-        return cls(data.get("gpu", ""), data["kernels"])
+        if not data["kernels"]:
+            raise RecordError(f"{name} contains no kernel. Write a new baseline with --update.")
+        return parse_fields(cls._parse, data, f"{name} is not a baseline")
+
+    @classmethod
+    def _parse(cls, data: JsonValue) -> Baseline:
+        gpu, kernels = data.optional("gpu"), data["kernels"]
+        for kernel in (kernels[name] for name in kernels.object()):
+            launches = kernel.optional("launches")
+            if launches is not None:
+                launches.integer(1)
+        return cls(gpu.string() if gpu else "", {name: kernels[name].numbers() for name in kernels.object()})
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Writes the baseline, sorted, with a line per counter.
+        """Writes the baseline, sorted, with a line per counter. A symbolic link stays, and its target is replaced.
+
+        The file is replaced at once, so that an error does not destroy the old baseline.
 
         Raises `RecordError` if the file cannot be written.
         """
         data = {"schema": SCHEMA, "gpu": self.gpu, "kernels": self.kernels}
         text = json.dumps(data, indent=2, sort_keys=False, ensure_ascii=False) + "\n"
+        target = os.path.realpath(file)
+        temporary = None
         try:
-            Path(file).write_text(text, encoding="utf-8")
+            mode = _mode(target)
+            if os.path.exists(target) and not os.path.isfile(target):
+                # A pipe or a device, such as /dev/stdout, cannot be replaced.
+                Path(file).write_text(text, encoding="utf-8")
+                return
+            if os.path.exists(target) and not os.access(target, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            with tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", dir=os.path.dirname(target), prefix=".baseline-", delete=False
+            ) as stream:
+                temporary = stream.name
+                stream.write(text)
+                os.fchmod(stream.fileno(), mode)
+            os.replace(temporary, target)
+            temporary = None
         except OSError as error:
             raise RecordError(f"Cannot write the baseline {os.fspath(file)}: {error.strerror}.") from None
+        finally:
+            if temporary is not None:
+                os.unlink(temporary)
 
 
-def compare(record: Record, baseline: Baseline, tolerance: float = 0) -> Comparison:
+def _mode(file: str) -> int:
+    """Returns the permissions of a file; of a new file, if it does not exist."""
+    if os.path.exists(file):
+        return stat.S_IMODE(os.stat(file).st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def compare(record: Record, baseline: Baseline, tolerance: float = 0, name: str | None = None) -> Comparison:
     """Compares the counters per launch of each kernel. Differences up to `tolerance` percent are ignored.
+
+    `name` names the record in errors.
 
     Raises `RecordError` if the record is of another GPU or has no counters, or if no kernel of the baseline was
     launched.
     """
-    current = Baseline.of(record)
+    current = Baseline.of(record, name)
     if baseline.gpu and baseline.gpu != current.gpu:
         raise RecordError(
             f"The baseline is of the {baseline.gpu}, the record of the {current.gpu}: their counters differ. "

@@ -30,6 +30,10 @@ def environment(directory: str | os.PathLike[str] | None = None) -> dict[str, st
     links = Path(directory).absolute() if directory is not None else _default_directory()
     if ":" in str(links):
         raise NativeError(f"{links} contains a colon, which LD_LIBRARY_PATH cannot contain. Choose another directory.")
+    if "\n" in str(links):
+        raise NativeError(
+            f"{str(links)!r} contains a line break, which KEY=VALUE lines cannot contain. Choose another."
+        )
     try:
         _create_links(links)
     except OSError as error:
@@ -65,9 +69,17 @@ def is_active() -> bool:
 
 
 def lines(variables: Mapping[str, str], shell: bool = False) -> str:
-    """Formats variables as `KEY=VALUE` lines, or as commands for a shell."""
+    """Formats variables as `KEY=VALUE` lines, or as commands for a shell.
+
+    Raises `NativeError` if a value has a line break, which only commands for a shell can contain.
+    """
     if shell:
         return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())
+    for name, value in variables.items():
+        if "\n" in value:
+            raise NativeError(
+                f"{name} contains a line break, which KEY=VALUE lines cannot contain. Use warpbook env --shell."
+            )
     return "".join(f"{name}={value}\n" for name, value in variables.items())
 
 

@@ -77,6 +77,11 @@ class Options:
                 options.plot, options.plot_name = True, value or None
             elif word == "--no-raise-error":
                 options.raise_error = False
+            elif flag == "--json":
+                raise UsageError(
+                    "%%cuda: --json is reserved: the magic writes and reads the record itself. Use --record VARIABLE "
+                    "to get the record."
+                )
             else:
                 options.flags.append(word)
         if not is_source(options.name) or Path(options.name).name != options.name:

@@ -20,6 +20,16 @@ StrPath = Union[str, "os.PathLike[str]"]
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".C", ".c")
 
 
+#: The flags of cuda-run with which `profile` gets the record.
+RESERVED = ("--json", "--quiet")
+
+#: The variable with the directory of the events of a program's processes.
+EVENTS = "CUDA_RUN_EVENTS"
+
+#: The beginning of the name of that directory, if the plug-in for pytest has created it.
+PYTEST_EVENTS = "warpbook-pytest-"
+
+
 def profile(
     program: StrPath | Sequence[StrPath],
     *arguments: object,
@@ -60,6 +70,7 @@ def profile(
 
     Raises `CudaRunError` if the program could not be compiled or run, and `NativeError` if cuda-run is missing.
     """
+    flags = _checked_flags(flags)
     command = [str(_native.program("cuda-run")), "--quiet"]
     if check:
         command.append("--check" if check is True else f"--check={check}")
@@ -75,15 +86,36 @@ def profile(
         file = Path(directory) / "record.json"
         command.append(f"--json={file}")
         command += _operands(program, arguments)
-        environment = None if env is None else {**os.environ, **env}
+        environment = {**os.environ, **(env or {})}
+        if PurePath(environment.get(EVENTS, "")).name.startswith(PYTEST_EVENTS):
+            # The test gets the record. The plug-in would otherwise fail the test for each finding in it.
+            del environment[EVENTS]
         completed = subprocess.run(
             command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
         stdout, stderr = (output.decode("utf-8", "replace") for output in (completed.stdout, completed.stderr))
         record = Record.load(file) if file.exists() else None
     if record is None or record.status is None:
-        raise CudaRunError(_reason(record, stderr, completed.returncode), command, completed.returncode, stderr, record)
+        reason = _reason(record, stderr, completed.returncode)
+        if isinstance(program, str) and len(program.split()) > 1:
+            reason += f"\nA command with arguments is a list: profile({program.split()!r})."
+        raise CudaRunError(reason, command, completed.returncode, stderr, record)
     return dataclasses.replace(record, stdout=stdout, stderr=stderr)
+
+
+def _checked_flags(flags: Sequence[str]) -> list[str]:
+    """Returns the flags as a list.
+
+    Raises `TypeError` for a string and `ValueError` for flags that `profile` itself passes.
+    """
+    if isinstance(flags, (str, bytes)):
+        raise TypeError(f"flags is {flags!r}, but must be a list, such as flags={str(flags).split()!r}")
+    for flag in flags:
+        if flag.partition("=")[0] in RESERVED:
+            raise ValueError(
+                f"flags contains {flag}, but {', '.join(RESERVED)} are reserved: profile passes them itself"
+            )
+    return list(flags)
 
 
 def is_source(name: StrPath) -> bool:

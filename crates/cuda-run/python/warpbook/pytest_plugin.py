@@ -11,15 +11,21 @@
     @pytest.mark.warpbook_expect("race")
     def test_the_race_is_found(): ...
 
+Kernels of processes that a test starts belong to the test during which the process ends, also if a signal or `os._exit`
+ends it. A child of `fork` can use CUDA only if this process has not used it before, as with NVIDIA's driver.
+
 Every run of pytest imports this module, so it imports the rest of the package only with `--warpbook`.
 """
 
 from __future__ import annotations
 
+import argparse
+import copy
 import os
+import re
 import sys
 from collections.abc import Generator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import pytest
 
@@ -35,6 +41,11 @@ CHECKS = {"mem", "init", "race", "sync", "leak", "host", "stream", "unused", "al
 #: The name under which the session is registered, with --warpbook.
 SESSION = "warpbook-session"
 
+#: The oldest version of pluggy with the kind of hooks that the plug-in needs.
+PLUGGY = (1, 2)
+
+T = TypeVar("T", str, bytes)
+
 # The process that has restarted itself. A second restart would not help.
 _RESTARTED = "WARPBOOK_PYTEST_RESTARTED"
 
@@ -43,26 +54,47 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options."""
     group = parser.getgroup("warpbook", "CUDA without a GPU (Warpbook)")
     group.addoption(
-        "--warpbook", action="store_true", help="run the tests on Warpbook's simulated GPU and count what kernels do"
+        "--warpbook",
+        action="store_true",
+        help="run the tests on Warpbook's simulated GPU and count what kernels do; the other options imply this one",
     )
     group.addoption(
         "--warpbook-check",
         nargs="?",
         const=DEFAULT_CHECKS,
         metavar="LIST",
-        help="with --warpbook: fail tests in whose kernels a check finds an error: mem, init, race, sync, leak, host, "
+        help="fail tests in whose kernels a check finds an error: mem, init, race, sync, leak, host, "
         f"stream, a list of them, or all (without LIST: {DEFAULT_CHECKS})",
     )
-    group.addoption("--warpbook-device", metavar="NAME", help="with --warpbook: the GPU to simulate, such as rtx3090")
+    group.addoption("--warpbook-device", metavar="NAME", help="the GPU to simulate, such as rtx3090")
+    group.addoption(
+        "--warpbook-require-kernels", action="store_true", help="fail the run if it launches no kernel on the simulator"
+    )
+    parser.addini(
+        "warpbook_require_kernels", "with --warpbook: fail the run if it launches no kernel", type="bool", default=False
+    )
 
 
 # The outermost wrapper runs before pytest redirects the output, and before conftest.py files can load the driver.
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
-    """Restarts pytest with `--warpbook` if this process does not find the simulator."""
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Generator[None, None, None]:
+    """With `--warpbook`, restarts pytest if this process does not find the simulator, and starts recording."""
     options = early_config.known_args_namespace
-    if options.warpbook:
-        _prepare_process(options.warpbook_check, options.warpbook_device)
+    if _is_enabled(options):
+        _require_pluggy()
+        if _prepare_process(args, options.warpbook_check, options.warpbook_device):
+            # The path that followed --warpbook-check belongs to pytest.
+            early_config.known_args_namespace = parser.parse_known_args(args, copy.copy(early_config.option))
+        from warpbook._pytest_recording import start
+        from warpbook.errors import WarpbookError
+
+        try:
+            # conftest.py files may launch kernels while they are imported.
+            start(early_config)
+        except (WarpbookError, OSError) as error:
+            raise pytest.UsageError(f"--warpbook: {error}") from None
     yield
 
 
@@ -73,7 +105,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "warpbook_expect(*kinds): with --warpbook, the test passes only if each of these kinds of findings or checks, "
         'such as "race" or "out-of-bounds", is found in its kernels',
     )
-    if config.getoption("--warpbook"):
+    if _is_enabled(config.option):
+        _require_pluggy()
         from warpbook._pytest_session import Session
         from warpbook.errors import WarpbookError
 
@@ -94,8 +127,26 @@ def _warpbook_fixture(request: pytest.FixtureRequest) -> TestRecorder:
     return recorder
 
 
-def _prepare_process(checks: str | None, device: str | None) -> None:
+def _is_enabled(options: argparse.Namespace) -> bool:
+    checks, device = options.warpbook_check, options.warpbook_device
+    return bool(options.warpbook or options.warpbook_require_kernels) or checks is not None or device is not None
+
+
+def _require_pluggy() -> None:
+    import pluggy
+
+    version = tuple(int(number) for number in re.findall(r"\d+", pluggy.__version__)[:2])
+    if version < PLUGGY:
+        raise pytest.UsageError(
+            f"--warpbook: pluggy {pluggy.__version__} is too old; version {'.'.join(map(str, PLUGGY))} or newer is "
+            "required. Run pip install --upgrade pluggy."
+        )
+
+
+def _prepare_process(args: list[str], checks: str | None, device: str | None) -> bool:
     """Sets the variables of the simulator, and restarts this process if its libraries would not find the simulator.
+
+    Returns true if `args` has been changed: a path that followed `--warpbook-check` is now an argument of its own.
 
     pytest is restarted with the variables that cuda-run sets, but not as a child of cuda-run. cuda-run would report
     each finding again at the end, and turn the exit status to 1 for findings that tests expect. The process keeps its
@@ -105,14 +156,19 @@ def _prepare_process(checks: str | None, device: str | None) -> None:
     from warpbook.errors import WarpbookError
 
     words = _command_line()
+    changed = False
     if checks is not None and not _is_list(checks):
-        # The option has no list and is followed by a path, which belongs to pytest.
-        following = [(b"--warpbook-check", os.fsencode(checks)) == pair for pair in zip(words, words[1:])]
-        if True not in following:
+        # The option has no list and is followed by a path, which belongs to pytest. The option may be in addopts.
+        position = _find_pair(args, "--warpbook-check", checks)
+        if position is None:
             raise pytest.UsageError(
                 f"--warpbook-check={checks}: this is not a list of checks. The checks are {', '.join(sorted(CHECKS))}."
             )
-        words[following.index(True)] += b"=" + DEFAULT_CHECKS.encode()
+        args[position] += f"={DEFAULT_CHECKS}"
+        changed = True
+        position = _find_pair(words, b"--warpbook-check", os.fsencode(checks))
+        if position is not None:
+            words[position] += b"=" + DEFAULT_CHECKS.encode()
         checks = DEFAULT_CHECKS
     if checks is not None:
         os.environ["CUDA_SIM_CHECK"] = checks
@@ -121,7 +177,7 @@ def _prepare_process(checks: str | None, device: str | None) -> None:
     try:
         if is_active() and words == _command_line():
             # A worker of pytest-xdist, a process started by the tests, or one with the variables of `warpbook env`.
-            return
+            return changed
         if os.environ.get(_RESTARTED) == str(os.getpid()):
             raise pytest.UsageError(
                 f"--warpbook: this process does not find the simulator: LD_LIBRARY_PATH is "
@@ -132,6 +188,12 @@ def _prepare_process(checks: str | None, device: str | None) -> None:
     except WarpbookError as error:
         raise pytest.UsageError(f"--warpbook: {error}") from None
     _restart(words, {**os.environ, **variables, _RESTARTED: str(os.getpid())})
+
+
+def _find_pair(words: list[T], first: T, second: T) -> int | None:
+    """Returns the position of two adjacent words."""
+    pairs = list(zip(words, words[1:]))
+    return pairs.index((first, second)) if (first, second) in pairs else None
 
 
 def _is_list(checks: str) -> bool:
@@ -148,7 +210,7 @@ def _command_line() -> list[bytes]:
         return []
 
 
-def _restart(words: list[bytes], variables: Mapping[str, str]) -> None:
+def _restart(words: list[bytes], variables: Mapping[str, str]) -> NoReturn:
     """Replaces this process by one with other arguments and variables."""
     if not sys.platform.startswith("linux"):
         raise pytest.UsageError("--warpbook: programs can run on the simulator only on Linux")

@@ -10,7 +10,8 @@ import dataclasses
 import difflib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, TypeVar
@@ -32,6 +33,11 @@ RESOURCES = {
     "latency": "latency",
     "launch": "launching",
 }
+
+#: The severities of problems, the worst first.
+SEVERITIES = ("error", "warning", "note")
+
+_BLANKS = re.compile(r"\s*")
 
 T = TypeVar("T")
 
@@ -329,11 +335,7 @@ class Record:
 
         Raises `RecordError` if the text is not a record of this schema.
         """
-        try:
-            data = json.loads(text)
-        except ValueError as error:
-            raise RecordError(f"{source} is not JSON: {error}") from None
-        return _parse(data, source)
+        return _parse(parse_json(text, source), source)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Record:
@@ -407,21 +409,30 @@ def load_records(file: str | os.PathLike[str]) -> list[Record]:
         content = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RecordError(f"Cannot read {source}: {getattr(error, 'strerror', None) or error}.") from None
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_constant=_reject_constant)
     records = []
-    position = 0
-    while content[position:].strip():
-        position += len(content[position:]) - len(content[position:].lstrip())
+    # A slice per record would make the time quadratic in the size of the file.
+    position = _skip_blanks(content, 0)
+    while position < len(content):
         try:
             data, position = decoder.raw_decode(content, position)
+        except RecursionError:
+            raise RecordError(f"{source} is not a record: its values are nested too deeply.") from None
         except ValueError as error:
             raise RecordError(
                 f"{source} is not a record: {error}. Write one with warpbook run --json FILE.json."
             ) from None
         records.append(_parse(data, source))
+        position = _skip_blanks(content, position)
     if not records:
         raise RecordError(f"{source} is empty. Likely cause: the program launched no kernel.")
     return records
+
+
+def _skip_blanks(text: str, position: int) -> int:
+    """Returns the position of the next character that is not blank, or the length of the text."""
+    match = _BLANKS.match(text, position)
+    return match.end() if match else position
 
 
 def merge(records: Iterable[Record]) -> Record:
@@ -441,8 +452,7 @@ def merge(records: Iterable[Record]) -> Record:
         key = (kernel.name, kernel.measured)
         kernels[key] = _add_kernels(kernels[key], kernel) if key in kernels else kernel
     problems = _merge_counted(problem for record in records for problem in record.problems)
-    severities = ["error", "warning", "note"]
-    problems.sort(key=lambda problem: severities.index(problem.severity))
+    problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
     return dataclasses.replace(
         first,
         gpu=next((record.gpu for record in records if record.gpu), None),
@@ -523,7 +533,116 @@ def _base_name(name: str) -> str:
     return name.rpartition("::")[2]
 
 
-Json = Mapping[str, Any]
+class _InvalidError(ValueError):
+    """A value of a record that the schema does not allow."""
+
+
+class JsonValue:
+    """A value of a parsed JSON text, with its place for messages, such as `kernels[0].launches`."""
+
+    def __init__(self, value: Any, place: str = "") -> None:
+        self.value = value
+        self.place = place
+
+    def __getitem__(self, name: str) -> JsonValue:
+        """Returns a required field of an object."""
+        field = self.optional(name)
+        if field is None:
+            # A field may be required and null, as `counters` is.
+            if name in self.value:
+                return JsonValue(None, self._place_of(name))
+            raise _InvalidError(f"{self.place or 'it'}: the field {name!r} is missing")
+        return field
+
+    def optional(self, name: str) -> JsonValue | None:
+        """Returns a field of an object; `None` if it is missing or null."""
+        value = self.object().get(name)
+        return None if value is None else JsonValue(value, self._place_of(name))
+
+    def object(self) -> Mapping[str, Any]:
+        if not isinstance(self.value, dict):
+            raise self.invalid("an object")
+        return self.value
+
+    def items(self) -> list[JsonValue]:
+        if not isinstance(self.value, list):
+            raise self.invalid("a list")
+        return [JsonValue(value, f"{self.place}[{index}]") for index, value in enumerate(self.value)]
+
+    def string(self) -> str:
+        if not isinstance(self.value, str):
+            raise self.invalid("a string")
+        return self.value
+
+    def boolean(self) -> bool:
+        if not isinstance(self.value, bool):
+            raise self.invalid("true or false")
+        return self.value
+
+    def integer(self, minimum: int = 0) -> int:
+        if not isinstance(self.value, int) or isinstance(self.value, bool) or not minimum <= self.value < 1 << 64:
+            raise self.invalid(f"an integer of 64 bits and at least {minimum}")
+        return self.value
+
+    def number(self) -> float:
+        # The limit excludes infinity, such as the result of 1e999, and integers that no float can represent.
+        if not isinstance(self.value, (int, float)) or isinstance(self.value, bool) or not 0 <= self.value < 1e300:
+            raise self.invalid("a number of at least 0")
+        return float(self.value)
+
+    def strings(self) -> tuple[str, ...]:
+        return tuple(item.string() for item in self.items())
+
+    def integers(self) -> dict[str, int]:
+        """Returns an object of integers, such as the counters."""
+        return {name: self[name].integer() for name in self.object()}
+
+    def numbers(self) -> dict[str, float]:
+        """Returns an object of numbers."""
+        return {name: self[name].number() for name in self.object()}
+
+    def triple(self, minimum: int = 0) -> tuple[int, int, int]:
+        values = self.items()
+        if len(values) != 3:
+            raise self.invalid("a list of three integers")
+        x, y, z = (value.integer(minimum) for value in values)
+        return (x, y, z)
+
+    def invalid(self, expected: str) -> _InvalidError:
+        shown = json.dumps(self.value)
+        shown = shown if len(shown) <= 40 else f"{shown[:39]}…"
+        return _InvalidError(f"{self.place or 'it'} is {shown}, but must be {expected}")
+
+    def _place_of(self, name: str) -> str:
+        return f"{self.place}.{name}" if self.place else name
+
+
+def parse_json(text: str | bytes, source: str) -> Any:
+    """Parses a JSON text.
+
+    Raises `RecordError` if the text is not JSON.
+    """
+    try:
+        return json.loads(text, parse_constant=_reject_constant)
+    except RecursionError:
+        raise RecordError(f"{source} is not a record: its values are nested too deeply.") from None
+    except ValueError as error:
+        raise RecordError(f"{source} is not JSON: {error}.") from None
+
+
+def parse_fields(parse: Callable[[JsonValue], T], data: Any, kind: str) -> T:
+    """Returns the result of a parser of JSON values. `kind` is the beginning of messages, such as `x is no record`.
+
+    Raises `RecordError` if a field is missing or of another type.
+    """
+    try:
+        return parse(JsonValue(data))
+    except _InvalidError as error:
+        raise RecordError(f"{kind}: {error}.") from None
+
+
+def _reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def _parse(data: Any, source: str) -> Record:
@@ -534,155 +653,180 @@ def _parse(data: Any, source: str) -> Record:
             f"{source} has schema {data['schema']!r}, but this version reads schema {SCHEMA}. Likely cause: another "
             "version of Warpbook wrote it. Use the same version for both."
         )
-    try:
-        return _record(data)
-    except KeyError as error:
-        raise RecordError(f"{source} is not a record of cuda-run: the field {error} is missing.") from None
-    except (TypeError, ValueError, AttributeError) as error:
-        raise RecordError(f"{source} is not a record of cuda-run: {error}.") from None
+    return parse_fields(_record, data, f"{source} is not a record of cuda-run")
 
 
-def _record(data: Json) -> Record:
-    check: Json = data.get("check") or {"checks": (), "findings": ()}
+def _record(data: JsonValue) -> Record:
+    check = data.optional("check") or JsonValue({"checks": [], "findings": []})
+    status = data.optional("status")
     return Record(
-        program=_strings(data["program"]),
-        arguments=_strings(data["arguments"]),
-        gpu=_optional(_gpu, data.get("gpu")),
-        status=data.get("status"),
-        ended=data.get("ended"),
-        kernels=(*_all(_kernel, data["kernels"]), *_all(_measured, data.get("measured"))),
-        problems=_all(_problem, data.get("problems")),
-        checks=_strings(check["checks"]),
-        findings=_all(_finding, check["findings"]),
-        faults=_strings(data["faults"]),
-        failed_calls=_all(_failed_call, data.get("failed_calls")),
-        wrong=_strings(data.get("wrong", ())),
-        refused=_strings(data.get("refused", ())),
-        library_calls=_all(_library_calls, data.get("library_calls")),
-        not_simulated=_strings(data.get("not_simulated", ())),
-        ranges=_all(_range, data.get("ranges")),
+        program=data["program"].strings(),
+        arguments=data["arguments"].strings(),
+        gpu=_optional(_gpu, data, "gpu"),
+        status=status.integer() if status else None,
+        ended=_string(data, "ended"),
+        kernels=(*(_kernel(kernel) for kernel in data["kernels"].items()), *_all(_measured, data, "measured")),
+        problems=_all(_problem, data, "problems"),
+        checks=check["checks"].strings(),
+        findings=tuple(_finding(finding) for finding in check["findings"].items()),
+        faults=data["faults"].strings(),
+        failed_calls=_all(_failed_call, data, "failed_calls"),
+        wrong=_all(JsonValue.string, data, "wrong"),
+        refused=_all(JsonValue.string, data, "refused"),
+        library_calls=_all(_library_calls, data, "library_calls"),
+        not_simulated=_all(JsonValue.string, data, "not_simulated"),
+        ranges=_all(_range, data, "ranges"),
     )
 
 
-def _gpu(data: Json) -> Gpu:
-    return Gpu(data["name"], data["compute_capability"], data["driver"], data["time"])
+def _gpu(data: JsonValue) -> Gpu:
+    names = ("name", "compute_capability", "driver", "time")
+    return Gpu(*(data[name].string() for name in names))
 
 
-def _kernel(data: Json) -> Kernel:
+def _kernel(data: JsonValue) -> Kernel:
     launch, model = data["launch"], data["model"]
     occupancy, roofline = model["occupancy"], model["roofline"]
+    counters, by_kernels = data["counters"], data.optional("by_kernels")
+    rates = ("operations", "bytes", "peak_operations", "peak_bandwidth")
     return Kernel(
-        name=data["kernel"],
-        launches=data["launches"],
-        grid=_triple(launch["grid"]),
-        block=_triple(launch["block"]),
-        milliseconds=float(model["milliseconds"]),
-        counters=dict(data["counters"] or {}),
-        varied=data["varied"],
-        by_kernels=data.get("by_kernels", 0),
-        bound_by=model["binding"],
-        busy={part["resource"]: float(part["milliseconds"]) for part in model["parts"]},
-        occupancy=Occupancy(occupancy["blocks"], occupancy["warps"], occupancy["most_warps"], occupancy["limit"]),
-        roofline=Roofline(
-            *(float(roofline[key]) for key in ("operations", "bytes", "peak_operations", "peak_bandwidth"))
+        name=data["kernel"].string(),
+        launches=data["launches"].integer(1),
+        grid=launch["grid"].triple(),
+        block=launch["block"].triple(),
+        milliseconds=model["milliseconds"].number(),
+        counters={} if counters.value is None else counters.integers(),
+        varied=data["varied"].boolean(),
+        by_kernels=by_kernels.integer() if by_kernels else 0,
+        bound_by=model["binding"].string(),
+        busy={part["resource"].string(): part["milliseconds"].number() for part in model["parts"].items()},
+        occupancy=Occupancy(
+            blocks=occupancy["blocks"].integer(),
+            warps=occupancy["warps"].integer(),
+            max_warps=occupancy["most_warps"].integer(1),
+            limit=occupancy["limit"].string(),
         ),
-        lines=_all(lambda line: Line(line["file"], line["line"], dict(line["counters"])), data.get("lines")),
+        roofline=Roofline(*(roofline[name].number() for name in rates)),
+        lines=_all(_line, data, "lines"),
     )
 
 
-def _measured(data: Json) -> Kernel:
+def _line(data: JsonValue) -> Line:
+    return Line(data["file"].string(), data["line"].integer(), data["counters"].integers())
+
+
+def _measured(data: JsonValue) -> Kernel:
     return Kernel(
-        name=data["kernel"],
-        launches=data["launches"],
-        grid=_triple(data["grid"]),
-        block=_triple(data["block"]),
-        milliseconds=float(data["milliseconds"]),
+        name=data["kernel"].string(),
+        launches=data["launches"].integer(1),
+        grid=data["grid"].triple(),
+        block=data["block"].triple(),
+        milliseconds=data["milliseconds"].number(),
         measured=True,
-        varied=data["varied"],
+        varied=data["varied"].boolean(),
     )
 
 
-def _problem(data: Json) -> Problem:
+def _severity(data: JsonValue) -> str:
+    severity = data["severity"]
+    if severity.string() not in SEVERITIES:
+        raise severity.invalid(f"one of {', '.join(SEVERITIES)}")
+    return severity.string()
+
+
+def _problem(data: JsonValue) -> Problem:
+    column = data.optional("column")
     return Problem(
-        kind=data["kind"],
-        check=data["check"],
-        severity=data["severity"],
-        message=data["message"],
-        count=data["count"],
-        kernel=data.get("kernel"),
-        location=_optional(_location, data.get("location")),
-        column=data.get("column"),
-        related=_all(lambda line: Related(_location(line), line["message"]), data.get("related")),
-        cause=data.get("cause"),
+        kind=data["kind"].string(),
+        check=data["check"].string(),
+        severity=_severity(data),
+        message=data["message"].string(),
+        count=data["count"].integer(),
+        kernel=_string(data, "kernel"),
+        location=_optional(_location, data, "location"),
+        column=column.integer() if column else None,
+        related=_all(lambda line: Related(_location(line), line["message"].string()), data, "related"),
+        cause=_string(data, "cause"),
     )
 
 
-def _finding(data: Json) -> Finding:
+def _finding(data: JsonValue) -> Finding:
     return Finding(
-        check=data["check"],
-        kind=data["kind"],
-        severity=data["severity"],
-        block=_triple(data["block"]),
-        thread=_triple(data["thread"]),
-        ptx_line=data["ptx_line"],
-        what=data["what"],
-        usually=data["usually"],
-        count=data["count"],
-        kernel=data.get("kernel"),
+        check=data["check"].string(),
+        kind=data["kind"].string(),
+        severity=_severity(data),
+        block=data["block"].triple(),
+        thread=data["thread"].triple(),
+        ptx_line=data["ptx_line"].integer(),
+        what=data["what"].string(),
+        usually=data["usually"].string(),
+        count=data["count"].integer(),
+        kernel=_string(data, "kernel"),
         location=_source_line(data),
-        other=_optional(_access, data.get("other")),
-        cause=data.get("cause"),
+        other=_optional(_access, data, "other"),
+        cause=_string(data, "cause"),
     )
 
 
-def _access(data: Json) -> Access:
-    return Access(data["writes"], _triple(data["block"]), _triple(data["thread"]), _source_line(data), data["ptx_line"])
+def _access(data: JsonValue) -> Access:
+    return Access(
+        data["writes"].boolean(),
+        data["block"].triple(),
+        data["thread"].triple(),
+        _source_line(data),
+        data["ptx_line"].integer(),
+    )
 
 
-def _failed_call(data: Json) -> FailedCall:
+def _failed_call(data: JsonValue) -> FailedCall:
     return FailedCall(
-        severity=data["severity"],
-        function=data["function"],
-        error=data["error"],
-        meaning=data["meaning"],
-        calls=data["calls"],
-        ignored=data["ignored"],
-        expected=data["expected"],
-        kernel=data.get("kernel"),
-        location=_optional(_location, data.get("location")),
-        reason=data.get("reason_text"),
-        reason_kind=data.get("reason_kind"),
+        severity=_severity(data),
+        function=data["function"].string(),
+        error=data["error"].string(),
+        meaning=data["meaning"].string(),
+        calls=data["calls"].integer(),
+        ignored=data["ignored"].integer(),
+        expected=data["expected"].boolean(),
+        kernel=_string(data, "kernel"),
+        location=_optional(_location, data, "location"),
+        reason=_string(data, "reason_text"),
+        reason_kind=_string(data, "reason_kind"),
     )
 
 
-def _library_calls(data: Json) -> LibraryCalls:
-    return LibraryCalls(data["function"], data["calls"], float(data["estimated_ms"]))
+def _library_calls(data: JsonValue) -> LibraryCalls:
+    return LibraryCalls(data["function"].string(), data["calls"].integer(), data["estimated_ms"].number())
 
 
-def _range(data: Json) -> Range:
-    return Range(data["name"], data["count"], float(data["milliseconds"]), data.get("domain"), data.get("launches"))
+def _range(data: JsonValue) -> Range:
+    launches = data.optional("launches")
+    return Range(
+        data["name"].string(),
+        data["count"].integer(),
+        data["milliseconds"].number(),
+        _string(data, "domain"),
+        launches.integer() if launches else None,
+    )
 
 
-def _location(data: Json) -> Location:
-    return Location(data["file"], data["line"])
+def _location(data: JsonValue) -> Location:
+    return Location(data["file"].string(), data["line"].integer())
 
 
-def _source_line(data: Json) -> Location | None:
-    return _location(data) if data.get("file") and data.get("line") else None
+def _source_line(data: JsonValue) -> Location | None:
+    return _location(data) if data.object().get("file") and data.object().get("line") else None
 
 
-def _optional(parse: Callable[[Json], T], data: Json | None) -> T | None:
-    return None if data is None else parse(data)
+def _string(data: JsonValue, name: str) -> str | None:
+    return _optional(JsonValue.string, data, name)
 
 
-def _all(parse: Callable[[Json], T], rows: Sequence[Json] | None) -> tuple[T, ...]:
-    return tuple(parse(row) for row in rows or ())
+def _optional(parse: Callable[[JsonValue], T], data: JsonValue, name: str) -> T | None:
+    value = data.optional(name)
+    return None if value is None else parse(value)
 
 
-def _strings(values: Sequence[Any]) -> tuple[str, ...]:
-    return tuple(str(value) for value in values)
-
-
-def _triple(values: Sequence[int]) -> tuple[int, int, int]:
-    x, y, z = values
-    return (x, y, z)
+def _all(parse: Callable[[JsonValue], T], data: JsonValue, name: str) -> tuple[T, ...]:
+    """Returns the entries of an optional list."""
+    rows = data.optional(name)
+    return tuple(parse(row) for row in rows.items()) if rows else ()

@@ -53,21 +53,33 @@ def text(record: Record) -> str:
     return "\n\n".join(parts)
 
 
-def markdown(record: Record) -> str:
-    """Returns the kernels, the main counters and the problems of a record as Markdown."""
-    parts = [f"**{_code(program(record))}** {_result(record)}"]
+def markdown(record: Record, title: str | None = None) -> str:
+    """Returns the kernels, the main counters and the problems of a record as Markdown.
+
+    `title` is the headline; by default the program and its arguments.
+    """
+    name = _code(program(record)) if title is None else _escape(" ".join(title.split()))
+    parts = [f"**{name}** {_result(record)}"]
+    if not used_simulator(record):
+        parts.append("No process launched a kernel on the simulator, so nothing was counted or checked.")
     if record.kernels:
         parts.append(kernel_table(record.kernels, _code))
         if record.gpu:
             parts.append(f"Times: {record.gpu.time}, {record.gpu.name}.")
     shown = [problem for problem in record.problems if problem.severity != "note"]
-    if record.checks and not shown:
+    if record.checks and record.kernels and not shown:
         parts.append(f"Checks ({', '.join(record.checks)}): no findings.")
     parts += [_problem(problem) for problem in shown]
     notes = [problem.headline for problem in record.problems if problem.severity == "note"]
     if notes:
         parts.append("\n".join(f"- {_escape(note)}" for note in notes))
     return "\n\n".join(parts) + "\n"
+
+
+def used_simulator(record: Record) -> bool:
+    """Returns true if a process has launched a kernel, or has used CUDA in another way that the record contains."""
+    traces = (record.kernels, record.problems, record.library_calls, record.ranges, record.not_simulated)
+    return any(traces)
 
 
 def kernel_table(kernels: Sequence[Kernel], name: Callable[[str], str]) -> str:
@@ -137,6 +149,8 @@ COLUMNS: Sequence[tuple[str, Callable[[Kernel], str], bool]] = (
 
 def _result(record: Record) -> str:
     counts = problem_counts(record.problems)
+    if not counts and not used_simulator(record):
+        counts = ["no kernels"]
     parts = counts or ["no errors" if record.checks else "no errors, without checks"]
     if record.ended:
         parts.append(record.ended.rstrip("."))
@@ -158,7 +172,7 @@ def _problem(problem: Problem) -> str:
 def _code(text: str) -> str:
     # In a table, GitHub splits cells at a vertical bar even in code.
     ticks = "``" if "`" in text else "`"
-    return ticks + text.replace("|", "\\|") + ticks
+    return ticks + text.replace("|", "\\|").replace("\n", " ") + ticks
 
 
 def _escape(text: str) -> str:
