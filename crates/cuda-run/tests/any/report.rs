@@ -188,7 +188,7 @@ fn a_program_without_kernels_fails_on_request() {
         .run(&flags, "client::increment")
         .assert_exit(0, &[]);
     let mut command = workspace.clean_command(Path::new(env!("CARGO_BIN_EXE_cuda-run")));
-    command.args(["--quiet", "--require-kernels", "--", "true"]);
+    command.args(["--quiet", "--require-kernels", "--", "sh", "-c", ":"]);
     let run = workspace.output_of(command);
     run.assert_exit(1, &["Likely cause: it does not load libcuda.so.1"]);
 }
