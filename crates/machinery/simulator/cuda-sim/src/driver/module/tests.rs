@@ -88,7 +88,8 @@ fn output_of_nvidias_compilers_is_rejected() {
         let message = error.to_string();
         assert!(message.contains("licence"), "{message}");
         assert!(message.ends_with(INSTALL_CLANG), "{message}");
-        let command = "cuda-run program.cu (in a clone of Warpbook: cargo run -p cuda-run -- program.cu)";
+        let command =
+            "cuda-run program.cu (in a clone of Warpbook: cargo run -p cuda-run -- program.cu)";
         assert!(message.contains(command), "{message}");
     }
     // Output of other compilers, and other mentions of NVIDIA's compilers.
