@@ -86,7 +86,7 @@ pub unsafe extern "C" fn warpbook_run_ptx(
     message: *mut c_char,
     message_size: usize,
 ) -> c_int {
-    let run = || {
+    let run = |_: &mut Option<LoadedModules>| {
         if ptx.is_null() || grid.is_null() || block.is_null() || (arguments.is_null() && count > 0)
         {
             return Err(Failure::invalid(
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn ptx_run(
     grid_z: c_int,
     shared_bytes: c_int,
 ) -> c_int {
-    let run = || {
+    let run = |loaded: &mut Option<LoadedModules>| {
         for (name, number) in [("count", count), ("shared_bytes", shared_bytes)] {
             if number < 0 {
                 return Err(Failure::invalid(format!("{name} is {number}")));
@@ -163,7 +163,6 @@ pub unsafe extern "C" fn ptx_run(
             dimensions([grid_x, grid_y, grid_z]),
             dimensions([block_x, block_y, block_z]),
         ];
-        let loaded = &mut *LOADED.lock();
         let modules = match loaded.take() {
             Some(modules) => modules,
             None => LoadedModules::new()?,
@@ -188,19 +187,19 @@ pub unsafe extern "C" fn ptx_run(
     result.map_or_else(|failure| failure.code, |()| 0)
 }
 
-/// Runs a kernel in a context of this library. Its accesses are checked, and a fault does not affect the program.
-fn in_own_context(run: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
-    /// The option for exact faults is not one of a context, so there is one such call at a time.
-    static RUNNING: Mutex<()> = Mutex::new(());
-    let _running = RUNNING.lock();
+/// Runs a kernel in a context of this library. Its accesses are checked, and a fault does not affect the program. Calls
+/// run one after the other, because the option for exact faults is not one of a context.
+fn in_own_context(
+    run: impl FnOnce(&mut Option<LoadedModules>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    static LOADED: Mutex<Option<LoadedModules>> = Mutex::new(None);
+    let mut loaded = LOADED.lock();
     cuda_driver::select_quietly();
     call!(cuInit(0))?;
-    cuda_driver::with_exact_faults(run)
+    cuda_driver::with_exact_faults(|| run(&mut loaded))
 }
 
 /// The modules that [`ptx_run`] has loaded.
-static LOADED: Mutex<Option<LoadedModules>> = Mutex::new(None);
-
 struct LoadedModules {
     context: Context,
     /// The only kernel of each module, by the module's PTX.

@@ -6,10 +6,9 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::sectors::run;
-use crate::draw::lines::{self, Lines};
+use super::sectors;
+use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
-use crate::draw::{Colours, WIDTH, colour};
 use crate::language::Language;
 use crate::outcome::Sums;
 
@@ -104,30 +103,20 @@ pub fn overview(language: Language) -> Result<String> {
     let mut y = 0.0;
     let mut results = Vec::new();
     for (code, pattern) in [("x = in[i];", "stride=1"), ("x = in[8 * i];", "stride=8")] {
-        let (_, outcome) = run(pattern)?;
+        let (_, outcome) = sectors::run(pattern)?;
         let Sums {
-            sectors,
+            sectors: count,
             used,
             moved,
             ..
         } = outcome.sums;
         let result = language.pick(
-            format!("{sectors} sectors: {used} of {moved} bytes used"),
-            format!("{sectors} 个扇区：用到 {moved} 字节中的 {used} 字节"),
+            format!("{count} sectors: {used} of {moved} bytes used"),
+            format!("{count} 个扇区：用到 {moved} 字节中的 {used} 字节"),
         );
         svg.text(0.0, y + 13.0, Class::Bold, code);
         svg.text(110.0, y + 13.0, Class::Ink, &result);
-        let reads: Vec<(_, Colours)> = outcome
-            .reads
-            .iter()
-            .map(|read| (read, colour as _))
-            .collect();
-        let drawn = Lines {
-            reads: &reads,
-            base: outcome.base,
-            max_lines: 8,
-        };
-        y = lines::draw(&mut svg, y + LINE_SPACING + 2.0, &drawn, language) + 8.0;
+        y = sectors::load(&mut svg, y + LINE_SPACING + 2.0, &outcome, 8, language) + 8.0;
         results.push(result);
     }
     let rungs = rungs(language);

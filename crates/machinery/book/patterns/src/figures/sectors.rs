@@ -20,6 +20,18 @@ pub fn run(text: &str) -> Result<(Pattern, Outcome)> {
     Ok((pattern, outcome))
 }
 
+/// Draws the sectors that a load by one warp touches. Returns the y coordinate below them.
+pub fn load(svg: &mut Svg, y: f64, outcome: &Outcome, max_lines: usize, language: Language) -> f64 {
+    let reads = outcome.reads.iter().map(|read| (read, colour as _));
+    let reads: Vec<(_, Colours)> = reads.collect();
+    let drawn = Lines {
+        reads: &reads,
+        base: outcome.base,
+        max_lines,
+    };
+    lines::draw(svg, y, &drawn, language)
+}
+
 /// Draws a load by one warp: the description, the sectors, and the result. Returns the y coordinate below
 /// them, and the text of the result.
 fn panel(
@@ -31,17 +43,7 @@ fn panel(
 ) -> Result<(f64, String)> {
     let (pattern, outcome) = run(pattern)?;
     let y = svg.paragraph(y, Class::Ink, &sentences::pattern(&pattern, language));
-    let reads: Vec<(_, Colours)> = outcome
-        .reads
-        .iter()
-        .map(|read| (read, colour as _))
-        .collect();
-    let drawn = Lines {
-        reads: &reads,
-        base: outcome.base,
-        max_lines,
-    };
-    let y = lines::draw(svg, y + 4.0, &drawn, language);
+    let y = load(svg, y + 4.0, &outcome, max_lines, language);
     let result = sentences::result(pattern.space, &outcome.sums, language);
     let y = svg.paragraph(y, Class::Bold, &result);
     Ok((y + 12.0, result))
