@@ -40,7 +40,6 @@ enum Sink {
 /// The events of this process, and the settings of its report.
 struct Local {
     settings: Settings,
-    gpu: GpuInfo,
     log: Mutex<EventLog>,
     failures: Failures,
 }
@@ -80,7 +79,7 @@ pub fn take_recording() -> Option<String> {
         log.add(event);
     }
     let profile = Settings::from_env().map_or(None, |settings| settings.profile);
-    Some(json(&log.summary("cuMemFree"), profile, GPU.get()))
+    Some(json(&log.summary("cuMemFree"), profile))
 }
 
 /// Prepares the reports that the environment requests, before the simulator starts.
@@ -95,7 +94,7 @@ pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
     let settings = Settings::from_env()?;
     let _ = GPU.set(gpu_info(device));
     if settings.is_active() {
-        start(settings, device);
+        start(settings);
     }
     cuda_driver::interrupt_launches_on_ctrl_c();
     cuda_driver::use_hardware_faults();
@@ -103,12 +102,12 @@ pub fn report_at_exit(device: &'static DeviceSpec) -> Result<(), String> {
 }
 
 /// Starts to collect what the settings request.
-fn start(settings: Settings, device: &'static DeviceSpec) {
+fn start(settings: Settings) {
     cuda_driver::profile(settings.needs_counters() || RECORDING.lock().is_some());
     if settings.events_folder.is_some() || settings.summary {
         cuda_driver::defer_findings();
     }
-    let sink = SINK.get_or_init(|| create_sink(settings, device));
+    let sink = SINK.get_or_init(|| create_sink(settings));
     observe();
     exit::at_exit(report);
     if let Sink::Local(_) = sink {
@@ -131,7 +130,7 @@ fn observe() {
 }
 
 /// Creates the sink that the settings select.
-fn create_sink(settings: Settings, device: &DeviceSpec) -> Sink {
+fn create_sink(settings: Settings) -> Sink {
     let id = std::process::id();
     // If `cuda-run` has ended, its folder is gone; then this process reports what its settings request.
     let writer = settings.events_folder.as_ref().map(|folder| {
@@ -144,7 +143,6 @@ fn create_sink(settings: Settings, device: &DeviceSpec) -> Sink {
     }
     Sink::Local(Box::new(Local {
         settings,
-        gpu: gpu_info(device),
         log: Mutex::default(),
         failures: Failures::default(),
     }))
@@ -212,10 +210,12 @@ impl Local {
             return;
         }
         if let Some(json) = &self.settings.json {
-            let record = self::json(&summary, self.settings.profile, Some(&self.gpu));
+            let record = self::json(&summary, self.settings.profile);
             append(json, &(record + "\n"));
         }
-        if self.settings.summary {
+        if self.settings.summary
+            && let Some(gpu) = GPU.get()
+        {
             let shown = TextOptions {
                 profile: self.settings.profile,
                 check: enabled_checks(),
@@ -224,17 +224,14 @@ impl Local {
                 rerun_command: String::new(),
             };
             // In one write, because other processes may write to stderr at the same time.
-            let message = format!(
-                "\nwarpbook: {title}\n\n{}\n",
-                summary.text(&shown, &self.gpu)
-            );
+            let message = format!("\nwarpbook: {title}\n\n{}\n", summary.text(&shown, gpu));
             let _ = io::stderr().lock().write_all(message.as_bytes());
         }
     }
 }
 
 /// Returns a record of this process as one line of JSON.
-fn json(summary: &Summary, profile: Option<Detail>, gpu: Option<&GpuInfo>) -> String {
+fn json(summary: &Summary, profile: Option<Detail>) -> String {
     let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     let run = Run {
         program: vec![arguments.next().unwrap_or_else(process_name)],
@@ -244,7 +241,7 @@ fn json(summary: &Summary, profile: Option<Detail>, gpu: Option<&GpuInfo>) -> St
     };
     let checks = enabled_checks();
     let problems = summary.problems(checks.is_some(), Api::Ignored, None);
-    let record = Record::new(&run, gpu, (profile, checks), summary, &problems);
+    let record = Record::new(&run, GPU.get(), (profile, checks), summary, &problems);
     serde_json::to_string(&record).unwrap_or_default()
 }
 
