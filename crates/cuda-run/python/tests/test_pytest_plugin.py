@@ -498,7 +498,10 @@ def test_other(gpu, warpbook):
     result.stdout.fnmatch_lines(["FAILED test_it.py::test_record - Failed: read-after-write*"])
 
 
-def test_a_finding_is_reported_once(run_tests):
+@pytest.mark.parametrize("ci", ["", "true"])
+def test_a_finding_is_reported_once(run_tests, monkeypatch, ci):
+    # With CI, pytest does not shorten the lines of its summary.
+    monkeypatch.setenv("CI", ci)
     result = run_tests(
         CHILDREN + """
 def test_race(gpu): gpu.run("reverse")

@@ -48,6 +48,8 @@ class _Test:
     errors: list[Problem] = field(default_factory=list)
     #: The text of unexpected findings by phase, for phases that failed for another reason.
     sections: dict[str, str] = field(default_factory=dict)
+    #: The phases that failed because of unexpected findings alone.
+    failed: set[str] = field(default_factory=set)
 
     def expects(self, problem: Problem) -> bool:
         """Returns true if the test expects the problem."""
@@ -165,6 +167,7 @@ class Session:
             self.take(test)
             errors = test.take_errors()
             if errors and isinstance(error, pytest.skip.Exception):
+                test.failed.add(when)
                 raise pytest.fail.Exception(_failure(errors), pytrace=False) from None
             if errors:
                 test.sections[when] = _failure(errors)
@@ -172,6 +175,7 @@ class Session:
         self.take(test)
         errors = test.take_errors()
         if errors:
+            test.failed.add(when)
             pytest.fail(_failure(errors), pytrace=False)
         if when == "call" and test.missing():
             hint = "" if self._checks else " No checks are on: add --warpbook-check."
@@ -191,6 +195,10 @@ class Session:
             return report
         if call.when in test.sections:
             report.sections.append(("Findings of Warpbook", test.sections[call.when]))
+        crash = getattr(report.longrepr, "reprcrash", None)
+        if call.when in test.failed and crash is not None:
+            # Otherwise pytest's summary repeats the whole report if the variable CI is set.
+            crash.message = crash.message.partition("\n")[0]
         if call.when == "teardown":
             setattr(report, ATTRIBUTE, _digest(test))
             del item.stash[_STATE]
