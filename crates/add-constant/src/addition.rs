@@ -1,5 +1,7 @@
 //! The chapter's columns: the additions and their bandwidth.
 
+use chapter::lang::Lang;
+use chapter::localize;
 use chapter::report::Details;
 use chapter::table::or_dash;
 use common::timing::Timing;
@@ -34,8 +36,11 @@ impl Addition {
 }
 
 impl Details for Addition {
-    fn columns(&self) -> &'static [&'static str] {
-        &["sums", "access pattern", "GB/s"]
+    fn columns(&self, lang: Lang) -> &'static [&'static str] {
+        lang.pick(
+            &["sums", "access pattern", "GB/s"],
+            &["加法次数", "访问模式", "GB/s"],
+        )
     }
 
     fn cells(&self) -> Vec<String> {
@@ -48,10 +53,11 @@ impl Details for Addition {
         ]
     }
 
-    fn case(&self) -> String {
+    fn case(&self, lang: Lang) -> String {
+        let sums = localize!(lang, "{} sums", "{} 次加法"; self.sums);
         match self.pattern {
-            Some(pattern) => format!("{} sums, {}", self.sums, pattern.name()),
-            None => format!("{} sums", self.sums),
+            Some(pattern) => localize!(lang, "{}, {}", "{}，{}"; sums, pattern.name()),
+            None => sums,
         }
     }
 }
@@ -66,7 +72,7 @@ mod tests {
         let addition = Addition::new(12_800_000, pattern, &Timing::once(0.1));
         assert_eq!(addition.gb_per_s, Some(1024.0));
         assert_eq!(addition.cells(), ["12800000", "pseudo_random", "1024.0"]);
-        assert_eq!(addition.case(), "12800000 sums, pseudo_random");
+        assert_eq!(addition.case(Lang::En), "12800000 sums, pseudo_random");
     }
 
     #[test]
@@ -74,6 +80,6 @@ mod tests {
         let addition = Addition::new(17, None, &Timing::once(0.0));
         assert_eq!(addition.gb_per_s, None);
         assert_eq!(addition.cells(), ["17", "–", "–"]);
-        assert_eq!(addition.case(), "17 sums");
+        assert_eq!(addition.case(Lang::En), "17 sums");
     }
 }

@@ -16,6 +16,11 @@ const FOOTER: &str = "\
     memory broadcasts\nit; if they read different values, the reads are serialized.\n\
     `vector` moves the same bytes in and out, 16 per thread: about the limit of the memory.";
 
+const FOOTER_ZH: &str = "\
+    请比较 `constant` 与 `global`：如果线程束的所有线程读取同一个值，常量内存会广播它；\n\
+    如果读取不同的值，各次读取就依次进行。\n\
+    `vector` 读写同样多的字节，每个线程 16 字节：大约是内存的极限。";
+
 impl Flags {
     /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the memory's
     /// limit.
@@ -47,7 +52,7 @@ impl Flags {
         chapter.finish(if self.variants().has_rungs() {
             ""
         } else {
-            FOOTER
+            chapter.lang().pick(FOOTER, FOOTER_ZH)
         })
     }
 }

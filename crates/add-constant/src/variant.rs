@@ -41,13 +41,19 @@ pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "global",
         "add_constant_global_memory",
-        "the note's kernel, values in global memory",
+        [
+            "the note's kernel, values in global memory",
+            "笔记中的核函数，数值在全局内存中",
+        ],
         NOTE,
     ),
     Variant::note(
         "constant",
         "add_constant_constant_memory",
-        "the note's kernel, values in constant memory",
+        [
+            "the note's kernel, values in constant memory",
+            "笔记中的核函数，数值在常量内存中",
+        ],
         KernelConfig {
             values: Values::Constant,
             ..NOTE
@@ -56,7 +62,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "constant int4",
         "add_constant_int4_constant",
-        "four additions per thread: 16 bytes per access, one index for four",
+        [
+            "four additions per thread: 16 bytes per access, one index for four",
+            "每个线程四次加法：每次访问 16 字节，四次共用一个下标",
+        ],
         KernelConfig {
             values: Values::Constant,
             blocks: 1,
@@ -66,7 +75,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "constant kept",
         "add_constant_kept_constant",
-        "eight vectors per thread, whose values are read once",
+        [
+            "eight vectors per thread, whose values are read once",
+            "每个线程八个向量，其数值只读取一次",
+        ],
         KernelConfig {
             values: Values::Constant,
             blocks: 8,
@@ -76,7 +88,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "global int4",
         "add_constant_int4_global",
-        "values in global memory: 32 scattered values per request",
+        [
+            "values in global memory: 32 scattered values per request",
+            "数值在全局内存中：一次请求 32 个分散的数值",
+        ],
         KernelConfig {
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_3_GLOBAL_INT4_PTX")),
             ..NOTE
@@ -85,7 +100,7 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "read-only int4",
         "add_constant_int4_read_only",
-        "values through the read-only cache",
+        ["values through the read-only cache", "数值经只读缓存读取"],
         KernelConfig {
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_4_READ_ONLY_INT4_PTX")),
             ..NOTE
@@ -94,7 +109,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "shared",
         "add_constant_shared",
-        "values in shared memory, with only as many blocks as are resident",
+        [
+            "values in shared memory, with only as many blocks as are resident",
+            "数值在共享内存中，只启动能同时驻留的线程块",
+        ],
         KernelConfig {
             values: Values::Shared,
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_5_SHARED_PTX")),

@@ -15,6 +15,11 @@ const FOOTER: &str = "\
     `dev_pointer` holds an address, 8 bytes; the memory at that address is allocated and copied \
     separately.\nKernels can only read `const_data`; the host writes it between launches.";
 
+const FOOTER_ZH: &str = "\
+    符号是一个带有设备地址的名字；主机上没有这个变量。\n\
+    `dev_pointer` 保存一个 8 字节的地址；该地址处的内存要另外分配和复制。\n\
+    核函数只能读取 `const_data`；主机在两次启动之间写入它。";
+
 impl Flags {
     /// Opens the GPU or the simulator and checks the limits. The speedups of copies are relative to the first
     /// copy.
@@ -55,7 +60,7 @@ impl Flags {
     ///
     /// Fails if a step's result is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        chapter.finish(FOOTER)
+        chapter.finish(chapter.lang().pick(FOOTER, FOOTER_ZH))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use anyhow::Result;
+use chapter::lang::Lang;
 use chapter::report::Details;
 use chapter::table::or_dash;
 use chapter::{Chapter, Entry};
@@ -102,8 +103,8 @@ impl CopyDetails {
 }
 
 impl Details for CopyDetails {
-    fn columns(&self) -> &'static [&'static str] {
-        &["symbol", "bytes", "offset"]
+    fn columns(&self, lang: Lang) -> &'static [&'static str] {
+        lang.pick(&["symbol", "bytes", "offset"], &["符号", "字节数", "偏移"])
     }
 
     fn cells(&self) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! The variables themselves, as a table and in the record.
 
 use anyhow::Result;
+use chapter::lang::Lang;
 use chapter::report::Extra;
 use chapter::table;
 use serde::Serialize;
@@ -58,8 +59,11 @@ impl Summary {
 
 impl Extra for Symbols {
     /// Returns a table with one row per variable.
-    fn tables(&self) -> Vec<String> {
-        let headers = ["symbol", "memory", "bytes", "device address", "value"];
+    fn tables(&self, lang: Lang) -> Vec<String> {
+        let headers = lang.pick(
+            ["symbol", "memory", "bytes", "device address", "value"],
+            ["符号", "存储空间", "字节数", "设备地址", "值"],
+        );
         let rows = self.symbols.iter().map(|symbol| {
             vec![
                 symbol.name.clone(),

@@ -16,8 +16,8 @@ use crate::declarative::DeclarativeHost;
 use crate::files::{display_path, read_course_text};
 use crate::host::{Host, HostExercise};
 use crate::host_sides::{self, HostSide};
-use crate::lang::Lang;
 use crate::text::in_a_line;
+use chapter::lang::Lang;
 
 /// The files of the built-in course: the name of each exercise, and the names and contents of its files.
 const BUILT_IN: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/course.rs"));

@@ -4,8 +4,8 @@ use anyhow::{Context as _, Error, Result};
 use common::{Gpu, error};
 use cust::error::CudaError;
 
-use crate::lang::Lang;
 use crate::process::on_gpu;
+use chapter::lang::Lang;
 
 /// Formats the error and its causes, outermost first.
 pub fn format_error(error: &Error, lang: Lang) -> String {

@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result};
 use chapter::file::{self, AtomicFile};
 use chapter::interrupt;
 
-use crate::lang::{Lang, tr};
 use crate::text::in_a_line;
+use chapter::lang::{Lang, tr};
 
 /// The maximum size of a submission in bytes, about a hundred times that of the course's files.
 const MAX_BYTES: u64 = 256 << 10;

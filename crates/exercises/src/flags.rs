@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::class::{Columns, Shard};
-use crate::lang::{Lang, tr};
+use chapter::lang::{Lang, tr};
 
 /// The program's flags.
 #[derive(Debug, Parser)]

@@ -4,7 +4,6 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`lang`] | English and Chinese |
 //! | [`text`](mod@text), [`process`] | layout of text in a terminal; limits, output and end of the processes that run submissions |
 //! | [`files`], [`error`], [`data`], [`picture`] | students' files; error messages; the format of `exercise.toml`; drawings of a warp's access |
 //! | [`output`], [`host`] | printing; the toolkit for host sides |
@@ -21,8 +20,8 @@
 // The crate cust calls the CUDA driver's functions, which `cuda_driver` defines.
 extern crate cuda_driver as _;
 
-#[macro_use]
-pub mod lang;
+#[macro_use(localize, text)]
+extern crate chapter;
 
 pub mod class;
 pub mod commands;

@@ -3,7 +3,7 @@
 use std::panic;
 use std::process::ExitCode;
 
-use exercises::lang::Lang;
+use chapter::lang::Lang;
 use exercises::output::{BrokenPipe, EXIT_NOT_GRADED, print_error};
 use exercises::{commands, usage};
 

@@ -9,8 +9,8 @@ use anyhow::{Error, Result};
 use common::error::note;
 use serde::Serialize;
 
-use crate::lang::tr;
 use crate::text::{escaped, visible};
+use chapter::lang::tr;
 
 /// Standard output was closed by its reader, as in `exercises list | head -1`. The program then exits
 /// silently, as the reader expects.
@@ -72,7 +72,7 @@ pub fn as_json(record: &impl Serialize) -> Result<String> {
 
 /// Prints an error or a warning to standard error, ignoring a closed pipe.
 pub fn print_error(error: &Error) {
-    let message = crate::error::format_error(error, crate::lang::Lang::current());
+    let message = crate::error::format_error(error, chapter::lang::Lang::current());
     note(visible(&format!("{}{message}", tr("error: ", "错误："))));
 }
 

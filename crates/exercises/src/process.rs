@@ -7,7 +7,7 @@ use std::time::Duration;
 use confine::Rules;
 use serde::{Deserialize, Serialize};
 
-use crate::lang::Lang;
+use chapter::lang::Lang;
 
 /// Returns true if `CUDA_BACKEND=gpu` selects a GPU for grading.
 pub fn on_gpu() -> bool {

@@ -5,9 +5,9 @@ use chapter::number::grouped;
 use crate::course::{Course, Exercise};
 use crate::data::Step;
 use crate::grade::{self, FailureKind, Record};
-use crate::lang::Lang;
 use crate::text::{WIDTH, columns, fit, pad_left, pad_right, reflow, spell_out_links, wrapped};
 use crate::workspace::Progress;
+use chapter::lang::Lang;
 
 /// Formats a result in one line: `✗ 02-tail  does not run through, at size 31`.
 pub fn summary(exercise: &Exercise, record: &Record, lang: Lang) -> String {
@@ -271,7 +271,7 @@ pub fn step_activity(step: Step, lang: Lang) -> &'static str {
 mod tests {
     use super::*;
     use crate::grade::{Counted, Failure, Verdict};
-    use crate::lang::Text;
+    use chapter::lang::Text;
 
     #[test]
     fn counters_of_another_size_than_the_failures_are_marked() {

@@ -3,17 +3,12 @@
 
 use std::borrow::Cow;
 
-use unicode_width::UnicodeWidthStr;
-
-use crate::lang::Lang;
+use chapter::lang::Lang;
+use chapter::text::wrap_with_indent;
+pub use chapter::text::{columns, wrapped};
 
 /// The width of reports in columns.
 pub const WIDTH: usize = 80;
-
-/// Returns the number of columns of a text.
-pub fn columns(text: &str) -> usize {
-    text.width()
-}
 
 /// Pads a text on the left to a width in columns.
 pub fn pad_left(text: &str, width: usize) -> String {
@@ -23,88 +18,6 @@ pub fn pad_left(text: &str, width: usize) -> String {
 /// Pads a text on the right to a width in columns.
 pub fn pad_right(text: &str, width: usize) -> String {
     format!("{text}{}", padding(text, width))
-}
-
-/// Wraps a line to a width in columns; continuation lines have the same indentation.
-pub fn wrapped(line: &str, width: usize) -> Vec<String> {
-    let indent = line.len() - line.trim_start_matches(' ').len();
-    let indent = &line[..if 2 * indent < width { indent } else { 0 }];
-    wrap_with_indent(line, width.max(1), indent)
-}
-
-/// Wraps a line; continuation lines start with `indent`. A line breaks at spaces and between Chinese
-/// characters, but not before closing or after opening punctuation.
-fn wrap_with_indent(line: &str, width: usize, indent: &str) -> Vec<String> {
-    // Do not break at the space inside a number such as `1 920`.
-    let line = join_numbers(line);
-    let characters: Vec<char> = line.chars().collect();
-    let mut pieces = vec![String::new()];
-    let mut unit = String::new();
-    for (index, &character) in characters.iter().enumerate() {
-        unit.push(character);
-        let next = characters.get(index + 1);
-        if next.is_some_and(|&next| !is_break(character, next)) {
-            continue;
-        }
-        let last = pieces.len() - 1;
-        let piece = &mut pieces[last];
-        let has_text = !piece.trim().is_empty();
-        if has_text && columns(piece) + columns(unit.trim_end()) > width {
-            pieces.push(format!("{indent}{}", unit.trim_start()));
-        } else {
-            piece.push_str(&unit);
-        }
-        unit.clear();
-    }
-    let cut_pieces = pieces
-        .into_iter()
-        .flat_map(|piece| cut(piece.trim_end(), width));
-    cut_pieces
-        .map(|piece| piece.replace(NO_BREAK_SPACE, " "))
-        .collect()
-}
-
-/// Returns true if a line may break between these characters.
-fn is_break(before: char, after: char) -> bool {
-    let is_chinese = |character: char| ('\u{2e80}'..).contains(&character);
-    let closers = "，。：；、）”》？！…";
-    let openers = "（“《";
-    if after == ' ' || closers.contains(after) || openers.contains(before) {
-        return false;
-    }
-    before == ' ' || is_chinese(before) || is_chinese(after)
-}
-
-/// Cuts a piece that is longer than a line but has no place to break.
-fn cut(piece: &str, width: usize) -> Vec<String> {
-    let mut pieces = vec![String::new()];
-    for character in piece.chars() {
-        let last = pieces.len() - 1;
-        if columns(&pieces[last]) + columns(character.encode_utf8(&mut [0; 4])) > width
-            && !pieces[last].is_empty()
-        {
-            pieces.push(String::new());
-        }
-        let last = pieces.len() - 1;
-        pieces[last].push(character);
-    }
-    pieces
-}
-
-/// A space at which lines do not break.
-const NO_BREAK_SPACE: char = '\u{a0}';
-
-/// Replaces the spaces between digits by [`NO_BREAK_SPACE`].
-fn join_numbers(line: &str) -> String {
-    let characters: Vec<char> = line.chars().collect();
-    let is_digit = |index: usize| characters.get(index).is_some_and(char::is_ascii_digit);
-    let joined = characters.iter().enumerate().map(|(index, &character)| {
-        match character == ' ' && index > 0 && is_digit(index - 1) && is_digit(index + 1) {
-            true => NO_BREAK_SPACE,
-            false => character,
-        }
-    });
-    joined.collect()
 }
 
 /// Reflows Markdown: joins the lines of each paragraph or list item and wraps them.
@@ -294,21 +207,6 @@ fn padding(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_are_wrapped_between_words_with_their_indentation() {
-        assert_eq!(wrapped("  one two three", 9), ["  one two", "  three"]);
-        assert_eq!(wrapped("short", 9), ["short"]);
-        assert_eq!(wrapped("", 9), [""]);
-        assert_eq!(wrapped("abcdefghij", 4), ["abcd", "efgh", "ij"]);
-        assert_eq!(wrapped("线程块的大小", 6), ["线程块", "的大小"]);
-        assert_eq!(
-            wrapped("在这里，就是 `n` 个", 6),
-            ["在这", "里，就", "是 `n`", "个"]
-        );
-        assert_eq!(wrapped("a b", 0), ["a", "b"]);
-        assert_eq!(wrapped("all 1 920 of", 8), ["all", "1 920 of"]);
-    }
 
     #[test]
     fn prose_is_reflowed() {

@@ -10,9 +10,9 @@ use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 use common::error::note;
 
 use crate::flags::Flags;
-use crate::lang::Lang;
 use crate::output;
 use crate::text::visible;
+use chapter::lang::Lang;
 
 /// Parses the command line. If it is invalid or asks for help, prints the message and returns the exit code
 /// instead.

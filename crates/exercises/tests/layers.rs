@@ -8,7 +8,6 @@ use layers::{Cycle, Source};
 
 /// The modules of `lib.rs` by layer. Modules of one layer must not depend on each other.
 const LAYERS: &[&[&str]] = &[
-    &["lang"],
     &["text", "process"],
     &["files", "error", "data", "picture"],
     &["output", "host"],

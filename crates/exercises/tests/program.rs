@@ -4,7 +4,7 @@ mod support;
 
 use std::process::ExitCode;
 
-use exercises::lang::Lang;
+use chapter::lang::Lang;
 use exercises::text::columns;
 use exercises::text::spell_out_links;
 use libtest_mimic::{Arguments, Trial};

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use chapter::lang::Lang;
 use exercises::data::{Kind, Step};
-use exercises::lang::Lang;
 use exercises::report;
 use exercises::text::{WIDTH, columns};
 use exercises::workspace::Progress;

@@ -8,12 +8,12 @@ mod support;
 use std::path::Path;
 use std::process::ExitCode;
 
+use chapter::lang::Lang;
 use common::{Gpu, module};
 use exercises::course::{Exercise, Side};
 use exercises::data::Time;
 use exercises::grade::Timed;
 use exercises::host::{Bench, Case, Host};
-use exercises::lang::Lang;
 use exercises::process::on_gpu;
 use kernel_build::{Clang, Tree};
 use libtest_mimic::{Arguments, Failed, Trial};

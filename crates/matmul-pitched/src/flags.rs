@@ -4,6 +4,7 @@ use std::fmt;
 
 use chapter::flags::CommonFlags;
 use chapter::ladder::{self, Choice, Selection};
+use chapter::lang::Lang;
 use chapter::launch::Block;
 use chapter::memory::Footprint;
 use clap::{Args, Parser, ValueEnum, value_parser};
@@ -161,13 +162,18 @@ impl ProductFlags {
     }
 
     /// Explains why the ladder uses larger matrices than the note; empty if the sizes were given.
-    pub fn why_larger(&self) -> &'static str {
+    pub fn why_larger(&self, lang: Lang) -> &'static str {
         if [self.m, self.n, self.p] != LADDER_SIZES {
             return "";
         }
-        "C has 1920x2304 elements, enough work for all streaming multiprocessors of a large GPU with \
-         any tile\nsize.\nThe note's 480x320 elements are only 12 blocks of 128x128, so most streaming \
-         multiprocessors would be idle;\n--m 480 --n 640 --p 320 shows the effect."
+        lang.pick(
+            "C has 1920x2304 elements, enough work for all streaming multiprocessors of a large GPU with \
+             any tile\nsize.\nThe note's 480x320 elements are only 12 blocks of 128x128, so most streaming \
+             multiprocessors would be idle;\n--m 480 --n 640 --p 320 shows the effect.",
+            "C 有 1920x2304 个元素，无论分块多大，都足以让大型 GPU 的所有流多处理器（SM）有工作可做。\n\
+             笔记中的 480x320 个元素只有 12 个 128x128 的线程块，大多数 SM 会空闲；\n\
+             --m 480 --n 640 --p 320 可以看到这一效果。",
+        )
     }
 
     /// Returns the bytes of the matrices: all three with padded rows on the GPU; A, B, the reference and the
@@ -225,13 +231,13 @@ mod tests {
     fn the_ladder_has_larger_default_matrices() {
         let ladder = flags("--variant ladder").product;
         assert_eq!([ladder.m, ladder.n, ladder.p], LADDER_SIZES);
-        assert!(ladder.why_larger().contains("1920x2304"));
+        assert!(ladder.why_larger(Lang::En).contains("1920x2304"));
         let some = flags("--variant ladder --m 7").product;
         assert_eq!(some.to_string(), "7x512x2304");
-        assert_eq!(some.why_larger(), "");
+        assert_eq!(some.why_larger(Lang::En), "");
         let max_bytes = flags("--variant float4").product;
         assert_eq!(max_bytes.to_string(), "480x640x320");
-        assert_eq!(max_bytes.why_larger(), "");
+        assert_eq!(max_bytes.why_larger(Lang::En), "");
     }
 
     #[test]

@@ -15,6 +15,10 @@ const FOOTER: &str = "\
     Each thread reads a row of A and a column of B on its own; `matmul-tiled` shows the benefit \
     of sharing them.";
 
+const FOOTER_ZH: &str = "\
+    无论一行多窄，都占用 `pitch` 字节的内存：超出宽度的字节是补齐，使下一行对齐。\n\
+    每个线程各自读取 A 的一行和 B 的一列；`matmul-tiled` 展示共享它们的好处。";
+
 impl Flags {
     /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the hardware's
     /// limit.
@@ -39,8 +43,8 @@ impl Flags {
     /// Fails if a product is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         let words = match self.variants().has_rungs() {
-            true => self.product.why_larger(), // in addition to the rungs' ideas
-            false => FOOTER,
+            true => self.product.why_larger(chapter.lang()), // in addition to the rungs' ideas
+            false => chapter.lang().pick(FOOTER, FOOTER_ZH),
         };
         chapter.finish(words)
     }

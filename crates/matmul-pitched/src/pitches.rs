@@ -1,5 +1,6 @@
 //! The table of row pitches that the driver chooses for several widths: code 4.2 of the note on memory.
 
+use chapter::lang::Lang;
 use chapter::report::Extra;
 use chapter::table::{or_dash, table};
 use common::PitchedBuffer;
@@ -70,16 +71,27 @@ impl Pitch {
 }
 
 impl Extra for Pitches {
-    fn tables(&self) -> Vec<String> {
-        let headers = [
-            "allocation",
-            "width, floats",
-            "width, bytes",
-            "pitch, bytes",
-            "xsize",
-            "ysize",
-            "padding, bytes",
-        ];
+    fn tables(&self, lang: Lang) -> Vec<String> {
+        let headers = lang.pick(
+            [
+                "allocation",
+                "width, floats",
+                "width, bytes",
+                "pitch, bytes",
+                "xsize",
+                "ysize",
+                "padding, bytes",
+            ],
+            [
+                "分配函数",
+                "宽度（float）",
+                "宽度（字节）",
+                "pitch（字节）",
+                "xsize",
+                "ysize",
+                "补齐（字节）",
+            ],
+        );
         let dash_if_none = |size: Option<usize>| or_dash(size.map(|size| size.to_string()));
         let rows = self.pitches.iter().map(|pitch| {
             vec![

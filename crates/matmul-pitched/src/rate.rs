@@ -1,5 +1,6 @@
 //! The arithmetic rate of a matrix multiplication.
 
+use chapter::lang::Lang;
 use chapter::report::Details;
 use chapter::table::or_dash;
 use common::timing::Timing;
@@ -26,7 +27,7 @@ impl Rate {
 }
 
 impl Details for Rate {
-    fn columns(&self) -> &'static [&'static str] {
+    fn columns(&self, _: Lang) -> &'static [&'static str] {
         &["GFLOP/s"]
     }
 

@@ -51,13 +51,19 @@ pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "pitched",
         "mat_mul_pitched",
-        "the note's kernel: one element per thread, padded rows",
+        [
+            "the note's kernel: one element per thread, padded rows",
+            "笔记中的核函数：每个线程一个元素，行末有补齐",
+        ],
         NOTE,
     ),
     Variant::rung(
         "linear",
         "mat_mul_pitched",
-        "the same kernel, contiguous rows",
+        [
+            "the same kernel, contiguous rows",
+            "同一核函数，各行连续存放",
+        ],
         KernelConfig {
             linear: true,
             ptx: include_str!(env!("MATMUL_PITCHED_PTX")),
@@ -67,13 +73,16 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "uncoalesced",
         "mat_mul_uncoalesced",
-        "slower on purpose: neighbouring threads in neighbouring rows",
+        [
+            "slower on purpose: neighbouring threads in neighbouring rows",
+            "故意放慢：相邻的线程处理相邻的行",
+        ],
         UNCOALESCED,
     ),
     Variant::rung(
         "uncoalesced linear",
         "mat_mul_uncoalesced",
-        "the same, contiguous rows",
+        ["the same, contiguous rows", "同上，各行连续存放"],
         KernelConfig {
             linear: true,
             ..UNCOALESCED
@@ -82,7 +91,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "read-only",
         "mat_mul_read_only",
-        "the note's kernel through the read-only cache",
+        [
+            "the note's kernel through the read-only cache",
+            "笔记中的核函数，经只读缓存读取",
+        ],
         KernelConfig {
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_2_READ_ONLY_PTX")),
             ..NOTE
@@ -91,7 +103,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "float4",
         "mat_mul_float4",
-        "four columns per thread, 16 bytes of a padded row per load",
+        [
+            "four columns per thread, 16 bytes of a padded row per load",
+            "每个线程四列，每次从补齐的行读取 16 字节",
+        ],
         KernelConfig {
             part: (4, 1),
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_3_FLOAT4_PTX")),
@@ -101,7 +116,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "tile 4x4",
         "mat_mul_tile_4x4",
-        "four rows as well: each load is reused four times",
+        [
+            "four rows as well: each load is reused four times",
+            "再加四行：每次读取的数据重复使用四次",
+        ],
         KernelConfig {
             part: (4, 4),
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_4_TILE_4X4_PTX")),
@@ -111,7 +129,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "tile 8x8",
         "mat_mul_tile_8x8",
-        "eight rows and columns: each load is reused eight times",
+        [
+            "eight rows and columns: each load is reused eight times",
+            "八行八列：每次读取的数据重复使用八次",
+        ],
         KernelConfig {
             part: (8, 8),
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_5_TILE_8X8_PTX")),

@@ -1,5 +1,6 @@
 //! The number of global memory accesses: by the note's formula, and counted.
 
+use chapter::lang::Lang;
 use chapter::report::Details;
 use chapter::table::or_dash;
 use common::timing::Measured;
@@ -79,8 +80,11 @@ pub fn formula(product: &ProductFlags, tile: Option<Tile>) -> u64 {
 }
 
 impl Details for Accesses {
-    fn columns(&self) -> &'static [&'static str] {
-        &["accesses", "counted", "GFLOP/s"]
+    fn columns(&self, lang: Lang) -> &'static [&'static str] {
+        lang.pick(
+            &["accesses", "counted", "GFLOP/s"],
+            &["访问次数", "计数值", "GFLOP/s"],
+        )
     }
 
     fn cells(&self) -> Vec<String> {

@@ -13,6 +13,10 @@ const FOOTER: &str = "\
     tile. The times decrease less, because shared\nmemory is now read as often as global memory \
     was before.";
 
+const FOOTER_ZH: &str = "\
+    `pitched` 的每个线程读取 A 的一行和 B 的一列：共 2MPN 次读取和 MP 次写入。分块中的线程共享读取的数据，\n\
+    所以读取次数除以分块的宽度。用时减少得没有这么多，因为现在读取共享内存的次数与此前读取全局内存的次数一样多。";
+
 impl Flags {
     /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the hardware's
     /// limit.
@@ -44,8 +48,8 @@ impl Flags {
     /// Fails if a product is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         let words = match self.variants().has_rungs() {
-            true => self.product.why_larger(), // in addition to the rungs' ideas
-            false => FOOTER,
+            true => self.product.why_larger(chapter.lang()), // in addition to the rungs' ideas
+            false => chapter.lang().pick(FOOTER, FOOTER_ZH),
         };
         chapter.finish(words)
     }

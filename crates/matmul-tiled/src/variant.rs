@@ -82,33 +82,48 @@ pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "pitched",
         "mat_mul_pitched",
-        "One element per thread, everything from global memory.",
+        [
+            "One element per thread, everything from global memory.",
+            "每个线程一个元素，全部从全局内存读取。",
+        ],
         PITCHED,
     ),
     Variant::note(
         "tiled 8",
         "mat_mul_tiled_8",
-        "Tiles of 8x8 in shared memory, loaded once for all threads.",
+        [
+            "Tiles of 8x8 in shared memory, loaded once for all threads.",
+            "共享内存中 8x8 的分块，为所有线程只读取一次。",
+        ],
         tiled(8),
     )
     .off_ladder(),
     Variant::note(
         "tiled 16",
         "mat_mul_tiled_16",
-        "Tiles of 16x16 in shared memory, loaded once for all threads.",
+        [
+            "Tiles of 16x16 in shared memory, loaded once for all threads.",
+            "共享内存中 16x16 的分块，为所有线程只读取一次。",
+        ],
         tiled(16),
     ),
     Variant::note(
         "tiled 32",
         "mat_mul_tiled_32",
-        "Tiles of 32x32 in shared memory, loaded once for all threads.",
+        [
+            "Tiles of 32x32 in shared memory, loaded once for all threads.",
+            "共享内存中 32x32 的分块，为所有线程只读取一次。",
+        ],
         tiled(32),
     )
     .off_ladder(),
     Variant::rung(
         "columns",
         "mat_mul_columns",
-        "Each thread computes 8 elements of a column, which share an element of B.",
+        [
+            "Each thread computes 8 elements of a column, which share an element of B.",
+            "每个线程计算一列中的 8 个元素，它们共用 B 的一个元素。",
+        ],
         KernelConfig::rung(
             include_str!(env!("MATMUL_LADDER_1_COLUMNS_PTX")),
             Tile::square(64, 8, Moves::Ones),
@@ -118,7 +133,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "squares",
         "mat_mul_squares",
-        "Each thread computes 8x8 elements: 16 shared loads for 64 multiply-adds.",
+        [
+            "Each thread computes 8x8 elements: 16 shared loads for 64 multiply-adds.",
+            "每个线程计算 8x8 个元素：16 次共享内存读取对应 64 次乘加。",
+        ],
         KernelConfig::rung(
             include_str!(env!("MATMUL_LADDER_2_SQUARES_PTX")),
             Tile::square(128, 8, Moves::Ones),
@@ -128,7 +146,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "vectors",
         "mat_mul_vectors",
-        "Four elements per load and store, the tile of A transposed.",
+        [
+            "Four elements per load and store, the tile of A transposed.",
+            "每次读写四个元素，A 的分块转置存放。",
+        ],
         KernelConfig::rung(
             include_str!(env!("MATMUL_LADDER_3_VECTORS_PTX")),
             Tile::square(128, 8, Moves::Fours),
@@ -138,7 +159,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "warp tiles",
         "mat_mul_warp_tiles",
-        "A warp computes a compact tile: fewer wavefronts per shared load.",
+        [
+            "A warp computes a compact tile: fewer wavefronts per shared load.",
+            "一个线程束计算一个紧凑的分块：每次共享内存读取的波前更少。",
+        ],
         KernelConfig::rung(
             include_str!(env!("MATMUL_LADDER_4_WARP_TILES_PTX")),
             Tile::square(128, 8, Moves::Fours),
@@ -148,7 +172,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "double buffer",
         "mat_mul_double_buffer",
-        "The next tiles are loaded while the current ones are used.",
+        [
+            "The next tiles are loaded while the current ones are used.",
+            "使用当前分块的同时读取下一组分块（双缓冲）。",
+        ],
         KernelConfig::rung(
             include_str!(env!("MATMUL_LADDER_5_DOUBLE_BUFFER_PTX")),
             Tile::square(128, 8, Moves::Fours),
@@ -158,7 +185,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "async",
         "mat_mul_async",
-        "Tiles are copied asynchronously to shared memory, two tiles ahead.",
+        [
+            "Tiles are copied asynchronously to shared memory, two tiles ahead.",
+            "分块异步复制到共享内存，提前两个分块。",
+        ],
         KernelConfig {
             shared_bytes: 49_920,
             ..KernelConfig::rung(
@@ -172,7 +202,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "even shares",
         "mat_mul_even_shares",
-        "Only resident blocks, with equal shares (Stream-K), 16x8 elements per thread.",
+        [
+            "Only resident blocks, with equal shares (Stream-K), 16x8 elements per thread.",
+            "只启动能同时驻留的线程块，工作量均分（Stream-K），每个线程 16x8 个元素。",
+        ],
         KernelConfig {
             shared_bytes: 49_920,
             work: Work::EvenShares,
@@ -187,7 +220,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "split k",
         "mat_mul_split_k",
-        "Tile size chosen by the shape, and sums split over several blocks.",
+        [
+            "Tile size chosen by the shape, and sums split over several blocks.",
+            "按矩阵形状选择分块大小，并把求和拆分到几个线程块（split-K）。",
+        ],
         KernelConfig {
             shared_bytes: 37_632, // of the largest tile
             work: Work::SplitK,
@@ -202,7 +238,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "tensor cores",
         "mat_mul_tensor_cores",
-        "A warp multiplies 16x8 by 8x8 elements at once, with factors rounded to TF32.",
+        [
+            "A warp multiplies 16x8 by 8x8 elements at once, with factors rounded to TF32.",
+            "一个线程束一次完成 16x8 与 8x8 的乘法，因子舍入为 TF32。",
+        ],
         KernelConfig {
             shared_bytes: 190_464,
             tf32: Some(Tf32Rounding::Nearest),
@@ -222,7 +261,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "warpgroups",
         "mat_mul_warpgroups",
-        "Four warps multiply 64x8 by 8x256 elements at once, one factor from shared memory.",
+        [
+            "Four warps multiply 64x8 by 8x256 elements at once, one factor from shared memory.",
+            "四个线程束一次完成 64x8 与 8x256 的乘法，一个因子取自共享内存。",
+        ],
         KernelConfig {
             shared_bytes: 200_704,
             tf32: Some(Tf32Rounding::Truncated),

@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use chapter::Chapter;
+use chapter::localize;
 use chapter::memory::{self, Footprint};
 
 use crate::flags::Flags;
@@ -14,6 +15,10 @@ const FOOTER: &str = "\
     All threads of a warp read the same sphere at the same time, which constant memory broadcasts.\n\
     The benefit depends on the loop: compare `constant`, which computes each address, with \
     `unrolled`, where\naddresses are known at compile time.";
+
+const FOOTER_ZH: &str = "\
+    线程束的所有线程同时读取同一个球体，常量内存把它广播给所有线程。\n\
+    收益取决于循环：请比较每次都要计算地址的 `constant` 与地址在编译时已知的 `unrolled`。";
 
 /// Maximum number of pixels: the kernels index them with a 32-bit `int`.
 const MAX_PIXELS: u64 = i32::MAX as u64;
@@ -45,7 +50,9 @@ impl Flags {
     /// Fails if a picture is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         let out = self.out.display();
-        chapter.print(&format!("{FOOTER}\nThe picture: {out}"))?;
+        let lang = chapter.lang();
+        let footer = lang.pick(FOOTER, FOOTER_ZH);
+        chapter.print(&localize!(lang, "{}\nThe picture: {}", "{}\n图片：{}"; footer, out))?;
         let shown = || format!("{out} shows a wrong picture");
         chapter.verdict().with_context(shown)
     }

@@ -64,13 +64,19 @@ pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "global",
         "raytrace_global",
-        "28-byte spheres in global memory",
+        [
+            "28-byte spheres in global memory",
+            "全局内存中 28 字节的球体",
+        ],
         NOTE,
     ),
     Variant::note(
         "constant",
         "raytrace_constant",
-        "The same spheres and the same loop, in constant memory",
+        [
+            "The same spheres and the same loop, in constant memory",
+            "同样的球体和循环，放在常量内存中",
+        ],
         KernelConfig {
             spheres: Spheres::Packed,
             capacity: ConstantBank::PACKED,
@@ -80,7 +86,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "unrolled",
         "raytrace_unrolled",
-        "32-byte aligned spheres in constant memory, loop unrolled",
+        [
+            "32-byte aligned spheres in constant memory, loop unrolled",
+            "常量内存中 32 字节对齐的球体，循环展开",
+        ],
         KernelConfig {
             spheres: Spheres::Aligned,
             capacity: ConstantBank::ALIGNED,
@@ -90,7 +99,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "outlines",
         "raytrace_outlines",
-        "The 16 bytes that a test needs, 20 tests, then the spheres that were hit",
+        [
+            "The 16 bytes that a test needs, 20 tests, then the spheres that were hit",
+            "只读求交所需的 16 字节，先做 20 次求交，再处理击中的球体",
+        ],
         KernelConfig {
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_1_OUTLINES_PTX")),
             ..CONSTANT
@@ -99,7 +111,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "rows",
         "raytrace_rows",
-        "Four pixels per thread: one read for four tests, one store",
+        [
+            "Four pixels per thread: one read for four tests, one store",
+            "每个线程四个像素：一次读取用于四次求交，一次写入",
+        ],
         KernelConfig {
             patch: (4, 1),
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_2_ROWS_PTX")),
@@ -109,7 +124,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "patches",
         "raytrace_patches",
-        "Sixteen pixels per thread: sixteen tests share their common parts",
+        [
+            "Sixteen pixels per thread: sixteen tests share their common parts",
+            "每个线程十六个像素：十六次求交共用相同的部分",
+        ],
         KernelConfig {
             patch: (4, 4),
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_3_PATCHES_PTX")),
@@ -119,7 +137,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "patches global",
         "raytrace_patches_global",
-        "The same with spheres in global memory, for comparison",
+        [
+            "The same with spheres in global memory, for comparison",
+            "同上，球体在全局内存中，用于对比",
+        ],
         KernelConfig {
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_4_PATCHES_GLOBAL_PTX")),
             ..GLOBAL
@@ -128,7 +149,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "patches tiles",
         "raytrace_patches_tiles",
-        "The same with tiles of spheres in shared memory, for comparison",
+        [
+            "The same with tiles of spheres in shared memory, for comparison",
+            "同上，球体分块放入共享内存，用于对比",
+        ],
         KernelConfig {
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_5_PATCHES_TILES_PTX")),
             ..GLOBAL
@@ -137,7 +161,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "nearest point",
         "raytrace_nearest_point",
-        "One test for sixteen pixels: the nearest point of their rectangle",
+        [
+            "One test for sixteen pixels: the nearest point of their rectangle",
+            "十六个像素只求交一次：用其矩形中最近的点",
+        ],
         KernelConfig {
             patch: (4, 4),
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_6_NEAREST_POINT_PTX")),
@@ -147,7 +174,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "culled",
         "raytrace_culled",
-        "Another algorithm: blocks skip the spheres that are not near them",
+        [
+            "Another algorithm: blocks skip the spheres that are not near them",
+            "另一种算法：线程块跳过不在附近的球体",
+        ],
         KernelConfig {
             spheres: Spheres::SceneAndOutlines,
             patch: (4, 2),

@@ -1,6 +1,7 @@
 //! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::Result;
+use chapter::localize;
 use chapter::memory::{self, Footprint};
 use chapter::report::Extra;
 use chapter::{Chapter, launch};
@@ -46,13 +47,17 @@ impl Flags {
     /// Fails if results are wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         let explained = accuracy::explained();
-        chapter.finish(&format!(
+        chapter.finish(&localize!(
+            chapter.lang(),
             "Every warp reads the same four coefficients, from constant memory or through the \
              read-only cache.\n\
              Every block loads a halo of 8 points in addition to its own, which is expensive for \
              small blocks.\n\
              The derivative is between -1 and 1. Its coefficients, rounded to five decimal places, \
              cause an error\nof {:.2e}, and rounding to 32 bits adds at most {:.2e}.",
+            "每个线程束读取同样的四个系数，取自常量内存或只读缓存。\n\
+             每个线程块除自己的点之外还要读取 8 个点的光环（halo），线程块小时代价很高。\n\
+             导数在 -1 到 1 之间。系数舍入到五位小数，造成 {:.2e} 的误差；舍入到 32 位最多再增加 {:.2e}。";
             explained.by_coefficients, explained.by_rounding,
         ))
     }

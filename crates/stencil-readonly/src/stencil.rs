@@ -1,5 +1,7 @@
 //! The chapter's columns: block size, bandwidth and error.
 
+use chapter::lang::Lang;
+use chapter::localize;
 use chapter::report::Details;
 use chapter::table::or_dash;
 use common::timing::Timing;
@@ -37,8 +39,11 @@ impl Stencil {
 }
 
 impl Details for Stencil {
-    fn columns(&self) -> &'static [&'static str] {
-        &["block", "GB/s", "largest error"]
+    fn columns(&self, lang: Lang) -> &'static [&'static str] {
+        lang.pick(
+            &["block", "GB/s", "largest error"],
+            &["线程块", "GB/s", "最大误差"],
+        )
     }
 
     fn cells(&self) -> Vec<String> {
@@ -50,8 +55,10 @@ impl Details for Stencil {
         cells.map(or_dash).to_vec()
     }
 
-    fn case(&self) -> String {
-        let case = self.block.map(|block| format!("blocks of {block} threads"));
+    fn case(&self, lang: Lang) -> String {
+        let case = self
+            .block
+            .map(|block| localize!(lang, "blocks of {} threads", "每块 {} 个线程"; block));
         case.unwrap_or_default()
     }
 }
@@ -65,7 +72,7 @@ mod tests {
         let stencil = Stencil::new(1 << 24, Some(32), Some(1.9716e-5), &Timing::once(0.125));
         assert_eq!(stencil.gb_per_s, Some(1073.741824));
         assert_eq!(stencil.cells(), ["32", "1073.7", "1.97e-5"]);
-        assert_eq!(stencil.case(), "blocks of 32 threads");
+        assert_eq!(stencil.case(Lang::En), "blocks of 32 threads");
     }
 
     #[test]
@@ -73,6 +80,6 @@ mod tests {
         let stencil = Stencil::new(1, None, None, &Timing::once(0.0));
         assert_eq!(stencil.gb_per_s, None);
         assert_eq!(stencil.cells(), ["–", "–", "–"]);
-        assert_eq!(stencil.case(), "");
+        assert_eq!(stencil.case(Lang::En), "");
     }
 }

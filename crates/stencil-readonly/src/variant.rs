@@ -53,27 +53,39 @@ pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "constant",
         "stencil_constant",
-        "The note's kernel: points in shared memory, coefficients in constant memory",
+        [
+            "The note's kernel: points in shared memory, coefficients in constant memory",
+            "笔记中的核函数：点在共享内存中，系数在常量内存中",
+        ],
         CONSTANT,
     ),
     Variant::note(
         "__ldg",
         "stencil_ldg",
-        "Coefficients through the read-only cache, requested by the kernel",
+        [
+            "Coefficients through the read-only cache, requested by the kernel",
+            "系数经只读缓存读取，由核函数指定",
+        ],
         READ_ONLY,
     )
     .off_ladder(),
     Variant::note(
         "const __restrict__",
         "stencil_restrict",
-        "Coefficients through the read-only cache, chosen by the compiler",
+        [
+            "Coefficients through the read-only cache, chosen by the compiler",
+            "系数经只读缓存读取，由编译器选择",
+        ],
         READ_ONLY,
     )
     .off_ladder(),
     Variant::rung(
         "cached",
         "stencil_cached",
-        "No shared memory, no barrier: neighbours come from the L1 cache",
+        [
+            "No shared memory, no barrier: neighbours come from the L1 cache",
+            "不用共享内存，也不用同步：相邻的点取自 L1 缓存",
+        ],
         KernelConfig {
             ptx: include_str!(env!("STENCIL_READONLY_LADDER_1_CACHED_PTX")),
             ..CONSTANT
@@ -82,7 +94,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "vectors",
         "stencil_vectors",
-        "Four points per thread, 16 bytes per load and store",
+        [
+            "Four points per thread, 16 bytes per load and store",
+            "每个线程四个点，每次读写 16 字节",
+        ],
         KernelConfig {
             points: 4,
             ptx: include_str!(env!("STENCIL_READONLY_LADDER_2_VECTORS_PTX")),
@@ -92,7 +107,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "aligned",
         "stencil_aligned",
-        "Warps are aligned to sectors, so that no two write to the same one",
+        [
+            "Warps are aligned to sectors, so that no two write to the same one",
+            "线程束与扇区对齐，没有两个线程束写入同一扇区",
+        ],
         KernelConfig {
             points: 4,
             idle: 1,
@@ -103,7 +121,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "read only",
         "stencil_read_only",
-        "Coefficients through the read-only cache: no longer a difference",
+        [
+            "Coefficients through the read-only cache: no longer a difference",
+            "系数经只读缓存读取：不再有差别",
+        ],
         KernelConfig {
             points: 4,
             idle: 1,

@@ -1,5 +1,6 @@
 //! The bandwidth of a copy or a kernel.
 
+use chapter::lang::Lang;
 use chapter::report::Details;
 use chapter::table::or_dash;
 use common::timing::Timing;
@@ -25,8 +26,8 @@ impl Bandwidth {
 }
 
 impl Details for Bandwidth {
-    fn columns(&self) -> &'static [&'static str] {
-        &["bytes", "GB/s"]
+    fn columns(&self, lang: Lang) -> &'static [&'static str] {
+        lang.pick(&["bytes", "GB/s"], &["字节数", "GB/s"])
     }
 
     fn cells(&self) -> Vec<String> {

@@ -15,6 +15,10 @@ const FOOTER: &str = "\
     the direction from the addresses;\nwith `pinned` the GPU copies the bytes directly and the host \
     need not wait.";
 
+const FOOTER_ZH: &str = "\
+    `add` 和 `device to device` 在 GPU 的内存之内传输数据；与主机之间的复制要经过 GPU 与主机之间的链路：\n\
+    请比较 GB/s。使用 `default` 时，驱动程序根据地址判断方向；使用 `pinned` 时，GPU 直接复制数据，主机无需等待。";
+
 impl Flags {
     /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the hardware's
     /// limit.
@@ -44,7 +48,7 @@ impl Flags {
         chapter.finish(if self.variants().has_rungs() {
             ""
         } else {
-            FOOTER
+            chapter.lang().pick(FOOTER, FOOTER_ZH)
         })
     }
 }

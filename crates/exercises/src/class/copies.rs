@@ -13,7 +13,7 @@ use anyhow::Result;
 use super::Submissions;
 use super::tables::escape_formula;
 use crate::course::Exercise;
-use crate::lang::Lang;
+use chapter::lang::Lang;
 
 /// Tokens per fingerprint.
 const TOKENS_PER_FINGERPRINT: usize = 8;

@@ -17,10 +17,10 @@ use crate::course::{Exercise, Side};
 use crate::error::format_error;
 use crate::files::{display_path, read_text};
 use crate::grade::ReferenceCosts;
-use crate::lang::{Lang, tr};
 use crate::process::on_gpu;
 use crate::text::in_a_line;
 use crate::worker::{Job, JobSettings, supervise};
+use chapter::lang::{Lang, tr};
 
 /// Settings for grading a class.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use super::{Class, Outcome, StudentResult};
 use crate::course::Course;
 use crate::data::Step;
 use crate::files::{display_path, read_text};
-use crate::lang::Lang;
+use chapter::lang::Lang;
 
 /// Points and deadlines of the exercises.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,8 +11,8 @@ use chapter::file::{check_writable, folder_of};
 use super::marks::format_points;
 use super::{Class, Marks, tables};
 use crate::files::{display_path, write_whole};
-use crate::lang::{Lang, tr};
 use crate::text::{in_a_line, visible};
+use chapter::lang::{Lang, tr};
 
 /// Inputs that results must not overwrite.
 #[derive(Clone, Copy, Debug)]

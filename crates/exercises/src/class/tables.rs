@@ -5,9 +5,9 @@ use clap::ValueEnum;
 
 use super::marks::format_points;
 use super::{Class, Marks, Outcome, StudentResult};
-use crate::lang::Lang;
 use crate::report;
 use crate::text::{WIDTH, columns, in_a_line, pad_left, pad_right, wrapped};
+use chapter::lang::Lang;
 
 /// The program that will import the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -11,10 +11,10 @@ use crate::course::{Course, Exercise, command_line, parse_name};
 use crate::data::Step;
 use crate::files::{display_path, read_course_text, write_new};
 use crate::grade::{Record, find_compiler};
-use crate::lang::Lang;
 use crate::process::Limits;
 use crate::worker::{Job, JobSettings, supervise};
 use crate::{output, report};
+use chapter::lang::Lang;
 
 /// Expands to the names and contents of a new exercise's files.
 macro_rules! template {

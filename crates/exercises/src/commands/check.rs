@@ -9,12 +9,12 @@ use super::Context;
 use crate::course::{Course, Exercise};
 use crate::flags::Check;
 use crate::grade::{self, Record};
-use crate::lang::Lang;
 use crate::output::{self, EXIT_NOT_GRADED, print_error};
 use crate::process::Limits;
 use crate::worker::{Job, JobSettings, supervise};
 use crate::workspace::Progress;
 use crate::{files, picture, report};
+use chapter::lang::Lang;
 
 /// Grades one submission or all. Exits with 0 if all passed, 1 if one was rejected, 2 if one could not be
 /// graded.

@@ -14,10 +14,10 @@ use crate::course::Course;
 use crate::files::display_path;
 use crate::flags::{Check, GlobalFlags, Output};
 use crate::grade::find_compiler;
-use crate::lang::Lang;
 use crate::output;
 use crate::process::{Limits, on_gpu};
 use crate::worker::JobSettings;
+use chapter::lang::Lang;
 
 /// Grades all submissions or one shard of them. Exits with 0 if every submission was graded.
 pub fn grade(

@@ -12,9 +12,9 @@ use anyhow::{Context as _, Result, anyhow};
 
 use crate::course::{Course, Exercise};
 use crate::flags::{Command, Flags, GlobalFlags};
-use crate::lang::{Lang, tr};
 use crate::worker;
 use crate::workspace::Workspace;
+use chapter::lang::{Lang, tr};
 
 /// The context of every command that works in the student's folder.
 pub struct Context<'a> {

@@ -8,9 +8,9 @@ use super::Context;
 use crate::data::Kind;
 use crate::files::display_path;
 use crate::grade::find_compiler;
-use crate::lang::Lang;
 use crate::text::{WIDTH, fit, pad_right};
 use crate::{output, report};
+use chapter::lang::Lang;
 
 /// Prints the student's progress, the next exercise's statement and the commands to continue with.
 pub fn status(context: &Context) -> Result<()> {

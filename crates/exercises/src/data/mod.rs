@@ -12,7 +12,7 @@ use toml::Spanned;
 
 pub use sizes::{Random, SizeRange, Sizes, element_count};
 
-use crate::lang::Text;
+use chapter::lang::Text;
 
 /// The data of an exercise, without its texts and code.
 #[derive(Clone, Debug, Deserialize)]
@@ -471,7 +471,7 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::Lang;
+    use chapter::lang::Lang;
 
     const VALID: &str = r#"
 chapter = "vector-add"

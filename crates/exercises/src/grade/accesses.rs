@@ -12,7 +12,7 @@ use super::checks::{format_access, format_thread};
 use super::{Submission, results};
 use crate::data::Tolerance;
 use crate::host::{InputLocation, Output};
-use crate::lang::Lang;
+use chapter::lang::Lang;
 
 /// The maximum number of threads of a run whose accesses are traced.
 pub const MAX_THREADS: u64 = 1 << 16;

@@ -5,13 +5,13 @@ use cuda_driver::{
     Details, Fault, FaultKind, Finding, FindingKind, Severity, SourceLine, TimeLimit,
 };
 
-use super::chinese::localized;
 use super::compile::is_in_submission;
-use super::finding_kinds::{likely_cause, title};
+use super::finding_kinds::likely_cause;
 use super::{Failure, Stop, Submission, strip_comment};
 use crate::data::Step;
 use crate::host::Case;
-use crate::lang::{Lang, Text};
+use chapter::chinese::{localized, title};
+use chapter::lang::{Lang, Text};
 
 /// The number of findings shown when the findings are the failure.
 const MAX_FINDINGS: usize = 2;

@@ -16,11 +16,11 @@ use untrusted::{Error, OptimizationLevel, Termination, UntrustedSource};
 use super::{Failure, Grading, Stop, Submission, includes, undeclared};
 use crate::course::{self, Exercise};
 use crate::data::Step;
-use crate::lang::{Lang, Text};
 use crate::process::Limits;
+use chapter::lang::{Lang, Text};
 
 /// The file name of a submission during compilation; the student's file name may contain any characters.
-pub const FILE_NAME: &str = "answer.cu";
+pub const FILE_NAME: &str = chapter::chinese::SUBMISSION;
 
 /// Returns true for a line of the submission itself, not of a header.
 pub fn is_in_submission(source: &SourceLine) -> bool {

@@ -5,19 +5,18 @@ use std::collections::BTreeMap;
 
 use chapter::limit::{self, DeviceRange};
 use chapter::number::{grouped, percent};
-use chapter::profile::{Reader, cost, listing};
+use chapter::profile::{Reader, cost, listing, resource_name};
 use common::timing;
 use cuda_driver::LaunchRecord;
 use cuda_driver::counters::METRICS;
-use cuda_driver::model::Resource;
 use cuda_driver::ptx::{self, ast::StateSpace};
 use cust::memory::DeviceBuffer;
 
 use super::{Costs, Counted, Failure, Stop, Submission, Verdict, compile};
 use crate::data::{Data, Step, Target};
 use crate::host::{Bench, Case, Host};
-use crate::lang::{Lang, Text};
 use crate::text::WIDTH;
+use chapter::lang::{Lang, Text};
 
 /// Fails if a target is missed. On a GPU there are no launch records, so the step passes.
 pub fn verdict(
@@ -366,7 +365,7 @@ pub fn format_lines(launches: &[LaunchRecord], submission: &Submission, lang: La
     };
     let reader = Reader {
         width: WIDTH,
-        chinese: lang == Lang::Zh,
+        lang,
         text: &source,
     };
     let kernel = |launch: &LaunchRecord| {
@@ -385,24 +384,6 @@ pub fn format_lines(launches: &[LaunchRecord], submission: &Submission, lang: La
     };
     let kernels: Vec<String> = kernels.iter().filter_map(kernel).collect();
     kernels.join("\n\n")
-}
-
-/// Returns the name of the resource that bounds a kernel.
-fn resource_name(resource: Resource, lang: Lang) -> String {
-    match lang {
-        Lang::En => resource.to_string(),
-        Lang::Zh => match resource {
-            Resource::Arithmetic => "计算单元",
-            Resource::Issue => "指令发射",
-            Resource::L1Shared => "L1 缓存和共享内存",
-            Resource::ConstantCache => "常量缓存",
-            Resource::L2 => "L2 缓存",
-            Resource::Memory => "设备内存",
-            Resource::Latency => "延迟",
-            Resource::Launch => "启动开销",
-        }
-        .to_owned(),
-    }
 }
 
 #[cfg(test)]

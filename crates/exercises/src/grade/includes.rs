@@ -8,7 +8,7 @@
 use super::tokens::{Construct, Kind, Rejected, Token, tokens};
 use super::{Failure, Stop};
 use crate::data::Step;
-use crate::lang::{Lang, Text};
+use chapter::lang::{Lang, Text};
 
 /// Headers that submissions may include.
 pub const HEADERS: [&str; 6] = [

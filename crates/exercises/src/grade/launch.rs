@@ -10,7 +10,7 @@ use crate::data::Step;
 use crate::declarative::SolutionFailed;
 use crate::error::format_error;
 use crate::host::{Bench, Case, Host, Missing, ModifiedInput, NoReply, Output, RunResult, Values};
-use crate::lang::{Lang, Text};
+use chapter::lang::{Lang, Text};
 
 /// Runs the host side at one size and checks that every element of its outputs was written.
 pub fn run(

@@ -4,7 +4,6 @@
 
 mod accesses;
 mod checks;
-mod chinese;
 mod compile;
 mod costs;
 mod counters;

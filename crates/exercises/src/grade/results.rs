@@ -11,8 +11,8 @@ use cust::memory::bytemuck::Pod;
 use super::Stop;
 use crate::data::{Step, Tolerance};
 use crate::host::{Case, Output, Values};
-use crate::lang::{Lang, Text};
 use crate::text::{WIDTH, columns, pad_left};
+use chapter::lang::{Lang, Text};
 
 /// The maximum number of wrong elements listed for one-dimensional outputs.
 const MAX_LISTED: usize = 6;

@@ -6,7 +6,7 @@ use cuda_driver::ptx::{self, ast::Variable};
 
 use super::{Failure, FailureKind, Stop};
 use crate::data::Step;
-use crate::lang::Text;
+use chapter::lang::Text;
 
 /// A kernel of the start file.
 #[derive(Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use crate::course::Exercise;
 use crate::data::Step;
 use crate::error::open;
 use crate::host::{Case, Host};
-use crate::lang::Lang;
+use chapter::lang::Lang;
 
 /// An empty module.
 const NO_KERNEL: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";

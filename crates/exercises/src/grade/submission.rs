@@ -8,8 +8,8 @@ use super::costs::ReferenceCosts;
 use super::verdict::Failure;
 use crate::data::Step;
 use crate::host::{Case, Host};
-use crate::lang::{Lang, Text};
 use crate::process::Limits;
+use chapter::lang::{Lang, Text};
 
 /// A student's submission to an exercise.
 #[derive(Clone, Debug)]

@@ -16,7 +16,7 @@ use super::{Costs, Grading, ReferenceCosts, ReferenceTimes, Stop, Submission, Ti
 use super::{counters, launch};
 use crate::data::{Data, Kind, Step};
 use crate::host::{Bench, Case, Host};
-use crate::lang::{Lang, Text};
+use chapter::lang::{Lang, Text};
 
 /// Samples per kernel, each with enough launches to take some milliseconds.
 const SAMPLES: u32 = 15;

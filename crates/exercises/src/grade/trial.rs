@@ -17,7 +17,7 @@ use super::{
 use crate::course::Exercise;
 use crate::data::{Data, Kind, SizeRange, Step, Time};
 use crate::host::{Bench, Case, Host, InputLocation, Output, RunResult};
-use crate::lang::{Lang, Text};
+use chapter::lang::{Lang, Text};
 
 /// The checks of a submission. Those of the host's calls are excluded, because most submissions leave the host side to the
 /// course.

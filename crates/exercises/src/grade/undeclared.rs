@@ -1,6 +1,6 @@
 //! Advice for compile errors: undeclared names, and an order of words that only nvcc accepts.
 
-use crate::lang::Lang;
+use chapter::lang::Lang;
 
 /// Names separated by spaces, and their replacement in English and Chinese.
 type Replacement = (&'static str, &'static str, &'static str);

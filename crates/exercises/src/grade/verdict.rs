@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::costs::{Costs, SIZES};
 use crate::data::Step;
-use crate::lang::{Lang, Text};
 use crate::picture::Picture;
+use chapter::lang::{Lang, Text};
 
 /// The result of grading a submission, as the grader knows it.
 #[derive(Clone, Debug, PartialEq)]

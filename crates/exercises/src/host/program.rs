@@ -16,8 +16,8 @@ use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 use super::{Bench, Case, Output};
-use crate::lang::{Lang, Text};
 use crate::process::{Limits, Lines, OutputLine, explain_outside, explain_status, on_gpu};
+use chapter::lang::{Lang, Text};
 
 /// The capacity of the channel of output lines; a full channel blocks the program.
 const CHANNEL_CAPACITY: usize = 16;

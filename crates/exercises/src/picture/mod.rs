@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use text::text;
 
-use crate::lang::Lang;
+use chapter::lang::Lang;
 use text::cost;
 
 /// Lanes per warp.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use chapter::number::grouped;
 
 use super::{Access, Picture, ROW, Space};
-use crate::lang::Lang;
 use crate::text::{pad_left, pad_right};
+use chapter::lang::Lang;
 
 /// The maximum number of rows of 128 bytes drawn; further rows are counted.
 const MAX_ROWS: usize = 4;

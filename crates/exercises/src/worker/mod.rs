@@ -26,8 +26,8 @@ use crate::course::{Exercise, ExerciseFiles, Side};
 use crate::data::Step;
 use crate::error::format_error;
 use crate::grade::{self, Grading, Record, ReferenceCosts, Subject, Submission, Verdict};
-use crate::lang::Lang;
 use crate::process::{Limits, on_gpu};
+use chapter::lang::Lang;
 
 /// Runs the hidden command `worker`: grades one job from standard input.
 pub fn run() -> ExitCode {

@@ -19,8 +19,8 @@ use process_wrap::std::{ChildWrapper, CommandWrap};
 use super::{Job, Line, Message};
 use crate::data::Step;
 use crate::grade::{Failure, Record, Verdict};
-use crate::lang::{Lang, Text, tr};
 use crate::process::{Limits, Lines, OutputLine, explain_outside, explain_status};
+use chapter::lang::{Lang, Text, tr};
 
 /// The interval at which the supervisor checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);

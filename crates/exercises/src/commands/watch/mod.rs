@@ -25,10 +25,10 @@ use crate::data::Step;
 use crate::error::format_error;
 use crate::files::{display_path, read_text};
 use crate::grade::{Record, find_compiler};
-use crate::lang::tr;
 use crate::process::Limits;
 use crate::worker::{Job, JobSettings, supervise_until};
 use crate::workspace::Progress;
+use chapter::lang::tr;
 
 /// The exit code that shells report for a program ended by Ctrl-C.
 const EXIT_INTERRUPTED: u8 = 130;

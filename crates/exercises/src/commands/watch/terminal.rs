@@ -19,7 +19,7 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{Event, Key};
 use crate::files::display_path;
-use crate::lang::tr;
+use chapter::lang::tr;
 
 /// The terminal while the live view runs; dropping it restores the terminal.
 pub struct Screen;

@@ -9,7 +9,7 @@ use cuda_driver::Traced;
 use super::results;
 use crate::data::{Sizes, Tolerance};
 use crate::host::{Case, Host, InputLocation, Output};
-use crate::lang::Lang;
+use chapter::lang::Lang;
 
 /// The results at one size.
 pub struct Run {

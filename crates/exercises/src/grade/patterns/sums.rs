@@ -3,7 +3,7 @@
 use super::Evidence;
 use crate::grade::results;
 use crate::host::{Output, Values};
-use crate::lang::Lang;
+use chapter::lang::Lang;
 
 /// The maximum number of elements of an output that are examined, evenly spaced.
 const MAX_ELEMENTS: usize = 64;

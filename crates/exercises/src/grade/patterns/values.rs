@@ -3,7 +3,7 @@
 use super::Evidence;
 use crate::grade::results;
 use crate::host::{InputValues, Output, Values};
-use crate::lang::Lang;
+use chapter::lang::Lang;
 
 /// The minimum number of wrong elements that must share a pattern, and of correct ones that must lack it.
 const MIN_ELEMENTS: usize = 3;

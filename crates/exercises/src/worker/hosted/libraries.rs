@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, Result, anyhow};
 
-use crate::lang::Lang;
+use chapter::lang::Lang;
 
 /// Libraries in a separate folder.
 pub struct Libraries {

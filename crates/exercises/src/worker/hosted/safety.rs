@@ -21,7 +21,7 @@ use std::iter;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use crate::lang::{Lang, Text};
+use chapter::lang::{Lang, Text};
 
 /// The reason why a construct is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

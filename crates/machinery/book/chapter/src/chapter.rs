@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::flags::CommonFlags;
 use crate::ladder::Selection;
+use crate::lang::Lang;
 use crate::progress;
 use crate::report::{Details, Entry, Extra, Limit, Report};
 
@@ -152,8 +153,13 @@ impl Chapter {
     /// Lists under the table the idea of each selected rung of the ladder. Returns true if the hardware
     /// limits should be measured: rungs were selected and launches are timed.
     pub fn with_ladder<C>(&self, selection: &Selection<C>) -> bool {
-        self.report.borrow_mut().ideas(selection.ideas());
+        self.report.borrow_mut().ideas(selection.ideas(self.lang()));
         selection.has_rungs() && self.flags.is_timed()
+    }
+
+    /// Returns the language of the tables and of the text under them.
+    pub fn lang(&self) -> Lang {
+        self.flags.lang()
     }
 
     /// Returns the number of samples per time: see [`CommonFlags::repeat`].

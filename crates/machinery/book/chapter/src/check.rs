@@ -2,23 +2,26 @@
 //!
 //! This module only reports; the simulator does the checking.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 
 use anyhow::{Result, bail};
 use common::error::note;
 use cuda_driver::{Cause, Check, Checks, Finding, FindingKind, OtherAccess, Severity, SourceLine};
 use serde::Serialize;
 
-/// Set once a report was started with checks, so that findings made after the report are printed too.
-static ENABLED: AtomicBool = AtomicBool::new(false);
+use crate::chinese;
+use crate::lang::Lang;
+
+/// The language of the report that was started with checks, so that findings made after the report are printed too.
+static ENABLED: OnceLock<Lang> = OnceLock::new();
 
 /// The maximum number of lines that [`section`] prints of findings.
 const MAX_LINES: usize = 60;
 
 /// Turns on the simulator's checks if `--check` was given.
-pub(crate) fn enable(checks: Option<Checks>) {
+pub(crate) fn enable(checks: Option<Checks>, lang: Lang) {
     if let Some(checks) = checks {
-        ENABLED.store(true, Ordering::Relaxed);
+        let _ = ENABLED.set(lang);
         cuda_driver::check(checks);
         cuda_driver::take_findings();
     }
@@ -53,32 +56,47 @@ fn is_duplicate(a: &Finding, b: &Finding) -> bool {
 
 /// Formats the findings as a section of a report. `incomplete` is the reason for which the checks did not see all
 /// of the program, if there is one.
-pub fn section(checks: Checks, findings: &[Finding], incomplete: Option<&str>) -> String {
+pub fn section(
+    checks: Checks,
+    findings: &[Finding],
+    incomplete: Option<&str>,
+    lang: Lang,
+) -> String {
     let found = match (findings.len(), incomplete) {
         (0, Some(reason)) => reason.to_owned(),
-        (0, None) => "no findings.".to_owned(),
-        (1, _) => "1 finding.".to_owned(),
-        (count, _) => format!("{count} findings."),
+        (0, None) => localize!(lang, "no findings.", "没有发现问题。"),
+        (1, _) => localize!(lang, "1 finding.", "发现 1 个问题。"),
+        (count, _) => localize!(lang, "{} findings.", "发现 {} 个问题。"; count),
     };
-    let mut parts = vec![format!("Checked ({}): {found}", names(checks))];
+    let mut parts = vec![localize!(
+        lang,
+        "Checked ({}): {}",
+        "检查（{}）：{}";
+        names(checks), found
+    )];
     let mut lines = 0;
     for (index, finding) in findings.iter().enumerate() {
-        let text = finding.to_string();
+        let text = chinese::finding(finding, lang);
         lines += text.lines().count() + 1;
         if lines > MAX_LINES && index > 0 {
             let more = match findings.len() - index {
-                1 => "1 more finding".to_owned(),
-                more => format!("{more} more findings"),
+                1 => localize!(lang, "1 more finding", "1 个问题"),
+                more => localize!(lang, "{} more findings", "{} 个问题"; more),
             };
-            parts.push(format!(
-                "and {more}; the record that --json or CUDA_SIM_JSON writes lists all"
+            parts.push(localize!(
+                lang,
+                "and {}; the record that --json or CUDA_SIM_JSON writes lists all",
+                "另有 {}；--json 或 CUDA_SIM_JSON 写出的记录会全部列出";
+                more
             ));
             break;
         }
         parts.push(text);
     }
     if !findings.is_empty() {
-        parts.extend(incomplete.map(|reason| format!("The checks are incomplete: {reason}")));
+        parts.extend(incomplete.map(
+            |reason| localize!(lang, "The checks are incomplete: {}", "检查不完整：{}"; reason),
+        ));
     }
     parts.join("\n\n")
 }
@@ -121,14 +139,14 @@ pub fn verdict(findings: &[Finding]) -> Result<()> {
 ///
 /// Fails if the run failed or a finding is an error.
 pub(crate) fn finish(result: Result<()>) -> Result<()> {
-    if !ENABLED.load(Ordering::Relaxed) {
+    let Some(&lang) = ENABLED.get() else {
         return result;
-    }
+    };
     let mut findings = take_findings();
     // Findings that stopped a kernel were printed when it stopped.
     findings.retain(|finding| !finding.stops());
     for finding in &findings {
-        note(format_args!("\n{finding}"));
+        note(format_args!("\n{}", chinese::finding(finding, lang)));
     }
     result.and_then(|()| verdict(&findings))
 }
@@ -269,7 +287,7 @@ mod tests {
     fn a_section_lists_its_checks_and_findings() {
         let some = "race,mem".parse().unwrap();
         assert_eq!(
-            section(some, &[], None),
+            section(some, &[], None, Lang::En),
             "Checked (mem, race): no findings."
         );
         let one = [finding(
@@ -277,7 +295,7 @@ mod tests {
             Severity::Error,
             7,
         )];
-        let text = section(some, &one, None);
+        let text = section(some, &one, None, Lang::En);
         assert!(
             text.starts_with("Checked (mem, race): 1 finding.\n\nerror: init: "),
             "{text}"
@@ -291,13 +309,13 @@ mod tests {
         let findings: Vec<Finding> = (0..100)
             .map(|line| finding(FindingKind::ReadAfterWrite, Severity::Error, line))
             .collect();
-        let text = section(all, &findings, Some("1 launch failed."));
+        let text = section(all, &findings, Some("1 launch failed."), Lang::En);
         assert!(text.lines().count() <= MAX_LINES + 5, "{text}");
         assert!(text.starts_with("Checked (race): 100 findings."), "{text}");
         let end = "and 85 more findings; the record that --json or CUDA_SIM_JSON writes lists all\n\n\
                    The checks are incomplete: 1 launch failed.";
         assert!(text.ends_with(end), "{text}");
-        let text = section(all, &[], Some("1 launch failed."));
+        let text = section(all, &[], Some("1 launch failed."), Lang::En);
         assert_eq!(text, "Checked (race): 1 launch failed.");
     }
 

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum, value_parser};
 
 use cuda_driver::Checks;
 
+use crate::lang::Lang;
 use crate::plot::Destination;
 
 /// Flags for measuring and printing; a chapter includes them with `#[command(flatten)]`.
@@ -25,6 +26,10 @@ pub struct CommonFlags {
     /// Print one JSON record to standard output instead of the table
     #[arg(long)]
     pub json: bool,
+
+    /// Language of the tables, the advice and the findings; the default is the system's
+    #[arg(long, value_name = "LANGUAGE", value_enum)]
+    pub lang: Option<Lang>,
 
     #[command(flatten)]
     pub report: ReportFlags,
@@ -86,6 +91,11 @@ impl CommonFlags {
     /// Returns true if launches need full counters.
     pub fn needs_counters(&self) -> bool {
         self.json || self.report.needs_counters()
+    }
+
+    /// Returns the language of the output.
+    pub fn lang(&self) -> Lang {
+        self.lang.unwrap_or_else(Lang::system)
     }
 
     /// Returns true if launches are timed. Otherwise they only run for a profiler, and nothing else is

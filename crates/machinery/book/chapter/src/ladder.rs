@@ -7,13 +7,15 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use common::error::note;
 use common::gpu::{Capability, GpuInfo};
 
+use crate::lang::Lang;
+
 /// A row of a chapter's table of kernels: a kernel of the note that the chapter follows, or a rung above
 /// them. The chapter's own fields are in `config`, and a `Variant` dereferences to them.
 ///
 /// ```text
 /// pub const VARIANTS: &[Variant] = &[
-///     Variant::note("global", "raytrace_global", "28-byte spheres in global memory", KernelConfig { … }),
-///     Variant::rung("patches", "raytrace_patches", "Sixteen pixels per thread", KernelConfig { … }),
+///     Variant::note("global", "raytrace_global", ["28-byte spheres", "28 字节的球体"], KernelConfig { … }),
+///     Variant::rung("patches", "raytrace_patches", ["Sixteen pixels", "十六个像素"], KernelConfig { … }),
 /// ];
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +24,8 @@ pub struct Variant<C: 'static = ()> {
     pub name: &'static str,
     /// The kernel's name in the `.cu` file.
     pub kernel: &'static str,
-    /// The idea this kernel adds to the rung below, in one sentence.
-    pub idea: &'static str,
+    /// The idea this kernel adds to the rung below, in one sentence: in English and in Chinese.
+    pub idea: [&'static str; 2],
     /// The lowest compute capability that runs it.
     pub needs: Capability,
     /// True if newer GPUs do not run it.
@@ -46,7 +48,7 @@ impl<C> Variant<C> {
     pub const fn note(
         name: &'static str,
         kernel: &'static str,
-        idea: &'static str,
+        idea: [&'static str; 2],
         config: C,
     ) -> Self {
         Variant {
@@ -75,7 +77,7 @@ impl<C> Variant<C> {
     pub const fn rung(
         name: &'static str,
         kernel: &'static str,
-        idea: &'static str,
+        idea: [&'static str; 2],
         config: C,
     ) -> Self
     where
@@ -105,6 +107,12 @@ impl<C> Variant<C> {
             only: true,
             ..self
         }
+    }
+
+    /// Returns the idea in a language.
+    pub fn idea(&self, lang: Lang) -> &'static str {
+        let [en, zh] = self.idea;
+        lang.pick(en, zh)
     }
 
     /// Returns true if this is one of the note's kernels.
@@ -182,7 +190,7 @@ pub fn choice<C: Send + Sync>(
         .help("All kernels of the ladder, from the note's up to the hardware's limit");
     let each = table
         .iter()
-        .map(|row| PossibleValue::new(row.flag()).help(row.idea));
+        .map(|row| PossibleValue::new(row.flag()).help(row.idea(Lang::En)));
     PossibleValuesParser::new([book, ladder].into_iter().chain(each)).map(move |word| {
         let named = || table.iter().find(|row| row.flag() == word);
         match word.as_str() {
@@ -248,7 +256,7 @@ impl<C> Selection<C> {
 
     /// Returns the name and the idea of each kernel, one line per kernel, to print under the table. Empty if
     /// no kernel goes beyond the note.
-    pub fn ideas(&self) -> String {
+    pub fn ideas(&self, lang: Lang) -> String {
         if !self.has_rungs() {
             return String::new();
         }
@@ -256,7 +264,7 @@ impl<C> Selection<C> {
         let width = width.unwrap_or(0);
         let lines = self
             .iter()
-            .map(|row| format!("{:width$}  {}", row.name, row.idea));
+            .map(|row| format!("{:width$}  {}", row.name, row.idea(lang)));
         lines.collect::<Vec<_>>().join("\n")
     }
 }
@@ -285,10 +293,27 @@ mod tests {
     use common::gpu::Clock;
 
     const TABLE: &[Variant<u32>] = &[
-        Variant::note("global", "k_global", "As in the note.", 1),
-        Variant::note("constant", "k_constant", "The table in constant memory.", 2).off_ladder(),
-        Variant::rung("wide vectors", "k_vectors", "Sixteen bytes a load.", 4),
-        Variant::rung("tensor cores", "k_tensor", "Separate units.", 8).needs(Capability(8, 0)),
+        Variant::note("global", "k_global", ["As in the note.", "与笔记相同。"], 1),
+        Variant::note(
+            "constant",
+            "k_constant",
+            ["The table in constant memory.", "数值表在常量内存中。"],
+            2,
+        )
+        .off_ladder(),
+        Variant::rung(
+            "wide vectors",
+            "k_vectors",
+            ["Sixteen bytes a load.", "每次读取十六字节。"],
+            4,
+        ),
+        Variant::rung(
+            "tensor cores",
+            "k_tensor",
+            ["Separate units.", "独立的单元。"],
+            8,
+        )
+        .needs(Capability(8, 0)),
     ];
 
     #[derive(Debug, Parser)]
@@ -315,7 +340,7 @@ mod tests {
         let rows = parsed(&[]).unwrap();
         assert!(rows.iter().map(|row| row.name).eq(["global", "constant"]));
         assert!(!rows.has_rungs());
-        assert_eq!(rows.ideas(), "");
+        assert_eq!(rows.ideas(Lang::En), "");
         assert_eq!(rows.note_kernels().count(), 2);
     }
 
@@ -369,8 +394,12 @@ mod tests {
     fn ideas_are_listed_with_the_names() {
         let some = parsed(&["--variant", "global,wide-vectors"]).unwrap();
         assert_eq!(
-            some.ideas(),
+            some.ideas(Lang::En),
             "global        As in the note.\nwide vectors  Sixteen bytes a load."
+        );
+        assert!(
+            some.ideas(Lang::Zh)
+                .starts_with("global        与笔记相同。\n")
         );
     }
 

@@ -13,16 +13,21 @@
 //! | [`profile`] | the counters, advice and listings of `--profile` and their JSON form |
 //! | [`check`] | the findings of `--check` and their JSON form |
 //! | [`plot`] | the charts of `--plot`: times, requests, a roofline |
+//! | [`lang`], [`chinese`] | the languages, English and Chinese; Chinese sentences about findings |
 //! | [`file`](mod@file) | files that are written atomically |
 //! | [`installation`] | the files of the installation or the checkout that the program belongs to |
 //! | [`interrupt`] | a clean exit on Ctrl-C |
 //! | [`parallel`] | arrays filled by all processors |
 //! | [`progress`] | a progress bar for long work |
-//! | [`number`], [`table`] | numbers and tables formatted for readers |
+//! | [`number`], [`table`], [`text`](mod@text) | numbers, tables and lines formatted for readers |
 //! | [`rerun`] | command lines that repeat the run, also under NVIDIA's tools |
+
+#[macro_use]
+pub mod lang;
 
 mod chapter;
 pub mod check;
+pub mod chinese;
 pub mod file;
 pub mod flags;
 pub mod installation;
@@ -39,6 +44,7 @@ pub mod progress;
 pub mod report;
 pub mod rerun;
 pub mod table;
+pub mod text;
 
 pub use chapter::Chapter;
 pub use report::{Entry, Limit};

@@ -2,6 +2,7 @@
 //! called, and what was rejected.
 
 use chapter::flags::Detail;
+use chapter::lang::Lang;
 use chapter::number::{grouped, milliseconds};
 use chapter::plot::{Figure, Variant};
 use chapter::profile::{self, ProfiledLaunch};
@@ -95,7 +96,7 @@ impl Summary {
         // Accesses that a GPU does not detect are found without the check of memory, too, and printed at once.
         let mut findings = self.findings.clone();
         findings.retain(|finding| checks.contains(finding.check));
-        check::section(checks, &findings, incomplete.as_deref())
+        check::section(checks, &findings, incomplete.as_deref(), Lang::En)
     }
 
     /// Formats what is printed of failed checks if the report is not; `None` if they passed.
@@ -271,7 +272,7 @@ impl Summary {
                 launch: &kernel.total,
             })
             .collect();
-        profile::text(&scope, &launches, detail)
+        profile::text(&scope, &launches, detail, Lang::En)
     }
 
     /// Formats the table of NVTX ranges. Launches are only counted on the simulator.

@@ -36,7 +36,11 @@ impl Chapter {
     pub fn new(path: &str) -> Self {
         Chapter {
             program: path.into(),
-            variables: vec![("CUDA_BACKEND".to_owned(), "sim".to_owned())],
+            variables: vec![
+                ("CUDA_BACKEND".to_owned(), "sim".to_owned()),
+                // The output is English in every locale.
+                ("LC_ALL".to_owned(), "C".to_owned()),
+            ],
         }
     }
 

@@ -51,9 +51,41 @@ impl Chapter {
         let again = self.run(&format!("{arguments} --profile=lines"));
         assert_eq!(again.stdout, lines.stdout);
 
+        self.check_chinese(arguments, &summary.stdout);
         self.check_records(arguments, kernels);
         self.rejects(2, "--profile=line", &["--profile", "summary, lines"]);
         self.check_plot(arguments);
+    }
+
+    /// Fails unless `--lang zh` prints the tables and the advice in Chinese, with the numbers of `english`.
+    fn check_chinese(&self, arguments: &str, english: &str) {
+        let Run { stdout, stderr, .. } = self.run(&format!("{arguments} --profile --lang zh"));
+        let numbers = |text: &str| -> Vec<String> {
+            let rows = text.lines().filter(|line| line.starts_with('|'));
+            let cells = rows.flat_map(|row| row.split('|').map(str::trim).map(str::to_owned));
+            let is_number = |cell: &String| cell.starts_with(|first: char| first.is_ascii_digit());
+            cells
+                .filter(is_number)
+                .map(|cell| cell.replace(" of ", " / "))
+                .collect()
+        };
+        assert_eq!(numbers(&stdout), numbers(english), "{stdout}");
+        let (_, profile) = stdout.split_once("\n剖析：").expect("a profile");
+        let is_text = |line: &&str| !line.is_empty() && !line.starts_with("|--");
+        for line in profile.lines().filter(is_text) {
+            let label = match line.strip_prefix("| ") {
+                Some(row) => row.split('|').next().unwrap_or_default(),
+                None => line,
+            };
+            assert!(!label.is_ascii(), "not translated: {label}\n{stdout}");
+        }
+        let notes = stderr.lines().skip_while(|line| !line.contains("估算"));
+        assert!(notes.count() > 1, "{stderr}");
+        let untranslated = ["Modelled", "The picture", "Speedup", "check  "];
+        for text in untranslated {
+            assert!(!stderr.contains(text) && !stdout.contains(text), "{stdout}");
+        }
+        self.rejects(2, "--lang fr", &["--lang", "en, zh"]);
     }
 
     /// Fails unless the record has counters for `kernels` and null for all other results.

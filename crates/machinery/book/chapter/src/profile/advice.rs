@@ -12,6 +12,7 @@ use cuda_driver::model::{OccupancyLimit, Resource};
 use cuda_driver::{AccessClass, AccessSet, LaunchRecord, Memory};
 
 use super::cost;
+use crate::lang::Lang;
 use crate::number::{grouped, mean, percent};
 
 /// Minimum share of the time that is worth reporting.
@@ -42,7 +43,7 @@ struct Rule {
     /// Returns a line's share of it, as a count.
     contribution: fn(&Tally) -> u64,
     /// Returns the advice, for the line that contributes most, or for the whole launch if no line does.
-    advice: fn(&Launch, &Tally) -> String,
+    advice: fn(&Launch, &Tally, Lang) -> String,
 }
 
 /// A launch and its profile.
@@ -64,13 +65,16 @@ const RULES: &[Rule] = &[
             constants.addresses >= SEVERE * constants.requests.max(1)
         },
         contribution: excess_addresses,
-        advice: |_, tally| {
+        advice: |_, tally, lang| {
             let constants = tally[AccessClass::ConstantLoad];
             let addresses = mean(constants.addresses, constants.requests);
-            format!(
-                "each warp reads {addresses} distinct constant addresses: {addresses} requests \
-                 where 1 would do. Let all threads of a warp read the same address, or keep such data \
-                 in global memory."
+            localize!(
+                lang,
+                "each warp reads {0} distinct constant addresses: {0} requests where 1 would do. Let all \
+                 threads of a warp read the same address, or keep such data in global memory.",
+                "每个线程束读取 {0} 个不同的常量地址，需要 {0} 次请求，本来 1 次就够。请让线程束的所有线程读取同一地址，\
+                 或者把这类数据放在全局内存中。";
+                addresses
             )
         },
     },
@@ -79,14 +83,26 @@ const RULES: &[Rule] = &[
         wasted_ms: |launch| launch.excess_sectors_ms(AccessSet::loads(Memory::Global)),
         is_severe: |_| false,
         contribution: |tally| excess_sectors(&tally.sum(AccessSet::loads(Memory::Global))),
-        advice: |_, tally| sectors("load", &tally.sum(AccessSet::loads(Memory::Global))),
+        advice: |_, tally, lang| {
+            sectors(
+                lang.pick("load", "读取"),
+                &tally.sum(AccessSet::loads(Memory::Global)),
+                lang,
+            )
+        },
     },
     // Threads of a warp store to scattered or slightly misaligned addresses of global memory.
     Rule {
         wasted_ms: |launch| launch.excess_sectors_ms(AccessSet::stores(Memory::Global)),
         is_severe: |_| false,
         contribution: |tally| excess_sectors(&tally.sum(AccessSet::stores(Memory::Global))),
-        advice: |_, tally| sectors("store", &tally.sum(AccessSet::stores(Memory::Global))),
+        advice: |_, tally, lang| {
+            sectors(
+                lang.pick("store", "写入"),
+                &tally.sum(AccessSet::stores(Memory::Global)),
+                lang,
+            )
+        },
     },
     // Bank conflicts.
     Rule {
@@ -98,12 +114,16 @@ const RULES: &[Rule] = &[
             access.wavefronts >= SEVERE * access.wavefronts.saturating_sub(access.conflicts).max(1)
         },
         contribution: conflicts,
-        advice: |_, tally| {
-            let (name, access) = worst_conflicts(tally);
-            format!(
-                "every {name} takes {} wavefronts where {} would do: its threads access different \
+        advice: |_, tally, lang| {
+            let (class, access) = worst_conflicts(tally);
+            localize!(
+                lang,
+                "every {} takes {} wavefronts where {} would do: its threads access different \
                  words of the same bank. Pad the rows by one word, or let neighbouring threads access \
                  neighbouring words.",
+                "每次{}需要 {} 个波前，本来 {} 个就够：各线程访问同一存储体（bank）中不同的字。\
+                 请在每行末尾补一个字，或者让相邻的线程访问相邻的字。";
+                lang.pick(class.row().name, shared_name_zh(class)),
                 mean(access.wavefronts, access.requests),
                 mean(
                     access.wavefronts.saturating_sub(access.conflicts),
@@ -122,11 +142,14 @@ const RULES: &[Rule] = &[
         },
         is_severe: |_| false,
         contribution: |tally| tally.sum(LOCAL).requests,
-        advice: |_, tally| {
-            format!(
+        advice: |_, tally, lang| {
+            localize!(
+                lang,
                 "{} requests go to local memory: arrays with indices unknown at compile time, or \
                  spilled registers. Unroll the loops over such arrays, or keep fewer values per \
                  thread.",
+                "有 {} 次请求访问局部内存：数组的下标在编译时未知，或者寄存器溢出。请展开遍历这些数组的循环，\
+                 或者减少每个线程保存的值。";
                 grouped(tally.sum(LOCAL).requests)
             )
         },
@@ -139,11 +162,14 @@ const RULES: &[Rule] = &[
         },
         is_severe: |_| false,
         contribution: idle_lanes,
-        advice: |launch, tally| {
+        advice: |launch, tally, lang| {
             let total = launch.total();
-            format!(
+            localize!(
+                lang,
                 "{} of a warp's 32 lanes are active here on average: {} of {} branches diverge, and \
                  their paths are serialized. Let all threads of a warp take the same path.",
+                "这里平均每个线程束的 32 个线程中有 {0} 个活跃：{2} 次分支中有 {1} 次分歧，各条路径依次执行。\
+                 请让同一线程束的线程走相同的路径。";
                 mean(tally.thread_instructions, tally.instructions),
                 grouped(total.divergent_branches),
                 grouped(total.branches),
@@ -161,10 +187,12 @@ const RULES: &[Rule] = &[
         },
         is_severe: |_| false,
         contribution: |_| 0,
-        advice: |launch, _| {
-            format!(
+        advice: |launch, _, lang| {
+            localize!(
+                lang,
                 "blocks of {} threads fill {} of the {} lanes of their warps. Use a multiple of \
                  32 threads.",
+                "每块 {0} 个线程只占其线程束全部 {2} 个通道的 {1}。请把线程数取为 32 的整数倍。";
                 launch.threads(),
                 percent(share(launch.threads(), launch.warps() * LANES)),
                 launch.warps() * LANES,
@@ -186,30 +214,40 @@ const RULES: &[Rule] = &[
         },
         is_severe: |_| false,
         contribution: |_| 0,
-        advice: |launch, _| {
+        advice: |launch, _, lang| {
             let occupancy = launch.record.time.occupancy;
-            let reason = match occupancy.limit {
-                OccupancyLimit::Threads => {
+            let (reason, reason_zh) = match occupancy.limit {
+                OccupancyLimit::Threads => (
                     "another block would exceed the threads. Use a block size that divides the \
-                     threads of an SM."
-                }
-                OccupancyLimit::Blocks => "the limit of blocks is reached. Use larger blocks.",
-                OccupancyLimit::SharedMemory => {
-                    "another block would exceed the shared memory. Use less of it per block."
-                }
-                OccupancyLimit::Registers => {
-                    "another block would exceed the registers. Use fewer per thread, or smaller blocks."
-                }
-                OccupancyLimit::Grid => "the grid has no more blocks. Launch more blocks.",
+                     threads of an SM.",
+                    "再加一块就会超出线程数的上限。请让线程块的大小能整除一个 SM 的线程数。",
+                ),
+                OccupancyLimit::Blocks => (
+                    "the limit of blocks is reached. Use larger blocks.",
+                    "线程块数已达上限。请增大线程块。",
+                ),
+                OccupancyLimit::SharedMemory => (
+                    "another block would exceed the shared memory. Use less of it per block.",
+                    "再加一块就会超出共享内存。请减少每块使用的共享内存。",
+                ),
+                OccupancyLimit::Registers => (
+                    "another block would exceed the registers. Use fewer per thread, or smaller blocks.",
+                    "再加一块就会超出寄存器。请减少每个线程的寄存器，或者减小线程块。",
+                ),
+                OccupancyLimit::Grid => (
+                    "the grid has no more blocks. Launch more blocks.",
+                    "网格中没有更多的线程块。请启动更多的线程块。",
+                ),
             };
             let blocks = match occupancy.blocks {
-                1 => "one block".to_owned(),
-                blocks => format!("{blocks} blocks"),
+                1 => localize!(lang, "one block", "1 个线程块"),
+                blocks => localize!(lang, "{} blocks", "{} 个线程块"; blocks),
             };
-            format!(
-                "too few warps hide latency: an SM holds {} of at most {} warps, in {blocks}: \
-                 {reason}",
-                occupancy.warps, occupancy.max_warps,
+            localize!(
+                lang,
+                "too few warps hide latency: an SM holds {} of at most {} warps, in {}: {}",
+                "线程束太少，不足以掩盖延迟：一个 SM 容纳 {} 个线程束（上限 {} 个），来自 {}：{}";
+                occupancy.warps, occupancy.max_warps, blocks, lang.pick(reason, reason_zh),
             )
         },
     },
@@ -223,10 +261,12 @@ const RULES: &[Rule] = &[
         },
         is_severe: |_| false,
         contribution: |_| 0,
-        advice: |launch, _| {
-            format!(
+        advice: |launch, _, lang| {
+            localize!(
+                lang,
                 "scheduling {} blocks of {} threads takes longer than their work. Use larger \
                  blocks.",
+                "调度 {} 个各有 {} 个线程的线程块，用时超过其工作本身。请增大线程块。";
                 grouped(launch.blocks()),
                 launch.threads(),
             )
@@ -236,7 +276,7 @@ const RULES: &[Rule] = &[
 
 /// Returns the advice on a launch, prefixed with its source line: `kernels/a.cu:7: each warp reads …`. `None`
 /// if the launch has no counters.
-pub fn for_launch(record: &LaunchRecord) -> Option<String> {
+pub fn for_launch(record: &LaunchRecord, lang: Lang) -> Option<String> {
     let profile = record.profile.as_ref()?;
     let launch = Launch { record, profile };
     let wasted = RULES.iter().map(|rule| ((rule.wasted_ms)(&launch), rule));
@@ -246,65 +286,111 @@ pub fn for_launch(record: &LaunchRecord) -> Option<String> {
         })
         .max_by(|(one, _), (other, _)| one.total_cmp(other));
     if let Some((_, rule)) = worst {
-        return Some(launch.advice(rule));
+        return Some(launch.advice(rule, lang));
     }
     let is_launch_bound = record.time.binding == Resource::Launch;
     let hidden = RULES
         .iter()
         .find(|rule| is_launch_bound && (rule.is_severe)(launch.total()));
     Some(match hidden {
-        Some(rule) => format!(
-            "hidden at this size, because {LAUNCH_BOUND}: {}",
-            launch.advice(rule)
+        Some(rule) => localize!(
+            lang,
+            "hidden at this size, because {}: {}",
+            "在这个规模下不影响用时，因为{}：{}";
+            lang.pick(LAUNCH_BOUND, LAUNCH_BOUND_ZH), launch.advice(rule, lang)
         ),
-        None => format!("nothing stands out: {}", describe_bound(&launch)),
+        None => localize!(
+            lang,
+            "nothing stands out: {}",
+            "没有明显的浪费：{}";
+            describe_bound(&launch, lang)
+        ),
     })
 }
 
 /// The reason for which the time of a short kernel does not depend on its work.
 const LAUNCH_BOUND: &str = "launching it takes longer than its work";
+const LAUNCH_BOUND_ZH: &str = "启动的开销大于其工作本身";
 
 /// Describes what a kernel without waste spends its time on, and what would reduce that.
-fn describe_bound(launch: &Launch) -> String {
+fn describe_bound(launch: &Launch, lang: Lang) -> String {
     let (bound, change) = match launch.record.time.binding {
         Resource::Arithmetic => (
-            "it is compute-bound",
-            "Only fewer operations make it faster.",
+            lang.pick("it is compute-bound", "瓶颈是计算（compute-bound）"),
+            lang.pick(
+                "Only fewer operations make it faster.",
+                "只有减少运算才能更快。",
+            ),
         ),
         Resource::Issue => (
-            "it is bound by instruction issue",
-            "Unroll loops, and compute indices once.",
+            lang.pick("it is bound by instruction issue", "瓶颈是指令发射"),
+            lang.pick(
+                "Unroll loops, and compute indices once.",
+                "请展开循环，并且只计算一次下标。",
+            ),
         ),
         Resource::L1Shared => {
             let shared = 2 * cost::shared_wavefronts(launch.total()) >= launch.wavefronts();
             let bound = if shared {
-                "it is bound by shared memory accesses"
+                lang.pick(
+                    "it is bound by shared memory accesses",
+                    "瓶颈是共享内存的访问",
+                )
             } else {
-                "it is bound by loads from the L1 cache"
+                lang.pick(
+                    "it is bound by loads from the L1 cache",
+                    "瓶颈是从 L1 缓存读取",
+                )
             };
-            let change = "Load 16 bytes at a time, or let a thread compute several results from \
-                          what it loads.";
+            let change = lang.pick(
+                "Load 16 bytes at a time, or let a thread compute several results from \
+                          what it loads.",
+                "请一次读取 16 字节，或者让一个线程用读到的数据算出几个结果。",
+            );
             (bound, change)
         }
         Resource::ConstantCache => (
-            "it is bound by the constant cache, with one request per warp",
-            "Unroll loops: at an index known at compile time, a constant is an operand and needs \
-             no load.",
+            lang.pick(
+                "it is bound by the constant cache, with one request per warp",
+                "瓶颈是常量缓存，每个线程束一次请求",
+            ),
+            lang.pick(
+                "Unroll loops: at an index known at compile time, a constant is an operand and needs \
+                 no load.",
+                "请展开循环：下标在编译时已知时，常量就是指令的操作数，无需读取。",
+            ),
         ),
         Resource::L2 => (
-            "it is bound by the L2 cache",
-            "Keep data that a block reuses in shared memory.",
+            lang.pick("it is bound by the L2 cache", "瓶颈是 L2 缓存"),
+            lang.pick(
+                "Keep data that a block reuses in shared memory.",
+                "请把线程块重复使用的数据放在共享内存中。",
+            ),
         ),
         Resource::Memory => (
-            "it is memory-bound, and uses nearly all bytes that it moves",
-            "Only fewer bytes make it faster.",
+            lang.pick(
+                "it is memory-bound, and uses nearly all bytes that it moves",
+                "瓶颈是设备内存的带宽（memory-bound），传输的字节几乎都用到了",
+            ),
+            lang.pick(
+                "Only fewer bytes make it faster.",
+                "只有减少字节数才能更快。",
+            ),
         ),
         Resource::Latency => (
-            "its warps wait for their loads",
-            "Give each thread several elements, so that more loads are in flight at once.",
+            lang.pick("its warps wait for their loads", "线程束在等待读取完成"),
+            lang.pick(
+                "Give each thread several elements, so that more loads are in flight at once.",
+                "请让每个线程处理几个元素，使更多的读取同时进行。",
+            ),
         ),
         Resource::Launch => {
-            return format!("{LAUNCH_BOUND}. Give each launch more work.");
+            return localize!(
+                lang,
+                "{}. Give each launch more work.",
+                "{}。请让每次启动做更多的工作。";
+                lang.pick(LAUNCH_BOUND, LAUNCH_BOUND_ZH)
+            );
         }
     };
     let cost = cost::for_resource(launch.record.time.binding, launch.total()).amount;
@@ -315,15 +401,17 @@ fn describe_bound(launch: &Launch) -> String {
     match busiest {
         Some((line, share)) if share >= MIN_SHARE => {
             let share = match share {
-                1.0 => "all".to_owned(),
+                1.0 => lang.pick("all", "全部").to_owned(),
                 share => percent(share),
             };
-            format!(
-                "{bound}; {share} of that is in {}:{}. {change}",
-                line.file, line.line
+            localize!(
+                lang,
+                "{}; {} of that is in {}:{}. {}",
+                "{}，其中 {} 在 {}:{}。{}";
+                bound, share, line.file, line.line, change
             )
         }
-        _ => format!("{bound}. {change}"),
+        _ => localize!(lang, "{}. {}", "{}。{}"; bound, change),
     }
 }
 
@@ -408,10 +496,16 @@ impl<'a> Launch<'a> {
     }
 
     /// Returns a rule's advice on the launch, prefixed with the source line.
-    fn advice(&self, rule: &Rule) -> String {
+    fn advice(&self, rule: &Rule, lang: Lang) -> String {
         match self.line_with_max(rule.contribution) {
-            Some(line) => format!("{}{}", location(line), (rule.advice)(self, &line.tally)),
-            None => (rule.advice)(self, self.total()),
+            Some(line) => {
+                format!(
+                    "{}{}",
+                    location(line),
+                    (rule.advice)(self, &line.tally, lang)
+                )
+            }
+            None => (rule.advice)(self, self.total(), lang),
         }
     }
 
@@ -452,20 +546,34 @@ fn min_sectors(access: &AccessCounts) -> u64 {
     full.min(access.sectors)
 }
 
-/// Formats the advice on accesses that take too many sectors.
-fn sectors(kind: &str, access: &AccessCounts) -> String {
+/// Formats the advice on accesses that take too many sectors; `kind` is `load` or `store` in the language.
+fn sectors(kind: &str, access: &AccessCounts, lang: Lang) -> String {
     // One sector more than needed, and at least two are needed: the words are contiguous but misaligned.
     let is_misaligned =
         excess_sectors(access) <= access.requests && min_sectors(access) >= 2 * access.requests;
     let change = if is_misaligned {
-        format!("Let a warp's first thread {kind} at a multiple of {SECTOR} bytes.")
+        localize!(
+            lang,
+            "Let a warp's first thread {} at a multiple of {} bytes.",
+            "请让线程束的第一个线程{}的地址是 {} 字节的整数倍。";
+            kind, SECTOR
+        )
     } else {
-        format!("Let neighbouring threads {kind} neighbouring words.")
+        localize!(
+            lang,
+            "Let neighbouring threads {} neighbouring words.",
+            "请让相邻的线程{}相邻的字。";
+            kind
+        )
     };
-    format!(
-        "a global {kind} takes {} sectors where {} would do. {change}",
+    localize!(
+        lang,
+        "a global {} takes {} sectors where {} would do. {}",
+        "一次全局内存{}需要 {} 个扇区，本来 {} 个就够。{}";
+        kind,
         mean(access.sectors, access.requests),
         mean(min_sectors(access), access.requests),
+        change
     )
 }
 
@@ -480,7 +588,7 @@ fn conflicts(tally: &Tally) -> u64 {
 }
 
 /// Returns the kind of access to shared memory with the most bank conflicts: its name and counts.
-fn worst_conflicts(tally: &Tally) -> (&'static str, AccessCounts) {
+fn worst_conflicts(tally: &Tally) -> (AccessClass, AccessCounts) {
     let worse = |a: AccessClass, b: AccessClass| {
         if tally[b].conflicts > tally[a].conflicts {
             b
@@ -489,7 +597,16 @@ fn worst_conflicts(tally: &Tally) -> (&'static str, AccessCounts) {
         }
     };
     let worst = cost::SHARED.iter().fold(AccessClass::SharedLoad, worse);
-    (worst.row().name, tally[worst])
+    (worst, tally[worst])
+}
+
+/// Returns the Chinese name of a kind of access to shared memory.
+fn shared_name_zh(class: AccessClass) -> &'static str {
+    match class {
+        AccessClass::SharedLoad => "共享内存读取",
+        AccessClass::SharedStore => "共享内存写入",
+        _ => "共享内存原子操作",
+    }
 }
 
 fn lanes(tally: &Tally) -> u64 {

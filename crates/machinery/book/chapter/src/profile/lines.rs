@@ -7,10 +7,14 @@ use std::{env, fs};
 use cuda_driver::counters::{LaunchProfile, LineProfile, Tally};
 use cuda_driver::model::Resource;
 use cuda_driver::{AccessClass, AccessSet, Direction, Memory};
+use unicode_width::UnicodeWidthChar as _;
 
+use super::table::resource_name;
 use super::{ProfiledLaunch, cost};
 use crate::installation;
+use crate::lang::Lang;
 use crate::number::{count, mean};
+use crate::text::columns;
 
 /// Maximum number of lines shown between two executed lines; a longer gap becomes `…`.
 const GAP: u32 = 4;
@@ -75,25 +79,26 @@ fn atomics(tally: &Tally) -> u64 {
 }
 
 /// Lists the lines that a launch executed.
-pub fn annotated(launched: &ProfiledLaunch) -> String {
+pub fn annotated(launched: &ProfiledLaunch, lang: Lang) -> String {
     let time = &launched.launch.time;
     let name = match launched.launch.kernel.as_str() {
         kernel if kernel == launched.variant => kernel.to_owned(),
         kernel => format!("{}, {kernel}", launched.variant),
     };
     let Some(profile) = &launched.launch.profile else {
-        return format!("{name}: no lines were counted.");
+        return localize!(lang, "{}: no lines were counted.", "{}：没有按行计数。"; name);
     };
     let cost = cost::for_resource(time.binding, &profile.total);
     let reader = Reader {
         width: WIDTH,
-        chinese: false,
-        text: &source_lines,
+        lang,
+        text: &|file| source_lines(file, lang),
     };
-    format!(
-        "{name}: bound by {}; shares of the {}.\n{}",
-        time.binding,
-        cost.unit,
+    localize!(
+        lang,
+        "{}: bound by {}; shares of the {}.\n{}",
+        "{}：瓶颈是{}；占比按{}计算。\n{}";
+        name, resource_name(time.binding, lang), lang.pick(cost.unit, cost.unit_zh),
         listing(profile, time.binding, &reader)
     )
 }
@@ -131,13 +136,17 @@ struct Listing<'a> {
 
 impl Listing<'_> {
     fn file(&self, file: &str, lines: &BTreeMap<u32, &Tally>) -> String {
+        let lang = self.reader.lang;
         let (text, missing) = match file {
             "" => (
                 Vec::new(),
-                Some(self.reader.pick(
-                    "The PTX has no source information: these are its own lines.",
-                    "PTX 不含源文件信息：以下是 PTX 自身的行。",
-                )),
+                Some(
+                    lang.pick(
+                        "The PTX has no source information: these are its own lines.",
+                        "PTX 不含源文件信息：以下是 PTX 自身的行。",
+                    )
+                    .to_owned(),
+                ),
             ),
             file => match (self.reader.text)(file) {
                 Ok(text) => (text, None),
@@ -146,7 +155,7 @@ impl Listing<'_> {
         };
         let mut listed: Vec<String> = missing.into_iter().collect();
         listed.extend(self.headers(file));
-        let no_line = self.reader.pick("(no line information)", "（无行号信息）");
+        let no_line = lang.pick("(no line information)", "（无行号信息）");
         let mut last = None;
         for number in shown(lines, &text) {
             if last.is_some_and(|last| number > last + 1) {
@@ -155,7 +164,7 @@ impl Listing<'_> {
             last = Some(number);
             let text = match number.checked_sub(1) {
                 Some(index) => text.get(index as usize).map_or("", String::as_str),
-                None => no_line.as_str(),
+                None => no_line,
             };
             listed.push(self.line(number, lines.get(&number).copied(), text));
         }
@@ -165,17 +174,17 @@ impl Listing<'_> {
     /// Returns two header lines; the second has the file's name above the text.
     fn headers(&self, file: &str) -> [String; 2] {
         let row = |index: usize, share: &str, text: &str| {
-            let cells = self.columns.iter().map(|column| match self.reader.chinese {
-                true => column.heads_zh[index],
-                false => column.heads[index],
-            });
+            let cells = self
+                .columns
+                .iter()
+                .map(|column| self.reader.lang.pick(column.heads, column.heads_zh)[index]);
             let cells: String = cells.map(|cell| right(cell, CELL)).collect();
             let share = right(share, SHARE);
             self.reader
                 .cut(&format!("{share}{cells}{:>NUMBER$}  {text}", ""))
         };
         [
-            row(0, &self.reader.pick("share", "占比"), ""),
+            row(0, self.reader.lang.pick("share", "占比"), ""),
             row(1, "", file),
         ]
     }
@@ -267,26 +276,21 @@ fn statement_start(line: u32, text: &[String]) -> u32 {
 pub struct Reader<'a> {
     /// Maximum width of a line in columns; longer lines are truncated.
     pub width: usize,
-    /// True for Chinese.
-    pub chinese: bool,
+    /// The language of the headers.
+    pub lang: Lang,
     /// Returns the lines of a file by its name in the PTX, or a sentence on why they are missing.
     pub text: &'a dyn Fn(&str) -> Result<Vec<String>, String>,
 }
 
 impl Reader<'_> {
-    /// Returns the text in the reader's language.
-    fn pick(&self, english: &str, chinese: &str) -> String {
-        if self.chinese { chinese } else { english }.to_owned()
-    }
-
     /// Truncates a line to the width; a truncated line ends with `…`.
     fn cut(&self, line: &str) -> String {
         let line = line.trim_end();
-        if line.chars().map(columns_of).sum::<usize>() <= self.width {
+        if columns(line) <= self.width {
             return line.to_owned();
         }
         let mut remaining = self.width - 1;
-        let fits = |character: &char| match remaining.checked_sub(columns_of(*character)) {
+        let fits = |character: &char| match remaining.checked_sub(character.width().unwrap_or(0)) {
             Some(rest) => {
                 remaining = rest;
                 true
@@ -299,18 +303,9 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the columns of a character in a terminal; Chinese characters take two.
-fn columns_of(character: char) -> usize {
-    match character {
-        '\u{2e80}'.. => 2,
-        _ => 1,
-    }
-}
-
-/// Right-aligns a text in `columns` columns.
-fn right(text: &str, columns: usize) -> String {
-    let taken = text.chars().map(columns_of).sum();
-    format!("{}{text}", " ".repeat(columns.saturating_sub(taken)))
+/// Right-aligns a text in `width` columns.
+fn right(text: &str, width: usize) -> String {
+    format!("{}{text}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
 /// Returns the lines of `file`, whose name in the PTX is relative to the repository. The file is searched in
@@ -320,16 +315,18 @@ fn right(text: &str, columns: usize) -> String {
 /// # Errors
 ///
 /// Returns a sentence that lists the places where the file was searched.
-fn source_lines(file: &str) -> Result<Vec<String>, String> {
+fn source_lines(file: &str, lang: Lang) -> Result<Vec<String>, String> {
     let current = env::current_dir().unwrap_or_default();
     let mut folders: Vec<&Path> = current.ancestors().collect();
     let built_in = installation::root();
     folders.push(&built_in);
     read(file, &folders).ok_or_else(|| {
-        format!(
-            "Cannot find {file} in this folder, its parents or {}: run the program where the file is \
+        localize!(
+            lang,
+            "Cannot find {} in this folder, its parents or {}: run the program where the file is \
              to see the source lines.",
-            built_in.display()
+            "在当前文件夹、其上级文件夹和 {1} 中都找不到 {0}：请在该文件所在的位置运行程序，才能看到源代码行。";
+            file, built_in.display()
         )
     })
 }
@@ -361,11 +358,14 @@ mod tests {
     }
 
     fn listing(launch: &LaunchRecord) -> String {
-        annotated(&ProfiledLaunch {
-            case: String::new(),
-            variant: "add",
-            launch,
-        })
+        annotated(
+            &ProfiledLaunch {
+                case: String::new(),
+                variant: "add",
+                launch,
+            },
+            Lang::En,
+        )
     }
 
     fn text(lines: &[&str]) -> Vec<String> {
@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn counters_are_next_to_the_source() {
-        let source = source_lines("kernels/vector-add.cu").unwrap();
+        let source = source_lines("kernels/vector-add.cu", Lang::En).unwrap();
         let line = source.iter().position(|line| line.contains("c[")).unwrap() as u32 + 1;
         let loads = AccessCounts {
             requests: 2000,
@@ -507,7 +507,7 @@ mod tests {
     fn long_lines_are_cut() {
         let reader = Reader {
             width: 10,
-            chinese: true,
+            lang: Lang::Zh,
             text: &|_| Err(String::new()),
         };
         assert_eq!(reader.cut(&"é".repeat(10)), "é".repeat(10));
@@ -518,13 +518,13 @@ mod tests {
 
     #[test]
     fn a_kernel_of_this_workspace_is_found() {
-        let lines = source_lines("kernels/vector-add.cu").unwrap();
+        let lines = source_lines("kernels/vector-add.cu", Lang::En).unwrap();
         assert!(lines.iter().any(|line| line.contains("__global__")));
     }
 
     #[test]
     fn a_missing_file_is_reported_with_the_searched_folders() {
-        let message = source_lines("kernels/no-such-kernel.cu").unwrap_err();
+        let message = source_lines("kernels/no-such-kernel.cu", Lang::En).unwrap_err();
         assert!(message.contains("Cannot find kernels/no-such-kernel.cu in this folder"));
         assert!(
             message.contains(&installation::root().display().to_string()),

@@ -14,10 +14,12 @@ mod table;
 use cuda_driver::LaunchRecord;
 
 use crate::flags::Detail;
-use crate::table::wrap;
+use crate::lang::Lang;
+use crate::text::wrap_with_indent;
 
 pub use lines::{Reader, listing};
 pub use record::Record;
+pub use table::resource_name;
 
 /// One launch among a report's results.
 pub struct ProfiledLaunch<'a> {
@@ -29,58 +31,50 @@ pub struct ProfiledLaunch<'a> {
     pub launch: &'a LaunchRecord,
 }
 
-/// Maximum width of a line of text, in characters.
+/// Maximum width of a line of text in columns.
 const WIDTH: usize = 100;
 
 /// Formats the profile of some launches as Markdown, with the launches on one input side by side. `which`
 /// describes a column, such as `one launch each`.
-pub fn text(which: &str, launches: &[ProfiledLaunch], detail: Detail) -> Vec<String> {
+pub fn text(which: &str, launches: &[ProfiledLaunch], detail: Detail, lang: Lang) -> Vec<String> {
     let Some(first) = launches.first() else {
-        return vec!["Profile: no kernel was launched.".to_owned()];
+        let message = lang.pick("Profile: no kernel was launched.", "剖析：没有启动核函数。");
+        return vec![message.to_owned()];
     };
     let gpu = first.launch.time.gpu;
-    let mut parts = vec![format!(
-        "Profile: {which}, counted on the simulator; times and caches modelled, {gpu}."
+    let mut parts = vec![localize!(
+        lang,
+        "Profile: {}, counted on the simulator; times and caches modelled, {}.",
+        "剖析：{}，计数来自模拟器；时间和缓存由 {} 的模型估算。";
+        which, gpu
     )];
     for group in launches.chunk_by(|a, b| a.case == b.case) {
         match group[0].case.as_str() {
             "" => {}
-            case => parts.push(format!("{case}:")),
+            case => parts.push(localize!(lang, "{}:", "{}："; case)),
         }
-        parts.push(table::side_by_side(group));
-        parts.push(advice(group));
+        parts.push(table::side_by_side(group, lang));
+        parts.push(advice(group, lang));
         if detail == Detail::Lines {
-            parts.extend(group.iter().map(lines::annotated));
+            parts.extend(
+                group
+                    .iter()
+                    .map(|launched| lines::annotated(launched, lang)),
+            );
         }
     }
-    parts.push(table::names(launches));
+    parts.push(table::names(launches, lang));
     parts
 }
 
 /// Returns one line of advice per launch.
-fn advice(group: &[ProfiledLaunch]) -> String {
+fn advice(group: &[ProfiledLaunch], lang: Lang) -> String {
     let lines = group.iter().filter_map(|launched| {
-        let advice = advice::for_launch(launched.launch)?;
-        Some(wrapped(&format!("{}: {advice}", launched.variant)))
+        let advice = advice::for_launch(launched.launch, lang)?;
+        let line = localize!(lang, "{}: {}", "{}：{}"; launched.variant, advice);
+        Some(wrap_with_indent(&line, WIDTH, "  ").join("\n"))
     });
     lines.collect::<Vec<_>>().join("\n")
-}
-
-/// Wraps text into lines of at most [`WIDTH`] characters; all but the first are indented. The digit groups of
-/// a number stay together.
-fn wrapped(words: &str) -> String {
-    let mut units: Vec<String> = Vec::new();
-    for word in words.split(' ') {
-        let continues_number = word.starts_with(|c: char| c.is_ascii_digit() || c == '%');
-        match units.last_mut() {
-            Some(number) if continues_number && number.ends_with(|c: char| c.is_ascii_digit()) => {
-                *number += " ";
-                *number += word;
-            }
-            _ => units.push(word.to_owned()),
-        }
-    }
-    wrap(&units, "  ", |line| line.chars().count() <= WIDTH).join("\n")
 }
 
 #[cfg(test)]
@@ -102,7 +96,7 @@ mod tests {
             launched("few", "constant"),
             launched("many", "global"),
         ];
-        let parts = text("one launch each", &launches, Detail::Summary);
+        let parts = text("one launch each", &launches, Detail::Summary, Lang::En);
         let heads = parts.iter().filter(|part| part.ends_with(':'));
         assert_eq!(heads.collect::<Vec<_>>(), ["few:", "many:"]);
         let text_of = |parts: &[String], text: &str| parts.concat().matches(text).count();
@@ -110,31 +104,13 @@ mod tests {
         assert_eq!(text_of(&parts, "constant: nothing stands out"), 1);
         assert_eq!(text_of(&parts, "kernels/vector-add.cu\n"), 0);
 
-        let parts = text("one launch each", &launches, Detail::Lines);
+        let parts = text("one launch each", &launches, Detail::Lines, Lang::En);
         assert_eq!(text_of(&parts, "kernels/vector-add.cu\n"), 3);
     }
 
     #[test]
     fn without_a_launch_there_is_no_profile() {
-        let parts = text("one launch each", &[], Detail::Lines);
+        let parts = text("one launch each", &[], Detail::Lines, Lang::En);
         assert_eq!(parts, ["Profile: no kernel was launched."]);
-    }
-
-    #[test]
-    fn words_are_wrapped_without_loss() {
-        let words = ["word"; 60].join(" ");
-        let lines = wrapped(&words);
-        assert_eq!(lines.lines().count(), 4);
-        assert!(lines.lines().all(|line| line.chars().count() <= WIDTH));
-        assert!(lines.lines().skip(1).all(|line| line.starts_with("  word")));
-        assert_eq!(
-            lines.split_whitespace().collect::<Vec<_>>().join(" "),
-            words
-        );
-        assert_eq!(wrapped("one two"), "one two");
-        let number = format!("{} 12 345 %", "x".repeat(95));
-        assert!(wrapped(&number).ends_with("x\n  12 345 %"));
-        let long = "x".repeat(200);
-        assert_eq!(wrapped(&long), long);
     }
 }

@@ -1,17 +1,19 @@
 //! Tables of the counters of several launches side by side.
 
 use cuda_driver::counters::{AccessCounts, Agreement, LaunchProfile, METRICS, Metric, Tally};
-use cuda_driver::model::Resource;
+use cuda_driver::model::{OccupancyLimit, Resource};
 use cuda_driver::{AccessClass, AccessSet, LaunchRecord, Memory};
 
 use super::ProfiledLaunch;
+use crate::lang::Lang;
 use crate::number::{grouped, mean, milliseconds, percent};
 use crate::table::{aligned, or_dash, table};
 
 /// A figure derived from counters, listed after one of them.
 struct Derived {
     after: Metric,
-    name: &'static str,
+    en: &'static str,
+    zh: &'static str,
     /// Computes the figure; `None` if it does not apply.
     value: fn(&Tally) -> Option<String>,
 }
@@ -19,41 +21,44 @@ struct Derived {
 /// Requests to shared memory whose lanes are all inactive, as after a short predicated branch. Nsight Compute
 /// counts them as instructions.
 const NO_LANE: &str = "– without an active lane";
+const NO_LANE_ZH: &str = "– 没有活跃线程的";
 
 /// Cost of lanes that share an address: the L2 cache serializes them.
 const TURNS: &str = "– output wavefronts per request";
+const TURNS_ZH: &str = "– 每次请求的输出波前数";
 
-/// Lists derived figures as `COUNTER, name => formula;`.
+/// Lists derived figures as `COUNTER, name, Chinese name => formula;`.
 macro_rules! derived {
-    ($($after:ident, $name:expr => $value:expr;)*) => {
+    ($($after:ident, $en:expr, $zh:expr => $value:expr;)*) => {
         &[$(Derived {
             after: Metric::$after,
-            name: $name,
+            en: $en,
+            zh: $zh,
             value: $value,
         }),*]
     };
 }
 
 const DERIVED: &[Derived] = derived! {
-    GLOBAL_LOAD_SECTORS, "– sectors per request" =>
+    GLOBAL_LOAD_SECTORS, "– sectors per request", "– 每次请求的扇区数" =>
         |tally| sectors(&tally.sum(AccessSet::loads(Memory::Global)));
-    GLOBAL_STORE_SECTORS, "– sectors per request" =>
+    GLOBAL_STORE_SECTORS, "– sectors per request", "– 每次请求的扇区数" =>
         |tally| sectors(&tally.sum(AccessSet::stores(Memory::Global)));
-    GLOBAL_LOAD_L1_HITS, "– hit rate" => |tally| hits(&tally.sum(AccessSet::loads(Memory::Global)));
-    CONSTANT_REQUESTS, "– requests per load" =>
+    GLOBAL_LOAD_L1_HITS, "– hit rate", "– 命中率" => |tally| hits(&tally.sum(AccessSet::loads(Memory::Global)));
+    CONSTANT_REQUESTS, "– requests per load", "– 每次读取的请求数" =>
         |tally| addresses(&tally[AccessClass::ConstantLoad]);
-    CONSTANT_HITS, "– hit rate" => |tally| constant_hits(&tally[AccessClass::ConstantLoad]);
-    SHARED_LOADS, NO_LANE => |tally| without_lanes(&tally[AccessClass::SharedLoad]);
-    SHARED_LOAD_WAVEFRONTS, "– wavefronts per request" =>
+    CONSTANT_HITS, "– hit rate", "– 命中率" => |tally| constant_hits(&tally[AccessClass::ConstantLoad]);
+    SHARED_LOADS, NO_LANE, NO_LANE_ZH => |tally| without_lanes(&tally[AccessClass::SharedLoad]);
+    SHARED_LOAD_WAVEFRONTS, "– wavefronts per request", "– 每次请求的波前数" =>
         |tally| wavefronts(&tally.sum(AccessSet::loads(Memory::Shared)));
-    SHARED_STORES, NO_LANE => |tally| without_lanes(&tally[AccessClass::SharedStore]);
-    SHARED_STORE_WAVEFRONTS, "– wavefronts per request" =>
+    SHARED_STORES, NO_LANE, NO_LANE_ZH => |tally| without_lanes(&tally[AccessClass::SharedStore]);
+    SHARED_STORE_WAVEFRONTS, "– wavefronts per request", "– 每次请求的波前数" =>
         |tally| wavefronts(&tally.sum(AccessSet::stores(Memory::Shared)));
-    GLOBAL_ATOMIC_WAVEFRONTS, TURNS => |tally| turns(&tally[AccessClass::GlobalAtomic]);
-    GLOBAL_REDUCTION_WAVEFRONTS, TURNS => |tally| turns(&tally[AccessClass::GlobalReduction]);
-    SHARED_ATOMIC_WAVEFRONTS, "– wavefronts per request" =>
+    GLOBAL_ATOMIC_WAVEFRONTS, TURNS, TURNS_ZH => |tally| turns(&tally[AccessClass::GlobalAtomic]);
+    GLOBAL_REDUCTION_WAVEFRONTS, TURNS, TURNS_ZH => |tally| turns(&tally[AccessClass::GlobalReduction]);
+    SHARED_ATOMIC_WAVEFRONTS, "– wavefronts per request", "– 每次请求的波前数" =>
         |tally| wavefronts(&tally[AccessClass::SharedAtomic]);
-    THREAD_INSTRUCTIONS, "– active lanes of 32" =>
+    THREAD_INSTRUCTIONS, "– active lanes of 32", "– 活跃线程数（共 32 个）" =>
         |tally| ratio(tally.thread_instructions, tally.instructions);
 };
 
@@ -71,31 +76,35 @@ const RESOURCES: [Resource; 8] = [
 
 /// Formats one column per launch. Rows that contain only zeros are omitted; the resource that bounds a launch
 /// is marked.
-pub fn side_by_side(launches: &[ProfiledLaunch]) -> String {
-    let mut headers = vec!["counter"];
+pub fn side_by_side(launches: &[ProfiledLaunch], lang: Lang) -> String {
+    let mut headers = vec![lang.pick("counter", "计数器")];
     headers.extend(launches.iter().map(|launched| launched.variant));
     let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
     let mut rows = Vec::new();
     for metric in METRICS {
         if is_counted(metric, &records) {
-            rows.push(counter(metric, &records));
-            rows.extend(derived(metric, &records));
+            rows.push(counter(metric, &records, lang));
+            rows.extend(derived(metric, &records, lang));
         }
     }
-    rows.extend(model(&records));
+    rows.extend(model(&records, lang));
     aligned(&headers, rows, |column| column > 0)
 }
 
 /// Formats a table of the counters that some launch has, with their names in Nsight Compute.
-pub fn names(launches: &[ProfiledLaunch]) -> String {
+pub fn names(launches: &[ProfiledLaunch], lang: Lang) -> String {
     let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
     let mut rows = Vec::new();
     for metric in METRICS {
         if is_counted(metric, &records) && metric.agreement != Agreement::Custom {
-            rows.push(vec![label(metric), metric.name.to_owned()]);
+            rows.push(vec![label(metric, lang), metric.name.to_owned()]);
         }
     }
-    table(&["counter", "in Nsight Compute"], rows)
+    let headers = lang.pick(
+        ["counter", "in Nsight Compute"],
+        ["计数器", "Nsight Compute 中的名称"],
+    );
+    table(&headers, rows)
 }
 
 fn is_counted(metric: &Metric, records: &[&LaunchRecord]) -> bool {
@@ -104,50 +113,58 @@ fn is_counted(metric: &Metric, records: &[&LaunchRecord]) -> bool {
 }
 
 /// Returns the label of a counter. A counter that lines do not have is part of the counter above it.
-fn label(metric: &Metric) -> String {
+fn label(metric: &Metric, lang: Lang) -> String {
+    let name = lang.pick(metric.en, metric.zh);
     match metric.counts_lines() {
-        true => metric.en.to_owned(),
-        false => format!("– {}", metric.en),
+        true => name.to_owned(),
+        false => format!("– {name}"),
     }
 }
 
 /// Returns the row of a counter.
-fn counter(metric: &Metric, records: &[&LaunchRecord]) -> Vec<String> {
+fn counter(metric: &Metric, records: &[&LaunchRecord], lang: Lang) -> Vec<String> {
     let value = |profile: &LaunchProfile| grouped(metric.launch_value(profile));
     let cell = |record: &&LaunchRecord| or_dash(record.profile.as_deref().map(value));
-    row(&label(metric), records.iter().map(cell))
+    row(&label(metric, lang), records.iter().map(cell))
 }
 
 /// Returns the rows derived from a counter that apply to some launch.
 fn derived<'a>(
     metric: &'a Metric,
     records: &'a [&LaunchRecord],
+    lang: Lang,
 ) -> impl Iterator<Item = Vec<String>> + 'a {
     let matching = DERIVED
         .iter()
         .filter(|derived| derived.after.name == metric.name);
-    matching.filter_map(|derived| {
+    matching.filter_map(move |derived| {
         let values = records.iter().map(|record| {
             let profile = record.profile.as_ref()?;
             (derived.value)(&profile.total)
         });
         let applies = values.clone().any(|value| value.is_some());
-        applies.then(|| row(derived.name, values.map(or_dash)))
+        applies.then(|| row(lang.pick(derived.en, derived.zh), values.map(or_dash)))
     })
 }
 
 /// Returns the rows on occupancy and on the busy time of each resource.
-fn model(records: &[&LaunchRecord]) -> Vec<Vec<String>> {
+fn model(records: &[&LaunchRecord], lang: Lang) -> Vec<Vec<String>> {
     let occupancy = |record: &&LaunchRecord| {
         let occupancy = record.time.occupancy;
-        format!("{} of {}", occupancy.warps, occupancy.max_warps)
+        localize!(lang, "{} of {}", "{} / {}"; occupancy.warps, occupancy.max_warps)
     };
-    let limit = |record: &&LaunchRecord| record.time.occupancy.limit.to_string();
+    let limit = |record: &&LaunchRecord| occupancy_limit(record.time.occupancy.limit, lang);
     let mut rows = vec![
-        row("warps per SM", records.iter().map(occupancy)),
-        row("– limited by", records.iter().map(limit)),
         row(
-            "modelled time, ms",
+            lang.pick("warps per SM", "每个 SM 的线程束数"),
+            records.iter().map(occupancy),
+        ),
+        row(
+            lang.pick("– limited by", "– 受限于"),
+            records.iter().map(limit),
+        ),
+        row(
+            lang.pick("modelled time, ms", "模型估算时间（ms）"),
             records
                 .iter()
                 .map(|record| milliseconds(record.time.milliseconds)),
@@ -161,7 +178,7 @@ fn model(records: &[&LaunchRecord]) -> Vec<Vec<String>> {
                 let mark = if binding { "> " } else { "" };
                 or_dash(ms.map(|ms| format!("{mark}{}", milliseconds(ms))))
             });
-            rows.push(row(&format!("– {resource}"), cells));
+            rows.push(row(&format!("– {}", resource_name(resource, lang)), cells));
         }
     }
     rows
@@ -172,6 +189,33 @@ fn busy(record: &LaunchRecord, resource: Resource) -> Option<f64> {
     let mut parts = record.time.resources.iter();
     let part = parts.find(|part| part.resource == resource)?;
     (part.milliseconds > 0.0).then_some(part.milliseconds)
+}
+
+/// Returns the name of a resource.
+pub fn resource_name(resource: Resource, lang: Lang) -> String {
+    let chinese = match resource {
+        Resource::Arithmetic => "计算单元",
+        Resource::Issue => "指令发射",
+        Resource::L1Shared => "L1 缓存和共享内存",
+        Resource::ConstantCache => "常量缓存",
+        Resource::L2 => "L2 缓存",
+        Resource::Memory => "设备内存",
+        Resource::Latency => "延迟",
+        Resource::Launch => "启动开销",
+    };
+    lang.pick(resource.to_string(), chinese.to_owned())
+}
+
+/// Returns the name of the limit of an occupancy.
+fn occupancy_limit(limit: OccupancyLimit, lang: Lang) -> String {
+    let chinese = match limit {
+        OccupancyLimit::Threads => "线程数",
+        OccupancyLimit::Blocks => "线程块数",
+        OccupancyLimit::SharedMemory => "共享内存",
+        OccupancyLimit::Registers => "寄存器",
+        OccupancyLimit::Grid => "网格大小",
+    };
+    lang.pick(limit.to_string(), chinese.to_owned())
 }
 
 fn row(name: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
@@ -260,7 +304,10 @@ mod tests {
     fn launches_are_columns_and_rows_of_zeros_are_left_out() {
         let launches = [global(), constant()];
         let [global, constant] = &launches;
-        let table = side_by_side(&[launched("global", global), launched("constant", constant)]);
+        let table = side_by_side(
+            &[launched("global", global), launched("constant", constant)],
+            Lang::En,
+        );
         let expected = "\
 | counter                        |   global | constant |
 |--------------------------------|----------|----------|
@@ -281,6 +328,19 @@ mod tests {
 | – instruction issue            | > 1.0000 |  0.05000 |
 | – constant cache               |        – | > 0.9000 |";
         assert_eq!(table, expected);
+        let table = side_by_side(&[launched("global", global)], Lang::Zh);
+        for row in [
+            "| 计数器 ",
+            "| – 每次请求的扇区数 ",
+            "| – 受限于 ",
+            "| – 常量缓存 ",
+        ] {
+            assert_eq!(
+                table.contains(row),
+                row != "| – 常量缓存 ",
+                "{row}: {table}"
+            );
+        }
     }
 
     #[test]
@@ -296,7 +356,10 @@ mod tests {
             sample::launch(total, &[(Resource::Issue, 1.0)])
         };
         let launches = [stored(1000), stored(8000)];
-        let table = side_by_side(&launches.each_ref().map(|launch| launched("one", launch)));
+        let table = side_by_side(
+            &launches.each_ref().map(|launch| launched("one", launch)),
+            Lang::En,
+        );
         let expected = "\
 | shared store instructions |    1 000 |    8 000 |
 | – without an active lane  |        – |    7 000 |
@@ -305,7 +368,7 @@ mod tests {
 ";
         assert!(table.contains(expected), "{table}");
         // A row without any such request is omitted.
-        let table = side_by_side(&[launched("one", &launches[0])]);
+        let table = side_by_side(&[launched("one", &launches[0])], Lang::En);
         assert!(!table.contains(NO_LANE), "{table}");
     }
 
@@ -328,7 +391,7 @@ mod tests {
             (AccessClass::SharedAtomic, on_shared),
         ]);
         let launch = sample::launch(total, &[(Resource::Issue, 1.0)]);
-        let table = side_by_side(&[launched("one", &launch)]);
+        let table = side_by_side(&[launched("one", &launch)], Lang::En);
         let expected = "\
 | global reduction requests          |      100 |
 | global reduction sectors           |    3 200 |
@@ -347,7 +410,10 @@ mod tests {
     #[test]
     fn names_are_listed_for_counted_metrics() {
         let launches = [global(), constant()];
-        let table = names(&launches.each_ref().map(|launch| launched("one", launch)));
+        let table = names(
+            &launches.each_ref().map(|launch| launched("one", launch)),
+            Lang::En,
+        );
         let count = table.lines().count() - 2;
         assert_eq!(count, 7, "{table}");
         for name in [
@@ -374,7 +440,10 @@ mod tests {
         let mut uncounted = constant();
         uncounted.profile = None;
         let counted = constant();
-        let table = side_by_side(&[launched("one", &counted), launched("two", &uncounted)]);
+        let table = side_by_side(
+            &[launched("one", &counted), launched("two", &uncounted)],
+            Lang::En,
+        );
         let row = table
             .lines()
             .find(|row| row.contains("| constant requests "));

@@ -8,6 +8,7 @@ use cuda_driver::LaunchRecord;
 use serde::{Serialize, Serializer};
 
 use crate::flags::Detail;
+use crate::lang::Lang;
 use crate::profile;
 
 /// The result of one variant: its time, its launch record, and whether its output is correct.
@@ -74,14 +75,14 @@ impl Entry {
 /// The chapter's own columns of a result. All results of a chapter have the same type of details.
 pub trait Details: erased_serde::Serialize + Any {
     /// Returns the column heads.
-    fn columns(&self) -> &'static [&'static str];
+    fn columns(&self, lang: Lang) -> &'static [&'static str];
 
     /// Returns one cell per column.
     fn cells(&self) -> Vec<String>;
 
     /// Returns the input that the variant ran on, such as `128000 sums, pseudo_random`, if the report runs
     /// its variants on several inputs. Profiles show launches on the same input side by side.
-    fn case(&self) -> String {
+    fn case(&self, _: Lang) -> String {
         String::new()
     }
 }
@@ -90,7 +91,7 @@ erased_serde::serialize_trait_object!(Details);
 
 /// No additional columns.
 impl Details for () {
-    fn columns(&self) -> &'static [&'static str] {
+    fn columns(&self, _: Lang) -> &'static [&'static str] {
         &[]
     }
 

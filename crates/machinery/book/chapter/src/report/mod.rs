@@ -18,6 +18,7 @@ pub use entry::{Details, Entry, Limit};
 
 use crate::check;
 use crate::flags::CommonFlags;
+use crate::lang::Lang;
 use entry::{LimitSource, Outcome};
 
 /// The version of the record's schema. It changes when a field is removed or changes its meaning, but not
@@ -92,7 +93,7 @@ pub struct Report {
 /// results.
 pub trait Extra: erased_serde::Serialize {
     /// Returns the tables, as formatted by [`crate::table::table`].
-    fn tables(&self) -> Vec<String> {
+    fn tables(&self, _: Lang) -> Vec<String> {
         Vec::new()
     }
 }
@@ -139,7 +140,7 @@ impl Report {
         baseline: &'static str,
     ) -> Self {
         cuda_driver::profile(flags.needs_counters());
-        check::enable(flags.report.check);
+        check::enable(flags.report.check, flags.lang());
         Report {
             schema: SCHEMA,
             chapter,

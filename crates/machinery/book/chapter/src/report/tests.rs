@@ -60,7 +60,7 @@ fn report(time: Clock) -> Report {
         driver: "13.0".to_owned(),
         time,
     };
-    let flags = Program::parse_from(["program"]).common;
+    let flags = Program::parse_from(["program", "--lang=en"]).common;
     Report::new("chapter", &gpu, &flags, (), "global")
 }
 
@@ -74,7 +74,7 @@ struct Rate {
 }
 
 impl Details for Rate {
-    fn columns(&self) -> &'static [&'static str] {
+    fn columns(&self, _: Lang) -> &'static [&'static str] {
         &["GB/s"]
     }
 
@@ -305,7 +305,7 @@ struct Pitches {
 }
 
 impl Extra for Pitches {
-    fn tables(&self) -> Vec<String> {
+    fn tables(&self, _: Lang) -> Vec<String> {
         vec![format!("{:?}", self.pitches)]
     }
 }
@@ -313,7 +313,7 @@ impl Extra for Pitches {
 #[test]
 fn extra_fields_come_last_in_the_record() {
     let gpu = report(Clock::Measured).gpu;
-    let flags = Program::parse_from(["program"]).common;
+    let flags = Program::parse_from(["program", "--lang=en"]).common;
     let mut report = Report::new("chapter", &gpu, &flags, (), "global");
     report.extra(Pitches {
         pitches: [512, 1024],

@@ -43,11 +43,11 @@ fn constant(addresses: u64) -> Tally {
 }
 
 fn of_lines(lines: &[(u32, Tally)], parts: &[(Resource, f64)]) -> String {
-    for_launch(&sample::by_lines(lines, parts)).unwrap()
+    for_launch(&sample::by_lines(lines, parts), Lang::En).unwrap()
 }
 
 fn of_total(total: Tally, parts: &[(Resource, f64)]) -> String {
-    for_launch(&sample::launch(total, parts)).unwrap()
+    for_launch(&sample::launch(total, parts), Lang::En).unwrap()
 }
 
 #[track_caller]
@@ -67,6 +67,9 @@ fn distinct_constants_in_a_warp_are_reported() {
     let expected = "kernels/vector-add.cu:9: each warp reads 32 distinct constant addresses: 32 \
                   requests where 1 would do. ";
     assert_starts(&message, expected);
+    let launch = sample::by_lines(&lines, &[(Resource::ConstantCache, 0.9)]);
+    let expected = "kernels/vector-add.cu:9: 每个线程束读取 32 个不同的常量地址，需要 32 次请求，本来 1 次就够。";
+    assert_starts(&for_launch(&launch, Lang::Zh).unwrap(), expected);
 }
 
 #[test]
@@ -261,7 +264,7 @@ fn divergent_branches_are_reported() {
 fn partially_filled_warps_are_reported() {
     let mut launch = sample::launch(Tally::default(), &[(Resource::Issue, 1.0)]);
     launch.block = [7, 5, 1];
-    let message = for_launch(&launch).unwrap();
+    let message = for_launch(&launch, Lang::En).unwrap();
     let expected = "blocks of 35 threads fill 54.7 % of the 64 lanes of their warps.";
     assert_starts(&message, expected);
 }
@@ -278,14 +281,14 @@ fn low_occupancy_is_reported() {
         (OccupancyLimit::Grid, "Launch more blocks"),
     ] {
         launch.time.occupancy.limit = limit;
-        let message = for_launch(&launch).unwrap();
+        let message = for_launch(&launch, Lang::En).unwrap();
         assert_starts(&message, "too few warps");
         assert!(message.contains("holds 16 of at most 64"), "{message}");
         assert!(message.contains(change), "{limit:?}: {message}");
     }
     // More warps would not help a launch that is bound by another resource.
     launch.time.binding = Resource::Memory;
-    let message = for_launch(&launch).unwrap();
+    let message = for_launch(&launch, Lang::En).unwrap();
     assert_starts(&message, "nothing stands out");
 }
 
@@ -293,10 +296,10 @@ fn low_occupancy_is_reported() {
 fn blocks_too_small_to_outweigh_their_scheduling() {
     let parts = [(Resource::Launch, 1.0), (Resource::Issue, 0.2)];
     let mut launch = sample::launch(Tally::default(), &parts);
-    let message = for_launch(&launch).unwrap();
+    let message = for_launch(&launch, Lang::En).unwrap();
     assert!(message.contains("launching it takes longer"), "{message}");
     launch.block = [32, 1, 1];
-    let message = for_launch(&launch).unwrap();
+    let message = for_launch(&launch, Lang::En).unwrap();
     let expected = "scheduling 1 000 blocks of 32 threads takes longer than their work.";
     assert_starts(&message, expected);
 }
@@ -377,5 +380,5 @@ fn the_first_of_two_equal_lines_is_named() {
 fn there_is_no_advice_without_counters() {
     let mut launch = sample::launch(Tally::default(), &[(Resource::Issue, 1.0)]);
     launch.profile = None;
-    assert_eq!(for_launch(&launch), None);
+    assert_eq!(for_launch(&launch, Lang::En), None);
 }

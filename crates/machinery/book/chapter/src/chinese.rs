@@ -4,14 +4,18 @@ use std::fmt::{self, Display, Formatter, LowerHex};
 
 use cuda_driver::findings::{
     ActualMemory, AddressDetails, AddressedMemory, BlockBytes, BulkCopyMisuse, Bytes, Cause,
-    Details, Extent, FaultKind, Fill, FillRead, HostAction, HostMemory, Lanes, MbarrierMisuse,
-    NamedArray, Origin, OutsideTexture, PendingWork, StreamAction, StreamName, StreamOperation,
-    StreamUse, TimeLimit, Unread, Unwritten, WarpgroupMisuse, Writer,
+    Details, Extent, FaultKind, Fill, FillRead, FindingKind, HostAction, HostMemory, Lanes,
+    MbarrierMisuse, NamedArray, Origin, OutsideTexture, PendingWork, StreamAction, StreamName,
+    StreamOperation, StreamUse, TimeLimit, Unread, Unwritten, WarpgroupMisuse, Writer,
 };
-use cuda_driver::{AllocationCall, AllocationRecord, CallSite, Rows, SourceLine};
+use cuda_driver::{
+    AllocationCall, AllocationRecord, CallSite, Finding, Rows, Severity, SourceLine,
+};
 
-use super::compile::is_in_submission;
 use crate::lang::Lang;
+
+/// The file name of a student's submission, whose lines are `第 7 行` without the name.
+pub const SUBMISSION: &str = "answer.cu";
 
 /// A value that has a Chinese text.
 pub trait Chinese {
@@ -25,6 +29,74 @@ pub fn localized<T: Display + Chinese>(value: &T, lang: Lang) -> String {
         Lang::En => value.to_string(),
         Lang::Zh => Zh(value).to_string(),
     }
+}
+
+/// Formats a finding in a language, as in the output of `--check`.
+pub fn finding(finding: &Finding, lang: Lang) -> String {
+    match lang {
+        Lang::En => finding.to_string(),
+        Lang::Zh => finding_zh(finding),
+    }
+}
+
+/// Formats a finding in Chinese, with the lines that [`Finding`] has in English.
+fn finding_zh(finding: &Finding) -> String {
+    let severity = match finding.severity {
+        Severity::Error => "错误",
+        Severity::Warning => "警告",
+    };
+    let [first, last] = finding.ptx_lines;
+    let times = match finding.count {
+        ..=1 => String::new(),
+        count if first < last => format!("（{count} 次，PTX 第 {first} 至 {last} 行）"),
+        count => format!("（{count} 次）"),
+    };
+    let title = title(finding.kind, Lang::Zh);
+    let mut lines = vec![format!("{severity}：{}：{title}{times}", finding.check)];
+    let access = |[block, thread]: [[u32; 3]; 2]| {
+        let triple = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
+        match finding.kind {
+            FindingKind::InterBlockRace => format!("线程块 {}", triple(block)),
+            _ => format!("线程块 {}，线程 {}", triple(block), triple(thread)),
+        }
+    };
+    let action = |write, atomic| match (atomic, write) {
+        (true, _) => "以原子操作更新",
+        (false, true) => "写入",
+        (false, false) => "读取",
+    };
+    if !finding.kernel.is_empty() {
+        let by = match finding.kind {
+            FindingKind::ExternArrays => String::new(),
+            _ => format!("，{}", access([finding.block, finding.thread])),
+        };
+        lines.push(format!("  核函数 {}{by}", finding.kernel));
+        let action = match finding.kind {
+            FindingKind::ReadAfterWrite => action(false, false),
+            FindingKind::WriteAfterRead
+            | FindingKind::WriteAfterWrite
+            | FindingKind::InterBlockRace => action(true, finding.atomic),
+            _ => "",
+        };
+        lines.push(format!("  {action}位于 {}", finding.source));
+    } else if finding.source.line > 0 && !matches!(finding.details, Details::Streams(..)) {
+        lines.push(format!("  位于 {}", finding.source));
+    }
+    if let Some(other) = &finding.other {
+        lines.push(format!(
+            "  {}{}位于 {}",
+            access([other.block, other.thread]),
+            action(other.write, other.atomic),
+            other.source
+        ));
+    }
+    if finding.details != Details::None {
+        lines.push(format!("  {}", Zh(&finding.details)));
+    }
+    if let Some(cause) = &finding.likely_cause {
+        lines.push(format!("  可能的原因：{}", Zh(cause)));
+    }
+    lines.join("\n")
 }
 
 /// Formats a value in Chinese.
@@ -60,6 +132,80 @@ macro_rules! chinese {
             }
         }
     )*};
+}
+
+/// Defines [`title`] by a row per kind: its titles in English and Chinese.
+macro_rules! titles {
+    ($($kind:ident => $en:literal, $zh:literal;)*) => {
+        /// Returns the title of a kind of finding.
+        pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
+            match kind {
+                $(FindingKind::$kind => lang.pick($en, $zh)),*
+            }
+        }
+    };
+}
+
+titles! {
+    OutOfBounds => "An access outside every allocation", "越界访问：地址不在任何已分配的内存之内";
+    UseAfterFree => "An access to freed memory", "访问了已经释放的内存";
+    NullPointer => "An access through a null pointer", "通过空指针访问内存";
+    WrongSpace => "An address in another memory space", "使用了另一种存储空间的地址";
+    Misaligned => "A misaligned address", "地址没有对齐";
+    StackOverflow => "A stack overflow", "栈溢出";
+    InvalidCall => "A call through an invalid function pointer", "通过无效的函数指针调用";
+    IgnoredAddressMode =>
+        "A texture coordinate outside the texture, whose address mode needs normalized coordinates",
+        "纹理坐标超出了纹理，而它的寻址模式需要归一化坐标";
+    ExternArrays => "Several `extern __shared__` arrays in one kernel", "一个核函数里有几个 `extern __shared__` 数组";
+    ByteFill => "A read of memory that was set byte by byte", "读取了逐字节设值的内存";
+    UnusedInput => "Input that no kernel and no copy has read", "核函数和复制都没有读取过的输入";
+    UnwrittenResult => "A copy of uninitialized device memory to the host", "把未初始化的设备内存复制到了主机";
+    UninitializedDevice => "A read of uninitialized device memory", "读取了未初始化的设备内存";
+    UninitializedShared => "A read of uninitialized shared memory", "读取了未初始化的共享内存";
+    UninitializedLocal => "A read of uninitialized local memory", "读取了未初始化的局部内存";
+    OtherArray => "An index past the end of an array in shared memory", "下标超出了共享内存中的数组";
+    ShuffleFromAbsentLane => "A shuffle that reads from inactive lanes", "洗牌指令读取了没有参与的线程";
+    ReadAfterWrite =>
+        "A data race: a read of data that another thread may not have written yet",
+        "数据竞争：读取时，另一个线程可能还没有写完";
+    WriteAfterRead =>
+        "A data race: a write to data that another thread may not have read yet",
+        "数据竞争：写入时，另一个线程可能还没有读完";
+    WriteAfterWrite =>
+        "A data race: two threads write to one location in an undefined order",
+        "数据竞争：两个线程写同一位置，先后顺序不确定";
+    ConflictingStore =>
+        "A data race: one store writes different values to one location",
+        "数据竞争：同一条存储指令向同一位置写入不同的值";
+    CopyNotAwaited => "A use of data before its asynchronous copy has completed", "异步复制尚未完成就使用了数据";
+    InterBlockRace =>
+        "A data race: blocks access the same device memory, and one writes",
+        "数据竞争：多个线程块访问同一处设备内存，其中有写入";
+    DivergentBarrier => "A barrier that only part of a warp reaches", "线程束中只有一部分线程到达的同步屏障";
+    EndedBeforeBarrier =>
+        "A barrier that not all threads of the block reach: some have exited",
+        "同步屏障：线程块中有线程已经结束，不会到达";
+    MixedBarriers => "A barrier that threads reach at different locations", "各线程在代码的不同位置到达同一次同步";
+    BarrierNeverOpens => "A barrier that never completes", "永远等不齐的同步屏障";
+    GridBarrier => "A grid barrier in a launch that is not cooperative", "在非协作启动中使用网格同步";
+    InvalidBarrier => "An invalid barrier", "无效的同步屏障";
+    MaskLacksCaller => "A mask without the calling lane", "掩码不包含调用它的线程";
+    AbsentLanes => "A mask with lanes that do not arrive", "掩码包含不会执行到此处的线程";
+    WarpIncomplete =>
+        "A whole-warp instruction executed by part of a warp", "不完整的线程束执行了要求整个线程束参与的指令";
+    Leaked => "Memory that was not freed", "没有释放的内存";
+    HostAccessed => "Host memory accessed while work in a stream uses it", "流中的工作还在使用主机内存时访问了它";
+    StreamRace =>
+        "A data race: streams use the same memory in no defined order, and one writes",
+        "数据竞争：多个流不分先后地使用同一处内存，其中有写入";
+    GraphRace =>
+        "A data race: nodes of a graph use the same memory in no defined order, and one writes",
+        "数据竞争：图的多个节点不分先后地使用同一处内存，其中有写入";
+    FreedInUse => "Memory freed while work in a stream may still use it", "流中的工作可能还在使用内存时就释放了它";
+    UsedBeforeAllocation =>
+        "Memory used in a stream that does not wait for its allocation", "流没有等待内存分配完成就使用了它";
+    HostChanged => "Host memory changed before a graph has copied it", "图还没有复制主机内存时改动了它";
 }
 
 const POINTER_TO_OTHER_MEMORY: &str = "把共享内存、局部变量或主机端的指针当成了设备内存的指针";
@@ -553,7 +699,7 @@ impl Chinese for NamedArray {
 
 impl Chinese for SourceLine {
     fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match is_in_submission(self) {
+        match self.file.as_deref() == Some(SUBMISSION) && self.line > 0 {
             true => write!(f, "第 {} 行", self.line),
             false => write!(f, " {self}"),
         }
@@ -648,7 +794,7 @@ mod tests {
             memory: AddressedMemory::Device,
         };
         let line = SourceLine {
-            file: Some(crate::grade::compile::FILE_NAME.to_owned()),
+            file: Some(SUBMISSION.to_owned()),
             line: 7,
             ptx_line: 70,
             is_nearest: false,
