@@ -21,8 +21,8 @@ inline void check(cudaError_t error, const char *call, const char *file, int lin
 inline int verdict(const char *what, size_t wrong)
 {
     if (wrong == 0)
-        printf("%s: right\n", what);
+        printf("%s: correct\n", what);
     else
-        printf("%s: %zu are wrong\n", what, wrong);
+        printf("%s: %zu wrong\n", what, wrong);
     return wrong != 0;
 }

@@ -1,36 +1,65 @@
-// Variables of a module: a constant array, a scalar, and a pointer to allocated memory.
+// Code 4.4 of the note "Chapter 4 - 内存": variables of a module, with kernels that use them.
+
+#include <cmath>
 
 #include "check.h"
 
-__constant__ float factors[256];
-__device__ float offset;
-__device__ float *results;
+__constant__ float constData[256];
+__device__ float devData;
+__device__ float *devPointer;
 
-__global__ void apply(int count)
+// Reads all three variables: none of them is a parameter.
+__global__ void combine(float *out)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count)
-        results[i] = factors[i % 256] * i + offset;
+    out[threadIdx.x] = fmaf(constData[threadIdx.x], devData, devPointer[threadIdx.x]);
+}
+
+// Writes the scalar, and through the pointer.
+__global__ void store(float value)
+{
+    if (threadIdx.x == 0)
+        devData = value;
+    devPointer[threadIdx.x] = constData[threadIdx.x] * value;
 }
 
 int main()
 {
-    const int count = 1000;
-    float on_host[256], back[count], add = 0.25f, *memory;
+    float data[256], back[256];
     for (int i = 0; i < 256; i++)
-        on_host[i] = 0.5f * i;
-    CHECK(cudaMalloc(&memory, sizeof back));
-    CHECK(cudaMemcpyToSymbol(factors, on_host, sizeof on_host));
-    CHECK(cudaMemcpyToSymbol(offset, &add, sizeof add));
-    CHECK(cudaMemcpyToSymbol(results, &memory, sizeof memory));
-    apply<<<(count + 127) / 128, 128>>>(count);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(back, memory, sizeof back, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpyFromSymbol(&add, offset, sizeof add));
-    CHECK(cudaFree(memory));
+        data[i] = 0.5f * i;
+    CHECK(cudaMemcpyToSymbol(constData, data, sizeof data));
+    CHECK(cudaMemcpyFromSymbol(back, constData, sizeof back));
+    size_t wrong = 0;
+    for (int i = 0; i < 256; i++)
+        wrong += back[i] != data[i];
 
-    size_t wrong = add != 0.25f;
-    for (int i = 0; i < count; i++)
-        wrong += back[i] != on_host[i % 256] * i + 0.25f;
+    const float value = 3.14f;
+    CHECK(cudaMemcpyToSymbol(devData, &value, sizeof value));
+
+    // The pointer receives the address of an allocation, which is filled like any other.
+    float *ptr;
+    CHECK(cudaMalloc(&ptr, 256 * sizeof(float)));
+    CHECK(cudaMemcpyToSymbol(devPointer, &ptr, sizeof ptr));
+    CHECK(cudaMemcpy(ptr, data, sizeof data, cudaMemcpyHostToDevice));
+
+    float *out;
+    CHECK(cudaMalloc(&out, sizeof back));
+    combine<<<1, 256>>>(out);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 256; i++)
+        wrong += back[i] != fmaf(data[i], value, data[i]);
+
+    store<<<1, 256>>>(0.75f);
+    CHECK(cudaGetLastError());
+    float stored;
+    CHECK(cudaMemcpyFromSymbol(&stored, devData, sizeof stored));
+    wrong += stored != 0.75f;
+    CHECK(cudaMemcpy(back, ptr, sizeof back, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 256; i++)
+        wrong += back[i] != data[i] * 0.75f;
+
+    CHECK(cudaFree(out));
+    CHECK(cudaFree(ptr));
     return verdict("values", wrong);
 }

@@ -1,65 +1,114 @@
-// A matrix multiplication in pitched memory, whose rows are padded.
+// Code 4.3 of the note "Chapter 4 - 内存": matrix multiplication in pitched memory, whose rows are padded.
+//
+// All sizes are multiples of the block's 16 x 16 threads. The factors are small integers, so that every sum is exact.
 
-#include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "check.h"
+#include "common/cuda_call.h"
 
 struct Matrix {
-    float *data;
-    size_t pitch;
-    int rows, columns;
+    size_t rows;
+    size_t cols;
+    float *elements;
+    size_t stride; // from one row to the next, in elements
 };
 
-__device__ float *row(const Matrix &m, int number)
+__device__ float get_element(const Matrix A, size_t row, size_t col)
 {
-    return (float *)((char *)m.data + number * m.pitch);
+    return A.elements[row * A.stride + col];
 }
 
-__global__ void multiply(Matrix a, Matrix b, Matrix c)
+__device__ void set_element(Matrix A, size_t row, size_t col, float value)
 {
-    int x = blockIdx.x * blockDim.x + threadIdx.x;
-    int y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (y >= c.rows || x >= c.columns)
-        return;
-    float sum = 0;
-    for (int k = 0; k < a.columns; k++)
-        sum += row(a, y)[k] * row(b, k)[x];
-    row(c, y)[x] = sum;
+    A.elements[row * A.stride + col] = value;
 }
 
-static Matrix on_gpu(int rows, int columns)
+// One thread per element of C.
+__global__ void mat_mul_kernel(const Matrix A, const Matrix B, Matrix C)
 {
-    Matrix m = {nullptr, 0, rows, columns};
-    CHECK(cudaMallocPitch(&m.data, &m.pitch, columns * sizeof(float), rows));
-    return m;
+    size_t col = blockIdx.x * blockDim.x + threadIdx.x;
+    size_t row = blockIdx.y * blockDim.y + threadIdx.y;
+
+    float result = 0;
+    for (size_t i = 0; i < A.cols; i++)
+        result += get_element(A, row, i) * get_element(B, i, col);
+    set_element(C, row, col, result);
+}
+
+const size_t M = 480, N = 640, P = 320;
+
+float host_A[M][N], host_B[N][P], host_C[M][P];
+
+// Returns the view of a pitched allocation that a kernel receives.
+static Matrix kernel_view(size_t rows, size_t cols, const cudaPitchedPtr &ptr)
+{
+    return {rows, cols, (float *)ptr.ptr, ptr.pitch / sizeof(float)};
+}
+
+void mat_mul(const Matrix &A, const Matrix &B, Matrix &C)
+{
+    const size_t M = A.rows, N = B.rows, P = B.cols;
+
+    // A by cudaMallocPitch, B and C by cudaMalloc3D with a depth of 1.
+    cudaPitchedPtr ptr_A, ptr_B, ptr_C;
+    cc(cudaMallocPitch(&ptr_A.ptr, &ptr_A.pitch, N * sizeof(float), M));
+    cc(cudaMalloc3D(&ptr_B, make_cudaExtent(P * sizeof(float), N, 1)));
+    cc(cudaMalloc3D(&ptr_C, make_cudaExtent(P * sizeof(float), M, 1)));
+
+    // The host's rows are contiguous: their pitch is their width.
+    const size_t row_A = N * sizeof(float), row_B = P * sizeof(float);
+    cc(cudaMemcpy2D(ptr_A.ptr, ptr_A.pitch, A.elements, row_A, row_A, M, cudaMemcpyHostToDevice));
+    cc(cudaMemcpy2D(ptr_B.ptr, ptr_B.pitch, B.elements, row_B, row_B, N, cudaMemcpyHostToDevice));
+
+    dim3 dim_block(16, 16);
+    dim3 dim_grid(uint32_t(P / dim_block.x), uint32_t(M / dim_block.y));
+    mat_mul_kernel<<<dim_grid, dim_block>>>(kernel_view(M, N, ptr_A), kernel_view(N, P, ptr_B),
+                                            kernel_view(M, P, ptr_C));
+    cc(cudaGetLastError());
+    cc(cudaDeviceSynchronize());
+
+    // C by cudaMemcpy3D. Fields that are not set, such as the positions, must be 0.
+    cudaMemcpy3DParms parms = {};
+    parms.srcPtr = ptr_C;
+    parms.dstPtr = make_cudaPitchedPtr(C.elements, P * sizeof(float), P * sizeof(float), M);
+    parms.extent = make_cudaExtent(P * sizeof(float), M, 1);
+    parms.kind = cudaMemcpyDeviceToHost;
+    cc(cudaMemcpy3D(&parms));
+
+    cc(cudaFree(ptr_A.ptr));
+    cc(cudaFree(ptr_B.ptr));
+    cc(cudaFree(ptr_C.ptr));
+}
+
+// Returns the number of elements of C that differ from the CPU's.
+static size_t wrong_elements()
+{
+    size_t wrong = 0;
+    for (size_t row = 0; row < M; row++) {
+        std::vector<float> expected(P);
+        for (size_t i = 0; i < N; i++)
+            for (size_t col = 0; col < P; col++)
+                expected[col] += host_A[row][i] * host_B[i][col];
+        for (size_t col = 0; col < P; col++)
+            wrong += host_C[row][col] != expected[col];
+    }
+    return wrong;
 }
 
 int main()
 {
-    const int m = 97, n = 131, p = 75;
-    std::vector<float> a(m * n), b(n * p), c(m * p);
-    for (size_t i = 0; i < a.size(); i++)
-        a[i] = i % 7;
-    for (size_t i = 0; i < b.size(); i++)
-        b[i] = i % 5;
-    Matrix ga = on_gpu(m, n), gb = on_gpu(n, p), gc = on_gpu(m, p);
-    CHECK(cudaMemcpy2D(ga.data, ga.pitch, a.data(), n * 4, n * 4, m, cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy2D(gb.data, gb.pitch, b.data(), p * 4, p * 4, n, cudaMemcpyHostToDevice));
-    dim3 block(16, 16), grid((p + 15) / 16, (m + 15) / 16);
-    multiply<<<grid, block>>>(ga, gb, gc);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy2D(c.data(), p * 4, gc.data, gc.pitch, p * 4, m, cudaMemcpyDeviceToHost));
-    for (Matrix each : {ga, gb, gc})
-        CHECK(cudaFree(each.data));
+    for (size_t row = 0; row < M; row++)
+        for (size_t col = 0; col < N; col++)
+            host_A[row][col] = (3 * row + col) % 7;
+    for (size_t row = 0; row < N; row++)
+        for (size_t col = 0; col < P; col++)
+            host_B[row][col] = (row + 2 * col) % 5;
 
-    size_t wrong = 0;
-    for (int y = 0; y < m; y++)
-        for (int x = 0; x < p; x++) {
-            float sum = 0;
-            for (int k = 0; k < n; k++)
-                sum += a[y * n + k] * b[k * p + x];
-            wrong += sum != c[y * p + x];
-        }
-    return verdict("products", wrong);
+    Matrix A{M, N, host_A[0], N};
+    Matrix B{N, P, host_B[0], P};
+    Matrix C{M, P, host_C[0], P};
+    mat_mul(A, B, C);
+    return verdict("elements", wrong_elements());
 }

@@ -1,56 +1,131 @@
-// A tiled matrix multiplication in shared memory.
+// Code 4.5 of the note "Chapter 4 - 内存": tiled matrix multiplication in shared memory.
+//
+// The host's part is that of matmul-pitched.cu. All sizes are multiples of BLOCK_SIZE. The factors are small integers,
+// so that every sum is exact.
 
+#include <cstdint>
 #include <vector>
 
 #include "check.h"
+#include "common/cuda_call.h"
 
-const int TILE = 16;
+struct Matrix {
+    size_t rows;
+    size_t cols;
+    float *elements;
+    size_t stride; // from one row to the next, in elements
+};
 
-__global__ void multiply(const float *a, const float *b, float *c, int size)
+__device__ float get_element(const Matrix A, size_t row, size_t col)
 {
-    __shared__ float of_a[TILE][TILE], of_b[TILE][TILE];
-    int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
-    float sum = 0;
-    for (int from = 0; from < size; from += TILE) {
-        of_a[threadIdx.y][threadIdx.x] = a[y * size + from + threadIdx.x];
-        of_b[threadIdx.y][threadIdx.x] = b[(from + threadIdx.y) * size + x];
-        __syncthreads();
-        for (int k = 0; k < TILE; k++)
-            sum += of_a[threadIdx.y][k] * of_b[k][threadIdx.x];
-        __syncthreads();
+    return A.elements[row * A.stride + col];
+}
+
+__device__ void set_element(Matrix A, size_t row, size_t col, float value)
+{
+    A.elements[row * A.stride + col] = value;
+}
+
+// Returns a view of one of the matrix's tiles; `upper` and `left` count tiles.
+template <size_t BLOCK_SIZE>
+__device__ Matrix get_sub_matrix(Matrix A, size_t upper, size_t left)
+{
+    float *corner = &A.elements[upper * BLOCK_SIZE * A.stride + left * BLOCK_SIZE];
+    return {BLOCK_SIZE, BLOCK_SIZE, corner, A.stride};
+}
+
+// One block per tile of C, one thread per element.
+template <size_t BLOCK_SIZE>
+__global__ void mat_mul_kernel(const Matrix A, const Matrix B, Matrix C)
+{
+    __shared__ float As[BLOCK_SIZE][BLOCK_SIZE], Bs[BLOCK_SIZE][BLOCK_SIZE];
+    size_t row = threadIdx.y, col = threadIdx.x;
+
+    float result = 0;
+    for (size_t i = 0; i < A.cols / BLOCK_SIZE; i++) {
+        As[row][col] = get_element(get_sub_matrix<BLOCK_SIZE>(A, blockIdx.y, i), row, col);
+        Bs[row][col] = get_element(get_sub_matrix<BLOCK_SIZE>(B, i, blockIdx.x), row, col);
+        __syncthreads(); // both tiles are complete
+        for (size_t j = 0; j < BLOCK_SIZE; j++)
+            result += As[row][j] * Bs[j][col];
+        __syncthreads(); // both tiles may be overwritten
     }
-    c[y * size + x] = sum;
+    set_element(get_sub_matrix<BLOCK_SIZE>(C, blockIdx.y, blockIdx.x), row, col, result);
+}
+
+const size_t M = 480, N = 640, P = 320;
+
+float host_A[M][N], host_B[N][P], host_C[M][P];
+
+// Returns the view of a pitched allocation that a kernel receives.
+static Matrix kernel_view(size_t rows, size_t cols, const cudaPitchedPtr &ptr)
+{
+    return {rows, cols, (float *)ptr.ptr, ptr.pitch / sizeof(float)};
+}
+
+void mat_mul(const Matrix &A, const Matrix &B, Matrix &C)
+{
+    const size_t M = A.rows, N = B.rows, P = B.cols;
+
+    // A by cudaMallocPitch, B and C by cudaMalloc3D with a depth of 1.
+    cudaPitchedPtr ptr_A, ptr_B, ptr_C;
+    cc(cudaMallocPitch(&ptr_A.ptr, &ptr_A.pitch, N * sizeof(float), M));
+    cc(cudaMalloc3D(&ptr_B, make_cudaExtent(P * sizeof(float), N, 1)));
+    cc(cudaMalloc3D(&ptr_C, make_cudaExtent(P * sizeof(float), M, 1)));
+
+    // The host's rows are contiguous: their pitch is their width.
+    const size_t row_A = N * sizeof(float), row_B = P * sizeof(float);
+    cc(cudaMemcpy2D(ptr_A.ptr, ptr_A.pitch, A.elements, row_A, row_A, M, cudaMemcpyHostToDevice));
+    cc(cudaMemcpy2D(ptr_B.ptr, ptr_B.pitch, B.elements, row_B, row_B, N, cudaMemcpyHostToDevice));
+
+    const size_t BLOCK_SIZE = 16;
+    dim3 dim_block(BLOCK_SIZE, BLOCK_SIZE);
+    dim3 dim_grid(uint32_t(P / dim_block.x), uint32_t(M / dim_block.y));
+    mat_mul_kernel<BLOCK_SIZE>
+        <<<dim_grid, dim_block>>>(kernel_view(M, N, ptr_A), kernel_view(N, P, ptr_B), kernel_view(M, P, ptr_C));
+    cc(cudaGetLastError());
+    cc(cudaDeviceSynchronize());
+
+    // C by cudaMemcpy3D. Fields that are not set, such as the positions, must be 0.
+    cudaMemcpy3DParms parms = {};
+    parms.srcPtr = ptr_C;
+    parms.dstPtr = make_cudaPitchedPtr(C.elements, P * sizeof(float), P * sizeof(float), M);
+    parms.extent = make_cudaExtent(P * sizeof(float), M, 1);
+    parms.kind = cudaMemcpyDeviceToHost;
+    cc(cudaMemcpy3D(&parms));
+
+    cc(cudaFree(ptr_A.ptr));
+    cc(cudaFree(ptr_B.ptr));
+    cc(cudaFree(ptr_C.ptr));
+}
+
+// Returns the number of elements of C that differ from the CPU's.
+static size_t wrong_elements()
+{
+    size_t wrong = 0;
+    for (size_t row = 0; row < M; row++) {
+        std::vector<float> expected(P);
+        for (size_t i = 0; i < N; i++)
+            for (size_t col = 0; col < P; col++)
+                expected[col] += host_A[row][i] * host_B[i][col];
+        for (size_t col = 0; col < P; col++)
+            wrong += host_C[row][col] != expected[col];
+    }
+    return wrong;
 }
 
 int main()
 {
-    const int size = 160;
-    const size_t bytes = size * size * sizeof(float);
-    std::vector<float> a(size * size), b(size * size), c(size * size);
-    for (int i = 0; i < size * size; i++) {
-        a[i] = i % 11;
-        b[i] = i % 3;
-    }
-    float *ga, *gb, *gc;
-    CHECK(cudaMalloc(&ga, bytes));
-    CHECK(cudaMalloc(&gb, bytes));
-    CHECK(cudaMalloc(&gc, bytes));
-    CHECK(cudaMemcpy(ga, a.data(), bytes, cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy(gb, b.data(), bytes, cudaMemcpyHostToDevice));
-    multiply<<<dim3(size / TILE, size / TILE), dim3(TILE, TILE)>>>(ga, gb, gc, size);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(c.data(), gc, bytes, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(ga));
-    CHECK(cudaFree(gb));
-    CHECK(cudaFree(gc));
+    for (size_t row = 0; row < M; row++)
+        for (size_t col = 0; col < N; col++)
+            host_A[row][col] = (3 * row + col) % 7;
+    for (size_t row = 0; row < N; row++)
+        for (size_t col = 0; col < P; col++)
+            host_B[row][col] = (row + 2 * col) % 5;
 
-    size_t wrong = 0;
-    for (int y = 0; y < size; y++)
-        for (int x = 0; x < size; x++) {
-            float sum = 0;
-            for (int k = 0; k < size; k++)
-                sum += a[y * size + k] * b[k * size + x];
-            wrong += sum != c[y * size + x];
-        }
-    return verdict("products", wrong);
+    Matrix A{M, N, host_A[0], N};
+    Matrix B{N, P, host_B[0], P};
+    Matrix C{M, P, host_C[0], P};
+    mat_mul(A, B, C);
+    return verdict("elements", wrong_elements());
 }

@@ -1,38 +1,43 @@
-// Linear memory: allocate, copy, add two vectors, copy back, free.
+// Code 4.1 of the note "Chapter 4 - 内存": linear memory, with the kernel that the note omits.
 
 #include <vector>
 
 #include "check.h"
 
-__global__ void add(const float *a, const float *b, float *c, int count)
+const int N = 1 << 20;
+
+__global__ void add(const float *A, const float *B, float *C)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count)
-        c[i] = a[i] + b[i];
+    if (i < N)
+        C[i] = A[i] + B[i];
 }
 
 int main()
 {
-    const int count = 1 << 20;
-    const size_t bytes = count * sizeof(float);
-    std::vector<float> a(count), b(count), c(count);
-    for (int i = 0; i < count; i++) {
-        a[i] = 0.5f * i;
-        b[i] = 3.0f;
+    std::vector<float> host_A(N), host_B(N), host_C(N);
+    for (int i = 0; i < N; i++) {
+        host_A[i] = 0.5f * i;
+        host_B[i] = 3.0f;
     }
-    float *on_gpu[3];
-    for (float *&memory : on_gpu)
-        CHECK(cudaMalloc(&memory, bytes));
-    CHECK(cudaMemcpy(on_gpu[0], a.data(), bytes, cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy(on_gpu[1], b.data(), bytes, cudaMemcpyHostToDevice));
-    add<<<(count + 255) / 256, 256>>>(on_gpu[0], on_gpu[1], on_gpu[2], count);
+
+    float *A, *B, *C;
+    CHECK(cudaMalloc(&A, N * sizeof(float)));
+    CHECK(cudaMalloc(&B, N * sizeof(float)));
+    CHECK(cudaMalloc(&C, N * sizeof(float)));
+    CHECK(cudaMemcpy(A, host_A.data(), N * sizeof(float), cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(B, host_B.data(), N * sizeof(float), cudaMemcpyHostToDevice));
+
+    add<<<(N + 255) / 256, 256>>>(A, B, C);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(c.data(), on_gpu[2], bytes, cudaMemcpyDeviceToHost));
-    for (float *memory : on_gpu)
-        CHECK(cudaFree(memory));
+
+    CHECK(cudaMemcpy(host_C.data(), C, N * sizeof(float), cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(A));
+    CHECK(cudaFree(B));
+    CHECK(cudaFree(C));
 
     size_t wrong = 0;
-    for (int i = 0; i < count; i++)
-        wrong += c[i] != a[i] + b[i];
+    for (int i = 0; i < N; i++)
+        wrong += host_C[i] != host_A[i] + host_B[i];
     return verdict("sums", wrong);
 }

@@ -13,16 +13,19 @@ from .counters import ncu
 NOTES = ROOT / "kernels/notes"
 METRIC = "gpu__time_duration.sum"
 RUNS = 3
-# At their original size, most of these kernels take less time than a launch varies, so they are timed at larger ones.
+# What is timed of each program. At their original size most kernels take less time than a launch varies, so some
+# programs get arguments, and in others a size is replaced. ncu takes 0.1 s per launch, so there are fewer.
+ARGUMENTS = {"add-constant": ["one_access_per_thread", "1024", "12800000"]}
+FEWER = {"add-constant": ("num_repeats = 100, unsigned int num_warmups = 100", "num_repeats = 4, unsigned int num_warmups = 1")}
 LARGER = {
-    "add-constant": ("count = 128000", "count = 12800000"),
-    "device-symbols": ("count = 1000", "count = 30000"),
-    "matmul-pitched": ("m = 97, n = 131, p = 75", "m = 970, n = 1310, p = 750"),
-    "matmul-tiled": ("size = 160", "size = 1600"),
-    "raytrace-const": ("WIDTH = 256, HEIGHT = 256", "WIDTH = 2048, HEIGHT = 2048"),
-    "stencil-readonly": ("count = 1 << 18", "count = 1 << 24"),
-    "vector-add": ("count = 1 << 20", "count = 1 << 24"),
+    "matmul-pitched": ("M = 480, N = 640, P = 320", "M = 960, N = 1280, P = 640"),
+    "matmul-tiled": ("M = 480, N = 640, P = 320", "M = 960, N = 1280, P = 640"),
+    "raytrace-const": ("DIM 1024", "DIM 2048"),
+    "vector-add": ("N = 1 << 20", "N = 1 << 24"),
 }
+# Their original sizes are large enough, or fixed.
+ORIGINAL = {"device-symbols": "256", "stencil-readonly": "isize = 1 << 24"}
+PROGRAMS = sorted([*ARGUMENTS, *LARGER, *ORIGINAL])
 
 
 def main(doc):
@@ -46,34 +49,43 @@ def measure(others):
     """Returns the machine, then a record per kernel of each program."""
     name, driver = machine.gpu("name", "driver_version")
     about = {"gpu": name, "driver": driver, "date": machine.today(), "nvcc": machine.version("nvcc")}
-    return [about, *(record for name in LARGER for record in compared(others, name))]
+    return [about, *(record for name in PROGRAMS for record in compared(others, name))]
 
 
 def compared(others, name):
     """Returns a record per kernel of a program, with its median times in µs."""
     with tempfile.TemporaryDirectory() as folder:
-        source = larger(name, pathlib.Path(folder))
+        source = prepared(name, pathlib.Path(folder))
         programs.output(["nvcc", "-O3", "-arch=native", "-std=c++17", source, "-o", source.parent / "nvcc"])
-        commands = [[source.parent / "nvcc"], *([*command, source] for command in cuda_runs(others))]
+        arguments = ARGUMENTS.get(name, [])
+        commands = [[source.parent / "nvcc"], *([*command, source, "--"] for command in cuda_runs(others))]
+        commands = [[*command, *arguments] for command in commands]
         times = {}
         for kernel, compiler, time in launches(commands * RUNS):
             times.setdefault(kernel, {}).setdefault(compiler, []).append(time)
     return [
-        {"program": name, "size": LARGER[name][1], "kernel": kernel}
+        {"program": name, "size": size(name), "kernel": kernel}
         | {compiler: statistics.median(all) for compiler, all in by.items()}
         for kernel, by in times.items()
     ]
 
 
-def larger(name, folder):
+def size(name):
+    """Returns the size at which a program is timed, in words."""
+    if name in ARGUMENTS:
+        return " ".join(ARGUMENTS[name])
+    return LARGER[name][1] if name in LARGER else ORIGINAL[name]
+
+
+def prepared(name, folder):
     """Writes the program at its larger size into a folder, with the files it includes, and returns its path."""
     shutil.copytree(NOTES, folder, dirs_exist_ok=True)
     source = folder / f"{name}.cu"
-    text = source.read_text(encoding="utf-8")
-    original, replacement = LARGER[name]
-    if text.count(original) != 1:
-        sys.exit(f"error: {name} does not contain its size as {original}: update LARGER")
-    source.write_text(text.replace(original, replacement), encoding="utf-8")
+    for original, replacement in (changes[name] for changes in (LARGER, FEWER) if name in changes):
+        text = source.read_text(encoding="utf-8")
+        if text.count(original) != 1:
+            sys.exit(f"error: {name} does not contain {original}: update LARGER and FEWER")
+        source.write_text(text.replace(original, replacement), encoding="utf-8")
     return source
 
 

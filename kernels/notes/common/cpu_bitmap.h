@@ -19,10 +19,9 @@ struct CPUBitmap
 
     long image_size() const { return long(bytes.size()); }
 
-    // Writes the image, then calls the book's callback for closing the window.
-    void display_and_exit(void (*at_exit)(void *) = nullptr)
+    // Writes the image to a file.
+    void save(const char *name)
     {
-        const char *name = "bitmap.ppm";
         FILE *file = fopen(name, "wb");
         if (!file)
         {
@@ -39,6 +38,12 @@ struct CPUBitmap
             exit(1);
         }
         printf("the picture: %s\n", name);
+    }
+
+    // Writes the image, then calls the book's callback for closing the window.
+    void display_and_exit(void (*at_exit)(void *) = nullptr)
+    {
+        save("bitmap.ppm");
         if (at_exit)
             at_exit(data);
         exit(0);

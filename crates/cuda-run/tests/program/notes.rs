@@ -22,7 +22,7 @@ pub fn programs() -> Vec<PathBuf> {
 pub fn program_passes(file: &Path) -> Result<(), Failed> {
     let run = Workspace::new().run(&["--check", &file.to_string_lossy()]);
     run.assert_exit(0, &["no findings."])?;
-    assert!(run.stdout.ends_with(": right\n"), "{run:#?}");
+    assert!(run.stdout.ends_with(": correct\n"), "{run:#?}");
     Ok(())
 }
 
