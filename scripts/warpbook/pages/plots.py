@@ -1,5 +1,6 @@
 """Draws the book's plots in docs/figures/plots: the `--plot` output of the chapters' programs on the simulator,
-split into parts that fit a screen (parts.py), in English and in Chinese. Used by scripts/figures.
+with what was measured on a GPU (marks.py), split into parts that fit a screen (parts.py), in English and in Chinese.
+Used by scripts/figures.
 
 A text is not translated if it is a number with or without a unit, or a name in the run's JSON record, for example
 a variant's. All others are translated line by line with PHRASES.
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import parts
+from . import marks, parts
 from .. import ROOT
 from ..chapters import CHAPTERS
 
@@ -50,6 +51,8 @@ PHRASES = {
     "FLOP/s, modelled, log scale": "FLOP/s，模型估算，对数坐标",
     "FLOP per byte of device memory, log scale": "设备内存每字节的运算量（FLOP），对数坐标",
     "device memory, {}": "设备内存，{}",
+    "theoretical;": "理论值；",
+    "measured: {}": "实测：{}",
     "arithmetic, {}": "算力，{}",
     "No roofline: no kernel uses floating-point arithmetic.": "没有屋顶线图：这里的核函数都不做浮点运算。",
     "{} sums": "{} 次加法",
@@ -58,7 +61,7 @@ PHRASES = {
     "{}: {}": "{}：{}",
     "{}, {}": "{}，{}",
 }
-NUMBER = re.compile(r"[\d.][\d. –]*[kMGTPE]?(ms|B/s|FLOP/s|FLOP/B)?")
+NUMBER = re.compile(r"[\d.][\d. –]*[kMGTPE]?(ms|B/s|FLOP/s|FLOP/B)?|\d+-\d\d-\d\d")
 TEXTS = re.compile(r"(?<=>)[^<>]+(?=</(?:text|title|desc)>)")
 
 
@@ -85,20 +88,25 @@ def plots(programs):
     """Returns the plots in both languages: each file's name and text."""
     files, used = {}, set()
     for name, chapter in CHAPTERS.items():
-        svg, names = drawn(programs / name, chapter.plot.split())
+        svg, record = drawn(programs / name, chapter.plot.split())
+        names = set(strings(record))
+        svg = marks.with_measured_bandwidth(marks.with_measured_times(svg, record))
         try:
             words = TEXTS.sub(lambda text: chinese(text[0], names, used), svg)
         except KeyError as unknown:
             sys.exit(f"error: {name}: no Chinese translation of {unknown}: add it to PHRASES in {HERE}")
         for language, whole in (("en", svg), ("zh", words)):
-            files |= {f"{name}-{part}.{language}.svg": text for part, text in parts.split(whole)}
+            drawings = {part: text for part, text in parts.split(whole)}
+            if launch_bound(record):
+                drawings.pop("roofline", None)
+            files |= {f"{name}-{part}.{language}.svg": text for part, text in drawings.items()}
     if unused := PHRASES.keys() - used:
         sys.exit(f"error: {HERE}: no plot contains {sorted(unused)}: remove these phrases")
     return files
 
 
 def drawn(program, arguments):
-    """Returns a program's plot and all strings in its record."""
+    """Returns a program's plot and its record."""
     with tempfile.TemporaryDirectory(prefix="plot-") as folder:
         name = f"plot-{program.name}"
         done = subprocess.run(
@@ -112,7 +120,12 @@ def drawn(program, arguments):
         if done.returncode:
             sys.exit(f"error: {program.name} failed:\n{done.stderr}")
         svg = (pathlib.Path(folder) / f"{name}.svg").read_text(encoding="utf-8")
-    return svg, set(strings(json.loads(done.stdout)))
+    return svg, json.loads(done.stdout)
+
+
+def launch_bound(record):
+    """Returns true if no kernel takes longer than its launch; a roofline would then show nothing."""
+    return all(result["model"] is None or result["model"]["binding"] == "launch" for result in record["results"])
 
 
 def strings(record):

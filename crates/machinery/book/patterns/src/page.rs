@@ -171,5 +171,5 @@ fn draw(
             }
         }
     }
-    svg.finish(&result)
+    svg.finish_untitled(&result)
 }

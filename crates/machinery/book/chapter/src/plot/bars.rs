@@ -16,7 +16,7 @@ const TIME_THICKNESS: i32 = 9;
 const TIME_GAP: i32 = 7;
 /// Largest ratio of the longest to the shortest time for a linear axis, on which the shortest still has a
 /// visible bar.
-const WIDEST_LINEAR: f64 = 30.0;
+const WIDEST_LINEAR: f64 = 10.0;
 
 /// Draws the chart of time by variant.
 pub fn draw_times<B: DrawingBackend>(sheet: &mut Sheet<B>, figure: &Figure) -> Drawn<B> {

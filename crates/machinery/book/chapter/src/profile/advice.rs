@@ -168,7 +168,7 @@ const RULES: &[Rule] = &[
                 lang,
                 "{} of a warp's 32 lanes are active here on average: {} of {} branches diverge, and \
                  their paths are serialized. Let all threads of a warp take the same path.",
-                "这里平均每个线程束的 32 个线程中有 {0} 个活跃：{2} 次分支中有 {1} 次分歧，各条路径依次执行。\
+                "这里平均每个线程束的 32 个线程中有 {0} 个活跃：{2} 次分支中有 {1} 次发散，各条路径依次执行。\
                  请让同一线程束的线程走相同的路径。";
                 mean(tally.thread_instructions, tally.instructions),
                 grouped(total.divergent_branches),

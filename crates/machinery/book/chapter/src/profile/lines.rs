@@ -61,7 +61,7 @@ const COLUMNS: &[Column] = columns! {
     ["active", "lanes"], ["活跃", "线程"],
         |tally| (32 * tally.instructions).saturating_sub(tally.thread_instructions),
         |tally| mean(tally.thread_instructions, tally.instructions);
-    ["div.", "branch"], ["分歧", ""], |tally| tally.divergent_branches;
+    ["div.", "branch"], ["发散", ""], |tally| tally.divergent_branches;
     ["global", "sect."], ["全局", "扇区"], |tally| sectors(tally, Memory::Global);
     ["local", "sect."], ["局部", "扇区"], |tally| sectors(tally, Memory::Local);
     ["shared", "wavef."], ["共享", "波前"], cost::shared_wavefronts;

@@ -77,7 +77,7 @@ impl Report {
         } else {
             lang.pick(&["of limit"], &["与极限之比"])
         };
-        let [first, last] = lang.pick([["variant"], ["check"]], [["方案"], ["验证"]]);
+        let [first, last] = lang.pick([["variant"], ["check"]], [["变体"], ["验证"]]);
         let headers = [&first, self.columns(), timing, bound, &last].concat();
         let mut rows: Vec<Vec<String>> = self
             .results

@@ -11,7 +11,7 @@ use super::{CELL, LEFT, ROW, cell, colour, offset};
 use crate::language::Language;
 
 /// Height of a row.
-const ROW_HEIGHT: f64 = 8.0;
+const ROW_HEIGHT: f64 = 7.0;
 
 /// Draws the rows that `read` touches, starting at `y`. Returns the y coordinate below them.
 pub fn draw(svg: &mut Svg, y: f64, read: &Traced, language: Language) -> f64 {

@@ -9,11 +9,11 @@ use cuda_sim::exec::Traced;
 use crate::language::Language;
 use svg::{Class, Svg};
 
-/// Width of every drawing. With this width, text of size [`svg::FONT_SIZE`] is legible on a phone whose page
-/// is 360 pixels wide.
-pub const WIDTH: f64 = 408.0;
+/// Width of every drawing without its margins. With this width, text of size [`svg::FONT_SIZE`] is legible on a
+/// phone whose page is 360 pixels wide.
+pub const WIDTH: f64 = 400.0;
 /// x coordinate at which memory is drawn; the addresses are left of it.
-pub const LEFT: f64 = 60.0;
+pub const LEFT: f64 = WIDTH - ROW;
 /// Width of 128 bytes of memory, or of 32 lanes.
 pub const ROW: f64 = 344.0;
 /// Width of a cell: a lane, a bank, or a word of 4 bytes.

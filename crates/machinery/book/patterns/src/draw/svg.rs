@@ -1,5 +1,5 @@
 //! A writer for SVG drawings that can be embedded in HTML and Markdown: without a prolog or empty lines,
-//! with unique ids, and with colours that the page can override.
+//! with unique ids, and with a class for each colour, so that a page can override it.
 
 use std::fmt::Write as _;
 
@@ -9,12 +9,20 @@ use super::WIDTH;
 pub const FONT_SIZE: f64 = 13.0;
 /// Distance from one line of text to the next.
 pub const LINE_SPACING: f64 = 18.0;
+/// Empty space around a drawing.
+const MARGIN: f64 = 12.0;
+/// Side length of a colour sample in a legend.
+const SWATCH: f64 = 12.0;
+/// Distance from a colour sample to its text, and minimum distance from that text to the next sample.
+const SWATCH_GAP: [f64; 2] = [6.0, 14.0];
 
 /// The CSS class of an element, defined in [`STYLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Ink,
     Bold,
+    /// The title of a figure, larger than other text.
+    Heading,
     Faint,
     /// The first of four colours that colour-blind readers can distinguish.
     A,
@@ -35,6 +43,7 @@ impl Class {
         match self {
             Class::Ink => "i",
             Class::Bold => "t",
+            Class::Heading => "h",
             Class::Faint => "f",
             Class::A => "a",
             Class::B => "b",
@@ -47,24 +56,34 @@ impl Class {
     }
 }
 
-/// The style sheet. Its colours are defaults that a page can override, as the book does in
-/// `docs/theme/figures.css`. They are the palette of Okabe and Ito, which colour-blind readers can
-/// distinguish. The rules for `:root` apply only where the file is shown as an image, as on GitHub,
-/// because an embedded drawing is not the root element.
-const STYLE: &str = ".fig text{font-size:13px;fill:var(--fig-ink,#1b1b1b)}\
-.fig .t{font-weight:600}\
-.fig .f{fill:var(--fig-faint,#595959)}\
-.fig .a{fill:var(--fig-a,#0072b2)}\
-.fig .b{fill:var(--fig-b,#56b4e9)}\
-.fig .c{fill:var(--fig-c,#e69f00)}\
-.fig .d{fill:var(--fig-d,#d55e00)}\
-.fig .w{fill:var(--fig-waste,#c9c9c9)}\
-.fig .e{fill:none;stroke:var(--fig-line,#b3b3b3);stroke-width:.7}\
-.fig .l{fill:none;stroke:var(--fig-ink,#1b1b1b)}\
-svg.fig:root{font-family:sans-serif;background:#fff}\
-@media(prefers-color-scheme:dark){svg.fig:root{background:#0d1117;--fig-ink:#e6edf3;\
---fig-faint:#a3a9b5;--fig-line:#5d6470;--fig-waste:#565c68;--fig-a:#4c9fd8;--fig-b:#a5d8f6;\
---fig-c:#e8b13c;--fig-d:#ef7d3c}}";
+/// The style sheet, with literal colours because librsvg and PDF converters do not support CSS variables. The colours
+/// are the palette of Okabe and Ito, which colour-blind readers can distinguish. In the book, the rules of
+/// `docs/theme/figures.css` override them. The rules for `:root` apply only where the file is shown as an image, as on
+/// GitHub, because an embedded drawing is not the root element.
+const STYLE: &str = ".fig text{font-size:13px;fill:#1b1b1b}\
+.fig .t,.fig .h{font-weight:600}\
+.fig .h{font-size:15px}\
+.fig .f{fill:#595959}\
+.fig .a{fill:#0072b2}\
+.fig .b{fill:#56b4e9}\
+.fig .c{fill:#e69f00}\
+.fig .d{fill:#d55e00}\
+.fig .w{fill:#c9c9c9}\
+.fig .e{fill:none;stroke:#b3b3b3;stroke-width:.7}\
+.fig .l{fill:none;stroke:#1b1b1b}\
+.fig .p{fill:#fff}\
+:root.fig{font-family:sans-serif}\
+@media(prefers-color-scheme:dark){\
+:root.fig text{fill:#e6edf3}\
+:root.fig .f{fill:#a3a9b5}\
+:root.fig .a{fill:#4c9fd8}\
+:root.fig .b{fill:#a5d8f6}\
+:root.fig .c{fill:#e8b13c}\
+:root.fig .d{fill:#ef7d3c}\
+:root.fig .w{fill:#565c68}\
+:root.fig .e{stroke:#5d6470}\
+:root.fig .l{stroke:#e6edf3}\
+:root.fig .p{fill:#0d1117}}";
 
 /// A drawing under construction.
 pub struct Svg {
@@ -88,18 +107,42 @@ impl Svg {
         }
     }
 
-    /// Returns the complete `<svg>` element. `description` is the text alternative for screen readers.
-    pub fn finish(mut self, description: &str) -> String {
+    /// Returns the complete `<svg>` element with the title drawn above. `description` is the text alternative for
+    /// screen readers.
+    pub fn finish(self, description: &str) -> String {
+        let lines = wrap(&self.title, line_width(Class::Heading));
+        self.finish_with_heading(&lines, description)
+    }
+
+    /// Returns the complete `<svg>` element, for a page that shows the title itself.
+    pub fn finish_untitled(self, description: &str) -> String {
+        self.finish_with_heading(&[], description)
+    }
+
+    fn finish_with_heading(mut self, lines: &[String], description: &str) -> String {
+        let heading_height = match lines.len() {
+            0 => 0.0,
+            count => count as f64 * (LINE_SPACING + 1.0) + 6.0,
+        };
+        for (number, line) in lines.iter().enumerate() {
+            let y = number as f64 * (LINE_SPACING + 1.0) - heading_height + 14.0;
+            self.text(0.0, y, Class::Heading, line);
+        }
         self.flush();
         let Svg { name, body, .. } = &self;
         let (title, description) = (escape(&self.title), escape(description));
-        let height = format_number(self.height.ceil());
+        let (x, y) = (-MARGIN, format_number(-MARGIN - heading_height));
+        let (width, height) = (
+            WIDTH + 2.0 * MARGIN,
+            format_number(self.height.ceil() + heading_height + 2.0 * MARGIN),
+        );
         format!(
             "<svg class=\"fig\" role=\"img\" aria-labelledby=\"{name}-title {name}-desc\" \
-             viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" xmlns=\"http://www.w3.org/2000/svg\">\n\
+             viewBox=\"{x} {y} {width} {height}\" width=\"{width}\" height=\"{height}\" xmlns=\"http://www.w3.org/2000/svg\">\n\
              <title id=\"{name}-title\">{title}</title>\n\
              <desc id=\"{name}-desc\">{description}</desc>\n\
-             <style>{STYLE}</style>\n{body}</svg>\n"
+             <style>{STYLE}</style>\n\
+             <rect class=\"p\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n"
         )
     }
 
@@ -153,6 +196,14 @@ impl Svg {
         ));
     }
 
+    pub fn circle(&mut self, [x, y]: [f64; 2], radius: f64, class: Class) {
+        self.extend_to(y + radius + 1.0);
+        let ([x, y, radius], class) = ([x, y, radius].map(format_number), class.name());
+        self.write(format_args!(
+            "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>"
+        ));
+    }
+
     pub fn line(&mut self, from: [f64; 2], to: [f64; 2]) {
         self.extend_to(from[1].max(to[1]) + 1.0);
         let ([x1, y1], [x2, y2]) = (from.map(format_number), to.map(format_number));
@@ -177,15 +228,27 @@ impl Svg {
     /// Draws text at the left margin, wrapped into lines. Returns the y coordinate of the next line.
     pub fn paragraph(&mut self, y: f64, class: Class, text: &str) -> f64 {
         let mut y = y;
-        let limit = match class {
-            Class::Bold => 0.92 * WIDTH,
-            _ => WIDTH,
-        };
-        for line in wrap(text, limit) {
+        for line in wrap(text, line_width(class)) {
             self.text(0.0, y + FONT_SIZE, class, &line);
             y += LINE_SPACING;
         }
         y
+    }
+
+    /// Draws colour samples with their meanings, on as many lines as needed. Returns the y coordinate of the next line.
+    pub fn legend(&mut self, y: f64, entries: &[(Class, &str)]) -> f64 {
+        let (mut x, mut y) = (0.0, y);
+        for &(class, text) in entries {
+            let text_x = SWATCH + SWATCH_GAP[0];
+            let end = text_x + text_width(text);
+            if x > 0.0 && x + end > WIDTH {
+                (x, y) = (0.0, y + LINE_SPACING);
+            }
+            self.rect(x, y + 2.0, SWATCH, SWATCH, class);
+            self.text(x + text_x, y + FONT_SIZE, Class::Faint, text);
+            x += end + SWATCH_GAP[1];
+        }
+        y + LINE_SPACING
     }
 
     fn text_at(&mut self, x: f64, y: f64, anchor: &str, class: Class, text: &str) {
@@ -219,6 +282,19 @@ fn escape(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
+/// Returns the maximum width of a line at [`FONT_SIZE`]; text of some classes is wider than that.
+fn line_width(class: Class) -> f64 {
+    match class {
+        Class::Bold => 0.92 * WIDTH,
+        Class::Heading => 0.8 * WIDTH,
+        _ => WIDTH,
+    }
+}
+
+fn text_width(text: &str) -> f64 {
+    text.chars().map(width).sum()
+}
+
 /// Returns the approximate width of a character.
 fn width(character: char) -> f64 {
     match character {
@@ -246,12 +322,12 @@ fn wrap(text: &str, limit: f64) -> Vec<String> {
         if next.is_some_and(|&next| !breaks(character, next)) {
             continue;
         }
-        let word_width: f64 = word.trim_end().chars().map(width).sum();
+        let word_width = text_width(word.trim_end());
         if used + word_width > limit && !line.is_empty() {
             lines.push(line.trim_end().to_owned());
             (line, used) = (String::new(), 0.0);
         }
-        used += word.chars().map(width).sum::<f64>();
+        used += text_width(&word);
         line.push_str(&word);
         word.clear();
     }
@@ -269,11 +345,24 @@ mod tests {
         svg.rect(0.0, 0.0, 2.5, 1.0, Class::A);
         svg.rect(3.0, 0.0, 1.0, 1.0, Class::A);
         svg.rect(5.0, 0.0, 1.0 / 3.0, 1.0, Class::B);
-        let svg = svg.finish("&");
+        let svg = svg.finish_untitled("&");
         assert!(svg.contains("<path class=\"a\" d=\"M0 0h2.5v1h-2.5zM3 0h1v1h-1z\"/>\n"));
         assert!(svg.contains("<path class=\"b\" d=\"M5 0h0.33v1h-0.33z\"/>\n</svg>\n"));
         assert!(svg.contains(">a &lt; b</title>") && svg.contains(">&amp;</desc>"));
-        assert!(svg.contains("viewBox=\"0 0 408 2\""));
+        assert!(svg.contains("viewBox=\"-12 -12 424 26\""));
+    }
+
+    #[test]
+    fn legends_wrap_and_titles_are_drawn_above() {
+        let mut svg = Svg::new("name", "a title");
+        let text = "m".repeat(25);
+        assert_eq!(
+            svg.legend(0.0, &[(Class::A, &text), (Class::B, &text)]),
+            36.0
+        );
+        let svg = svg.finish("description");
+        assert!(svg.contains("<text class=\"h\" x=\"0\" y=\"-11\">a title</text>"));
+        assert!(svg.contains("viewBox=\"-12 -37 424 85\""), "{svg}");
     }
 
     #[test]

@@ -5,21 +5,34 @@ use cuda_sim::isa::Memory;
 use sim_machine::{Launch, params};
 
 use crate::draw::svg::{Class, Svg};
-use crate::draw::{LEFT, ROW, requests, warp};
-use crate::language::Language;
+use crate::draw::{LEFT, ROW, WIDTH, colour};
+use crate::language::{Language, localize};
 use crate::trace::{load, run};
 
 const ADD_CONSTANT: &str = include_str!(env!("ADD_CONSTANT_PTX"));
 const RAYTRACE_CONST: &str = include_str!(env!("RAYTRACE_CONST_PTX"));
 
+/// Bytes of constant memory.
+const CONSTANT_BYTES: u64 = 64 << 10;
+/// Bytes of the part of constant memory that is enlarged if a load touches no others.
+const ZOOM_BYTES: u64 = 128;
+/// Height of a strip of memory.
+const STRIP: f64 = 14.0;
+
 /// Draws a load by the second warp of the second block of add-constant's kernel, for each access pattern.
 pub fn patterns(language: Language) -> Result<String> {
     let title = language.pick(
-        "The constant memory requests of a warp's load, for four access patterns",
+        "The constant memory requests of a warp’s load, for four access patterns",
         "四种访问模式下，线程束的一次加载向常量内存发出的请求",
     );
     let mut svg = Svg::new("constant-patterns", title);
-    let mut y = warp(&mut svg, 0.0, language) + 8.0;
+    let lanes = language.pick("lanes", "通道");
+    let groups = [0, 8, 16, 24].map(|first| format!("{lanes} {first}–{}", first + 7));
+    let mut entries: Vec<(Class, &str)> = (0..4)
+        .map(|group| (colour(8 * group), groups[group].as_str()))
+        .collect();
+    entries.push((Class::Faint, language.pick("all lanes", "所有通道")));
+    let mut y = svg.legend(0.0, &entries) + 8.0;
     let mut results = Vec::new();
     let names = language.pick(
         [
@@ -48,18 +61,58 @@ pub fn patterns(language: Language) -> Result<String> {
         let mut loads = trace.loads(Memory::Constant);
         let load = loads.find(|load| (load.block, load.warp) == (1, 1));
         let load = load.context("the warp reads a value")?;
+        let offsets: Vec<(usize, u64)> = load.lanes().map(|(lane, at)| (lane, at - base)).collect();
+        let bytes = || offsets.iter().map(|&(_, offset)| offset);
+        let (first, last) = (bytes().min().unwrap_or(0), bytes().max().unwrap_or(0));
         let result = match load.units {
-            1 => language.pick("1 request".into(), "1 次请求".into()),
-            more => language.pick(format!("{more} requests"), format!("{more} 次请求")),
+            1 => localize!(
+                language,
+                "{name}: 1 request, byte {first}",
+                "{name}：1 次请求，字节 {first}"
+            ),
+            more => localize!(
+                language,
+                "{name}: {more} requests, bytes {first} to {}",
+                "{name}：{more} 次请求，字节 {first} 到 {}";
+                last + 3
+            ),
         };
-        let result = language.pick(format!("{name}: {result}"), format!("{name}：{result}"));
-        y = svg.paragraph(y, Class::Bold, &result);
-        y = requests(&mut svg, y + 3.0, load, base, language) + 8.0;
+        y = svg.paragraph(y, Class::Bold, &result) + 3.0;
+        let mut strip = |y: f64, start: u64, bytes: u64| {
+            svg.rect(0.0, y, WIDTH, STRIP, Class::Empty);
+            let scale = WIDTH / bytes as f64;
+            for &(lane, offset) in offsets.iter().take(load.units as usize) {
+                let class = if load.units == 1 {
+                    Class::Faint
+                } else {
+                    colour(lane)
+                };
+                let width = f64::max(4.0 * scale - 1.0, 2.0);
+                let tooltip = localize!(
+                    language,
+                    "lane {lane}: byte {offset}",
+                    "通道 {lane}：字节 {offset}"
+                );
+                let x = (offset - start) as f64 * scale;
+                svg.rect_with_tooltip([x, y, width, STRIP], class, &tooltip);
+            }
+        };
+        strip(y, 0, CONSTANT_BYTES);
+        if load.units > 1 && last - first < ZOOM_BYTES {
+            strip(y + 2.0 * STRIP, first, ZOOM_BYTES);
+            let scale = WIDTH / CONSTANT_BYTES as f64;
+            let [left, right] = [first, first + ZOOM_BYTES].map(|offset| offset as f64 * scale);
+            svg.line([left, y + STRIP], [0.0, y + 2.0 * STRIP]);
+            svg.line([right, y + STRIP], [WIDTH, y + 2.0 * STRIP]);
+            y += 2.0 * STRIP;
+        }
+        y += STRIP + 10.0;
         results.push(result);
     }
     let note = language.pick(
-        "Each row is a request; the coloured cells are the lanes that it serves.",
-        "每行是一次请求；彩色的格子是该请求服务的通道。",
+        "Each strip is the 64 KB of constant memory, and each mark is an address that the warp requests. The low strip \
+         enlarges 128 bytes. The requests of a load are serialized.",
+        "每个长条是 64 KB 常量内存，每个标记是线程束请求的一个地址。下方的长条放大了其中的 128 字节。一次加载的各次请求串行执行。",
     );
     svg.paragraph(y, Class::Faint, note);
     Ok(svg.finish(&results.join(language.pick("; ", "；"))))

@@ -46,10 +46,7 @@ pub fn halo(language: Language) -> Result<String> {
 
     let mut svg = Svg::new("halo", title);
     let names = language.pick(["one point per thread", "halo"], ["每个线程一个点", "光环"]);
-    for ((x, class), name) in [(0.0, Class::A), (190.0, Class::C)].into_iter().zip(names) {
-        svg.rect(x, 1.0, 14.0, 14.0, class);
-        svg.text(x + 20.0, 13.0, Class::Faint, name);
-    }
+    svg.legend(0.0, &[(Class::A, names[0]), (Class::C, names[1])]);
 
     // All blocks, from top to bottom.
     let width = ROW / (POINTS + 2 * RADIUS) as f64;

@@ -142,7 +142,7 @@ pub fn scattered(language: Language) -> Result<String> {
                 let drawn = lines::Lines {
                     reads: &reads,
                     base: values,
-                    max_lines: 4,
+                    max_lines: 3,
                 };
                 lines::draw(&mut svg, y, &drawn, language)
             }
@@ -254,12 +254,17 @@ pub fn register_reuse(language: Language) -> Result<String> {
         let all = lines.join(language.pick(", ", "，"));
         descriptions.push(format!("{name}{}{all}", language.pick(": ", "：")));
     }
-    let note = language.pick(
-        "A row is the work of one block of the note’s kernel, here 32 sums, each with a different value. Dark: the \
-         sums of one thread, whose numbers of loads are given below.",
-        "一行是笔记的核函数中一个线程块计算的和，这里是 32 个，各用不同的值。深色：一个线程计算的和；\
-         下方是其加载次数。",
+    let [one, other] = language.pick(
+        ["the sums of one thread", "the other sums"],
+        ["一个线程计算的和", "其他的和"],
     );
-    svg.paragraph(bottom + 3.0 * LINE_SPACING + 6.0, Class::Faint, note);
+    let y = bottom + 3.0 * LINE_SPACING + 6.0;
+    let y = svg.legend(y, &[(Class::D, one), (Class::Waste, other)]);
+    let note = language.pick(
+        "A row is the work of one block of the note’s kernel, here 32 sums, each with a different value. The numbers \
+         are counts per thread.",
+        "一行是笔记的核函数中一个线程块计算的和，这里是 32 个，各用不同的值。数字是每个线程的数目。",
+    );
+    svg.paragraph(y, Class::Faint, note);
     Ok(svg.finish(&descriptions.join(language.pick("; ", "；"))))
 }

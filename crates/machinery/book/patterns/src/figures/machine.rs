@@ -25,8 +25,8 @@ const BOX_HEIGHT: f64 = 22.0;
 pub fn machine(language: Language) -> Result<String> {
     let device = DeviceSpec::h200();
     let title = language.pick(
-        "The blocks of a grid are distributed to streaming multiprocessors (SMs); a block consists of warps, and a warp of 32 threads",
-        "网格的线程块分配给各个流式多处理器（SM）；线程块由线程束组成，线程束由 32 个线程组成",
+        "The execution hierarchy: a grid’s blocks on SMs, a block’s warps, a warp’s threads",
+        "执行层次：网格的线程块在 SM 上运行，线程块由线程束组成，线程束由线程组成",
     );
     let mut svg = Svg::new("machine", title);
 

@@ -26,7 +26,7 @@ fn named_box(svg: &mut Svg, [x, y, width]: [f64; 3], class: Class, name: &str) {
 pub fn hierarchy(language: Language) -> Result<String> {
     let device = DeviceSpec::h200();
     let title = language.pick(
-        "The memory hierarchy: in a streaming multiprocessor (SM), on the GPU, and in the host",
+        "The memory hierarchy: in a streaming multiprocessor (SM), on the GPU, in the host",
         "内存层次结构：流式多处理器（SM）内部、GPU 上、主机中",
     );
     let mut svg = Svg::new("hierarchy", title);
@@ -85,12 +85,22 @@ pub fn hierarchy(language: Language) -> Result<String> {
     y += 2.0 * PADDING + 1.0;
     let name = language.pick("host memory", "主机内存");
     named_box(&mut svg, [PADDING, y, inner_width], Class::C, name);
-    let note = language.pick(
-        "Orange: memories, managed by the program. Blue: caches, managed by the hardware. The \
-         farther down, the larger the memory and the longer the latency of a load.",
-        "橙色：内存，由程序管理。蓝色：缓存，由硬件管理。越往下，容量越大，加载的延迟也越长。",
+    let [memory, cache] = language.pick(
+        [
+            "memory, managed by the program",
+            "cache, managed by the hardware",
+        ],
+        ["内存，由程序管理", "缓存，由硬件管理"],
     );
-    svg.paragraph(y + BOX_HEIGHT + 6.0, Class::Faint, note);
+    let y = svg.legend(
+        y + BOX_HEIGHT + 6.0,
+        &[(Class::C, memory), (Class::B, cache)],
+    );
+    let note = language.pick(
+        "The farther down, the larger the memory and the longer the latency of a load.",
+        "越往下，容量越大，加载的延迟也越长。",
+    );
+    svg.paragraph(y, Class::Faint, note);
     Ok(svg.finish(note))
 }
 
@@ -110,8 +120,10 @@ pub fn memories(language: Language) -> Result<String> {
         "The memories of an NVIDIA H200: scope, size, and latency of a load",
         "NVIDIA H200 的各种内存：访问范围、容量、加载延迟",
     );
-    let rows = rows(&DeviceSpec::h200(), language)?;
-    let max_cycles = rows.iter().filter_map(|row| row.cycles).fold(1.0, f64::max);
+    let device = DeviceSpec::h200();
+    let rows = rows(&device, language)?;
+    // A logarithmic axis from 10 to 1000 cycles.
+    let x = |cycles: f64| (cycles.log10() - 1.0) / 2.0 * (WIDTH - 1.0);
     let mut svg = Svg::new("memories", title);
     let mut y = 0.0;
     for row in &rows {
@@ -122,21 +134,39 @@ pub fn memories(language: Language) -> Result<String> {
         y += 2.0 * LINE_SPACING + 5.0;
         if let Some(cycles) = row.cycles {
             svg.rect(0.0, y, WIDTH - 1.0, 8.0, Class::Empty);
-            svg.rect(0.0, y, (WIDTH - 1.0) * cycles / max_cycles, 8.0, Class::A);
+            svg.rect(0.0, y, x(cycles), 8.0, Class::A);
             y += 8.0;
         }
         y += 10.0;
     }
-    let note = language.pick(
-        "Bars: latency of a load in cycles on an idle GPU. Times, rates and the size of \
-         the constant cache were measured on an NVIDIA H200, driver 580.159.04, 2026-11-21 \
-         (docs/results/rates-h200.txt, for copies h200.md); the other sizes are those that the driver \
-         and NVIDIA’s documentation state.",
-        "条形：GPU 空闲时一次加载的延迟（周期数）。时间、速率和常量缓存的大小是在 NVIDIA H200 上测得\
-         的，驱动 580.159.04，2026-11-21（docs/results/rates-h200.txt，复制见 h200.md）；其他大小来自驱动\
-         和 NVIDIA 的文档。",
+    svg.line([0.0, y], [WIDTH, y]);
+    let labels = [10, 30, 100, 300, 1000];
+    for (index, cycles) in labels.into_iter().enumerate() {
+        let (x, text) = (x(f64::from(cycles)), cycles.to_string());
+        svg.line([x, y], [x, y + 4.0]);
+        match index {
+            0 => svg.text(x, y + 17.0, Class::Faint, &text),
+            4 => svg.text_right(x, y + 17.0, Class::Faint, &text),
+            _ => svg.text_centered(x, y + 17.0, Class::Faint, &text),
+        }
+    }
+    let name = language.pick(
+        "latency of a load on an idle GPU, cycles, logarithmic scale",
+        "GPU 空闲时一次加载的延迟（周期数），对数坐标",
     );
-    y = svg.paragraph(y, Class::Faint, note);
+    y = svg.legend(y + 24.0, &[(Class::A, name)]);
+    let note = localize!(
+        language,
+        "An SM’s shared memory is a part of its L1 cache. The hardware reserves {} KB of it per block, which is why a \
+         single block cannot use all of it. Times, rates and the size of the constant cache were measured on an NVIDIA \
+         H200, driver 580.159.04, 2026-11-21 (docs/results/rates-h200.txt, for copies h200.md); the other sizes are \
+         those that the driver and NVIDIA’s documentation state.",
+        "SM 的共享内存是其 L1 缓存的一部分。硬件为每个线程块保留其中的 {} KB，因此单个线程块无法用完全部共享内存。\
+         时间、速率和常量缓存的大小是在 NVIDIA H200 上测得的，驱动 580.159.04，2026-11-21\
+         （docs/results/rates-h200.txt，复制见 h200.md）；其他大小来自驱动和 NVIDIA 的文档。";
+        device.shared_reserved_per_block >> 10
+    );
+    y = svg.paragraph(y, Class::Faint, &note);
     svg.extend_to(y);
     let describe = |row: &Row| format!("{}: {}, {}, {}", row.name, row.scope, row.size, row.speed);
     let descriptions: Vec<String> = rows.iter().map(describe).collect();
@@ -166,7 +196,11 @@ fn rows(device: &DeviceSpec, language: Language) -> Result<Vec<Row>> {
             Language::Chinese => format!("{cycles:.0} 个周期"),
         })
     };
-    let shared = kib(device.shared_per_multiprocessor.into());
+    let shared = [
+        device.shared_per_multiprocessor,
+        device.shared_per_block_optin,
+    ];
+    let [shared_per_sm, shared_per_block] = shared.map(|bytes| kib(bytes.into()));
     let host = device.page_locked_copy.bandwidth / 1e9;
     let mut rows = vec![
         Row {
@@ -182,8 +216,8 @@ fn rows(device: &DeviceSpec, language: Language) -> Result<Vec<Row>> {
             name: language.pick("Shared memory", "共享内存"),
             size: localize!(
                 language,
-                "up to {shared} of the L1 cache",
-                "L1 缓存中的最多 {shared}"
+                "{shared_per_sm} per SM, {shared_per_block} per block",
+                "每个 SM {shared_per_sm}，每个线程块 {shared_per_block}"
             ),
             scope: language.pick("the threads of a block", "同一个线程块的线程"),
             cycles: Some(measured("shared")?),

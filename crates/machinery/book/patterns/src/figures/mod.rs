@@ -2,6 +2,7 @@
 //! GPU or schematic timelines.
 
 mod constant;
+mod curves;
 mod halo;
 mod loads;
 mod machine;
@@ -9,6 +10,7 @@ mod memories;
 mod overview;
 mod parts;
 mod points;
+mod row_column;
 mod sectors;
 mod spheres;
 mod tile;
@@ -34,11 +36,18 @@ const FIGURES: &[(&str, Draw)] = &[
     ("sectors-offset", sectors::offset),
     ("sectors-stride", sectors::stride),
     ("pitch", sectors::pitch),
+    ("row-column", row_column::row_column),
     ("tile", tile::tile),
     ("banks", sectors::banks),
     ("constant-patterns", constant::patterns),
+    ("rays", spheres::rays),
     ("spheres", constant::spheres),
     ("halo", halo::halo),
+    ("curve-offset", curves::offset),
+    ("curve-stride", curves::stride),
+    ("curve-addresses", curves::addresses),
+    ("curve-footprint", curves::footprint),
+    ("curve-banks", curves::banks),
     ("ladder-link", time::link),
     ("ladder-parts", parts::pitched),
     ("ladder-squares", parts::squares),

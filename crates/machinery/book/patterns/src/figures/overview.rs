@@ -96,7 +96,7 @@ fn measured(rungs: &[(&str, &str)]) -> Result<(Vec<f64>, f64)> {
 
 pub fn overview(language: Language) -> Result<String> {
     let title = language.pick(
-        "The sectors that one warp's load touches, and the times of matrix multiplication on an H200",
+        "The sectors of a warp’s load, and times of matrix multiplication on an H200",
         "线程束的一次加载访问的扇区，以及矩阵乘法在 H200 上的时间",
     );
     let mut svg = Svg::new("overview", title);

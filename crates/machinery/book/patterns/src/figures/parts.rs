@@ -27,8 +27,12 @@ const PATCHES: &str = include_str!(env!("RAYTRACE_CONST_LADDER_3_PATCHES_PTX"));
 const SIDE: usize = 128;
 /// Columns of A and rows of B.
 const INNER: usize = 16;
+/// Rows and columns of the enlarged corner of the result.
+const CORNER: usize = 16;
 /// Width of the strips beside the result that show the operands of a step.
 const STRIP: f64 = 5.0;
+/// Distance from the strips to the result.
+const STRIP_GAP: f64 = 2.0;
 
 /// A kernel and its launch configuration.
 struct Kernel {
@@ -166,37 +170,85 @@ fn area(svg: &mut Svg, [x, y]: [f64; 2], scale: f64, elements: &BTreeSet<Positio
     }
 }
 
-/// Draws the part of the result that block 0 computes. With `strips`, also draws the operands of a step: the
-/// rows of A at the left, and the columns of B above.
-fn panel(
-    svg: &mut Svg,
-    [x, y]: [f64; 2],
-    scale: f64,
-    kernel: &Kernel,
-    parts: &Parts,
-    strips: bool,
-) {
-    let [width, height] = kernel.tile.map(|n| n as f64 * scale);
-    let frame = SIDE as f64 * scale;
+/// Draws the first `side` rows and columns of the result, with the elements that block 0, its first warp and its first
+/// thread compute. With `strips`, also draws the operands of a step: the rows of A at the left, and the columns of B
+/// above.
+fn panel(svg: &mut Svg, [x, y]: [f64; 2], scale: f64, side: usize, kernel: &Drawn, strips: bool) {
+    let frame = side as f64 * scale;
     svg.rect(x, y, frame, frame, Class::Empty);
-    if kernel.tile[0] <= SIDE {
-        svg.rect(x, y, width, height, Class::Waste);
-    }
-    for (elements, class) in [(&parts.warp, Class::B), (&parts.thread, Class::D)] {
-        area(svg, [x, y], scale, elements, class);
+    let [width, height] = kernel.tile.map(|n| n.min(side) as f64 * scale);
+    svg.rect(x, y, width, height, Class::Waste);
+    for (elements, class) in [
+        (&kernel.parts.warp, Class::B),
+        (&kernel.parts.thread, Class::D),
+    ] {
+        let is_inside = |&&(column, row): &&Position| column < side && row < side;
+        let elements = elements.iter().filter(is_inside).copied().collect();
+        area(svg, [x, y], scale, &elements, class);
         if !strips {
             continue;
         }
-        let [rows, columns] = Parts::operands(elements);
+        let offset = STRIP_GAP + STRIP;
+        let [rows, columns] = Parts::operands(&elements);
         for (first, count) in runs(rows) {
             let [first, count] = [first, count].map(|n| n as f64 * scale);
-            svg.rect(x - 2.0 - STRIP, y + first, STRIP, count, class);
+            svg.rect(x - offset, y + first, STRIP, count, class);
         }
         for (first, count) in runs(columns) {
             let [first, count] = [first, count].map(|n| n as f64 * scale);
-            svg.rect(x + first, y - 2.0 - STRIP, count, STRIP, class);
+            svg.rect(x + first, y - offset, count, STRIP, class);
         }
     }
+}
+
+/// A kernel to draw, and the lines of text below it.
+struct Drawn {
+    name: &'static str,
+    tile: [usize; 2],
+    parts: Parts,
+    lines: Vec<String>,
+}
+
+/// Draws kernels side by side, with the first rows and columns of the result enlarged if `corner` is set. Returns the
+/// y coordinate below them, and a description.
+fn draw_panels(svg: &mut Svg, kernels: &[Drawn], corner: bool, strips: bool) -> (f64, String) {
+    let offset = if strips { STRIP + STRIP_GAP } else { 0.0 };
+    let step = WIDTH / kernels.len() as f64;
+    let frame = step - offset - 10.0;
+    let scale = frame / SIDE as f64;
+    let top = LINE_SPACING + offset + 2.0;
+    let corner_top = top + frame + 14.0 + offset;
+    let bottom = if corner { corner_top } else { top } + frame + 4.0;
+    let mut end = bottom;
+    for (number, kernel) in kernels.iter().enumerate() {
+        let left = number as f64 * step;
+        let x = left + offset;
+        svg.text(left, 13.0, Class::Bold, kernel.name);
+        panel(svg, [x, top], scale, SIDE, kernel, strips);
+        if corner {
+            let enlargement = frame / CORNER as f64;
+            panel(svg, [x, corner_top], enlargement, CORNER, kernel, strips);
+            let enlarged = CORNER as f64 * scale;
+            svg.rect(x, top, enlarged, enlarged, Class::Line);
+            svg.rect(x, corner_top, frame, frame, Class::Line);
+            for index in 0..CORNER {
+                let offset = index as f64 * enlargement;
+                svg.rect(x, corner_top + offset, frame, enlargement, Class::Empty);
+                svg.rect(x + offset, corner_top, enlargement, frame, Class::Empty);
+            }
+            for (from, to) in [(x, x), (x + enlarged, x + frame)] {
+                svg.line([from, top + enlarged], [to, corner_top]);
+            }
+        }
+        for (line, text) in kernel.lines.iter().enumerate() {
+            let y = bottom + line as f64 * LINE_SPACING;
+            svg.text(left, y + 13.0, Class::Ink, text);
+            end = f64::max(end, y + LINE_SPACING);
+        }
+    }
+    let describe = |kernel: &Drawn| format!("{}: {}", kernel.name, kernel.lines.join(", "));
+    let descriptions: Vec<String> = kernels.iter().map(describe).collect();
+    (end + 4.0, descriptions.join("; "))
 }
 
 /// Draws matrix multiplication kernels side by side, with the elements and operands of a thread, or of a
@@ -209,57 +261,58 @@ fn draw_kernels(
     language: Language,
 ) -> Result<String> {
     let mut svg = Svg::new(name, title);
-    let step = WIDTH / kernels.len() as f64;
-    let scale = (step - 16.0) / SIDE as f64;
-    let top = LINE_SPACING + 2.0 * STRIP;
-    let mut descriptions = Vec::new();
-    for (number, kernel) in kernels.iter().enumerate() {
+    let mut drawn = Vec::new();
+    for kernel in kernels {
         let parts = kernel.matmul_parts()?;
-        let x = number as f64 * step + STRIP + 3.0;
-        panel(&mut svg, [x, top], scale, kernel, &parts, true);
-        svg.text(x - STRIP - 2.0, 13.0, Class::Bold, kernel.name);
         let elements = if per_warp { &parts.warp } else { &parts.thread };
         let numbers: usize = Parts::operands(elements).iter().map(BTreeSet::len).sum();
-        let lines = [
+        let lines = vec![
             match elements.len() {
                 1 => language.pick("1 element".to_owned(), "1 个元素".to_owned()),
                 count => language.pick(format!("{count} elements"), format!("{count} 个元素")),
             },
             language.pick(format!("{numbers} operands"), format!("{numbers} 个操作数")),
         ];
-        let mut y = top + SIDE as f64 * scale + 4.0;
-        for line in &lines {
-            svg.text(x - STRIP - 2.0, y + 13.0, Class::Ink, line);
-            y += LINE_SPACING;
-        }
-        descriptions.push(format!("{}: {}", kernel.name, lines.join(", ")));
+        drawn.push(Drawn {
+            name: kernel.name,
+            tile: kernel.tile,
+            parts,
+            lines,
+        });
     }
-    let y = top + SIDE as f64 * scale + 2.0 * LINE_SPACING + 12.0;
+    let (y, description) = draw_panels(&mut svg, &drawn, !per_warp, true);
+    let y = legend(&mut svg, y, language);
     let note = if per_warp {
         language.pick(
-            "The tile of C that a block computes, 128×128. Dark: the elements of one thread, and the operands from A \
-             (left) and B (above) that it needs for each step. Light: those of its warp. The two lines give the \
-             counts per warp.",
-            "线程块计算的 C 分块，128×128。深色：一个线程的元素，以及每一步所需的 A（左侧）和 B（上方）的操作数。\
-             浅色：其线程束的。下面两行是每个线程束的数目。",
+            "The tile of C that a block computes, 128×128. The strips are the operands from A (left) and B (above) that \
+             a step needs. The lines below the tiles give the counts per warp.",
+            "线程块计算的 C 分块，128×128。边上的条带是每一步所需的 A（左侧）和 B（上方）的操作数。分块下方是每个线程束的数目。",
         )
     } else {
         language.pick(
-            "A corner of C, 128×128. Dark: the elements of one thread, and the operands from A (left) and B (above) that \
-             it needs for each step. Light: those of its warp. Grey: the tile of its block. The two lines give the \
-             counts per thread.",
-            "C 的一角，128×128。深色：一个线程的元素，以及每一步所需的 A（左侧）和 B（上方）的操作数。浅色：其线程束的。\
-             灰色：其线程块的分块。下面两行是每个线程的数目。",
+            "Above: a corner of C, 128×128. Below: its first 16×16 elements, enlarged. The strips are the operands from \
+             A (left) and B (above) that a step needs. The last lines give the counts per thread.",
+            "上：C 的一角，128×128。下：其中最前面的 16×16 个元素，放大。边上的条带是每一步所需的 A（左侧）和 B（上方）的\
+             操作数。最下面两行是每个线程的数目。",
         )
     };
     svg.paragraph(y, Class::Faint, note);
-    Ok(svg.finish(&descriptions.join("; ")))
+    Ok(svg.finish(&description))
+}
+
+fn legend(svg: &mut Svg, y: f64, language: Language) -> f64 {
+    let [thread, warp, block] = language.pick(
+        ["one thread", "its warp", "its block"],
+        ["一个线程", "其线程束", "其线程块"],
+    );
+    let entries = [(Class::D, thread), (Class::B, warp), (Class::Waste, block)];
+    svg.legend(y, &entries)
 }
 
 pub fn pitched(language: Language) -> Result<String> {
     let title = language.pick(
-        "The elements that a thread of a matrix multiplication computes, and its operands: from one element to 8×8",
-        "矩阵乘法中一个线程计算的元素及其操作数：从一个元素到 8×8",
+        "The elements that one thread computes, and its operands: from one element to 8×8",
+        "一个线程计算的元素及其操作数：从一个元素到 8×8",
     );
     let kernels = [
         new_kernel("pitched", PITCHED, "mat_mul_pitched", [16, 16], [16, 16]),
@@ -272,8 +325,8 @@ pub fn pitched(language: Language) -> Result<String> {
 
 pub fn squares(language: Language) -> Result<String> {
     let title = language.pick(
-        "The elements of a block’s tile that a thread computes, and its operands from shared memory",
-        "一个线程计算的分块元素，及其从共享内存读取的操作数",
+        "The elements that one thread computes, and its operands from shared memory",
+        "一个线程计算的元素，及其从共享内存读取的操作数",
     );
     let kernels = [
         new_kernel("tiled 16", TILED, "mat_mul_tiled_16", [16, 16], [16, 16]),
@@ -285,8 +338,8 @@ pub fn squares(language: Language) -> Result<String> {
 
 pub fn warp_tiles(language: Language) -> Result<String> {
     let title = language.pick(
-        "The elements of a block’s tile that a warp computes: a horizontal band, or a warp tile",
-        "一个线程束计算的分块元素：一条横带，或一个线程束分块",
+        "The elements that a warp computes: a horizontal band, or a warp tile",
+        "一个线程束计算的元素：一条横带，或一个线程束分块",
     );
     let kernels = [
         ("squares, vectors", SQUARES, "mat_mul_squares"),
@@ -310,19 +363,12 @@ pub fn pixels(language: Language) -> Result<String> {
     let kernels =
         kernels.map(|(name, ptx, kernel, tile)| new_kernel(name, ptx, kernel, [16, 16], tile));
     let mut svg = Svg::new("ladder-pixels", title);
-    let step = WIDTH / kernels.len() as f64;
-    let scale = (step - 8.0) / SIDE as f64;
-    let top = LINE_SPACING + 2.0;
-    let bottom = top + SIDE as f64 * scale + 4.0;
-    let mut descriptions = Vec::new();
-    for (number, kernel) in kernels.iter().enumerate() {
+    let mut drawn = Vec::new();
+    for kernel in kernels {
         let parts = kernel.parts(SIDE, &|_, image| {
             let side = SIDE as u32;
             Ok(params![0u32, image, side, side])
         })?;
-        let x = number as f64 * step;
-        panel(&mut svg, [x, top], scale, kernel, &parts, false);
-        svg.text(x, 13.0, Class::Bold, kernel.name);
         let count = parts.thread.len();
         let line = match count {
             1 => localize!(language, "1 pixel per thread", "每个线程 1 个像素"),
@@ -332,17 +378,22 @@ pub fn pixels(language: Language) -> Result<String> {
                 "每个线程 {count} 个像素"
             ),
         };
-        svg.text(x, bottom + 13.0, Class::Ink, &line);
-        descriptions.push(format!("{}: {line}", kernel.name));
+        drawn.push(Drawn {
+            name: kernel.name,
+            tile: kernel.tile,
+            parts,
+            lines: vec![line],
+        });
     }
+    let (y, description) = draw_panels(&mut svg, &drawn, true, false);
+    let y = legend(&mut svg, y, language);
     let note = language.pick(
-        "A corner of the image, 128×128 pixels. Dark: the pixels of one thread. Light: the pixels of its warp, whose \
-         lanes share each load of a sphere. Grey: the pixels of its block.",
-        "图像的一角，128×128 像素。深色：一个线程的像素。浅色：其线程束的像素，各通道共用球体的每次加载。\
-         灰色：其线程块的像素。",
+        "Above: a corner of the image, 128×128 pixels. Below: its first 16×16 pixels, enlarged. The lanes of a warp \
+         share each load of a sphere.",
+        "上：图像的一角，128×128 像素。下：其中最前面的 16×16 像素，放大。线程束的各通道共用球体的每次加载。",
     );
-    svg.paragraph(bottom + LINE_SPACING + 4.0, Class::Faint, note);
-    Ok(svg.finish(&descriptions.join("; ")))
+    svg.paragraph(y, Class::Faint, note);
+    Ok(svg.finish(&description))
 }
 
 /// The shape of `mma.m16n8k8`: rows of A and C, columns of B and C, columns of A and rows of B.
@@ -371,8 +422,8 @@ fn in_c(row: usize, column: usize) -> bool {
 /// Draws a tensor core instruction: the small matrices that it multiplies, and the elements of one lane.
 pub fn mma(language: Language) -> Result<String> {
     let title = language.pick(
-        "A tensor core instruction: 16×8 elements of A times 8×8 elements of B, added to 16×8 elements of C",
-        "张量核心的一条指令：A 的 16×8 个元素乘以 B 的 8×8 个，加到 C 的 16×8 个上",
+        "A tensor core instruction: 16×8 elements times 8×8, added to 16×8",
+        "张量核心的一条指令：16×8 个元素乘以 8×8 个，加到 16×8 个上",
     );
     let mut svg = Svg::new("ladder-mma", title);
     let top = LINE_SPACING + 2.0;
@@ -403,10 +454,12 @@ pub fn mma(language: Language) -> Result<String> {
         "一条指令完成 {products} 次乘加；线程束的一条普通 FMA 指令只完成 32 次"
     );
     let y = svg.paragraph(top + M as f64 * CELL + 4.0, Class::Bold, &result);
-    let note = language.pick(
-        format!("Dark: the {lane_elements} elements that lane {LANE} holds in its registers. Every other lane holds {lane_elements} different elements."),
-        format!("深色：通道 {LANE} 的寄存器中的 {lane_elements} 个元素。其他每条通道各持有另外 {lane_elements} 个元素。"),
+    let held = localize!(
+        language,
+        "the {lane_elements} elements that lane {LANE} holds in its registers",
+        "通道 {LANE} 的寄存器中的 {lane_elements} 个元素"
     );
-    svg.paragraph(y, Class::Faint, &note);
+    let other = language.pick("the elements of the other lanes", "其他通道的元素");
+    svg.legend(y, &[(Class::D, &held), (Class::B, other)]);
     Ok(svg.finish(&result))
 }

@@ -9,7 +9,7 @@ use cuda_sim::profile::traffic::SECTOR;
 use sim_machine::{Launch, params};
 
 use crate::draw::WIDTH;
-use crate::draw::svg::{Class, LINE_SPACING, Svg};
+use crate::draw::svg::{Class, Svg};
 use crate::language::{Language, localize};
 use crate::trace::{load, run};
 
@@ -73,7 +73,6 @@ pub fn points(language: Language) -> Result<String> {
         let loads = loads.iter().map(|load| (*load, input, Class::A));
         for (access, base, class) in loads.chain([(*store, output, Class::C)]) {
             let bytes = || access.lanes().map(|(_, address)| address - base);
-            // The used bytes of the sectors are coloured, the others grey.
             let used = bytes().fold((u64::MAX, 0), |(low, high), offset| {
                 (low.min(offset), high.max(offset + access.bytes))
             });
@@ -93,11 +92,19 @@ pub fn points(language: Language) -> Result<String> {
         y += 8.0;
         descriptions.push(text);
     }
-    let note = language.pick(
-        "Grey: sectors, 32 bytes each. Blue: the bytes that a load uses. Orange: the bytes that the store writes.",
-        "灰色：扇区，每个 32 字节。蓝色：加载所用的字节。橙色：存储所写的字节。",
+    let [sector, loaded, stored] = language.pick(
+        [
+            "a sector of 32 bytes",
+            "the bytes that a load uses",
+            "the bytes that the store writes",
+        ],
+        ["扇区，32 字节", "加载所用的字节", "存储所写的字节"],
     );
-    y = svg.paragraph(y, Class::Faint, note);
-    svg.extend_to(y.max(LINE_SPACING));
+    let entries = [
+        (Class::Waste, sector),
+        (Class::A, loaded),
+        (Class::C, stored),
+    ];
+    svg.legend(y, &entries);
     Ok(svg.finish(&descriptions.join("; ")))
 }

@@ -5,8 +5,8 @@ use anyhow::{Context as _, Result, anyhow};
 
 use crate::draw::banks::draw as draw_banks;
 use crate::draw::lines::{self, Lines};
-use crate::draw::svg::{Class, LINE_SPACING, Svg};
-use crate::draw::{Colours, LEFT, colour, warp};
+use crate::draw::svg::{Class, Svg};
+use crate::draw::{Colours, colour, warp};
 use crate::language::Language;
 use crate::outcome::{self, Outcome};
 use crate::pattern::{Pattern, Problem};
@@ -51,12 +51,11 @@ fn panel(
 
 /// Draws the legend of the colours that do not stand for lanes.
 fn legend(svg: &mut Svg, y: f64, language: Language) {
-    svg.rect(LEFT, y, 21.0, 14.0, Class::Waste);
-    let loaded = language.pick("loaded, not used", "已加载但未使用");
-    svg.text(LEFT + 27.0, y + 12.0, Class::Faint, loaded);
-    svg.rect(LEFT + 160.0, y, 21.0, 14.0, Class::Empty);
-    let not_loaded = language.pick("a sector, not loaded", "未加载的扇区");
-    svg.text(LEFT + 187.0, y + 12.0, Class::Faint, not_loaded);
+    let [unused, not_loaded] = language.pick(
+        ["loaded, not used", "a sector, not loaded"],
+        ["已加载但未使用", "未加载的扇区"],
+    );
+    svg.legend(y, &[(Class::Waste, unused), (Class::Empty, not_loaded)]);
 }
 
 fn panels(
@@ -110,17 +109,13 @@ pub fn pitch(language: Language) -> Result<String> {
         "四个线程束各读一行时访问的扇区：行末无填充与有填充",
     );
     let mut svg = Svg::new("pitch", title);
-    let mut y = 0.0;
-    let mut results = Vec::new();
-    for (index, name) in (0..).zip(language.pick(
+    let names = language.pick(
         ["warp 0", "warp 1", "warp 2", "warp 3"],
         ["线程束 0", "线程束 1", "线程束 2", "线程束 3"],
-    )) {
-        let x = f64::from(index) * 102.0;
-        svg.rect(x, y + 1.0, 14.0, 14.0, Class::COLOURS[index as usize]);
-        svg.text(x + 20.0, y + 13.0, Class::Faint, name);
-    }
-    y += LINE_SPACING + 8.0;
+    );
+    let entries: [_; 4] = std::array::from_fn(|warp| (Class::COLOURS[warp], names[warp]));
+    let mut y = svg.legend(0.0, &entries) + 8.0;
+    let mut results = Vec::new();
     for pattern in ["block=32x4 pitch=144", "block=32x4 pitch=512"] {
         let (pattern, outcome) = run(pattern)?;
         y = svg.paragraph(y, Class::Ink, &sentences::pattern(&pattern, language));
@@ -143,7 +138,7 @@ pub fn pitch(language: Language) -> Result<String> {
 /// Draws bank conflicts: the load of a column of a tile, without and with a column of padding.
 pub fn banks(language: Language) -> Result<String> {
     let title = language.pick(
-        "The banks that a warp accesses when it loads a column, for rows of 32 and of 33 words",
+        "The banks that a warp’s load of a column accesses: rows of 32 and of 33 words",
         "线程束按列加载时访问的存储体：每行 32 个字与 33 个字",
     );
     let mut svg = Svg::new("banks", title);

@@ -1,10 +1,77 @@
-//! Figures of the ray tracer's rungs: the memory layout of spheres, and the spheres that a block tests.
+//! Figures of the ray tracer: its rays, the memory layout of spheres, and the spheres that a block tests.
 
 use anyhow::Result;
 
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, Svg};
 use crate::language::{Language, localize};
+
+/// Height of a pixel, and the x coordinate of the column of pixels.
+const PIXEL: f64 = 17.0;
+const IMAGE: f64 = 70.0;
+/// Centre, radius and colour of the spheres that rays may hit.
+const SCENE: [([f64; 2], f64, Class); 3] = [
+    ([200.0, 84.0], 42.0, Class::A),
+    ([302.0, 110.0], 52.0, Class::C),
+    ([156.0, 182.0], 26.0, Class::B),
+];
+
+/// Draws a column of pixels from the side, with their rays and the spheres that these hit first.
+pub fn rays(language: Language) -> Result<String> {
+    let title = language.pick(
+        "Rays leaving the pixels of an image, and the spheres that they hit",
+        "从图像的像素射出的光线，以及光线击中的球体",
+    );
+    let mut svg = Svg::new("rays", title);
+    let (top, pixels) = (26.0, 12);
+    for ([x, y], radius, class) in SCENE {
+        svg.circle([x, y], radius, class);
+    }
+    let mut hits = 0;
+    for pixel in 0..pixels {
+        let y = top + f64::from(pixel) * PIXEL;
+        let middle = y + PIXEL / 2.0 - 0.5;
+        let intersections = SCENE
+            .into_iter()
+            .filter_map(|([x, centre], radius, class)| {
+                let squared = radius * radius - (middle - centre) * (middle - centre);
+                (squared > 0.0).then(|| (x - squared.sqrt(), class))
+            });
+        let hit = intersections.min_by(|(a, _), (b, _)| a.total_cmp(b));
+        let (end, class) = hit.unwrap_or((WIDTH, Class::Empty));
+        svg.rect(IMAGE, y, PIXEL - 1.0, PIXEL - 1.0, class);
+        svg.line([IMAGE + PIXEL, middle], [end, middle]);
+        if hit.is_some() {
+            svg.circle([end, middle], 3.0, Class::D);
+            hits += 1;
+        }
+    }
+    let [eye, image, scene] =
+        language.pick(["← eye", "image", "spheres"], ["← 眼睛", "图像", "球体"]);
+    let middle = top + f64::from(pixels) * PIXEL / 2.0;
+    svg.text(0.0, middle + 4.0, Class::Faint, eye);
+    svg.text_centered(IMAGE + PIXEL / 2.0, 14.0, Class::Ink, image);
+    svg.text_centered(SCENE[1].0[0], 14.0, Class::Ink, scene);
+    let names = language.pick(
+        ["the first hit of a ray", "a pixel whose ray hits nothing"],
+        ["光线的第一个交点", "光线没有击中球体的像素"],
+    );
+    let y = top + f64::from(pixels) * PIXEL + 6.0;
+    let y = svg.legend(y, &[(Class::D, names[0]), (Class::Empty, names[1])]);
+    let note = language.pick(
+        "A column of pixels, seen from the side. The eye is far away on the z axis, so that all rays are parallel. One \
+         thread tests the ray of one pixel against all spheres, and the pixel shows the sphere that is hit first.",
+        "从侧面看的一列像素。眼睛在 z 轴上很远的地方，因此所有光线互相平行。一个线程用一个像素的光线测试所有球体，\
+         像素显示最先被击中的球体。",
+    );
+    svg.paragraph(y, Class::Faint, note);
+    let description = localize!(
+        language,
+        "Of {pixels} parallel rays, {hits} hit a sphere",
+        "{pixels} 条平行光线中，{hits} 条击中球体"
+    );
+    Ok(svg.finish(&description))
+}
 
 /// Width of a float.
 const CELL: f64 = 24.0;
@@ -50,11 +117,14 @@ pub fn outlines(language: Language) -> Result<String> {
     floats(&mut svg, [WIDTH / 2.0, y], &surface);
     let x = WIDTH / 2.0 + 4.0 * CELL + 6.0;
     svg.text(x, y + 13.5, Class::Faint, "surface");
-    let note = language.pick(
-        "Coloured: the fields that an intersection test reads. The other part is read only for the few spheres that a ray hits.",
-        "彩色：相交测试读取的字段。另一部分只对少数被光线击中的球体才读取。",
+    let [tested, other] = language.pick(
+        [
+            "a field that an intersection test reads",
+            "a field read only for the few spheres that a ray hits",
+        ],
+        ["相交测试读取的字段", "只对少数被光线击中的球体才读取的字段"],
     );
-    svg.paragraph(y + 28.0, Class::Faint, note);
+    svg.legend(y + 28.0, &[(Class::B, tested), (Class::Waste, other)]);
     Ok(svg.finish(text))
 }
 
@@ -92,24 +162,10 @@ pub fn culled(language: Language) -> Result<String> {
             true => Class::B,
             false => Class::Waste,
         };
-        // A circle, drawn as bars of height 2.
-        let mut offset = -radius;
-        while offset < radius {
-            let squared = radius * radius - (offset + 1.0) * (offset + 1.0);
-            let half = squared.max(0.0).sqrt();
-            svg.rect(x - half, y + offset, 2.0 * half, 2.0, class);
-            offset += 2.0;
-        }
+        svg.circle([x, y], radius, class);
     }
     let [x, y, width, height] = BLOCK;
-    for (from, to) in [
-        ([x, y], [x + width, y]),
-        ([x, y + height], [x + width, y + height]),
-        ([x, y], [x, y + height]),
-        ([x + width, y], [x + width, y + height]),
-    ] {
-        svg.line(from, to);
-    }
+    svg.rect(x, y, width, height, Class::Line);
     let tested = SPHERES.iter().filter(|sphere| overlaps_block(**sphere));
     let tested_count = tested.count();
     let text = localize!(
@@ -119,10 +175,19 @@ pub fn culled(language: Language) -> Result<String> {
         SPHERES.len()
     );
     let y = svg.paragraph(162.0, Class::Bold, &text);
-    let note = language.pick(
-        "Rectangle: a block’s pixels. Blue: the spheres that overlap it.",
-        "矩形：一个线程块的像素。蓝色：与其相交的球体。",
+    let [block, tested, other] = language.pick(
+        [
+            "a block’s pixels",
+            "a sphere that overlaps them",
+            "other spheres",
+        ],
+        ["一个线程块的像素", "与其相交的球体", "其他球体"],
     );
-    svg.paragraph(y, Class::Faint, note);
+    let entries = [
+        (Class::Line, block),
+        (Class::B, tested),
+        (Class::Waste, other),
+    ];
+    svg.legend(y, &entries);
     Ok(svg.finish(&text))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use cuda_sim::exec::Traced;
 use cuda_sim::isa::Memory;
 use sim_machine::{Launch, params};
@@ -23,7 +23,11 @@ const TILE: usize = 8;
 const BLOCK: u64 = (ROWS / TILE * (COLUMNS / TILE) - 1) as u64;
 
 /// Side length of an element.
-const CELL: f64 = 9.0;
+const CELL: f64 = 6.5;
+/// Side length of an element of a tile in shared memory.
+const TILE_CELL: f64 = 12.0;
+/// The column and row of the thread that is drawn.
+const THREAD: [usize; 2] = [5, 2];
 
 pub fn tile(language: Language) -> Result<String> {
     let title = language.pick(
@@ -79,15 +83,13 @@ pub fn tile(language: Language) -> Result<String> {
 
     let mut svg = Svg::new("tile", title);
     let phase = language.pick("phase", "阶段");
-    let names = [1, 2, 3].map(|number| format!("{phase} {number}"));
-    for (phase, name) in names.iter().enumerate() {
-        let x = phase as f64 * 92.0;
-        svg.rect(x, 1.0, 14.0, 14.0, colour(phase));
-        svg.text(x + 20.0, 13.0, Class::Faint, name);
-    }
-    svg.rect(276.0, 1.0, 14.0, 14.0, colour(3));
-    svg.text(296.0, 13.0, Class::Faint, language.pick("results", "结果"));
-    let top = LINE_SPACING + 10.0;
+    let names = [0, 1, 2].map(|number| format!("{phase} {number}"));
+    let mut entries: Vec<(Class, &str)> = (0..)
+        .zip(&names)
+        .map(|(phase, name)| (colour(phase), name.as_str()))
+        .collect();
+    entries.push((colour(3), language.pick("results", "结果")));
+    let top = svg.legend(0.0, &entries) + 8.0;
     let left = (WIDTH - (INNER + COLUMNS) as f64 * CELL - 16.0) / 2.0;
     let (b_x, a_y) = (
         left + INNER as f64 * CELL + 16.0,
@@ -107,15 +109,89 @@ pub fn tile(language: Language) -> Result<String> {
     svg.text_right(b_x - 6.0, top + 12.0, Class::Bold, "B");
     let c_x = b_x + COLUMNS as f64 * CELL + 4.0;
     svg.text(c_x, a_y + 12.0, Class::Bold, "C");
-    let y = a_y + ROWS as f64 * CELL + 10.0;
-    let result = localize!(
-        language,
-        "The block reads {reads} elements from global memory, each once, and its threads read \
-         {shared} elements from shared memory",
-        "线程块从全局内存读取 {reads} 个元素，每个只读一次；其线程从共享内存读取 {shared} 个元素"
+    let y = a_y + ROWS as f64 * CELL + 8.0;
+    let text = language.pick(
+        "Phase 1: two tiles in shared memory, 64 threads",
+        "阶段 1：共享内存中的两个分块，64 个线程",
     );
-    svg.paragraph(y, Class::Bold, &result);
-    Ok(svg.finish(&result))
+    let y = svg.paragraph(y, Class::Bold, text) + 2.0;
+    let y = shared_tiles(&mut svg, y, language);
+
+    let (phases, elements) = (INNER / TILE, TILE * TILE);
+    ensure!(
+        reads == phases * 2 * elements,
+        "{reads} reads of global memory"
+    );
+    ensure!(
+        shared == (phases * elements * 2 * TILE) as u64,
+        "{shared} reads of shared memory"
+    );
+    let global_text = localize!(
+        language,
+        "Global memory: {phases} phases × 2 tiles × {elements} elements = {reads} reads, one per element",
+        "全局内存：{phases} 个阶段 × 2 个分块 × {elements} 个元素 = {reads} 次读取，每个元素一次"
+    );
+    let shared_text = localize!(
+        language,
+        "Shared memory: {phases} phases × {elements} threads × ({TILE} + {TILE}) elements = {shared} reads",
+        "共享内存：{phases} 个阶段 × {elements} 个线程 × ({TILE} + {TILE}) 个元素 = {shared} 次读取"
+    );
+    let y = svg.paragraph(y, Class::Bold, &global_text);
+    svg.paragraph(y, Class::Bold, &shared_text);
+    Ok(svg.finish(&format!("{global_text}; {shared_text}")))
+}
+
+/// Draws the tiles of phase 1 in shared memory and the block's threads, with the elements that one thread reads
+/// outlined. Returns the y coordinate below them.
+fn shared_tiles(svg: &mut Svg, y: f64, language: Language) -> f64 {
+    let [column, row] = THREAD;
+    let top = y + LINE_SPACING + 2.0;
+    let size = TILE as f64 * TILE_CELL;
+    let step = (WIDTH - size) / 2.0;
+    let threads = language.pick("threads", "线程");
+    for (number, (name, class)) in [
+        ("As", colour(1)),
+        ("Bs", colour(1)),
+        (threads, Class::Waste),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let x = number as f64 * step;
+        svg.text(x, y + 13.0, Class::Ink, name);
+        for row in 0..TILE {
+            let y = top + row as f64 * TILE_CELL;
+            svg.boxes([x, y], TILE, [TILE_CELL, 1.0, TILE_CELL - 1.0], |_| class);
+        }
+    }
+    let [thread_x, thread_y] = [column, row].map(|n| n as f64 * TILE_CELL);
+    let cell = TILE_CELL - 1.0;
+    svg.rect(2.0 * step + thread_x, top + thread_y, cell, cell, colour(3));
+    svg.rect(
+        -1.0,
+        top + thread_y - 1.0,
+        size + 1.0,
+        TILE_CELL + 1.0,
+        Class::Line,
+    );
+    svg.rect(
+        step + thread_x - 1.0,
+        top - 1.0,
+        TILE_CELL + 1.0,
+        size + 1.0,
+        Class::Line,
+    );
+    for (index, sign) in ["×", "→"].into_iter().enumerate() {
+        let x = index as f64 * step + (step + size) / 2.0;
+        svg.text_centered(x, top + size / 2.0 + 4.0, Class::Bold, sign);
+    }
+    let note = localize!(
+        language,
+        "Outlined: the row of As and the column of Bs that thread ({column}, {row}) reads. It also loaded one element of \
+         each tile.",
+        "框出的是线程 ({column}, {row}) 读取的 As 的一行和 Bs 的一列。每个分块它还加载了一个元素。"
+    );
+    svg.paragraph(top + size + 4.0, Class::Faint, &note) + 4.0
 }
 
 fn colour(phase: usize) -> Class {

@@ -32,8 +32,8 @@ fn rows(svg: &mut Svg, y: f64, unit: f64, rows: &[(&str, Vec<Bar>)]) -> f64 {
 /// Draws the copies and the kernel of a vector addition, which copies two vectors to the device and one back.
 pub fn link(language: Language) -> Result<String> {
     let title = language.pick(
-        "Timeline of a vector addition: copies through the driver’s staging buffer, direct copies, and overlapped chunks",
-        "向量加法的时间线：经驱动的暂存缓冲区复制、直接复制、分块重叠",
+        "Timeline of a vector addition: pageable, pinned and overlapped copies",
+        "向量加法的时间线：可分页内存、锁页内存、分块重叠的复制",
     );
     let mut svg = Svg::new("ladder-link", title);
     // A copy of a vector takes as long as the copies of 8 chunks; the kernel takes much less.
@@ -108,8 +108,8 @@ pub fn link(language: Language) -> Result<String> {
 /// Draws when a block loads tiles and multiplies them, with one, two and three buffers.
 pub fn buffers(language: Language) -> Result<String> {
     let title = language.pick(
-        "Timeline of a block that loads and multiplies tiles: single buffering, double buffering, and prefetching two tiles ahead",
-        "线程块加载分块和相乘的时间线：单缓冲、双缓冲、提前预取两个分块",
+        "Timeline of a block: single buffering, double buffering, and prefetching two tiles ahead",
+        "线程块的时间线：单缓冲、双缓冲、提前预取两个分块",
     );
     let mut svg = Svg::new("ladder-buffers", title);
     let (load_time, multiply_time, tiles) = (5.0, 3.0, 4);
@@ -147,9 +147,9 @@ pub fn buffers(language: Language) -> Result<String> {
         "each is faster"
     );
     let note = language.pick(
-        "Time runs to the right; each colour is a pair of tiles, from the issue of its loads to the end of its multiplication. \
+        "Time runs to the right. Each pair of tiles has a colour, from the issue of its loads to the end of its multiplication. \
          With a single buffer, no thread multiplies while a tile is in flight. Lengths are schematic, not measured.",
-        "时间向右；每种颜色是一对分块，从发出加载到相乘结束。单缓冲时，分块尚在加载期间没有线程做乘法。\
+        "时间向右。每对分块一种颜色，从发出加载到相乘结束。单缓冲时，分块尚在加载期间没有线程做乘法。\
          长度为示意，并非测量值。",
     );
     svg.paragraph(y, Class::Faint, note);
@@ -187,10 +187,15 @@ pub fn stream_k(language: Language) -> Result<String> {
     );
     y = svg.paragraph(y + chart_height + 8.0, Class::Bold, &stream_k) + 2.0;
     svg.rect(0.0, y, tiles_per_slot * unit - 2.0, chart_height, Class::A);
-    let note = language.pick(
-        "Time runs to the right, slots downwards. Grey: slots that are idle in the last wave (tail effect).",
-        "时间向右，槽位向下。灰色：最后一轮中空闲的槽位（尾部效应）。",
+    let idle = language.pick(
+        "slots that are idle in the last wave (tail effect)",
+        "最后一轮中空闲的槽位（尾部效应）",
     );
-    svg.paragraph(y + chart_height + 6.0, Class::Faint, note);
+    y = svg.legend(y + chart_height + 6.0, &[(Class::Waste, idle)]);
+    let note = language.pick(
+        "Time runs to the right, slots downwards.",
+        "时间向右，槽位向下。",
+    );
+    svg.paragraph(y, Class::Faint, note);
     Ok(svg.finish(&format!("{text}; {stream_k}")))
 }
