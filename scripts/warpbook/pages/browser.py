@@ -101,8 +101,8 @@ def listen(tab):
     return problems
 
 
-    """Returns and clears the problems."""
 def drain(problems):
+    """Returns and clears the problems."""
     # Leaving a page cancels its pending requests, which is no error.
     remaining = [problem for problem in problems if "ERR_ABORTED" not in problem]
     problems.clear()
@@ -121,7 +121,8 @@ def layout_problems(tab):
 
 def copies(tab):
     """Yields the problems of the label that a copy button shows after copying."""
-    button = tab.locator("main .clip-button").first
+    # Not in an answer that is folded: nothing is copied from there.
+    button = tab.locator("main .clip-button:not(details:not([open]) *)").first
     if button.count():
         button.evaluate("button => button.click()")
         tab.wait_for_function("document.querySelector('main .tooltipped')")

@@ -1,4 +1,5 @@
-"""Tables of runs as the pages show them: at most five columns, which fit the page.
+"""Tables of runs as the pages show them: at most five columns, which fit the page. Other tables may have more, if their
+words fit side by side.
 
 docs/results has tables of up to eleven columns, and the chapters' pages include them. A page shows the columns of
 the first row of COLUMNS that the table has, and below it a link to the complete table. Chinese pages have Chinese
@@ -10,6 +11,8 @@ import re
 from ..chapters import CHAPTERS
 
 MAX_COLUMNS = 5
+# The sum of the longest words of all columns, in characters, at which a table of more columns still fits.
+MAX_WORDS = 84
 # A column is identified by its head, or by the head's part before a comma.
 COLUMNS = [
     ["variant", "symbol", "bytes", "measured, ms", "modelled, ms"],
@@ -57,8 +60,8 @@ CELLS = {
     "L2 cache": "L2 缓存",
     "constant cache": "常量缓存",
     "instruction issue": "指令发射",
-    "arithmetic": "算术",
-    "launching": "启动",
+    "arithmetic": "计算单元",
+    "launching": "启动开销",
     "latency": "延迟",
     "*limit*": "*极限*",
 }
@@ -133,9 +136,17 @@ def wide(file):
     text = file.read_text(encoding="utf-8")
     inside = [block.span() for block in FENCED.finditer(text)]
     for table in TABLE.finditer(text):
-        head = cells(table[0].splitlines()[0])
-        if len(head) > MAX_COLUMNS and not any(first <= table.start() < last for first, last in inside):
+        rows = [cells(row) for row in table[0].splitlines()]
+        head = rows.pop(0)
+        if len(head) <= MAX_COLUMNS or any(first <= table.start() < last for first, last in inside):
+            continue
+        if sum(longest_word(column) for column in zip(head, *rows[1:])) > MAX_WORDS:
             yield (
-                f"the table of {head[0] or head[1]} has {len(head)} columns, but only {MAX_COLUMNS} fit: "
-                "list the columns to show in scripts/warpbook/pages/narrow.py"
+                f"the table of {head[0] or head[1]} has {len(head)} columns, which do not fit side by side: "
+                "split the table, or list the columns to show in scripts/warpbook/pages/narrow.py"
             )
+
+
+def longest_word(column):
+    """Returns the characters of the longest word in a column; a Chinese text can be broken anywhere."""
+    return max(len(word) for cell in column for word in re.split(r"[ \u2e80-\uffff]", cell))

@@ -1,7 +1,7 @@
 """mdBook preprocessor that adapts pages of the repository for the built book.
 
 A page is written as a file of the repository. In the book, its links to docs/results lead to the appendix, and
-those to the other language, to pictures and to sources lead to the files that scripts/book generates. A link to
+those to the other language, to pictures, and to sources and exercises lead to the files that scripts/book generates. A link to
 anything else, for example a folder, becomes text with the path. Tables are narrowed as on the whole pages
 (narrow.py), and the comments of listings are translated (comments.py).
 """
@@ -76,10 +76,9 @@ def rewrite(content, tree, page, missing):
 
 def in_book(file, tree):
     """Returns the path of a file in the built book, or `None` if the book does not contain it."""
-    if file.suffix in code.SUFFIXES and file.is_relative_to(ROOT):
-        return f"{code.FOLDER}/{file.relative_to(ROOT).as_posix()}.html"
     if not file.is_relative_to(DOCS):
-        return None
+        is_source = file.suffix in code.SUFFIXES and file.is_relative_to(ROOT)
+        return code.page_name(file.relative_to(ROOT).as_posix()) if is_source else None
     path = file.relative_to(DOCS).as_posix()
     if path.startswith("results/") and file.suffix == ".md":
         return f"{tree}/{path}"

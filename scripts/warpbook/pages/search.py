@@ -18,14 +18,14 @@ PARTS = ("矩阵乘法分块", "matmul-tiled.html", "矩阵")
 QUERIES = {
     "en": [
         ("constant memory spheres", "raytrace-const.html", "constant"),
-        ("coalesced", "patterns.html", "coalesced"),
+        ("coalesced", "vector-add.html", "coalesced"),
         ("--check", "simulator.html", "--check"),
         ("__ldg coefficients", "stencil-readonly.html", "__ldg"),
     ],
     "zh": [
         ("常量内存", "add-constant.html", "常量内存"),
-        ("合并访问", "patterns.html", "合并访问"),
-        ("常量内存 cache", "raytrace-const.html", "cache"),
+        ("合并访问", "matmul-pitched.html", "合并访问"),
+        ("常量内存 cache", "stencil-readonly.html", "cache"),
         ("计时cudaEvent", "timing.html", "计时"),
         PARTS,
         ("--check", "simulator.html", "--check"),

@@ -16,7 +16,7 @@ LISTINGS = "listings"
 WAYS = {
     "kernel": r"(?:.*/)?kernels/(?!notes/)[\w./-]+\.cu(\.html)?#L\d+",
     "host code": r"(?:.*/)?crates/{chapter}/src/[\w/]+\.rs(\.html)?#L\d+",
-    "counters": r"{chapter}\.(md|html)#(what-the-counters-say|计数器说了什么)",
+    "counters": r"{chapter}\.(md|html)#(reading-the-counters|读懂计数器)",
 }
 
 

@@ -19,17 +19,15 @@ WORDS = {
     "en": {
         "all": "All pages",
         "other": "[中文](../zh/{name})",
-        "made": "Made by `scripts/book --pages` from [{source}]({link})",
         "contents": "Warpbook, page by page",
-        "about": "The book as GitHub shows it. Built (`scripts/book serve`), it has a search and a page to try "
-        "patterns in.",
+        "about": "These pages are the book for reading on GitHub. The built book (`scripts/book serve`) also has a "
+        "search and an interactive page for access patterns.",
     },
     "zh": {
         "all": "全部页面",
         "other": "[English](../en/{name})",
-        "made": "由 `scripts/book --pages` 从 [{source}]({link}) 生成",
         "contents": "Warpbook 的各页",
-        "about": "这是在 GitHub 上看的版本。生成的书（`scripts/book serve`）可以搜索，还有一页可以试各种访问模式。",
+        "about": "这里是供在 GitHub 上阅读的页面。构建出来的书（`scripts/book serve`）还可以搜索，并有一页可以交互地尝试各种访问模式。",
     },
 }
 FIGURE = re.compile(r"^\{\{#include ([^}:]+\.svg)\}\}$", re.MULTILINE)
@@ -104,7 +102,7 @@ def listing(parts, language):
     """Returns the page that lists all pages."""
     words = WORDS[language]
     source = f"docs/{language}/SUMMARY.md"
-    lines = [head(language, source, f"../../{language}/SUMMARY.md", "README.md", first=True)]
+    lines = [head(language, source, "README.md", first=True)]
     lines += [f"# {words['contents']}", "", words["about"], ""]
     for inward, title, name in parts:
         if name:
@@ -114,10 +112,10 @@ def listing(parts, language):
     return "\n".join(lines) + "\n"
 
 
-def head(language, source, link, name, first=False):
+def head(language, source, name, first=False):
     words = WORDS[language]
     links = [] if first else [f"[{words['all']}](README.md)"]
-    links += [words["other"].format(name=name), words["made"].format(source=source, link=link)]
+    links.append(words["other"].format(name=name))
     return f"<!-- Made by scripts/book --pages from {source}: edit that one. -->\n\n{' · '.join(links)}\n"
 
 
@@ -132,7 +130,7 @@ def whole(source, language, around, root):
     here = f"docs/{FOLDER}/{language}"
     text = relinked(text, source, here, docs, root).strip()
     named = source.relative_to(root).as_posix()
-    top = head(language, named, posixpath.relpath(named, here), source.name)
+    top = head(language, named, source.name)
     before, after = around
     links = [f"← [{title}]({name})" for title, name in before] + [f"[{title}]({name}) →" for title, name in after]
     return "\n".join([top, text, "", "---", "", " · ".join(links), ""])
