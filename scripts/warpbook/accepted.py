@@ -87,7 +87,7 @@ def rejections(paths):
 
 def table(rows, version):
     lines = [
-        f"| PTX | modules | assembled by ptxas {version} | without wgmma, tcgen05, clusters | load here | |",
+        f"| PTX | modules | assembled by ptxas {version} | without wgmma, tcgen05, clusters | loaded by the simulator | share |",
         "| --- | --: | --: | --: | --: | --: |",
     ]
     for name, (files, assembled, candidates, loads) in rows:

@@ -11,7 +11,7 @@ def parts(records):
 
 
 def summary(found):
-    header = ["client", "version", "tests", "passed", "failed", "also on its CPU back end", "skipped by itself"]
+    header = ["client", "version", "tests", "passed", "failed", "also fails on its CPU back end", "skipped"]
     header += ["seconds", "command"]
     rows = []
     for record in found:

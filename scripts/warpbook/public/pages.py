@@ -52,7 +52,7 @@ def by_group(records, key):
         row += [*(kinds[kind] or "" for kind in FAILED), len(mistaken) or "", len(excluded) or ""]
         rows.append([*row, share(len(good), len(good) + len(counted))])
     header = ["collection" if key == "collection" else "library", "run", *verdict.GOOD, verdict.SILENT]
-    header += ["of these, with smaller sizes", *FAILED, "own mistake", "fails with nvcc as well", "correct or no verdict"]
+    header += ["of these, with smaller sizes", *FAILED, "own bug", "fails with nvcc as well", "correct or no verdict"]
     return tables.table(header, rows)
 
 
@@ -68,7 +68,7 @@ def explained(records, listed):
         if record["result"] not in FAILED or (not own and also_by_nvcc(record)):
             continue
         reason = collection.about(listed[record["collection"]].reasons, record["program"])
-        why = f"its own mistake: {own}" if own else reason
+        why = f"its own bug: {own}" if own else reason
         row = [record["collection"], f"`{record['program']}`", record["result"], escaped(record.get("why", ""))]
         rows.append([*row, why])
     return tables.table(["collection", "program", "result", "message", "reason"], rows)

@@ -45,7 +45,7 @@ def remeasured(records):
     for record in records:
         if "date" in record:
             days.setdefault(record["date"], {})[f"`{record['measured']['chapter']}`"] = None
-    return [f"{date}: {' and '.join(names)}." for date, names in days.items()]
+    return [f"Measured again {date}: {', '.join(names)}." for date, names in days.items()]
 
 
 def section(chapter, records, anchored=True):
