@@ -27,15 +27,26 @@ PHRASES = {
     r"told of|is told|are told": "reported, notified",
     r"said of": "reported about",
     r"anew": "again",
-    r"besides|beside it": "also, next to",
+    r"besides|beside": "also, next to, compared with",
     r"in place of": "instead of",
     r"where (there is|that is) none|none where": "`None` if",
     r"caller's promise": "the reason that holds at this line",
 }
+# Literal translations that the Chinese pages do not use, each with a replacement.
+CHINESE_PHRASES = {
+    "想法": "思路",
+    "说了什么": "从……看……",
+    "数的是什么": "计数的对象",
+    "继续向前": "继续优化",
+    "没有事做": "不做任何工作",
+}
+
 PHRASE = re.compile("|".join(rf"\b(?:{phrase})\b" for phrase in PHRASES), re.IGNORECASE)
+CHINESE_PHRASE = re.compile("|".join(CHINESE_PHRASES))
 
 COMMENT = re.compile(r"^\s*(?P<slashes>//[/!]?) ?(?P<text>.*)$")
-PAGES = ["ARCHITECTURE.md", "CONTRIBUTING.md"]
+PAGES = ["*.md", ":!docs/pages", ":!docs/zh", ":!*.zh.md", ":!*.zh-CN.md"]
+CHINESE_PAGES = ["docs/zh/*.md", "*.zh.md", "*.zh-CN.md"]
 
 SUBJECT = re.compile(r"(?P<areas>[a-z0-9][a-z0-9_.-]*(?:, [a-z0-9][a-z0-9_.-]*)*): (?P<verb>[a-z]+)\b.*[^.\s]")
 # `adds`, `added` and `adding` are not imperatives; these words are, in spite of their ending.
@@ -107,17 +118,29 @@ def crate(path):
 def phrases(found):
     """Returns the ruled-out phrases in comments and pages, one line each."""
     lines = [(comment.path, comment.line, comment.text) for comment in found]
-    for page in PAGES:
-        lines += [(page, n, text) for n, text in enumerate((ROOT / page).read_text(encoding="utf-8").splitlines(), 1)]
+    lines += [line for page in tracked(*PAGES) for line in prose(page)]
+    chinese = [line for page in tracked(*CHINESE_PAGES) for line in prose(page)]
     return [
         f"{path}:{number}: {match[0]!r}: {replacement(match[0])}"
+        for pattern, lines in [(PHRASE, lines), (CHINESE_PHRASE, chinese)]
         for path, number, text in lines
-        if (match := PHRASE.search(re.sub(r"`[^`]*`", "", text)))
+        if (match := pattern.search(re.sub(r"`[^`]*`|<!--.*?-->", "", text)))
     ]
 
 
+def prose(page):
+    """Yields the lines of a page outside of code blocks."""
+    is_code = False
+    for number, line in enumerate((ROOT / page).read_text(encoding="utf-8").splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        elif not is_code:
+            yield page, number, line
+
+
 def replacement(phrase):
-    return next(to for of, to in PHRASES.items() if re.fullmatch(of, phrase, re.IGNORECASE))
+    phrases = PHRASES | CHINESE_PHRASES
+    return next(to for of, to in phrases.items() if re.fullmatch(of, phrase, re.IGNORECASE))
 
 
 def subjects():

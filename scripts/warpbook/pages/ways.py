@@ -16,7 +16,7 @@ LISTINGS = "listings"
 WAYS = {
     "kernel": r"(?:.*/)?kernels/(?!notes/)[\w./-]+\.cu(\.html)?#L\d+",
     "host code": r"(?:.*/)?crates/{chapter}/src/[\w/]+\.rs(\.html)?#L\d+",
-    "counters": r"{chapter}\.(md|html)#(reading-the-counters|读懂计数器)",
+    "counters": r"{chapter}\.(md|html)#(reading-the-counters|从计数器看访存行为)",
 }
 
 

@@ -70,7 +70,7 @@ impl Chapter {
                 .collect()
         };
         assert_eq!(numbers(&stdout), numbers(english), "{stdout}");
-        let (_, profile) = stdout.split_once("\n剖析：").expect("a profile");
+        let (_, profile) = stdout.split_once("\n性能分析：").expect("a profile");
         let is_text = |line: &&str| !line.is_empty() && !line.starts_with("|--");
         for line in profile.lines().filter(is_text) {
             let label = match line.strip_prefix("| ") {

@@ -2,7 +2,7 @@
 //!
 //! Each rule detects one kind of waste and estimates an upper bound on the milliseconds of the modelled time
 //! that it costs. The most costly kind is reported, with the source line that contributes most. If no kind
-//! costs a tenth of the time, the line says that nothing stands out and what the kernel spends its time on.
+//! costs a tenth of the time, the line says that no waste found and what the kernel spends its time on.
 //!
 //! Resources are busy at the same time, so a resource that is busy for less than half of the time is hidden
 //! behind the others and wastes nothing.
@@ -301,7 +301,7 @@ pub fn for_launch(record: &LaunchRecord, lang: Lang) -> Option<String> {
         ),
         None => localize!(
             lang,
-            "nothing stands out: {}",
+            "no waste found: {}",
             "没有明显的浪费：{}";
             describe_bound(&launch, lang)
         ),

@@ -38,14 +38,17 @@ const WIDTH: usize = 100;
 /// describes a column, such as `one launch each`.
 pub fn text(which: &str, launches: &[ProfiledLaunch], detail: Detail, lang: Lang) -> Vec<String> {
     let Some(first) = launches.first() else {
-        let message = lang.pick("Profile: no kernel was launched.", "剖析：没有启动核函数。");
+        let message = lang.pick(
+            "Profile: no kernel was launched.",
+            "性能分析：没有启动核函数。",
+        );
         return vec![message.to_owned()];
     };
     let gpu = first.launch.time.gpu;
     let mut parts = vec![localize!(
         lang,
         "Profile: {}, counted on the simulator; times and caches modelled, {}.",
-        "剖析：{}，计数来自模拟器；时间和缓存由 {} 的模型估算。";
+        "性能分析：{}，计数来自模拟器；时间和缓存由 {} 的模型估算。";
         which, gpu
     )];
     for group in launches.chunk_by(|a, b| a.case == b.case) {
@@ -101,7 +104,7 @@ mod tests {
         assert_eq!(heads.collect::<Vec<_>>(), ["few:", "many:"]);
         let text_of = |parts: &[String], text: &str| parts.concat().matches(text).count();
         assert_eq!(text_of(&parts, "| counter "), 3);
-        assert_eq!(text_of(&parts, "constant: nothing stands out"), 1);
+        assert_eq!(text_of(&parts, "constant: no waste found"), 1);
         assert_eq!(text_of(&parts, "kernels/vector-add.cu\n"), 0);
 
         let parts = text("one launch each", &launches, Detail::Lines, Lang::En);

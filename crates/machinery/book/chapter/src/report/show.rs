@@ -75,7 +75,7 @@ impl Report {
         let bound: &[&str] = if self.limits.is_empty() {
             &[]
         } else {
-            lang.pick(&["of limit"], &["与极限之比"])
+            lang.pick(&["of limit"], &["达到极限的比例"])
         };
         let [first, last] = lang.pick([["variant"], ["check"]], [["变体"], ["验证"]]);
         let headers = [&first, self.columns(), timing, bound, &last].concat();
@@ -165,7 +165,7 @@ impl Report {
             return vec![localize!(
                 self.lang(),
                 "To profile the program on this GPU, use Nsight Compute from the CUDA Toolkit:\n\n{}",
-                "要在这个 GPU 上剖析程序，请使用 CUDA 工具包中的 Nsight Compute：\n\n{}";
+                "要在这个 GPU 上分析程序的性能，请使用 CUDA 工具包中的 Nsight Compute：\n\n{}";
                 command
             )];
         }

@@ -29,7 +29,7 @@ const SIDE: usize = 128;
 const INNER: usize = 16;
 /// Rows and columns of the enlarged corner of the result.
 const CORNER: usize = 16;
-/// Width of the strips beside the result that show the operands of a step.
+/// Width of the strips next to the result that show the operands of a step.
 const STRIP: f64 = 5.0;
 /// Distance from the strips to the result.
 const STRIP_GAP: f64 = 2.0;

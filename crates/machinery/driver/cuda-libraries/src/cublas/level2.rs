@@ -56,7 +56,7 @@ impl Operand {
     }
 }
 
-/// The storage of a triangle's band: with `k` diagonals beside the main one.
+/// The storage of a triangle's band: with `k` diagonals on one side of the main one.
 fn triangle_band(fill: Fill, k: usize, leading: usize) -> Storage {
     let [lower, upper] = match fill {
         Fill::Lower => [k, 0],

@@ -259,7 +259,7 @@ fn triangular<T: Element>(
             for unit in [0, 1] {
                 let mut elements: Vec<T> = numbers(LEADING * LEADING, 7);
                 for element in &mut elements {
-                    // Small elements beside the diagonal keep the systems well-conditioned.
+                    // Small elements outside of the diagonal keep the systems well-conditioned.
                     *element *= T::make(0.125, 0.0);
                 }
                 for i in 0..n {

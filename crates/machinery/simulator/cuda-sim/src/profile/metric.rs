@@ -213,7 +213,7 @@ metrics! {
         "divergent branches", "发散的分支数";
     BARRIER_ARRIVALS: Flow Custom Flow(|tally| tally.barriers),
         "warps_at_barriers",
-        "warps arriving at barriers", "到达屏障的线程束数";
+        "warps arriving at barriers", "到达同步屏障的线程束数";
 }
 
 impl Metric {

@@ -89,13 +89,13 @@ fn severe_waste_is_reported_even_if_launching_hides_it() {
     // Two-way conflicts are common and cheap.
     let conflicts = Tally::of([(AccessClass::SharedLoad, shared(2000, 1000))]);
     let message = of_lines(&[(3, conflicts)], &launch);
-    assert_starts(&message, "nothing stands out: launching it");
+    assert_starts(&message, "no waste found: launching it");
 }
 
 #[test]
 fn broadcast_constants_waste_nothing() {
     let message = of_lines(&[(7, constant(1000))], &[(Resource::ConstantCache, 1.0)]);
-    let expected = "nothing stands out: it is bound by the constant cache, with one request per warp; all of \
+    let expected = "no waste found: it is bound by the constant cache, with one request per warp; all of \
                   that is in kernels/vector-add.cu:7. ";
     assert_starts(&message, expected);
 }
@@ -127,7 +127,7 @@ fn scattered_l1_hits_keep_only_the_l1_cache_busy() {
         (AccessClass::GlobalStore, access(4000, 1000)),
     ]);
     let message = of_total(loads, &[(Resource::Memory, 1.0)]);
-    assert_starts(&message, "nothing stands out");
+    assert_starts(&message, "no waste found");
     let message = of_total(loads, &[(Resource::L1Shared, 1.0)]);
     assert_starts(&message, "a global load takes 32 sectors");
 }
@@ -142,7 +142,7 @@ fn coalesced_broadcast_and_wide_loads_waste_nothing() {
         (4000, 1000, 1000),
     ] {
         let message = of_total(loads(bytes, sectors, wavefronts), &[MEMORY]);
-        assert_starts(&message, "nothing stands out: it is memory-bound");
+        assert_starts(&message, "no waste found: it is memory-bound");
     }
 }
 
@@ -168,7 +168,7 @@ fn structure_members_found_in_the_l1_cache_waste_no_memory_bandwidth() {
     };
     let lines = [(3, member(0)), (4, member(12_000)), (5, member(12_000))];
     let message = of_lines(&lines, &[MEMORY]);
-    assert_starts(&message, "nothing stands out");
+    assert_starts(&message, "no waste found");
     // The L1 cache has to serve three times as many sectors.
     let message = of_lines(&lines, &[(Resource::L1Shared, 1.0)]);
     assert!(message.contains("12 sectors where 4 would do"), "{message}");
@@ -289,7 +289,7 @@ fn low_occupancy_is_reported() {
     // More warps would not help a launch that is bound by another resource.
     launch.time.binding = Resource::Memory;
     let message = for_launch(&launch, Lang::En).unwrap();
-    assert_starts(&message, "nothing stands out");
+    assert_starts(&message, "no waste found");
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn without_waste_the_bound_is_reported() {
         (Resource::Launch, "launching it"),
     ] {
         let message = of_total(Tally::default(), &[(binding, 1.0)]);
-        let message = message.strip_prefix("nothing stands out: ").unwrap();
+        let message = message.strip_prefix("no waste found: ").unwrap();
         assert_starts(message, expected);
     }
 }
@@ -358,7 +358,7 @@ fn the_most_costly_waste_is_reported() {
     assert!(of_total(tally, &parts(1.0, 0.9)).starts_with("each warp reads 32"));
     assert!(of_total(tally, &parts(0.3, 1.0)).starts_with("every shared load"));
     // Each takes less than half of the time, so it is hidden by the rest.
-    assert!(of_total(tally, &parts(0.4, 0.4)).starts_with("nothing stands out"));
+    assert!(of_total(tally, &parts(0.4, 0.4)).starts_with("no waste found"));
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn waste_below_a_tenth_of_the_time_is_not_reported() {
     let tally = |conflicts| Tally::of([(AccessClass::SharedLoad, shared(1000, conflicts))]);
     let message = |conflicts| of_total(tally(conflicts), &[(Resource::L1Shared, 1.0)]);
     assert!(message(100).starts_with("every shared load"));
-    assert!(message(99).starts_with("nothing stands out"));
+    assert!(message(99).starts_with("no waste found"));
 }
 
 #[test]
