@@ -35,6 +35,7 @@ Exit status, by the first line that applies:
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "cuda-run",
+    version,
     override_usage = "cuda-run [FLAGS] FILE… [-- PROGRAM ARGUMENTS]\n       \
                       cuda-run [FLAGS] -- PROGRAM [ARGUMENTS]",
     after_help = EXIT_STATUS

@@ -51,6 +51,7 @@ fn main() -> ExitCode {
         tests.extend(with_clang! {
             "a program runs and its launches are reported" => report::launches_are_listed,
             "a second run uses the cache" => compiles::second_run_uses_the_cache,
+            "the version is printed" => report::version,
             "a profile lists the program's source lines" => report::profile,
             "the record matches its schema" => report::record,
             "a script that starts cuda-run several times has one record" => report::record_of_a_script,

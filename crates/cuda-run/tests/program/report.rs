@@ -22,6 +22,16 @@ pub fn launches_are_listed() -> Result<(), Failed> {
     Ok(())
 }
 
+pub fn version() -> Result<(), Failed> {
+    let run = Workspace::new().run(&["--version"]);
+    run.assert_exit(0, &[])?;
+    assert_eq!(
+        run.stdout,
+        format!("cuda-run {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    Ok(())
+}
+
 pub fn profile() -> Result<(), Failed> {
     let run = Workspace::new().run(&["--profile=lines", "vector-add.cu"]);
     let expected = [

@@ -1,6 +1,6 @@
 //! Tests that compare documentation with code. The book's page on differences from hardware lists the
 //! unsupported instructions, and a page of the records lists the unsupported functions; each list lies
-//! between `<!-- unsupported: NAME -->` and `<!-- end -->`.
+//! between `<!-- lacking: NAME -->` and `<!-- end -->`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
