@@ -15,8 +15,8 @@ fn kernels_are_listed_with_their_launches() {
             "simulator: models an NVIDIA GeForce GTX 970",
             "| adds   |        2 |      1 |                32 |",
             "| bound by ",
-            "| launching | modelled, NVIDIA GeForce GTX 970 |",
-            "These times are modelled",
+            "| launching |",
+            "These times are modelled for the NVIDIA GeForce GTX 970;",
         ],
     );
     run.assert_not_on_stderr(&["process ", "Checked", "Rejected"]);

@@ -11,8 +11,7 @@ pub fn launches_are_listed() -> Result<(), Failed> {
         0,
         &[
             "| vectorAdd |        3 | ",
-            "modelled, NVIDIA H200",
-            "These times are modelled",
+            "These times are modelled for the NVIDIA H200;",
         ],
     )?;
     assert_eq!(run.stdout, "100000 sums are right, timed\n");

@@ -76,7 +76,10 @@ impl Summary {
         }
         parts.push(self.failures(options.api));
         if modelled && !(self.kernels.is_empty() && self.library_calls.is_empty()) {
-            parts.push("These times are modelled; run on a GPU to measure them.".to_owned());
+            parts.push(format!(
+                "These times are modelled for the {}; run on a GPU to measure them.",
+                gpu.name
+            ));
         }
         parts.retain(|part| !part.is_empty());
         parts.join("\n\n")
@@ -198,13 +201,12 @@ impl Summary {
         let by_time = order == Order::Time;
         let mut headers = HEADERS.to_vec();
         if by_time {
-            headers.insert(6, "bound by");
+            headers.push("bound by");
         }
         let row = |kernel: &Kernel| {
-            let time = &kernel.total.time;
-            let mut row = row(kernel, format!("modelled, {}", time.gpu));
+            let mut row = row(kernel);
             if by_time {
-                row.insert(6, time.binding.to_string());
+                row.push(kernel.total.time.binding.to_string());
             }
             row
         };
@@ -238,9 +240,9 @@ impl Summary {
         if self.measured.is_empty() {
             return String::new();
         }
-        let time = format!("measured, {}", gpu.name);
-        let rows = self.measured.iter().map(|kernel| row(kernel, time.clone()));
-        table(&HEADERS, rows)
+        let rows = self.measured.iter().map(row);
+        let table = table(&HEADERS, rows);
+        format!("{table}\n\nThese times are measured on the {}.", gpu.name)
     }
 
     fn profile(&self, detail: Detail, options: &TextOptions, modelled: bool) -> Vec<String> {
@@ -363,18 +365,17 @@ impl Summary {
 }
 
 /// The columns of the table of kernels.
-const HEADERS: [&str; 7] = [
+const HEADERS: [&str; 6] = [
     "kernel",
     "launches",
     "blocks",
     "threads per block",
     "ms per launch",
     "ms total",
-    "time",
 ];
 
-/// Formats a kernel's row. `time` names the source of its times.
-fn row<L: Launch>(kernel: &Kernel<L>, time: String) -> Vec<String> {
+/// Formats a kernel's row.
+fn row<L: Launch>(kernel: &Kernel<L>) -> Vec<String> {
     let [grid, block] = kernel.total.shape().map(|size| {
         if kernel.varied {
             "varied".to_owned()
@@ -398,7 +399,6 @@ fn row<L: Launch>(kernel: &Kernel<L>, time: String) -> Vec<String> {
         block,
         milliseconds(total_ms / kernel.launches as f64),
         milliseconds(total_ms),
-        time,
     ]
 }
 
@@ -460,12 +460,14 @@ mod tests {
         assert_eq!(
             rows,
             [
-                "| kernel | launches | blocks | threads per block | ms per launch | ms total | time                  |",
-                "|--------|----------|--------|-------------------|---------------|----------|-----------------------|",
-                "| add    |        2 | varied | varied            |        0.5000 |   1.0000 | measured, NVIDIA H200 |",
-                "| fill   |        1 | 1      | 64                |        1.5000 |   1.5000 | measured, NVIDIA H200 |",
+                "| kernel | launches | blocks | threads per block | ms per launch | ms total |",
+                "|--------|----------|--------|-------------------|---------------|----------|",
+                "| add    |        2 | varied | varied            |        0.5000 |   1.0000 |",
+                "| fill   |        1 | 1      | 64                |        1.5000 |   1.5000 |",
             ]
         );
+        let source = "\n\nThese times are measured on the NVIDIA H200.\n";
+        assert!(text.contains(source), "{text}");
         assert!(text.contains("\nncu "), "{text}");
         options.profile = None;
         let text = summary.text(&options, &gpu);
