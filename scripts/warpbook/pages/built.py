@@ -1,19 +1,24 @@
-"""Link checks of the built book: the targets and their anchors exist."""
+"""Checks of the built book: the targets and anchors of its links exist, and no emphasis is shown as `**`."""
 
 import html.parser
 import os
 import urllib.parse
 
+# Elements whose text is not prose.
+VERBATIM = {"code", "pre", "script", "style"}
+
 
 class Page(html.parser.HTMLParser):
-    """The ids of a page and its links."""
+    """The ids of a page, its links, and its texts with literal asterisks."""
 
     def __init__(self, file):
         super().__init__()
-        self.ids, self.duplicates, self.links = set(), set(), []
+        self.ids, self.duplicates, self.links, self.starred = set(), set(), [], []
+        self.verbatim = 0
         self.feed(file.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
+        self.verbatim += tag in VERBATIM
         for name, value in attributes:
             if name == "id":
                 (self.duplicates if value in self.ids else self.ids).add(value)
@@ -21,6 +26,13 @@ class Page(html.parser.HTMLParser):
                 self.links.append(value)
             elif name == "aria-labelledby":
                 self.links += [f"#{name}" for name in value.split()]
+
+    def handle_endtag(self, tag):
+        self.verbatim -= tag in VERBATIM
+
+    def handle_data(self, data):
+        if "**" in data and not self.verbatim:
+            self.starred.append(data.strip()[:60])
 
 
 def check(book):
@@ -30,6 +42,7 @@ def check(book):
     for file, page in pages.items():
         path_in_book = file.relative_to(book)
         wrong += [f"{path_in_book}: duplicate id {name}" for name in sorted(page.duplicates)]
+        wrong += [f"{path_in_book}: emphasis is not recognized: {text}" for text in page.starred]
         for link in page.links:
             count += 1
             parts = urllib.parse.urlsplit(link)
