@@ -19,7 +19,7 @@ QUERIES = {
     "en": [
         ("constant memory spheres", "raytrace-const.html", "constant"),
         ("coalesced", "vector-add.html", "coalesced"),
-        ("--check", "simulator.html", "--check"),
+        ("--check", "checks.html", "--check"),
         ("__ldg coefficients", "stencil-readonly.html", "__ldg"),
     ],
     "zh": [
@@ -28,7 +28,7 @@ QUERIES = {
         ("常量内存 cache", "stencil-readonly.html", "cache"),
         ("计时cudaEvent", "timing.html", "计时"),
         PARTS,
-        ("--check", "simulator.html", "--check"),
+        ("--check", "checks.html", "--check"),
         ("__ldg", "stencil-readonly.html", "__ldg"),
     ],
 }
