@@ -8,16 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include <cuda_runtime.h>
-
-#define CHECK(call)                                                                                 \
-    do {                                                                                            \
-        cudaError_t error = (call);                                                                 \
-        if (error != cudaSuccess) {                                                                 \
-            fprintf(stderr, "error: %s: %s\n", #call, cudaGetErrorString(error));                   \
-            exit(1);                                                                                \
-        }                                                                                           \
-    } while (0)
+#include "../kernels/notes/check.h"
 
 const int BLOCK = 256;
 // More than an L2 cache holds, so that each launch reads device memory.

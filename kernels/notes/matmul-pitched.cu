@@ -1,12 +1,12 @@
 // Code 4.3 of the note "Chapter 4 - 内存": matrix multiplication in pitched memory, whose rows are padded.
 //
-// All sizes are multiples of the block's 16 x 16 threads. The factors are small integers, so that every sum is exact.
+// All sizes are multiples of the block's 16 x 16 threads.
 
 #include <cstdint>
-#include <vector>
 
 #include "check.h"
 #include "common/cuda_call.h"
+#include "product.h"
 
 struct Matrix {
     size_t rows;
@@ -82,33 +82,12 @@ void mat_mul(const Matrix &A, const Matrix &B, Matrix &C)
     cc(cudaFree(ptr_C.ptr));
 }
 
-// Returns the number of elements of C that differ from the CPU's.
-static size_t wrong_elements()
-{
-    size_t wrong = 0;
-    for (size_t row = 0; row < M; row++) {
-        std::vector<float> expected(P);
-        for (size_t i = 0; i < N; i++)
-            for (size_t col = 0; col < P; col++)
-                expected[col] += host_A[row][i] * host_B[i][col];
-        for (size_t col = 0; col < P; col++)
-            wrong += host_C[row][col] != expected[col];
-    }
-    return wrong;
-}
-
 int main()
 {
-    for (size_t row = 0; row < M; row++)
-        for (size_t col = 0; col < N; col++)
-            host_A[row][col] = (3 * row + col) % 7;
-    for (size_t row = 0; row < N; row++)
-        for (size_t col = 0; col < P; col++)
-            host_B[row][col] = (row + 2 * col) % 5;
-
+    fill(host_A, host_B);
     Matrix A{M, N, host_A[0], N};
     Matrix B{N, P, host_B[0], P};
     Matrix C{M, P, host_C[0], P};
     mat_mul(A, B, C);
-    return verdict("elements", wrong_elements());
+    return verdict("elements", wrong_elements(host_A, host_B, host_C));
 }

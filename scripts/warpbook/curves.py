@@ -28,7 +28,7 @@ def main(doc):
     if flags.check and lines != known:
         sys.exit(f"error: {flags.source} has other modelled times: run scripts/curves --from FILE --save FILE")
     records.save(flags.save, lines)
-    if not flags.save:
+    if not (flags.save or flags.check):
         print("".join(f"{json.dumps(line)}\n" for line in lines), end="")
 
 

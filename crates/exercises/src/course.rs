@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use chapter::installation;
+use chapter::lang::Lang;
 use kernel_build::Tree;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,6 @@ use crate::files::{display_path, read_course_text};
 use crate::host::{Host, HostExercise};
 use crate::host_sides::{self, HostSide};
 use crate::text::in_a_line;
-use chapter::lang::Lang;
 
 /// The files of the built-in course: the name of each exercise, and the names and contents of its files.
 const BUILT_IN: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/course.rs"));

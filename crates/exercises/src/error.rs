@@ -1,11 +1,11 @@
 //! Error messages in both languages. `common` explains CUDA errors in English, this module in Chinese.
 
 use anyhow::{Context as _, Error, Result};
+use chapter::lang::Lang;
 use common::{Gpu, error};
 use cust::error::CudaError;
 
 use crate::process::on_gpu;
-use chapter::lang::Lang;
 
 /// Formats the error and its causes, outermost first.
 pub fn format_error(error: &Error, lang: Lang) -> String {

@@ -7,9 +7,9 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use chapter::file::{self, AtomicFile};
 use chapter::interrupt;
+use chapter::lang::{Lang, tr};
 
 use crate::text::in_a_line;
-use chapter::lang::{Lang, tr};
 
 /// The maximum size of a submission in bytes, about a hundred times that of the course's files.
 const MAX_BYTES: u64 = 256 << 10;

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use chapter::lang::{Lang, tr};
 use clap::{Args, Parser, Subcommand};
 
 use crate::class::{Columns, Shard};
-use chapter::lang::{Lang, tr};
 
 /// The program's flags.
 #[derive(Debug, Parser)]

@@ -6,11 +6,11 @@
 use std::io::{self, ErrorKind, Write as _};
 
 use anyhow::{Error, Result};
+use chapter::lang::tr;
 use common::error::note;
 use serde::Serialize;
 
 use crate::text::{escaped, visible};
-use chapter::lang::tr;
 
 /// Standard output was closed by its reader, as in `exercises list | head -1`. The program then exits
 /// silently, as the reader expects.

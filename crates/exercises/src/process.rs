@@ -4,10 +4,9 @@ use std::io::BufRead;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use chapter::lang::Lang;
 use confine::Rules;
 use serde::{Deserialize, Serialize};
-
-use chapter::lang::Lang;
 
 /// Returns true if `CUDA_BACKEND=gpu` selects a GPU for grading.
 pub fn on_gpu() -> bool {

@@ -1,5 +1,6 @@
 //! Reports of a submission's result for the student, as text.
 
+use chapter::lang::Lang;
 use chapter::number::grouped;
 
 use crate::course::{Course, Exercise};
@@ -7,7 +8,6 @@ use crate::data::Step;
 use crate::grade::{self, FailureKind, Record};
 use crate::text::{WIDTH, columns, fit, pad_left, pad_right, reflow, spell_out_links, wrapped};
 use crate::workspace::Progress;
-use chapter::lang::Lang;
 
 /// Formats a result in one line: `✗ 02-tail  does not run through, at size 31`.
 pub fn summary(exercise: &Exercise, record: &Record, lang: Lang) -> String {

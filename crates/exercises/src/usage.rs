@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::num::ParseIntError;
 use std::process::ExitCode;
 
+use chapter::lang::Lang;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 
@@ -12,7 +13,6 @@ use common::error::note;
 use crate::flags::Flags;
 use crate::output;
 use crate::text::visible;
-use chapter::lang::Lang;
 
 /// Parses the command line. If it is invalid or asks for help, prints the message and returns the exit code
 /// instead.

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use chapter::installation;
+use chapter::lang::Lang;
 use serde::{Deserialize, Serialize};
 
 use crate::course::{Course, Exercise, tree};
 use crate::files::{display_path, write_new, write_whole};
-use chapter::lang::Lang;
 
 /// The flags that editors' clangd compiles submissions with, one per line; the include path is appended.
 const EDITOR_FLAGS: &str =

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use anyhow::Result;
+use chapter::lang::Lang;
 
 use super::Submissions;
 use super::tables::escape_formula;
 use crate::course::Exercise;
-use chapter::lang::Lang;
 
 /// Tokens per fingerprint.
 const TOKENS_PER_FINGERPRINT: usize = 8;

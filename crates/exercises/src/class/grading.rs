@@ -10,6 +10,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::{fs, thread};
 
 use anyhow::{Context as _, Error, Result, bail, ensure};
+use chapter::lang::{Lang, tr};
 use chapter::progress;
 
 use super::{Class, Marks, Outcome, Shard, StudentResult, marks};
@@ -20,7 +21,6 @@ use crate::grade::ReferenceCosts;
 use crate::process::on_gpu;
 use crate::text::in_a_line;
 use crate::worker::{Job, JobSettings, supervise};
-use chapter::lang::{Lang, tr};
 
 /// Settings for grading a class.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use chapter::lang::Lang;
 use serde::Deserialize;
 use toml::value::{Datetime, Offset};
 
@@ -15,7 +16,6 @@ use super::{Class, Outcome, StudentResult};
 use crate::course::Course;
 use crate::data::Step;
 use crate::files::{display_path, read_text};
-use chapter::lang::Lang;
 
 /// Points and deadlines of the exercises.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,13 +5,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use anyhow::{bail, ensure};
+use chapter::lang::{Lang, tr};
 use serde::{Deserialize, Serialize};
 
 use crate::course::Course;
 use crate::data::Step;
 use crate::grade::{Counted, Record, Timed};
 use crate::text::in_a_line;
-use chapter::lang::{Lang, tr};
 
 /// The results of a class or of one shard. The record does not contain the time or the machine, so the same
 /// submissions and seed produce the same record, except for times measured on a GPU.

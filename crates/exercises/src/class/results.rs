@@ -7,12 +7,12 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use chapter::file::{check_writable, folder_of};
+use chapter::lang::{Lang, tr};
 
 use super::marks::format_points;
 use super::{Class, Marks, tables};
 use crate::files::{display_path, write_whole};
 use crate::text::{in_a_line, visible};
-use chapter::lang::{Lang, tr};
 
 /// Inputs that results must not overwrite.
 #[derive(Clone, Copy, Debug)]

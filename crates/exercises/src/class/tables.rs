@@ -1,13 +1,13 @@
 //! A class's results as tables: CSV in the column layouts that other programs import, and lines on the terminal.
 
 use anyhow::Result;
+use chapter::lang::Lang;
 use clap::ValueEnum;
 
 use super::marks::format_points;
 use super::{Class, Marks, Outcome, StudentResult};
 use crate::report;
 use crate::text::{WIDTH, columns, in_a_line, pad_left, pad_right, wrapped};
-use chapter::lang::Lang;
 
 /// The program that will import the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

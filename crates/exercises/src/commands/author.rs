@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use chapter::lang::Lang;
 
 use crate::course::{Course, Exercise, command_line, parse_name};
 use crate::data::Step;
@@ -14,7 +15,6 @@ use crate::grade::{Record, find_compiler};
 use crate::process::Limits;
 use crate::worker::{Job, JobSettings, supervise};
 use crate::{output, report};
-use chapter::lang::Lang;
 
 /// Expands to the names and contents of a new exercise's files.
 macro_rules! template {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Error, Result, bail};
+use chapter::lang::Lang;
 
 use super::Context;
 use crate::course::{Course, Exercise};
@@ -14,7 +15,6 @@ use crate::process::Limits;
 use crate::worker::{Job, JobSettings, supervise};
 use crate::workspace::Progress;
 use crate::{files, picture, report};
-use chapter::lang::Lang;
 
 /// Grades one submission or all. Exits with 0 if all passed, 1 if one was rejected, 2 if one could not be
 /// graded.

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::{Context as _, Result, anyhow, bail};
+use chapter::lang::Lang;
 
 use super::check::selected;
 use crate::class::{self, Class, Grading, Marks, Outcome, Protected, ResultFiles, Submissions};
@@ -17,7 +18,6 @@ use crate::grade::find_compiler;
 use crate::output;
 use crate::process::{Limits, on_gpu};
 use crate::worker::JobSettings;
-use chapter::lang::Lang;
 
 /// Grades all submissions or one shard of them. Exits with 0 if every submission was graded.
 pub fn grade(

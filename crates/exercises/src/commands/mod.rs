@@ -9,12 +9,12 @@ mod watch;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
+use chapter::lang::{Lang, tr};
 
 use crate::course::{Course, Exercise};
 use crate::flags::{Command, Flags, GlobalFlags};
 use crate::worker;
 use crate::workspace::Workspace;
-use chapter::lang::{Lang, tr};
 
 /// The context of every command that works in the student's folder.
 pub struct Context<'a> {

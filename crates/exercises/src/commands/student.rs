@@ -2,6 +2,7 @@
 //! restoring a start file.
 
 use anyhow::{Result, bail};
+use chapter::lang::Lang;
 use serde::Serialize;
 
 use super::Context;
@@ -10,7 +11,6 @@ use crate::files::display_path;
 use crate::grade::find_compiler;
 use crate::text::{WIDTH, fit, pad_right};
 use crate::{output, report};
-use chapter::lang::Lang;
 
 /// Prints the student's progress, the next exercise's statement and the commands to continue with.
 pub fn status(context: &Context) -> Result<()> {

@@ -5,14 +5,13 @@ mod sizes;
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
+use chapter::lang::Text;
 use launch_plan::Element;
 use launch_plan::plan::{self, Number, Plan};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 pub use sizes::{Random, SizeRange, Sizes, element_count};
-
-use chapter::lang::Text;
 
 /// The data of an exercise, without its texts and code.
 #[derive(Clone, Debug, Deserialize)]

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use chapter::lang::Lang;
 use cuda_driver::{
     AccessClass, AccessKind, Direction, Finding, FindingKind, LaunchRecord, Memory, SourceLine,
     Traced, coordinates,
@@ -12,7 +13,6 @@ use super::checks::{format_access, format_thread};
 use super::{Submission, results};
 use crate::data::Tolerance;
 use crate::host::{InputLocation, Output};
-use chapter::lang::Lang;
 
 /// The maximum number of threads of a run whose accesses are traced.
 pub const MAX_THREADS: u64 = 1 << 16;

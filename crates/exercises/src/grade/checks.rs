@@ -1,6 +1,7 @@
 //! The step `checks`: the simulator's findings while the submission ran, and messages for kernels that it had
 //! to stop.
 
+use chapter::lang::{Lang, Text};
 use cuda_driver::{
     Details, Fault, FaultKind, Finding, FindingKind, Severity, SourceLine, TimeLimit,
 };
@@ -11,7 +12,6 @@ use super::{Failure, Stop, Submission, strip_comment};
 use crate::data::Step;
 use crate::host::Case;
 use chapter::chinese::{localized, title};
-use chapter::lang::{Lang, Text};
 
 /// The number of findings shown when the findings are the failure.
 const MAX_FINDINGS: usize = 2;

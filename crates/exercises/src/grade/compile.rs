@@ -8,6 +8,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use anyhow::{Context as _, Result, anyhow};
+use chapter::lang::{Lang, Text};
 use confine::{Rules, system_libraries};
 use cuda_driver::SourceLine;
 use kernel_build::{Clang, Tree, install_command};
@@ -17,7 +18,6 @@ use super::{Failure, Grading, Stop, Submission, includes, undeclared};
 use crate::course::{self, Exercise};
 use crate::data::Step;
 use crate::process::Limits;
-use chapter::lang::{Lang, Text};
 
 /// The file name of a submission during compilation; the student's file name may contain any characters.
 pub const FILE_NAME: &str = chapter::chinese::SUBMISSION;

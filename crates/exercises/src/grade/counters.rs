@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use chapter::lang::{Lang, Text};
 use chapter::limit::{self, DeviceRange};
 use chapter::number::{grouped, percent};
 use chapter::profile::{Reader, cost, listing, resource_name};
@@ -16,7 +17,6 @@ use super::{Costs, Counted, Failure, Stop, Submission, Verdict, compile};
 use crate::data::{Data, Step, Target};
 use crate::host::{Bench, Case, Host};
 use crate::text::WIDTH;
-use chapter::lang::{Lang, Text};
 
 /// Fails if a target is missed. On a GPU there are no launch records, so the step passes.
 pub fn verdict(

@@ -1,10 +1,10 @@
 //! Likely causes of findings, in both languages.
 
+use chapter::lang::Lang;
 use cuda_driver::{Cause, Finding, FindingKind};
 
 use super::strip_comment;
 use chapter::chinese::localized;
-use chapter::lang::Lang;
 
 /// Returns the likely cause of a finding in a file with this text; empty if none is known. `is_update`: the
 /// racing threads update one location of device memory. If the lines give no hint, it is the simulator's cause.

@@ -5,10 +5,11 @@
 //! the list of files that it did open is checked afterwards. This one tells the student what to write
 //! instead.
 
+use chapter::lang::{Lang, Text};
+
 use super::tokens::{Construct, Kind, Rejected, Token, tokens};
 use super::{Failure, Stop};
 use crate::data::Step;
-use chapter::lang::{Lang, Text};
 
 /// Headers that submissions may include.
 pub const HEADERS: [&str; 6] = [

@@ -1,6 +1,7 @@
 //! The step `launch`: the submission runs to completion and writes every element.
 
 use anyhow::{Error, Result};
+use chapter::lang::{Lang, Text};
 use common::verify::POISON;
 use cuda_driver::FaultKind;
 
@@ -10,7 +11,6 @@ use crate::data::Step;
 use crate::declarative::SolutionFailed;
 use crate::error::format_error;
 use crate::host::{Bench, Case, Host, Missing, ModifiedInput, NoReply, Output, RunResult, Values};
-use chapter::lang::{Lang, Text};
 
 /// Runs the host side at one size and checks that every element of its outputs was written.
 pub fn run(

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use approx::relative_eq;
+use chapter::lang::{Lang, Text};
 use chapter::number::grouped;
 use common::verify::{compare, within_ulps};
 use cust::memory::bytemuck::Pod;
@@ -12,7 +13,6 @@ use super::Stop;
 use crate::data::{Step, Tolerance};
 use crate::host::{Case, Output, Values};
 use crate::text::{WIDTH, columns, pad_left};
-use chapter::lang::{Lang, Text};
 
 /// The maximum number of wrong elements listed for one-dimensional outputs.
 const MAX_LISTED: usize = 6;

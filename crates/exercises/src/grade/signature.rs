@@ -2,11 +2,11 @@
 //! cannot detect a difference: it passes a list without a length, and a kernel with more parameters reads
 //! past its end.
 
+use chapter::lang::Text;
 use cuda_driver::ptx::{self, ast::Variable};
 
 use super::{Failure, FailureKind, Stop};
 use crate::data::Step;
-use chapter::lang::Text;
 
 /// A kernel of the start file.
 #[derive(Debug, PartialEq, Eq)]

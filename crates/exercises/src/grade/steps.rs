@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Result, anyhow};
+use chapter::lang::Lang;
 use common::gpu::{Clock, GpuInfo};
 use cuda_driver::Finding;
 
@@ -18,7 +19,6 @@ use crate::course::Exercise;
 use crate::data::Step;
 use crate::error::open;
 use crate::host::{Case, Host};
-use chapter::lang::Lang;
 
 /// An empty module.
 const NO_KERNEL: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use chapter::lang::{Lang, Text};
 use kernel_build::Clang;
 
 use super::costs::ReferenceCosts;
@@ -9,7 +10,6 @@ use super::verdict::Failure;
 use crate::data::Step;
 use crate::host::{Case, Host};
 use crate::process::Limits;
-use chapter::lang::{Lang, Text};
 
 /// A student's submission to an exercise.
 #[derive(Clone, Debug)]

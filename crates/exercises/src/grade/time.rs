@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread::Scope;
 
 use anyhow::Result;
+use chapter::lang::{Lang, Text};
 use chapter::number::significant;
 use common::gpu::Clock;
 use common::module;
@@ -16,7 +17,6 @@ use super::{Costs, Grading, ReferenceCosts, ReferenceTimes, Stop, Submission, Ti
 use super::{counters, launch};
 use crate::data::{Data, Kind, Step};
 use crate::host::{Bench, Case, Host};
-use chapter::lang::{Lang, Text};
 
 /// Samples per kernel, each with enough launches to take some milliseconds.
 const SAMPLES: u32 = 15;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chapter::lang::{Lang, Text};
 use common::{Gpu, module};
 use cuda_driver::{AccessKind, Checks, Finding, LaunchRecord, Traced, Tracing};
 use rand_pcg::Pcg32;
@@ -17,7 +18,6 @@ use super::{
 use crate::course::Exercise;
 use crate::data::{Data, Kind, SizeRange, Step, Time};
 use crate::host::{Bench, Case, Host, InputLocation, Output, RunResult};
-use chapter::lang::{Lang, Text};
 
 /// The checks of a submission. Those of the host's calls are excluded, because most submissions leave the host side to the
 /// course.

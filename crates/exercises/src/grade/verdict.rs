@@ -1,11 +1,11 @@
 //! The two forms of a verdict: [`Verdict`], the grader's own, and [`Record`], which is sent, stored and printed.
 
+use chapter::lang::{Lang, Text};
 use serde::{Deserialize, Serialize};
 
 use super::costs::{Costs, SIZES};
 use crate::data::Step;
 use crate::picture::Picture;
-use chapter::lang::{Lang, Text};
 
 /// The result of grading a submission, as the grader knows it.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,6 +10,7 @@ use std::{env, fs, thread};
 
 use answers::protocol::{Outcome, READY, REPLY, Reply, Request};
 use anyhow::{Context as _, Result, anyhow, bail};
+use chapter::lang::{Lang, Text};
 use confine::Rules;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +18,6 @@ use thiserror::Error;
 
 use super::{Bench, Case, Output};
 use crate::process::{Limits, Lines, OutputLine, explain_outside, explain_status, on_gpu};
-use chapter::lang::{Lang, Text};
 
 /// The capacity of the channel of output lines; a full channel blocks the program.
 const CHANNEL_CAPACITY: usize = 16;

@@ -3,6 +3,7 @@
 
 mod text;
 
+use chapter::lang::Lang;
 use cuda_driver::{AccessKind, Memory, SourceLine, Traced, coordinates};
 use patterns::draw::lines::{self, Lines};
 use patterns::draw::svg::{Class, Svg};
@@ -12,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 pub use text::text;
 
-use chapter::lang::Lang;
 use text::cost;
 
 /// Lanes per warp.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chapter::lang::Lang;
 use chapter::number::grouped;
 
 use super::{Access, Picture, ROW, Space};
 use crate::text::{pad_left, pad_right};
-use chapter::lang::Lang;
 
 /// The maximum number of rows of 128 bytes drawn; further rows are counted.
 const MAX_ROWS: usize = 4;

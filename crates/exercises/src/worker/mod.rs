@@ -17,6 +17,7 @@ use std::{env, thread};
 
 use answers::panics::PanicRecorder;
 use anyhow::{Context as _, Result};
+use chapter::lang::Lang;
 use kernel_build::Clang;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,6 @@ use crate::data::Step;
 use crate::error::format_error;
 use crate::grade::{self, Grading, Record, ReferenceCosts, Subject, Submission, Verdict};
 use crate::process::{Limits, on_gpu};
-use chapter::lang::Lang;
 
 /// Runs the hidden command `worker`: grades one job from standard input.
 pub fn run() -> ExitCode {

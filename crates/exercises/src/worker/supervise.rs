@@ -10,6 +10,7 @@ use std::{env, fs, thread};
 
 use anyhow::{Context as _, Result, bail};
 use chapter::interrupt;
+use chapter::lang::{Lang, Text, tr};
 #[cfg(windows)]
 use process_wrap::std::JobObject;
 #[cfg(unix)]
@@ -20,7 +21,6 @@ use super::{Job, Line, Message};
 use crate::data::Step;
 use crate::grade::{Failure, Record, Verdict};
 use crate::process::{Limits, Lines, OutputLine, explain_outside, explain_status};
-use chapter::lang::{Lang, Text, tr};
 
 /// The interval at which the supervisor checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);

@@ -15,6 +15,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context as _, Error, Result, bail};
+use chapter::lang::tr;
 use kernel_build::Clang;
 use terminal::Screen;
 
@@ -28,7 +29,6 @@ use crate::grade::{Record, find_compiler};
 use crate::process::Limits;
 use crate::worker::{Job, JobSettings, supervise_until};
 use crate::workspace::Progress;
-use chapter::lang::tr;
 
 /// The exit code that shells report for a program ended by Ctrl-C.
 const EXIT_INTERRUPTED: u8 = 130;

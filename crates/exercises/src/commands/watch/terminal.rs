@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use chapter::interrupt;
+use chapter::lang::tr;
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::terminal::{
@@ -19,7 +20,6 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{Event, Key};
 use crate::files::display_path;
-use chapter::lang::tr;
 
 /// The terminal while the live view runs; dropping it restores the terminal.
 pub struct Screen;

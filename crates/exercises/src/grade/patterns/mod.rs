@@ -4,12 +4,12 @@
 mod sums;
 mod values;
 
+use chapter::lang::Lang;
 use cuda_driver::Traced;
 
 use super::results;
 use crate::data::{Sizes, Tolerance};
 use crate::host::{Case, Host, InputLocation, Output};
-use chapter::lang::Lang;
 
 /// The results at one size.
 pub struct Run {

@@ -1,9 +1,10 @@
 //! Patterns in wrong sums: missing terms, or terms counted too often.
 
+use chapter::lang::Lang;
+
 use super::Evidence;
 use crate::grade::results;
 use crate::host::{Output, Values};
-use chapter::lang::Lang;
 
 /// The maximum number of elements of an output that are examined, evenly spaced.
 const MAX_ELEMENTS: usize = 64;

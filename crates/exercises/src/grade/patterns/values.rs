@@ -1,9 +1,10 @@
 //! Patterns in the values of wrong elements and in the inputs at their positions.
 
+use chapter::lang::Lang;
+
 use super::Evidence;
 use crate::grade::results;
 use crate::host::{InputValues, Output, Values};
-use chapter::lang::Lang;
 
 /// The minimum number of wrong elements that must share a pattern, and of correct ones that must lack it.
 const MIN_ELEMENTS: usize = 3;

@@ -9,12 +9,12 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::{env, fs};
 
 use anyhow::{Context as _, Result, bail};
+use chapter::lang::{Lang, Text};
 use confine::Rules;
 
 use super::libraries::{Libraries, gather};
 use crate::process::{explain_outside, explain_status, is_signal};
 use crate::worker::Job;
-use chapter::lang::{Lang, Text};
 
 /// The maximum length of the compiler's messages in bytes. The first error is what matters.
 const MAX_MESSAGES: u64 = 20_000;

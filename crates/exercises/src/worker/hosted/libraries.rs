@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context as _, Result, anyhow};
-
 use chapter::lang::Lang;
 
 /// Libraries in a separate folder.

@@ -19,9 +19,8 @@
 
 use std::iter;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
-
 use chapter::lang::{Lang, Text};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// The reason why a construct is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Tables in the style of Markdown, and wrapped lines.
+//! Tables in the style of Markdown.
 
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Table};
@@ -33,24 +33,4 @@ pub(crate) fn aligned(
     }
     table.add_rows(rows);
     table.trim_fmt()
-}
-
-/// Joins words into lines, separated by spaces, as long as `fits` returns true for the line. All lines but the first
-/// begin with `indent`; a word that does not fit has a line of its own.
-pub(crate) fn wrap(
-    words: impl IntoIterator<Item = impl AsRef<str>>,
-    indent: &str,
-    fits: impl Fn(&str) -> bool,
-) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in words {
-        let word = word.as_ref();
-        let longer = lines.last().map(|line| format!("{line} {word}"));
-        match (lines.last_mut(), longer) {
-            (Some(line), Some(longer)) if fits(&longer) => *line = longer,
-            (Some(_), _) => lines.push(format!("{indent}{word}")),
-            (None, _) => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

@@ -1,10 +1,24 @@
-//! Wrapping of lines in a terminal, where a Chinese character takes two columns.
+//! Padding and wrapping of text in a terminal, where a Chinese character takes two columns.
 
 use unicode_width::UnicodeWidthStr;
 
 /// Returns the number of columns of a text.
 pub fn columns(text: &str) -> usize {
     text.width()
+}
+
+/// Pads a text on the left to a width in columns.
+pub fn pad_left(text: &str, width: usize) -> String {
+    format!("{}{text}", padding(text, width))
+}
+
+/// Pads a text on the right to a width in columns.
+pub fn pad_right(text: &str, width: usize) -> String {
+    format!("{text}{}", padding(text, width))
+}
+
+fn padding(text: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(columns(text)))
 }
 
 /// Wraps a line to a width in columns; continuation lines have the same indentation.
@@ -109,5 +123,12 @@ mod tests {
         assert_eq!(wrapped("all 1 920 of", 8), ["all", "1 920 of"]);
         assert_eq!(wrapped("all 19 % of", 7), ["all", "19 % of"]);
         assert_eq!(wrap_with_indent("one two", 5, "  "), ["one", "  two"]);
+    }
+
+    #[test]
+    fn columns_align_in_both_languages() {
+        assert_eq!(pad_left("得到", 6), "  得到");
+        assert_eq!(pad_right("banks", 6), "banks ");
+        assert_eq!(pad_right("too long", 3), "too long");
     }
 }

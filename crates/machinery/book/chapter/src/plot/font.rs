@@ -4,8 +4,6 @@ use std::sync::LazyLock;
 
 use ab_glyph::{Font as _, FontRef, Glyph, GlyphId, PxScale, ScaleFont as _, point};
 
-use crate::table::wrap;
-
 /// DejaVu Sans, reduced to Latin, Greek and symbols. It is wider than the fonts that browsers use for
 /// `sans-serif`, so text that fits in it fits there as well.
 static FONT: LazyLock<FontRef> = LazyLock::new(|| {
@@ -39,7 +37,15 @@ pub fn fitting(text: &str, size: f64, max_width: f64) -> String {
 
 /// Wraps the text between words into lines of at most `max_width` pixels.
 pub fn wrapped(text: &str, size: f64, max_width: f64) -> Vec<String> {
-    wrap(text.split(' '), "", |line| width(line, size) <= max_width)
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let longer = lines.last().map(|line| format!("{line} {word}"));
+        match (lines.last_mut(), longer) {
+            (Some(line), Some(longer)) if width(&longer, size) <= max_width => *line = longer,
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Calls `pixel` with the position of every pixel that the text covers and its coverage, 0 to 1. Positions

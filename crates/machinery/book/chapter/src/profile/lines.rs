@@ -14,7 +14,7 @@ use super::{ProfiledLaunch, cost};
 use crate::installation;
 use crate::lang::Lang;
 use crate::number::{count, mean};
-use crate::text::columns;
+use crate::text::{columns, pad_left};
 
 /// Maximum number of lines shown between two executed lines; a longer gap becomes `…`.
 const GAP: u32 = 4;
@@ -178,8 +178,8 @@ impl Listing<'_> {
                 .columns
                 .iter()
                 .map(|column| self.reader.lang.pick(column.heads, column.heads_zh)[index]);
-            let cells: String = cells.map(|cell| right(cell, CELL)).collect();
-            let share = right(share, SHARE);
+            let cells: String = cells.map(|cell| pad_left(cell, CELL)).collect();
+            let share = pad_left(share, SHARE);
             self.reader
                 .cut(&format!("{share}{cells}{:>NUMBER$}  {text}", ""))
         };
@@ -301,11 +301,6 @@ impl Reader<'_> {
         truncated.push('…');
         truncated
     }
-}
-
-/// Right-aligns a text in `width` columns.
-fn right(text: &str, width: usize) -> String {
-    format!("{}{text}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
 /// Returns the lines of `file`, whose name in the PTX is relative to the repository. The file is searched in
@@ -513,7 +508,7 @@ mod tests {
         assert_eq!(reader.cut(&"é".repeat(10)), "é".repeat(10));
         assert_eq!(reader.cut(&"é".repeat(11)), format!("{}…", "é".repeat(9)));
         assert_eq!(reader.cut("线程束的线程"), "线程束的…");
-        assert_eq!(right("线程", 6), "  线程");
+        assert_eq!(pad_left("线程", 6), "  线程");
     }
 
     #[test]

@@ -28,22 +28,37 @@ struct Curve {
     name: &'static str,
     title: [&'static str; 2],
     x_label: [&'static str; 2],
-    y_label: [&'static str; 2],
+    y: Quantity,
     /// The labelled values of x.
     x_ticks: &'static [u32],
     /// Distance of the labelled values of y, from 0.
     y_step: f64,
     /// True if x has a logarithmic scale.
     is_logarithmic: bool,
-    /// Returns y for a time in ms.
-    y: fn(f64) -> f64,
 }
 
-const TIME: [&str; 2] = ["time of a launch, ms", "一次启动的时间，毫秒"];
-const BANDWIDTH: [&str; 2] = ["useful bandwidth, TB/s", "有效带宽，TB/s"];
+/// The quantity that a curve shows.
+#[derive(Clone, Copy)]
+enum Quantity {
+    Time,
+    Bandwidth,
+}
 
-fn tb_per_s(ms: f64) -> f64 {
-    COPIED / ms * 1e-9
+impl Quantity {
+    fn label(self, language: Language) -> &'static str {
+        match self {
+            Quantity::Time => language.pick("time of a launch, ms", "一次启动的时间，毫秒"),
+            Quantity::Bandwidth => language.pick("useful bandwidth, TB/s", "有效带宽，TB/s"),
+        }
+    }
+
+    /// Returns the quantity for the time of a launch in ms.
+    fn of_time(self, ms: f64) -> f64 {
+        match self {
+            Quantity::Time => ms,
+            Quantity::Bandwidth => COPIED / ms * 1e-9,
+        }
+    }
 }
 
 pub fn offset(language: Language) -> Result<String> {
@@ -56,11 +71,10 @@ pub fn offset(language: Language) -> Result<String> {
                 "读取从某个偏移开始的复制",
             ],
             x_label: ["offset, floats", "偏移（浮点数的个数）"],
-            y_label: BANDWIDTH,
+            y: Quantity::Bandwidth,
             x_ticks: &[0, 8, 16, 24, 32],
             y_step: 1.0,
             is_logarithmic: false,
-            y: tb_per_s,
         },
     )
 }
@@ -72,11 +86,10 @@ pub fn stride(language: Language) -> Result<String> {
             name: "stride",
             title: ["A copy whose loads have a stride", "读取带有步长的复制"],
             x_label: ["stride, floats", "步长（浮点数的个数）"],
-            y_label: BANDWIDTH,
+            y: Quantity::Bandwidth,
             x_ticks: &[1, 4, 8, 16, 24, 32],
             y_step: 1.0,
             is_logarithmic: false,
-            y: tb_per_s,
         },
     )
 }
@@ -91,11 +104,10 @@ pub fn addresses(language: Language) -> Result<String> {
                 "常量内存：一次请求中不同地址的个数",
             ],
             x_label: ["distinct addresses per warp", "每个线程束的不同地址数"],
-            y_label: TIME,
+            y: Quantity::Time,
             x_ticks: &[1, 8, 16, 24, 32],
             y_step: 0.5,
             is_logarithmic: false,
-            y: |ms| ms,
         },
     )
 }
@@ -110,11 +122,10 @@ pub fn footprint(language: Language) -> Result<String> {
                 "常量内存：循环读取的字节数",
             ],
             x_label: ["bytes, log scale", "字节数，对数坐标"],
-            y_label: TIME,
+            y: Quantity::Time,
             x_ticks: &[256, 1024, 2048, 4096, 16384, 65536],
             y_step: 0.1,
             is_logarithmic: true,
-            y: |ms| ms,
         },
     )
 }
@@ -129,11 +140,10 @@ pub fn banks(language: Language) -> Result<String> {
                 "共享内存：相邻线程之间的步长",
             ],
             x_label: ["stride, words of 4 bytes", "步长（4 字节的字）"],
-            y_label: TIME,
+            y: Quantity::Time,
             x_ticks: &[1, 4, 8, 12, 16, 20, 24, 28, 32],
             y_step: 0.25,
             is_logarithmic: false,
-            y: |ms| ms,
         },
     )
 }
@@ -165,8 +175,8 @@ fn records(curve: &Curve, language: Language) -> Result<(String, Vec<Point>)> {
         .map(|point| {
             let number = |name: &str| point[name].as_f64().context("a number");
             let y = [
-                (curve.y)(number("measured")?),
-                (curve.y)(number("modelled")?),
+                curve.y.of_time(number("measured")?),
+                curve.y.of_time(number("modelled")?),
             ];
             Ok((number("x")?, y))
         })
@@ -179,7 +189,7 @@ fn draw(language: Language, curve: &Curve) -> Result<String> {
     let pick = |[english, chinese]: [&'static str; 2]| language.pick(english, chinese);
     let (measured, points) = records(curve, language)?;
     let mut svg = Svg::new(&format!("curve-{}", curve.name), pick(curve.title));
-    let top = svg.paragraph(0.0, Class::Faint, pick(curve.y_label)) + 8.0;
+    let top = svg.paragraph(0.0, Class::Faint, curve.y.label(language)) + 8.0;
     let bottom = top + HEIGHT;
 
     let largest = points
@@ -240,7 +250,7 @@ fn draw(language: Language, curve: &Curve) -> Result<String> {
         language,
         "{} by {}: at {}; at {}.",
         "{}随{}的变化：{}；{}。";
-        pick(curve.y_label), x_label, value(points[0]), value(points[points.len() - 1])
+        curve.y.label(language), x_label, value(points[0]), value(points[points.len() - 1])
     );
     Ok(svg.finish(&description))
 }
