@@ -33,7 +33,6 @@ mod api;
 mod arguments;
 #[cfg(test)]
 mod differences;
-mod fork;
 pub mod functions;
 mod log;
 pub mod names;
@@ -73,7 +72,6 @@ pub use cuda_sim::launch::{LaunchRecord, LaunchReport};
 pub use cuda_sim::lower::{missing_instruction, required_version};
 pub use cuda_sim::memory::global::{AllocationCall, AllocationRecord, CallSite, MAX_DEVICES, Rows};
 pub use cuda_sim::{check as findings, device, model, profile as counters, ptx};
-pub use fork::{in_child, install_handler as detect_forks};
 pub use functions::backend::{
     Backend, OnSimulatorStart, backend, check_leaks_at_exit, configured_devices,
     on_simulator_start, prefer_simulator, select_quietly,
@@ -81,7 +79,7 @@ pub use functions::backend::{
 pub use log::warn;
 #[cfg(unix)]
 pub use simulator::defer_final_handler;
-pub use simulator::{Event, FailedCall, Observer};
+pub use simulator::{Event, FailedCall, Observer, detect_forks, in_child};
 pub use status::{ErrorText, Status};
 
 use serde::{Deserialize, Serialize};

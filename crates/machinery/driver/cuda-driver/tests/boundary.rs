@@ -45,24 +45,17 @@ fn c_functions() -> Vec<(String, String, String)> {
 #[test]
 fn c_functions_catch_panics() {
     let expected = [
-        ("fork.rs", "after_fork", "IN_CHILD.store("),
-        ("interrupt.rs", "handler", "cuda_sim::exec::interrupt();"),
-        (
-            "interrupt.rs",
-            "terminating_handler",
-            "let (pending, order) = (&SIGNALS.pending, Ordering::SeqCst);",
-        ),
         // Generated for each row of the table: the exported function, the same with an unknown signature, the
         // fallback for functions that NVIDIA's library lacks, the one before `cuInit`, and the simulator's.
         (
             "macros.rs",
             "$name",
-            "$name::CALLS.fetch_add(1, Ordering::Relaxed);",
+            "$name::ENTRY.calls.fetch_add(1, Ordering::Relaxed);",
         ),
         (
             "macros.rs",
             "$name",
-            "let function = $name::SLOT.load(Ordering::Acquire);",
+            "let function = $name::ENTRY.slot.load(Ordering::Acquire);",
         ),
         (
             "macros.rs",
@@ -77,9 +70,28 @@ fn c_functions_catch_panics() {
             "$crate::api::failure::report_failure(stringify!($name), ",
         ),
         // Functions of the C library, and the handler of access violations at protected pages.
-        ("page_guard.rs", "$name", "static NEXT: AtomicPtr<c_void>"),
-        ("page_guard.rs", "$name", "static NEXT: AtomicPtr<c_void>"),
+        (
+            "page_guard.rs",
+            "$name",
+            "let function = next(Call::$name, ",
+        ),
+        (
+            "page_guard.rs",
+            "$vector",
+            "let function = next(Call::$vector, ",
+        ),
         ("page_guard.rs", "on_signal", "catch_panic("),
+        (
+            "process.rs",
+            "after_fork",
+            "HANDLERS.in_child.store(true, Ordering::Relaxed);",
+        ),
+        ("process.rs", "handler", "cuda_sim::exec::interrupt();"),
+        (
+            "process.rs",
+            "terminating_handler",
+            "let (pending, order) = (&HANDLERS.pending, Ordering::SeqCst);",
+        ),
         ("telemetry.rs", "at_exit", "catch_panic("),
     ];
     let functions = c_functions();
@@ -98,13 +110,12 @@ fn c_functions_catch_panics() {
     }
 }
 
-/// Returns the statics and thread-locals of the crate, each with its file and the line before it, except for those that
-/// macros generate for each function.
+/// Returns the statics and thread-locals of the crate, those in macros included, each with its file and the line before
+/// it.
 fn statics() -> Vec<(String, String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
-    files.retain(|file| !file.ends_with("functions/macros.rs"));
     let mut statics = Vec::new();
     for file in files {
         let text = read_to_string(&file).unwrap();
@@ -120,9 +131,7 @@ fn statics() -> Vec<(String, String, String)> {
             let item = visibilities
                 .iter()
                 .find_map(|start| line.strip_prefix(start));
-            if let Some(item) = item
-                && !previous.contains("$name")
-            {
+            if let Some(item) = item {
                 let item = item.split(':').next().unwrap().to_owned();
                 statics.push((name.clone(), item, previous.to_owned()));
             }

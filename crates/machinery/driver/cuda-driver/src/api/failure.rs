@@ -1,38 +1,12 @@
 //! Reports of failed calls. A call is reported once, by the outermost API function: the runtime's functions call the
 //! driver's.
 
-use std::cell::{Cell, RefCell};
-use std::mem::ManuallyDrop;
-
 use cuda_sim::check::reason;
 
 use super::SIMULATOR;
-use crate::fork;
 use crate::log::catch_panic;
-use crate::simulator::{Event, FailedCall};
+use crate::simulator::{Event, FailedCall, in_child, with_calls};
 use crate::status::{Code, ErrorText, SUCCESS};
-
-/// The API functions that a thread is in. Never dropped: destructors of other thread-local variables and exit handlers
-/// may still call the API while the thread ends.
-struct Calls {
-    depth: Cell<u32>,
-    /// The name of the outermost one.
-    function: Cell<&'static str>,
-    /// The symbol of the kernel that the running function failed to launch.
-    kernel: ManuallyDrop<RefCell<Option<String>>>,
-}
-
-thread_local! {
-    /// The calls of the calling thread. Separate from the simulator's state of a thread, because calls of the runtime
-    /// API count too.
-    static CALLS: Calls = const {
-        Calls {
-            depth: Cell::new(0),
-            function: Cell::new(""),
-            kernel: ManuallyDrop::new(RefCell::new(None)),
-        }
-    };
-}
 
 /// Runs the body of the API function `function`, and reports the error that it returns, unless another API
 /// function made the call. `find` looks up an error in the API's table. `body` must not panic.
@@ -51,9 +25,9 @@ pub fn report_failure(
 
 /// Counts the API function that the thread enters. Returns the number of those that it is already in.
 fn begin_call(function: &'static str) -> u32 {
-    let depth = CALLS.with(|calls| calls.depth.replace(calls.depth.get() + 1));
+    let depth = with_calls(|calls| calls.depth.replace(calls.depth.get() + 1));
     if depth == 0 {
-        CALLS.with(|calls| calls.function.set(function));
+        with_calls(|calls| calls.function.set(function));
         reason::take();
     }
     depth
@@ -66,8 +40,8 @@ fn end_call(
     depth: u32,
     code: Code,
 ) {
-    CALLS.with(|calls| calls.depth.set(depth));
-    if depth > 0 || code == SUCCESS || fork::in_child() {
+    with_calls(|calls| calls.depth.set(depth));
+    if depth > 0 || code == SUCCESS || in_child() {
         return;
     }
     let error = find(code).map(|&(_, name, meaning)| (name, meaning));
@@ -75,7 +49,7 @@ fn end_call(
         function,
         code,
         error,
-        kernel: CALLS.with(|calls| calls.kernel.take()),
+        kernel: with_calls(|calls| calls.kernel.take()),
         reason: reason::take(),
     };
     catch_panic(function, &mut || {
@@ -86,18 +60,18 @@ fn end_call(
 
 /// Returns the name of the API function that the program called on this thread; `None` if it is in none.
 pub fn current_function() -> Option<&'static str> {
-    CALLS.with(|calls| (calls.depth.get() > 0).then(|| calls.function.get()))
+    with_calls(|calls| (calls.depth.get() > 0).then(|| calls.function.get()))
 }
 
 /// Names the kernel that the running API function failed to launch, for the report.
 pub fn name_kernel(symbol: String) {
-    CALLS.with(|calls| calls.kernel.replace(Some(symbol)));
+    with_calls(|calls| calls.kernel.replace(Some(symbol)));
 }
 
 /// Reports that the program has fetched an error: its last error, or the name or description of an error. The API
 /// function that it called for this may be inside [`report_failure`], but not inside another API function.
 pub fn report_fetched(code: Code) {
-    if code != SUCCESS && CALLS.with(|calls| calls.depth.get()) <= 1 {
+    if code != SUCCESS && with_calls(|calls| calls.depth.get()) <= 1 {
         SIMULATOR.telemetry.emit(Event::ErrorFetched(code));
     }
 }

@@ -35,9 +35,8 @@ pub mod virtual_memory;
 
 use cuda_sim::driver::CudaError;
 
-use crate::fork;
 use crate::log::warn;
-use crate::simulator::{Event, Simulator, in_callback};
+use crate::simulator::{Event, Simulator, in_callback, in_child};
 use crate::status::CallResult;
 
 /// The simulator of this process: the C functions take no argument that could refer to one.
@@ -46,7 +45,7 @@ pub static SIMULATOR: Simulator = Simulator::new();
 /// Checks that the calling thread may call the driver, and counts the call. Returns
 /// [`CudaError::NotPermitted`] inside a host function and [`CudaError::NotInitialized`] in a forked child.
 pub fn check_permitted() -> Result<(), CudaError> {
-    if fork::in_child() {
+    if in_child() {
         return Err(CudaError::NotInitialized);
     }
     if in_callback() {

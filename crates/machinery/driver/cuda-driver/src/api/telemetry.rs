@@ -7,9 +7,8 @@ use cuda_sim::launch::{LaunchRecord, LaunchReport};
 
 use super::SIMULATOR;
 use super::options::set_initial_checks;
-use crate::fork;
 use crate::log::catch_panic;
-use crate::simulator::{Observer, Reports, WaitTarget, lock};
+use crate::simulator::{Observer, Reports, WaitTarget, in_child, lock};
 
 /// Sets the observer of events. It receives every launch as soon as the launch ends, so that a program can
 /// save records even if it crashes later. Only the first observer counts.
@@ -75,7 +74,7 @@ pub extern "C" fn at_exit() {
     catch_panic("exit", &mut || {
         let driver_is_busy =
             SIMULATOR.try_lock_driver().is_none() && !SIMULATOR.queue.in_background();
-        if fork::in_child() || driver_is_busy {
+        if in_child() || driver_is_busy {
             return Ok(());
         }
         wait_for_pending_work();

@@ -12,12 +12,12 @@ use cuda_sim::exec::TimeLimit;
 use cuda_sim::memory::global::MAX_DEVICES;
 
 use super::{all, cuDriverGetVersion, nvidia};
-use crate::api::SIMULATOR;
 use crate::api::device::VERSION;
+use crate::api::{self, SIMULATOR};
 use crate::arguments::Out;
 use crate::log::warn;
+use crate::simulator::{detect_forks, in_child};
 use crate::status::{CallResult, SUCCESS, Status};
-use crate::{api, fork};
 
 /// The implementation that executes the driver API's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ pub fn driver_version(version: Out<c_int>) -> CallResult {
 
 /// Returns the backend, and selects it first if no call has done so yet.
 pub fn select() -> Result<Backend, Status> {
-    if fork::in_child() {
+    if in_child() {
         return Err(CudaError::NotInitialized.into());
     }
     *SELECTION.backend.get_or_init(select_from_env)
@@ -183,7 +183,7 @@ fn start_simulator() -> Result<&'static DeviceSpec, Status> {
         time_limit_from_env()?,
         sampling_from_env()?,
     );
-    fork::install_handler();
+    detect_forks();
     for function in all() {
         function.use_simulator();
     }

@@ -73,8 +73,28 @@ macro_rules! default_stream_kind {
     };
 }
 
-/// Generates one function: the exported C function, and a module of the same name with its slot and entry
-/// point.
+/// Defines the entry point of a function in the function's module.
+macro_rules! entry_point {
+    (
+        $since:literal $name:ident $default:ident ($($type:ty),*) $simulator:tt,
+        $($field:ident: $value:expr,)*
+    ) => {
+        /// The entry point. A static, because calls read its slot and C functions take no argument that could refer to it.
+        pub static ENTRY: EntryPoint = EntryPoint {
+            name: concat!(stringify!($name), "\0"),
+            since: $since,
+            default_stream: default_stream_kind!($default),
+            calls: AtomicU64::new(0),
+            #[cfg(test)]
+            simulated: is_implemented!($simulator),
+            #[cfg(test)]
+            arguments: &[$(stringify!($type)),*],
+            $($field: $value,)*
+        };
+    };
+}
+
+/// Generates one function: the exported C function, and a module of the same name with its entry point.
 macro_rules! function {
     ($since:literal $name:ident $default:ident
         ($($argument:ident: $type:ty),* $(,)?) $simulator:tt) => {
@@ -84,7 +104,7 @@ macro_rules! function {
         /// The caller must meet the requirements in the driver API's documentation.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> Code {
-            let function = $name::SLOT.load(Ordering::Acquire);
+            let function = $name::ENTRY.slot.load(Ordering::Acquire);
             // SAFETY: only functions of exactly this signature are stored in this slot.
             let function = unsafe {
                 std::mem::transmute::<*mut (), unsafe extern "C" fn($($type),*) -> Code>(function)
@@ -98,18 +118,13 @@ macro_rules! function {
 
             type Function = unsafe extern "C" fn($($type),*) -> Code;
 
-            /// The current implementation.
-            pub static SLOT: AtomicPtr<()> = AtomicPtr::new(initial_function!($simulator) as *mut ());
-
             before_init!(($($type),*) $simulator);
-
-            static CALLS: AtomicU64 = AtomicU64::new(0);
 
             #[allow(unused_unsafe, reason = "a call without arguments is safe")]
             unsafe extern "C" fn simulated($($argument: $type),*) -> Code {
                 $crate::api::failure::report_failure(stringify!($name), $crate::api::error::find, || {
                     catch_panic(stringify!($name), &mut || {
-                        CALLS.fetch_add(1, Ordering::Relaxed);
+                        ENTRY.calls.fetch_add(1, Ordering::Relaxed);
                         check_permitted!($simulator);
                         default_stream!($default);
                         call_simulator!($name ($($argument)*) $simulator)
@@ -121,25 +136,18 @@ macro_rules! function {
                 not_in_library(stringify!($name))
             }
 
-            pub static ENTRY: EntryPoint = EntryPoint {
-                name: concat!(stringify!($name), "\0"),
-                since: $since,
-                default_stream: default_stream_kind!($default),
+            entry_point! {
+                $since $name $default ($($type),*) $simulator,
+                slot: AtomicPtr::new(initial_function!($simulator) as *mut ()),
                 // SAFETY: function pointers have one size, and the type is restored before every call.
                 exported: unsafe { std::mem::transmute::<Function, ErasedFn>(super::$name) },
-                calls: &CALLS,
                 implementations: Some(Implementations {
-                    slot: &SLOT,
                     // SAFETY: function pointers have one size; the exported function restores the slot's type.
                     simulated: unsafe { std::mem::transmute::<Function, ErasedFn>(simulated) },
                     // SAFETY: function pointers have one size; the exported function restores the slot's type.
                     missing: unsafe { std::mem::transmute::<Function, ErasedFn>(missing) },
                 }),
-                #[cfg(test)]
-                simulated: is_implemented!($simulator),
-                #[cfg(test)]
-                arguments: &[$(stringify!($type)),*],
-            };
+            }
         }
     };
 }
@@ -150,30 +158,22 @@ macro_rules! unsupported {
         /// The driver API's function of this name. The arguments are ignored: their types are unknown here.
         #[unsafe(no_mangle)]
         pub extern "C" fn $name() -> Code {
-            $name::CALLS.fetch_add(1, Ordering::Relaxed);
+            $name::ENTRY.calls.fetch_add(1, Ordering::Relaxed);
             not_implemented(stringify!($name))
         }
 
         mod $name {
             use super::*;
 
-            pub static CALLS: AtomicU64 = AtomicU64::new(0);
-
-            pub static ENTRY: EntryPoint = EntryPoint {
-                name: concat!(stringify!($name), "\0"),
-                since: $since,
-                default_stream: default_stream_kind!($default),
-                calls: &CALLS,
+            entry_point! {
+                $since $name $default () [],
+                slot: AtomicPtr::new(null_mut()),
                 // SAFETY: function pointers have one size, and the type is restored before every call.
                 exported: unsafe {
                     std::mem::transmute::<extern "C" fn() -> Code, ErasedFn>(super::$name)
                 },
                 implementations: None,
-                #[cfg(test)]
-                simulated: false,
-                #[cfg(test)]
-                arguments: &[],
-            };
+            }
         }
     };
 }
@@ -197,7 +197,7 @@ macro_rules! functions {
         )*)?
 
         /// The functions of this file.
-        pub(super) static FUNCTIONS: &[&EntryPoint] = &[
+        pub(super) const FUNCTIONS: &[&EntryPoint] = &[
             $(&$name::ENTRY, $(&$ptsz::ENTRY,)?)*
             $($(&$unsupported::ENTRY, $(&$unsupported_ptsz::ENTRY,)?)*)?
         ];

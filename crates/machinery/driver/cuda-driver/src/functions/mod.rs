@@ -40,13 +40,15 @@ pub(crate) enum DefaultStream {
 
 /// One function of the driver API.
 pub(crate) struct EntryPoint {
+    /// The current implementation; unused for a function whose signature is unknown here.
+    slot: AtomicPtr<()>,
     /// The C name, NUL-terminated.
     pub name: &'static str,
     /// The first CUDA version with this function, in the encoding of `cuDriverGetVersion`: 12040 for 12.4.
     pub since: u32,
     pub default_stream: DefaultStream,
     /// The number of calls that the simulator executed.
-    calls: &'static AtomicU64,
+    calls: AtomicU64,
     /// The exported C function.
     exported: ErasedFn,
     /// The implementations; `None` for a function whose signature is unknown here.
@@ -61,8 +63,6 @@ pub(crate) struct EntryPoint {
 
 /// The implementations of a function.
 struct Implementations {
-    /// The current implementation.
-    pub slot: &'static AtomicPtr<()>,
     /// The simulator's implementation.
     pub simulated: ErasedFn,
     /// The fallback for a function that NVIDIA's library lacks.
@@ -84,7 +84,7 @@ impl EntryPoint {
     pub fn use_simulator(&self) {
         if let Some(implementations) = &self.implementations {
             let function = implementations.simulated as *mut ();
-            implementations.slot.store(function, Ordering::Release);
+            self.slot.store(function, Ordering::Release);
         }
     }
 
@@ -95,9 +95,7 @@ impl EntryPoint {
     pub unsafe fn forward(&self, function: Option<ErasedFn>) {
         if let Some(implementations) = &self.implementations {
             let function = function.unwrap_or(implementations.missing);
-            implementations
-                .slot
-                .store(function as *mut (), Ordering::Release);
+            self.slot.store(function as *mut (), Ordering::Release);
         }
     }
 }

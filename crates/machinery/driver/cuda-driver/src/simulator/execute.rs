@@ -19,8 +19,8 @@ use cuda_sim::memory::global::{AllocationKind, AllocationRecord, CallSite};
 
 use super::Simulator;
 use super::host_access::HostAccesses;
-use super::interrupt::InterruptGuard;
 use super::operation::{Body, Conditional, ConditionalKind, NodeId, StreamOp, WaitTarget};
+use super::process::InterruptGuard;
 use super::queue::{Destroyed, Queue, RunningOp, Submitted};
 use super::sharing::Recording;
 use super::stream_order::{Call, Submission, accesses_of, accesses_of_allocation, action_of};

@@ -1,7 +1,8 @@
 //! The simulator: the simulated driver, and what the driver API knows beyond it. It refers to no C function: `api`
 //! implements them with the one simulator of this process.
 //!
-//! `operation.rs` has the operations of streams and graphs, `thread.rs` the state of a thread. Each of the following
+//! `operation.rs` has the operations of streams and graphs, `thread.rs` the state of a thread, `process.rs` the handlers of
+//! signals and forks. Each of the following
 //! files has the state of one subject: `graphs.rs`, `graph_memory.rs`, `captures.rs`, `pools.rs`, `queue.rs`,
 //! `sharing.rs`, `host_access/`, `stream_order.rs`, `telemetry.rs`, `tables.rs`. This file unites and locks them, and `execute.rs`
 //! submits and executes operations.
@@ -11,9 +12,9 @@ mod execute;
 mod graph_memory;
 mod graphs;
 mod host_access;
-mod interrupt;
 mod operation;
 mod pools;
+mod process;
 mod queue;
 mod sharing;
 mod stream_order;
@@ -51,20 +52,21 @@ pub use captures::{CaptureStatus, Ended, Mode};
 pub use execute::is_blocking;
 pub use graph_memory::{GraphMemoryAttribute, make_room};
 pub use graphs::{Difference, DifferenceKind, ExecId, merge_graphs};
-#[cfg(unix)]
-pub use interrupt::defer_final_handler;
 pub use operation::{
     Body, ConditionalKind, GraphId, HostFunction, Kernel, Node, NodeId, Pointer, StreamOp,
     WaitTarget,
 };
 pub use pools::{Pool, default_pool};
+#[cfg(unix)]
+pub use process::defer_final_handler;
+pub use process::{detect_forks, in_child};
 pub use queue::Destroyed;
 pub use tables::{Advice, GreenContext, Hints, LaunchState, Link, Links, Log, ObjectDescriptors};
 pub use telemetry::{Event, FailedCall, Observer, Reports};
 pub use texture_settings::{Sampling, SurfaceReference, TextureBinding, TextureReference};
 pub use thread::{
     PerThreadDefault, Stream, call_host_functions, exchange_capture_mode, in_callback,
-    require_current, with_contexts,
+    require_current, with_calls, with_contexts,
 };
 
 /// A simulator. Each subject has its own lock, so that calls that need no device do not wait for a running launch,
@@ -290,8 +292,8 @@ impl Simulator {
 
     /// Makes Ctrl-C and requests to terminate end the running launch.
     pub fn enable_interrupts(&'static self) {
-        interrupt::defer_termination();
-        self.update_options(|options| options.on_long_launch = Some(interrupt::replace_handler));
+        process::defer_termination();
+        self.update_options(|options| options.on_long_launch = Some(process::replace_handler));
     }
 
     /// Reports conflicts of the program's accesses to memory in use since the last call. Must be called before the order of

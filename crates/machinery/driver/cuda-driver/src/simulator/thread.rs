@@ -26,6 +26,16 @@ struct ThreadState {
     executing: Cell<bool>,
     /// True while this thread runs a host function.
     in_callback: Cell<bool>,
+    calls: Calls,
+}
+
+/// The API functions that a thread is in, those of the runtime API included. Never dropped, as the context stack.
+pub struct Calls {
+    pub depth: Cell<u32>,
+    /// The name of the outermost one.
+    pub function: Cell<&'static str>,
+    /// The symbol of the kernel that the running function failed to launch.
+    pub kernel: ManuallyDrop<RefCell<Option<String>>>,
 }
 
 thread_local! {
@@ -38,6 +48,11 @@ thread_local! {
             capture_mode: Cell::new(Mode::Global),
             executing: Cell::new(false),
             in_callback: Cell::new(false),
+            calls: Calls {
+                depth: Cell::new(0),
+                function: Cell::new(""),
+                kernel: ManuallyDrop::new(RefCell::new(None)),
+            },
         }
     };
 
@@ -60,6 +75,11 @@ pub fn with_contexts<T>(f: impl FnOnce(&mut ContextStack) -> T) -> T {
     // is no error.
     let _ = THREAD_EXIT.try_with(|_| ());
     THREAD.with(|thread| f(&mut thread.contexts.borrow_mut()))
+}
+
+/// Calls `f` with the API functions that the calling thread is in.
+pub fn with_calls<T>(f: impl FnOnce(&Calls) -> T) -> T {
+    THREAD.with(|thread| f(&thread.calls))
 }
 
 /// Returns the calling thread's current context, or [`CudaError::InvalidContext`].

@@ -14,6 +14,7 @@ mod memory;
 mod module;
 mod stream;
 
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::{

@@ -12,6 +12,8 @@ use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr::{null_mut, without_provenance_mut};
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 
@@ -88,6 +90,9 @@ struct PageGuard {
     replaces_calls: OnceLock<bool>,
     /// The program's actions for [`SIGNALS`].
     previous_actions: [OnceLock<libc::sigaction>; 3],
+    /// The definitions in the C library of the functions of `system_calls`; null before the first call.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    replaced_calls: [AtomicPtr<c_void>; system_calls::COUNT],
 }
 
 /// The page guard. Its own static, because a signal handler takes no argument and may interrupt any code.
@@ -120,6 +125,8 @@ static GUARD: PageGuard = PageGuard {
     installed: Once::new(),
     replaces_calls: OnceLock::new(),
     previous_actions: [const { OnceLock::new() }; 3],
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    replaced_calls: [const { AtomicPtr::new(null_mut()) }; system_calls::COUNT],
 };
 
 /// Protects these pages and unprotects all others. On pages that two ranges share, the stricter protection applies.
@@ -493,7 +500,6 @@ pub fn detects_system_calls() -> bool {
 mod system_calls {
     use super::*;
     use libc::{FILE, c_char, iovec, off_t, size_t, sockaddr, socklen_t, ssize_t};
-    use std::sync::atomic::AtomicPtr;
 
     /// Unprotects the pages of a range until the next call of the driver. Returns true if one was protected.
     fn open(addresses: Range<u64>) -> bool {
@@ -532,30 +538,64 @@ mod system_calls {
     }
 
     /// Defines functions of the C library. The columns: the arguments, the address and size of the memory, true if the
-    /// system writes it, and the number of bytes per unit of the result.
+    /// system writes it, and the number of bytes per unit of the result. Those in `vectors` take the memory as several parts.
     macro_rules! system_calls {
-        ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty,
-            $memory:ident, $bytes:expr, $writes:literal, $unit:expr;)*) => {$(
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
-                static NEXT: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-                let function = next(&NEXT, concat!(stringify!($name), "\0"));
-                let function: unsafe extern "C" fn($($type),*) -> $result =
-                    // SAFETY: the C library's function of this name has this type.
-                    unsafe { std::mem::transmute(function) };
-                let mut result: $result = 0;
-                access($memory.cast(), $bytes, $writes, || {
-                    // SAFETY: the requirements are those of this function.
-                    result = unsafe { function($($argument),*) };
-                    (result as usize).wrapping_mul($unit)
-                });
-                result
+        (
+            buffers {
+                $($name:ident($($argument:ident: $type:ty),*) -> $result:ty,
+                    $memory:ident, $bytes:expr, $writes:literal, $unit:expr;)*
             }
-        )*};
+            vectors { $($vector:ident => $vector_writes:literal;)* }
+        ) => {
+            /// Indices into `replaced_calls`.
+            #[expect(non_camel_case_types, reason = "the names are those of C")]
+            enum Call {
+                $($name,)*
+                $($vector,)*
+            }
+
+            /// The number of functions.
+            pub const COUNT: usize = [$(Call::$name as usize,)* $(Call::$vector as usize,)*].len();
+
+            $(
+                #[unsafe(no_mangle)]
+                pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+                    let function = next(Call::$name, concat!(stringify!($name), "\0"));
+                    let function: unsafe extern "C" fn($($type),*) -> $result =
+                        // SAFETY: the C library's function of this name has this type.
+                        unsafe { std::mem::transmute(function) };
+                    let mut result: $result = 0;
+                    access($memory.cast(), $bytes, $writes, || {
+                        // SAFETY: the requirements are those of this function.
+                        result = unsafe { function($($argument),*) };
+                        (result as usize).wrapping_mul($unit)
+                    });
+                    result
+                }
+            )*
+
+            $(
+                #[unsafe(no_mangle)]
+                pub unsafe extern "C" fn $vector(file: c_int, parts: *const iovec, count: c_int) -> ssize_t {
+                    let function = next(Call::$vector, concat!(stringify!($vector), "\0"));
+                    let function: unsafe extern "C" fn(c_int, *const iovec, c_int) -> ssize_t =
+                        // SAFETY: the C library's function of this name has this type.
+                        unsafe { std::mem::transmute(function) };
+                    for index in 0..usize::try_from(count).unwrap_or(0) {
+                        // SAFETY: there are `count` parts.
+                        let part = unsafe { &*parts.add(index) };
+                        access(part.iov_base, part.iov_len, $vector_writes, || part.iov_len);
+                    }
+                    // SAFETY: the requirements are those of this function.
+                    unsafe { function(file, parts, count) }
+                }
+            )*
+        };
     }
 
-    /// Returns the next definition of a function.
-    fn next(known: &AtomicPtr<c_void>, name: &'static str) -> *mut c_void {
+    /// Returns the next definition of a function, whose name ends with a zero byte.
+    fn next(call: Call, name: &'static str) -> *mut c_void {
+        let known = &GUARD.replaced_calls[call as usize];
         let mut function = known.load(Ordering::Relaxed);
         if function.is_null() {
             // SAFETY: the name ends with a zero byte.
@@ -566,51 +606,31 @@ mod system_calls {
     }
 
     system_calls! {
-        write(file: c_int, from: *const c_void, bytes: size_t) -> ssize_t, from, bytes, false, 1;
-        pwrite(file: c_int, from: *const c_void, bytes: size_t, at: off_t) -> ssize_t, from, bytes, false, 1;
-        pwrite64(file: c_int, from: *const c_void, bytes: size_t, at: off_t) -> ssize_t, from, bytes, false, 1;
-        send(socket: c_int, from: *const c_void, bytes: size_t, flags: c_int) -> ssize_t, from, bytes, false, 1;
-        sendto(socket: c_int, from: *const c_void, bytes: size_t, flags: c_int, to: *const sockaddr, length: socklen_t)
-            -> ssize_t, from, bytes, false, 1;
-        fwrite(from: *const c_void, size: size_t, count: size_t, file: *mut FILE)
-            -> size_t, from, size.saturating_mul(count), false, size;
-        fwrite_unlocked(from: *const c_void, size: size_t, count: size_t, file: *mut FILE)
-            -> size_t, from, size.saturating_mul(count), false, size;
-        read(file: c_int, to: *mut c_void, bytes: size_t) -> ssize_t, to, bytes, true, 1;
-        pread(file: c_int, to: *mut c_void, bytes: size_t, at: off_t) -> ssize_t, to, bytes, true, 1;
-        pread64(file: c_int, to: *mut c_void, bytes: size_t, at: off_t) -> ssize_t, to, bytes, true, 1;
-        recv(socket: c_int, to: *mut c_void, bytes: size_t, flags: c_int) -> ssize_t, to, bytes, true, 1;
-        recvfrom(socket: c_int, to: *mut c_void, bytes: size_t, flags: c_int, from: *mut sockaddr, length: *mut socklen_t)
-            -> ssize_t, to, bytes, true, 1;
-        fread(to: *mut c_void, size: size_t, count: size_t, file: *mut FILE)
-            -> size_t, to, size.saturating_mul(count), true, size;
-        fread_unlocked(to: *mut c_void, size: size_t, count: size_t, file: *mut FILE)
-            -> size_t, to, size.saturating_mul(count), true, size;
-    }
-
-    /// Defines functions of the C library that take the memory as several parts.
-    macro_rules! vector_calls {
-        ($($name:ident => $writes:literal;)*) => {$(
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(file: c_int, parts: *const iovec, count: c_int) -> ssize_t {
-                static NEXT: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-                let function = next(&NEXT, concat!(stringify!($name), "\0"));
-                let function: unsafe extern "C" fn(c_int, *const iovec, c_int) -> ssize_t =
-                    // SAFETY: the C library's function of this name has this type.
-                    unsafe { std::mem::transmute(function) };
-                for index in 0..usize::try_from(count).unwrap_or(0) {
-                    // SAFETY: there are `count` parts.
-                    let part = unsafe { &*parts.add(index) };
-                    access(part.iov_base, part.iov_len, $writes, || part.iov_len);
-                }
-                // SAFETY: the requirements are those of this function.
-                unsafe { function(file, parts, count) }
-            }
-        )*};
-    }
-
-    vector_calls! {
-        writev => false;
-        readv => true;
+        buffers {
+            write(file: c_int, from: *const c_void, bytes: size_t) -> ssize_t, from, bytes, false, 1;
+            pwrite(file: c_int, from: *const c_void, bytes: size_t, at: off_t) -> ssize_t, from, bytes, false, 1;
+            pwrite64(file: c_int, from: *const c_void, bytes: size_t, at: off_t) -> ssize_t, from, bytes, false, 1;
+            send(socket: c_int, from: *const c_void, bytes: size_t, flags: c_int) -> ssize_t, from, bytes, false, 1;
+            sendto(socket: c_int, from: *const c_void, bytes: size_t, flags: c_int, to: *const sockaddr, length: socklen_t)
+                -> ssize_t, from, bytes, false, 1;
+            fwrite(from: *const c_void, size: size_t, count: size_t, file: *mut FILE)
+                -> size_t, from, size.saturating_mul(count), false, size;
+            fwrite_unlocked(from: *const c_void, size: size_t, count: size_t, file: *mut FILE)
+                -> size_t, from, size.saturating_mul(count), false, size;
+            read(file: c_int, to: *mut c_void, bytes: size_t) -> ssize_t, to, bytes, true, 1;
+            pread(file: c_int, to: *mut c_void, bytes: size_t, at: off_t) -> ssize_t, to, bytes, true, 1;
+            pread64(file: c_int, to: *mut c_void, bytes: size_t, at: off_t) -> ssize_t, to, bytes, true, 1;
+            recv(socket: c_int, to: *mut c_void, bytes: size_t, flags: c_int) -> ssize_t, to, bytes, true, 1;
+            recvfrom(socket: c_int, to: *mut c_void, bytes: size_t, flags: c_int, from: *mut sockaddr, length: *mut socklen_t)
+                -> ssize_t, to, bytes, true, 1;
+            fread(to: *mut c_void, size: size_t, count: size_t, file: *mut FILE)
+                -> size_t, to, size.saturating_mul(count), true, size;
+            fread_unlocked(to: *mut c_void, size: size_t, count: size_t, file: *mut FILE)
+                -> size_t, to, size.saturating_mul(count), true, size;
+        }
+        vectors {
+            writev => false;
+            readv => true;
+        }
     }
 }

@@ -1,14 +1,21 @@
-//! Ctrl-C and requests to terminate during a launch. The simulator ends the launch, so that its report lists the lines
-//! at which the threads are.
+//! Events of the process: Ctrl-C and requests to terminate during a launch, and forks.
+//!
+//! A signal ends the running launch, so that its report lists the lines at which the threads are.
 //!
 //! A program that handles SIGINT itself, as Python does, acts on it only after its driver call returns, which an endless
 //! kernel never does. Its handler is called immediately, in addition to the request to end the launch. If the program has
 //! no handler, the signal terminates it when the launch has ended and is reported.
 //!
 //! Warpbook's own programs terminate on Ctrl-C without this, so they do not enable it.
+//!
+//! A child process that `fork` creates has a copy of the memory but none of the threads, so every call of the simulator
+//! returns `CUDA_ERROR_NOT_INITIALIZED` there, as NVIDIA's driver does. A child that was forked before `cuInit` may call
+//! `cuInit` itself.
 
 #[cfg(unix)]
-pub use unix::{PendingSignal, defer_final_handler, defer_termination, replace_handler};
+pub use unix::{
+    PendingSignal, defer_final_handler, defer_termination, detect_forks, in_child, replace_handler,
+};
 
 /// A guard: while it lives, Ctrl-C ends the running launch, if that is enabled.
 pub struct InterruptGuard(());
@@ -39,10 +46,17 @@ impl Drop for InterruptGuard {
 }
 
 #[cfg(not(unix))]
-pub use other::{PendingSignal, defer_termination, replace_handler};
+pub use other::{PendingSignal, defer_termination, detect_forks, in_child, replace_handler};
 
 #[cfg(not(unix))]
 mod other {
+    /// Returns false: there is no `fork` on this system.
+    pub fn in_child() -> bool {
+        false
+    }
+
+    pub fn detect_forks() {}
+
     pub fn defer_termination() {}
 
     pub fn replace_handler() {}
@@ -70,10 +84,8 @@ mod unix {
 
     use cuda_sim::memory::lock;
 
-    use crate::fork::in_child;
-
-    /// The state that signal handlers share with launches.
-    struct Signals {
+    /// The state that the handlers of signals and forks share with the rest of the driver.
+    struct HandlerState {
         /// The program's handler of SIGINT while it is replaced. One is enough, because launches run one at a time.
         previous: AtomicPtr<sigaction>,
         /// The same handler, which is restored when the launch ends. Signal handlers do not use it.
@@ -86,22 +98,47 @@ mod unix {
         running: AtomicBool,
         /// The signal that terminates the program when the running launch has ended, or 0.
         pending: AtomicI32,
+        /// True in a forked child.
+        in_child: AtomicBool,
     }
 
-    /// The shared state. A static, because a signal handler takes no argument.
-    static SIGNALS: Signals = Signals {
+    /// The shared state. A static, because a handler of a signal or a fork takes no argument.
+    static HANDLERS: HandlerState = HandlerState {
         previous: AtomicPtr::new(null_mut()),
         replaced: Mutex::new(None),
         final_actions: [const { AtomicPtr::new(null_mut()) }; 2],
         final_handler: AtomicUsize::new(0),
         running: AtomicBool::new(false),
         pending: AtomicI32::new(0),
+        in_child: AtomicBool::new(false),
     };
+
+    /// Returns true if this process was forked from the one that started the simulator.
+    pub fn in_child() -> bool {
+        HANDLERS.in_child.load(Ordering::Relaxed)
+    }
+
+    /// Registers a fork handler so that `in_child` works.
+    pub fn detect_forks() {
+        type Handler = Option<extern "C" fn()>;
+
+        unsafe extern "C" {
+            fn pthread_atfork(prepare: Handler, parent: Handler, child: Handler) -> c_int;
+        }
+
+        extern "C" fn after_fork() {
+            HANDLERS.in_child.store(true, Ordering::Relaxed);
+        }
+
+        // SAFETY: `pthread_atfork` has this signature in the C library of every Unix, and the handler only stores to an
+        // atomic, which is allowed after `fork`. If registration fails, a child that calls the simulator may deadlock.
+        unsafe { pthread_atfork(None, None, Some(after_fork)) };
+    }
 
     /// Replaces the program's handler of SIGINT, if it has one, until the running launch ends. Takes a system call, so
     /// only launches that are not short do this.
     pub fn replace_handler() {
-        let mut replaced = lock(&SIGNALS.replaced);
+        let mut replaced = lock(&HANDLERS.replaced);
         if replaced.is_none() {
             *replaced = PreviousAction::replace();
         }
@@ -109,16 +146,16 @@ mod unix {
 
     /// Restores the program's handler of SIGINT, if it was replaced.
     pub fn restore_handler() {
-        *lock(&SIGNALS.replaced) = None;
+        *lock(&HANDLERS.replaced) = None;
     }
 
     pub fn set_running(running: bool) {
-        SIGNALS.running.store(running, Ordering::SeqCst);
+        HANDLERS.running.store(running, Ordering::SeqCst);
     }
 
     /// Registers a handler that terminates the program, to be treated as the default action.
     pub fn defer_final_handler(handler: extern "C" fn(c_int)) {
-        SIGNALS
+        HANDLERS
             .final_handler
             .store(handler as usize, Ordering::Relaxed);
     }
@@ -131,14 +168,14 @@ mod unix {
                 continue;
             };
             let handler = action.sa_sigaction;
-            if handler != SIG_DFL && handler != SIGNALS.final_handler.load(Ordering::Relaxed) {
+            if handler != SIG_DFL && handler != HANDLERS.final_handler.load(Ordering::Relaxed) {
                 continue;
             }
             let mut replacement = action;
             replacement.sa_sigaction = terminating_handler as extern "C" fn(c_int) as usize;
             replacement.sa_flags &= !SA_SIGINFO;
             let final_action = Box::leak(Box::new(action));
-            SIGNALS.final_actions[index(signal)].store(final_action, Ordering::Release);
+            HANDLERS.final_actions[index(signal)].store(final_action, Ordering::Release);
             // SAFETY: `terminating_handler` takes one argument, as the flags without `SA_SIGINFO` require.
             unsafe { sigaction(signal, &replacement, null_mut()) };
         }
@@ -160,11 +197,11 @@ mod unix {
     }
 
     extern "C" fn terminating_handler(signal: c_int) {
-        let (pending, order) = (&SIGNALS.pending, Ordering::SeqCst);
+        let (pending, order) = (&HANDLERS.pending, Ordering::SeqCst);
         let earlier = pending.compare_exchange(0, signal, order, order);
         // A second Ctrl-C does not wait for the launch.
         let is_repeated = signal == SIGINT && earlier == Err(SIGINT);
-        let running = SIGNALS.running.load(Ordering::SeqCst) && !in_child();
+        let running = HANDLERS.running.load(Ordering::SeqCst) && !in_child();
         if running && !is_repeated {
             cuda_sim::exec::interrupt();
         } else {
@@ -174,7 +211,7 @@ mod unix {
 
     /// Lets a signal take its original effect. Async-signal-safe.
     fn terminate(signal: c_int) {
-        let action = SIGNALS.final_actions[index(signal)].load(Ordering::Acquire);
+        let action = HANDLERS.final_actions[index(signal)].load(Ordering::Acquire);
         // SAFETY: `action` is an action of this signal. In a handler the signal is blocked, and delivered when the
         // handler returns.
         unsafe {
@@ -189,7 +226,7 @@ mod unix {
 
     impl PendingSignal {
         pub fn take() -> Self {
-            PendingSignal(SIGNALS.pending.swap(0, Ordering::SeqCst))
+            PendingSignal(HANDLERS.pending.swap(0, Ordering::SeqCst))
         }
 
         /// Terminates the program if there was a signal.
@@ -213,7 +250,7 @@ mod unix {
                 return None;
             }
             let mut previous = Box::new(action);
-            SIGNALS.previous.store(&mut *previous, Ordering::Release);
+            HANDLERS.previous.store(&mut *previous, Ordering::Release);
             let mut replacement = action;
             replacement.sa_sigaction = handler as *const () as usize;
             replacement.sa_flags |= SA_SIGINFO;
@@ -228,7 +265,7 @@ mod unix {
             // SAFETY: the action came from `sigaction` itself. The pointer that the handler reads is cleared
             // afterwards.
             unsafe { sigaction(SIGINT, &*self.0, null_mut()) };
-            SIGNALS.previous.store(null_mut(), Ordering::Release);
+            HANDLERS.previous.store(null_mut(), Ordering::Release);
         }
     }
 
@@ -236,7 +273,7 @@ mod unix {
         cuda_sim::exec::interrupt();
         // SAFETY: the pointer is null or points into the box of `PreviousAction`, which lives while this
         // handler is installed.
-        let Some(previous) = (unsafe { SIGNALS.previous.load(Ordering::Acquire).as_ref() }) else {
+        let Some(previous) = (unsafe { HANDLERS.previous.load(Ordering::Acquire).as_ref() }) else {
             return;
         };
         type SimpleHandler = extern "C" fn(c_int);
