@@ -1,7 +1,6 @@
 //! The likely causes of findings.
 
-use super::details::StreamName;
-use super::sentences::{Bytes, sentences};
+use super::details::{Bytes, StreamName, sentences};
 use crate::memory::global::CallSite;
 
 sentences! {

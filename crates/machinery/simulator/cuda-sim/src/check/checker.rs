@@ -3,13 +3,12 @@
 
 use super::blocks::RecentAccesses;
 use super::cause::Cause;
-use super::details::BlockBytes;
+use super::details::{BlockBytes, Bytes};
 use super::finding::{FindingKind, Severity};
 use super::finding_set::{Evidence, FindingKey, FindingSet, NO_SITE, Occurrence, OtherThread};
 use super::lane_runs::{Addresses, LaneRun};
 use super::launch_checks::LaunchChecks;
 use super::semantics::AccessSemantics;
-use super::sentences::Bytes;
 use super::serial_blocks::SerialBlocks;
 use super::shadow::{CopiedBytes, DeferredRead, FirstArrival, PartialWarp, Shadow};
 use super::shared::ShadowAccess;

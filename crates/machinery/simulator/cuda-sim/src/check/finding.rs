@@ -2,12 +2,10 @@
 
 use super::call_site;
 use super::cause::Cause;
-use super::details::{Details, Origin, Unread, Unwritten, Writer};
+use super::details::{Bytes, Details, Origin, Unread, Unwritten, Writer};
 use super::selection::Check;
-use super::sentences::Bytes;
 use crate::isa::{Listing, SourceLine};
-use crate::memory::coverage::Coverage;
-use crate::memory::coverage::InputOrigin;
+use crate::memory::coverage::{Coverage, InputOrigin};
 use crate::memory::global::{AllocationKind, AllocationRecord, CallSite};
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -2,10 +2,11 @@
 //! instructions, are counted as one finding.
 
 use super::cause::Cause;
-use super::details::{BlockBytes, Details, Fill, FillRead, Lanes, NamedArray, OutsideTexture};
+use super::details::{
+    BlockBytes, Bytes, Details, Fill, FillRead, Lanes, NamedArray, OutsideTexture,
+};
 use super::finding::{Finding, FindingKind, OtherAccess, Severity};
 use super::refined_causes;
-use super::sentences::Bytes;
 use crate::isa::check_event::{CheckEvent, SharedArray};
 use crate::isa::{AccessKind, Dims, Element, Listing};
 use crate::memory::global::Global;

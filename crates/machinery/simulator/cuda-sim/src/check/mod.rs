@@ -75,18 +75,15 @@ pub(crate) mod checker;
 mod details;
 pub(crate) mod device_access;
 mod device_shadow;
-mod fault_kind;
 mod finding;
 mod finding_set;
 mod happens_before;
 pub(crate) mod lane_runs;
 mod launch_checks;
-mod read_log;
 pub mod reason;
 mod refined_causes;
 mod selection;
 pub(crate) mod semantics;
-mod sentences;
 mod serial_blocks;
 pub(crate) mod shadow;
 mod shared;
@@ -95,17 +92,14 @@ mod shared_access;
 pub use accessed_bytes::{AccessedAs, AllocationAccesses};
 pub use cause::Cause;
 pub use details::{
-    ActualMemory, AddressDetails, BlockBytes, Details, Extent, Fill, FillRead, HostAction,
-    HostMemory, Lanes, NamedArray, Origin, OutsideTexture, PendingWork, StreamAction, StreamName,
-    StreamOperation, StreamUse, Unread, Unwritten, Writer,
-};
-pub use fault_kind::{
-    AddressedMemory, BulkCopyMisuse, FaultKind, MbarrierMisuse, TimeLimit, WarpgroupMisuse,
+    ActualMemory, AddressDetails, AddressedMemory, BlockBytes, BulkCopyMisuse, Bytes, Details,
+    Extent, FaultKind, Fill, FillRead, HostAction, HostMemory, Lanes, MbarrierMisuse, NamedArray,
+    Origin, OutsideTexture, PendingWork, StreamAction, StreamName, StreamOperation, StreamUse,
+    TimeLimit, Unread, Unwritten, WarpgroupMisuse, Writer,
 };
 pub use finding::{Finding, FindingKind, OtherAccess, Severity};
 pub use reason::Reason;
 pub use selection::{Check, Checks};
-pub use sentences::Bytes;
 
 pub(crate) use checker::Checker;
 pub(crate) use finding_set::{FindingSet, KernelContext};

@@ -9,7 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use super::details::Names;
-use super::sentences::{Bytes, sentences};
+use super::details::{Bytes, sentences};
 use crate::memory::global::{AllocationRecord, CallSite};
 
 sentences! {

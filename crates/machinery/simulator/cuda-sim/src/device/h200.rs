@@ -11,8 +11,7 @@
 //! The figures at the end of the file are known only for the H200, by measurement. The other GPUs' presets use
 //! them too, because nothing is published about those GPUs.
 
-use super::spec::IMAGE_LIMITS_SINCE_6_0;
-use super::{CopyRate, DeviceSpec, Latencies, Rates};
+use super::{CopyRate, DeviceSpec, IMAGE_LIMITS_SINCE_6_0, Latencies, Rates};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA H200.

@@ -16,8 +16,7 @@
 //! - *the note*: its nvprof listing, used for copies only;
 //! - *as on the H200*: no published figures; see [`h200`].
 
-use super::spec::IMAGE_LIMITS_SINCE_6_0;
-use super::{DeviceSpec, Latencies, Rates, gtx970, h200};
+use super::{DeviceSpec, IMAGE_LIMITS_SINCE_6_0, Latencies, Rates, gtx970, h200};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA Quadro P2000.

@@ -13,8 +13,7 @@
 //! - *MT4G*: the sample results of github.com/caps-tum/mt4g for an NVIDIA A100 (8.0) and an H100;
 //! - *as on the H200*: no published figures; see [`h200`].
 
-use super::spec::IMAGE_LIMITS_SINCE_6_0;
-use super::{DeviceSpec, Latencies, Rates, h200};
+use super::{DeviceSpec, IMAGE_LIMITS_SINCE_6_0, Latencies, Rates, h200};
 
 impl DeviceSpec {
     /// Returns the specification of the NVIDIA GeForce RTX 3090.

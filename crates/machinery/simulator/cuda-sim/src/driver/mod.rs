@@ -12,15 +12,12 @@
 mod attribute;
 mod context;
 mod error;
-mod event;
 mod image;
-mod image_reference;
 mod launch;
 mod library;
 mod library_call;
 mod memcpy;
 mod memory;
-mod memset;
 mod module;
 mod occupancy;
 mod sharing;
@@ -37,25 +34,22 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 pub use context::{ContextStack, Limit};
 pub use error::CudaError;
-pub use event::DISABLE_TIMING;
 pub use image::{ArrayDescription, Resource, View};
 pub use launch::CheckedLaunch;
 pub use library_call::{
     Arithmetic, CallMemory, IllegalOperand, LibraryCall, LibraryReport, MemoryRows, Operations,
 };
-pub use memcpy::{Memcpy, MemcpyAddress, MemcpyOperand};
-pub use memset::{Memset, MemsetValue};
+pub use memcpy::{Memcpy, MemcpyAddress, MemcpyOperand, Memset, MemsetValue};
 pub use module::{ModuleError, check_source};
 pub use occupancy::OccupancyCalculator;
 pub use sharing::ImportOrigin;
-pub use stream::PRIORITIES;
+pub use stream::{DISABLE_TIMING, PRIORITIES};
 pub use virtual_memory::{GRANULARITY, MappingAccess};
 
 use crate::check::Finding;
 use crate::device::DeviceSpec;
-use crate::exec::GraphConditions;
 use crate::exec::image::Images;
-use crate::exec::{LaunchOptions, TimeLimit};
+use crate::exec::{GraphConditions, LaunchOptions, TimeLimit};
 use crate::memory::global::{Devices, Global, MAX_DEVICES};
 
 /// The simulated driver and its machine.
@@ -86,7 +80,7 @@ pub struct Driver {
     libraries: BTreeMap<LibraryId, library::LoadedLibrary>,
     kernels: BTreeMap<KernelId, library::LibraryKernel>,
     streams: BTreeMap<StreamId, stream::Stream>,
-    events: BTreeMap<EventId, event::Event>,
+    events: BTreeMap<EventId, stream::Event>,
     /// The arrays by handle, and below them the texture and surface objects.
     arrays: BTreeMap<u64, image::Array>,
     /// The levels of each mipmapped array.

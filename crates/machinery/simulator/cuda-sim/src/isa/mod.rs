@@ -2,14 +2,11 @@
 //! sanitizer events and source lines.
 
 mod access;
-mod access_class;
 pub mod check_event;
-mod kernel;
 pub mod listing;
 
 pub use access::{
-    Access, AccessKind, AtomicMethod, Element, LoadedValue, Memory, NextAtomic, Ordered, Update,
+    Access, AccessClass, AccessKind, AccessRow, AccessSet, AtomicMethod, CachedIn, Direction,
+    Element, LoadedValue, Memory, NextAtomic, Ordered, Update,
 };
-pub use access_class::{AccessClass, AccessRow, AccessSet, CachedIn, Direction};
-pub use kernel::{Dims, ExternArrays, Kernel, Param, coordinates};
-pub use listing::{Class, Listing, SourceLine};
+pub use listing::{Class, Dims, ExternArrays, Kernel, Listing, Param, SourceLine, coordinates};

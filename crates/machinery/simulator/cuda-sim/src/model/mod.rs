@@ -21,17 +21,19 @@
 //! The rates were measured on an NVIDIA H200 with `scripts/rates.cu` (`docs/results/rates-h200.txt`), or come
 //! from NVIDIA's white papers and from Jia et al. 2018 where the comment of a constant cites it.
 //! `docs/results/ladder-h200.md` compares modelled with measured times.
+//!
+//! Occupancy, the number of blocks of a launch that an SM holds at once, is that of the CUDA C++ Best Practices Guide,
+//! "Occupancy", with the device's limits.
 
 mod latency;
-mod modelled;
-mod occupancy;
 mod throughput;
 
-pub use modelled::{Modelled, Resource, ResourceTime, Roofline};
-pub use occupancy::{Occupancy, OccupancyLimit, occupancy};
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::device::DeviceSpec;
-use crate::isa::{AccessClass, Listing};
+use crate::isa::{AccessClass, Kernel, Listing};
 use crate::memory::footprint::DeviceTraffic;
 use crate::profile::Counts;
 use crate::profile::collect::{LaunchCounts, SiteCounts};
@@ -180,4 +182,216 @@ pub fn estimate_time(run: &FinishedLaunch) -> Modelled {
 /// Combines the throughput and latency bounds.
 fn overlapped(throughput: f64, latency: f64) -> f64 {
     (throughput.powf(OVERLAP) + latency.powf(OVERLAP)).powf(1.0 / OVERLAP)
+}
+
+/// The name of a GPU that can be modelled.
+pub type GpuName = &'static str;
+
+/// The estimated time of a launch on the modelled GPU, and the time of each resource.
+///
+/// The estimate is for a launch that follows others like it, as in the chapters' measurements: data that fits
+/// the L2 cache is already there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Modelled {
+    /// The modelled GPU.
+    #[serde(deserialize_with = "preset")]
+    pub gpu: GpuName,
+    /// Milliseconds from one launch to the next.
+    pub milliseconds: f64,
+    /// The bottleneck: the resource that takes longest. To make the kernel faster, use less of this resource.
+    pub binding: Resource,
+    /// The time of each resource, longest first. The times overlap, so their sum exceeds the total time.
+    #[serde(rename = "parts")]
+    pub resources: Vec<ResourceTime>,
+    /// The number of warps that an SM holds.
+    pub occupancy: Occupancy,
+    /// The kernel's point in a roofline plot.
+    pub roofline: Roofline,
+}
+
+/// The time that a launch needs of one resource.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ResourceTime {
+    /// The resource.
+    pub resource: Resource,
+    /// Milliseconds.
+    pub milliseconds: f64,
+}
+
+/// A resource that may bound a kernel's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// The arithmetic units.
+    Arithmetic,
+    /// The warp schedulers, each of which issues one instruction per cycle.
+    Issue,
+    /// The L1 cache and shared memory, which share one data array.
+    L1Shared,
+    /// The constant cache.
+    ConstantCache,
+    /// The L2 cache.
+    L2,
+    /// Device memory.
+    Memory,
+    /// Latency: too few warps to hide the time that instructions take.
+    Latency,
+    /// Launching the grid and distributing its blocks.
+    Launch,
+}
+
+/// A kernel's point in a roofline plot.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Roofline {
+    /// Floating-point operations. An addition or a multiplication counts as one, a fused multiply-add as two.
+    pub operations: f64,
+    /// Bytes moved between device memory and the L2 cache.
+    pub bytes: f64,
+    /// The peak number of operations per second.
+    pub peak_operations: f64,
+    /// The peak bandwidth of device memory in bytes per second.
+    pub peak_bandwidth: f64,
+}
+
+impl Modelled {
+    /// Returns the milliseconds for which SMs are busy: the time without that of launching.
+    pub fn busy_milliseconds(&self) -> f64 {
+        let (mut throughput, mut latency) = (0.0_f64, 0.0);
+        for part in &self.resources {
+            match part.resource {
+                Resource::Launch => {}
+                Resource::Latency => latency = part.milliseconds,
+                _ => throughput = throughput.max(part.milliseconds),
+            }
+        }
+        overlapped(throughput, latency)
+    }
+
+    /// Adds another launch of the same kernel on the same GPU.
+    pub(crate) fn add(&mut self, other: &Modelled) {
+        self.milliseconds += other.milliseconds;
+        for part in &other.resources {
+            let mut existing = self.resources.iter_mut();
+            match existing.find(|existing| existing.resource == part.resource) {
+                Some(existing) => existing.milliseconds += part.milliseconds,
+                None => self.resources.push(*part),
+            }
+        }
+        self.resources
+            .sort_by(|first, other| other.milliseconds.total_cmp(&first.milliseconds));
+        if let Some(longest) = self.resources.first() {
+            self.binding = longest.resource;
+        }
+        self.roofline.operations += other.roofline.operations;
+        self.roofline.bytes += other.roofline.bytes;
+    }
+}
+
+/// Deserializes the name of a preset GPU as a static string. Fails if there is no such preset.
+fn preset<'de, D: Deserializer<'de>>(from: D) -> Result<GpuName, D::Error> {
+    let name = String::deserialize(from)?;
+    let device = DeviceSpec::named(&name);
+    let unknown = || serde::de::Error::custom(format!("{name} cannot be modelled"));
+    Ok(device.ok_or_else(unknown)?.models)
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Resource::Arithmetic => "arithmetic",
+            Resource::Issue => "instruction issue",
+            Resource::L1Shared => "L1 cache and shared memory",
+            Resource::ConstantCache => "constant cache",
+            Resource::L2 => "L2 cache",
+            Resource::Memory => "device memory",
+            Resource::Latency => "latency",
+            Resource::Launch => "launching",
+        })
+    }
+}
+
+/// The number of warps of a kernel that an SM holds at once, and what limits it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Occupancy {
+    /// Resident blocks per SM.
+    pub blocks: u32,
+    /// Resident warps per SM.
+    pub warps: u32,
+    /// The hardware maximum of resident warps per SM.
+    #[serde(rename = "most_warps")]
+    pub max_warps: u32,
+    /// The resource that prevents a further block.
+    pub limit: OccupancyLimit,
+}
+
+/// The resource that limits the number of resident blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OccupancyLimit {
+    /// The maximum number of threads per SM.
+    Threads,
+    /// The maximum number of blocks per SM.
+    Blocks,
+    /// Shared memory.
+    SharedMemory,
+    /// Registers.
+    Registers,
+    /// No resource: the grid has no further blocks.
+    Grid,
+}
+
+impl fmt::Display for OccupancyLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OccupancyLimit::Threads => "threads",
+            OccupancyLimit::Blocks => "blocks",
+            OccupancyLimit::SharedMemory => "shared memory",
+            OccupancyLimit::Registers => "registers",
+            OccupancyLimit::Grid => "the grid",
+        })
+    }
+}
+
+/// Registers are allocated per warp in multiples of this number.
+const REGISTER_UNIT: u32 = 256;
+
+/// Returns the occupancy of `blocks` blocks of `threads` threads, with `shared` bytes of shared memory per
+/// block.
+pub fn occupancy(
+    device: &DeviceSpec,
+    kernel: &Kernel,
+    threads: u32,
+    shared: u32,
+    blocks: u64,
+) -> Occupancy {
+    let max_warps = device.warps_per_multiprocessor();
+    let warps = threads.div_ceil(device.warp_size).max(1);
+    let registers = kernel.estimated_registers() * device.warp_size;
+    let resident = device.registers_per_multiprocessor / registers.next_multiple_of(REGISTER_UNIT);
+    let shared = shared
+        .saturating_add(device.shared_reserved_per_block)
+        .max(1);
+    let grid = blocks.div_ceil(device.multiprocessors.into());
+    let limits = [
+        (OccupancyLimit::Threads, max_warps / warps),
+        (OccupancyLimit::Blocks, device.blocks_per_multiprocessor),
+        (
+            OccupancyLimit::SharedMemory,
+            device.shared_per_multiprocessor / shared,
+        ),
+        (OccupancyLimit::Registers, resident / warps),
+        (
+            OccupancyLimit::Grid,
+            u32::try_from(grid).unwrap_or(u32::MAX),
+        ),
+    ];
+    let tightest = limits.into_iter().min_by_key(|&(_, blocks)| blocks);
+    let (limit, blocks) = tightest.unwrap_or((OccupancyLimit::Grid, 1));
+    let blocks = blocks.max(1);
+    Occupancy {
+        blocks,
+        warps: blocks * warps,
+        max_warps,
+        limit,
+    }
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::check::happens_before::HappensBefore;
 use crate::check::lane_runs::Addresses;
+use crate::lanes::quarters;
 
 /// A shadow memory and the conflicts it detected: the access's number, its lane, the other access, and
 /// whether the other access wrote.
@@ -198,4 +199,28 @@ fn atomics_do_not_hide_plain_writes_and_other_warps_atomics() {
     order.complete_block_barrier();
     shadow.access(5, &order, access(2, 3, false, false), &at);
     assert!(others(&mut shadow).is_empty());
+}
+
+#[test]
+fn a_read_yields_the_runs_it_was_made_of() {
+    let accessor = (1, Accessor::new(0, 0, 0));
+    let runs = |read: Read| {
+        let mut actual = Vec::new();
+        read.runs(|run, bytes| actual.push((*run, bytes)));
+        actual
+    };
+    for rows in [[0, 32, 64, 96], [0, 64, 128, 192], [64, 64, 0, 32]] {
+        for bytes in [0, 4] {
+            let row = &std::array::from_fn(|lane| {
+                rows[lane / LANES_PER_QUARTER] + (lane % LANES_PER_QUARTER) as u64 * bytes
+            });
+            let at = Addresses { row, offset: 1024 };
+            let expected: Vec<_> = LaneRuns::new(at, FULL, 4).map(|run| (run, 4)).collect();
+            let actual = quarters(row, 1024, 4).unwrap();
+            assert_eq!(runs(Read::of_quarters(accessor, &actual, 4)), expected);
+            for (run, bytes) in expected {
+                assert_eq!(runs(Read::of_run(accessor, &run, bytes)), [(run, bytes)]);
+            }
+        }
+    }
 }

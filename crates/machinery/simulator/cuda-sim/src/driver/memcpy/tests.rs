@@ -1,4 +1,4 @@
-//! Tests of copies between all kinds of memory, of all shapes, and of invalid copies.
+//! Tests of copies between all kinds of memory, of all shapes, and of invalid copies; and tests of fills.
 
 use super::*;
 use crate::driver::tests::driver;
@@ -345,4 +345,96 @@ fn an_unknown_stream_is_rejected_before_copying() {
     assert_eq!(rejected, Err(InvalidHandle));
     linear(&mut driver, host(&mut bytes), Device(address), 4).unwrap();
     assert_eq!(bytes, [0; 4]);
+}
+
+fn read_device(driver: &mut Driver, context: ContextId, address: u64, bytes: usize) -> Vec<u8> {
+    let mut output = vec![0; bytes];
+    let to = MemcpyAddress::Host(output.as_mut_ptr());
+    let copy = Memcpy::linear(to, MemcpyAddress::Device(address), bytes as u64);
+    // SAFETY: `output` has `bytes` bytes.
+    unsafe { driver.memcpy(context, &copy) }.unwrap();
+    output
+}
+
+#[test]
+fn all_value_widths_are_filled() {
+    let (mut driver, context) = driver();
+    let address = driver.allocate(context, 16).unwrap();
+    let cases = [
+        (MemsetValue::U8(1), 4, vec![1, 1, 1, 1, 0, 0, 0, 0]),
+        (MemsetValue::U16(0x0302), 3, vec![2, 3, 2, 3, 2, 3, 0, 0]),
+        (MemsetValue::U32(0x0706_0504), 2, [4, 5, 6, 7].repeat(2)),
+    ];
+    for (value, width, expected) in cases {
+        let (pitch, height) = (0, 1);
+        let memset = Memset {
+            address,
+            pitch,
+            value,
+            width,
+            height,
+        };
+        driver.memset(context, StreamId::LEGACY, &memset).unwrap();
+        assert_eq!(read_device(&mut driver, context, address, 8), expected);
+    }
+}
+
+#[test]
+fn row_padding_is_unchanged() {
+    let (mut driver, context) = driver();
+    let (address, pitch) = driver.allocate_pitched(context, 6, 3, 4).unwrap();
+    let memset = Memset {
+        address,
+        pitch,
+        value: MemsetValue::U16(0x0505),
+        width: 3,
+        height: 3,
+    };
+    driver.memset(context, StreamId::LEGACY, &memset).unwrap();
+    let bytes = read_device(&mut driver, context, address, 3 * pitch as usize);
+    for row in bytes.chunks(pitch as usize) {
+        assert_eq!(row[..6], [5; 6]);
+        assert!(row[6..].iter().all(|&byte| byte == 0));
+    }
+}
+
+#[test]
+fn invalid_ranges_and_alignments_are_rejected() {
+    let (mut driver, context) = driver();
+    let (address, pitch) = driver.allocate_pitched(context, 512, 4, 4).unwrap();
+    let valid = Memset {
+        address,
+        pitch,
+        value: MemsetValue::U32(1),
+        width: 128,
+        height: 4,
+    };
+    assert_eq!(driver.memset(context, StreamId::LEGACY, &valid), Ok(()));
+    let mut invalid = [valid; 8];
+    invalid[0].address = address + 2;
+    invalid[0].width = 1;
+    invalid[1].address = address + 4;
+    invalid[2].address = 0;
+    invalid[3].height = 5;
+    invalid[4].pitch = 508;
+    invalid[5].pitch = 514;
+    invalid[6].width = u64::MAX;
+    invalid[7].height = u64::MAX;
+    for memset in invalid {
+        assert_eq!(
+            driver.memset(context, StreamId::LEGACY, &memset),
+            Err(CudaError::InvalidValue),
+            "{memset:?}"
+        );
+    }
+    assert_eq!(
+        driver.memset(context, StreamId(99), &valid),
+        Err(CudaError::InvalidHandle)
+    );
+    let empty = Memset {
+        address: 0,
+        width: 0,
+        ..valid
+    };
+    assert_eq!(driver.memset(context, StreamId::LEGACY, &empty), Ok(()));
 }

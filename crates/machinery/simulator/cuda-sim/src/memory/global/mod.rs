@@ -6,10 +6,8 @@
 //! On machines with several devices, every allocation is owned by one of them. A kernel can access memory of
 //! its own device, host memory, and memory to which its device was given access.
 
-mod addresses;
 mod allocation;
 mod reservation;
-mod sharing;
 
 pub use super::coverage::Rows;
 pub use allocation::{

@@ -1,7 +1,6 @@
 //! Tests of the traffic rules against the counters of an H200, and of edge cases.
 
-use super::shared::{lanes_per_wavefront, max_lanes_per_bank, split};
-use super::*;
+use super::{lanes_per_wavefront, max_lanes_per_bank, split, *};
 use crate::isa::Update;
 use crate::lanes::{FULL, active};
 

@@ -5,8 +5,7 @@ use winnow::combinator::{cut_err, repeat, separated};
 use winnow::prelude::*;
 
 use super::constant::{ConstantValue, addend, constant, unsigned};
-use super::directive::{location, pragma};
-use super::{MAX_NESTING, TOO_DEEP, constant, variable};
+use super::{MAX_NESTING, TOO_DEEP, constant, location, pragma, variable};
 use crate::ptx::ast::{
     AddressBase, Guard, Instruction, Linkage, Operand, SourceLocation, Statement, Variable,
 };

@@ -4,8 +4,7 @@ use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
 
 use super::constant::{ConstantValue, addend, constant, unsigned};
-use super::directive::attribute;
-use super::{MAX_NESTING, TOO_DEEP, constant};
+use super::{MAX_NESTING, TOO_DEEP, attribute, constant};
 use crate::ptx::ast::{ImageReference, Initializer, Linkage, StateSpace, Type, Variable};
 use crate::ptx::lexer::{TokenKind, Tokens};
 use crate::ptx::parser::{
