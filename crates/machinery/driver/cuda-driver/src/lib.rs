@@ -34,7 +34,6 @@ mod arguments;
 #[cfg(test)]
 mod differences;
 pub mod functions;
-mod log;
 pub mod names;
 mod simulator;
 mod status;
@@ -44,16 +43,13 @@ pub use api::device::{
     DRIVER as SIMULATED_DRIVER, VERSION as SIMULATED_VERSION, device_bus_id, device_memory,
     device_uuid_text,
 };
-pub use api::failure::{current_function, name_kernel, report_failure, report_fetched};
 pub use api::function::parameter_sizes;
 pub use api::launch::submit_library_call;
-pub use api::options::{
-    active_checks, check, interrupt_launches_on_ctrl_c, is_profiling, poison, profile, progress,
-    set_sample_seed, shuffle, trace, use_hardware_faults, with_exact_faults,
-};
 pub use api::telemetry::{
-    LaunchRecorder, defer_findings, record_launches, set_observer, take_findings,
-    wait_for_pending_work,
+    LaunchRecorder, active_checks, check, current_function, defer_findings,
+    interrupt_launches_on_ctrl_c, is_profiling, name_kernel, poison, profile, progress,
+    record_launches, report_failure, report_fetched, set_observer, set_sample_seed, shuffle,
+    take_findings, trace, use_hardware_faults, wait_for_pending_work, with_exact_faults,
 };
 pub use cuda_sim::check::reason::{self, Reason};
 pub use cuda_sim::check::{
@@ -62,9 +58,8 @@ pub use cuda_sim::check::{
 pub use cuda_sim::driver::{
     Arithmetic, CallMemory, IllegalOperand, LibraryCall, MemoryRows, Operations,
 };
-pub use cuda_sim::exec::Progress;
 pub use cuda_sim::exec::fault::{Fault, FaultLocation};
-pub use cuda_sim::exec::{TimeLimit, Traced, Tracing, is_device_function};
+pub use cuda_sim::exec::{Progress, TimeLimit, Traced, Tracing, is_device_function};
 pub use cuda_sim::isa::{
     AccessClass, AccessKind, AccessSet, Direction, Memory, SourceLine, coordinates,
 };
@@ -76,11 +71,10 @@ pub use functions::backend::{
     Backend, OnSimulatorStart, backend, check_leaks_at_exit, configured_devices,
     on_simulator_start, prefer_simulator, select_quietly,
 };
-pub use log::warn;
 #[cfg(unix)]
 pub use simulator::defer_final_handler;
 pub use simulator::{Event, FailedCall, Observer, detect_forks, in_child};
-pub use status::{ErrorText, Status};
+pub use status::{ErrorText, Status, warn};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
 //! Properties of the crate's source: panics never cross into C, because every function that C can call runs
-//! its body in `log::catch_panic`, and one `Simulator` value owns all state, because there are few statics.
+//! its body in `status::catch_panic`, and one `Simulator` value owns all state, because there are few statics.
 
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ fn c_functions_catch_panics() {
         (
             "macros.rs",
             "simulated",
-            "$crate::api::failure::report_failure(stringify!($name), ",
+            "$crate::api::telemetry::report_failure(stringify!($name), ",
         ),
         // Functions of the C library, and the handler of access violations at protected pages.
         (

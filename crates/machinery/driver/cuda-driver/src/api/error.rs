@@ -5,7 +5,7 @@ use std::ptr::null;
 
 use cuda_sim::driver::CudaError;
 
-use super::failure::report_fetched;
+use super::telemetry::report_fetched;
 use crate::arguments::Out;
 use crate::status::{CallResult, Code, ErrorText};
 

@@ -9,9 +9,8 @@ use cuda_sim::exec::LaunchSpec;
 
 use super::{SIMULATOR, check_permitted, event};
 use crate::arguments::{Argument, In, number};
-use crate::log::{catch_panic, warn};
 use crate::simulator::{Kernel, Stream, StreamOp};
-use crate::status::{CallResult, Code};
+use crate::status::{CallResult, Code, catch_panic, warn};
 use crate::types::{
     AccessWindow, CUfunction, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig, CUstream,
 };

@@ -3,31 +3,22 @@
 
 pub mod capture;
 pub mod context;
-pub mod core_dump;
 pub mod device;
 pub mod error;
 pub mod event;
-pub mod external;
-pub mod failure;
-mod fat_binary;
 pub mod function;
 pub mod graph;
 pub mod green_context;
 pub mod image;
 pub mod launch;
-pub mod launch_state;
 pub mod library;
-pub mod link;
 pub mod managed;
 pub mod memcpy;
 pub mod memory;
 pub mod module;
-pub mod options;
-pub mod pointer;
 pub mod pool;
 pub mod sharing;
 pub mod stream;
-pub mod stream_memory;
 pub mod telemetry;
 pub mod tensor_map;
 pub mod texture_reference;
@@ -35,9 +26,8 @@ pub mod virtual_memory;
 
 use cuda_sim::driver::CudaError;
 
-use crate::log::warn;
 use crate::simulator::{Event, Simulator, in_callback, in_child};
-use crate::status::CallResult;
+use crate::status::{CallResult, warn};
 
 /// The simulator of this process: the C functions take no argument that could refer to one.
 pub static SIMULATOR: Simulator = Simulator::new();

@@ -1,14 +1,134 @@
-//! Observation of launches beyond the driver API: events, reports of launches, and the sanitizer's findings.
+//! The driver beyond its C API, for programs in Rust: the options of later launches, and the observation of the program by
+//! events, reports of launches, the sanitizer's findings, and failed calls.
+//!
+//! The options can be set before the simulator starts, and are read without the driver's lock, which a running launch holds;
+//! the driver has a copy of them. A failed call is reported once, by the outermost API function: the runtime's functions call
+//! the driver's.
 
 use std::sync::Arc;
 
-use cuda_sim::check::{Checks, Finding};
+use cuda_sim::check::{Checks, Finding, reason};
+use cuda_sim::exec::{FaultModel, LaunchOptions, Progress, Tracing};
 use cuda_sim::launch::{LaunchRecord, LaunchReport};
 
 use super::SIMULATOR;
-use super::options::set_initial_checks;
-use crate::log::catch_panic;
-use crate::simulator::{Observer, Reports, WaitTarget, in_child, lock};
+use crate::simulator::{
+    Event, FailedCall, Observer, Reports, WaitTarget, in_child, lock, with_calls,
+};
+use crate::status::{Code, ErrorText, SUCCESS, catch_panic};
+
+/// Enables checks of what runs on the simulator; see [`cuda_sim::check`]. Launches take several times as long.
+/// [`Checks::init`] covers only memory allocated after this call. Has no effect on a GPU.
+pub fn check(checks: Checks) {
+    SIMULATOR.wait(WaitTarget::All);
+    SIMULATOR.report_host_accesses();
+    SIMULATOR.host_access.set_enabled(checks.host);
+    SIMULATOR.stream_order.set_checks(checks);
+    SIMULATOR.update_options(|options| options.checks = checks);
+}
+
+/// Sets the checks before the simulator starts.
+pub fn set_initial_checks(checks: Checks) {
+    SIMULATOR.host_access.set_enabled(checks.host);
+    SIMULATOR.stream_order.set_checks(checks);
+    SIMULATOR.options().checks = checks;
+}
+
+/// Returns the active checks.
+pub fn active_checks() -> Checks {
+    SIMULATOR.options().checks
+}
+
+/// Enables or disables profiling: later launches on the simulator collect all counters, per source line, and
+/// take up to twice as long. Has no effect on a GPU.
+pub fn profile(on: bool) {
+    SIMULATOR.update_options(|options| options.profile = on);
+}
+
+/// Returns true if [`profile`] is on.
+pub fn is_profiling() -> bool {
+    SIMULATOR.options().profile
+}
+
+/// Sets which accesses later launches on the simulator trace: the addresses of a warp and the resulting
+/// requests. Tracing launches take several times as long. Has no effect on a GPU.
+pub fn trace(tracing: Option<Tracing>) {
+    SIMULATOR.update_options(|options| options.tracing = tracing);
+}
+
+/// Returns the progress of the launch that is running on the simulator, whichever thread started it; `None`
+/// if none is running, and on a GPU.
+pub fn progress() -> Option<Progress> {
+    let watch = SIMULATOR.options().watch.clone();
+    watch.progress()
+}
+
+/// Runs later launches on the simulator in a random order (seeded): all blocks that fit on the device at a
+/// time are resident at once, and before any access to memory shared with other threads a warp may be delayed
+/// for as long as others can make progress. The lanes of a warp stay in lockstep.
+///
+/// A correct kernel still gives correct results; one that lacks an atomic or a barrier gives wrong results
+/// with most seeds. The same seed gives the same order. Launches take several times as long, on one host
+/// thread. Their counters and modelled times are meaningless, and they have no profile.
+///
+/// Stream operations and graph nodes are shuffled too, within the order that streams, events and edges allow.
+/// A wait for a stream completes no more operations of other streams than it needs.
+///
+/// `None` restores the default order. Has no effect on a GPU. `CUDA_SIM_SHUFFLE` sets the seed for any program.
+pub fn shuffle(seed: Option<u64>) {
+    update_conditions(|options| options.conditions.shuffle = seed);
+}
+
+/// Sets the word that fills uninitialized memory on the simulator: device memory allocated after this call,
+/// shared memory when a block starts, local memory when a thread starts. A result that differs between two
+/// such words depends on uninitialized memory. In local memory, sign, exponent and low bits of the word differ
+/// between a thread and the next two. Module variables always start with their initializer or zero.
+/// `None` fills with zero. Has no effect on a GPU.
+pub fn poison(word: Option<u32>) {
+    update_conditions(|options| options.conditions.poison = word);
+}
+
+/// Randomizes the sample of blocks whose caches are simulated for the time model, so that a kernel cannot
+/// predict it: all blocks, or in large grids those of SMs drawn from the seed. `None` samples the blocks of
+/// the same few SMs each time. Has no effect on a GPU.
+pub fn set_sample_seed(seed: Option<u64>) {
+    update_conditions(|options| options.conditions.sample_seed = seed);
+}
+
+/// Changes the conditions among the options. The sequence of random choices starts again.
+fn update_conditions(change: impl FnOnce(&mut LaunchOptions)) {
+    SIMULATOR.wait(WaitTarget::All);
+    SIMULATOR.queue.restart_shuffle();
+    SIMULATOR.update_options(change);
+}
+
+/// Makes faults those of a GPU; see [`FaultModel::Hardware`]. For programs that expect NVIDIA's driver.
+pub fn use_hardware_faults() {
+    SIMULATOR.update_options(|options| options.fault_model = FaultModel::Hardware);
+}
+
+/// Does some work, during which launches have exact faults that affect only their context; see [`FaultModel::Exact`].
+/// Other threads must not do the same at the same time.
+pub fn with_exact_faults<T>(work: impl FnOnce() -> T) -> T {
+    let set = |model| {
+        SIMULATOR.wait(WaitTarget::All);
+        let mut previous = model;
+        SIMULATOR.update_options(|options| {
+            previous = std::mem::replace(&mut options.fault_model, model);
+        });
+        previous
+    };
+    let previous = set(FaultModel::Exact);
+    let result = work();
+    set(previous);
+    result
+}
+
+/// Makes Ctrl-C and requests to terminate end the running launch, which is reported, before they take effect. For
+/// programs that expect NVIDIA's driver and know nothing about the simulator.
+pub fn interrupt_launches_on_ctrl_c() {
+    SIMULATOR.enable_interrupts();
+}
 
 /// Sets the observer of events. It receives every launch as soon as the launch ends, so that a program can
 /// save records even if it crashes later. Only the first observer counts.
@@ -85,4 +205,72 @@ pub extern "C" fn at_exit() {
         }
         Ok(())
     });
+}
+
+/// Runs the body of the API function `function`, and reports the error that it returns, unless another API
+/// function made the call. `find` looks up an error in the API's table. `body` must not panic.
+pub fn report_failure(
+    function: &'static str,
+    find: fn(Code) -> Option<&'static ErrorText>,
+    body: impl FnOnce() -> Code,
+) -> Code {
+    // Hundreds of functions instantiate this one, so everything that does not depend on `body` is a function of its
+    // own.
+    let depth = begin_call(function);
+    let code = body();
+    end_call(function, find, depth, code);
+    code
+}
+
+/// Counts the API function that the thread enters. Returns the number of those that it is already in.
+fn begin_call(function: &'static str) -> u32 {
+    let depth = with_calls(|calls| calls.depth.replace(calls.depth.get() + 1));
+    if depth == 0 {
+        with_calls(|calls| calls.function.set(function));
+        reason::take();
+    }
+    depth
+}
+
+/// Restores the number of API functions that the thread is in, and reports the result of the outermost one.
+fn end_call(
+    function: &'static str,
+    find: fn(Code) -> Option<&'static ErrorText>,
+    depth: u32,
+    code: Code,
+) {
+    with_calls(|calls| calls.depth.set(depth));
+    if depth > 0 || code == SUCCESS || in_child() {
+        return;
+    }
+    let error = find(code).map(|&(_, name, meaning)| (name, meaning));
+    let call = FailedCall {
+        function,
+        code,
+        error,
+        kernel: with_calls(|calls| calls.kernel.take()),
+        reason: reason::take(),
+    };
+    catch_panic(function, &mut || {
+        SIMULATOR.telemetry.emit(Event::CallFailed(&call));
+        Ok(())
+    });
+}
+
+/// Returns the name of the API function that the program called on this thread; `None` if it is in none.
+pub fn current_function() -> Option<&'static str> {
+    with_calls(|calls| (calls.depth.get() > 0).then(|| calls.function.get()))
+}
+
+/// Names the kernel that the running API function failed to launch, for the report.
+pub fn name_kernel(symbol: String) {
+    with_calls(|calls| calls.kernel.replace(Some(symbol)));
+}
+
+/// Reports that the program has fetched an error: its last error, or the name or description of an error. The API
+/// function that it called for this may be inside [`report_failure`], but not inside another API function.
+pub fn report_fetched(code: Code) {
+    if code != SUCCESS && with_calls(|calls| calls.depth.get()) <= 1 {
+        SIMULATOR.telemetry.emit(Event::ErrorFetched(code));
+    }
 }

@@ -13,9 +13,8 @@ use super::SIMULATOR;
 use super::image::{channel, max_linear_texels};
 use super::module::lock_module;
 use crate::arguments::{Argument, In, Out, handle, number};
-use crate::log::warn;
 use crate::simulator::{Sampling, SurfaceReference, TextureBinding, TextureReference, lock};
-use crate::status::CallResult;
+use crate::status::{CallResult, warn};
 use crate::types::{
     CUDA_ARRAY_DESCRIPTOR, CUarray, CUdeviceptr, CUfunction, CUmipmappedArray, CUmodule, CUsurfref,
     CUtexref,

@@ -4,13 +4,11 @@ use std::ffi::{c_int, c_ulonglong, c_void};
 
 use cuda_sim::driver::{CudaError, GRANULARITY, MappingAccess};
 
-use super::SIMULATOR;
 use super::device::check_device;
-use super::sharing;
+use super::{SIMULATOR, sharing};
 use crate::arguments::{In, Out};
-use crate::log::warn;
 use crate::simulator::lock;
-use crate::status::CallResult;
+use crate::status::{CallResult, warn};
 use crate::types::{
     CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE, CUdeviceptr, CUmemAccessDesc,
     CUmemAllocationProp, CUmemLocation,

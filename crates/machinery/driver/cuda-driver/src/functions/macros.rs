@@ -122,7 +122,7 @@ macro_rules! function {
 
             #[allow(unused_unsafe, reason = "a call without arguments is safe")]
             unsafe extern "C" fn simulated($($argument: $type),*) -> Code {
-                $crate::api::failure::report_failure(stringify!($name), $crate::api::error::find, || {
+                $crate::api::telemetry::report_failure(stringify!($name), $crate::api::error::find, || {
                     catch_panic(stringify!($name), &mut || {
                         ENTRY.calls.fetch_add(1, Ordering::Relaxed);
                         check_permitted!($simulator);

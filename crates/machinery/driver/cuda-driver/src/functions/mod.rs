@@ -8,7 +8,6 @@ pub(crate) mod backend;
 mod lookup;
 #[macro_use]
 mod macros;
-mod nvidia;
 #[cfg(test)]
 mod sweep;
 mod table;
@@ -19,8 +18,7 @@ use cuda_sim::driver::CudaError;
 
 use self::backend::Backend;
 use crate::api;
-use crate::log::{catch_panic, warn};
-use crate::status::Code;
+use crate::status::{Code, catch_panic, warn};
 
 #[cfg(test)]
 pub(crate) use self::lookup::base_name;

@@ -17,7 +17,6 @@ use cuda_sim::exec::{Fault, device_error};
 use cuda_sim::launch::LaunchReport;
 use cuda_sim::memory::global::{AllocationKind, AllocationRecord, CallSite};
 
-use super::Simulator;
 use super::host_access::HostAccesses;
 use super::operation::{Body, Conditional, ConditionalKind, NodeId, StreamOp, WaitTarget};
 use super::process::InterruptGuard;
@@ -25,9 +24,9 @@ use super::queue::{Destroyed, Queue, RunningOp, Submitted};
 use super::sharing::Recording;
 use super::stream_order::{Call, Submission, accesses_of, accesses_of_allocation, action_of};
 use super::telemetry::Event;
-use super::{lock, thread};
-use crate::log::warn;
+use super::{Simulator, lock, thread};
 use crate::names;
+use crate::status::warn;
 use crate::types::MemoryOperation;
 
 /// Idle time before background work: the background thread starts when the program has made no driver call

@@ -2,14 +2,12 @@
 //! implements them with the one simulator of this process.
 //!
 //! `operation.rs` has the operations of streams and graphs, `thread.rs` the state of a thread, `process.rs` the handlers of
-//! signals and forks. Each of the following
-//! files has the state of one subject: `graphs.rs`, `graph_memory.rs`, `captures.rs`, `pools.rs`, `queue.rs`,
-//! `sharing.rs`, `host_access/`, `stream_order.rs`, `telemetry.rs`, `tables.rs`. This file unites and locks them, and `execute.rs`
-//! submits and executes operations.
+//! signals and forks. Each of the following files has the state of one subject: `graphs.rs`, `captures.rs`, `pools.rs`,
+//! `queue.rs`, `sharing.rs`, `host_access/`, `stream_order.rs`, `telemetry.rs`, `tables.rs`. This file unites and locks
+//! them, and `execute.rs` submits and executes operations.
 
 mod captures;
 mod execute;
-mod graph_memory;
 mod graphs;
 mod host_access;
 mod operation;
@@ -20,7 +18,6 @@ mod sharing;
 mod stream_order;
 mod tables;
 mod telemetry;
-mod texture_settings;
 mod thread;
 
 use std::collections::BTreeSet;
@@ -33,10 +30,9 @@ use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 use cuda_sim::exec::{LaunchOptions, TimeLimit};
 
 use captures::CaptureTable;
-use graph_memory::GraphMemory;
 use graphs::Graphs;
 use host_access::{HostAccessCheck, Source, take_page_accesses};
-use pools::PoolTable;
+use pools::{GraphMemory, PoolTable};
 use queue::StreamQueue;
 use sharing::{SharedEvents, SharedPools};
 use stream_order::StreamOrder;
@@ -50,20 +46,21 @@ pub use cuda_sim::memory::lock;
 
 pub use captures::{CaptureStatus, Ended, Mode};
 pub use execute::is_blocking;
-pub use graph_memory::{GraphMemoryAttribute, make_room};
 pub use graphs::{Difference, DifferenceKind, ExecId, merge_graphs};
 pub use operation::{
     Body, ConditionalKind, GraphId, HostFunction, Kernel, Node, NodeId, Pointer, StreamOp,
     WaitTarget,
 };
-pub use pools::{Pool, default_pool};
+pub use pools::{GraphMemoryAttribute, Pool, default_pool, make_room};
 #[cfg(unix)]
 pub use process::defer_final_handler;
 pub use process::{detect_forks, in_child};
 pub use queue::Destroyed;
-pub use tables::{Advice, GreenContext, Hints, LaunchState, Link, Links, Log, ObjectDescriptors};
+pub use tables::{
+    Advice, GreenContext, Hints, LaunchState, Link, Links, Log, ObjectDescriptors, Sampling,
+    SurfaceReference, TextureBinding, TextureReference,
+};
 pub use telemetry::{Event, FailedCall, Observer, Reports};
-pub use texture_settings::{Sampling, SurfaceReference, TextureBinding, TextureReference};
 pub use thread::{
     PerThreadDefault, Stream, call_host_functions, exchange_capture_mode, in_callback,
     require_current, with_calls, with_contexts,

@@ -12,7 +12,7 @@ use cuda_sim::memory::shared::{FileAddress, FileId, SharedFile, SharedMapping};
 
 use super::lock;
 use super::operation::StreamOp;
-use crate::log::warn;
+use crate::status::warn;
 
 /// The name of the files of events.
 const EVENT: &str = "event";

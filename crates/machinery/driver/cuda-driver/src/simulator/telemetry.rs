@@ -9,8 +9,7 @@ use cuda_sim::exec::Fault;
 use cuda_sim::launch::{LaunchRecord, LaunchReport};
 
 use super::lock;
-use crate::log::warn;
-use crate::status::Code;
+use crate::status::{Code, warn};
 
 /// The receivers of events and reports, and the findings.
 pub struct Telemetry {

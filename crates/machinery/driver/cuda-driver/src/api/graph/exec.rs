@@ -11,12 +11,11 @@ use super::params::{read_changed, replace_op};
 use super::params_in;
 use crate::api::SIMULATOR;
 use crate::arguments::{In, InOut, Out, handle};
-use crate::log::warn;
 use crate::simulator::{
     Difference, DifferenceKind, ExecId, GraphId, NodeId, Stream, StreamOp, WaitTarget,
     call_host_functions, make_room, merge_graphs,
 };
-use crate::status::CallResult;
+use crate::status::{CallResult, warn};
 use crate::types::graph::{
     BatchNodeParams, InstantiateParams, KernelNodeParams, NodeParams, UpdateResult,
 };

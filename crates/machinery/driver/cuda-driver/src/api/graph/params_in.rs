@@ -7,7 +7,7 @@ use cuda_sim::driver::{CheckedLaunch, CudaError, Driver, FunctionId, Memset, Mem
 use cuda_sim::exec::LaunchSpec;
 
 use crate::api::launch::{ParameterList, pack};
-use crate::api::{SIMULATOR, memcpy, stream_memory};
+use crate::api::{SIMULATOR, memcpy, stream};
 use crate::arguments::{Argument, In, InOut, number};
 use crate::simulator::{GraphId, HostFunction, Kernel, StreamOp, with_contexts};
 use crate::types::graph::{BatchNodeParams, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
@@ -163,7 +163,7 @@ pub fn batch(from: In<BatchNodeParams>) -> Result<StreamOp, CudaError> {
     // SAFETY: the C function requires that the list has `count` elements.
     unsafe {
         let operations = Option::<In<_>>::from_c(params.operations.cast_const())?;
-        stream_memory::read_batch(params.count, operations, params.flags)
+        stream::read_batch(params.count, operations, params.flags)
     }
 }
 

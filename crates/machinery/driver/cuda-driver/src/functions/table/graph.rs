@@ -4,8 +4,8 @@
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
 use super::*;
-use crate::api::capture;
-use crate::api::graph::{exec, nodes, objects, params, topology};
+use crate::api::graph::{exec, nodes, params};
+use crate::api::{capture, graph};
 use crate::types::graph::{
     BatchNodeParams, EdgeData, InstantiateParams, KernelNodeParams, NodeParams, UpdateResult,
 };
@@ -137,43 +137,43 @@ functions! {
     11000 cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) [params::copy_attributes];
 
     // Nodes and edges of graphs
-    10000 cuGraphNodeGetType(node: CUgraphNode, to: *mut c_int) [topology::type_of_node];
-    10000 cuGraphGetNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [topology::nodes];
-    10000 cuGraphGetRootNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [topology::roots];
+    10000 cuGraphNodeGetType(node: CUgraphNode, to: *mut c_int) [nodes::type_of_node];
+    10000 cuGraphGetNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [nodes::nodes];
+    10000 cuGraphGetRootNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [nodes::roots];
     10000 cuGraphGetEdges(
         graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, count: *mut usize,
-    ) [topology::edges];
+    ) [nodes::edges];
     12030 cuGraphGetEdges_v2(
         graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, data: *mut EdgeData,
         count: *mut usize,
-    ) [topology::edges_with_data];
+    ) [nodes::edges_with_data];
     10000 cuGraphNodeGetDependencies(
         node: CUgraphNode, to: *mut CUgraphNode, count: *mut usize,
-    ) [topology::dependencies];
+    ) [nodes::dependencies];
     12030 cuGraphNodeGetDependencies_v2(
         node: CUgraphNode, to: *mut CUgraphNode, data: *mut EdgeData, count: *mut usize,
-    ) [topology::dependencies_with_data];
+    ) [nodes::dependencies_with_data];
     10000 cuGraphNodeGetDependentNodes(
         node: CUgraphNode, to: *mut CUgraphNode, count: *mut usize,
-    ) [topology::dependents];
+    ) [nodes::dependents];
     12030 cuGraphNodeGetDependentNodes_v2(
         node: CUgraphNode, to: *mut CUgraphNode, data: *mut EdgeData, count: *mut usize,
-    ) [topology::dependents_with_data];
+    ) [nodes::dependents_with_data];
     10000 cuGraphAddDependencies(
         graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize,
-    ) [topology::add_edges];
+    ) [nodes::add_edges];
     12030 cuGraphAddDependencies_v2(
         graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const EdgeData,
         count: usize,
-    ) [topology::add_edges_with_data];
+    ) [nodes::add_edges_with_data];
     10000 cuGraphRemoveDependencies(
         graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize,
-    ) [topology::remove_edges];
+    ) [nodes::remove_edges];
     12030 cuGraphRemoveDependencies_v2(
         graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const EdgeData,
         count: usize,
-    ) [topology::remove_edges_with_data];
-    11030 cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint) [topology::print_dot];
+    ) [nodes::remove_edges_with_data];
+    11030 cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint) [nodes::print_dot];
 
     // Executable graphs
     10000 cuGraphInstantiate(
@@ -231,22 +231,22 @@ functions! {
     // Objects and memory that graphs own
     11030 cuUserObjectCreate(
         to: *mut CUuserObject, data: *mut c_void, destroy: CUhostFn, references: c_uint, flags: c_uint,
-    ) [objects::create];
-    11030 cuUserObjectRetain(object: CUuserObject, count: c_uint) [objects::retain];
-    11030 cuUserObjectRelease(object: CUuserObject, count: c_uint) [objects::release];
+    ) [graph::create];
+    11030 cuUserObjectRetain(object: CUuserObject, count: c_uint) [graph::retain];
+    11030 cuUserObjectRelease(object: CUuserObject, count: c_uint) [graph::release];
     11030 cuGraphRetainUserObject(
         graph: CUgraph, object: CUuserObject, count: c_uint, flags: c_uint,
-    ) [objects::retain_in_graph];
+    ) [graph::retain_in_graph];
     11030 cuGraphReleaseUserObject(
         graph: CUgraph, object: CUuserObject, count: c_uint,
-    ) [objects::release_in_graph];
+    ) [graph::release_in_graph];
     11040 cuDeviceGetGraphMemAttribute(
         device: CUdevice, attribute: c_int, value: *mut c_void,
-    ) [objects::memory_attribute];
+    ) [graph::memory_attribute];
     11040 cuDeviceSetGraphMemAttribute(
         device: CUdevice, attribute: c_int, value: *mut c_void,
-    ) [objects::set_memory_attribute];
-    11040 cuDeviceGraphMemTrim(device: CUdevice) [objects::trim_memory];
+    ) [graph::set_memory_attribute];
+    11040 cuDeviceGraphMemTrim(device: CUdevice) [graph::trim_memory];
 
     // Stream capture
     10010 cuThreadExchangeStreamCaptureMode(mode: *mut c_int) [capture::exchange_mode];

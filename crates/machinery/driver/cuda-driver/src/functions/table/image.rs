@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
 use super::*;
-use crate::api::{core_dump, external, image, tensor_map, texture_reference};
+use crate::api::{context, image, sharing, tensor_map, texture_reference};
 use crate::types::external::{BufferDescription, HandleDescription, SemaphoreDescription};
 use crate::types::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
@@ -41,21 +41,21 @@ functions! {
     // Interoperability
     10000 cuImportExternalMemory(
         memory: *mut CUexternalMemory, description: *const HandleDescription,
-    ) [external::import_memory];
-    10000 cuDestroyExternalMemory(memory: CUexternalMemory) [external::destroy_memory];
+    ) [sharing::import_external_memory];
+    10000 cuDestroyExternalMemory(memory: CUexternalMemory) [sharing::destroy_memory];
     10000 cuExternalMemoryGetMappedBuffer(
         address: *mut CUdeviceptr, memory: CUexternalMemory, description: *const BufferDescription,
-    ) [external::mapped_buffer];
+    ) [sharing::mapped_buffer];
     10000 cuImportExternalSemaphore(
         semaphore: *mut *mut c_void, description: *const SemaphoreDescription,
-    ) [external::import_semaphore];
-    10000 cuDestroyExternalSemaphore(semaphore: *mut c_void) [external::destroy_semaphore];
+    ) [sharing::import_semaphore];
+    10000 cuDestroyExternalSemaphore(semaphore: *mut c_void) [sharing::destroy_semaphore];
     10000 cuSignalExternalSemaphoresAsync(
         semaphores: *const *mut c_void, parameters: *const c_void, count: c_uint, stream: CUstream,
-    ) [external::use_semaphores] / 10000 cuSignalExternalSemaphoresAsync_ptsz;
+    ) [sharing::use_semaphores] / 10000 cuSignalExternalSemaphoresAsync_ptsz;
     10000 cuWaitExternalSemaphoresAsync(
         semaphores: *const *mut c_void, parameters: *const c_void, count: c_uint, stream: CUstream,
-    ) [external::use_semaphores] / 10000 cuWaitExternalSemaphoresAsync_ptsz;
+    ) [sharing::use_semaphores] / 10000 cuWaitExternalSemaphoresAsync_ptsz;
 
     // Mipmapped arrays, and the memory and planes of arrays
     5000 cuMipmappedArrayCreate(
@@ -190,16 +190,16 @@ functions! {
     // Core dumps
     12010 cuCoredumpGetAttribute(
         attribute: c_int, value: *mut c_void, size: *mut usize,
-    ) [core_dump::attribute];
+    ) [context::attribute];
     12010 cuCoredumpGetAttributeGlobal(
         attribute: c_int, value: *mut c_void, size: *mut usize,
-    ) [core_dump::global_attribute];
+    ) [context::global_attribute];
     12010 cuCoredumpSetAttribute(
         attribute: c_int, value: *mut c_void, size: *mut usize,
-    ) [core_dump::set_attribute];
+    ) [context::set_attribute];
     12010 cuCoredumpSetAttributeGlobal(
         attribute: c_int, value: *mut c_void, size: *mut usize,
-    ) [core_dump::set_global_attribute];
+    ) [context::set_global_attribute];
 
     unsupported {
         2000 cuArray3DCreate, 2000 cuArray3DGetDescriptor, 2000 cuArrayCreate, 2000 cuArrayGetDescriptor,

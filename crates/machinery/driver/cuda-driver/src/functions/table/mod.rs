@@ -9,7 +9,6 @@
 mod device;
 mod graph;
 mod image;
-mod memcpy;
 mod memory;
 mod module;
 mod stream;
@@ -22,14 +21,12 @@ use super::{
 };
 use crate::api::{check_permitted, not_simulated};
 use crate::arguments::Argument;
-use crate::log::catch_panic;
 use crate::simulator::PerThreadDefault;
-use crate::status::Code;
+use crate::status::{Code, catch_panic};
 
 pub use device::*;
 pub use graph::*;
 pub use image::*;
-pub use memcpy::*;
 pub use memory::*;
 pub use module::*;
 pub use stream::*;
@@ -40,7 +37,6 @@ pub(crate) fn all() -> impl Iterator<Item = &'static EntryPoint> {
         device::FUNCTIONS,
         module::FUNCTIONS,
         memory::FUNCTIONS,
-        memcpy::FUNCTIONS,
         stream::FUNCTIONS,
         graph::FUNCTIONS,
         image::FUNCTIONS,

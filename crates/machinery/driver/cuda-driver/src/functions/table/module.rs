@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::*;
-use crate::api::{function, launch, launch_state, library, link, module};
+use crate::api::{function, launch, library, module};
 use crate::types::{
     CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlaunchConfig, CUlibrary, CUlinkState, CUmodule,
     CUoccupancyB2DSize, CUstream,
@@ -31,19 +31,19 @@ functions! {
     6050 cuLinkCreate_v2(
         num_options: c_uint, options: *mut c_int, option_values: *mut *mut c_void, state_out: *mut
         CUlinkState,
-    ) [link::create];
+    ) [library::link_create];
     6050 cuLinkAddData_v2(
         state: CUlinkState, kind: c_int, data: *mut c_void, size: usize, name: *const c_char,
         num_options: c_uint, options: *mut c_int, option_values: *mut *mut c_void,
-    ) [link::add];
+    ) [library::link_add];
     6050 cuLinkAddFile_v2(
         state: CUlinkState, kind: c_int, path: *const c_char, num_options: c_uint, options: *mut c_int,
         option_values: *mut *mut c_void,
-    ) [link::add_file];
+    ) [library::link_add_file];
     5050 cuLinkComplete(
         state: CUlinkState, cubin_out: *mut *mut c_void, size_out: *mut usize,
-    ) [link::complete];
-    5050 cuLinkDestroy(state: CUlinkState) [link::destroy];
+    ) [library::link_complete];
+    5050 cuLinkDestroy(state: CUlinkState) [library::link_destroy];
 
     12000 cuLibraryLoadData(
         library: *mut CUlibrary, code: *const c_void, options: *mut c_int, values: *mut *mut c_void,
@@ -88,15 +88,15 @@ functions! {
     5050 cuLinkCreate(
         num_options: c_uint, options: *mut c_int, option_values: *mut *mut c_void, state_out: *mut
         CUlinkState,
-    ) [link::create];
+    ) [library::link_create];
     5050 cuLinkAddData(
         state: CUlinkState, kind: c_int, data: *mut c_void, size: usize, name: *const c_char,
         num_options: c_uint, options: *mut c_int, option_values: *mut *mut c_void,
-    ) [link::add];
+    ) [library::link_add];
     5050 cuLinkAddFile(
         state: CUlinkState, kind: c_int, path: *const c_char, num_options: c_uint, options: *mut c_int,
         option_values: *mut *mut c_void,
-    ) [link::add_file];
+    ) [library::link_add_file];
 
     4000 cuLaunchKernel(
         f: CUfunction, grid_dim_x: c_uint, grid_dim_y: c_uint, grid_dim_z: c_uint, block_dim_x: c_uint,
@@ -159,19 +159,19 @@ functions! {
     // Launches as of CUDA 3
     2000 cuFuncSetBlockShape(
         function: CUfunction, x: c_int, y: c_int, z: c_int,
-    ) [launch_state::set_block_shape];
-    2000 cuFuncSetSharedSize(function: CUfunction, bytes: c_uint) [launch_state::set_shared_size];
-    2000 cuParamSetSize(function: CUfunction, bytes: c_uint) [launch_state::set_parameter_size];
-    2000 cuParamSeti(function: CUfunction, offset: c_int, value: c_uint) [launch_state::set_integer];
-    2000 cuParamSetf(function: CUfunction, offset: c_int, value: f32) [launch_state::set_float];
+    ) [function::set_block_shape];
+    2000 cuFuncSetSharedSize(function: CUfunction, bytes: c_uint) [function::set_shared_size];
+    2000 cuParamSetSize(function: CUfunction, bytes: c_uint) [function::set_parameter_size];
+    2000 cuParamSeti(function: CUfunction, offset: c_int, value: c_uint) [function::set_integer];
+    2000 cuParamSetf(function: CUfunction, offset: c_int, value: f32) [function::set_float];
     2000 cuParamSetv(
         function: CUfunction, offset: c_int, value: *mut c_void, bytes: c_uint,
-    ) [launch_state::set_bytes];
-    2000 cuLaunch(function: CUfunction) [launch_state::launch];
-    2000 cuLaunchGrid(function: CUfunction, width: c_int, height: c_int) [launch_state::launch_grid];
+    ) [function::set_bytes];
+    2000 cuLaunch(function: CUfunction) [function::launch_stored];
+    2000 cuLaunchGrid(function: CUfunction, width: c_int, height: c_int) [function::launch_grid];
     2000 cuLaunchGridAsync(
         function: CUfunction, width: c_int, height: c_int, stream: CUstream,
-    ) [launch_state::launch_grid_async];
+    ) [function::launch_grid_async];
 
     12000 cuLibraryGetUnifiedFunction(
         function: *mut *mut c_void, library: CUlibrary, symbol: *const c_char,

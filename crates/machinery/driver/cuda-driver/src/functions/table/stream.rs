@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use super::*;
-use crate::api::{event, green_context, stream, stream_memory};
+use crate::api::{event, green_context, stream};
 use crate::types::{
     CUcontext, CUdevice, CUdeviceptr, CUevent, CUhostFn, CUlaunchAttributeValue, CUstream,
     CUstreamCallback, MemoryOperation,
@@ -72,34 +72,34 @@ functions! {
     // Memory operations
     8000 cuStreamWaitValue32(
         stream: CUstream, address: CUdeviceptr, value: c_uint, flags: c_uint,
-    ) [stream_memory::wait_32] / 8000 cuStreamWaitValue32_ptsz;
+    ) [stream::wait_32] / 8000 cuStreamWaitValue32_ptsz;
     9000 cuStreamWaitValue64(
         stream: CUstream, address: CUdeviceptr, value: c_ulonglong, flags: c_uint,
-    ) [stream_memory::wait_64] / 9000 cuStreamWaitValue64_ptsz;
+    ) [stream::wait_64] / 9000 cuStreamWaitValue64_ptsz;
     8000 cuStreamWriteValue32(
         stream: CUstream, address: CUdeviceptr, value: c_uint, flags: c_uint,
-    ) [stream_memory::write_32] / 8000 cuStreamWriteValue32_ptsz;
+    ) [stream::write_32] / 8000 cuStreamWriteValue32_ptsz;
     9000 cuStreamWriteValue64(
         stream: CUstream, address: CUdeviceptr, value: c_ulonglong, flags: c_uint,
-    ) [stream_memory::write_64] / 9000 cuStreamWriteValue64_ptsz;
+    ) [stream::write_64] / 9000 cuStreamWriteValue64_ptsz;
     8000 cuStreamBatchMemOp(
         stream: CUstream, count: c_uint, operations: *mut MemoryOperation, flags: c_uint,
-    ) [stream_memory::batch] / 8000 cuStreamBatchMemOp_ptsz;
+    ) [stream::batch] / 8000 cuStreamBatchMemOp_ptsz;
     11070 cuStreamWaitValue32_v2(
         stream: CUstream, address: CUdeviceptr, value: c_uint, flags: c_uint,
-    ) [stream_memory::wait_32] / 11070 cuStreamWaitValue32_v2_ptsz;
+    ) [stream::wait_32] / 11070 cuStreamWaitValue32_v2_ptsz;
     11070 cuStreamWaitValue64_v2(
         stream: CUstream, address: CUdeviceptr, value: c_ulonglong, flags: c_uint,
-    ) [stream_memory::wait_64] / 11070 cuStreamWaitValue64_v2_ptsz;
+    ) [stream::wait_64] / 11070 cuStreamWaitValue64_v2_ptsz;
     11070 cuStreamWriteValue32_v2(
         stream: CUstream, address: CUdeviceptr, value: c_uint, flags: c_uint,
-    ) [stream_memory::write_32] / 11070 cuStreamWriteValue32_v2_ptsz;
+    ) [stream::write_32] / 11070 cuStreamWriteValue32_v2_ptsz;
     11070 cuStreamWriteValue64_v2(
         stream: CUstream, address: CUdeviceptr, value: c_ulonglong, flags: c_uint,
-    ) [stream_memory::write_64] / 11070 cuStreamWriteValue64_v2_ptsz;
+    ) [stream::write_64] / 11070 cuStreamWriteValue64_v2_ptsz;
     11070 cuStreamBatchMemOp_v2(
         stream: CUstream, count: c_uint, operations: *mut MemoryOperation, flags: c_uint,
-    ) [stream_memory::batch] / 11070 cuStreamBatchMemOp_v2_ptsz;
+    ) [stream::batch] / 11070 cuStreamBatchMemOp_v2_ptsz;
 
     unsupported {
         9000 cuEventCreateFromEGLSync,

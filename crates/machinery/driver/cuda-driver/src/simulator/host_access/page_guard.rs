@@ -19,9 +19,9 @@ use std::sync::{Mutex, Once, OnceLock};
 
 use cuda_sim::check::call_site;
 
-use crate::log::catch_panic;
 use crate::simulator::stream_order::PageAccess;
 use crate::simulator::{lock, thread};
+use crate::status::catch_panic;
 
 /// A range of pages to protect.
 #[derive(Clone, Debug, PartialEq)]
