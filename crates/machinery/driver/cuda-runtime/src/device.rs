@@ -8,7 +8,7 @@ use crate::arrays::Format;
 use crate::context::{self, context, current_device, device, devices};
 use crate::errors::{Error, Result, check};
 use crate::functions::{Out, clear_sticky_error, read};
-use crate::launch_timing::{self, ReportScope};
+use crate::launch::{self, ReportScope};
 use crate::program;
 use crate::properties::{DeviceProperties, attribute, device_properties};
 use crate::types::ChannelFormat;
@@ -120,14 +120,14 @@ fn synchronize() -> Result {
     context()?;
     // SAFETY: the calling thread has a current context, on which any thread may wait.
     let result = check(unsafe { cu::cuCtxSynchronize() });
-    launch_timing::report(ReportScope::Finished);
+    launch::report(ReportScope::Finished);
     result
 }
 
 /// `cudaDeviceReset`.
 fn reset() -> Result {
     context::reset(|context| {
-        launch_timing::report(ReportScope::Context(context));
+        launch::report(ReportScope::Context(context));
         program::forget_context(context);
     })?;
     clear_sticky_error();

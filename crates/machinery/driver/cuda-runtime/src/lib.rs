@@ -19,17 +19,13 @@ mod device;
 mod errors;
 mod graphs;
 mod launch;
-mod launch_timing;
 mod memcpy;
-mod memcpy_2d;
-mod memcpy_3d;
 mod memory;
 mod program;
 mod properties;
 mod registration;
 mod stream;
 mod symbols;
-mod textures;
 pub mod types;
 
 use functions::Entry;
@@ -38,37 +34,26 @@ pub use arrays::*;
 pub use device::*;
 pub use errors::{Code, ERRORS, cudaGetErrorName, cudaGetErrorString};
 pub use functions::{cudaGetLastError, cudaPeekAtLastError};
-pub use graphs::copies::*;
-pub use graphs::nodes::*;
 pub use graphs::*;
 pub use launch::*;
-pub use launch_timing::{LaunchObserver, time_launches};
 pub use memcpy::*;
-pub use memcpy_2d::*;
-pub use memcpy_3d::*;
 pub use memory::*;
 pub use properties::*;
 pub use registration::*;
 pub use stream::*;
 pub use symbols::*;
-pub use textures::*;
 
 /// The exported functions, by module.
-static TABLES: [&[Entry]; 16] = [
+static TABLES: [&[Entry]; 11] = [
     arrays::FUNCTIONS,
     device::FUNCTIONS,
     graphs::FUNCTIONS,
-    graphs::copies::FUNCTIONS,
-    graphs::nodes::FUNCTIONS,
     launch::FUNCTIONS,
     memcpy::FUNCTIONS,
-    memcpy_2d::FUNCTIONS,
-    memcpy_3d::FUNCTIONS,
     memory::FUNCTIONS,
     properties::FUNCTIONS,
     stream::FUNCTIONS,
     symbols::FUNCTIONS,
-    textures::FUNCTIONS,
     &SPECIAL,
     &registration::FUNCTIONS,
 ];
