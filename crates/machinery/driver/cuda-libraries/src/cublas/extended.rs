@@ -3,10 +3,9 @@
 use cuda_driver::{CallMemory, IllegalOperand};
 
 use super::arguments::{Vector, submit_with_result};
-use super::elements::{AnyScale, DataType, Element, with_element, with_scalar};
 use super::handle::{Handle, Settings, settings};
 use super::level1::{inner, norm};
-use super::scalar::Scalar;
+use super::scalar::{AnyScale, DataType, Element, Scalar, with_element, with_scalar};
 use super::*;
 use crate::call::operations;
 use crate::functions::CallResult;

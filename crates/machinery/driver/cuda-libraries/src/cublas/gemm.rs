@@ -4,9 +4,11 @@ use cuda_driver::{Arithmetic, CallMemory, IllegalOperand};
 
 use super::arguments::{Op, leading, size};
 use super::batched::Batch;
-use super::elements::{AnyScale, DataType, Element, read_as, with_element, with_scalar, write_as};
 use super::handle::{Handle, Settings, settings};
-use super::scalar::{Factor, Scalar, Sizes, StridedMut, multiply};
+use super::scalar::{
+    AnyScale, DataType, Element, Factor, Scalar, Sizes, StridedMut, multiply, read_as,
+    with_element, with_scalar, write_as,
+};
 use super::*;
 use crate::call::{Columns, operations};
 use crate::functions::CallResult;

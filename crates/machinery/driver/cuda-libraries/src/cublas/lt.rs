@@ -7,10 +7,12 @@ use cuda_driver::types::CUstream;
 use cuda_driver::{CallMemory, IllegalOperand};
 
 use super::arguments::Op;
-use super::elements::{AnyScale, DataType, Element, read_as, with_element, with_scalar, write_as};
 use super::gemm::Types;
 use super::handle::{PointerMode, VERSION};
-use super::scalar::{Factor, Scalar, Sizes, StridedMut, multiply};
+use super::scalar::{
+    AnyScale, DataType, Element, Factor, Scalar, Sizes, StridedMut, multiply, read_as,
+    with_element, with_scalar, write_as,
+};
 use super::{EXECUTION_FAILED, INTERNAL_ERROR, INVALID_VALUE, NOT_INITIALIZED, NOT_SUPPORTED};
 use crate::call::{Columns, Stream, operations};
 use crate::functions::{CallResult, Handles, Status};

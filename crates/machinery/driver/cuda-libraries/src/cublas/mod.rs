@@ -7,7 +7,6 @@ use half::f16;
 
 mod arguments;
 mod batched;
-mod elements;
 mod extended;
 mod gemm;
 mod handle;

@@ -6,9 +6,9 @@ use std::ptr::null_mut;
 use cuda_driver::{current_function, functions as cu, warn};
 
 use super::arguments::{Fill, Op, Side, leading};
-use super::elements::Element;
 use super::handle::{self, Handle};
 use super::level1::FactorOf;
+use super::scalar::Element;
 use super::*;
 use crate::call::check;
 use crate::functions::{CallResult, write_output};

@@ -6,7 +6,6 @@ use cuda_driver::types::CUstream;
 
 mod execute;
 mod plan;
-mod transform;
 
 use crate::functions::Status;
 use crate::nvidia::Library;

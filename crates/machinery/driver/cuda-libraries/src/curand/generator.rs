@@ -8,11 +8,8 @@ use cuda_driver::{Arithmetic, CallMemory, MemoryRows, warn};
 use parking_lot::Mutex;
 
 use super::distributions::{Bits, Distribution, Engine, LogNormal, Normal, Poisson, Real, Uniform};
-use super::interleaved::Interleaved;
-use super::mrg32k3a::Mrg32k3a;
-use super::philox::Philox;
+use super::pseudorandom::{Interleaved, Mrg32k3a, Philox, Xorwow};
 use super::sobol::{DIMENSIONS, Sobol};
-use super::xorwow::Xorwow;
 use super::*;
 use crate::call::operations;
 use crate::functions::{CallResult, write_output, write_property};

@@ -6,11 +6,8 @@
 
 mod distributions;
 mod generator;
-mod interleaved;
-mod mrg32k3a;
-mod philox;
+mod pseudorandom;
 mod sobol;
-mod xorwow;
 
 use std::ffi::{c_double, c_int, c_uint};
 
