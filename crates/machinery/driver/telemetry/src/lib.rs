@@ -10,17 +10,15 @@
 mod caller;
 pub mod exit;
 pub mod failures;
-mod faults;
 mod problems;
 mod process;
 pub mod record;
-mod repeats;
 mod summary;
 pub mod text;
 pub mod wire;
 
 pub use caller::name_calls;
-pub use faults::Level;
+pub use failures::Level;
 pub use problems::{Problem, Related, Rule};
 pub use process::{EVENTS_VAR, report_at_exit, start_recording, take_recording};
 pub use summary::{Api, EventLog, Summary};

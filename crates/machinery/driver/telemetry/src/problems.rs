@@ -4,8 +4,7 @@
 use cuda_driver::{CallSite, Cause, Check, Details, Finding, FindingKind, Severity, SourceLine};
 use serde::Serialize;
 
-use crate::failures::FailedCall;
-use crate::faults::{Fault, Level};
+use crate::failures::{FailedCall, Fault, Level};
 use crate::summary::{Api, Summary};
 
 /// A problem of a run.

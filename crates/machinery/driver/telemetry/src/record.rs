@@ -3,14 +3,12 @@
 use chapter::flags::Detail;
 use chapter::{check, profile};
 use common::gpu::{Clock, GpuInfo};
-use cuda_driver::{Checks, Reason, TimedLaunch};
+use cuda_driver::{CallSite, Checks, Reason, TimedLaunch};
 use serde::Serialize;
 
-use crate::failures::FailedCall;
-use crate::faults::Level;
+use crate::failures::{FailedCall, Level};
 use crate::problems::Problem;
 use crate::summary::Summary;
-use cuda_driver::CallSite;
 
 /// The version of the record's schema, `docs/records/cuda-run.schema.json`. It changes if a field is removed or
 /// changes its meaning, but not if a field is added.

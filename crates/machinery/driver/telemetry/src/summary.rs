@@ -6,8 +6,7 @@ use chapter::check;
 use cuda_driver::names::{short, with_parameters};
 use cuda_driver::{Cause, Finding, FindingKind, LaunchRecord, Severity, TimedLaunch};
 
-use crate::failures::FailedCall;
-use crate::faults::Fault;
+use crate::failures::{FailedCall, Fault};
 use crate::wire::{Event, RangeTotal};
 
 /// The events of a program so far.

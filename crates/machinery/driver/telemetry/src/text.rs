@@ -11,8 +11,7 @@ use chapter::{check, rerun};
 use common::gpu::{Clock, GpuInfo};
 use cuda_driver::Checks;
 
-use crate::failures::FailedCall;
-use crate::faults::Fault;
+use crate::failures::{FailedCall, Fault};
 use crate::summary::{Api, Kernel, Launch, Summary};
 
 /// The maximum number of rows in a table sorted by time; a program may have thousands of kernels.
