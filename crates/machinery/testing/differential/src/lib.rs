@@ -1,6 +1,5 @@
 //! Random PTX kernels, run by a GPU and by the simulator, and compared bit for bit.
 
-pub mod bounds;
 pub mod check;
 pub mod forms;
 pub mod generate;

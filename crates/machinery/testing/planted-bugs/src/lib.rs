@@ -11,4 +11,3 @@
 
 pub mod cases;
 pub mod run;
-pub mod source;

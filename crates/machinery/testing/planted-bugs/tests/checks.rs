@@ -4,8 +4,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use planted_bugs::cases::{self, Case};
-use planted_bugs::source::Kind;
+use planted_bugs::cases::{self, Case, Kind};
 
 /// Cases that are intended in some programs, or that hardware tolerates: the check only warns.
 const WARNINGS: [&str; 3] = [

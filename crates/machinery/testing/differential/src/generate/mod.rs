@@ -8,7 +8,6 @@
 
 mod collectives;
 mod flow;
-mod matrices;
 mod memory;
 mod operations;
 mod scaffold;
