@@ -14,8 +14,7 @@ use crate::addition::Addition;
 use crate::flags::Flags;
 use crate::pattern::{AccessPattern, NUM_VALUES};
 use crate::reference;
-use crate::shape::{self, Shape};
-use crate::variant::Values;
+use crate::variant::{self, Shape, Values};
 
 /// The kernel that adds a constant, compiled to PTX.
 const VECTOR_PTX: &str = include_str!(env!("ADD_CONSTANT_LADDER_VECTOR_PTX"));
@@ -70,7 +69,7 @@ pub fn run(
             grid,
             block,
             shared,
-        } = shape::of(gpu, &kernel, rung, num_sums, flags.block())?;
+        } = variant::shape_of(gpu, &kernel, rung, num_sums, flags.block())?;
         sums.set_8(POISON)?;
         let measured = chapter.measure(rung.name, || {
             // SAFETY: the arguments match the parameters of all rungs' kernels; there are `num_sums` inputs

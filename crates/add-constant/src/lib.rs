@@ -7,7 +7,6 @@ pub mod ladder;
 pub mod open;
 pub mod pattern;
 pub mod reference;
-pub mod shape;
 pub mod variant;
 
 pub use addition::Addition;

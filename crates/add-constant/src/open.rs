@@ -7,8 +7,7 @@ use chapter::{Chapter, launch};
 use crate::flags::Flags;
 use crate::ladder;
 use crate::pattern::NUM_VALUES;
-use crate::shape::FOUR;
-use crate::variant::Variant;
+use crate::variant::{FOUR, Variant};
 
 /// Text under the table of the note's kernels.
 const FOOTER: &str = "\

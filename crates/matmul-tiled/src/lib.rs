@@ -7,7 +7,6 @@ pub mod flags;
 pub mod ladder;
 pub mod open;
 pub mod plan;
-pub mod split;
 pub mod tf32;
 pub mod tile;
 pub mod variant;

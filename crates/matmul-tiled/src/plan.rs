@@ -10,8 +10,7 @@ use cust::module::Module;
 use matmul_pitched::flags::ProductFlags;
 
 use crate::flags::Flags;
-use crate::split::{self, SHAPES, Split};
-use crate::tile::Tile;
+use crate::tile::{self, SHAPES, Split, Tile};
 use crate::variant::{Variant, Work, named};
 
 /// The launch configuration of a rung on this GPU for these sizes.
@@ -79,7 +78,11 @@ fn choose_split(chapter: &Chapter, flags: &Flags, module: &Module) -> Result<Opt
         *resident = kernel.max_active_blocks_per_multiprocessor(block, bytes)?;
     }
     let multiprocessors = multiprocessors(chapter)?;
-    Ok(split::choose(&flags.product, multiprocessors, resident))
+    Ok(tile::choose_split(
+        &flags.product,
+        multiprocessors,
+        resident,
+    ))
 }
 
 fn multiprocessors(chapter: &Chapter) -> Result<u32> {

@@ -4,9 +4,8 @@ use chapter::ladder;
 use chapter::launch::Block;
 use common::gpu::Capability;
 
-use crate::split::SHAPES;
 use crate::tf32::Tf32Rounding;
-use crate::tile::{Moves, Tile};
+use crate::tile::{Moves, SHAPES, Tile};
 
 /// A row of the table of kernels.
 pub type Variant = ladder::Variant<KernelConfig>;
@@ -37,7 +36,7 @@ pub enum Work {
     Tiles,
     /// Stream-K: resident blocks only, with equal shares of the work (see [`crate::plan`]).
     EvenShares,
-    /// One part of a tile's sum per block (see [`crate::split`]).
+    /// One part of a tile's sum per block (see [`crate::tile`]).
     SplitK,
 }
 
