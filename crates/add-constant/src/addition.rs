@@ -3,7 +3,7 @@
 use chapter::lang::Lang;
 use chapter::localize;
 use chapter::report::Details;
-use chapter::table::or_dash;
+use chapter::text::or_dash;
 use common::timing::Timing;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! The CPU reference of the sums.
 
-use chapter::parallel::filled;
+use chapter::progress::filled;
 
 use crate::pattern::{AccessPattern, NUM_VALUES};
 

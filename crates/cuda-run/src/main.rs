@@ -35,8 +35,6 @@ mod nvrtc;
 mod nvtx;
 mod plan;
 mod run;
-mod simulator_dir;
-mod status_line;
 mod supervise;
 
 use std::process;
@@ -52,8 +50,8 @@ fn main() {
     if args.get(1).is_some_and(|arg| arg == child::SUBCOMMAND) {
         child::main(&args);
     }
-    if simulator_dir::is_called_as_ptxas(&args) {
-        process::exit(simulator_dir::ptxas_main(&args));
+    if external::is_called_as_ptxas(&args) {
+        process::exit(external::ptxas_main(&args));
     }
     if nvidia_smi::is_called(&args) {
         process::exit(nvidia_smi::main(&args));

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use chapter::table::table;
+use chapter::text::table;
 use clap::Parser;
 use common::error::{describe, note};
 use cuda_driver::{

@@ -3,10 +3,9 @@
 pub mod flags;
 pub mod open;
 pub mod steps;
-pub mod summary;
 pub mod values;
 pub mod variable;
 
 pub use flags::Flags;
-pub use summary::Symbols;
+pub use steps::Symbols;
 pub use variable::Variable;

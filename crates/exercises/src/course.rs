@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use chapter::installation;
+use chapter::file;
 use chapter::lang::Lang;
 use kernel_build::Tree;
 use serde::{Deserialize, Serialize};
@@ -176,7 +176,7 @@ impl Course {
     pub fn command_line(&self) -> String {
         match &self.folder {
             Some(folder) => command_line(folder),
-            None => installation::command(PROGRAM),
+            None => file::command(PROGRAM),
         }
     }
 }
@@ -186,7 +186,7 @@ const PROGRAM: &str = "exercises";
 
 /// Returns the command line of a teacher's course.
 pub fn command_line(course: &Path) -> String {
-    let program = installation::command(PROGRAM);
+    let program = file::command(PROGRAM);
     format!("{program} --course {}", display_path(course))
 }
 
@@ -196,7 +196,7 @@ pub fn command_line(course: &Path) -> String {
 ///
 /// Fails if they are missing.
 pub fn tree() -> Result<Tree> {
-    Ok(Tree::at(installation::root())?)
+    Ok(Tree::at(file::root())?)
 }
 
 impl Exercise {

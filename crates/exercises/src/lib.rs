@@ -39,6 +39,5 @@ pub mod picture;
 pub mod process;
 pub mod report;
 pub mod text;
-pub mod usage;
 pub mod worker;
 pub mod workspace;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use chapter::lang::Lang;
 use exercises::output::{BrokenPipe, EXIT_NOT_GRADED, print_error};
-use exercises::{commands, usage};
+use exercises::{commands, flags};
 
 fn main() -> ExitCode {
     if let Some(code) = confine::run_if_child() {
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let result = match usage::flags(Lang::current()) {
+    let result = match flags::flags(Lang::current()) {
         Ok(Ok(flags)) => commands::run(&flags),
         Ok(Err(code)) => Ok(code),
         Err(error) => Err(error),

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use chapter::installation;
+use chapter::file;
 use chapter::lang::Lang;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ impl Workspace {
         let path = match path {
             Some(path) => path.to_owned(),
             None => {
-                let parent = match installation::prefix() {
+                let parent = match file::prefix() {
                     Some(_) => PathBuf::new(),
                     None => tree()?.root().to_owned(),
                 };

@@ -2,7 +2,7 @@
 
 use chapter::lang::Lang;
 use chapter::report::Extra;
-use chapter::table::{or_dash, table};
+use chapter::text::{or_dash, table};
 use common::PitchedBuffer;
 use serde::Serialize;
 

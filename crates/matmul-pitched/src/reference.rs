@@ -5,7 +5,7 @@
 //! for the caches: all cores share the rows of C, and a panel of B is used for many of them before the next
 //! one is loaded.
 
-use chapter::parallel::filled;
+use chapter::progress::filled;
 
 /// Rows of C per task.
 const ROWS_PER_TASK: usize = 64;

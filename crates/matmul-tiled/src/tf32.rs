@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use chapter::parallel::filled;
+use chapter::progress::filled;
 use common::verify::{self, Comparison};
 use cust::memory::bytemuck::{Pod, Zeroable};
 

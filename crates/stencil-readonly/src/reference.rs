@@ -3,7 +3,7 @@
 //! Every operation rounds like the kernels': `mul_add` corresponds to `fmaf` in
 //! `kernels/stencil-readonly.cu`, so that the results are equal bit by bit.
 
-use chapter::parallel::{CHUNK, filled};
+use chapter::progress::{CHUNK, filled};
 use multiversion::multiversion;
 
 use crate::scheme::{COEF, RADIUS};

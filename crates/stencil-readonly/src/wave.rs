@@ -4,7 +4,7 @@
 //! conversion of a result to a derivative. As no wavelength is a whole number of steps, no two parts of the
 //! array are equal, so a point read from a wrong index is detected.
 
-use chapter::parallel::{CHUNK, filled};
+use chapter::progress::{CHUNK, filled};
 
 use crate::scheme::RADIUS;
 

@@ -1,17 +1,51 @@
-//! The kinds of copies: those of `cudaMemcpyKind` in the note, and those with pinned memory.
+//! The kinds of copies, those of `cudaMemcpyKind` in the note and those with pinned memory; and the bandwidth of a copy or a
+//! kernel.
 
 use anyhow::{Context as _, Result};
+use chapter::lang::Lang;
+use chapter::report::Details;
+use chapter::text::or_dash;
 use chapter::{Chapter, Entry};
 use common::error::check;
-use common::timing::{self, Events};
+use common::timing::{self, Events, Timing};
 use common::verify::{POISON, compare, within_ulps};
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, LockedBuffer};
 use cust::stream::Stream;
 use cust::sys;
+use serde::Serialize;
 
-use crate::bandwidth::Bandwidth;
 use crate::flags::Flags;
 use crate::{free, vectors};
+
+/// The chapter's columns: bytes moved and bandwidth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bandwidth {
+    /// Bytes that a copy moves, or that a kernel reads and writes.
+    bytes: u64,
+    /// Bytes divided by the median time, in 10⁹ bytes per second; `None` if the time is 0.
+    gb_per_s: Option<f64>,
+}
+
+impl Bandwidth {
+    /// Creates the columns for `bytes` per copy or launch.
+    pub fn new(bytes: u64, timing: &Timing) -> Self {
+        Bandwidth {
+            bytes,
+            gb_per_s: timing.giga_per_second(bytes as f64),
+        }
+    }
+}
+
+impl Details for Bandwidth {
+    fn columns(&self, lang: Lang) -> &'static [&'static str] {
+        lang.pick(&["bytes", "GB/s"], &["字节数", "GB/s"])
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let rate = self.gb_per_s.map(|rate| format!("{rate:.1}"));
+        vec![self.bytes.to_string(), or_dash(rate)]
+    }
+}
 
 /// A kind of copy.
 pub struct Kind {
@@ -249,8 +283,26 @@ unsafe fn copy_by_address(to: u64, from: u64, bytes: usize) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use common::Gpu;
+
+    use super::*;
+
+    fn bandwidth(bytes: u64, median_ms: f64) -> Bandwidth {
+        Bandwidth::new(bytes, &Timing::once(median_ms))
+    }
+
+    #[test]
+    fn a_gigabyte_is_a_thousand_million_bytes() {
+        let half_a_second = bandwidth(1_000_000_000, 500.0);
+        assert_eq!(half_a_second.gb_per_s, Some(2.0));
+        assert_eq!(half_a_second.cells(), ["1000000000", "2.0"]);
+    }
+
+    #[test]
+    fn no_time_gives_no_bandwidth() {
+        assert_eq!(bandwidth(64, 0.0).gb_per_s, None);
+        assert_eq!(bandwidth(64, 0.0).cells(), ["64", "–"]);
+    }
 
     /// Every kind overwrites the poison with the vector, for any number of copies, and writes to the memory
     /// in its name.

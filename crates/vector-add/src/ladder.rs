@@ -12,7 +12,7 @@ use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 
-use crate::bandwidth::Bandwidth;
+use crate::copies::Bandwidth;
 use crate::flags::Flags;
 use crate::round_trip::RoundTrip;
 use crate::variant::{Variant, Work};

@@ -1,7 +1,6 @@
 //! The modules that the chapter's program, `main.rs`, uses: the vectors, and the measurements other than the
 //! note's kernel.
 
-pub mod bandwidth;
 pub mod copies;
 pub mod flags;
 pub mod free;
@@ -11,5 +10,5 @@ pub mod round_trip;
 pub mod variant;
 pub mod vectors;
 
-pub use bandwidth::Bandwidth;
+pub use copies::Bandwidth;
 pub use flags::Flags;

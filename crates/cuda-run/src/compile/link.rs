@@ -12,7 +12,7 @@ use cuda_driver::names::with_parameters;
 use cuda_driver::{CallSite, is_device_function};
 use telemetry::{Level, Problem};
 
-use super::cluster_dims::ClusterDims;
+use super::attributes::ClusterDims;
 use super::pass::{CUDA_ARGS, patch_ptx, run_clang};
 use super::scan::{is_name_char, variable_name};
 use super::{Compiler, SourceError, parse_location};

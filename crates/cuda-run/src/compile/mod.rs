@@ -1,30 +1,28 @@
 //! Compilation of a program: kernels to PTX, host code to objects with the PTX embedded, and all objects to one
-//! shared library.
+//! shared library; and of the kernels that a running program compiles with NVRTC, whose source and headers are texts in
+//! memory.
 //!
 //! clang does all of the work; no file from NVIDIA is used. Compiled programs are cached: see [`cache`].
 
 mod arch;
+mod attributes;
 pub mod cache;
-mod cluster_dims;
-mod device_launch;
 mod dialect;
 mod libraries;
 mod link;
-mod managed;
 mod pass;
 mod scan;
-#[cfg(unix)]
-mod text;
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fs, iter, panic, thread};
+use std::{fmt, fs, iter, panic, slice, thread};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use chapter::installation;
+use arch::{Arch, HOPPER};
+use cache::{Cache, Entry};
+use chapter::file;
 use common::gpu::Capability;
 use cuda_driver::CallSite;
 use kernel_build::{Clang, install_command};
@@ -32,15 +30,12 @@ use telemetry::{Level, Problem};
 use tempfile::TempDir;
 
 use crate::flags::CompileFlags;
-use arch::{Arch, HOPPER};
+
 #[cfg(unix)]
 pub use arch::{OLDEST_ARCH, arch_number};
-use cache::{Cache, Entry};
 pub use libraries::{Linked, explain_undefined, find_linked};
 #[cfg(unix)]
 pub use scan::is_name_char;
-#[cfg(unix)]
-pub use text::{KernelText, compile_text};
 
 /// The kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -399,7 +394,7 @@ pub fn is_source(file: &Path) -> bool {
 
 /// Returns the directory with the CUDA headers.
 fn headers() -> Result<PathBuf> {
-    let include_dir = installation::root().join("kernels/include");
+    let include_dir = file::root().join("kernels/include");
     let include_dir = fs::canonicalize(&include_dir).unwrap_or(include_dir);
     ensure!(
         include_dir.join("cuda_runtime.h").is_file(),
@@ -417,4 +412,128 @@ impl Compiled {
             _dir: None,
         }
     }
+}
+
+/// A source and the headers that it may include.
+pub struct KernelText<'a> {
+    pub source: String,
+    /// The names by which headers are included, and their texts.
+    pub headers: &'a [(String, String)],
+}
+
+/// The result of a compilation.
+pub struct CompiledText {
+    /// The PTX, or `None` if the source does not compile.
+    pub ptx: Option<String>,
+    /// clang's messages.
+    pub messages: String,
+}
+
+/// The name of the file with the source; messages contain the name in its `#line` directive instead.
+const FILE_NAME: &str = "kernels.cu";
+
+/// Compiles kernels for the architecture with features of its own that is named next to `arch`, if clang supports it, and
+/// otherwise for the newest that clang supports and `arch` includes. May return cached output.
+///
+/// # Errors
+///
+/// Fails if there is no clang, a header's name is invalid, or files cannot be written.
+pub fn compile_text(
+    mut flags: CompileFlags,
+    (arch, specific_arch): (Capability, Option<String>),
+    text: &KernelText,
+) -> Result<CompiledText> {
+    let cache = Cache::open();
+    let dir = cache::build_dir(cache.as_ref())?;
+    let dir = dir.path();
+    for (name, header) in text.headers {
+        write_header(dir, name, header)?;
+    }
+    let file = dir.join(FILE_NAME);
+    fs::write(&file, &text.source).with_context(|| format!("cannot write {}", file.display()))?;
+    flags.include.insert(0, dir.to_owned());
+    let mut compiler = Compiler::find(&flags, arch)?;
+    let specific = specific_arch.map(|name| Arch::named(&name, compiler.clang.version()));
+    if let Some(Ok(arch)) = specific {
+        compiler.arch = arch;
+    }
+    let source = pass::SourceFile::new(&compiler, 0, &file, Goal::Ptx);
+    let key = key(&compiler, &source, text, dir)?;
+    if let Some(compiled) = cache.as_ref().and_then(|cache| cache.find(&key)) {
+        let ptx = fs::read_to_string(&compiled.file)
+            .context("cannot read compiled kernels from the cache")?;
+        return Ok(CompiledText {
+            ptx: Some(ptx),
+            messages: compiled.diagnostics,
+        });
+    }
+    let compiled = source.compile(dir)?;
+    let messages = without_dir(&compiled.diagnostics, dir);
+    let Some(output) = compiled.object else {
+        return Ok(CompiledText {
+            ptx: None,
+            messages: libraries::explain_missing_headers(&messages),
+        });
+    };
+    let ptx =
+        fs::read_to_string(&output).with_context(|| format!("cannot read {}", output.display()))?;
+    let ptx = without_dir(&ptx, dir);
+    let modules = slice::from_ref(&ptx);
+    let checked = check_undefined(modules, false);
+    if let Err(error) = checked.and_then(|()| compiler.check_instructions(modules)) {
+        return Ok(CompiledText {
+            ptx: None,
+            messages: format!("{messages}{error}\n"),
+        });
+    }
+    fs::write(&output, &ptx).with_context(|| format!("cannot write {}", output.display()))?;
+    if let Some(cache) = cache {
+        let mut files = compiled.sources;
+        files.retain(|file| !file.starts_with(dir));
+        cache.store(&key, &output, &files, messages.clone())?;
+    }
+    Ok(CompiledText {
+        ptx: Some(ptx),
+        messages,
+    })
+}
+
+/// Returns the cache key: a hash of everything that determines the output, except the contents of files outside of
+/// the temporary directory.
+fn key(
+    compiler: &Compiler,
+    source: &pass::SourceFile,
+    text: &KernelText,
+    dir: &Path,
+) -> Result<String> {
+    let mut words = compiler.key_words("text")?;
+    let args = source.all_args().into_iter();
+    words.extend(args.map(|arg| without_dir(&arg.to_string_lossy(), dir).into()));
+    words.push((&text.source).into());
+    words.extend(
+        text.headers
+            .iter()
+            .flat_map(|(name, header)| [name.into(), header.into()]),
+    );
+    Ok(cache::hash_of(&words))
+}
+
+/// Writes a header below the directory.
+fn write_header(dir: &Path, name: &str, text: &str) -> Result<()> {
+    let is_inside = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+    ensure!(
+        !name.is_empty() && Path::new(name).components().all(is_inside),
+        "the include name \"{name}\" is not supported: expected a relative path without \"..\""
+    );
+    let file = dir.join(name);
+    let written = file.parent().map_or(Ok(()), fs::create_dir_all);
+    written
+        .and_then(|()| fs::write(&file, text))
+        .with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Removes the temporary directory from the names of files.
+fn without_dir(text: &str, dir: &Path) -> String {
+    let dir = dir.display().to_string();
+    text.replace(&format!("{dir}/"), "").replace(&dir, ".")
 }

@@ -13,9 +13,8 @@ use cuda_driver::CallSite;
 use telemetry::{Level, Problem, Related};
 
 use super::arch::{Arch, HOPPER};
-use super::cluster_dims::{self, ClusterDims};
+use super::attributes::{self, ClusterDims, HostCode};
 use super::dialect::Repairs;
-use super::managed::{self, HostCode};
 use super::scan::identifier_len;
 use super::{Compiler, Goal, parse_location};
 
@@ -229,7 +228,7 @@ impl SourceFile {
 
     /// Converts the kernels' LLVM code from text to the form that clang links.
     fn assemble(&self, code: &str, text: &Path, bitcode: &Path) -> Result<()> {
-        fs::write(text, cluster_dims::without_annotations(code))?;
+        fs::write(text, attributes::without_cluster_annotations(code))?;
         let mut command = Command::new(&self.clang);
         command
             .args(["-w", "-x", "ir", "-c", "-emit-llvm"])
@@ -360,15 +359,15 @@ impl SourceFile {
             }
             let code = if self.is_linked {
                 bind_statics(&fs::read_to_string(&kernels)?)
-            } else if mentions(&compiled.sources, managed::is_mentioned)
-                || mentions(&compiled.sources, cluster_dims::is_mentioned)
+            } else if mentions(&compiled.sources, attributes::mentions_managed)
+                || mentions(&compiled.sources, attributes::mentions_clusters)
             {
                 self.device_code(args, &output_path("ll"), &mut repairs)?
             } else {
                 String::new()
             };
-            compiled.managed = managed::names(&code);
-            compiled.clusters = cluster_dims::of_code(&code);
+            compiled.managed = attributes::managed_names(&code);
+            compiled.clusters = attributes::clusters_of_code(&code);
             let errors = self.cluster_errors(&compiled.clusters);
             if !errors.is_empty() {
                 compiled.diagnostics += &errors;
@@ -398,7 +397,7 @@ impl SourceFile {
             // clang requires a file; linked kernels are embedded later, once for all files.
             extra_args.push(if self.is_linked { &self.file } else { &kernels }.into());
         }
-        let pass = if mentions(&compiled.sources, managed::is_mentioned) {
+        let pass = if mentions(&compiled.sources, attributes::mentions_managed) {
             self.compile_managed((args, &extra_args), &object, &mut repairs)?
         } else {
             let files = (&object, &output_path("host.d"));
@@ -460,8 +459,8 @@ pub fn patch_ptx(ptx: &Path, managed: &[String], clusters: &[ClusterDims]) -> Re
     let patched = kernel_build::fix_bit_fields(&text);
     let patched = define_traps(&patched);
     let patched = raise_version(&patched);
-    let patched = managed::add_attributes(&patched, managed);
-    let patched = cluster_dims::add_directives(&patched, clusters);
+    let patched = attributes::add_managed_attributes(&patched, managed);
+    let patched = attributes::add_cluster_directives(&patched, clusters);
     if *patched == *text {
         return Ok(());
     }
@@ -491,7 +490,13 @@ const LLVM_CODE: [&str; 4] = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-pass
 /// Those for the kernels' code.
 const DEVICE_CODE: [&str; 5] = {
     let [assembly, code, option, passes] = LLVM_CODE;
-    [assembly, code, option, passes, cluster_dims::ANNOTATE]
+    [
+        assembly,
+        code,
+        option,
+        passes,
+        attributes::ANNOTATE_CLUSTERS,
+    ]
 };
 
 /// Returns true if the text of one of these files fulfils the condition.

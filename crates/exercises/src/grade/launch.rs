@@ -5,7 +5,7 @@ use chapter::lang::{Lang, Text};
 use common::verify::POISON;
 use cuda_driver::FaultKind;
 
-use super::declarations::{self, Hidden};
+use super::tokens::{self, Hidden};
 use super::{Failure, FailureKind, Stop, Submission, checks};
 use crate::data::Step;
 use crate::declarative::SolutionFailed;
@@ -92,7 +92,7 @@ pub fn explain_failure(
 fn explain_missing(missing: &Missing, submission: &Submission) -> Text {
     match missing {
         Missing::Variable(name)
-            if let Some(cause) = declarations::hidden_variable(&submission.text, name) =>
+            if let Some(cause) = tokens::hidden_variable(&submission.text, name) =>
         {
             explain_hidden(name, cause)
         }

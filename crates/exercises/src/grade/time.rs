@@ -12,9 +12,11 @@ use common::module;
 use cuda_driver::{Checks, LaunchRecord};
 
 use super::compile::CourseFiles;
-use super::costs::SIZES;
-use super::{Costs, Grading, ReferenceCosts, ReferenceTimes, Stop, Submission, Timed, Verdict};
-use super::{counters, launch};
+use super::verdict::SIZES;
+use super::{
+    Costs, Grading, ReferenceCosts, ReferenceTimes, Stop, Submission, Timed, Verdict, counters,
+    launch,
+};
 use crate::data::{Data, Kind, Step};
 use crate::host::{Bench, Case, Host};
 

@@ -12,8 +12,7 @@ use super::accesses::FoundAccess;
 use super::compile::{self, Builds, CourseFiles};
 use super::patterns::{Evidence, Run};
 use super::{
-    Failure, FailureKind, Grading, Stop, Submission, accesses, checks, declarations, launch,
-    results,
+    Failure, FailureKind, Grading, Stop, Submission, accesses, checks, launch, results, tokens,
 };
 use crate::course::Exercise;
 use crate::data::{Data, Kind, SizeRange, Step, Time};
@@ -268,7 +267,7 @@ impl<'a> Trial<'a> {
         let text = &self.submission.text;
         let absent = self.bench.submission.absent_variables().into_iter();
         let mut hidden =
-            absent.filter_map(|name| Some((declarations::hidden_variable(text, &name)?, name)));
+            absent.filter_map(|name| Some((tokens::hidden_variable(text, &name)?, name)));
         let failure = match hidden.next() {
             Some((cause, name)) => {
                 let message = launch::explain_hidden(&name, cause);
@@ -666,7 +665,7 @@ fn uniform(random: &mut Pcg32) -> f64 {
 }
 
 /// The number of fill patterns of uninitialized memory.
-pub const FILLS: usize = 5;
+const FILLS: usize = 5;
 
 /// Returns the fill patterns of uninitialized memory: NaN, a very large negative float and a very large positive float,
 /// which have different signs as integers too; then a small integer and 0, as uninitialized memory often contains.

@@ -3,7 +3,6 @@
 //! results nor the verdict.
 
 mod compile;
-mod libraries;
 mod safety;
 
 use std::cell::RefCell;

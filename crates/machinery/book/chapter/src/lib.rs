@@ -14,12 +14,10 @@
 //! | [`check`] | the findings of `--check` and their JSON form |
 //! | [`plot`] | the charts of `--plot`: times, requests, a roofline |
 //! | [`lang`], [`chinese`] | the languages, English and Chinese; Chinese sentences about findings |
-//! | [`file`](mod@file) | files that are written atomically |
-//! | [`installation`] | the files of the installation or the checkout that the program belongs to |
+//! | [`file`](mod@file) | files that are written atomically; those of the installation or checkout |
 //! | [`interrupt`] | a clean exit on Ctrl-C |
-//! | [`parallel`] | arrays filled by all processors |
-//! | [`progress`] | a progress bar for long work |
-//! | [`number`], [`table`], [`text`](mod@text) | numbers, tables and lines formatted for readers |
+//! | [`progress`] | a progress bar for long work; arrays filled by all processors |
+//! | [`number`], [`text`](mod@text) | numbers, lines and tables formatted for readers |
 //! | [`rerun`] | command lines that repeat the run, also under NVIDIA's tools |
 
 #[macro_use]
@@ -30,20 +28,17 @@ pub mod check;
 pub mod chinese;
 pub mod file;
 pub mod flags;
-pub mod installation;
 pub mod interrupt;
 pub mod ladder;
 pub mod launch;
 pub mod limit;
 pub mod memory;
 pub mod number;
-pub mod parallel;
 pub mod plot;
 pub mod profile;
 pub mod progress;
 pub mod report;
 pub mod rerun;
-pub mod table;
 pub mod text;
 
 pub use chapter::Chapter;

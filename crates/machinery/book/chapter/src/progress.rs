@@ -1,4 +1,5 @@
-//! A progress bar for work that takes over a second: a simulated launch, or a reference on the CPU.
+//! A progress bar for work that takes over a second: a simulated launch, or a reference on the CPU; and long arrays, such as
+//! references and inputs, that all processors fill with a progress bar.
 //!
 //! The work only increments counters; a thread polls them ten times per second and draws the bar. The bar is
 //! shown only if standard error is a terminal.
@@ -10,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
 
 /// Time between two polls.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -161,6 +163,41 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A good chunk length for elements that do not depend on each other.
+pub const CHUNK: usize = 1 << 16;
+
+/// Returns `count` elements, computed by `fill(first, elements)` in chunks of `chunk` elements (the last may
+/// be shorter); `first` is the index of the chunk's first element. The progress bar is named `label`.
+///
+/// # Panics
+///
+/// Panics if `chunk` is 0.
+pub fn filled<T: Clone + Default + Send>(
+    label: &'static str,
+    count: usize,
+    chunk: usize,
+    fill: impl Fn(usize, &mut [T]) + Sync,
+) -> Vec<T> {
+    let mut elements = vec![T::default(); count];
+    let chunks: Vec<_> = elements.chunks_mut(chunk).map(Mutex::new).collect();
+    for_each_index(label, chunks.len(), &|index| {
+        let mut elements = lock(&chunks[index]);
+        fill(index * chunk, &mut elements);
+    });
+    drop(chunks);
+    elements
+}
+
+/// Calls `work` once for each number below `count`. Not generic over the element type, so that it is compiled
+/// once here instead of in every chapter.
+fn for_each_index(label: &'static str, count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let task = task(label, count as u64);
+    (0..count).into_par_iter().for_each(|index| {
+        work(index);
+        task.advance(1);
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,5 +261,17 @@ mod tests {
     #[test]
     fn the_template_is_valid() {
         assert!(ProgressStyle::with_template(STYLE).is_ok());
+    }
+
+    #[test]
+    fn every_element_is_filled_exactly_once() {
+        for count in [0, 1, 99, 100, 301] {
+            let elements = filled("numbers", count, 100, |first, elements: &mut [usize]| {
+                for (element, index) in elements.iter_mut().zip(first..) {
+                    *element += index + 1;
+                }
+            });
+            assert!(elements.into_iter().eq(1..=count), "{count}");
+        }
     }
 }

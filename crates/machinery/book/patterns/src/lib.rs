@@ -15,7 +15,6 @@ pub mod language;
 pub mod outcome;
 pub mod page;
 pub mod pattern;
-pub mod sentences;
 pub mod trace;
 #[cfg(target_family = "wasm")]
 mod wasm {

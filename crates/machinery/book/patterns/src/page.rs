@@ -4,11 +4,10 @@ use serde::Serialize;
 
 use crate::draw::lines::{self, Lines};
 use crate::draw::svg::Svg;
-use crate::draw::{Colours, banks, colour, requests, warp};
+use crate::draw::{Colours, colour, draw_banks, requests, warp};
 use crate::language::Language;
-use crate::outcome::{Counter, Outcome, Sums, run};
+use crate::outcome::{self, Counter, Outcome, Sums, run};
 use crate::pattern::{Pattern, Problem, Space};
-use crate::sentences;
 use crate::trace::Failure;
 
 /// The part of a query that is not the pattern: the warp to draw and the reader's language.
@@ -99,10 +98,10 @@ fn reply(options: &Options, pattern: &str) -> Result<Reply, String> {
     let outcome = run(&pattern).map_err(|failure| failure_message(&failure, language))?;
     let warps = outcome.reads.len();
     let warp = warp.min(warps.saturating_sub(1));
-    let result = sentences::result(pattern.space, &outcome.sums, language);
+    let result = outcome::describe_result(pattern.space, &outcome.sums, language);
     Ok(Reply::Outcome {
         svg: draw("explorer", &pattern, &outcome, warp, language),
-        pattern: sentences::pattern(&pattern, language),
+        pattern: outcome::describe_pattern(&pattern, language),
         result,
         warp,
         warps,
@@ -148,8 +147,8 @@ fn draw(
     warp_index: usize,
     language: Language,
 ) -> String {
-    let title = sentences::pattern(pattern, language);
-    let result = sentences::result(pattern.space, &outcome.sums, language);
+    let title = outcome::describe_pattern(pattern, language);
+    let result = outcome::describe_result(pattern.space, &outcome.sums, language);
     let mut svg = Svg::new(name, &title);
     let y = warp(&mut svg, 0.0, language) + 6.0;
     if let Some(read) = outcome.reads.get(warp_index) {
@@ -164,7 +163,7 @@ fn draw(
                 lines::draw(&mut svg, y, &drawn, language);
             }
             Space::Shared => {
-                banks::draw(&mut svg, y, read, language);
+                draw_banks(&mut svg, y, read, language);
             }
             Space::Constant => {
                 requests(&mut svg, y, read, outcome.base, language);

@@ -6,7 +6,7 @@ use chapter::lang::Lang;
 use chapter::number::{grouped, milliseconds};
 use chapter::plot::{Figure, Variant};
 use chapter::profile::{self, ProfiledLaunch};
-use chapter::table::{or_dash, table};
+use chapter::text::{or_dash, table};
 use chapter::{check, rerun};
 use common::gpu::{Clock, GpuInfo};
 use cuda_driver::Checks;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-use super::font;
+use super::pen;
 use super::pen::{BODY, Drawn, FAINT, GREY_INK, HEADING, Letters, Paper};
 
 /// Width of every picture in pixels of the SVG: that of the book's other figures, whose text is legible on a
@@ -83,7 +83,7 @@ impl<B: DrawingBackend> Sheet<B> {
 
     /// Writes an explanation on as many lines as needed.
     pub fn paragraph(&mut self, text: &str) -> Drawn<B> {
-        for line in font::wrapped(text, FAINT.size, f64::from(RIGHT - LEFT)) {
+        for line in pen::wrapped(text, FAINT.size, f64::from(RIGHT - LEFT)) {
             self.text(FAINT, &line)?;
         }
         Ok(())

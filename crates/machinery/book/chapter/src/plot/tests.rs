@@ -7,7 +7,7 @@ use cuda_driver::counters::{AccessCounts, Tally};
 use cuda_driver::model::Roofline;
 use roxmltree::{Document, Node};
 
-use super::{Figure, Variant, font, page, pen, raster, sheet};
+use super::{Figure, Variant, destination, pen, sheet};
 use common::gpu::{Capability, Clock, GpuInfo};
 
 /// Returns a figure of `variants` variants, two per group, with all data that its clock allows.
@@ -61,7 +61,7 @@ fn roofline(operations: f64) -> Roofline {
 }
 
 fn svg(figure: &Figure) -> String {
-    page::svg(figure, "times").unwrap().0
+    super::svg(figure, "times").unwrap().0
 }
 
 /// Returns the elements of a picture with this name.
@@ -104,7 +104,7 @@ fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
     let boxes = elements(&document, "text").map(|node| {
         let [x, y, size] = ["x", "y", "font-size"].map(|name| number(node, name));
         let text = text_of(node);
-        let width = font::width(&text, size);
+        let width = pen::width(&text, size);
         let before = match node.attribute("text-anchor").unwrap() {
             "start" => 0.0,
             "middle" => 0.5,
@@ -181,7 +181,7 @@ fn every_figure_has_its_name_and_unit() {
 #[test]
 fn pictures_have_text_alternatives() {
     let alternatives = |figure: &Figure, name: &str| {
-        let svg = page::svg(figure, name).unwrap().0;
+        let svg = super::svg(figure, name).unwrap().0;
         let document = Document::parse(&svg).unwrap();
         let root = document.root_element();
         assert_eq!(root.attribute("role"), Some("img"));
@@ -375,10 +375,10 @@ fn excess_variants_are_omitted_with_a_note() {
 #[test]
 fn the_png_is_the_same_picture_but_finer() {
     let figure = figure(Clock::Modelled, 4);
-    let (svg, height) = page::svg(&figure, "times").unwrap();
-    let file = page::png(&figure, height).unwrap();
+    let (svg, height) = super::svg(&figure, "times").unwrap();
+    let file = super::png(&figure, height).unwrap();
     let document = Document::parse(&svg).unwrap();
-    let side = |name| raster::SCALE * number(document.root_element(), name) as u32;
+    let side = |name| destination::SCALE * number(document.root_element(), name) as u32;
 
     let mut reader = png::Decoder::new(&file[..]).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size()];
@@ -386,7 +386,7 @@ fn the_png_is_the_same_picture_but_finer() {
     let expected = (side("width"), side("height"));
     assert_eq!((info.width, info.height), expected);
     let pixel = |x: f64, y: f64| {
-        let scale = f64::from(raster::SCALE);
+        let scale = f64::from(destination::SCALE);
         let index = (scale * y) as usize * info.width as usize + (scale * x) as usize;
         &pixels[3 * index..3 * index + 3]
     };

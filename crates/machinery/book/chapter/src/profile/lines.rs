@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthChar as _;
 
 use super::table::resource_name;
 use super::{ProfiledLaunch, cost};
-use crate::installation;
+use crate::file;
 use crate::lang::Lang;
 use crate::number::{count, mean};
 use crate::text::{columns, pad_left};
@@ -313,7 +313,7 @@ impl Reader<'_> {
 fn source_lines(file: &str, lang: Lang) -> Result<Vec<String>, String> {
     let current = env::current_dir().unwrap_or_default();
     let mut folders: Vec<&Path> = current.ancestors().collect();
-    let built_in = installation::root();
+    let built_in = file::root();
     folders.push(&built_in);
     read(file, &folders).ok_or_else(|| {
         localize!(
@@ -522,7 +522,7 @@ mod tests {
         let message = source_lines("kernels/no-such-kernel.cu", Lang::En).unwrap_err();
         assert!(message.contains("Cannot find kernels/no-such-kernel.cu in this folder"));
         assert!(
-            message.contains(&installation::root().display().to_string()),
+            message.contains(&file::root().display().to_string()),
             "{message}"
         );
     }

@@ -7,7 +7,7 @@ use cuda_driver::{AccessClass, AccessSet, LaunchRecord, Memory};
 use super::ProfiledLaunch;
 use crate::lang::Lang;
 use crate::number::{grouped, mean, milliseconds, percent};
-use crate::table::{aligned, or_dash, table};
+use crate::text::{aligned, or_dash, table};
 
 /// A figure derived from counters, listed after one of them.
 struct Derived {

@@ -1,25 +1,28 @@
 //! The results of a chapter's run, with the same figures in a table for readers and in a JSON record for
-//! programs.
+//! programs: the entries, which are the table's rows, and the output of `--profile`, `--check`, `--plot` and `--json`.
 
-mod entry;
-mod show;
 #[cfg(test)]
 mod tests;
 
+use std::any::Any;
+use std::io::{self, Write as _};
 use std::sync::OnceLock;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
+use common::error::note;
 use common::gpu::{Clock, GpuInfo};
-use common::timing::Timing;
-use cuda_driver::{Checks, Finding};
+use common::timing::{Measured, Timing};
+use common::verify::Verdict;
+use cuda_driver::{Checks, Finding, LaunchRecord};
 use serde::{Serialize, Serializer};
 
-pub use entry::{Details, Entry, Limit};
-
-use crate::check;
-use crate::flags::CommonFlags;
+use crate::flags::{CommonFlags, Detail};
 use crate::lang::Lang;
-use entry::{LimitSource, Outcome};
+use crate::number::milliseconds;
+use crate::plot::{Figure, Variant};
+use crate::profile::{self, ProfiledLaunch};
+use crate::text::{or_dash, table};
+use crate::{check, interrupt, rerun};
 
 /// The version of the record's schema. It changes when a field is removed or changes its meaning, but not
 /// when a field is added.
@@ -92,7 +95,7 @@ pub struct Report {
 /// A chapter's additional output: fields at the end of its record, and tables printed before the table of
 /// results.
 pub trait Extra: erased_serde::Serialize {
-    /// Returns the tables, as formatted by [`crate::table::table`].
+    /// Returns the tables, as formatted by [`crate::text::table`].
     fn tables(&self, _: Lang) -> Vec<String> {
         Vec::new()
     }
@@ -181,7 +184,7 @@ impl Report {
             verified,
             differing: entry.verdict.differing,
             wrong: entry.verdict.wrong,
-            launch: entry::Launch {
+            launch: Launch {
                 record: entry.measured.launch,
                 detail: self.flags.report.profile,
             },
@@ -247,4 +250,370 @@ impl Report {
         let speedup = baseline.timing.median_ms / result.timing.median_ms;
         (both && speedup.is_finite()).then_some(speedup)
     }
+}
+
+/// The result of one variant: its time, its launch record, and whether its output is correct.
+pub struct Entry {
+    pub(crate) variant: String,
+    pub(crate) details: Box<dyn Details>,
+    pub(super) measured: Measured,
+    pub(super) verdict: Verdict,
+    pub(super) compared: bool,
+    pub(super) limit_source: LimitSource,
+}
+
+/// The limit that a result is compared with.
+pub(super) enum LimitSource {
+    /// The last limit added to the report.
+    Report,
+    /// A limit for this result only, or none.
+    Explicit(Option<Limit>),
+}
+
+impl Entry {
+    /// Creates the result of a variant, to be compared with the report's baseline and limit.
+    pub fn new(variant: &str, measured: Measured, verdict: Verdict) -> Self {
+        Entry {
+            variant: variant.to_owned(),
+            details: Box::new(()),
+            measured,
+            verdict,
+            compared: true,
+            limit_source: LimitSource::Report,
+        }
+    }
+
+    /// Adds the chapter's own columns and fields, computed from the measurement.
+    pub fn with<D: Details>(self, details: impl FnOnce(&Measured) -> D) -> Self {
+        Entry {
+            details: Box::new(details(&self.measured)),
+            ..self
+        }
+    }
+
+    /// Returns true if the output matches its reference.
+    pub fn is_correct(&self) -> bool {
+        self.verdict.wrong.is_none()
+    }
+
+    /// Excludes the result from the comparison with the baseline, because it does different work.
+    pub fn separate(self) -> Self {
+        Entry {
+            compared: false,
+            ..self
+        }
+    }
+
+    /// Replaces the report's limit for this result with `limit`; `None` if its limit is unknown.
+    pub fn limit(self, limit: Option<Limit>) -> Self {
+        Entry {
+            limit_source: LimitSource::Explicit(limit),
+            ..self
+        }
+    }
+}
+
+/// The chapter's own columns of a result. All results of a chapter have the same type of details.
+pub trait Details: erased_serde::Serialize + Any {
+    /// Returns the column heads.
+    fn columns(&self, lang: Lang) -> &'static [&'static str];
+
+    /// Returns one cell per column.
+    fn cells(&self) -> Vec<String>;
+
+    /// Returns the input that the variant ran on, such as `128000 sums, pseudo_random`, if the report runs
+    /// its variants on several inputs. Profiles show launches on the same input side by side.
+    fn case(&self, _: Lang) -> String {
+        String::new()
+    }
+}
+
+erased_serde::serialize_trait_object!(Details);
+
+/// No additional columns.
+impl Details for () {
+    fn columns(&self, _: Lang) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn cells(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A hardware limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// The name of the measurement, such as `copy on the device`.
+    pub name: &'static str,
+    /// The time that the hardware needs at least.
+    pub timing: Timing,
+}
+
+impl Limit {
+    /// Relates a result's time to the limit; `None` if the time is 0.
+    pub(super) fn bound(&self, timing: &Timing) -> Option<Bound> {
+        let median_ms = self.timing.median_ms;
+        let share = median_ms / timing.median_ms;
+        share.is_finite().then_some(Bound {
+            name: self.name,
+            median_ms,
+            share,
+        })
+    }
+}
+
+/// A result's relation to its limit.
+#[derive(Debug, Serialize)]
+pub(super) struct Bound {
+    name: &'static str,
+    median_ms: f64,
+    /// The limit's time divided by the result's time: 1 means that the result reaches the limit.
+    pub share: f64,
+}
+
+/// A result as stored in the report.
+#[derive(Serialize)]
+pub(super) struct Outcome {
+    pub variant: String,
+    #[serde(flatten)]
+    pub details: Box<dyn Details>,
+    #[serde(flatten)]
+    pub timing: Timing,
+    pub speedup: Option<f64>,
+    #[serde(rename = "limit", skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
+    pub verified: bool,
+    pub differing: usize,
+    #[serde(skip)]
+    pub wrong: Option<String>,
+    #[serde(flatten)]
+    pub launch: Launch,
+}
+
+/// The launch record of a result; `None` on a GPU and for copies.
+#[derive(Debug)]
+pub(super) struct Launch {
+    pub record: Option<LaunchRecord>,
+    pub detail: Option<Detail>,
+}
+
+impl Serialize for Launch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        profile::Record::new(self.record.as_ref(), self.detail).serialize(serializer)
+    }
+}
+
+impl Report {
+    /// Prints to standard output the table and the output of `--profile` and `--check`, or with `--json` the
+    /// record. Then prints to standard error a note on modelled times, the ideas of the ladder's rungs, and
+    /// `words`. With `--plot` it also saves the picture.
+    ///
+    /// # Errors
+    ///
+    /// Fails if standard output cannot be written to.
+    pub fn print(&self, words: &str) -> Result<()> {
+        let text = if self.flags.json {
+            serde_json::to_string_pretty(self)?
+        } else {
+            let tables = self
+                .extra
+                .iter()
+                .flat_map(|extra| extra.tables(self.lang()));
+            let parts = tables
+                .chain([self.table(), self.legend()])
+                .chain(self.profile())
+                .chain(self.checked());
+            parts.collect::<Vec<_>>().join("\n\n")
+        };
+        let deferred = interrupt::defer();
+        writeln!(io::stdout(), "{text}").context("cannot write the results")?;
+        drop(deferred);
+        if let Some(plot) = &self.flags.report.plot {
+            let [svg, png] = plot.save(&self.figure())?;
+            note(
+                localize!(self.lang(), "\nThe plot: {}, {}", "\n图表：{}，{}"; svg.display(), png.display()),
+            );
+        }
+        if self.gpu.time == Clock::Modelled {
+            note(self.lang().pick(
+                "\nModelled times are estimates; run on a GPU to measure.",
+                "\n模型给出的时间只是估算；要测量，请在 GPU 上运行。",
+            ));
+        }
+        for paragraph in [&self.ideas, words] {
+            if !paragraph.is_empty() {
+                note(format_args!("\n{paragraph}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the table, which is valid Markdown. Modelled times are deterministic, so only measured ones
+    /// have a column for the spread of the samples.
+    pub fn table(&self) -> String {
+        let lang = self.lang();
+        let timing: &[&str] = match self.gpu.time {
+            Clock::Measured => lang.pick(
+                &["ms, median", "fastest–slowest", "speedup"],
+                &["ms，中位数", "最短–最长", "加速比"],
+            ),
+            Clock::Modelled => lang.pick(&["ms", "speedup"], &["ms", "加速比"]),
+        };
+        let bound: &[&str] = if self.limits.is_empty() {
+            &[]
+        } else {
+            lang.pick(&["of limit"], &["达到极限的比例"])
+        };
+        let [first, last] = lang.pick([["variant"], ["check"]], [["变体"], ["验证"]]);
+        let headers = [&first, self.columns(), timing, bound, &last].concat();
+        let mut rows: Vec<Vec<String>> = self
+            .results
+            .iter()
+            .map(|outcome| self.row(outcome))
+            .collect();
+        for limit in self.limits.iter().rev() {
+            rows.insert(limit.results_before, self.limit_row(limit));
+        }
+        table(&headers, rows)
+    }
+
+    /// Returns the line below the table: the origin of the times and the baseline of the speedups.
+    pub fn legend(&self) -> String {
+        let gpu = &self.gpu;
+        let lang = self.lang();
+        let time = match gpu.time {
+            Clock::Measured => lang.pick("measured", "测量值"),
+            Clock::Modelled => lang.pick("modelled", "模型估算"),
+        };
+        localize!(
+            lang,
+            "Times: {}, {}. Speedup: relative to `{}`.",
+            "时间：{}，{}。加速比：相对于 `{}`。";
+            time, gpu.name, self.baseline
+        )
+    }
+
+    /// Returns the language of the tables.
+    fn lang(&self) -> Lang {
+        self.flags.lang()
+    }
+
+    /// Returns the heads of the chapter's own columns.
+    fn columns(&self) -> &'static [&'static str] {
+        let first = self.results.first();
+        first.map_or(&[], |outcome| outcome.details.columns(self.lang()))
+    }
+
+    fn row(&self, outcome: &Outcome) -> Vec<String> {
+        let speedup = outcome.speedup.map(|speedup| format!("{speedup:.2}"));
+        let share = outcome.bound.as_ref().map(|limit| percent(limit.share));
+        let check = match outcome.verified {
+            true => self.lang().pick("correct", "正确"),
+            false => self.lang().pick("WRONG", "错误"),
+        };
+        let mut row = vec![outcome.variant.clone()];
+        row.extend(outcome.details.cells());
+        row.extend(self.times(&outcome.timing));
+        row.push(or_dash(speedup));
+        row.extend((!self.limits.is_empty()).then(|| or_dash(share)));
+        row.push(check.to_owned());
+        row
+    }
+
+    fn limit_row(&self, limit: &LimitRow) -> Vec<String> {
+        let dash = || or_dash(None);
+        let mut row = vec![limit.name.to_owned()];
+        row.extend(self.columns().iter().map(|_| dash()));
+        row.extend(self.times(&limit.timing));
+        row.extend([
+            dash(),
+            percent(1.0),
+            self.lang().pick("limit", "极限").to_owned(),
+        ]);
+        row
+    }
+
+    fn times(&self, timing: &Timing) -> Vec<String> {
+        let [median, min, max] = [timing.median_ms, timing.min_ms, timing.max_ms].map(milliseconds);
+        match self.gpu.time {
+            Clock::Measured => vec![median, format!("{min}–{max}")],
+            Clock::Modelled => vec![median],
+        }
+    }
+
+    /// Returns the output of `--profile`: the simulator's counters, or on a GPU the command that counts.
+    fn profile(&self) -> Vec<String> {
+        let Some(detail) = self.flags.report.profile else {
+            return Vec::new();
+        };
+        if self.gpu.time == Clock::Measured {
+            let command =
+                rerun::ncu_command(detail, &rerun::profiling_command(std::env::args_os()));
+            return vec![localize!(
+                self.lang(),
+                "To profile the program on this GPU, use Nsight Compute from the CUDA Toolkit:\n\n{}",
+                "要在这个 GPU 上分析程序的性能，请使用 CUDA 工具包中的 Nsight Compute：\n\n{}";
+                command
+            )];
+        }
+        let launches = self.results.iter().filter_map(|outcome| {
+            Some(ProfiledLaunch {
+                case: outcome.details.case(self.lang()),
+                variant: &outcome.variant,
+                launch: outcome.launch.record.as_ref()?,
+            })
+        });
+        let which = self.lang().pick("one launch each", "各启动一次");
+        profile::text(which, &launches.collect::<Vec<_>>(), detail, self.lang())
+    }
+
+    /// Returns the output of `--check`: the findings, or on a GPU the commands that check.
+    fn checked(&self) -> Vec<String> {
+        match (&self.check, self.flags.report.check) {
+            (Some(checked), _) => vec![check::section(
+                checked.checks,
+                checked.findings(),
+                None,
+                self.lang(),
+            )],
+            (None, Some(checks)) => {
+                let commands = rerun::sanitizer_commands(
+                    checks,
+                    &rerun::profiling_command(std::env::args_os()),
+                );
+                vec![localize!(
+                    self.lang(),
+                    "To check the program on this GPU, use compute-sanitizer from the CUDA Toolkit:\n\n{}",
+                    "要在这个 GPU 上检查程序，请使用 CUDA 工具包中的 compute-sanitizer：\n\n{}";
+                    commands
+                )]
+            }
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// Returns the charts that `--plot` draws.
+    fn figure(&self) -> Figure {
+        let variants = self.results.iter().map(|outcome| {
+            let launch = outcome.launch.record.as_ref();
+            Variant {
+                group: outcome.details.case(self.lang()),
+                label: outcome.variant.clone(),
+                milliseconds: outcome.timing.median_ms,
+                tally: launch.and_then(|launch| Some(launch.profile.as_ref()?.total)),
+                roofline: launch.map(|launch| launch.time.roofline),
+            }
+        });
+        Figure {
+            title: self.chapter.to_owned(),
+            gpu: self.gpu.clone(),
+            variants: variants.collect(),
+        }
+    }
+}
+
+/// Formats a fraction as an integer percentage.
+fn percent(part: f64) -> String {
+    format!("{:.0} %", part * 100.0)
 }

@@ -274,7 +274,7 @@ fn a_wrong_baseline_gives_no_speedups() {
 fn columns_of_numbers_are_aligned_to_the_right() {
     let rows = [["a", "5"], ["long", "–"], ["b", "12.5"]];
     let rows = rows.map(|row| row.map(str::to_owned).to_vec());
-    let lines = crate::table::table(&["name", "value"], rows);
+    let lines = crate::text::table(&["name", "value"], rows);
     let expected = [
         "| name | value |",
         "|------|-------|",

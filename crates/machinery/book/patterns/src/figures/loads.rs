@@ -9,7 +9,7 @@ use sim_machine::{Launch, params};
 
 use crate::draw::lines::{self, Lines};
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
-use crate::draw::{Colours, WIDTH, banks, colour, requests, warp};
+use crate::draw::{Colours, WIDTH, colour, draw_banks, requests, warp};
 use crate::language::{Language, localize};
 use crate::trace::{load, run};
 
@@ -146,7 +146,7 @@ pub fn scattered(language: Language) -> Result<String> {
                 };
                 lines::draw(&mut svg, y, &drawn, language)
             }
-            _ => banks::draw(&mut svg, y, load, language),
+            _ => draw_banks(&mut svg, y, load, language),
         };
         y += 8.0;
         descriptions.push(text);

@@ -3,17 +3,13 @@
 
 mod constant;
 mod curves;
-mod halo;
 mod loads;
-mod machine;
+mod matmul;
 mod memories;
-mod overview;
 mod parts;
-mod points;
-mod row_column;
 mod sectors;
 mod spheres;
-mod tile;
+mod stencil;
 mod time;
 
 use std::collections::BTreeSet;
@@ -28,21 +24,21 @@ type Draw = fn(Language) -> Result<String>;
 
 /// All figures, by name.
 const FIGURES: &[(&str, Draw)] = &[
-    ("overview", overview::overview),
-    ("machine", machine::machine),
+    ("overview", sectors::overview),
+    ("machine", memories::machine),
     ("hierarchy", memories::hierarchy),
     ("memories", memories::memories),
     ("sectors-coalesced", sectors::coalesced),
     ("sectors-offset", sectors::offset),
     ("sectors-stride", sectors::stride),
     ("pitch", sectors::pitch),
-    ("row-column", row_column::row_column),
-    ("tile", tile::tile),
+    ("row-column", matmul::row_column),
+    ("tile", matmul::tile),
     ("banks", sectors::banks),
     ("constant-patterns", constant::patterns),
     ("rays", spheres::rays),
     ("spheres", constant::spheres),
-    ("halo", halo::halo),
+    ("halo", stencil::halo),
     ("curve-offset", curves::offset),
     ("curve-stride", curves::stride),
     ("curve-addresses", curves::addresses),
@@ -61,7 +57,7 @@ const FIGURES: &[(&str, Draw)] = &[
     ("ladder-pixels", parts::pixels),
     ("ladder-outlines", spheres::outlines),
     ("ladder-culled", spheres::culled),
-    ("ladder-points", points::points),
+    ("ladder-points", stencil::points),
 ];
 
 /// Draws every figure in both languages. Returns the names and contents of the files.

@@ -1,23 +1,30 @@
 //! The `watch` command, a live view that grades the student's current exercise on every save.
 //!
-//! All events arrive on one channel, in order: keys, saves, progress of a grading. The view is redrawn after
-//! each of them. A save cancels the grading that is running, because its text is obsolete.
-
-mod terminal;
-mod view;
+//! All events arrive on one channel, in order: keys, saves, progress of a grading. The view is redrawn on the alternate
+//! screen of the terminal after each of them. A save cancels the grading that is running, because its text is obsolete.
 
 use std::cell::Cell;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use anyhow::{Context as _, Error, Result, bail};
+use chapter::interrupt;
 use chapter::lang::tr;
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
+    enable_raw_mode, size,
+};
+use crossterm::{execute, queue};
 use kernel_build::Clang;
-use terminal::Screen;
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::Context;
 use super::check::store_failed;
@@ -27,6 +34,8 @@ use crate::error::format_error;
 use crate::files::{display_path, read_text};
 use crate::grade::{Record, find_compiler};
 use crate::process::Limits;
+use crate::report;
+use crate::text::{columns, visible, wrapped};
 use crate::worker::{Job, JobSettings, supervise_until};
 use crate::workspace::Progress;
 
@@ -120,9 +129,9 @@ pub fn run(context: &Context, name: Option<&str>) -> Result<ExitCode> {
     };
     let clang = find_compiler(context.lang)?;
     let (to, events) = channel();
-    let _watcher = terminal::watch_saves(&context.workspace.path, to.clone())?;
+    let _watcher = watch_saves(&context.workspace.path, to.clone())?;
     let screen = Screen::open()?;
-    terminal::spawn_key_reader(to.clone()).context(tr("cannot start a thread", "无法启动线程"))?;
+    spawn_key_reader(to.clone()).context(tr("cannot start a thread", "无法启动线程"))?;
     let grader = Grader::new(clang, to);
     let exit = run_events(state, &screen, grader, &events);
     drop(screen);
@@ -137,7 +146,7 @@ fn run_events(
 ) -> Result<ExitCode> {
     grader.start(&mut state);
     loop {
-        screen.draw(|width, height| view::lines(&state, width, height))?;
+        screen.draw(|width, height| lines(&state, width, height))?;
         match events.recv()? {
             Event::Key(Key::Quit) => return Ok(ExitCode::SUCCESS),
             Event::Key(Key::Interrupt) => return Ok(ExitCode::from(EXIT_INTERRUPTED)),
@@ -391,5 +400,308 @@ impl Drop for Grader {
         for grading in self.running.drain(..) {
             let _ = grading.join();
         }
+    }
+}
+
+/// The terminal while the live view runs; dropping it restores the terminal.
+pub struct Screen;
+
+impl Screen {
+    /// Enters raw mode and the alternate screen.
+    pub fn open() -> Result<Screen> {
+        enable_raw_mode().context(tr(
+            "the terminal cannot read single keys",
+            "终端不能逐个读取按键",
+        ))?;
+        let screen = Screen;
+        interrupt::on_exit(Some(restore));
+        execute!(io::stdout(), EnterAlternateScreen, Hide)?;
+        Ok(screen)
+    }
+
+    /// Draws the lines that `lines` returns for the terminal's width and height.
+    pub fn draw(&self, lines: impl FnOnce(usize, usize) -> Vec<String>) -> Result<()> {
+        if interrupt::is_shutting_down() {
+            return Ok(()); // another thread is restoring the terminal
+        }
+        let (width, height) = size().unwrap_or((80, 24));
+        let lines = lines(width.into(), height.into());
+        let mut stdout = io::stdout().lock();
+        queue!(stdout, MoveTo(0, 0))?;
+        for (row, line) in lines.iter().enumerate() {
+            if row > 0 {
+                stdout.write_all(b"\r\n")?;
+            }
+            stdout.write_all(line.as_bytes())?;
+            queue!(stdout, Clear(ClearType::UntilNewLine))?;
+        }
+        queue!(stdout, Clear(ClearType::FromCursorDown))?;
+        Ok(stdout.flush()?)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        interrupt::on_exit(None);
+        restore();
+    }
+}
+
+/// Restores the terminal. Errors are ignored: a terminal that is gone needs no restoring.
+fn restore() {
+    let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
+    let _ = disable_raw_mode();
+}
+
+/// Spawns a thread that sends key presses and changes of the terminal's size for as long as the terminal
+/// exists.
+///
+/// # Errors
+///
+/// Fails if the system cannot start a thread.
+fn spawn_key_reader(to: Sender<Event>) -> io::Result<()> {
+    let read = move || {
+        loop {
+            let event = match event::read() {
+                Ok(event::Event::Key(key)) => action(key).map(Event::Key),
+                Ok(event::Event::Resize(..)) => Some(Event::Resized),
+                Ok(_) => None,
+                // The terminal is gone.
+                Err(_) => Some(Event::Key(Key::Quit)),
+            };
+            let quits = matches!(event, Some(Event::Key(Key::Quit)));
+            if let Some(event) = event
+                && (to.send(event).is_err() || quits)
+            {
+                return;
+            }
+        }
+    };
+    thread::Builder::new().spawn(read).map(drop)
+}
+
+/// Returns the action bound to a key.
+fn action(key: KeyEvent) -> Option<Key> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    Some(match key.code {
+        KeyCode::Char('c') if control => Key::Interrupt,
+        KeyCode::Char('n') => Key::Next,
+        KeyCode::Char('h') => Key::Hint,
+        KeyCode::Char('l') => Key::List,
+        KeyCode::Char('s') => Key::Statement,
+        KeyCode::Char('r') => Key::Regrade,
+        KeyCode::Char('v') | KeyCode::Esc => Key::Verdict,
+        KeyCode::Up | KeyCode::Char('k') => Key::Move(-1),
+        KeyCode::Down | KeyCode::Char('j') => Key::Move(1),
+        KeyCode::PageUp => Key::Page(-1),
+        KeyCode::PageDown | KeyCode::Char(' ') => Key::Page(1),
+        KeyCode::Enter => Key::Open,
+        KeyCode::Char('q') => Key::Quit,
+        _ => return None,
+    })
+}
+
+/// The quiet period after which a file counts as saved: an editor may write it in several steps, through a
+/// temporary file.
+const QUIET_PERIOD: Duration = Duration::from_millis(60);
+
+/// Sends an event for each file saved in a folder, until the returned watcher is dropped.
+fn watch_saves(folder: &Path, to: Sender<Event>) -> Result<RecommendedWatcher> {
+    let (changed, names) = channel::<String>();
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        // Ignore read accesses and errors of the watcher.
+        let Ok(event) = event else { return };
+        if matches!(event.kind, EventKind::Access(_)) {
+            return;
+        }
+        for path in event.paths {
+            let name = path.file_name().and_then(|name| name.to_str());
+            if let Some(name) = name {
+                let _ = changed.send(name.to_owned());
+            }
+        }
+    })?;
+    watcher
+        .watch(folder, RecursiveMode::NonRecursive)
+        .with_context(|| display_path(folder))?;
+    let wait = move || {
+        let mut pending: Vec<String> = Vec::new();
+        loop {
+            match names.recv_timeout(if pending.is_empty() {
+                Duration::MAX
+            } else {
+                QUIET_PERIOD
+            }) {
+                Ok(name) if pending.contains(&name) => {}
+                Ok(name) => pending.push(name),
+                Err(RecvTimeoutError::Timeout) => {
+                    for name in pending.drain(..) {
+                        let _ = to.send(Event::Saved(name));
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    };
+    let thread = thread::Builder::new().spawn(wait);
+    thread.context(tr("cannot start a thread", "无法启动线程"))?;
+    Ok(watcher)
+}
+
+/// Lays out the view for a terminal's width and height: head, pane, keys.
+fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
+    let lang = state.context.lang;
+    let course = state.context.course;
+    let title = state.exercise.data().title.get(lang);
+    let mut lines = vec![
+        localize!(
+            lang,
+            "{}/{}  {}: {}",
+            "{}/{}  {}：{}";
+            state.progress.passed_count(course), course.exercises.len(), state.exercise.name(), title
+        ),
+        format!(
+            "{}  {}",
+            state.context.workspace.display_path(state.exercise),
+            status_line(state)
+        ),
+        "─".repeat(width.min(100)),
+    ];
+    let keys = [
+        "─".repeat(width.min(100)),
+        localize!(
+            lang,
+            "n next  h hint  s statement  v verdict  l list  r again  ↑ ↓ scroll  q quit",
+            "n 下一题  h 提示  s 题目  v 结果  l 列表  r 重新评分  ↑ ↓ 滚动  q 退出"
+        ),
+    ];
+    let visible_lines = height.saturating_sub(lines.len() + keys.len());
+    let body = match &state.store_error {
+        Some(reason) => format!("{reason}\n\n{}", body(state)),
+        None => body(state),
+    };
+    // Expand tabs, whose width depends on the terminal.
+    let body = visible(&body).replace('\t', "    ");
+    let mut body_lines: Vec<String> = body.lines().flat_map(|line| wrapped(line, width)).collect();
+    if body_lines.len() > visible_lines {
+        // Reserve the last line for the number of lines below.
+        let visible_lines = visible_lines.saturating_sub(1);
+        let offset = state
+            .scroll_offset
+            .get()
+            .min(body_lines.len() - visible_lines);
+        state.scroll_offset.set(offset);
+        state.visible_lines.set(visible_lines);
+        body_lines.drain(..offset);
+        let below = body_lines.len().saturating_sub(visible_lines);
+        body_lines.truncate(visible_lines);
+        body_lines.push(match below {
+            0 => localize!(lang, "(end; ↑ scrolls up)", "（已到末尾，↑ 向上）"),
+            below => localize!(
+                lang,
+                "… ({} more lines: ↓, or space for a page)",
+                "……（还有 {} 行：按 ↓，或按空格翻页）";
+                below
+            ),
+        });
+    } else {
+        state.scroll_offset.set(0);
+    }
+    body_lines.resize(visible_lines, String::new());
+    lines.extend(body_lines);
+    lines.extend(keys);
+    lines.iter_mut().for_each(|line| truncate(line, width));
+    lines
+}
+
+/// Returns a line about the current grading or the last verdict.
+fn status_line(state: &State) -> String {
+    let lang = state.context.lang;
+    match (&state.position, &state.last) {
+        (Some((step, size)), _) if size.is_empty() => {
+            localize!(lang, "grading: {} …", "正在评分：{} ……"; report::step_activity(*step, lang))
+        }
+        (Some((step, size)), _) => localize!(
+            lang,
+            "grading: {}, size {} …",
+            "正在评分：{}，规模 {} ……";
+            report::step_activity(*step, lang), report::format_exercise_size(state.exercise, size)
+        ),
+        (None, None) => localize!(lang, "grading …", "正在评分 ……"),
+        (None, Some(Ok(record))) if record.passed => localize!(lang, "✓ passed", "✓ 通过"),
+        (None, Some(_)) => localize!(lang, "✗ not passed", "✗ 未通过"),
+    }
+}
+
+fn body(state: &State) -> String {
+    let lang = state.context.lang;
+    match (state.pane, &state.last) {
+        (Pane::List, _) => list(state),
+        (Pane::Hint, _) => hints(state),
+        (Pane::Statement, _) => {
+            report::statement(state.context.course, state.exercise, &state.progress, lang)
+        }
+        (Pane::Report, None) => localize!(lang, "Grading is in progress.", "正在评分。"),
+        (Pane::Report, Some(Err(reason))) => reason.clone(),
+        (Pane::Report, Some(Ok(record))) => {
+            let next_step = match record.passed {
+                true => localize!(lang, "n: the next exercise", "n：下一题"),
+                false => localize!(lang, "h: a hint", "h：提示"),
+            };
+            format!(
+                "{}\n{next_step}",
+                report::full_report(state.exercise, record, false, lang)
+            )
+        }
+    }
+}
+
+fn hints(state: &State) -> String {
+    let lang = state.context.lang;
+    let hints = &state.exercise.data().hints;
+    let texts = hints.iter().take(hints_shown(state)).enumerate();
+    let texts =
+        texts.map(|(number, hint)| format!("{}/{}  {}", number + 1, hints.len(), hint.get(lang)));
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Formats the list of all exercises in two columns.
+fn list(state: &State) -> String {
+    let rows = state
+        .context
+        .course
+        .exercises
+        .iter()
+        .enumerate()
+        .map(|(number, exercise)| {
+            let cursor = if number == state.selected { '>' } else { ' ' };
+            let mark = match exercise {
+                exercise if exercise.name() == state.exercise.name() => "→",
+                exercise if state.progress.has_passed(exercise) => "✓",
+                _ => " ",
+            };
+            format!("{cursor} {mark} {:<24}", exercise.name())
+        });
+    let rows: Vec<String> = rows.collect();
+    let half = rows.len().div_ceil(2);
+    let lines = (0..half).map(|row| {
+        let right = rows.get(row + half).map_or("", String::as_str);
+        format!("{}  {right}", rows[row])
+    });
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    let keys = localize!(
+        state.context.lang,
+        "↑ ↓ and Enter: open another exercise",
+        "↑ ↓ 选择，回车：打开所选的题"
+    );
+    format!("{lines}\n{keys}")
+}
+
+fn truncate(line: &mut String, width: usize) {
+    while columns(line) > width {
+        line.pop();
     }
 }

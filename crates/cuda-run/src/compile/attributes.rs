@@ -1,15 +1,131 @@
-//! `__managed__` variables, for which clang has an attribute in HIP only.
+//! Attributes of CUDA that clang lacks: `__cluster_dims__`, before version 22, and `__managed__`, which it has in HIP only.
 //!
-//! The headers put such a variable in a section of its own, by which it is recognized in the LLVM code of both passes.
+//! In a pass that writes LLVM code, the headers make `__cluster_dims__` an annotation, whose arguments the compiler evaluates.
+//! The kernel's definition in PTX gets the directives of that size. The pass that writes PTX has no annotations, because clang
+//! declares annotated kernels twice.
+//!
+//! The headers put a `__managed__` variable in a section of its own, by which it is recognized in the LLVM code of both passes.
 //! On the device it is a `__device__` variable, whose definition in PTX gets the attribute `.managed`. Host code must
 //! find the variable at the address that it has on the device. For this, the host's LLVM code declares it as a variable
 //! of another library, so that all instructions load its address from the global offset table. In the assembly, these
 //! loads are redirected to a pointer variable, `NAME.managed`, which the runtime sets before the program's constructors
 //! run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+
+use cuda_driver::CallSite;
 
 use super::scan::{is_name_char, variable_name};
+
+/// The compiler's argument that turns `__cluster_dims__` into annotations.
+pub const ANNOTATE_CLUSTERS: &str = "-DWARPBOOK_ANNOTATE_CLUSTER_DIMS";
+
+/// The annotation in `crt/host_defines.h`, as LLVM code spells it.
+const ANNOTATION: &str = "c\"warpbook_cluster_dims\\00\"";
+
+/// Returns true if a source text may specify the size of clusters.
+pub fn mentions_clusters(source: &[u8]) -> bool {
+    String::from_utf8_lossy(source).contains("__cluster_dims__")
+}
+
+/// The cluster size of a kernel.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ClusterDims {
+    pub kernel: String,
+    pub dims: [u32; 3],
+    /// The place of the attribute.
+    pub location: CallSite,
+}
+
+/// Returns the cluster sizes of the kernels in LLVM code.
+pub fn clusters_of_code(code: &str) -> Vec<ClusterDims> {
+    let is_list = |line: &&str| line.starts_with("@llvm.global.annotations = ");
+    let Some((_, list)) = (code.lines().find(is_list)).and_then(|line| line.split_once(" ["))
+    else {
+        return Vec::new();
+    };
+    let definitions: HashMap<&str, &str> = (code.lines())
+        .filter_map(|line| line.strip_prefix('@')?.split_once(" = "))
+        .collect();
+    // Each element names the function, the annotation, the file and, after the line, the arguments.
+    let mentions: Vec<(&str, &str)> = (list.split('@').skip(1))
+        .map(|text| {
+            text.split_at(
+                text.find(|c| !is_name_char(c) && c != '.')
+                    .unwrap_or(text.len()),
+            )
+        })
+        .collect();
+    let elements = mentions.windows(4).filter_map(|element| {
+        let [(kernel, _), (annotation, _), (file, line), (args, _)] = element else {
+            return None;
+        };
+        if !definitions.get(annotation)?.contains(ANNOTATION) {
+            return None;
+        }
+        let line = line.split("i32 ").find_map(leading_number);
+        Some(ClusterDims {
+            kernel: (*kernel).to_owned(),
+            dims: parse_dims(definitions.get(args)?),
+            location: CallSite {
+                file: string_constant(definitions.get(file)?),
+                line: line.unwrap_or(0),
+            },
+        })
+    });
+    elements.collect()
+}
+
+/// Removes the annotations from LLVM code.
+pub fn without_cluster_annotations(code: &str) -> String {
+    let lines = code.split_inclusive('\n');
+    let lines = lines.filter(|line| !line.starts_with("@llvm.global.annotations = "));
+    lines.collect()
+}
+
+/// Adds the directives of the cluster sizes to the definitions of these kernels.
+pub fn add_cluster_directives(ptx: &str, kernels: &[ClusterDims]) -> String {
+    let mut patched = ptx.to_owned();
+    for ClusterDims { kernel, dims, .. } in kernels {
+        let Some(start) = patched.find(&format!(".entry {kernel}(")) else {
+            continue;
+        };
+        if let Some(body) = patched[start..].find("\n{") {
+            let [x, y, z] = dims;
+            let directives = format!("\n.explicitcluster\n.reqnctapercluster {x}, {y}, {z}");
+            patched.insert_str(start + body, &directives);
+        }
+    }
+    patched
+}
+
+/// Returns the integers of a constant such as `constant { i32, i32 } { i32 2, i32 1 }`. Missing ones are 1.
+fn parse_dims(constant: &str) -> [u32; 3] {
+    let mut dims = [1; 3];
+    let values = constant.rsplit_once('{').map_or("", |(_, values)| values);
+    let values = values.split('}').next().unwrap_or_default();
+    for (dim, value) in dims.iter_mut().zip(values.split(',')) {
+        let number = value
+            .trim()
+            .split_once(' ')
+            .and_then(|(_, value)| leading_number(value));
+        *dim = number.unwrap_or(0);
+    }
+    dims
+}
+
+fn leading_number(text: &str) -> Option<u32> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    text[..end].parse().ok()
+}
+
+/// Returns the text of a string constant: `constant [5 x i8] c"a.cu\00"`.
+fn string_constant(constant: &str) -> String {
+    let text = constant.split_once("c\"").map_or("", |(_, text)| text);
+    text.split("\\00").next().unwrap_or_default().to_owned()
+}
 
 /// The section in `crt/host_defines.h`.
 const SECTION: &str = ", section \"__DATA,managed\"";
@@ -18,12 +134,12 @@ const SECTION: &str = ", section \"__DATA,managed\"";
 const POINTER: &str = ".managed";
 
 /// Returns true if a source text may declare a managed variable.
-pub fn is_mentioned(source: &[u8]) -> bool {
+pub fn mentions_managed(source: &[u8]) -> bool {
     String::from_utf8_lossy(source).contains("__managed__")
 }
 
 /// Returns the names of the managed variables in LLVM code.
-pub fn names(code: &str) -> Vec<String> {
+pub fn managed_names(code: &str) -> Vec<String> {
     let declarations = code.lines().filter_map(Declaration::parse);
     declarations
         .map(|declaration| declaration.name.to_owned())
@@ -31,7 +147,7 @@ pub fn names(code: &str) -> Vec<String> {
 }
 
 /// Adds the attribute `.managed` to the variables with these names.
-pub fn add_attributes(ptx: &str, names: &[String]) -> String {
+pub fn add_managed_attributes(ptx: &str, names: &[String]) -> String {
     let add = |line: &str| {
         let (linkage, declaration) = line.split_once(".global ")?;
         let is_declaration = matches!(linkage, "" | ".visible " | ".extern " | ".weak ");
@@ -255,6 +371,55 @@ fn register_first(line: &str) -> String {
 mod tests {
     use super::*;
 
+    fn dims(kernel: &str, dims: [u32; 3], line: u32) -> ClusterDims {
+        let file = "a.cu".to_owned();
+        ClusterDims {
+            kernel: kernel.to_owned(),
+            dims,
+            location: CallSite { file, line },
+        }
+    }
+
+    #[test]
+    fn annotations_of_all_clang_versions_are_read() {
+        let constants = "@.str = private unnamed_addr constant [22 x i8] c\"warpbook_cluster_dims\\00\", section \"llvm.metadata\"\n\
+            @.str1 = private unnamed_addr constant [5 x i8] c\"a.cu\\00\", section \"llvm.metadata\"\n\
+            @.str2 = private unnamed_addr constant [6 x i8] c\"other\\00\", section \"llvm.metadata\"\n\
+            @.args = private unnamed_addr constant { i32, i32, i32 } { i32 4, i32 2, i32 1 }, section \"llvm.metadata\"\n\
+            @.args2 = private unnamed_addr constant { i64 } { i64 3 }, section \"llvm.metadata\"\n";
+        let opaque = "@llvm.global.annotations = appending global [3 x { ptr, ptr, ptr, i32, ptr }] \
+            [{ ptr, ptr, ptr, i32, ptr } { ptr @_Z1kILi2EEvPi, ptr @.str, ptr @.str1, i32 3, ptr @.args }, \
+            { ptr, ptr, ptr, i32, ptr } { ptr @f, ptr @.str2, ptr @.str1, i32 5, ptr null }, \
+            { ptr, ptr, ptr, i32, ptr } { ptr @k2, ptr @.str, ptr @.str1, i32 7, ptr @.args2 }], section \"llvm.metadata\"\n";
+        let typed = "@llvm.global.annotations = appending global [2 x { i8*, i8*, i8*, i32, i8* }] \
+            [{ i8*, i8*, i8*, i32, i8* } { i8* bitcast (void (i32*)* @_Z1kILi2EEvPi to i8*), \
+            i8* getelementptr inbounds ([22 x i8], [22 x i8]* @.str, i32 0, i32 0), \
+            i8* getelementptr inbounds ([5 x i8], [5 x i8]* @.str1, i32 0, i32 0), i32 3, \
+            i8* bitcast ({ i32, i32, i32 }* @.args to i8*) }], section \"llvm.metadata\"\n";
+        let first = dims("_Z1kILi2EEvPi", [4, 2, 1], 3);
+        let code = format!("{constants}{opaque}");
+        assert_eq!(clusters_of_code(&code), [first, dims("k2", [3, 1, 1], 7)]);
+        let found = clusters_of_code(&format!("{constants}{typed}"));
+        assert_eq!(
+            (&*found[0].kernel, found[0].dims),
+            ("_Z1kILi2EEvPi", [4, 2, 1])
+        );
+        assert_eq!(without_cluster_annotations(&code), constants);
+        assert_eq!(clusters_of_code(constants), []);
+    }
+
+    #[test]
+    fn the_definition_of_a_kernel_gets_the_directives() {
+        let ptx = ".visible .entry k\n(\n)\n;\n.visible .entry k2(\n)\n{\n}\n.visible .entry k(\n\t.param .u64 p\n)\n\
+                   .maxntid 128, 1, 1\n{\n\tret;\n}\n";
+        let directives = ".maxntid 128, 1, 1\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{";
+        let expected = ptx.replace(".maxntid 128, 1, 1\n{", directives);
+        assert_eq!(
+            add_cluster_directives(ptx, &[dims("k", [2, 1, 1], 1)]),
+            expected
+        );
+    }
+
     const CODE: &str = "\
 @x = internal global i32 undef, section \"__DATA,managed\", align 4
 @a = dso_local global [2 x i32] undef, section \"__DATA,managed\", comdat, align 4, !dbg !1
@@ -269,7 +434,7 @@ declare void @__cudaRegisterManagedVar(i8**, i8*, i8*, i8*, i64, i32)
 
     #[test]
     fn the_host_code_declares_managed_variables() {
-        assert_eq!(names(CODE), ["x", "a", "e"]);
+        assert_eq!(managed_names(CODE), ["x", "a", "e"]);
         let host = HostCode::rewrite(CODE).unwrap();
         let expected = "\
 @x = external dllimport global i32
@@ -313,6 +478,6 @@ declare i8 @__cudaInitModule(i8**)
         let expected = ".visible .global .attribute(.managed) .align 4 .u32 x = 3;\n.global .align 4 .b8 xs[8];\n\
                         .extern .global .attribute(.managed) .u8 e;\nld.global.u32 %r1, [x];\n";
         let managed = ["x", "e"].map(str::to_owned);
-        assert_eq!(add_attributes(ptx, &managed), expected);
+        assert_eq!(add_managed_attributes(ptx, &managed), expected);
     }
 }
