@@ -11,7 +11,7 @@ use cuda_driver::types::{
 };
 
 use crate::context::context;
-use crate::errors::{Error, Result, check};
+use crate::errors::{Code, Error, Result, check};
 use crate::functions::{free_unless, read};
 use crate::memory::{address, pointer};
 use crate::types::{
@@ -51,7 +51,7 @@ functions! {
     cudaDestroyTextureObject(texture: u64)
         = free_unless(texture == 0, || cu::cuTexObjectDestroy(texture)), unsafe;
     cudaGetTextureObjectResourceDesc(to: *mut ResourceDesc, texture: u64)
-        -> to = texture_resource_desc(texture);
+        -> to = resource_desc(|desc| cu::cuTexObjectGetResourceDesc(desc, texture)), unsafe;
     cudaGetTextureObjectTextureDesc(to: *mut TextureDesc, texture: u64)
         -> to = texture_desc(texture);
     cudaCreateSurfaceObject(to: *mut u64, resource: *const ResourceDesc)
@@ -59,7 +59,7 @@ functions! {
     cudaDestroySurfaceObject(surface: u64)
         = free_unless(surface == 0, || cu::cuSurfObjectDestroy(surface)), unsafe;
     cudaGetSurfaceObjectResourceDesc(to: *mut ResourceDesc, surface: u64)
-        -> to = surface_resource_desc(surface);
+        -> to = resource_desc(|desc| cu::cuSurfObjectGetResourceDesc(desc, surface)), unsafe;
     cudaGetTextureObjectResourceViewDesc(to: *mut c_void, texture: u64);
 }
 
@@ -269,19 +269,13 @@ fn create_texture(
     Ok(handle)
 }
 
-/// `cudaGetTextureObjectResourceDesc`.
-fn texture_resource_desc(texture: u64) -> Result<ResourceDesc> {
+/// Returns the resource of a texture or surface object, which `get` reads from the driver.
+fn resource_desc(get: impl FnOnce(*mut CUDA_RESOURCE_DESC) -> Code) -> Result<ResourceDesc> {
     context()?;
-    let mut driver_desc = MaybeUninit::zeroed();
+    let mut desc = MaybeUninit::zeroed();
+    check(get(desc.as_mut_ptr()))?;
     // SAFETY: the driver initializes the structure if the call succeeds.
-    let driver_desc = unsafe {
-        check(cu::cuTexObjectGetResourceDesc(
-            driver_desc.as_mut_ptr(),
-            texture,
-        ))?;
-        driver_desc.assume_init()
-    };
-    to_runtime_resource(&driver_desc)
+    to_runtime_resource(&unsafe { desc.assume_init() })
 }
 
 /// `cudaGetTextureObjectTextureDesc`.
@@ -322,21 +316,6 @@ fn create_surface(resource: &ResourceDesc) -> Result<u64> {
     // SAFETY: `handle` is writable, and the descriptor lives until the call returns.
     check(unsafe { cu::cuSurfObjectCreate(&mut handle, &resource) })?;
     Ok(handle)
-}
-
-/// `cudaGetSurfaceObjectResourceDesc`.
-fn surface_resource_desc(surface: u64) -> Result<ResourceDesc> {
-    context()?;
-    let mut driver_desc = MaybeUninit::zeroed();
-    // SAFETY: the driver initializes the structure if the call succeeds.
-    let driver_desc = unsafe {
-        check(cu::cuSurfObjectGetResourceDesc(
-            driver_desc.as_mut_ptr(),
-            surface,
-        ))?;
-        driver_desc.assume_init()
-    };
-    to_runtime_resource(&driver_desc)
 }
 
 /// Returns the element format of a resource.
