@@ -10,14 +10,12 @@
 //! | [`compile`] | compilation of source files to a shared library or to PTX |
 //! | [`run`] | compiling and running a program, and explaining why it does not load |
 //! | [`formats`] | the report in machine-readable formats |
-//! | [`child`] | the program's own process, which loads the library and calls its `main` |
+//! | [`child`] | the program's own process, which loads the library and calls its `main`; its progress on a terminal |
 //! | [`nvrtc`] | compilation by the program while it runs |
 //! | [`nvtx`] | annotations of the program's host code |
-//! | [`status_line`] | the progress of a running launch on a terminal |
 //! | [`supervise`] | the parent process, which starts the child, waits for it and stops it |
 //! | [`plan`] | kernels without a host program, launched by a launch plan |
-//! | [`external`] | running programs that were not compiled here |
-//! | [`simulator_dir`] | the driver library and the assembler that these programs find |
+//! | [`external`] | running programs that were not compiled here; the driver library and the assembler that they find |
 //! | [`nvidia_smi`] | the `nvidia-smi` that they find |
 //!
 //! The crate `telemetry` contains the events passed between the processes and the final report.

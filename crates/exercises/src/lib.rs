@@ -12,8 +12,8 @@
 //! | [`workspace`], [`grade`] | the student's folder and progress; the steps of grading |
 //! | [`report`], [`worker`] | reports for people; grading in a separate process |
 //! | [`class`] | grading of many students' submissions, optionally in shards |
-//! | [`flags`] | the command line |
-//! | [`usage`], [`commands`] | parsing of the command line; the commands |
+//! | [`flags`] | the command line and its errors |
+//! | [`commands`] | the commands |
 //!
 //! The built-in course is the folder `kernels/exercises`; the README there describes how to write an exercise.
 

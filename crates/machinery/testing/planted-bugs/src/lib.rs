@@ -5,8 +5,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`source`] | the kernels of `kernels/bugs`, and the lines marked in them |
-//! | [`cases`] | the host side of each kernel, from `cases.toml` |
+//! | [`cases`] | the kernels of `kernels/bugs`, the lines marked in them, and the host side of each, from `cases.toml` |
 //! | [`run`] | execution of a host side |
 
 pub mod cases;
