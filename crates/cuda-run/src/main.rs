@@ -44,6 +44,7 @@ use common::error::{describe, note};
 const USAGE: i32 = 2;
 
 fn main() {
+    sim_compiler::install();
     let args: Vec<_> = std::env::args_os().collect();
     if args.get(1).is_some_and(|arg| arg == child::SUBCOMMAND) {
         child::main(&args);

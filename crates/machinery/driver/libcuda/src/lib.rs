@@ -41,6 +41,7 @@ pub static warpbook_is_here: u8 = 1;
 #[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
 static LOADED: extern "C" fn() = {
     extern "C" fn loaded() {
+        sim_compiler::install();
         cuda_driver::prefer_simulator();
         cuda_driver::on_simulator_start(telemetry::report_at_exit);
         telemetry::exit::register_handlers();

@@ -84,11 +84,18 @@
 //! | counting | count an access, branch or barrier, then run the plain handler; also exists for gangs |
 //! | sanitizing | check an access or synchronization, then run the plain or counting handler |
 //! | random schedule | may put the warp to sleep before a memory access, then run the handler below |
+//! | compiled | run machine code for a region of instructions, and otherwise the plain handlers |
 //!
 //! The sanitizing and random-schedule copies are created when a launch first needs them (`exec/instrument`).
 //! The copy is chosen for each block when it gets its turn (`exec/turn.rs`): the blocks that are profiled run
 //! the counting copy, all others the plain one. The time model needs the counters of a sample of the blocks
 //! only.
+//!
+//! # Compiled code
+//!
+//! Kernels that take long can be compiled ([`exec::compiled`]): [`lower`] attaches a typed operation to each instruction
+//! that a compiler knows, and finds regions in which control flow is uniform over a warp. The compiler is a crate of its
+//! own, which a program installs; without one, everything is interpreted.
 //!
 //! # Layers
 //!

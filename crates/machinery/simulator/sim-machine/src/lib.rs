@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytemuck::Pod;
@@ -110,6 +110,15 @@ impl<'a> Launch<'a> {
     }
 }
 
+/// The options of all machines that a test program creates, if it has set them.
+static OPTIONS: OnceLock<LaunchOptions> = OnceLock::new();
+
+/// Sets the options of all machines created later, for a test program that runs all its tests under other conditions. Only
+/// the first call has an effect.
+pub fn set_options(options: LaunchOptions) {
+    let _ = OPTIONS.set(options);
+}
+
 /// A simulated GPU with one module loaded.
 pub struct Machine {
     pub device: DeviceSpec,
@@ -132,7 +141,7 @@ impl Machine {
             device,
             global,
             program,
-            options: LaunchOptions::default(),
+            options: OPTIONS.get().cloned().unwrap_or_default(),
         })
     }
 

@@ -11,11 +11,17 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-/// The two backends that are compared.
+/// The two backends that are compared: a GPU, or the simulator's compiled code, and the simulator's interpreter.
 pub struct Backends {
     pub gpu: Worker,
     pub simulator: Worker,
 }
+
+/// The environment of a simulator that compiles all kernels and counts no blocks, which it would interpret.
+const COMPILED: &[(&str, &str)] = &[("CUDA_SIM_COMPILE", "always"), ("CUDA_SIM_SAMPLE", "none")];
+
+/// The environment of a simulator that interprets all kernels.
+const INTERPRETED: &[(&str, &str)] = &[("CUDA_SIM_COMPILE", "never")];
 
 /// The result of comparing a kernel's two runs.
 pub enum Verdict {
@@ -31,7 +37,17 @@ impl Default for Backends {
     fn default() -> Self {
         Backends {
             gpu: Worker::new(Some("gpu")),
-            simulator: Worker::new(Some("sim")),
+            simulator: Worker::with_environment(Some("sim"), INTERPRETED),
+        }
+    }
+}
+
+impl Backends {
+    /// Returns the simulator's compiled code instead of a GPU, and its interpreter.
+    pub fn of_simulator() -> Backends {
+        Backends {
+            gpu: Worker::with_environment(Some("sim"), COMPILED),
+            ..Backends::default()
         }
     }
 }

@@ -68,6 +68,9 @@ enum Command {
         /// Start no kernel after this many seconds
         #[arg(long, default_value_t = 86_400)]
         seconds: u64,
+        /// Compare the simulator's compiled code with its interpreter; needs no GPU
+        #[arg(long)]
+        compiled: bool,
     },
     /// Print a kernel's PTX
     Show {
@@ -126,7 +129,21 @@ fn main() -> ExitCode {
             keep,
             shrink,
             seconds,
-        } => check(&series, save.as_deref(), keep.as_deref(), shrink, seconds),
+            compiled,
+        } => {
+            let backends = match compiled {
+                true => Backends::of_simulator,
+                false => Backends::default,
+            };
+            check(
+                &series,
+                save.as_deref(),
+                keep.as_deref(),
+                shrink,
+                seconds,
+                backends,
+            )
+        }
         Command::Show { series, without } => {
             let kernel = generate::kernel(&Forms::new(), series.seed, series.from);
             print!("{}", kernel.ptx(&without.into_iter().collect()));
@@ -138,7 +155,10 @@ fn main() -> ExitCode {
             Ok(())
         }
         Command::Load { files } => load_all(&files),
-        Command::Worker => worker::serve(),
+        Command::Worker => {
+            sim_compiler::install();
+            worker::serve()
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -314,13 +334,18 @@ fn check(
     keep: Option<&Path>,
     shrink: u64,
     seconds: u64,
+    backends: fn() -> Backends,
 ) -> Result<()> {
     let start = Instant::now();
+    if let Some(folder) = keep {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create {}", folder.display()))?;
+    }
     let deadline = start + Duration::from_secs(seconds);
     let all = Mutex::new((BTreeMap::new(), Distances::default()));
     let [compared, differing, by_assembler] = [(); 3].map(|()| AtomicU64::new(0));
     let forms = Forms::new();
-    series.for_each_kernel(Backends::default, |backends, number| {
+    series.for_each_kernel(backends, |backends, number| {
         if Instant::now() >= deadline {
             return Ok(());
         }

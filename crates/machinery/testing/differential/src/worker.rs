@@ -84,6 +84,8 @@ pub fn serve() -> Result<()> {
 /// A process that serves tasks. It is started on first use, and again after it has exited.
 pub struct Worker {
     backend: Option<&'static str>,
+    /// Variables of its environment.
+    environment: &'static [(&'static str, &'static str)],
     running: Option<Running>,
 }
 
@@ -96,8 +98,17 @@ struct Running {
 impl Worker {
     /// Creates a worker with the backend `gpu` or `sim`, or for `None` with the default one.
     pub fn new(backend: Option<&'static str>) -> Worker {
+        Worker::with_environment(backend, &[])
+    }
+
+    /// Creates a worker that also has these variables in its environment.
+    pub fn with_environment(
+        backend: Option<&'static str>,
+        environment: &'static [(&'static str, &'static str)],
+    ) -> Worker {
         Worker {
             backend,
+            environment,
             running: None,
         }
     }
@@ -109,7 +120,7 @@ impl Worker {
     pub fn run(&mut self, task: &Task) -> Result<Reply> {
         let running = match &mut self.running {
             Some(running) => running,
-            None => self.running.insert(start(self.backend)?),
+            None => self.running.insert(start(self.backend, self.environment)?),
         };
         let reply = request(running, task);
         if !matches!(reply, Ok(Reply::Ran { .. })) {
@@ -138,13 +149,14 @@ impl Drop for Worker {
     }
 }
 
-fn start(backend: Option<&str>) -> Result<Running> {
+fn start(backend: Option<&str>, environment: &[(&str, &str)]) -> Result<Running> {
     let executable = std::env::current_exe().context("cannot find this program's executable")?;
     let mut command = Command::new(executable);
     command
         .arg("worker")
         // Kernels are generated for targets up to this device's compute capability.
         .env("CUDA_SIM_DEVICE", "h200")
+        .envs(environment.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     if let Some(backend) = backend {

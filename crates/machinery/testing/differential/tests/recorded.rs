@@ -1,4 +1,5 @@
-//! Compares the simulator with results recorded on a GPU, and tests the program's errors.
+//! Compares the simulator with results recorded on a GPU, and its compiled code with its interpreter; tests the program's
+//! errors.
 
 use std::fs;
 
@@ -18,6 +19,26 @@ fn differential(arguments: &[&str]) -> Command {
 
 fn to_text(output: &[u8]) -> String {
     String::from_utf8_lossy(output).into_owned()
+}
+
+#[test]
+fn compiled_code_has_the_results_of_the_interpreter() {
+    let arguments = [
+        "check",
+        "--compiled",
+        "--seed",
+        "46",
+        "--kernels",
+        "80",
+        "--jobs",
+        "2",
+    ];
+    let output = differential(&arguments)
+        .output()
+        .expect("cannot run the program");
+    let text = to_text(&output.stdout);
+    assert!(output.status.success(), "{text}{}", to_text(&output.stderr));
+    assert!(text.contains("80 kernels compared, 0 differ;"), "{text}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::time::Duration;
 use cuda_sim::device::{DeviceSpec, PRESETS};
 use cuda_sim::driver::CudaError;
 use cuda_sim::exec::TimeLimit;
+use cuda_sim::exec::compiled::CompileMode;
 use cuda_sim::memory::global::MAX_DEVICES;
 use libloading::{Library, Symbol};
 
@@ -183,6 +184,7 @@ fn start_simulator() -> Result<&'static DeviceSpec, Status> {
         device.clone(),
         time_limit_from_env()?,
         sampling_from_env()?,
+        compilation_from_env()?,
     );
     detect_forks();
     for function in all() {
@@ -301,6 +303,21 @@ fn sampling_from_env() -> Result<bool, Status> {
         Some(other) => {
             warn(format_args!(
                 "CUDA_SIM_SAMPLE={other} is not none; leave it unset to model times from a sample of blocks"
+            ));
+            Err(CudaError::InvalidValue.into())
+        }
+    }
+}
+
+/// Returns the kernels to compile, which `CUDA_SIM_COMPILE` sets; by default those that have cost enough.
+fn compilation_from_env() -> Result<CompileMode, Status> {
+    match env_setting("CUDA_SIM_COMPILE")?.as_deref() {
+        None | Some("auto") => Ok(CompileMode::Auto),
+        Some("always") => Ok(CompileMode::Always),
+        Some("never") => Ok(CompileMode::Never),
+        Some(other) => {
+            warn(format_args!(
+                "CUDA_SIM_COMPILE={other} is not never, always or auto (kernels that take long, the default)"
             ));
             Err(CudaError::InvalidValue.into())
         }

@@ -931,7 +931,13 @@ mod tests {
     /// Starts a simulator of its own, and makes a context of it current on this thread.
     fn start() -> (&'static Simulator, ContextId) {
         let simulator: &Simulator = Box::leak(Box::new(Simulator::new()));
-        simulator.start(1, PRESETS[0].1.clone(), None, true);
+        simulator.start(
+            1,
+            PRESETS[0].1.clone(),
+            None,
+            true,
+            cuda_sim::exec::compiled::CompileMode::Never,
+        );
         let context = simulator.lock_driver().unwrap().create_context(0, 0);
         with_contexts(|contexts| contexts.push(context.unwrap()));
         (simulator, context.unwrap())

@@ -27,6 +27,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, Once, OnceLock, TryLockError};
 use cuda_sim::check::{Details, Writer};
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
+use cuda_sim::exec::compiled::CompileMode;
 use cuda_sim::exec::{LaunchOptions, TimeLimit};
 
 use captures::CaptureTable;
@@ -157,6 +158,7 @@ impl Simulator {
         device: DeviceSpec,
         time_limit: Option<TimeLimit>,
         sampled: bool,
+        compile: CompileMode,
     ) {
         self.driver.get_or_init(|| {
             let mut driver = Driver::with_devices(devices, device, time_limit);
@@ -165,6 +167,7 @@ impl Simulator {
             self.pools.start(devices);
             let mut options = self.options();
             (options.time_limit, options.sampled) = (time_limit, sampled);
+            options.compile = compile;
             driver.options = options.clone();
             Mutex::new(driver)
         });

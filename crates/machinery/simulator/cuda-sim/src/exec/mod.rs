@@ -8,6 +8,7 @@
 //! `worker`, `run`).
 
 pub(crate) mod cluster;
+pub mod compiled;
 pub(crate) mod control;
 pub(crate) mod cpu;
 pub(crate) mod device_runtime;

@@ -1,10 +1,11 @@
 //! Execution of a launch, one SM per host thread. Short launches run on the calling thread, which wakes the
 //! pool if one takes longer than expected.
 
+use super::compiled;
 use super::fault::{Diagnosis, Fault, FaultContext};
 use super::launch_cache;
 use super::profiler::trace::{self, Traced};
-use super::sm::submissions::Submission;
+use super::sm::launch_spec::Submission;
 use super::sm::{Grid, Launch};
 use super::worker::{WorkerResult, run_blocks};
 use crate::check::{self, AllocationAccesses, FaultKind, Finding, NamedArray};
@@ -44,7 +45,7 @@ pub struct Outcome {
 /// order-dependent atomics run one after the other, and so do those of a launch with a random schedule.
 pub fn run(launch: &Launch, blocks_per_sm: u32) -> Outcome {
     let program = launch.program;
-    let mut grid = Grid::new(launch, blocks_per_sm);
+    let mut grid = Grid::new(launch, blocks_per_sm, compiled::of_launch(launch));
     launch_cache::with(program, |cached| {
         grid.sample.reuse(std::mem::take(&mut cached.caches))
     });

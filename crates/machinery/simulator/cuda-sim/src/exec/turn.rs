@@ -1,6 +1,7 @@
 //! Turns: a block runs on an SM until its warps wait, have ended or have used up the block's turn, and each warp
 //! until it waits or has used up its own.
 
+use super::compiled;
 use super::instrument::{random_schedule, sanitizing};
 use super::memory::bulk;
 use super::profiler::Profiler;
@@ -51,6 +52,15 @@ impl Sm {
                 self.slice.length = QUANTUM;
             }
         }
+        let compilation = self.grid.compilation.as_ref();
+        let compiled = compilation
+            .filter(|_| self.profiler.is_none() && self.block.is_compiled != Some(false))
+            .and_then(|compilation| compilation.code());
+        self.block.is_compiled = Some(compiled.is_some());
+        if let Some(compiled) = compiled {
+            self.codes.warp = compiled;
+            compiled::start_block(self);
+        }
         if self.checker.is_some() {
             self.codes.sanitizing_base = self.codes.warp;
             let checked = sanitizing::code(&self.grid.program, self.profiler.is_some());
@@ -63,6 +73,7 @@ impl Sm {
         }
         self.code = self.codes.warp;
         let in_gangs = self.checker.is_none()
+            && compiled.is_none()
             && self.schedule.is_none()
             && !self.grid.sample.traces()
             && !self
@@ -87,6 +98,13 @@ impl Sm {
             work.delays.add_block(self.block.delays.waited);
             work.sleeps.add_block(self.block.longest_sleep());
             work.busiest_warps += self.block.busiest_warp();
+            if let Some(compilation) = &self.grid.compilation
+                && compilation.add_cost(self.block.clock)
+            {
+                let (program, function) = (&self.grid.program, self.grid.function());
+                let block = self.grid.dims.block;
+                compiled::compile_later(compilation, program, function, block);
+            }
         }
         std::mem::swap(&mut self.counts, &mut counts.counts);
         if let Some(profiler) = self.profiler.take() {

@@ -6,7 +6,7 @@ use super::profiler::trace::Trace;
 use super::schedule::progress::{SHORT_LAUNCH, WakeTime};
 use super::schedule::{Depth, RandomSchedule};
 use super::sm::block::Block;
-use super::sm::submissions::Submission;
+use super::sm::launch_spec::Submission;
 use super::sm::{Grid, Sm};
 use crate::check::FindingSet;
 use crate::isa::Listing;

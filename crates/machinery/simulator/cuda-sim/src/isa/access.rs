@@ -104,6 +104,17 @@ pub enum Memory {
     Generic,
 }
 
+impl Memory {
+    /// Returns true if accesses of two state spaces may reach the same bytes of different threads.
+    pub fn may_alias(self, other: Memory) -> bool {
+        match (self, other) {
+            (Memory::Constant, _) | (_, Memory::Constant) => false,
+            (Memory::Generic, _) | (_, Memory::Generic) => true,
+            (a, b) => a == b && a != Memory::Local,
+        }
+    }
+}
+
 /// The kind of a memory access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessKind {

@@ -3,8 +3,10 @@
 
 use crate::exec::schedule::YieldPoint;
 use crate::exec::sm::Handlers;
+pub use crate::isa::RegisterClass;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::isa::listing::SiteKind;
+use crate::isa::operation::Operation;
 use crate::isa::{Access, Class, Memory};
 use crate::ptx::ast::SourceLocation;
 
@@ -16,6 +18,8 @@ pub struct BlockId(pub usize);
 pub struct IrInst {
     /// The handlers that execute the instruction, one per copy of the code.
     pub handlers: Handlers,
+    /// The operation that it computes, for the compiler; `None` if the instruction stays interpreted.
+    pub operation: Option<Operation>,
     pub class: Class,
     /// The registers passed to the handler, in the handler's order.
     pub operands: Vec<Register>,
@@ -162,17 +166,6 @@ pub enum ByteFlow {
 /// A virtual register of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Register(pub u32);
-
-/// The kind of frame row that a register occupies. A row has 32 lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RegisterClass {
-    /// One bit per lane.
-    Predicate,
-    /// 32 bits per lane, also for 8- and 16-bit values.
-    Narrow,
-    /// 64 bits per lane.
-    Wide,
-}
 
 /// The properties of a virtual register.
 #[derive(Debug, Clone, Copy)]

@@ -15,11 +15,14 @@ mod error;
 mod function;
 mod ir;
 mod layout;
+mod operations;
+mod regions;
 mod register_allocation;
 
 pub use catalogue::{InstructionForm, catalogue};
 use error::limits;
 pub use error::{LoadError, NotInPtx};
+pub use operations::{STAYS_INTERPRETED, of_registers};
 
 use std::collections::HashMap;
 

@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Sectors per 128-byte cache line.
-const SECTORS: u32 = 4;
+pub const SECTORS: u32 = 4;
 
 /// The number of epochs of a launch: a 64-bit word has one bit per sector of a line and epoch.
 pub const EPOCHS: u32 = u64::BITS / SECTORS;
@@ -51,6 +51,7 @@ impl AccessFootprint {
 
 /// A shared handle through which host threads set the bits of a [`Footprint`].
 #[derive(Debug, Clone, Copy)]
+#[repr(C)]
 pub struct FootprintHandle {
     words: *const AtomicU64,
     chunks: *const AtomicU64,
@@ -99,6 +100,9 @@ impl Footprint {
 }
 
 impl FootprintHandle {
+    /// The offset of the words.
+    pub const WORDS: usize = std::mem::offset_of!(FootprintHandle, words);
+
     /// A handle without a footprint, which must not be touched.
     pub const NONE: FootprintHandle = FootprintHandle {
         words: std::ptr::null(),

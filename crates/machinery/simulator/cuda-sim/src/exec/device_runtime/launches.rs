@@ -7,8 +7,8 @@
 use super::unreadable;
 use crate::exec::memory::state_space::{GenericSpace, SpaceAccess};
 use crate::exec::sm::launch_spec::LaunchSpec;
+use crate::exec::sm::launch_spec::{DeviceOperation, Submission};
 use crate::exec::sm::runtime::{PreparedLaunch, error};
-use crate::exec::sm::submissions::{DeviceOperation, Submission};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP, LOCAL_WINDOW, in_window};

@@ -231,12 +231,12 @@ fn op(run: Handlers) -> Op {
 
 /// Computes the sine. The ISA's table treats subnormal angles as zeros.
 #[inline(never)]
-fn sine(a: f32) -> f32 {
+pub fn sine(a: f32) -> f32 {
     f64::from(flush(a)).sin() as f32
 }
 
 #[inline(never)]
-fn cosine(a: f32) -> f32 {
+pub fn cosine(a: f32) -> f32 {
     f64::from(a).cos() as f32
 }
 
@@ -246,7 +246,7 @@ pub fn power_of_two(a: f32) -> f32 {
 }
 
 #[inline(never)]
-fn logarithm(a: f32) -> f32 {
+pub fn logarithm(a: f32) -> f32 {
     f64::from(a).log2() as f32
 }
 

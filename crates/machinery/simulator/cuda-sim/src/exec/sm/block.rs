@@ -26,6 +26,9 @@ pub struct Block {
     pub groups: Vec<WarpGroup>,
     /// Index of the running warp.
     pub running: usize,
+    /// True if it runs compiled code, false if it is interpreted; `None` before its first turn. The registers of a gang are
+    /// elsewhere, so a block keeps its kind of code.
+    pub is_compiled: Option<bool>,
     pub shared: Vec<u64>,
     pub shared_bytes: u32,
     /// Number of threads that have not exited.
@@ -186,6 +189,7 @@ impl Block {
             warps: Vec::new(),
             groups: Vec::new(),
             running: 0,
+            is_compiled: None,
             shared: Vec::new(),
             shared_bytes: 0,
             alive: 0,
@@ -232,6 +236,7 @@ impl Block {
         self.groups.fill_with(WarpGroup::default);
         self.groups.resize_with(warps as usize, WarpGroup::default);
         self.running = 0;
+        self.is_compiled = None;
         self.shared.clear();
         let word_pair = u64::from(word) << 32 | u64::from(word);
         self.shared.resize(

@@ -1,12 +1,11 @@
 //! A launch: its description, the state that all SMs share, and `threadIdx` of the threads of a block.
 
-use super::Program;
 use super::block::{Block, StalledLanes};
 use super::heap::Heap;
+use super::launch_spec::Submitter;
 use super::launch_spec::{FaultModel, GraphConditions, LaunchOptions, LaunchSpec, Resources};
 use super::runtime::DeviceRuntime;
-use super::submissions::Submitter;
-use super::undetected::UndetectedAccesses;
+use super::{Compilation, Program};
 use crate::check;
 use crate::device::DeviceSpec;
 use crate::exec::fault::{Fault, Stall};
@@ -113,12 +112,14 @@ pub struct Grid {
     pub waker: Mutex<Option<WakeWorkers>>,
     /// Start time and time limit; `None` for an unlimited launch.
     pub timing: Option<Timing>,
+    /// The compilation of the kernel; `None` if it stays interpreted.
+    pub compilation: Option<Arc<Compilation>>,
     pub on_long_launch: Option<fn()>,
 }
 
 impl Grid {
     /// Prepares a launch. Each SM of the device holds `blocks_per_sm` of its blocks.
-    pub fn new(launch: &Launch, blocks_per_sm: u32) -> Grid {
+    pub fn new(launch: &Launch, blocks_per_sm: u32, compilation: Option<Arc<Compilation>>) -> Grid {
         static LAUNCHES: AtomicU64 = AtomicU64::new(1);
         let Launch {
             program,
@@ -215,6 +216,7 @@ impl Grid {
             waker: Mutex::new(None),
             timing: Timing::start(options.time_limit),
             on_long_launch: options.on_long_launch,
+            compilation,
         }
     }
 
@@ -458,5 +460,42 @@ impl ThreadIndices {
             rows: rows.collect(),
             size,
         }
+    }
+}
+
+/// The accesses of a launch past the end of memory that a GPU does not detect, by instruction: it maps memory in granules,
+/// and an access to the rest of an allocation's last granule goes through.
+#[derive(Default)]
+pub struct UndetectedAccesses(BTreeMap<u32, SiteAccesses>);
+
+/// The undetected accesses of one instruction.
+struct SiteAccesses {
+    /// The lowest block with such an access, and its first access as the fault that would have been reported.
+    first: (u64, Fault),
+    /// The number of accesses by block.
+    counts: BTreeMap<u64, u64>,
+}
+
+impl UndetectedAccesses {
+    /// Adds an access of block `block` by the instruction at `site`.
+    pub fn add(&mut self, site: u32, block: u64, fault: Fault) {
+        let accesses = self.0.entry(site).or_insert_with(|| SiteAccesses {
+            first: (block, fault.clone()),
+            counts: BTreeMap::new(),
+        });
+        if block < accesses.first.0 {
+            accesses.first = (block, fault);
+        }
+        *accesses.counts.entry(block).or_default() += 1;
+    }
+
+    /// Returns the first fault of each instruction in blocks up to `last`, and the number of its accesses in them.
+    /// Whether later blocks ran depends on timing if block `last` faulted.
+    pub fn up_to(self, last: u64) -> impl Iterator<Item = (Fault, u64)> {
+        let sites = self.0.into_values();
+        sites.filter_map(move |SiteAccesses { first, counts }| {
+            let count = counts.range(..=last).map(|(_, count)| count).sum();
+            (count > 0).then_some((first.1, count))
+        })
     }
 }

@@ -1,10 +1,12 @@
 //! The description of a launch: what the program requested, what its context provides, and the options under
 //! which launches run.
 
+use super::compilation::CompileMode;
 use super::heap::Heap;
-use super::runtime::DeviceRuntime;
+use super::runtime::{DeviceRuntime, LaunchSlot};
 use crate::check::Checks;
 use crate::check::TimeLimit;
+use crate::exec::fault::Fault;
 use crate::exec::image::Images;
 use crate::exec::profiler::sample::ProfileMode;
 use crate::exec::schedule::progress::Watch;
@@ -129,6 +131,8 @@ pub struct LaunchOptions {
     /// memory: for measurements of the cost of profiling.
     pub sampled: bool,
     pub fault_model: FaultModel,
+    /// The kernels to compile, if a compiler is installed.
+    pub compile: CompileMode,
     /// Called by threads of a launch that is not short, at least once: for work that would delay a short one.
     pub on_long_launch: Option<fn()>,
 }
@@ -145,6 +149,7 @@ impl Default for LaunchOptions {
             tracing: None,
             sampled: true,
             fault_model: FaultModel::Exact,
+            compile: CompileMode::Auto,
             on_long_launch: None,
         }
     }
@@ -216,4 +221,51 @@ impl Conditions {
         poison: None,
         sample_seed: None,
     };
+}
+
+/// Work that a thread has submitted to the device (dynamic parallelism): a launch, a copy or a fill. It starts when the grid
+/// that has submitted it is complete, or when a thread waits for it.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The block of the thread.
+    pub block: u64,
+    /// The index in the program's listing of the kernel of the thread.
+    pub launcher: usize,
+    /// The launch slot that it holds until it is complete.
+    pub slot: Arc<LaunchSlot>,
+    /// True if it starts when the grid and all that its other submissions have started is complete.
+    pub is_tail: bool,
+    pub operation: DeviceOperation,
+}
+
+/// The operation of a submission.
+#[derive(Clone, Debug)]
+pub enum DeviceOperation {
+    /// The kernel's index in the program's listing, and the launch.
+    Launch(usize, LaunchSpec),
+    Copy {
+        to: u64,
+        from: u64,
+        bytes: u64,
+    },
+    Fill {
+        address: u64,
+        value: u8,
+        bytes: u64,
+    },
+}
+
+/// The part of a launch that checks and runs the submissions of its grid.
+pub trait Submitter: Sync {
+    /// Returns an error of the runtime API for a launch that the device or the kernel does not allow.
+    fn check(&self, kernel: usize, spec: &LaunchSpec) -> Result<(), u32>;
+
+    /// Takes a launch slot for a submission of a block of this wave. Returns `None` if all are in use.
+    fn take_slot(&self, wave: u64, is_tail: bool) -> Option<Arc<LaunchSlot>>;
+
+    /// Returns true if the threads may wait for their submissions, and not only the grids that they launch.
+    fn can_wait(&self) -> bool;
+
+    /// Runs submissions of a block in order, on this thread. Returns the output of their kernels.
+    fn run(&self, block: u64, submissions: Vec<Submission>) -> Result<Vec<u8>, Fault>;
 }

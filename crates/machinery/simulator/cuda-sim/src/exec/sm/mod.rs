@@ -4,6 +4,7 @@
 pub mod block;
 pub mod bulk;
 pub mod cluster;
+pub mod compilation;
 mod grid;
 pub mod heap;
 pub mod launch_spec;
@@ -11,14 +12,12 @@ mod program;
 pub mod runtime;
 mod splits;
 mod stalls;
-pub mod submissions;
 #[cfg(test)]
 pub mod test_support;
-mod undetected;
 
 pub use grid::{Grid, Launch};
 pub(crate) use program::ProgramId;
-pub use program::{Code, CountedSite, Handler, Handlers, Inst, Next, Program};
+pub use program::{Code, Compilation, CountedSite, Handler, Handlers, Inst, Next, Program};
 
 use super::fault::{Fault, FaultLocation};
 use super::profiler::access_pattern::AccessPatterns;
@@ -38,13 +37,14 @@ use crate::profile::Counts;
 use crate::profile::shape::ShapeCache;
 use block::Block;
 use cluster::{RANK_LIMIT, rank_and_offset};
+use compilation::Context;
 use grid::ThreadIndices;
+use launch_spec::Submission;
 use std::ops::Range;
 use std::sync::Arc;
-use submissions::Submission;
 
 /// Number of recently accessed allocations that are cached.
-const RECENT_REGIONS: usize = 16;
+pub const RECENT_REGIONS: usize = 16;
 
 /// An SM and the state of its running warp. Handlers read and write its public fields.
 pub struct Sm {
@@ -86,6 +86,8 @@ pub struct Sm {
     pub code: *const Inst,
     /// The copies of the code that the running block uses.
     pub codes: Codes,
+    /// What compiled regions of the running block read and write.
+    pub context: Context,
     /// The random schedule, if the launch requested one.
     pub schedule: Option<Box<RandomSchedule>>,
     /// The sanitizer, if the launch requested it.
@@ -226,6 +228,7 @@ impl Sm {
                 sanitizing_base: code,
                 schedule_base: code,
             },
+            context: Context::EMPTY,
             schedule: grid
                 .schedule_seed
                 .map(|seed| Box::new(RandomSchedule::new(seed))),

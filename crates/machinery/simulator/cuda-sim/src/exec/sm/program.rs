@@ -1,16 +1,17 @@
 //! Executable programs: the code of a loaded module, a flat array of decoded instructions, and the tables that the
 //! interpreter needs to run it.
 
-use super::Sm;
+use super::{Sm, compilation};
 use crate::exec::schedule::YieldPoint;
 use crate::exec::warp::gang_state::GangScope;
 use crate::exec::warp::window::{CallSite, Function};
 use crate::isa::Listing;
 use crate::isa::listing::Site;
+use crate::memory::lock;
 use crate::ptx::ast::ImageReference;
 use std::collections::HashMap;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A loaded module, ready to run.
 #[derive(Default)]
@@ -36,6 +37,9 @@ pub struct Program {
     pub(crate) references: HashMap<String, (ImageReference, u64)>,
     /// Device allocations owned by the module.
     pub(crate) allocations: Vec<u64>,
+    /// The functions for the compiler, if one is installed.
+    pub compilable: Vec<compilation::Function>,
+    pub(crate) compilations: Compilations,
 }
 
 /// The copies of a program's code. All copies hold the same instructions at the same addresses, with different
@@ -231,5 +235,77 @@ impl CountedSites {
     #[inline(always)]
     pub fn at(&self, address: u32) -> &CountedSite {
         &self.list[self.at[address as usize] as usize]
+    }
+}
+
+/// Number of warp instructions of a kernel after which it is compiled. The interpreter needs some 20 ms for them.
+const COMPILE_THRESHOLD: u64 = 1 << 20;
+
+/// The compiled code of a kernel for one block size, and the steps towards it.
+#[derive(Default)]
+pub struct Compilation {
+    /// Warp instructions of the blocks that have ended.
+    cost: AtomicU64,
+    requested: AtomicBool,
+    code: OnceLock<Option<CompiledKernel>>,
+}
+
+/// The code of a kernel with calls of compiled regions.
+struct CompiledKernel {
+    /// The program's code; only the first instructions of compiled regions differ.
+    code: Vec<Inst>,
+    _owner: Box<dyn Send + Sync>,
+}
+
+/// The compilations of a program, by function and block dimensions.
+#[derive(Default)]
+pub struct Compilations(Mutex<HashMap<FunctionAndBlock, Arc<Compilation>>>);
+
+/// The number of a function, and the dimensions of its blocks.
+type FunctionAndBlock = (usize, [u32; 3]);
+
+impl Program {
+    /// Returns the compilation of a function for a block size; `None` if it has nothing to compile or no compiler is
+    /// installed.
+    pub fn compilation(&self, function: usize, block: [u32; 3]) -> Option<Arc<Compilation>> {
+        compilation::compiler()?;
+        let regions = self.compilable.get(function)?;
+        if regions.regions.is_empty() {
+            return None;
+        }
+        let mut all = lock(&self.compilations.0);
+        Some(all.entry((function, block)).or_default().clone())
+    }
+}
+
+impl Compilation {
+    /// Returns the code for blocks that start now; `None` if it does not exist, or not yet.
+    pub fn code(&self) -> Option<*const Inst> {
+        let kernel = self.code.get()?.as_ref()?;
+        Some(kernel.code.as_ptr())
+    }
+
+    /// Returns true if the kernel is compiled.
+    pub fn is_compiled(&self) -> bool {
+        self.code().is_some()
+    }
+
+    /// Adds the cost of a block that has ended. Returns true once the kernel should be compiled.
+    pub fn add_cost(&self, instructions: u64) -> bool {
+        let before = self.cost.fetch_add(instructions, Ordering::Relaxed);
+        before + instructions >= COMPILE_THRESHOLD && !self.requested.swap(true, Ordering::Relaxed)
+    }
+
+    /// Sets the code, which `compile` returns, unless it has been set. `compile` is called with the compiler.
+    pub fn set_code(
+        &self,
+        compile: impl FnOnce(
+            &'static dyn compilation::Compiler,
+        ) -> Option<(Vec<Inst>, Box<dyn Send + Sync>)>,
+    ) {
+        self.code.get_or_init(|| {
+            let (code, _owner) = compile(compilation::compiler()?)?;
+            Some(CompiledKernel { code, _owner })
+        });
     }
 }

@@ -128,8 +128,9 @@ impl Sm {
         self.clock >= self.watchdog.next_poll && self.poll()
     }
 
+    /// Returns true, with the fault set, if the launch's time is up.
     #[cold]
-    fn poll(&mut self) -> bool {
+    pub fn poll(&mut self) -> bool {
         self.watchdog.next_poll = self.clock + POLL_INTERVAL;
         match std::mem::take(&mut self.watchdog.wake) {
             WakeTime::Never => {}

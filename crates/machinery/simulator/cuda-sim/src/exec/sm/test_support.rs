@@ -29,7 +29,7 @@ impl Sm {
                 device: &DeviceSpec::h200(),
                 submitter: None,
             };
-            Arc::new(Grid::new(&launch, 1))
+            Arc::new(Grid::new(&launch, 1, None))
         });
         let mut sm = Sm::new(grid.clone());
         sm.block.reset(0, [0; 3], 32, (0, 0));

@@ -106,8 +106,19 @@ fn find_divergence(
 /// Returns, for each register, whether all lanes of a warp that reach a use of it are known to have the same
 /// value. Returns false for all registers if the analysis exceeds its step limit.
 pub fn uniform_registers(insts: &[IrInst], cfg: &Cfg, registers: &[RegisterInfo]) -> Vec<bool> {
+    uniform_and_divergent(insts, cfg, registers).0
+}
+
+/// Returns the uniform registers, as [`uniform_registers`] does, and for each block whether execution may be divergent
+/// in it.
+pub fn uniform_and_divergent(
+    insts: &[IrInst],
+    cfg: &Cfg,
+    registers: &[RegisterInfo],
+) -> (Vec<bool>, Vec<bool>) {
+    let unknown = || (vec![false; registers.len()], vec![true; cfg.ranges.len()]);
     let Some((_, divergent)) = find_divergence(insts, cfg, registers) else {
-        return vec![false; registers.len()];
+        return unknown();
     };
     let mut definition_counts = vec![0; registers.len()];
     for def in insts.iter().flat_map(|inst| &inst.defs) {
@@ -123,7 +134,7 @@ pub fn uniform_registers(insts: &[IrInst], cfg: &Cfg, registers: &[RegisterInfo]
     while std::mem::take(&mut changed) {
         steps += insts.len();
         if steps > limits::STEPS {
-            return vec![false; registers.len()];
+            return unknown();
         }
         for (block, range) in cfg.ranges.iter().enumerate() {
             for inst in &insts[range.clone()] {
@@ -142,7 +153,7 @@ pub fn uniform_registers(insts: &[IrInst], cfg: &Cfg, registers: &[RegisterInfo]
             }
         }
     }
-    uniform_registers
+    (uniform_registers, divergent)
 }
 
 /// Returns true if threads with equal sources get equal results from the instruction.

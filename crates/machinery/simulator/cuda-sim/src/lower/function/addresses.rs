@@ -10,6 +10,7 @@ use crate::exec::ops::Form;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
 use crate::isa::check_event::SharedArray;
+use crate::isa::operation::{EXTENSION, Operation, TRUNCATION};
 use crate::lower::analysis::vectorizer::MAX_ACCESS_BYTES;
 use crate::lower::error::LoadError;
 use crate::lower::ir::{Arithmetic, Register, RegisterClass};
@@ -68,6 +69,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             &[wide],
             &[address],
         );
+        self.last().operation = Some(Operation::AddImmediate);
         self.last().imm = *offset as u64;
         if let Some(array) = self.array_of(name) {
             self.registers.arrays.insert(wide, array);
@@ -99,6 +101,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let first = self.temporary(Type::U64);
         let add = state_space::add_imm(cpu);
         self.push_with_handlers(add, Class::Integer, &[first], &[start]);
+        self.last().operation = Some(Operation::AddImmediate);
         self.last().arithmetic = Some(Arithmetic::Offset);
         if let Some(array) = self.array_of(array) {
             self.registers.arrays.insert(first, array);
@@ -127,20 +130,22 @@ impl<'a> FunctionLowering<'_, 'a> {
             first.wrapping_add(distance)
         });
         self.push_with_handlers(sum, Class::Integer, &[element], &[first, distance]);
+        self.last().operation = Some(Operation::Add(Type::U64));
         self.last().arithmetic = Some(Arithmetic::Sum);
         Ok(element)
     }
 
     /// Moves a 64-bit address into a register of either width.
     fn fit_address(&mut self, to: Register, wide: Register) -> Result<(), LoadError> {
-        let handler = match self.info(to).row {
-            RegisterClass::Wide => map1(self.module.cpu, |a: u64| a),
-            RegisterClass::Narrow => map1(self.module.cpu, |a: u64| a as u32),
+        let (handler, operation) = match self.info(to).row {
+            RegisterClass::Wide => (map1(self.module.cpu, |a: u64| a), Operation::Copy),
+            RegisterClass::Narrow => (map1(self.module.cpu, |a: u64| a as u32), TRUNCATION),
             RegisterClass::Predicate => {
                 return Err(self.error("a predicate cannot hold an address"));
             }
         };
         self.push_with_handlers(handler, Class::Integer, &[to], &[wide]);
+        self.last().operation = Some(operation);
         self.last().arithmetic = Some(Arithmetic::Sum);
         Ok(())
     }
@@ -185,6 +190,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     &[sum],
                     &[base],
                 );
+                self.last().operation = Some(Operation::AddImmediate);
                 self.last().imm = *offset as u64;
                 self.last().arithmetic = Some(Arithmetic::Offset);
                 sum
@@ -206,6 +212,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             &[shifted],
             &[from],
         );
+        self.last().operation = Some(Operation::AddImmediate);
         self.last().imm = if to_space {
             window.wrapping_neg()
         } else {
@@ -325,6 +332,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let wide = self.temporary(Type::U64);
                 let handler = map1(self.module.cpu, |a: u32| u64::from(a));
                 self.push_with_handlers(handler, Class::Integer, &[wide], &[register]);
+                self.last().operation = Some(EXTENSION);
                 self.last().arithmetic = Some(Arithmetic::Sum);
                 Ok(wide)
             }

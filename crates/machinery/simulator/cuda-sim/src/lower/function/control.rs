@@ -9,6 +9,7 @@ use crate::exec::tensor::warpgroup;
 use crate::exec::{control, gang};
 use crate::isa::Class;
 use crate::isa::check_event::{Aligned, CheckEvent, FenceScope, WarpSync};
+use crate::isa::operation::Operation;
 use crate::lower::error::LoadError;
 use crate::lower::ir::{BlockId, Flow, Register};
 use crate::lower::limits;
@@ -30,6 +31,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         self.push_with_handlers(handler, Class::Control, &[], &[predicate]);
         self.last().flow = Flow::Branch(target);
+        self.last().operation = Some(Operation::Branch { unless });
         self.last().sync_event = CheckEvent::Branch { unless };
         self.start_new_block();
     }
@@ -42,6 +44,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             preserves_uniformity: false,
         };
         self.push_with_handlers(handler, Class::Control, &[], &[]);
+        self.last().operation = Some(Operation::Jump);
     }
 
     /// Lowers `bra`, whose guard is the branch condition.

@@ -1,6 +1,7 @@
 //! Code emission: IR instructions with frame rows for registers and code addresses for blocks.
 
 use super::FunctionLowering;
+use crate::exec::compiled;
 use crate::exec::control;
 use crate::exec::gang::{self, ExitPath};
 use crate::exec::sm::Inst;
@@ -13,10 +14,11 @@ use crate::isa::{Access, Class};
 use crate::lower::analysis::sanitizer::MovedBytes;
 use crate::lower::analysis::uniformity::{self, RowOwner};
 use crate::lower::analysis::vectorizer::{self, MergeRole};
-use crate::lower::analysis::{delays, machine_code, sanitizer};
+use crate::lower::analysis::{self, machine_code, sanitizer};
 use crate::lower::cfg::Cfg;
 use crate::lower::error::LoadError;
 use crate::lower::ir::{BlockId, Flow, IrInst, Register};
+use crate::lower::regions;
 use crate::lower::register_allocation::{self, Assignment};
 
 /// The results of all analyses, used while code is emitted. Blocks and IR instructions are numbered within
@@ -87,7 +89,7 @@ impl FunctionLowering<'_, '_> {
         });
         let can_form_gangs = self.can_form_gangs() && !reads_old;
         let plan = self.plan(can_form_gangs)?;
-        delays::annotate(&mut self.insts, &plan.cfg);
+        analysis::annotate_delays(&mut self.insts, &plan.cfg);
         sanitizer::annotate_spin_loops(&mut self.insts, &plan.cfg, self.function.entry);
         machine_code::annotate_atomics(&mut self.insts, &plan.cfg, &self.registers.infos);
         sanitizer::annotate_loads(
@@ -99,6 +101,20 @@ impl FunctionLowering<'_, '_> {
         sanitizer::annotate_shuffles(&mut self.insts, &plan.cfg, &self.registers.infos);
         for block in 0..plan.starts.len() {
             self.emit_block(&plan, block);
+        }
+        if compiled::is_installed() {
+            let compilable = match self.function.entry {
+                true => regions::function(
+                    &self.insts,
+                    &plan.cfg,
+                    &self.registers.infos,
+                    &plan.assignment.offsets,
+                    plan.first_block,
+                    |block| plan.address(block),
+                ),
+                false => compiled::Function::default(),
+            };
+            self.program.compilable.push(compilable);
         }
         self.emit_function(plan, can_form_gangs, reads_old);
         Ok(())

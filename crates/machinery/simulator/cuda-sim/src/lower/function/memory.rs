@@ -12,6 +12,7 @@ use crate::exec::memory::memory_order;
 use crate::exec::memory::state_space;
 use crate::exec::memory::state_space::SpaceAccess;
 use crate::exec::sm::{Handler, Handlers};
+use crate::isa::operation::{EXTENSION, Operation, TRUNCATION, Transfer as TypedTransfer};
 use crate::isa::{Access, AccessKind, Class, Element, LoadedValue, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::ir::{ByteFlow, Register, RegisterClass};
@@ -93,6 +94,27 @@ impl AccessForm {
     /// Returns the size of the access in bytes per lane.
     fn bytes(&self) -> u32 {
         self.ty.bytes() * self.count
+    }
+
+    /// Returns true if accesses of this form are compiled: weak ones, except to a thread's own memory.
+    fn compilable(&self) -> bool {
+        self.ordered.is_none() && !matches!(self.space, AccessSpace::Param | AccessSpace::Local)
+    }
+
+    /// Returns the access for the compiler.
+    fn transfer(&self) -> TypedTransfer {
+        TypedTransfer {
+            memory: match self.space {
+                AccessSpace::Generic | AccessSpace::Param => Memory::Generic,
+                AccessSpace::Global => Memory::Global,
+                AccessSpace::Const => Memory::Constant,
+                AccessSpace::Shared => Memory::Shared,
+                AccessSpace::Local => Memory::Local,
+            },
+            bytes: self.ty.bytes(),
+            signed: self.ty.is_signed(),
+            count: self.count,
+        }
     }
 
     /// Returns the access for the profiler and the sanitizer; `address` is the index of the address operand.
@@ -302,6 +324,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     &rows,
                     &[],
                 );
+                self.last().operation = Some(Operation::ConstantBank(form.transfer()));
                 self.last().imm = offset;
             }
             ResolvedAddress::Param(offset) => {
@@ -317,6 +340,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     &rows,
                     &[],
                 );
+                self.last().operation = Some(Operation::Parameter(form.transfer()));
                 self.last().imm = offset;
             }
             ResolvedAddress::Register(row, offset) => {
@@ -335,6 +359,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 };
                 self.last().imm = offset as u64;
                 self.last().access = form.access(kind, rows.len());
+                self.last().operation = form.compilable().then(|| Operation::Load(form.transfer()));
             }
         }
         self.last().arg0 = form.count;
@@ -345,6 +370,13 @@ impl<'a> FunctionLowering<'_, 'a> {
                 map1(self.module.cpu, |a: u32| u64::from(a))
             };
             self.push_with_handlers(handler, Class::Integer, &[register], &[narrow]);
+            self.last().operation = Some(match ty.is_signed() {
+                true => Operation::Resize {
+                    to: Type::S64,
+                    from: Type::S32,
+                },
+                false => EXTENSION,
+            });
             self.last().byte_flow = Some(ByteFlow::Converted(ty.bytes()));
         }
         Ok(())
@@ -392,6 +424,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let narrow = self.temporary(ty);
                 let handler = map1(self.module.cpu, |a: u64| a as u32);
                 self.push_with_handlers(handler, Class::Integer, &[narrow], &[register]);
+                self.last().operation = Some(TRUNCATION);
                 self.last().byte_flow = Some(ByteFlow::Converted(ty.bytes()));
                 narrow
             });
@@ -402,6 +435,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         inst.arg0 = form.count;
         inst.imm = offset as u64;
         inst.access = form.access(AccessKind::Store, 0);
+        inst.operation = form.compilable().then(|| Operation::Store(form.transfer()));
         inst.byte_flow = inst.access.is_none().then_some(ByteFlow::Passed);
         Ok(())
     }

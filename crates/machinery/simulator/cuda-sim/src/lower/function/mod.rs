@@ -243,6 +243,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     ) {
         self.insts.push(IrInst {
             handlers: handler,
+            operation: None,
             class,
             operands: defs.iter().chain(uses).copied().collect(),
             defs: defs.to_vec(),

@@ -6,6 +6,7 @@ use crate::exec::special_registers::Special;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::ir::{BlockId, Register, RegisterClass};
+use crate::lower::operations::of_special;
 use crate::ptx::ast;
 use crate::ptx::ast::Type;
 use std::collections::{HashMap, HashSet};
@@ -323,6 +324,7 @@ impl FunctionLowering<'_, '_> {
         let handler = special.reader(self.module.cpu, wide);
         self.push_with_handlers(handler, Class::Integer, &[into], &[]);
         let inst = self.last();
+        inst.operation = of_special(special).filter(|_| !wide);
         inst.arg0 = 1;
         inst.imm = special as u64;
         inst.arg1_is_remaining_count = true;

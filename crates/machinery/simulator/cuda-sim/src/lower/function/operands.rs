@@ -6,10 +6,12 @@ use crate::exec::lanewise::{map1, test1};
 use crate::exec::ops::{Form, Select};
 use crate::exec::special_registers::Special;
 use crate::isa::Class;
+use crate::isa::operation::Operation;
 use crate::lower::error::LoadError;
 use crate::lower::function::instructions::{self, Entry};
 use crate::lower::ir::{Arithmetic, ByteFlow, Register, RegisterClass, RegisterInfo};
 use crate::lower::layout::{Symbol, immediate_bits};
+use crate::lower::operations::of_registers;
 use crate::ptx::ast::{Instruction, Operand, Type};
 use std::borrow::Cow;
 
@@ -188,6 +190,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let negated = self.temporary(Type::Pred);
                 let handler = crate::exec::lanewise::masks::<u32, _>(self.module.cpu, |a, _, _| !a);
                 self.push_with_handlers(handler, Class::Integer, &[negated], &[predicate]);
+                self.last().operation = Some(Operation::Not);
                 Ok(negated)
             }
             Operand::Name { name, offset: 0 } => {
@@ -285,7 +288,10 @@ impl<'a> FunctionLowering<'_, 'a> {
             defs.push(out);
             uses.insert(0, carry);
         }
+        let bytes = [form.def_bytes, form.use_bytes];
+        let lengths = std::mem::take(&mut form.operand_lengths);
         self.push_with_handlers(op.run, op.class, &defs, &uses);
+        self.last().operation = of_registers(instruction.mnemonic, &modifiers, &lengths, bytes);
         self.last().imm = imm;
         self.last().arithmetic = entry
             .alignment

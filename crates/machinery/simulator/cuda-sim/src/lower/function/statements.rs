@@ -6,6 +6,7 @@ use super::names::{Located, Scope};
 use super::operands::display_name;
 use crate::exec::control;
 use crate::isa::Class;
+use crate::isa::operation::Operation;
 use crate::lower::error::{LoadError, NotInPtx};
 use crate::lower::function::instructions::{self, Entry, GuardKind, Lowering};
 use crate::lower::ir::Register;
@@ -238,6 +239,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             if has_effect {
                 self.push(control::guard, Class::Control, &[], &[predicate]);
                 self.last().arg0 = u32::from(negated);
+                self.last().operation = Some(Operation::Guard { unless: negated });
                 inst.predicated = true;
             }
             self.insts.push(inst);

@@ -4,18 +4,18 @@
 //! barrier has a handler of this module: it counts the instruction and then runs the plain handler. Blocks that
 //! are not profiled run the plain copy and pay nothing.
 
-mod bulk;
 mod gang;
 
 use crate::exec::cpu::Cpu;
-use crate::exec::memory::async_copy;
 use crate::exec::memory::atomic::Atomic;
+use crate::exec::memory::{async_copy, bulk};
 use crate::exec::profiler::{Profiler, SiteAccess, Transfer};
 use crate::exec::sm::{Code, CountedSite, Handler, Inst, Next, Sm};
 use crate::isa::listing::SiteKind;
 use crate::isa::{AccessKind, AtomicMethod, Memory};
-use crate::lanes::{LANES, active};
+use crate::lanes::{FULL, LANES, active};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
+use crate::profile::collect::SiteCounts;
 use crate::profile::traffic;
 use crate::profile::traffic::{CasLoop, first_lane_per_bank};
 
@@ -38,7 +38,7 @@ pub fn make_copies(code: &mut Code, cpu: Cpu) {
 fn handler(kind: SiteKind, cpu: Cpu) -> Handler {
     match kind {
         SiteKind::Access(access) if access.kind.is_async_copy() => async_copy,
-        SiteKind::Access(access) if access.kind.is_bulk_copy() => bulk::copy,
+        SiteKind::Access(access) if access.kind.is_bulk_copy() => bulk_copy,
         SiteKind::Access(access) if access.starts_with_load() => match access.update.method {
             AtomicMethod::CasLoopIfChanged => if_better,
             _ => always,
@@ -349,4 +349,50 @@ fn rounds(
         waiting = again;
     }
     cas_loop
+}
+
+/// Bytes that a thread copies at once.
+const BULK_WIDTH: u64 = 16;
+/// Bytes of a sector of global memory.
+const SECTOR: u64 = 32;
+/// Bytes that shared memory transfers in a wavefront.
+const WAVEFRONT: u64 = 128;
+
+/// Counts a bulk asynchronous copy and starts it, as if each thread of full warps copied 16 bytes past the L1 cache: global
+/// memory in the site's first slot, shared memory in the second.
+///
+/// # Safety
+/// The requirements of [`crate::exec::sm::Handler`]; the instruction is a bulk copy.
+unsafe fn bulk_copy(sm: &mut Sm, inst: &Inst) -> Next {
+    let (counted, _, _) = site_of(sm, inst);
+    for lane in active(sm.mask) {
+        // SAFETY: the instruction is a bulk copy, as this function requires.
+        let transfer = unsafe { bulk::transfer(sm, inst, lane) };
+        // If the copy is invalid, the instruction itself reports the fault.
+        let Ok(transfer) = transfer else { break };
+        let slot = counted.site.slot as usize;
+        let (mut bytes, mut sectors) = (0, 0);
+        for run in &transfer.runs {
+            bytes += run.bytes;
+            sectors += (run.address + run.bytes).div_ceil(SECTOR) - run.address / SECTOR;
+        }
+        let sites = &mut profiler(sm).sites;
+        add_requests(&mut sites[slot], bytes);
+        sites[slot].units += sectors;
+        sites[slot].wavefronts += bytes.div_ceil(WAVEFRONT);
+        add_requests(&mut sites[slot + 1], transfer.bytes);
+        sites[slot + 1].wavefronts += transfer.bytes.div_ceil(WAVEFRONT);
+    }
+    // SAFETY: `run` is the uninstrumented handler of this instruction.
+    unsafe { (counted.run)(sm, inst) }
+}
+
+/// Counts the requests of the warps that copy `bytes` bytes.
+fn add_requests(counts: &mut SiteCounts, bytes: u64) {
+    let mut threads = bytes.div_ceil(BULK_WIDTH);
+    while threads > 0 {
+        let lanes = threads.min(LANES as u64);
+        counts.add_request(FULL >> (LANES as u64 - lanes));
+        threads -= lanes;
+    }
 }
