@@ -35,6 +35,8 @@ mod random_flow;
 mod special_registers;
 #[path = "exec/state_spaces.rs"]
 mod state_spaces;
+#[path = "exec/syntax.rs"]
+mod syntax;
 #[path = "exec/video.rs"]
 mod video;
 #[path = "exec/warp.rs"]
@@ -163,5 +165,67 @@ fn long_kernels_are_compiled_while_they_run() {
     }
     for record in records.iter().chain(&after_records) {
         assert_eq!(record, &interpreted.1[0]);
+    }
+}
+
+/// Returns a kernel with a pointer to the output and one to 64 words of input as parameters, `%d1` and `%d2`. `%r1` is the
+/// thread's number.
+fn kernel(body: &str) -> String {
+    format!(
+        ".version 6.4\n.target sm_52\n.address_size 64\n\
+         .visible .entry k(.param .u64 out, .param .u64 in) {{\n\
+         .reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .b64 %d<16>;\n\
+         ld.param.u64 %d1, [out]; ld.param.u64 %d2, [in]; mov.u32 %r1, %tid.x;\n{body}\nret; }}"
+    )
+}
+
+/// Returns the words that a kernel of 64 threads writes, or the message of its fault.
+fn words(body: &str, compile: CompileMode) -> Result<Vec<u64>, String> {
+    let mut machine = Machine::new(&kernel(body));
+    machine.options.compile = compile;
+    let input = machine.buffer(&(0..64u64).map(|n| n * n).collect::<Vec<_>>());
+    let output = machine.out::<u64>(64);
+    let launch = Launch::new("k", 1, 64, params![output, input]);
+    match machine.launch(&launch) {
+        Ok(_) => Ok(machine.read(output, 64)),
+        Err(fault) => Err(fault.to_string()),
+    }
+}
+
+/// Checks that compiled code does what the interpreter does where it must leave a region or not enter one.
+#[test]
+fn assumptions_of_compiled_code_are_checked() {
+    const STORE: &str =
+        "mul.wide.u32 %d8, %r1, 8; add.s64 %d9, %d1, %d8; st.global.u64 [%d9], %d7;";
+    let bodies = [
+        // An index that wraps around within a warp, extended to 64 bits in an earlier region.
+        "add.s32 %r2, %r1, -5; cvt.u64.u32 %d3, %r2; bar.sync 0; add.s64 %d4, %d3, 1; xor.b64 %d7, %d4, %d2;
+         sub.s64 %d7, %d7, %d2; add.s64 %d7, %d7, %d4;",
+        // The same, with a sum in which the steps cancel.
+        "add.s32 %r2, %r1, -5; mul.wide.u32 %d3, %r1, -4; mad.wide.u32 %d4, %r2, 4, %d3; bar.sync 0;
+         add.s64 %d7, %d4, 1; xor.b64 %d7, %d7, 77; add.s64 %d7, %d7, 9;",
+        // A register that lanes set in different iterations.
+        "setp.lt.u32 %p1, %r1, 16; mov.u32 %r2, 0; mov.u32 %r3, 5;
+         LOOP: setp.eq.u32 %p2, %r2, 0; xor.pred %p3, %p1, %p2; @%p3 bra SKIP; mul.lo.u32 %r3, %r2, 7;
+         SKIP: add.u32 %r2, %r2, 1; setp.lt.u32 %p4, %r2, 2; @%p4 bra LOOP;
+         bar.sync 0; add.u32 %r4, %r3, 1; xor.b32 %r4, %r4, 3; cvt.u64.u32 %d7, %r4;",
+        "setp.lt.u32 %p1, %r1, 16; mov.u32 %r2, 0;
+         LOOP: setp.eq.u32 %p2, %r2, 0; xor.pred %p3, %p1, %p2; @%p3 bra SKIP; mul.lo.u32 %r3, %r2, 7;
+         SKIP: add.u32 %r2, %r2, 1; setp.lt.u32 %p4, %r2, 2; @%p4 bra LOOP;
+         bar.sync 0; add.u32 %r4, %r3, 1; xor.b32 %r4, %r4, 3; cvt.u64.u32 %d7, %r4;",
+        // Loads of different sizes in one allocation: the second one is inside, then past its end.
+        "cvt.u64.u32 %d3, %r1; add.s64 %d4, %d2, %d3; ld.global.u8 %r2, [%d4]; ld.global.u64 %d5, [%d2+504];
+         cvt.u64.u32 %d6, %r2; add.s64 %d7, %d5, %d6;",
+        "cvt.u64.u32 %d3, %r1; add.s64 %d4, %d2, %d3; ld.global.u8 %r2, [%d4]; ld.global.u64 %d5, [%d2+1024];
+         cvt.u64.u32 %d6, %r2; add.s64 %d7, %d5, %d6;",
+        // Two stores of different lanes to one word: the last one wins.
+        "cvt.u64.u32 %d7, %r1; and.b32 %r5, %r1, 31; mul.wide.u32 %d3, %r5, 8; add.s64 %d4, %d1, %d3;
+         mov.u64 %d5, 500; mov.u64 %d6, 600; st.global.u64 [%d4], %d5; st.global.u64 [%d4+8], %d6; bar.sync 0;
+         add.s64 %d7, %d7, 1; setp.lt.u32 %p1, %r1, 40; @%p1 mov.u64 %d7, 3;",
+    ];
+    for body in bodies {
+        let body = format!("{body}\n{STORE}");
+        let expected = words(&body, CompileMode::Never);
+        assert_eq!(words(&body, CompileMode::Always), expected, "{body}");
     }
 }

@@ -87,7 +87,7 @@ pub fn classify(function: &Function, block: [u32; 3], chunk: usize) -> Vec<Class
                 }
                 for &def in &inst.defs {
                     let several = function.registers[def as usize].definitions > 1;
-                    let class = match part.divergent && several {
+                    let class = match part.divergent && (several || part.in_loop) {
                         true => Class::Varying,
                         false => class,
                     };
@@ -228,9 +228,48 @@ fn signed(value: u64, bits: u32) -> i64 {
     (value << unused) as i64 >> unused
 }
 
+/// Facts about the registers of a function that do not depend on the chunk.
+pub struct Facts {
+    /// For each register, whether the payload of a NaN in it can be observed.
+    pub observed_nans: Vec<bool>,
+    /// For each register, whether its class holds only if no extension to 64 bits has wrapped around within the chunk.
+    pub assumed: Vec<bool>,
+}
+
+impl Facts {
+    pub fn of(function: &Function) -> Facts {
+        Facts {
+            observed_nans: observed_nans(function),
+            assumed: assumed(function),
+        }
+    }
+}
+
+/// Returns, for each register, whether it depends on an extension to 64 bits. The code that executes the extension checks
+/// that it does not wrap around; others must check the register.
+fn assumed(function: &Function) -> Vec<bool> {
+    let mut assumed = vec![false; function.registers.len()];
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for inst in &function.instructions {
+            let extends = match inst.operation {
+                Some(Operation::MultiplyWide(_) | Operation::MultiplyAddWide(_)) => true,
+                Some(Operation::Resize { to, from }) => to.bytes() == 8 && from.bytes() == 4,
+                _ => false,
+            };
+            if extends || inst.uses.iter().any(|&used| assumed[used as usize]) {
+                for &def in &inst.defs {
+                    changed |= !std::mem::replace(&mut assumed[def as usize], true);
+                }
+            }
+        }
+    }
+    assumed
+}
+
 /// Returns, for each register, whether the payload of a NaN in it can be observed. Single-precision arithmetic makes
 /// every NaN the same one, so a result that only arithmetic reads can keep the CPU's.
-pub fn observed_nans(function: &Function) -> Vec<bool> {
+fn observed_nans(function: &Function) -> Vec<bool> {
     let mut observed = vec![false; function.registers.len()];
     let mut changed = true;
     while std::mem::take(&mut changed) {

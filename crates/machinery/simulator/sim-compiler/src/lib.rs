@@ -59,17 +59,12 @@ impl Compiler for Cranelift {
         let mut code = Code::new()?;
         // The chunks from the largest to the smallest, with the classes that registers have for them.
         let classes = CHUNK_SIZES.map(|lanes| (lanes, classes::classify(function, block, lanes)));
-        let observed = classes::observed_nans(function);
+        let facts = classes::Facts::of(function);
         let mut compiled = Vec::with_capacity(function.regions.len());
         for region in &function.regions {
             let (lanes, classes) = choice::best_chunk(function, region, &classes);
-            if *lanes < region::LANES && memory::stores_may_overlap(function, region, classes) {
-                // The chunks' stores would be in another order.
-                compiled.push(None);
-                continue;
-            }
             compiled.push(code.define(|builder| {
-                region::emit(builder, function, region, *lanes, classes, &observed)
+                region::emit(builder, function, region, *lanes, classes, &facts)
             })?);
         }
         let functions = code.finish(&compiled)?;

@@ -86,36 +86,6 @@ pub fn counts(inst: &Instruction) -> (Option<bool>, bool) {
     (access.is_of_device().then_some(access.write), reads)
 }
 
-/// Returns true if the stores of a region may overlap: if a store whose lanes are not consecutive is repeated in a loop
-/// or may access the same memory as another store.
-pub fn stores_may_overlap(function: &Function, region: &Region, classes: &[Class]) -> bool {
-    let position = |block: usize| region.blocks.iter().position(|&other| other == block);
-    let has_loop = region.end.is_none()
-        && region.blocks.iter().enumerate().any(|(n, &block)| {
-            let successors = function.blocks[block].successors.iter();
-            successors
-                .filter_map(|&next| position(next))
-                .any(|next| next <= n)
-        });
-    let insts = region.blocks.iter().enumerate().flat_map(|(n, &block)| {
-        let block = &function.blocks[block];
-        let start = if n == 0 { region.first } else { block.first };
-        &function.instructions[start..region.end.unwrap_or(block.end)]
-    });
-    let stores: Vec<Access> = insts
-        .filter_map(Access::of)
-        .filter(|access| access.write)
-        .collect();
-    let is_consecutive =
-        |access: &Access| classes[access.address as usize] == Class::Linear(access.size());
-    stores.iter().enumerate().any(|(n, store)| {
-        let same = |other: &&Access| other.transfer.memory.may_alias(store.transfer.memory);
-        let others = stores.iter().enumerate().filter(|(m, _)| *m != n);
-        let has_other = others.map(|(_, other)| other).any(|other| same(&other));
-        (has_other || has_loop) && !is_consecutive(store)
-    })
-}
-
 /// Values that accesses use, computed once per call.
 pub struct MemoryValues {
     /// The number of the block's first bit in a word of a footprint.
@@ -124,8 +94,9 @@ pub struct MemoryValues {
     shared: Option<[Value; 2]>,
     /// The operands of calls of the simulator.
     request: Option<StackSlot>,
-    /// The allocations that accesses last found, by the root of their addresses, their bytes, and their direction.
-    found: HashMap<(u32, i64, bool), CachedAllocation>,
+    /// The allocations that accesses last found, by the root of their addresses, the bytes of a chunk
+    /// and of a lane, and their direction.
+    found: HashMap<(u32, i64, i64, bool), CachedAllocation>,
 }
 
 /// An allocation that an access has found.
@@ -184,7 +155,7 @@ impl MemoryValues {
             let root = root(function, classes, access.address);
             values
                 .found
-                .entry((root, bytes, access.write))
+                .entry((root, bytes, access.size(), access.write))
                 .or_insert_with(|| {
                     let found = CachedAllocation {
                         base: b.declare_var(I64),
@@ -862,7 +833,10 @@ impl Emitter<'_, '_> {
         slow: Block,
     ) -> Option<CachedAllocation> {
         let root = root(self.function, self.classes, access.address);
-        let found = *self.memory.found.get(&(root, bytes, access.write))?;
+        let found = *self
+            .memory
+            .found
+            .get(&(root, bytes, access.size(), access.write))?;
         let align = access.size().trailing_zeros();
         let [search, load, refill, inside] = [(); 4].map(|()| self.b.create_block());
         for block in [search, load, refill] {

@@ -1,6 +1,6 @@
 //! A region's function: the loop over the chunks of a warp, the registers, and the control flow.
 
-use crate::classes::Class;
+use crate::classes::{Class, Facts};
 use crate::memory::{Access, MemoryValues};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::Offset32;
@@ -50,7 +50,7 @@ pub struct Emitter<'a, 'b> {
     pub function: &'a Function,
     region: &'a Region,
     pub classes: &'a [Class],
-    observed: &'a [bool],
+    facts: &'a Facts,
     variables: HashMap<u32, Vec<Variable>>,
     /// Number of lanes of a chunk.
     pub chunk_lanes: usize,
@@ -84,6 +84,8 @@ struct Counters {
     visits: Vec<Variable>,
     /// Loads and stores of device memory by guarded instructions, per thread.
     pub guarded: [Variable; 2],
+    /// Their values when the current chunk started.
+    guarded_before: [Variable; 2],
     /// Loop iterations until the next poll.
     fuel: Variable,
 }
@@ -95,7 +97,7 @@ pub fn emit(
     region: &Region,
     chunk_lanes: usize,
     classes: &[Class],
-    observed: &[bool],
+    facts: &Facts,
 ) -> Option<()> {
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
@@ -117,12 +119,14 @@ pub fn emit(
     let counters = Counters {
         visits,
         guarded: [b.declare_var(I64), b.declare_var(I64)],
+        guarded_before: [b.declare_var(I64), b.declare_var(I64)],
         fuel: b.declare_var(I64),
     };
     let number = b.declare_var(I64);
     let zero = b.ins().iconst(I64, 0);
     b.def_var(number, zero);
-    for &variable in counters.visits.iter().chain(&counters.guarded) {
+    let totals = counters.guarded.iter().chain(&counters.guarded_before);
+    for &variable in counters.visits.iter().chain(totals) {
         b.def_var(variable, zero);
     }
     let fuel = b.ins().iconst(I64, POLL_INTERVAL);
@@ -166,7 +170,7 @@ pub fn emit(
         function,
         region,
         classes,
-        observed,
+        facts,
         variables: HashMap::new(),
         chunk_lanes,
         context,
@@ -181,6 +185,10 @@ pub fn emit(
         let variable = emitter.counters.visits[n];
         let zero = emitter.b.ins().iconst(I64, 0);
         emitter.b.def_var(variable, zero);
+    }
+    for n in 0..2 {
+        let total = emitter.b.use_var(emitter.counters.guarded[n]);
+        emitter.b.def_var(emitter.counters.guarded_before[n], total);
     }
     for &register in &region.live_in {
         emitter.load_register(register);
@@ -209,6 +217,11 @@ pub fn emit(
     emitter.b.ins().return_(&[complete]);
 
     emitter.b.switch_to_block(bail);
+    for n in 0..2 {
+        let total = emitter.b.use_var(emitter.counters.guarded_before[n]);
+        let at = context_offset(offset_of!(Context, guarded) + 8 * n);
+        emitter.b.ins().store(trusted(), total, context, at);
+    }
     let chunk = emitter.b.use_var(number);
     let chunk = emitter.b.ins().ireduce(I32, chunk);
     let lane = emitter.b.ins().imul_imm_s(chunk, chunk_lanes as i64);
@@ -414,7 +427,7 @@ impl Emitter<'_, '_> {
 
     /// Returns true if the payload of a NaN in a register can be observed.
     pub fn is_observed(&self, register: u32) -> bool {
-        self.observed[register as usize]
+        self.facts.observed_nans[register as usize]
     }
 
     /// Returns the number of vectors of a register.
@@ -635,6 +648,13 @@ impl Emitter<'_, '_> {
                     let bit = self.b.ins().band_imm_s(bit, 1);
                     let bit = self.b.ins().ireduce(I8, bit);
                     self.b.def_var(variables[0], bit);
+                    if self.facts.assumed[register as usize] {
+                        let none = self.b.ins().iconst(I32, 0);
+                        let expected = self.b.ins().select(bit, self.chunk.mask, none);
+                        let actual = self.b.ins().band(bits, self.chunk.mask);
+                        let equal = self.b.ins().icmp(IntCC::Equal, actual, expected);
+                        self.require(equal);
+                    }
                 }
                 return;
             }
@@ -663,6 +683,13 @@ impl Emitter<'_, '_> {
                     value = self.b.ins().isub(value, ahead);
                 }
                 self.b.def_var(variables[0], value);
+                if self.facts.assumed[register as usize] {
+                    let values = match class {
+                        Class::Linear(step) => Values::Linear(value, step),
+                        _ => Values::Uniform(value),
+                    };
+                    self.require_row(row.class, &values, base, offset);
+                }
             }
         }
     }
@@ -674,6 +701,29 @@ impl Emitter<'_, '_> {
             8 => self.b.ins().uload8(I32, trusted(), base, offset),
             16 => self.b.ins().uload16(I32, trusted(), base, offset),
             _ => self.b.ins().load(I32, trusted(), base, offset),
+        }
+    }
+
+    /// Leaves the region if the active lanes of a row have other values than these.
+    fn require_row(&mut self, class: RegisterClass, values: &Values, base: Value, offset: i32) {
+        let expected = self.lanes(class, values);
+        let masks = self.masks(self.chunk.mask);
+        let masks = self.masks_for(class, &masks);
+        let mut differences = None;
+        for (piece, (expected, mask)) in expected.into_iter().zip(masks).enumerate() {
+            let at = offset + 16 * piece as i32;
+            let actual = self.b.ins().load(vector(class), trusted(), base, at);
+            let difference = self.b.ins().bxor(actual, expected);
+            let difference = self.b.ins().band(difference, mask);
+            differences = Some(match differences {
+                None => difference,
+                Some(before) => self.b.ins().bor(before, difference),
+            });
+        }
+        if let Some(differences) = differences {
+            let differs = self.b.ins().vany_true(differences);
+            let equal = self.b.ins().icmp_imm_s(IntCC::Equal, differs, 0);
+            self.require(equal);
         }
     }
 
@@ -781,7 +831,7 @@ impl Emitter<'_, '_> {
                 if let (Some(write), false) = (of_device, inst.predicated) {
                     accesses[usize::from(write)] += 1;
                 }
-                accesses[2] += i64::from(reads);
+                accesses[2] += i64::from(reads && !inst.predicated);
             }
             for (total, accesses) in totals[..3].iter_mut().zip(accesses) {
                 self.add_product(total, count, accesses);

@@ -29,7 +29,7 @@ pub use super::sm::compilation::{
 use super::sm::{Compilation, Inst, Launch, Next, Program, Sm};
 use crate::check::Checks;
 use crate::isa::Memory;
-use crate::isa::operation::SpecialFunction;
+use crate::isa::operation::{Operation, SpecialFunction};
 use crate::lanes::{FULL, LANES, active};
 use crate::memory::region::Region as Allocation;
 use crate::profile::Visit;
@@ -400,16 +400,12 @@ pub unsafe fn run_region(sm: &mut Sm, inst: &Inst) -> Next {
 unsafe fn finish_interpreted(sm: &mut Sm, inst: &Inst, lane: u32) -> Next {
     let all = sm.mask;
     let rest = all & FULL << lane;
-    let (done, total) = (
-        u64::from((all & !rest).count_ones()),
-        u64::from(all.count_ones()),
-    );
+    let done = u64::from((all & !rest).count_ones());
     let program = sm.grid.program.clone();
     let plain = program.code.plain.as_ptr();
     let code = std::mem::replace(&mut sm.code, plain);
     let deadline = std::mem::replace(&mut sm.deadline, u64::MAX);
     let visits = sm.counts.visits.clone();
-    let (loads, stores) = (sm.counts.global_loads, sm.counts.global_stores);
     sm.set_active_lanes(rest);
     let end = sm.at(inst.arg1);
     let mut next = sm.at(inst.arg0);
@@ -419,6 +415,9 @@ unsafe fn finish_interpreted(sm: &mut Sm, inst: &Inst, lane: u32) -> Next {
             let inst = &*next;
             next = (inst.run)(sm, inst);
         }
+        if sm.is_timed_out() {
+            next = std::ptr::null();
+        }
     }
     sm.code = code;
     sm.deadline = deadline;
@@ -426,12 +425,48 @@ unsafe fn finish_interpreted(sm: &mut Sm, inst: &Inst, lane: u32) -> Next {
         return next;
     }
     // The lanes that compiled code has completed took the same path.
-    for (visit, before) in sm.counts.visits.iter_mut().zip(visits) {
+    for (visit, before) in sm.counts.visits.iter_mut().zip(&visits) {
         visit.threads += (visit.warps - before.warps) * done;
     }
-    let scaled = |now: u64, before: u64| before + (now - before) * total / (total - done);
-    sm.counts.global_loads = scaled(sm.counts.global_loads, loads);
-    sm.counts.global_stores = scaled(sm.counts.global_stores, stores);
+    let function = &program.compilable[sm.grid.function()];
+    let mut regions = function.regions.iter();
+    if let Some(region) = regions.find(|region| region.address == inst.arg0) {
+        let [loads, stores] = device_accesses(function, region, |block| {
+            sm.counts.visits[block].warps - visits[block].warps
+        });
+        sm.counts.global_loads += loads * done + sm.context.guarded[0];
+        sm.counts.global_stores += stores * done + sm.context.guarded[1];
+    }
     sm.set_active_lanes(all);
     sm.at(inst.arg1)
+}
+
+/// Returns the loads from and stores to device memory that a thread has executed in a region, without those of guarded
+/// instructions. `visits` returns the number of entries into a block, by its program-wide number, without the entry into
+/// the region.
+fn device_accesses(
+    function: &Function,
+    region: &Region,
+    visits: impl Fn(usize) -> u64,
+) -> [u64; 2] {
+    let mut accesses = [0; 2];
+    for (n, &block) in region.blocks.iter().enumerate() {
+        let block = &function.blocks[block];
+        let start = if n == 0 { region.first } else { block.first };
+        let entries = visits(block.number as usize) + u64::from(n == 0);
+        let insts = &function.instructions[start..region.end.unwrap_or(block.end)];
+        for inst in insts.iter().filter(|inst| !inst.predicated) {
+            let is_device = |memory| matches!(memory, Memory::Global | Memory::Generic);
+            match inst.operation {
+                Some(Operation::Load(transfer)) if is_device(transfer.memory) => {
+                    accesses[0] += entries;
+                }
+                Some(Operation::Store(transfer)) if is_device(transfer.memory) => {
+                    accesses[1] += entries;
+                }
+                _ => {}
+            }
+        }
+    }
+    accesses
 }

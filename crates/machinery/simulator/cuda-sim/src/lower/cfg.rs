@@ -100,6 +100,21 @@ impl Cfg {
         back_edges.into_iter().map(natural_loop).collect()
     }
 
+    /// Returns, for each block, whether it may be executed repeatedly.
+    pub fn in_cycle(&self) -> Vec<bool> {
+        let (graph, _, _) = graph(&self.successors);
+        let mut in_cycle = vec![false; self.successors.len()];
+        for component in petgraph::algo::tarjan_scc(&graph) {
+            for &node in component.iter().filter(|_| component.len() > 1) {
+                in_cycle[node.index()] = true;
+            }
+        }
+        for (block, successors) in self.successors.iter().enumerate() {
+            in_cycle[block] |= successors.contains(&block);
+        }
+        in_cycle
+    }
+
     /// Returns the number of edges from reachable blocks into each block. The function's entry counts as an
     /// edge into block 0.
     pub fn in_degrees(&self) -> Vec<u32> {

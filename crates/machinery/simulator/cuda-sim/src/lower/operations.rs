@@ -51,7 +51,9 @@ pub fn of_registers(
         (Type::F32, ["approx"]) => Some(Operation::SpecialFunction(function)),
         _ => None,
     };
-    if !single_registers && mnemonic != "mov" {
+    // Sums of mixed precision name two types, too.
+    let is_mixed = second.is_some() && mnemonic != "cvt";
+    if is_mixed || !single_registers && mnemonic != "mov" {
         return None;
     }
     match (mnemonic, &rest[..]) {

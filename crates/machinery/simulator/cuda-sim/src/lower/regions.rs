@@ -31,7 +31,11 @@ pub fn function(
     if cfg.ranges.len().saturating_mul(registers.len()) > MAX_LIVENESS_BITS {
         return Function::default();
     }
-    let (uniform, divergent) = uniformity::uniform_and_divergent(insts, cfg, registers);
+    let (mut uniform, divergent) = uniformity::uniform_and_divergent(insts, cfg, registers);
+    let in_loop = cfg.in_cycle();
+    exclude_iterations(&mut uniform, insts, cfg, |block| {
+        divergent[block] && in_loop[block]
+    });
     let mut definitions = vec![0; registers.len()];
     for def in insts.iter().flat_map(|inst| &inst.defs) {
         definitions[def.0 as usize] += 1;
@@ -57,6 +61,7 @@ pub fn function(
         address: address(n),
         successors: cfg.successors[n].clone(),
         divergent: divergent[n],
+        in_loop: in_loop[n],
     });
     let mut function = Function {
         instructions: instructions.collect(),
@@ -66,6 +71,29 @@ pub fn function(
     };
     function.regions = RegionFinder::new(&function, insts, cfg).find();
     function
+}
+
+/// Removes registers that lanes may have set in different iterations of a loop from the uniform ones: those defined in
+/// blocks for which `is_uneven` returns true, and all that depend on them.
+fn exclude_iterations(
+    uniform: &mut [bool],
+    insts: &[IrInst],
+    cfg: &Cfg,
+    is_uneven: impl Fn(usize) -> bool,
+) {
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for (block, range) in cfg.ranges.iter().enumerate() {
+            for inst in &insts[range.clone()] {
+                let mut uses = inst.uses.iter();
+                if is_uneven(block) || uses.any(|used| !uniform[used.0 as usize]) {
+                    for def in &inst.defs {
+                        changed |= std::mem::replace(&mut uniform[def.0 as usize], false);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The search for the regions of a function.
@@ -333,6 +361,10 @@ impl<'f> RegionFinder<'f> {
                 }
             }
         }
+        // A loop would repeat its stores.
+        if has_loop && !accessed.stored.is_empty() {
+            return None;
+        }
         Some(Blocks {
             inside: ordered,
             exit,
@@ -382,8 +414,8 @@ struct Blocks {
 }
 
 /// The memories that instructions access. A region must not both load from a memory and store to it: the chunks of a
-/// warp would observe each other, and a chunk could not be repeated. If several stores could overlap, the order of the
-/// chunks would matter; the compiler excludes such regions unless the whole warp is one chunk.
+/// warp would observe each other, and a chunk could not be repeated. Nor must it store to a memory twice: two stores might
+/// overlap, and the last one in the order of the chunks would win.
 #[derive(Default)]
 struct AccessedMemories {
     loaded: Vec<Memory>,
@@ -398,7 +430,9 @@ impl AccessedMemories {
             Operation::Store(Transfer { memory, .. }) => (memory, &mut self.stored, &self.loaded),
             _ => return true,
         };
-        if others.iter().any(|&other| other.may_alias(memory)) {
+        let is_store = matches!(operation, Operation::Store(_));
+        let conflicts = |&other: &Memory| other.may_alias(memory);
+        if others.iter().any(conflicts) || is_store && into.iter().any(conflicts) {
             return false;
         }
         into.push(memory);

@@ -34,6 +34,8 @@ pub struct Block {
     pub successors: Vec<usize>,
     /// True if execution may be divergent in it.
     pub divergent: bool,
+    /// True if it may be executed repeatedly.
+    pub in_loop: bool,
 }
 
 /// A register of a function.
@@ -154,6 +156,9 @@ pub struct Context {
     pub reads: *mut u64,
     /// Mask of the active lanes.
     pub mask: u32,
+    /// Loads from and stores to device memory by guarded instructions in the completed chunks of a region that is not
+    /// complete, per thread.
+    pub guarded: [u64; 2],
     /// The part of the launch to which the block belongs.
     pub epoch: u32,
     /// `blockIdx`, `blockDim` and `gridDim`.
@@ -178,6 +183,7 @@ impl Context {
         stores: null_mut(),
         reads: null_mut(),
         mask: 0,
+        guarded: [0; 2],
         epoch: 0,
         block: [0; 9],
     };
