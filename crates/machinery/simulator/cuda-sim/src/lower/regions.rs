@@ -15,8 +15,12 @@ use std::collections::{BTreeSet, HashSet};
 /// The minimum number of instructions of a region without a loop. Shorter ones cost as much as they save.
 const MIN_INSTRUCTIONS: usize = 3;
 
-/// The limit on blocks times registers, beyond which a function stays interpreted.
-const MAX_LIVENESS_BITS: usize = 1 << 26;
+/// The limit on blocks times registers, beyond which a function stays interpreted: finding its regions would delay the
+/// loading of the module.
+const MAX_LIVENESS_BITS: usize = 1 << 22;
+
+/// The maximum number of blocks of a region, for the same reason.
+const MAX_BLOCKS: usize = 128;
 
 /// Returns a function for the compiler. `address` returns the address of a block's `enter` instruction, and
 /// `first_block` is the program-wide number of the first block.
@@ -266,7 +270,13 @@ impl<'f> RegionFinder<'f> {
         while let Some(next) = self.cfg.reconvergence[exit] {
             exit = next;
             match self.blocks_between(block, first, exit, covered) {
-                Some(blocks) => largest = Some(blocks),
+                Some(blocks) => {
+                    let is_large = blocks.inside.len() >= MAX_BLOCKS;
+                    largest = Some(blocks);
+                    if is_large {
+                        break;
+                    }
+                }
                 None => break,
             }
         }
