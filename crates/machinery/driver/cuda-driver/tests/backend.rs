@@ -191,6 +191,15 @@ fn invalid_sample_settings_are_rejected() {
     assert_rejected("CUDA_SIM_SAMPLE", "half", &[expected]);
 }
 
+#[test]
+fn invalid_compilation_settings_are_rejected() {
+    for mode in ["never", "always", "auto"] {
+        assert_accepted("CUDA_SIM_COMPILE", mode);
+    }
+    let expected = "CUDA_SIM_COMPILE=sometimes is not never, always or auto";
+    assert_rejected("CUDA_SIM_COMPILE", "sometimes", &[expected]);
+}
+
 /// The first branch runs on machines with a GPU, the second elsewhere.
 #[test]
 fn backend_matches_this_machine() {

@@ -37,24 +37,9 @@ pub fn best_chunk<'c>(
         .unwrap_or(&chunks[chunks.len() - 1])
 }
 
-/// Returns the ranges of instructions of a region.
-fn ranges(function: &Function, region: &Region) -> Vec<std::ops::Range<usize>> {
-    let blocks = region.blocks.iter().enumerate();
-    blocks
-        .map(|(n, &block)| {
-            let block = &function.blocks[block];
-            let start = if n == 0 { region.first } else { block.first };
-            start..region.end.unwrap_or(block.end)
-        })
-        .collect()
-}
-
 /// Returns the registers that a region names.
 fn registers(function: &Function, region: &Region) -> BTreeSet<u32> {
-    let ranges = ranges(function, region);
-    let insts = ranges
-        .into_iter()
-        .flat_map(|range| &function.instructions[range]);
+    let insts = region.instructions(function);
     insts
         .flat_map(|inst| inst.defs.iter().chain(&inst.uses))
         .copied()
@@ -72,7 +57,7 @@ fn live_words(function: &Function, region: &Region, classes: &[Class]) -> usize 
         (Class::Varying, RegisterClass::Wide) => 2,
         (Class::Varying, _) => 1,
     };
-    let ranges = ranges(function, region);
+    let ranges: Vec<_> = region.ranges(function).map(|(_, range)| range).collect();
     let mut places: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
     for (n, range) in ranges.iter().enumerate() {
         for inst in &function.instructions[range.clone()] {
@@ -147,7 +132,7 @@ pub fn is_worthwhile(function: &Function, block: [u32; 3]) -> bool {
         .sum();
     let (mut compiled, mut calls) = (0.0, 0.0);
     for region in &function.regions {
-        for (&block, range) in region.blocks.iter().zip(ranges(function, region)) {
+        for (&block, (_, range)) in region.blocks.iter().zip(region.ranges(function)) {
             compiled += cost(block, range.len());
         }
         let outside = region

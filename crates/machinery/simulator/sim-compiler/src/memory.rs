@@ -48,21 +48,13 @@ impl<'i> Access<'i> {
 
     /// Returns the access of an instruction; `None` if it is neither a load nor a store.
     fn of(inst: &'i Instruction) -> Option<Access<'i>> {
-        match inst.operation? {
-            Operation::Load(transfer) => Some(Access::new(inst, transfer, false)),
-            Operation::Store(transfer) => Some(Access::new(inst, transfer, true)),
-            _ => None,
-        }
+        let (transfer, write) = inst.operation?.transfer()?;
+        Some(Access::new(inst, transfer, write))
     }
 
     /// Returns the bytes that each lane transfers.
     fn size(&self) -> i64 {
         i64::from(self.transfer.bytes * self.transfer.count)
-    }
-
-    /// Returns true if it may access device memory.
-    fn is_of_device(&self) -> bool {
-        matches!(self.transfer.memory, Memory::Global | Memory::Generic)
     }
 
     /// Returns the bytes that are checked at once: those of one lane if all have the same address, otherwise as many as
@@ -81,9 +73,12 @@ pub fn counts(inst: &Instruction) -> (Option<bool>, bool) {
     let Some(access) = Access::of(inst) else {
         return (None, false);
     };
-    let reads =
-        !access.write && (access.is_of_device() || access.transfer.memory == Memory::Shared);
-    (access.is_of_device().then_some(access.write), reads)
+    let reads = !access.write
+        && (access.transfer.is_of_device() || access.transfer.memory == Memory::Shared);
+    (
+        access.transfer.is_of_device().then_some(access.write),
+        reads,
+    )
 }
 
 /// Values that accesses use, computed once per call.
@@ -129,11 +124,7 @@ impl MemoryValues {
             request: None,
             found: HashMap::new(),
         };
-        let insts = region.blocks.iter().flat_map(|&block| {
-            let block = &function.blocks[block];
-            &function.instructions[block.first..block.end]
-        });
-        for access in insts.filter_map(Access::of) {
+        for access in region.instructions(function).filter_map(Access::of) {
             if access.transfer.memory == Memory::Shared && values.shared.is_none() {
                 let [host, bytes] = [
                     offset_of!(Context, shared),
@@ -143,7 +134,7 @@ impl MemoryValues {
                 values.shared = Some([load(host), load(bytes)]);
             }
             let class = classes[access.address as usize];
-            if !access.is_of_device() {
+            if !access.transfer.is_of_device() {
                 continue;
             }
             let bytes = access.chunk_bytes(class, lanes);
@@ -230,7 +221,7 @@ impl Emitter<'_, '_> {
     /// Emits a load or a store.
     pub fn access(&mut self, access: Access, guard: &Guard) -> Option<()> {
         let address = self.values(access.address);
-        let counted = access.is_of_device();
+        let counted = access.transfer.is_of_device();
         let after = self.b.create_block();
         let (mask, lanes_guard) = match guard {
             Guard::None => (self.chunk.mask, None),
@@ -257,13 +248,13 @@ impl Emitter<'_, '_> {
             (Values::Uniform(address), false) => {
                 self.load_uniform(&access, *address, mask, blends)?
             }
-            (Values::Linear(base, step), write) if *step == access.size() => {
-                self.consecutive(&access, &address, *base, mask, write, blends)?;
+            (Values::Linear(base, step), _) if *step == access.size() => {
+                self.consecutive(&access, &address, *base, mask, blends)?;
             }
             _ if access.transfer.memory == Memory::Shared => {
                 self.scattered_shared(&access, &address, mask, blends)?;
             }
-            (Values::Linear(..) | Values::Lanes(_), _) if access.is_of_device() => {
+            (Values::Linear(..) | Values::Lanes(_), _) if access.transfer.is_of_device() => {
                 self.scattered_device(&access, &address, mask, blends)?;
             }
             _ => self.slow_access(&access, &address, mask, blends)?,
@@ -309,15 +300,12 @@ impl Emitter<'_, '_> {
         let found = self.found(access, start, bytes, slow)?;
         if let Values::Lanes(_) = address {
             let expected = self.lanes(RegisterClass::Wide, &Values::Linear(first, access.size()));
-            let mut differences = None;
-            for (&actual, expected) in addresses.iter().zip(expected) {
-                let difference = self.b.ins().bxor(actual, expected);
-                differences = Some(match differences {
-                    None => difference,
-                    Some(before) => self.b.ins().bor(before, difference),
-                });
-            }
-            let differs = self.b.ins().vany_true(differences?);
+            let pairs = addresses.iter().zip(expected);
+            let differences: Vec<Value> = pairs
+                .map(|(&actual, expected)| self.b.ins().bxor(actual, expected))
+                .collect();
+            let differences = self.any(&differences)?;
+            let differs = self.b.ins().vany_true(differences);
             self.b.ins().brif(differs, each, &[], row, &[]);
         } else {
             self.b.ins().jump(each, &[]);
@@ -336,7 +324,7 @@ impl Emitter<'_, '_> {
         let align = access.size().trailing_zeros();
         let (base, room) = (self.b.use_var(found.base), self.b.use_var(found.room));
         let mut offsets_of = Vec::with_capacity(self.chunk_lanes);
-        let mut valid = None;
+        let mut valid = Vec::with_capacity(self.chunk_lanes);
         for lane in 0..self.chunk_lanes {
             let address = self.lane(RegisterClass::Wide, &addresses, lane);
             let address = self.b.ins().iadd_imm_s(address, access.offset as i64);
@@ -346,19 +334,17 @@ impl Emitter<'_, '_> {
                 align => self.b.ins().rotr_imm_s(offset, i64::from(align)),
             };
             let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, rotated, room);
-            valid = Some(match valid {
-                None => inside,
-                Some(before) => self.b.ins().band(before, inside),
-            });
+            valid.push(inside);
             offsets_of.push(offset);
         }
         let marks = self.b.create_block();
-        self.b.ins().brif(valid?, marks, &[], slow, &[]);
+        let valid = self.all(&valid)?;
+        self.b.ins().brif(valid, marks, &[], slow, &[]);
         self.b.switch_to_block(marks);
         let words = self.b.use_var(found.words);
         let shift = self.memory.epoch_shift?;
         let shift = self.b.ins().uextend(I64, shift);
-        let mut marked = None;
+        let mut marked = Vec::with_capacity(offsets_of.len());
         for &offset in &offsets_of {
             let line = self.b.ins().ushr_imm_s(offset, 7);
             let line = self.b.ins().ishl_imm_s(line, 3);
@@ -370,13 +356,10 @@ impl Emitter<'_, '_> {
                 .ins()
                 .band_imm_s(sector, i64::from(offsets::SECTORS) - 1);
             let bit = self.b.ins().iadd(sector, shift);
-            let bits = self.b.ins().ushr(word, bit);
-            marked = Some(match marked {
-                None => bits,
-                Some(before) => self.b.ins().band(before, bits),
-            });
+            marked.push(self.b.ins().ushr(word, bit));
         }
-        let marked = self.b.ins().band_imm_s(marked?, 1);
+        let marked = self.all(&marked)?;
+        let marked = self.b.ins().band_imm_s(marked, 1);
         self.b.ins().brif(marked, fast, &[], slow, &[]);
         self.b.switch_to_block(fast);
         let host = self.b.use_var(found.host);
@@ -505,14 +488,13 @@ impl Emitter<'_, '_> {
         address: &Values,
         base: Value,
         mask: Value,
-        write: bool,
         blends: &Guard,
     ) -> Option<()> {
         let start = self.b.ins().iadd_imm_s(base, access.offset as i64);
         let [check, slow, after] = [(); 3].map(|()| self.b.create_block());
         self.b.set_cold_block(slow);
         // Loads of inactive lanes from shared memory do no harm.
-        if write || access.transfer.memory != Memory::Shared {
+        if access.write || access.transfer.memory != Memory::Shared {
             let all = all_lanes(self.chunk_lanes);
             let is_full = self.b.ins().icmp_imm_s(IntCC::Equal, mask, all);
             self.b.ins().brif(is_full, check, &[], slow, &[]);
@@ -522,7 +504,7 @@ impl Emitter<'_, '_> {
         self.b.switch_to_block(check);
         let bytes = access.size() * self.chunk_lanes as i64;
         match self.translate(access, start, bytes, false, slow) {
-            Some(host) if write => self.store_consecutive(access, host),
+            Some(host) if access.write => self.store_consecutive(access, host),
             Some(host) => self.load_consecutive(access, host, blends)?,
             None => {
                 self.b.ins().jump(slow, &[]);
@@ -618,23 +600,19 @@ impl Emitter<'_, '_> {
         // Neither the address nor its distance from the last valid address may be negative.
         let last = self.b.ins().iadd_imm_s(limit, -access.size());
         let last = self.b.ins().splat(I64X2, last);
-        let (mut signs, mut low) = (last, None);
+        let mut signs = last;
         let mut addresses = Vec::with_capacity(self.wide_vectors());
         for lanes in self.lanes(RegisterClass::Wide, address) {
             let lanes = self.b.ins().iadd(lanes, offset);
             let left = self.b.ins().isub(last, lanes);
             let both = self.b.ins().bor(lanes, left);
             signs = self.b.ins().bor(signs, both);
-            low = Some(match low {
-                None => lanes,
-                Some(low) => self.b.ins().bor(low, lanes),
-            });
             addresses.push(lanes);
         }
         let signs = self.b.ins().vhigh_bits(I32, signs);
         let mut valid = self.b.ins().icmp_imm_s(IntCC::Equal, signs, 0);
         if access.size() > 1 {
-            let low = low?;
+            let low = self.any(&addresses)?;
             let [first, second] = [0, 1].map(|n| self.b.ins().extractlane(low, n));
             let low = self.b.ins().bor(first, second);
             let low = self.b.ins().band_imm_s(low, access.size() - 1);

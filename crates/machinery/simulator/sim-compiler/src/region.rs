@@ -265,19 +265,13 @@ impl Emitter<'_, '_> {
             .collect();
         let first = blocks[&self.region.blocks[0]].1;
         self.b.ins().jump(first, &[]);
-        for (n, &number) in self.region.blocks.iter().enumerate() {
-            let part = &self.function.blocks[number];
-            self.b.switch_to_block(blocks[&number].1);
+        let (region, function) = (self.region, self.function);
+        for (n, (part, range)) in region.ranges(function).enumerate() {
+            self.b.switch_to_block(blocks[&region.blocks[n]].1);
             let visits = self.b.use_var(self.counters.visits[n]);
             let visits = self.b.ins().iadd_imm_s(visits, 1);
             self.b.def_var(self.counters.visits[n], visits);
-            let start = if n == 0 {
-                self.region.first
-            } else {
-                part.first
-            };
-            let end = self.region.end.unwrap_or(part.end);
-            let instructions = &self.function.instructions[start..end];
+            let instructions = &function.instructions[range];
             let mut guard = Guard::None;
             let mut branch = None;
             for inst in instructions {
@@ -566,19 +560,30 @@ impl Emitter<'_, '_> {
 
     /// Returns the bit mask of the lanes whose masks are set.
     pub fn bits(&mut self, masks: &[Value]) -> Value {
-        let mut all = None;
-        for (piece, &mask) in masks.iter().enumerate() {
-            let bits = self.b.ins().vhigh_bits(I32, mask);
-            let bits = self.b.ins().ishl_imm_s(bits, 4 * piece as i64);
-            all = Some(match all {
-                None => bits,
-                Some(before) => self.b.ins().bor(before, bits),
-            });
-        }
-        match all {
+        let bits: Vec<Value> = masks
+            .iter()
+            .enumerate()
+            .map(|(piece, &mask)| {
+                let bits = self.b.ins().vhigh_bits(I32, mask);
+                self.b.ins().ishl_imm_s(bits, 4 * piece as i64)
+            })
+            .collect();
+        match self.any(&bits) {
             Some(all) => all,
             None => self.b.ins().iconst(I32, 0),
         }
+    }
+
+    /// Returns the bitwise OR of values; `None` if there are none.
+    pub fn any(&mut self, values: &[Value]) -> Option<Value> {
+        let values = values.iter().copied();
+        values.reduce(|all, value| self.b.ins().bor(all, value))
+    }
+
+    /// Returns the bitwise AND of values; `None` if there are none.
+    pub fn all(&mut self, values: &[Value]) -> Option<Value> {
+        let values = values.iter().copied();
+        values.reduce(|all, value| self.b.ins().band(all, value))
     }
 
     /// Returns masks of 32-bit lanes as masks for the vectors of a register class.
@@ -709,18 +714,14 @@ impl Emitter<'_, '_> {
         let expected = self.lanes(class, values);
         let masks = self.masks(self.chunk.mask);
         let masks = self.masks_for(class, &masks);
-        let mut differences = None;
+        let mut differences = Vec::with_capacity(expected.len());
         for (piece, (expected, mask)) in expected.into_iter().zip(masks).enumerate() {
             let at = offset + 16 * piece as i32;
             let actual = self.b.ins().load(vector(class), trusted(), base, at);
             let difference = self.b.ins().bxor(actual, expected);
-            let difference = self.b.ins().band(difference, mask);
-            differences = Some(match differences {
-                None => difference,
-                Some(before) => self.b.ins().bor(before, difference),
-            });
+            differences.push(self.b.ins().band(difference, mask));
         }
-        if let Some(differences) = differences {
+        if let Some(differences) = self.any(&differences) {
             let differs = self.b.ins().vany_true(differences);
             let equal = self.b.ins().icmp_imm_s(IntCC::Equal, differs, 0);
             self.require(equal);
@@ -816,17 +817,11 @@ impl Emitter<'_, '_> {
             self.context,
             context_offset(offset_of!(Context, visits)),
         );
-        for (n, &number) in self.region.blocks.iter().enumerate() {
-            let part = &self.function.blocks[number];
+        let (region, function) = (self.region, self.function);
+        for (n, (part, range)) in region.ranges(function).enumerate() {
             let count = self.b.use_var(self.counters.visits[n]);
-            let start = if n == 0 {
-                self.region.first
-            } else {
-                part.first
-            };
-            let end = self.region.end.unwrap_or(part.end);
             let mut accesses = [0; 3];
-            for inst in &self.function.instructions[start..end] {
+            for inst in &function.instructions[range] {
                 let (of_device, reads) = crate::memory::counts(inst);
                 if let (Some(write), false) = (of_device, inst.predicated) {
                     accesses[usize::from(write)] += 1;
@@ -882,12 +877,7 @@ impl Emitter<'_, '_> {
     }
 
     fn has_guarded_accesses(&self) -> bool {
-        let blocks = self
-            .region
-            .blocks
-            .iter()
-            .map(|&block| &self.function.blocks[block]);
-        let mut insts = blocks.flat_map(|part| &self.function.instructions[part.first..part.end]);
+        let mut insts = self.region.instructions(self.function);
         insts.any(|inst| inst.predicated && crate::memory::counts(inst).0.is_some())
     }
 

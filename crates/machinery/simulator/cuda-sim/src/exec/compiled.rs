@@ -450,21 +450,14 @@ fn device_accesses(
     visits: impl Fn(usize) -> u64,
 ) -> [u64; 2] {
     let mut accesses = [0; 2];
-    for (n, &block) in region.blocks.iter().enumerate() {
-        let block = &function.blocks[block];
-        let start = if n == 0 { region.first } else { block.first };
+    for (n, (block, range)) in region.ranges(function).enumerate() {
         let entries = visits(block.number as usize) + u64::from(n == 0);
-        let insts = &function.instructions[start..region.end.unwrap_or(block.end)];
-        for inst in insts.iter().filter(|inst| !inst.predicated) {
-            let is_device = |memory| matches!(memory, Memory::Global | Memory::Generic);
-            match inst.operation {
-                Some(Operation::Load(transfer)) if is_device(transfer.memory) => {
-                    accesses[0] += entries;
-                }
-                Some(Operation::Store(transfer)) if is_device(transfer.memory) => {
-                    accesses[1] += entries;
-                }
-                _ => {}
+        let insts = function.instructions[range].iter();
+        for inst in insts.filter(|inst| !inst.predicated) {
+            if let Some((transfer, write)) = inst.operation.and_then(Operation::transfer)
+                && transfer.is_of_device()
+            {
+                accesses[usize::from(write)] += entries;
             }
         }
     }

@@ -119,6 +119,24 @@ pub struct Transfer {
     pub count: u32,
 }
 
+impl Operation {
+    /// Returns the transfer of a load or store, and true for a store; `None` for other operations.
+    pub fn transfer(self) -> Option<(Transfer, bool)> {
+        match self {
+            Operation::Load(transfer) => Some((transfer, false)),
+            Operation::Store(transfer) => Some((transfer, true)),
+            _ => None,
+        }
+    }
+}
+
+impl Transfer {
+    /// Returns true if the transfer counts as an access of device memory, as all generic ones do.
+    pub fn is_of_device(self) -> bool {
+        matches!(self.memory, Memory::Global | Memory::Generic)
+    }
+}
+
 /// A special function in single precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpecialFunction {

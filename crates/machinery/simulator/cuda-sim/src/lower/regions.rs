@@ -435,12 +435,13 @@ struct AccessedMemories {
 impl AccessedMemories {
     /// Adds an instruction. Returns false if it does not belong into a region with those before it.
     fn admits(&mut self, operation: Operation) -> bool {
-        let (memory, into, others) = match operation {
-            Operation::Load(Transfer { memory, .. }) => (memory, &mut self.loaded, &self.stored),
-            Operation::Store(Transfer { memory, .. }) => (memory, &mut self.stored, &self.loaded),
-            _ => return true,
+        let Some((Transfer { memory, .. }, is_store)) = operation.transfer() else {
+            return true;
         };
-        let is_store = matches!(operation, Operation::Store(_));
+        let (into, others) = match is_store {
+            true => (&mut self.stored, &self.loaded),
+            false => (&mut self.loaded, &self.stored),
+        };
         let conflicts = |&other: &Memory| other.may_alias(memory);
         if others.iter().any(conflicts) || is_store && into.iter().any(conflicts) {
             return false;

@@ -4,6 +4,7 @@ use super::Sm;
 use crate::isa::RegisterClass;
 use crate::isa::operation::Operation;
 use crate::profile::Visit;
+use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
@@ -78,6 +79,29 @@ pub struct Region {
     pub live_in: Vec<u32>,
     /// The registers that the region defines and that are read later.
     pub live_out: Vec<u32>,
+}
+
+impl Region {
+    /// Returns each block of the region with the range of its instructions that belong to the region.
+    pub fn ranges<'f>(
+        &'f self,
+        function: &'f Function,
+    ) -> impl Iterator<Item = (&'f Block, Range<usize>)> {
+        self.blocks.iter().enumerate().map(|(n, &block)| {
+            let block = &function.blocks[block];
+            let start = if n == 0 { self.first } else { block.first };
+            (block, start..self.end.unwrap_or(block.end))
+        })
+    }
+
+    /// Returns the instructions of the region.
+    pub fn instructions<'f>(
+        &'f self,
+        function: &'f Function,
+    ) -> impl Iterator<Item = &'f Instruction> {
+        let ranges = self.ranges(function);
+        ranges.flat_map(|(_, range)| &function.instructions[range])
+    }
 }
 
 /// The machine code of a kernel's regions. Dropping it frees the code.

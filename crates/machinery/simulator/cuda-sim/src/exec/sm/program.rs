@@ -238,7 +238,8 @@ impl CountedSites {
     }
 }
 
-/// Number of warp instructions of a kernel after which it is compiled. The interpreter needs some 20 ms for them.
+/// Number of warp instructions of a kernel after which it is compiled. The interpreter needs 2 to
+/// 17 ms for them (docs/results/simulator.md: two to sixteen billion thread instructions per second).
 const COMPILE_THRESHOLD: u64 = 1 << 20;
 
 /// The compiled code of a kernel for one block size, and the steps towards it.
