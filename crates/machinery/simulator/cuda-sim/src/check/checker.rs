@@ -104,10 +104,10 @@ impl Checker {
         let serial = launch.is_serial();
         Checker {
             serial: serial.then(|| Box::new(SerialBlocks::new(launch.blocks))),
+            recent_accesses: RecentAccesses::new(launch.tracks_blocks()),
             launch,
             findings: FindingSet::default(),
             recent_allocations: [usize::MAX; RECENT],
-            recent_accesses: RecentAccesses::default(),
         }
     }
 }

@@ -229,7 +229,15 @@ impl Checker {
                     run.stored_word(at, bytes, stored)
                 }
             };
-            let is_new = shadow.record(recent_accesses, offset, span, by, value);
+            let values = |first: u64, words: u32| match row {
+                Some(row) if first == first_word => *row,
+                _ => {
+                    let mut values = [0; LANES];
+                    active(words).for_each(|word| values[word] = value(first + word as u64));
+                    values
+                }
+            };
+            let is_new = shadow.record(recent_accesses, offset, span, by, values);
             if is_new && !current.writes {
                 findings.record_execution(current.site);
             }
@@ -317,10 +325,10 @@ impl Checker {
         let (shadow_access, bytes) = (current.shadow_access(), lanes.bytes);
         let mut lane = run.first;
         while lane < run.first + run.lanes {
-            let part = device.part(order, shadow_access, (run, lane), bytes);
+            let (part, may_conflict) = device.part(order, shadow_access, (run, lane), bytes);
             lane += part.lanes;
             let shadow = &mut device.lines;
-            if shadow.may_conflict(order, shadow_access, &part, bytes) {
+            if may_conflict && shadow.may_conflict(order, shadow_access, &part, bytes) {
                 let is_race = |other| may_race(events, current, other);
                 for conflict in shadow.find_conflicts(order, shadow_access, &part, bytes, is_race) {
                     let evidence = Evidence::Device {

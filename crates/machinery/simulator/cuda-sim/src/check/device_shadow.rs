@@ -11,8 +11,15 @@ pub struct DeviceShadow {
     line_table: LineTable,
     /// The shadow state of the lines, concatenated in the order of their indices in the table.
     pub lines: SharedShadow,
-    /// For each line, the block's floor (see [`HappensBefore`]) when it was last read.
-    read: Vec<u32>,
+    /// The last accesses of each line.
+    last: Vec<LastAccesses>,
+}
+
+/// The block's floors (see [`HappensBefore`]) when a line was last read and last written; 0 for never.
+#[derive(Clone, Copy, Default)]
+struct LastAccesses {
+    read: u32,
+    written: u32,
 }
 
 impl DeviceShadow {
@@ -25,20 +32,15 @@ impl DeviceShadow {
         DeviceShadow {
             line_table: LineTable::new(most_lines),
             lines: SharedShadow::new(0, granule, checks),
-            read: Vec::new(),
+            last: Vec::new(),
         }
     }
 
-    /// Resets the state for a new block.
-    pub fn begin(&mut self) {
-        self.forget();
-        self.lines.begin(false);
-    }
-
-    /// Forgets all lines.
-    fn forget(&mut self) {
+    /// Resets the state for a new block. The earlier stamps of lines that it uses again stay, as those of
+    /// shared memory do.
+    pub fn begin(&mut self, restarts: bool) {
         self.line_table.clear();
-        self.lines.forget_reads();
+        self.lines.begin(restarts);
     }
 
     /// Applies the logged reads to the shadow state.
@@ -47,8 +49,8 @@ impl DeviceShadow {
     }
 
     /// Returns the part of a run from `lane` on that lies in one line, with its address translated into the
-    /// shadow memory. The line is allocated if necessary, and logged reads are applied if the access may
-    /// conflict with them.
+    /// shadow memory, and true if it may conflict with an earlier access of the line. The line is allocated if
+    /// necessary, and logged reads are applied if the access may conflict with them.
     #[inline(always)]
     pub fn part(
         &mut self,
@@ -56,39 +58,46 @@ impl DeviceShadow {
         access: ShadowAccess,
         (run, lane): (&LaneRun, usize),
         bytes: u64,
-    ) -> LaneRun {
+    ) -> (LaneRun, bool) {
         let skipped = (lane - run.first) as u64;
         let address = run.start + if run.contiguous { skipped * bytes } else { 0 };
         let inside = address % LINE;
         let line = address - inside;
         let (number, new) = self.line_table.get_or_insert(line).unwrap_or_else(|| {
             // The table is full: drop all state. Races with earlier accesses go unreported.
-            self.forget();
+            self.line_table.clear();
+            self.lines.forget();
             self.line_table.get_or_insert(line).unwrap_or_default()
         });
         if new {
-            if number == self.read.len() {
-                self.read.push(0);
+            if number == self.last.len() {
+                self.last.push(LastAccesses::default());
                 self.lines.grow(LINE);
             }
-            self.read[number] = 0;
-            self.lines.clear(number as u64 * LINE, LINE);
+            self.last[number] = LastAccesses::default();
         }
-        if access.write && self.read[number] == order.floor() {
-            self.lines.flush_reads(order);
-        } else if !access.write {
-            self.read[number] = order.floor();
+        let floor = order.floor();
+        let last = &mut self.last[number];
+        let (is_read, is_written) = (last.read == floor, last.written == floor);
+        if !access.write {
+            last.read = floor;
+        } else {
+            last.written = floor;
+            if is_read {
+                self.lines.flush_reads(order);
+            }
         }
         let left = run.first + run.lanes - lane;
         let fit = ((LINE - inside) / bytes) as usize;
         let lanes = if run.contiguous { left.min(fit) } else { left };
         let start = number as u64 * LINE + inside;
-        LaneRun {
+        let part = LaneRun {
             start,
             first: lane,
             lanes,
             contiguous: run.contiguous,
-        }
+        };
+        (part, is_written || access.write && is_read)
     }
 }
 
@@ -192,6 +201,8 @@ impl LineTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand_pcg::Pcg32;
+    use rand_pcg::rand_core::{Rng, SeedableRng};
 
     #[test]
     fn lines_keep_their_indices() {
@@ -206,5 +217,80 @@ mod tests {
         lines.clear();
         assert_eq!(lines.get_or_insert(LINE * 9), Some((0, true)));
         assert_eq!(lines.get_or_insert(LINE * 9), Some((0, false)));
+    }
+
+    /// Returns the conflicts of a run: the lane, the other access, and true if it wrote.
+    fn conflicts(
+        shadow: &SharedShadow,
+        order: &HappensBefore,
+        access: ShadowAccess,
+        run: &LaneRun,
+    ) -> Vec<(usize, u32, bool)> {
+        let found = shadow.find_conflicts(order, access, run, 4, |_| true);
+        let found = found.into_iter();
+        found.map(|c| (c.lane, c.other.0, c.other_wrote)).collect()
+    }
+
+    #[test]
+    fn lines_conflict_like_a_memory_that_is_new_for_each_block() {
+        const LINES: u64 = 8;
+        let checks = Checks {
+            init: false,
+            ..Checks::ALL
+        };
+        let mut random = Pcg32::seed_from_u64(1);
+        let mut below = |bound: u32| random.next_u32() % bound;
+        let mut found = [0; 2];
+        // With room for all lines, all conflicts are found; with room for a few of them, none that do not exist.
+        for (most_lines, found) in [LINES as u32, 3].into_iter().zip(&mut found) {
+            let mut device = DeviceShadow::new(most_lines, 4, checks);
+            let mut order = HappensBefore::default();
+            for _block in 0..200 {
+                device.begin(order.begin(3));
+                let mut memory = SharedShadow::new((LINES * LINE) as u32, 4, checks);
+                for _ in 0..40 {
+                    if below(10) == 0 {
+                        order.complete_block_barrier();
+                        continue;
+                    }
+                    let lanes = 1 + below(4);
+                    let run = LaneRun {
+                        start: u64::from(below((LINES * LINE) as u32 / 4 - 3)) * 4,
+                        first: below(33 - lanes) as usize,
+                        lanes: lanes as usize,
+                        contiguous: lanes > 1 && below(2) == 0,
+                    };
+                    let access = ShadowAccess {
+                        warp: below(3) as usize,
+                        site: below(9),
+                        write: below(3) == 0,
+                        ordered: below(5) == 0,
+                        atomic: false,
+                    };
+                    if access.write {
+                        memory.flush_reads(&order);
+                    }
+                    let expected = conflicts(&memory, &order, access, &run);
+                    memory.record(&order, access, &run, 4);
+                    let mut actual = Vec::new();
+                    let mut lane = run.first;
+                    while lane < run.first + run.lanes {
+                        let (part, may_conflict) = device.part(&order, access, (&run, lane), 4);
+                        lane += part.lanes;
+                        if may_conflict {
+                            actual.extend(conflicts(&device.lines, &order, access, &part));
+                        }
+                        device.lines.record(&order, access, &part, 4);
+                    }
+                    *found += actual.len();
+                    if most_lines == LINES as u32 {
+                        assert_eq!(actual, expected);
+                    } else {
+                        assert!(actual.iter().all(|conflict| expected.contains(conflict)));
+                    }
+                }
+            }
+        }
+        assert!(found.iter().all(|&found| found > 100), "{found:?}");
     }
 }

@@ -121,6 +121,11 @@ impl LaunchChecks {
         self.block_tracking == BlockTracking::SerialBlocks
     }
 
+    /// Returns true if the blocks that access each word are recorded.
+    pub fn tracks_blocks(&self) -> bool {
+        self.block_tracking == BlockTracking::ConcurrentBlocks
+    }
+
     /// Creates the shadow state of a block that has not started.
     pub fn shadow(&self) -> Box<Shadow> {
         let device = DeviceShadow::new(self.block_lines, self.device_granule, self.checks);

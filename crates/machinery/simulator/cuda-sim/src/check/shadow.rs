@@ -88,7 +88,7 @@ impl Shadow {
     pub fn begin(&mut self, warps: usize) {
         let restarts = self.order.begin(warps);
         self.shared.begin(restarts);
-        self.device.begin();
+        self.device.begin(restarts);
         self.local.begin(warps);
         self.copied.registers.clear();
         self.exited.begin(warps);

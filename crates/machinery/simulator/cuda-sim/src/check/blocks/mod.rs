@@ -10,8 +10,8 @@
 
 use crate::lanes::active;
 use crate::memory::lock;
+use hashbrown::HashMap;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
-use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -99,8 +99,9 @@ impl AllocationShadow {
         unsafe { &*self.start.add(number) }
     }
 
-    /// Records an access of `bytes` bytes from `offset` on, all of which must be inside the allocation. `value` returns
-    /// the value that is stored to a word. Returns false if a recent access was the same, except for the values.
+    /// Records an access of `bytes` bytes from `offset` on, all of which must be inside the allocation. `values` returns
+    /// the values that are stored to the words of a mask; the first bit is the word with the given number. Returns false
+    /// if a recent access was the same, except for the values.
     #[inline(always)]
     pub fn record(
         &self,
@@ -108,7 +109,7 @@ impl AllocationShadow {
         offset: u64,
         bytes: u64,
         by: BlockAccess,
-        value: impl Fn(u64) -> u32,
+        values: impl Fn(u64, u32) -> [u32; LINE as usize],
     ) -> bool {
         let mut is_new = false;
         let (mut word, end) = (offset >> self.word, ((offset + bytes - 1) >> self.word) + 1);
@@ -125,9 +126,9 @@ impl AllocationShadow {
                 line.record(&self.sole_users, number, words, by);
                 is_new = true;
             }
-            if by.write {
-                let first = word - word % LINE;
-                line.values.record(words, |word| value(first + word));
+            if by.write && !line.values.all_differ(words) {
+                let values = values(word - word % LINE, words);
+                line.locked(|| line.values.record(words, &values));
             }
             word = to;
         }
@@ -259,7 +260,7 @@ impl Cell {
 /// The users of a line's 32 words.
 #[derive(Default)]
 struct Line {
-    /// A spin lock: 1 while a host thread changes `users`.
+    /// A spin lock: 1 while a host thread changes the other fields.
     busy: AtomicU32,
     /// The blocks that read, and the blocks that write.
     pub users: [Users; 2],
@@ -267,11 +268,12 @@ struct Line {
 }
 
 /// Hashes of the values that are stored to a line's 32 words. All stores to a word are compared with the first one, so
-/// that the result does not depend on the order.
+/// that the result does not depend on the order. Only the host thread that holds the line's `busy` lock changes the
+/// fields.
 #[derive(Default)]
 struct WordValues {
     /// A mask of the words to which different values were stored.
-    differ: AtomicU32,
+    differ: Cell,
     /// The hash of each word's first value, 16 bits for each; 0 before it.
     hashes: [AtomicU64; LINE as usize / WORDS_PER_CELL],
 }
@@ -280,51 +282,56 @@ struct WordValues {
 const WORDS_PER_CELL: usize = 4;
 
 /// Returns a mask of the 16-bit parts that are not zero.
+#[inline(always)]
 fn nonzero_parts(parts: u64) -> u64 {
     const HIGH_BITS: u64 = 0x8000_8000_8000_8000;
     let high = (((parts & !HIGH_BITS) + !HIGH_BITS) | parts) & HIGH_BITS;
     (high >> 15) * 0xffff
 }
 
+/// Returns the 16-bit hash of each word's value; none is zero.
+#[inline(always)]
+fn hashes_of(values: &[u32; LINE as usize]) -> [u64; LINE as usize / WORDS_PER_CELL] {
+    // Multiplication spreads the differences of small integers.
+    let hash = values.map(|value| (value.wrapping_mul(0x9e37_79b9) >> 16) as u16 | 1);
+    std::array::from_fn(|cell| {
+        let part = |nth| u64::from(hash[cell * WORDS_PER_CELL + nth]) << (16 * nth);
+        part(0) | part(1) | part(2) | part(3)
+    })
+}
+
 impl WordValues {
-    /// Records stores to `words`.
+    /// Returns true if different values are known to have been stored to each of `words`.
     #[inline(always)]
-    fn record(&self, words: u32, value: impl Fn(u64) -> u32) {
-        if words & !self.differ.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        for (cell, first) in self.hashes.iter().zip((0u32..).step_by(WORDS_PER_CELL)) {
-            let mask = words >> first & 0xf;
-            if mask == 0 {
-                continue;
-            }
-            let hash = |nth: u32| {
-                // Multiplication spreads the differences of small integers.
-                let hash = value(u64::from(first + nth)).wrapping_mul(0x9e37_79b9) >> 16 | 1;
-                u64::from(hash) << (16 * nth)
+    fn all_differ(&self, words: u32) -> bool {
+        words & !self.differ.get() == 0
+    }
+
+    /// Records stores of `values` to `words`. The values of other words are ignored.
+    #[inline(always)]
+    fn record(&self, words: u32, values: &[u32; LINE as usize]) {
+        for (nth, (cell, hashes)) in self.hashes.iter().zip(hashes_of(values)).enumerate() {
+            let words_before = nth * WORDS_PER_CELL;
+            let stored = match words >> words_before & 0xf {
+                0xf => u64::MAX,
+                mask => active(mask).fold(0, |parts, word| parts | 0xffff << (16 * word)),
             };
-            let new = match mask {
-                0xf => hash(0) | hash(1) | hash(2) | hash(3),
-                _ => active(mask).fold(0, |hashes, nth| hashes | hash(nth as u32)),
-            };
-            let mut old = cell.load(Ordering::Relaxed);
-            if new & !nonzero_parts(old) != 0 {
-                // Of two first values at the same time, the second thread sees the first one's or both are in the cell.
-                old = cell.fetch_or(new & !nonzero_parts(old), Ordering::Relaxed);
-            }
-            if old == 0 || old == new {
-                continue;
-            }
-            let differ = nonzero_parts((old ^ new) & nonzero_parts(old) & nonzero_parts(new));
-            for nth in (0..WORDS_PER_CELL as u32).filter(|nth| differ >> (16 * nth) & 1 == 1) {
-                self.differ.fetch_or(1 << (first + nth), Ordering::Relaxed);
+            let old = cell.load(Ordering::Relaxed);
+            let known = nonzero_parts(old);
+            cell.store(old | hashes & stored & !known, Ordering::Relaxed);
+            let mut differ = nonzero_parts((old ^ hashes) & stored & known);
+            while differ != 0 {
+                let word = differ.trailing_zeros() as usize / 16;
+                self.differ
+                    .set(self.differ.get() | 1 << (words_before + word));
+                differ &= !(0xffff << (16 * word));
             }
         }
     }
 
     /// Returns true if all stores to a word had the same value.
     fn is_one(&self, word: u32) -> bool {
-        self.differ.load(Ordering::Relaxed) >> word & 1 == 0
+        self.differ.get() >> word & 1 == 0
     }
 }
 
@@ -449,6 +456,12 @@ impl Line {
         if users.contains(words, by) {
             return;
         }
+        self.locked(|| users.add(sole_users, number, words, by));
+    }
+
+    /// Calls `change` while this host thread holds the line's lock.
+    #[inline(always)]
+    fn locked(&self, change: impl FnOnce()) {
         while self
             .busy
             .compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed)
@@ -456,7 +469,7 @@ impl Line {
         {
             std::hint::spin_loop();
         }
-        users.add(sole_users, number, words, by);
+        change();
         self.busy.store(0, Ordering::Release);
     }
 }
@@ -481,13 +494,12 @@ struct Entry {
     sites: u32,
 }
 
-impl Default for RecentAccesses {
-    fn default() -> RecentAccesses {
-        RecentAccesses(vec![Entry::default(); ENTRIES])
-    }
-}
-
 impl RecentAccesses {
+    /// Creates a cache without entries. If `is_used` is false, it has no memory either.
+    pub fn new(is_used: bool) -> RecentAccesses {
+        RecentAccesses(vec![Entry::default(); if is_used { ENTRIES } else { 0 }])
+    }
+
     /// Returns true if the cache already holds these words of the line for this block, and this instruction
     /// for this line. Otherwise records the access in the cache.
     #[inline(always)]

@@ -12,7 +12,7 @@ fn racy_words_in_any_order(uses: &[(u64, u64, u64, bool)]) -> Vec<(u64, u64, u64
 fn racy_words(word: u32, uses: &[(u64, u64, u64, bool)]) -> Vec<(u64, u64, u64)> {
     let run_accesses = |uses: &mut dyn Iterator<Item = &(u64, u64, u64, bool)>| {
         let lines = AllocationShadow::new(1000, word);
-        let mut recent_accesses = RecentAccesses::default();
+        let mut recent_accesses = RecentAccesses::new(true);
         for &(block, offset, bytes, write) in uses {
             lines.record(
                 &mut recent_accesses,
@@ -23,7 +23,7 @@ fn racy_words(word: u32, uses: &[(u64, u64, u64, bool)]) -> Vec<(u64, u64, u64)>
                     site: 0,
                     write,
                 },
-                |_| block as u32,
+                |_, _| [block as u32; 32],
             );
         }
         lines.racy_words()
@@ -57,7 +57,7 @@ fn disjoint_accesses_and_shared_reads_are_no_race() {
 #[test]
 fn repeated_accesses_hit_the_cache() {
     let (line, other) = (Line::default(), Line::default());
-    let mut recent_accesses = RecentAccesses::default();
+    let mut recent_accesses = RecentAccesses::new(true);
     let by = BlockAccess {
         block: 7,
         site: 3,
@@ -114,7 +114,7 @@ fn neighbouring_bytes_are_no_race_in_programs_with_narrow_accesses() {
 
 #[test]
 fn blocks_that_write_the_same_value_are_told_apart() {
-    let mut recent_accesses = RecentAccesses::default();
+    let mut recent_accesses = RecentAccesses::new(true);
     let lines = AllocationShadow::new(1000, 4);
     for block in 0..40 {
         let by = BlockAccess {
@@ -123,8 +123,9 @@ fn blocks_that_write_the_same_value_are_told_apart() {
             write: true,
         };
         // Word 3 gets different values, but not from the first block on.
-        let value = |word| if word == 3 { block as u32 / 20 } else { 7 };
-        lines.record(&mut recent_accesses, 0, 16, by, value);
+        let mut values = [7; 32];
+        values[3] = block as u32 / 20;
+        lines.record(&mut recent_accesses, 0, 16, by, |_, _| values);
     }
     let words = lines.racy_words();
     let one_value: Vec<bool> = words.iter().map(|word| word.one_value).collect();

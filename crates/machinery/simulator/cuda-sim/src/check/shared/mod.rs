@@ -103,11 +103,7 @@ impl SharedShadow {
     pub fn begin(&mut self, restarts: bool) {
         self.written.clear();
         if restarts {
-            self.write_time.fill(0);
-            self.ordered.last_time.fill(0);
-            self.ordered.prior_time.fill(0);
-            self.read_time.fill(0);
-            self.prior_read_time.fill(0);
+            self.clear_stamps();
         } else if self.pending {
             let pending = self.write_time.iter_mut().filter(|at| **at == PENDING);
             pending.for_each(|at| *at = 0);
@@ -139,19 +135,19 @@ impl SharedShadow {
         }
     }
 
-    /// Clears the state of these bytes.
-    pub fn clear(&mut self, at: u64, bytes: u64) {
-        let range = (at >> self.granule) as usize..((at + bytes) >> self.granule) as usize;
-        self.write_time[range.clone()].fill(0);
-        self.ordered.last_time[range.clone()].fill(0);
-        self.ordered.prior_time[range.clone()].fill(0);
-        self.read_time[range.clone()].fill(0);
-        self.prior_read_time[range].fill(0);
+    /// Forgets all accesses, except for the bytes that are initialized.
+    pub fn forget(&mut self) {
+        self.reads.clear();
+        self.clear_stamps();
     }
 
-    /// Discards the logged reads.
-    pub fn forget_reads(&mut self) {
-        self.reads.clear();
+    /// Clears the stamps of all accesses that are not only logged.
+    fn clear_stamps(&mut self) {
+        self.write_time.fill(0);
+        self.ordered.last_time.fill(0);
+        self.ordered.prior_time.fill(0);
+        self.read_time.fill(0);
+        self.prior_read_time.fill(0);
     }
 
     /// Returns true if `bytes` bytes from `at` on are inside the memory.
