@@ -424,6 +424,9 @@ pub fn likely_cause(finding: &Finding, is_update: bool, text: &str, lang: Lang) 
             ),
         };
     }
+    if let Some(cause @ Cause::BlockScope) = &finding.likely_cause {
+        return localized(cause, lang);
+    }
     if is_update {
         // A barrier cannot separate the read and the write of one update.
         return localized(&Cause::SumWithoutAtomic, lang);

@@ -319,6 +319,9 @@ chinese! {
         ResultOfAtomics =>
             "线程块的执行顺序不定，有些同时执行，其他线程块的部分可能还没有加上：应在之后的核函数里，\
              或者由最后完成的线程块读取结果";
+        BlockScope =>
+            "原子操作或有序访问的作用域只是线程块（`atomicAdd_block`、`cuda::thread_scope_block`），只在同一线程块的线程之间有效：\
+             应使用作用域为设备的操作（`atomicAdd`、`cuda::thread_scope_device`）";
         MissingFence => "写入之后、用原子操作或标志通知其他线程块之前，缺少 `__threadfence()`";
         BarrierInBranch => "`__syncthreads()` 写在 `if` 里，或者写在各线程退出时机不同的循环里";
         ReturnBeforeBarrier => "在 `__syncthreads()` 之前就 `return` 了：没有数据的线程只应跳过计算，不应跳过同步";

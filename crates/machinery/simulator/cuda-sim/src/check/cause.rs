@@ -178,6 +178,10 @@ sentences! {
         ResultOfAtomics =>
             "blocks run in any order and concurrently, so the other blocks may not have added their parts: read the \
              result in a later kernel, or in the block that finishes last";
+        /// An atomic or an ordered access of block scope.
+        BlockScope =>
+            "an atomic or an ordered access of block scope (`atomicAdd_block`, `cuda::thread_scope_block`), which works only among \
+             the threads of one block: use one of device scope (`atomicAdd`, `cuda::thread_scope_device`)";
         MissingFence =>
             "a missing `__threadfence()` after the write, before the atomic or the flag that announces it to other \
              blocks";

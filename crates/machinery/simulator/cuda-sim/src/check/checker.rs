@@ -72,6 +72,15 @@ impl WarpAccess {
         (self.warp * LANES + lane) as u32
     }
 
+    /// Returns the semantics of the access for other blocks: one of block scope is neither atomic nor ordered for them.
+    pub fn semantics_between_blocks(&self) -> AccessSemantics {
+        match self.access.ordered {
+            Some(ordered) if ordered.is_block && self.writes => AccessSemantics::Store,
+            Some(ordered) if ordered.is_block => AccessSemantics::Load(self.access.loaded),
+            _ => self.semantics,
+        }
+    }
+
     pub fn shadow_access(&self) -> ShadowAccess {
         ShadowAccess {
             warp: self.warp,

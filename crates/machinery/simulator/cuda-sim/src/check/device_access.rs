@@ -86,7 +86,7 @@ impl Checker {
                     self.check_fill(current, &run, &values.before);
                 }
                 if race && self.serial.is_some() {
-                    self.check_serial(current, &run, bytes, &values);
+                    self.check_serial(events, current, &run, bytes, &values);
                 }
             }
             if !race {
@@ -102,13 +102,14 @@ impl Checker {
             }
             self.check_within_block(shadow, events, (current, lanes), &run, &values);
         }
-        if current.semantics.can_release()
+        let semantics = current.semantics_between_blocks();
+        if semantics.can_release()
             && let Some(serial) = &mut self.serial
         {
             for lane in active(mask) {
                 let location = at.of(lane) / WORD;
                 serial.release(current.block, location);
-                if matches!(current.semantics, AccessSemantics::OrderedStore { .. }) {
+                if matches!(semantics, AccessSemantics::OrderedStore { .. }) {
                     serial.release_reads(current.block, location);
                 }
             }
@@ -211,13 +212,25 @@ impl Checker {
             input.access(offset, span, access.bytes, access.element.bytes);
         }
         if let Some(shadow) = &allocation.shadow
-            && current.access.ordered.is_none()
+            && current
+                .access
+                .ordered
+                .is_none_or(|ordered| ordered.is_block)
         {
             let by = BlockAccess {
                 block: current.block,
                 site: number,
                 write: current.writes,
             };
+            if current.access.ordered.is_some() && current.reads && current.writes {
+                // Nothing is known about the values that an atomic stores, so assume that those of each block differ.
+                let values = |_, _| [current.block as u32; LANES];
+                let read = BlockAccess { write: false, ..by };
+                shadow.record(recent_accesses, offset, span, read, values);
+                shadow.record(recent_accesses, offset, span, by, values);
+                findings.record_execution(current.site);
+                return status;
+            }
             let word_bytes = shadow.word_bytes();
             // In the most frequent case each word belongs to one lane.
             let row = stored.words().filter(|_| run.contiguous && word_bytes == 4);
@@ -290,19 +303,20 @@ impl Checker {
     #[cold]
     fn apply_ordering(&mut self, current: WarpAccess, lanes: Lanes, stored: &impl StoredValues) {
         self.record_stores(current, lanes, stored);
+        let semantics = current.semantics_between_blocks();
         let releases = current
             .access
             .ordered
-            .is_some_and(|ordered| ordered.releases);
+            .is_some_and(|ordered| ordered.releases && !ordered.is_block);
         if let Some(serial) = &mut self.serial {
             if releases {
                 serial.fence(current.block);
             }
-            if current.semantics.can_acquire() {
+            if semantics.can_acquire() {
                 for lane in active(lanes.mask) {
                     let location = lanes.at.of(lane) / WORD;
                     serial.acquire(current.block, location);
-                    if current.semantics.polls() {
+                    if semantics.polls() {
                         serial.acquire_reads(current.block, location);
                     }
                 }
@@ -348,6 +362,7 @@ impl Checker {
     #[cold]
     fn check_serial(
         &mut self,
+        events: &CheckEvents,
         current: WarpAccess,
         run: &LaneRun,
         bytes: u64,
@@ -356,7 +371,7 @@ impl Checker {
         let by = SerialAccess {
             block: current.block,
             site: current.site,
-            semantics: current.semantics,
+            semantics: current.semantics_between_blocks(),
         };
         let (start, span, width) = (run.start, run.span(bytes), bytes as usize);
         let keeps_value = |nth: usize| {
@@ -376,14 +391,23 @@ impl Checker {
             if let Some(pair) = pair {
                 let one_value =
                     current.access.kind == AccessKind::Store && (0..run.lanes).all(keeps_value);
-                self.record_racy_pair(by, current.access.bytes, at - at % LINE, pair, one_value);
+                let has_block_scope = [by.site, pair.earlier.site]
+                    .iter()
+                    .any(|&site| events.has_block_scope(site));
+                let cause = match (has_block_scope, pair.only_unfenced) {
+                    (true, _) => Some(Cause::BlockScope),
+                    (false, true) => Some(Cause::MissingFence),
+                    (false, false) => None,
+                };
+                let width = current.access.bytes;
+                self.record_racy_pair(by, width, at - at % LINE, pair, one_value, cause);
             }
             at = next;
         }
     }
 
     /// Records a data race between two blocks on a line. `one_value` is true if the current access stores the value that
-    /// is there.
+    /// is there; `cause` is the cause if it does not follow from the kinds of the accesses.
     fn record_racy_pair(
         &mut self,
         by: SerialAccess,
@@ -391,6 +415,7 @@ impl Checker {
         line: u64,
         pair: RacyPair,
         one_value: bool,
+        cause: Option<Cause>,
     ) {
         let earlier = pair.earlier;
         let (writer, user) = if earlier.semantics.writes() {
@@ -422,8 +447,8 @@ impl Checker {
             }
             RaceRule::NoRace | RaceRule::Race => {}
         }
-        if pair.only_unfenced {
-            self.findings.set_cause(key, Cause::MissingFence);
+        if let Some(cause) = cause {
+            self.findings.set_cause(key, cause);
         }
         let width = u64::from(width);
         let at = line + u64::from(pair.bytes.trailing_zeros());

@@ -243,7 +243,11 @@ impl LaunchChecks {
                 site,
                 other,
             };
+            let has_block_scope = [site, other]
+                .iter()
+                .any(|&site| events.has_block_scope(site));
             match worst {
+                _ if has_block_scope => findings.set_cause(key, Cause::BlockScope),
                 Some(BlockRace::Decision) => findings.set_cause(key, Cause::DecidesByFlag),
                 Some(BlockRace::SameValue | BlockRace::SameElement) => {
                     findings.set_cause(key, Cause::SameElementInBlocks)

@@ -63,6 +63,8 @@ pub struct Ordered {
     pub only_stores: bool,
     /// True for a volatile access or one of system scope, which the host may observe.
     pub is_system: bool,
+    /// True for an access of block scope, such as `atom.cta`: other blocks may see it torn or not at all.
+    pub is_block: bool,
     /// True if the instruction names a memory order, as those of `cuda::atomic` do: `ld.relaxed`, `atom.acq_rel`.
     pub names_order: bool,
     /// True for a weak access that names the level-2 cache, in which all threads see one value: `ld.cg`, `st.wt`. Code

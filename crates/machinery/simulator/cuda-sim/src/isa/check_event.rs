@@ -249,22 +249,20 @@ impl CheckEvents {
     }
 
     /// Returns the addresses of the device-memory accesses whose ordinals modulo 32 are in the mask `numbers` and which
-    /// are stores (or, if `writes` is false, are not).
+    /// are stores (or, if `writes` is false, are not). Atomics of block scope are in both lists.
     pub fn device_accesses(&self, numbers: u32, writes: bool) -> impl Iterator<Item = u32> {
-        let is_store = |address| {
-            matches!(
-                self.at(address),
-                CheckEvent::Access(Access {
-                    kind: AccessKind::Store,
-                    ..
-                })
-            )
+        let is_listed = move |address| match self.at(address) {
+            CheckEvent::Access(access) if access.kind == AccessKind::Store => writes,
+            CheckEvent::Access(access) if access.kind.is_atomic() && writes => {
+                access.ordered.is_some_and(|ordered| ordered.is_block)
+            }
+            _ => !writes,
         };
         let sites = (0u32..).zip(&self.device);
         sites
             .filter(move |&(number, _)| numbers >> (number % 32) & 1 == 1)
             .map(|(_, &address)| address)
-            .filter(move |&address| is_store(address) == writes)
+            .filter(move |&address| is_listed(address))
     }
 
     /// Iterates over the events of all instructions, in code order.
@@ -276,6 +274,13 @@ impl CheckEvents {
     #[inline(always)]
     pub fn at(&self, address: u32) -> CheckEvent {
         self.list[address as usize]
+    }
+
+    /// Returns true if the instruction at `address` is an atomic or an ordered access of block scope; false without such
+    /// an instruction.
+    pub fn has_block_scope(&self, address: u32) -> bool {
+        let event = self.list.get(address as usize);
+        matches!(event, Some(CheckEvent::Access(Access { ordered: Some(ordered), .. })) if ordered.is_block)
     }
 
     /// Returns the shadow granularity in bytes for shared or device memory: 4, or 1 if the program has

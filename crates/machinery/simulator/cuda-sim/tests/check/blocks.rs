@@ -60,6 +60,70 @@ fn missing_fence_before_the_atomic_is_named() {
 }
 
 #[test]
+fn atomics_of_block_scope_race_between_blocks() {
+    // The first atomic leaves the order of blocks open; the result of the others makes blocks run one after the other.
+    for atomic in [
+        "red.SCOPE.global.add.u32 [WORD], 1; // here",
+        "atom.SCOPE.global.add.u32 %r2, [WORD], 1; // here
+        st.global.u32 [%at+256], %r2;",
+        "atom.SCOPE.global.exch.b32 %r2, [WORD], 1; // here
+        st.global.u32 [%at+256], %r2;",
+        "atom.release.SCOPE.global.add.u32 %r2, [WORD], 1; // here
+        st.global.u32 [%at+256], %r2;",
+    ] {
+        let check = |scope: &str, word: &str| {
+            let body = atomic.replace("SCOPE", scope).replace("WORD", word);
+            check_grid(&body, 2, 1)
+        };
+        check("gpu", "%out").none();
+        check("cta", "%at").none();
+        let (findings, _) = check("cta", "%out");
+        let causes = findings
+            .iter()
+            .map(|finding| (finding.kind, finding.severity, &finding.likely_cause));
+        let expected = (InterBlockRace, Error, &Some(Cause::BlockScope));
+        assert_eq!(causes.collect::<Vec<_>>(), [expected], "{atomic}");
+    }
+}
+
+#[test]
+fn ordered_accesses_of_block_scope_do_not_order_blocks() {
+    // Each block hands a value to the next one. The atomic makes the blocks run one after the other.
+    let body = |scope: &str| {
+        format!(
+            "setp.ne.u32 %p1, %t, 0;
+        @%p1 bra end;
+        mov.u32 %r3, %ctaid.x;
+        setp.ne.u32 %p2, %r3, 0;
+        @%p2 bra wait;
+        st.global.u32 [%out+8], 7; // here
+        st.release.{scope}.global.u32 [%out], 1;
+        bra.uni end;
+    wait:
+        ld.acquire.{scope}.global.u32 %r2, [%out]; // and here
+        setp.eq.u32 %p2, %r2, 0;
+        @%p2 bra wait;
+        ld.global.u32 %r2, [%out+8];
+        atom.global.add.u32 %r3, [%out+12], %r2;
+    end:"
+        )
+    };
+    check_grid(&body("gpu"), 2, 1).none();
+    let checked = check_grid(&body("cta"), 2, 1);
+    let causes = checked
+        .0
+        .iter()
+        .map(|finding| (finding.kind, &finding.likely_cause));
+    assert!(
+        causes
+            .clone()
+            .any(|cause| cause == (InterBlockRace, &Some(Cause::BlockScope))),
+        "{:?}",
+        causes.collect::<Vec<_>>()
+    );
+}
+
+#[test]
 fn grid_barrier_of_one_thread_per_block_is_a_barrier() {
     // Thread 0 counts and waits; the rest of its warp reaches the barrier long before it.
     let body = "st.global.u32 [%at+4], %t;

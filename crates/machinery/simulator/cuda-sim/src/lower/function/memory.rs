@@ -164,6 +164,7 @@ fn named_order(instruction: &Instruction) -> Ordered {
     Ordered {
         releases: has_any(instruction, &["release", "acq_rel"]),
         is_system: has_any(instruction, &["volatile", "mmio", "sys"]),
+        is_block: has_any(instruction, &["cta"]),
         names_order: has_any(instruction, &["relaxed", "acquire", "release", "acq_rel"]),
         ..Ordered::default()
     }
