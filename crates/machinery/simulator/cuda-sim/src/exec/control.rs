@@ -1,5 +1,6 @@
 //! Control flow: basic-block entries, branches, predication of single instructions, thread exit, block-wide barriers
-//! (`bar.sync`, `bar.arrive`, `bar.red`), and calls of device functions, by name and through pointers.
+//! (`bar.sync`, `bar.arrive`, `bar.red`), the barriers of clusters, and calls of device functions, by name and through
+//! pointers.
 //!
 //! Source: PTX ISA sections 9.7.12 (control flow; 9.7.12.5: calls) and 9.7.13 (barriers).
 
@@ -332,6 +333,38 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     sm.block.arrive(mask, arrival);
     sm.counts.barriers += 1;
     if waits { sm.switch() } else { inst.next() }
+}
+
+/// Runs `barrier.cluster.arrive`.
+///
+/// # Safety
+/// The requirements of [`enter`].
+pub unsafe fn cluster_arrive(sm: &mut Sm, inst: &Inst) -> Next {
+    // Lanes that arrived in an earlier phase, which another block has completed, may arrive again.
+    sm.block.update_cluster_barrier();
+    let mask = sm.mask;
+    sm.block.warp_mut().cluster_arrived |= mask;
+    sm.counts.barriers += 1;
+    sm.block.update_cluster_barrier();
+    inst.next()
+}
+
+/// Tests whether the phase of the cluster's barrier has completed in which the lanes have arrived. Operand 0 is a
+/// predicate. If it has not, the warp yields.
+///
+/// # Safety
+/// The requirements of [`enter`].
+pub unsafe fn cluster_has_completed(sm: &mut Sm, inst: &Inst) -> Next {
+    sm.block.update_cluster_barrier();
+    let waiting = sm.mask & sm.block.warp().cluster_arrived;
+    if waiting != 0 {
+        let phase = sm.block.cluster_phase;
+        sm.record_probe(inst, 0, phase, 1);
+        sm.yield_to_cluster();
+    }
+    // SAFETY: operand 0 is a predicate.
+    unsafe { sm.set_predicate(inst, 0, !waiting) };
+    inst.next()
 }
 
 /// Calls function `arg0` at call site `imm`.

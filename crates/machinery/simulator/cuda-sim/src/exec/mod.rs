@@ -7,7 +7,6 @@
 //! instrumented copies of the code (`instrument`), and the distribution of blocks over host threads (`turn`,
 //! `worker`, `run`).
 
-pub(crate) mod cluster;
 pub mod compiled;
 pub(crate) mod control;
 pub(crate) mod cpu;
@@ -15,10 +14,27 @@ pub(crate) mod device_runtime;
 pub mod fault;
 pub(crate) mod gang;
 pub mod image;
-pub(crate) mod instrument;
+pub(crate) mod instrument {
+    //! Instrumented copies of a program's code: the same instructions at the same addresses, with handlers that count,
+    //! check or suspend the warp before they run the handler of the copy below.
+
+    pub mod counting;
+    pub mod random_schedule;
+    pub mod sanitizing;
+}
 pub(crate) mod lanewise;
 pub(crate) mod launch_cache;
-pub(crate) mod memory;
+pub(crate) mod memory {
+    //! The handlers that access memory: loads and stores, atomics, asynchronous copies, barriers in memory and fences.
+
+    pub mod access;
+    pub mod async_copy;
+    pub mod atomic;
+    pub mod bulk;
+    pub mod mbarrier;
+    pub mod memory_order;
+    pub mod state_space;
+}
 pub(crate) mod ops;
 pub(crate) mod profiler;
 pub(crate) mod run;

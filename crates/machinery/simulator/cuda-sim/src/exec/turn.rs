@@ -5,7 +5,7 @@ use super::compiled;
 use super::instrument::{random_schedule, sanitizing};
 use super::memory::bulk;
 use super::profiler::Profiler;
-use super::schedule::Probe;
+use super::schedule::{Depth, Probe, Sleep};
 use super::sm::{Inst, Sm};
 use super::warp::{QUANTUM, Turn, gang_state};
 use crate::memory::footprint::EPOCHS;
@@ -260,6 +260,21 @@ impl Sm {
         self.waiting.spinning = repeats > 1;
         if repeats.is_multiple_of(limit) {
             self.end_turn_waiting();
+        }
+    }
+
+    /// Lets the other blocks of the cluster run once the block's other warps have had a turn: the running warp waits at a
+    /// barrier that one of them may complete.
+    pub fn yield_to_cluster(&mut self) {
+        if self.block.cluster.is_some() {
+            self.block_deadline = self.clock;
+        }
+        if self.schedule.is_some() {
+            // A random schedule prefers warps that are awake.
+            self.block.warp_mut().sleep = Some(Sleep {
+                depth: Depth::Spinning,
+                device: true,
+            });
         }
     }
 

@@ -7,7 +7,6 @@
 //! is not in SSA form: a virtual register may have several definitions, and every analysis allows for that.
 
 mod analysis;
-mod array_elements;
 mod call_graph;
 mod catalogue;
 mod cfg;
@@ -43,7 +42,7 @@ use layout::{Layout, Symbol};
 pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Program, LoadError> {
     let mut module = ptx::parse(text).map_err(LoadError::Syntax)?;
     check_header(&module)?;
-    array_elements::resolve(&mut module)?;
+    resolve_array_elements(&mut module)?;
     // The newest simulated GPU stands for all newer ones, so it accepts any target. A user who selects an older GPU
     // wants its limits enforced.
     if module.target.sm > device.max_target_sm && !device.is_newest() {
@@ -268,4 +267,114 @@ fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Pr
     }
     counting::make_copies(&mut program.code, cpu);
     Ok(program)
+}
+
+/// The visible arrays by name, with the element size in bytes if the array has one dimension.
+type Arrays<'a> = HashMap<&'a str, Option<u64>>;
+
+/// Instructions that take an array element as an address value; all others access memory.
+const ADDRESS_VALUE_INSTRUCTIONS: [&str; 2] = ["mov", "cvta"];
+
+/// Rewrites all array elements as operands (`table[2]`, `table[%r1+2]`) as addresses. PTX ISA section 6.4.2: `mov` takes the
+/// address of the element; an instruction that accesses memory accesses the element.
+///
+/// # Errors
+/// Fails if the array is not declared or does not have exactly one dimension.
+fn resolve_array_elements(module: &mut ast::Module) -> Result<(), LoadError> {
+    let mut outer = Arrays::new();
+    outer.extend(module.variables.iter().map(array_entry));
+    for function in &mut module.functions {
+        let ast::Function { params, body, .. } = function;
+        let mut arrays = outer.clone();
+        arrays.extend(params.iter().map(array_entry));
+        if let Some(body) = body {
+            resolve_in_block(body, &arrays)?;
+        }
+    }
+    Ok(())
+}
+
+fn array_entry<'a>(variable: &ast::Variable<'a>) -> (&'a str, Option<u64>) {
+    let element = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
+    (
+        variable.name,
+        (variable.dims.len() == 1 && !variable.is_range).then_some(element),
+    )
+}
+
+fn resolve_in_block<'a>(
+    block: &mut [ast::Statement<'a>],
+    outer: &Arrays<'a>,
+) -> Result<(), LoadError> {
+    if !has_array_elements(block) {
+        return Ok(());
+    }
+    let mut arrays = outer.clone();
+    for statement in block {
+        match statement {
+            ast::Statement::Variable(variable) => {
+                arrays.extend([array_entry(variable)]);
+            }
+            ast::Statement::Block(inner) => resolve_in_block(inner, &arrays)?,
+            ast::Statement::Instruction(instruction) => {
+                resolve_in_instruction(instruction, &arrays)?
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if the block contains an array-element operand. Few modules do, so this avoids cloning scopes.
+fn has_array_elements(block: &[ast::Statement]) -> bool {
+    block.iter().any(|statement| match statement {
+        ast::Statement::Block(inner) => has_array_elements(inner),
+        ast::Statement::Instruction(instruction) => {
+            let mut operands = instruction.operands.iter();
+            operands.any(|operand| matches!(operand, ast::Operand::ArrayElement { .. }))
+        }
+        _ => false,
+    })
+}
+
+fn resolve_in_instruction<'a>(
+    instruction: &mut ast::Instruction<'a>,
+    arrays: &Arrays<'a>,
+) -> Result<(), LoadError> {
+    let is_value = ADDRESS_VALUE_INSTRUCTIONS.contains(&instruction.mnemonic);
+    let line = instruction.line;
+    for operand in &mut instruction.operands {
+        let &mut ast::Operand::ArrayElement {
+            array,
+            register,
+            index,
+        } = operand
+        else {
+            continue;
+        };
+        let Some(&Some(element)) = arrays.get(array) else {
+            let message = format!("`{array}` is not a one-dimensional array");
+            return Err(LoadError::invalid(line, message));
+        };
+        let offset = index.wrapping_mul(element as i64);
+        *operand = match register {
+            None if is_value => ast::Operand::Name {
+                name: array,
+                offset,
+            },
+            None => ast::Operand::Address {
+                base: ast::AddressBase::Name(array),
+                offset,
+            },
+            Some(register) => ast::Operand::Address {
+                base: ast::AddressBase::Indexed {
+                    array,
+                    register,
+                    element_bytes: element,
+                },
+                offset,
+            },
+        };
+    }
+    Ok(())
 }

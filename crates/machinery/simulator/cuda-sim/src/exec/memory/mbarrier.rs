@@ -8,7 +8,7 @@ use super::bulk;
 use super::state_space::SharedSpace;
 use crate::check::{FaultKind, MbarrierMisuse};
 use crate::exec::fault::PendingBarrier;
-use crate::exec::schedule::{ATOMIC_SPIN_LIMIT, Depth, Sleep};
+use crate::exec::schedule::ATOMIC_SPIN_LIMIT;
 use crate::exec::sm::cluster::rank_and_offset;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::warp::BarrierWait;
@@ -306,17 +306,7 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
             lanes: sm.mask & !over,
             barrier: Phase::of(words[lane]).at(address),
         });
-        if sm.block.cluster.is_some() {
-            // Another block of the cluster may have to arrive.
-            sm.block_deadline = sm.clock;
-        }
-        if sm.schedule.is_some() {
-            // A random schedule prefers warps that are awake.
-            sm.block.warp_mut().sleep = Some(Sleep {
-                depth: Depth::Spinning,
-                device: true,
-            });
-        }
+        sm.yield_to_cluster();
     } else {
         sm.block.warp_mut().barrier_wait = None;
         sm.end_turn();

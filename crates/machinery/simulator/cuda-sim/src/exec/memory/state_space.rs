@@ -1,13 +1,14 @@
 //! State spaces: the translation of addresses to memory, and addresses as values: addresses of variables (`mov`),
-//! `cvta`, `isspacep`.
+//! `cvta`, `isspacep`, `mapa`, `getctarank`.
 //!
 //! Source: PTX ISA section 5.1. Bounds are always checked.
 
 use crate::check::AddressedMemory;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{map1_imm, same, test1, where_true};
+use crate::exec::sm::cluster::{mapped_address, rank_and_offset};
 use crate::exec::sm::{Handlers, Inst, Next, Sm};
-use crate::lanes::LANES;
+use crate::lanes::{LANES, active};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
 /// A state space, used as the type parameter of loads and stores.
@@ -332,6 +333,58 @@ pub unsafe fn is_constant(sm: &mut Sm, inst: &Inst) -> Next {
         let a = sm.row::<u64>(inst, 1);
         let inside = |lane: usize| bank.contains(a[lane]);
         sm.set_predicate(inst, 0, where_true(0..LANES, inside));
+    }
+    inst.next()
+}
+
+/// Tests whether generic addresses are in the shared memory of the own block. Operands: p, a.
+///
+/// # Safety
+/// As for [`is_constant`].
+pub unsafe fn is_own_shared(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operand 0 is a predicate, operand 1 is a 64-bit row.
+    unsafe {
+        let a = sm.row::<u64>(inst, 1);
+        let inside = |lane: usize| {
+            in_window(a[lane], SHARED_WINDOW) && sm.block.is_own_shared(a[lane] - SHARED_WINDOW)
+        };
+        sm.set_predicate(inst, 0, where_true(0..LANES, inside));
+    }
+    inst.next()
+}
+
+/// Runs `mapa`. Operands: d, a, both 64-bit rows, and the rank, a 32-bit row. `imm` is the start of the window of the
+/// addresses.
+///
+/// # Safety
+/// As for [`is_constant`].
+pub unsafe fn map_cluster_address(sm: &mut Sm, inst: &Inst) -> Next {
+    let mut mapped = [0; LANES];
+    // SAFETY: operands 0 and 1 are 64-bit rows, operand 2 is a 32-bit row.
+    unsafe {
+        let (addresses, ranks) = (sm.row::<u64>(inst, 1), sm.row::<u32>(inst, 2));
+        for lane in active(sm.mask) {
+            let offset = addresses[lane].wrapping_sub(inst.imm);
+            mapped[lane] = mapped_address(offset, ranks[lane] & 0xff).wrapping_add(inst.imm);
+        }
+        sm.write(inst, 0, mapped);
+    }
+    inst.next()
+}
+
+/// Runs `getctarank`. Operands: d, a 32-bit row, and a, a 64-bit row. `imm` is the start of the window of the addresses.
+///
+/// # Safety
+/// As for [`is_constant`].
+pub unsafe fn cluster_rank(sm: &mut Sm, inst: &Inst) -> Next {
+    let own = sm.block.cluster_rank;
+    // SAFETY: operand 1 is a 64-bit row, operand 0 is a 32-bit row.
+    unsafe {
+        let ranks = sm.row::<u64>(inst, 1).map(|address| {
+            let (rank, _) = rank_and_offset(address.wrapping_sub(inst.imm));
+            rank.map_or(own, |rank| rank as u32)
+        });
+        sm.write(inst, 0, ranks);
     }
     inst.next()
 }

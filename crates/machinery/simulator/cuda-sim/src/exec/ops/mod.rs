@@ -13,7 +13,6 @@ pub mod half;
 pub mod integer;
 pub mod pairs;
 pub mod rounding;
-pub mod scalar_video;
 mod value;
 pub mod video;
 

@@ -1,15 +1,17 @@
-//! Tensor cores: `mma.sync`, multiplications of small matrices held in the registers of a warp. Source: PTX
-//! ISA, section 9.7.14.5, whose figures define which lane holds which element.
+//! Tensor cores: `mma.sync`, multiplications of small matrices held in the registers of a warp; and `ldmatrix` and
+//! `stmatrix`, which move 8×8 matrices between shared memory and registers in the same layout. Source: PTX ISA, section
+//! 9.7.14.5, whose figures define which lane holds which element.
 
 mod bytes;
 mod dot;
 mod fast_path;
-pub mod matrix;
 #[cfg(test)]
 mod tests;
 pub mod warpgroup;
 
 use super::cpu::Cpu;
+use super::memory::access::translate_lane;
+use super::memory::state_space::{SharedSpace, SpaceAccess as _};
 use super::ops::rounding::pass_nan;
 use super::sm::{Handler, Inst, Next, Sm};
 use super::sync::converge;
@@ -244,8 +246,114 @@ pub unsafe fn doubles(sm: &mut Sm, inst: &Inst) -> Next {
     })
 }
 
+/// Bytes per row of a matrix that `ldmatrix` and `stmatrix` move, and rows per matrix.
+const MATRIX_ROW: usize = 16;
+const MATRIX_ROWS: usize = 8;
+
+/// Packs the number of matrices and their transposition into `arg0`.
+pub fn packed_matrices(matrices: usize, transposed: bool) -> u32 {
+    matrices as u32 | u32::from(transposed) << 8
+}
+
+/// Runs `ldmatrix`. Operands: a destination for each matrix, then the address row, to which `imm` is added.
+/// Lanes `8 m` to `8 m + 7` hold the addresses of the rows of matrix `m`. `arg0`: see [`packed_matrices`].
+///
+/// # Safety
+/// The requirements of [`Handler`].
+pub unsafe fn load_matrices(sm: &mut Sm, inst: &Inst) -> Next {
+    move_matrices(sm, inst, |sm, matrices, transposed| {
+        // SAFETY: the operand after the destinations is a 64-bit row.
+        let addresses = *unsafe { sm.row::<u64>(inst, matrices) };
+        let mut rows = [[0u8; MATRIX_ROW]; LANES];
+        for (lane, row) in rows[..matrices * MATRIX_ROWS].iter_mut().enumerate() {
+            let address = addresses[lane].wrapping_add(inst.imm);
+            let row_bytes = MATRIX_ROW as u64;
+            match translate_lane::<SharedSpace>(sm, inst, lane, address, row_bytes, false) {
+                // SAFETY: `translate_lane` checked the bytes of a row.
+                Some(host) => unsafe { host.copy_to_nonoverlapping(row.as_mut_ptr(), MATRIX_ROW) },
+                None => return,
+            }
+        }
+        SharedSpace::count(sm, false, 1, LANES as u64);
+        for (n, matrix) in rows.chunks_exact(MATRIX_ROWS).take(matrices).enumerate() {
+            let half = |row: usize, column: usize| {
+                u32::from(u16::from_ne_bytes([
+                    matrix[row][2 * column],
+                    matrix[row][2 * column + 1],
+                ]))
+            };
+            let values = std::array::from_fn(|lane| {
+                let (group, pair) = (lane / 4, lane % 4 * 2);
+                if transposed {
+                    half(pair, group) | half(pair + 1, group) << 16
+                } else {
+                    half(group, pair) | half(group, pair + 1) << 16
+                }
+            });
+            // SAFETY: the destinations are 32-bit rows.
+            unsafe { sm.write::<u32>(inst, n, values) };
+        }
+    })
+}
+
+/// Runs `stmatrix`. Operands: the address row, to which `imm` is added, then a source for each matrix; the
+/// address lanes are those of [`load_matrices`]. `arg0`: see [`packed_matrices`].
+///
+/// # Safety
+/// The requirements of [`load_matrices`].
+pub unsafe fn store_matrices(sm: &mut Sm, inst: &Inst) -> Next {
+    move_matrices(sm, inst, |sm, matrices, transposed| {
+        // SAFETY: operand 0 is a 64-bit row.
+        let addresses = *unsafe { sm.row::<u64>(inst, 0) };
+        for n in 0..matrices {
+            // SAFETY: the sources are 32-bit rows.
+            let values = *unsafe { sm.row::<u32>(inst, 1 + n) };
+            let mut rows = [[0u16; MATRIX_ROW / 2]; MATRIX_ROWS];
+            for (lane, word) in values.into_iter().enumerate() {
+                let (group, pair) = (lane / 4, lane % 4 * 2);
+                for (part, half) in [word as u16, (word >> 16) as u16].into_iter().enumerate() {
+                    if transposed {
+                        rows[pair + part][group] = half
+                    } else {
+                        rows[group][pair + part] = half
+                    }
+                }
+            }
+            for (row, values) in rows.iter().enumerate() {
+                let lane = n * MATRIX_ROWS + row;
+                let address = addresses[lane].wrapping_add(inst.imm);
+                let row_bytes = MATRIX_ROW as u64;
+                match translate_lane::<SharedSpace>(sm, inst, lane, address, row_bytes, true) {
+                    // SAFETY: `translate_lane` checked the bytes of a row.
+                    Some(host) => unsafe {
+                        values
+                            .as_ptr()
+                            .cast::<u8>()
+                            .copy_to_nonoverlapping(host, MATRIX_ROW);
+                    },
+                    None => return,
+                }
+            }
+        }
+        SharedSpace::count(sm, true, 1, LANES as u64);
+    })
+}
+
+/// Runs `ldmatrix` or `stmatrix` with all lanes. `body` gets the number of matrices, and true if they are transposed.
+fn move_matrices(sm: &mut Sm, inst: &Inst, body: impl FnOnce(&mut Sm, usize, bool)) -> Next {
+    if let Some(fault) = incomplete_warp_fault(sm) {
+        return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
+    }
+    let (matrices, transposed) = (inst.arg0 as usize & 0xff, inst.arg0 >> 8 == 1);
+    let next = converge(sm, inst, FULL, |sm| body(sm, matrices, transposed));
+    if sm.fault.is_some() {
+        return std::ptr::null();
+    }
+    next
+}
+
 /// Returns the fault of a warp-wide instruction if some of the warp's 32 lanes do not exist or have ended.
-pub fn incomplete_warp_fault(sm: &Sm) -> Option<FaultKind> {
+fn incomplete_warp_fault(sm: &Sm) -> Option<FaultKind> {
     let alive = sm.block.warp().alive;
     (alive != FULL).then_some(FaultKind::WarpIncomplete { alive })
 }

@@ -1,6 +1,6 @@
 //! Mipmapped textures: the level of detail of a fetch, and the levels and samples from which it is read.
 //!
-//! The level of detail is the operand of `tex.level` or that of the gradients of `tex.grad` (see [`super::gradients`]), to
+//! The level of detail is the operand of `tex.level` or that of the gradients of `tex.grad` (see [`super::footprint`]), to
 //! which the bias of the texture is added; or 0 for `tex` without either and `tex.base`. It
 //! is clamped to the range of the texture, of which the lower end takes precedence, truncated to 8 fraction bits, and
 //! clamped to the levels that exist. The filter between levels selects the nearest level, or interpolates between the
@@ -9,9 +9,8 @@
 //! address mode applies to its integer coordinates.
 
 use super::coordinates::Coordinates;
-use super::detail::Levels;
 use super::filter::{Channels, Terms, WHOLE};
-use super::gradients::Footprint;
+use super::footprint::{Footprint, Levels};
 use super::{Bound, Geometry, row, rows, without_image, write_channels};
 use crate::check::FaultKind;
 use crate::exec::image::{Images, Mipmap, Texture};

@@ -4,11 +4,9 @@
 
 mod coordinates;
 mod cube;
-mod detail;
 mod filter;
-mod gradients;
+mod footprint;
 mod levels;
-mod srgb;
 mod surface;
 
 pub use levels::{LevelChoice, sample_level};

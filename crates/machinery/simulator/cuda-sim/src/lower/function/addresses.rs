@@ -1,8 +1,10 @@
-//! Lowering of address computations. Source: PTX ISA sections 6.4.1 and 9.7.9 (`mov`, `cvta`, `isspacep`).
+//! Lowering of address computations. Source: PTX ISA sections 6.4.1 and 9.7.9 (`mov`, `cvta`, `isspacep`, `mapa`,
+//! `getctarank`).
 
+use super::memory::{AccessSpace, ResolvedAddress};
 use super::names::Named;
+use super::operands::form_of;
 use super::{FunctionLowering, names};
-use crate::exec::cluster;
 use crate::exec::lanewise::{map1, map2, map2_imm, test1};
 use crate::exec::memory::state_space;
 use crate::exec::memory::state_space::local_address;
@@ -232,7 +234,9 @@ impl<'a> FunctionLowering<'_, 'a> {
         let from = self.address_row(from)?;
         let cpu = self.module.cpu;
         let handler = match instruction.modifiers.first() {
-            Some(&("shared" | "shared::cta")) => Handlers::from(cluster::is_own_shared as Handler),
+            Some(&("shared" | "shared::cta")) => {
+                Handlers::from(state_space::is_own_shared as Handler)
+            }
             Some(&"shared::cluster") => test1(cpu, |a: u64| in_window(a, SHARED_WINDOW)),
             Some(&"local") => test1(cpu, |a: u64| in_window(a, LOCAL_WINDOW)),
             Some(&("param" | "param::entry")) => test1(cpu, |a: u64| in_window(a, PARAM_WINDOW)),
@@ -242,6 +246,92 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         self.push_with_handlers(handler, Class::Integer, &[to], &[from]);
         Ok(())
+    }
+
+    /// Lowers `mapa`, which returns the address of a variable in the shared memory of another block.
+    pub fn map_cluster_address(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (ty, space) = self.cluster_address_form(instruction)?;
+        let [to, address, rank] = &instruction.operands[..] else {
+            return Err(self.operand_count_error(instruction, 3));
+        };
+        let address = self.cluster_address(address, space, ty)?;
+        let rank = self.source(rank, Type::U32)?;
+        let to = self.destination(to, ty)?;
+        let mapped = match ty {
+            Type::U64 => to,
+            _ => self.temporary(Type::U64),
+        };
+        self.push(
+            state_space::map_cluster_address,
+            Class::Integer,
+            &[mapped],
+            &[address, rank],
+        );
+        self.last().imm = window(space);
+        if ty == Type::U32 {
+            let narrow = map1(self.module.cpu, |address: u64| address as u32);
+            self.push_with_handlers(narrow, Class::Integer, &[to], &[mapped]);
+        }
+        Ok(())
+    }
+
+    /// Lowers `getctarank`, which returns the rank of the block whose shared memory contains an address.
+    pub fn cluster_rank(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (ty, space) = self.cluster_address_form(instruction)?;
+        let [to, address] = &instruction.operands[..] else {
+            return Err(self.operand_count_error(instruction, 2));
+        };
+        let address = self.cluster_address(address, space, ty)?;
+        let to = self.destination(to, Type::U32)?;
+        self.push(state_space::cluster_rank, Class::Integer, &[to], &[address]);
+        self.last().imm = window(space);
+        Ok(())
+    }
+
+    /// Returns the type of the addresses and their state space.
+    fn cluster_address_form(
+        &self,
+        instruction: &Instruction<'a>,
+    ) -> Result<(Type, AccessSpace), LoadError> {
+        let form = form_of(instruction);
+        let space = match form.has("shared::cluster") {
+            true => AccessSpace::Shared,
+            false => AccessSpace::Generic,
+        };
+        match (form.ty(), form.end()) {
+            (Ok(ty @ (Type::U32 | Type::U64)), Ok(())) => Ok((ty, space)),
+            _ => Err(self.unknown(instruction)),
+        }
+    }
+
+    /// Returns a 64-bit register with an address that an operand holds: a register, or a shared variable with an
+    /// offset.
+    fn cluster_address(
+        &mut self,
+        operand: &Operand<'a>,
+        space: AccessSpace,
+        ty: Type,
+    ) -> Result<Register, LoadError> {
+        if let &Operand::Name { name, offset } = operand
+            && self.find_register(name)?.is_none()
+        {
+            let base = AddressBase::Name(name);
+            let address = Operand::Address { base, offset };
+            let ResolvedAddress::Register(row, offset) = self.resolve_address(&address, space)?
+            else {
+                return Err(self.error(format!("`{name}` is not in shared memory")));
+            };
+            let sum = self.temporary(Type::U64);
+            let add = state_space::add_imm(self.module.cpu);
+            self.push_with_handlers(add, Class::Integer, &[sum], &[row]);
+            self.last().imm = offset as u64;
+            return Ok(sum);
+        }
+        let register = self.source(operand, ty)?;
+        match self.info(register).row {
+            RegisterClass::Predicate => Err(self.error("a predicate is not an address")),
+            _ => self.address_row(register),
+        }
     }
 
     /// Returns the array in shared memory that a name refers to; `None` if it is not a static shared variable.
@@ -338,5 +428,13 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             RegisterClass::Predicate => Err(self.error("a predicate is not an address")),
         }
+    }
+}
+
+/// Returns the start of the window of shared memory in a space's addresses.
+fn window(space: AccessSpace) -> u64 {
+    match space {
+        AccessSpace::Generic => SHARED_WINDOW,
+        _ => 0,
     }
 }

@@ -256,12 +256,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             } else {
                 Type::Pred
             };
-            let right = if kind == BarrierKind::Popc {
-                Type::U32
-            } else {
-                Type::Pred
-            };
-            if operands.len() < 3 || ty != Some(right) {
+            if operands.len() < 3 || ty != Some(result_type) {
                 return Err(self.unknown(instruction));
             }
             let source = operands.pop();
@@ -294,6 +289,38 @@ impl<'a> FunctionLowering<'_, 'a> {
         inst.arg0 = kind as u32;
         inst.barrier = true;
         inst.sync_event = CheckEvent::Barrier(Aligned(aligned));
+        Ok(())
+    }
+
+    /// Lowers `barrier.cluster.arrive` and `barrier.cluster.wait`. A wait polls, so that the warp yields to the other
+    /// warps and blocks of the cluster.
+    pub fn cluster_barrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let form = form_of(instruction);
+        form.has("cluster");
+        let arrives = form.has("arrive");
+        let waits = form.has("wait");
+        let order = form.one_of(match arrives {
+            true => &["release", "relaxed"],
+            false => &["acquire"],
+        });
+        form.has("aligned");
+        if arrives == waits || form.end().is_err() {
+            return Err(self.unknown(instruction));
+        }
+        if !instruction.operands.is_empty() {
+            return Err(self.operand_count_error(instruction, 0));
+        }
+        // The blocks of a cluster run on one host thread, so no order of memory accesses needs enforcing.
+        let _ = order;
+        if arrives {
+            self.push(control::cluster_arrive, Class::Control, &[], &[]);
+            return Ok(());
+        }
+        let poll = self.new_block();
+        self.start_block(poll);
+        let done = self.temporary(Type::Pred);
+        self.push(control::cluster_has_completed, Class::Control, &[done], &[]);
+        self.branch(done, true, poll);
         Ok(())
     }
 }

@@ -5,7 +5,6 @@ mod addresses;
 mod async_copy;
 mod bulk_copy;
 mod calls;
-mod cluster;
 mod control;
 mod emit;
 pub mod instructions;

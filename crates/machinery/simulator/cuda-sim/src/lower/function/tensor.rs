@@ -5,13 +5,10 @@
 use super::FunctionLowering;
 use super::memory::{AccessSpace, ResolvedAddress};
 use super::operands::{display_name, elements};
-
 use crate::exec::sm::Handler;
-use crate::exec::tensor;
-use crate::exec::tensor::matrix;
 use crate::exec::tensor::warpgroup::{Form, MAX_COLUMNS};
 use crate::exec::tensor::{
-    Accumulator, Byte, ByteShape, DoubleShape, Multiplicand, SHAPES, warpgroup,
+    self, Accumulator, Byte, ByteShape, DoubleShape, Multiplicand, SHAPES, warpgroup,
 };
 use crate::isa::check_event::CheckEvent;
 use crate::isa::{Access, AccessKind, Class, Element, LoadedValue, Memory, Update};
@@ -164,26 +161,9 @@ impl<'a> FunctionLowering<'_, 'a> {
         Ok(())
     }
 
-    /// Lowers `ldmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16`. Shape and count may stand in either order.
+    /// Lowers `ldmatrix.sync.aligned.m8n8.xN{.trans}{.shared}.b16`.
     pub fn ldmatrix(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (count, modifiers) = match &instruction.modifiers[..] {
-            ["sync", "aligned", "m8n8", count, rest @ ..]
-            | ["sync", "aligned", count, "m8n8", rest @ ..] => (count, rest),
-            _ => return Err(self.unknown(instruction)),
-        };
-        let (transposed, space) = match modifiers {
-            ["b16"] => (false, AccessSpace::Generic),
-            ["trans", "b16"] => (true, AccessSpace::Generic),
-            ["shared" | "shared::cta", "b16"] => (false, AccessSpace::Shared),
-            ["trans", "shared" | "shared::cta", "b16"] => (true, AccessSpace::Shared),
-            _ => return Err(self.unknown(instruction)),
-        };
-        let matrix_count = match *count {
-            "x1" => 1,
-            "x2" => 2,
-            "x4" => 4,
-            _ => return Err(self.unknown(instruction)),
-        };
+        let (count, transposed, space) = self.matrix_form(instruction)?;
         let [to, from] = &instruction.operands[..] else {
             return Err(self.error("`ldmatrix` takes registers and an address"));
         };
@@ -197,28 +177,38 @@ impl<'a> FunctionLowering<'_, 'a> {
             _ => offset,
         };
         let mut defs: Vec<Register> = Vec::new();
-        for part in self.vector_elements(to, matrix_count)? {
+        for part in self.vector_elements(to, count)? {
             defs.push(self.destination(part, Type::B32)?);
         }
-        self.push(matrix::load, Class::Shared, &defs, &[row]);
-        let inst = self.last();
-        inst.arg0 = matrix::packed(matrix_count, transposed);
-        inst.imm = offset as u64;
-        inst.access = Some(Access {
-            memory: Memory::Shared,
-            kind: AccessKind::MatrixLoad,
-            bytes: 4 * matrix_count as u32,
-            element: Element::WORD,
-            address: matrix_count,
-            ordered: None,
-            loaded: LoadedValue::default(),
-            update: Update::default(),
-        });
+        self.push(tensor::load_matrices, Class::Shared, &defs, &[row]);
+        self.last().arg0 = tensor::packed_matrices(count, transposed);
+        self.set_matrix_access(AccessKind::MatrixLoad, count, offset);
         Ok(())
     }
 
     /// Lowers `stmatrix.sync.aligned.m8n8.xN{.trans}{.shared}.b16`.
     pub fn stmatrix(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (count, transposed, space) = self.matrix_form(instruction)?;
+        let [to, from] = &instruction.operands[..] else {
+            return Err(self.error("`stmatrix` takes an address and registers"));
+        };
+        let (row, offset) = self.shared_address(to, space)?;
+        let mut uses: Vec<Register> = vec![row];
+        for part in self.vector_elements(from, count)? {
+            uses.push(self.source(part, Type::B32)?);
+        }
+        self.push(tensor::store_matrices, Class::Shared, &[], &uses);
+        self.last().arg0 = tensor::packed_matrices(count, transposed);
+        self.set_matrix_access(AccessKind::MatrixStore, count, offset);
+        Ok(())
+    }
+
+    /// Returns the number of matrices of `ldmatrix` or `stmatrix`, true if they are transposed, and the state space.
+    /// Shape and count may stand in either order.
+    fn matrix_form(
+        &self,
+        instruction: &Instruction<'a>,
+    ) -> Result<(usize, bool, AccessSpace), LoadError> {
         let (count, modifiers) = match &instruction.modifiers[..] {
             ["sync", "aligned", "m8n8", count, rest @ ..]
             | ["sync", "aligned", count, "m8n8", rest @ ..] => (count, rest),
@@ -233,35 +223,30 @@ impl<'a> FunctionLowering<'_, 'a> {
             ["b16"] => AccessSpace::Generic,
             _ => return Err(self.unknown(instruction)),
         };
-        let matrix_count = match *count {
+        let count = match *count {
             "x1" => 1,
             "x2" => 2,
             "x4" => 4,
             _ => return Err(self.unknown(instruction)),
         };
-        let [to, from] = &instruction.operands[..] else {
-            return Err(self.error("`stmatrix` takes an address and registers"));
-        };
-        let (row, offset) = self.shared_address(to, space)?;
-        let mut uses: Vec<Register> = vec![row];
-        for part in self.vector_elements(from, matrix_count)? {
-            uses.push(self.source(part, Type::B32)?);
-        }
-        self.push(matrix::store, Class::Shared, &[], &uses);
+        Ok((count, transposed, space))
+    }
+
+    /// Sets the access of the `ldmatrix` or `stmatrix` just appended.
+    fn set_matrix_access(&mut self, kind: AccessKind, count: usize, offset: i64) {
         let inst = self.last();
-        inst.arg0 = matrix::packed(matrix_count, transposed);
         inst.imm = offset as u64;
         inst.access = Some(Access {
             memory: Memory::Shared,
-            kind: AccessKind::MatrixStore,
-            bytes: 4 * matrix_count as u32,
+            kind,
+            bytes: 4 * count as u32,
             element: Element::WORD,
-            address: 0,
+            // The address follows the destinations.
+            address: inst.defs.len(),
             ordered: None,
             loaded: LoadedValue::default(),
             update: Update::default(),
         });
-        Ok(())
     }
 
     /// Returns the `count` registers of a vector operand; a single register may be written without braces.

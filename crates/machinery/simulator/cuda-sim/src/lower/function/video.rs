@@ -4,10 +4,10 @@
 use super::FunctionLowering;
 use super::operands::display_name;
 use crate::exec::ops::Form;
-use crate::exec::ops::scalar_video::{
-    self, MultiplyAddForm, ScalarForm, ScalarOperation, SecondaryOperation,
+use crate::exec::ops::video::{
+    self, MultiplyAddForm, Part, ScalarForm, ScalarOperation, SecondaryOperation, VideoForm,
+    VideoOperation,
 };
-use crate::exec::ops::video::{self, Part, VideoForm, VideoOperation};
 use crate::exec::sm::Handler;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
@@ -119,7 +119,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             mask,
             selected,
         };
-        self.push_video(video::run, &operands, form.packed())
+        self.push_video(video::simd, &operands, form.packed())
     }
 
     /// Lowers a scalar video instruction other than `vmad`, such as `vsub.s32.u32.s32.sat.max d, a.b0, b.h1, c`.
@@ -174,7 +174,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             secondary,
             wraps: mode == Some("wrap"),
         };
-        self.push_video(scalar_video::run, &operands, form.packed())
+        self.push_video(video::scalar, &operands, form.packed())
     }
 
     /// Lowers `vmad`, such as `vmad.s32.s32.u32.sat.shr7 d, a.h0, -b.b1, c`.
@@ -209,7 +209,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             scale,
             saturates,
         };
-        self.push_video(scalar_video::multiply_add, &operands, form.packed())
+        self.push_video(video::multiply_add, &operands, form.packed())
     }
 
     /// Returns the operands of a video instruction. The last one, c, is a literal 0 if it is not written.

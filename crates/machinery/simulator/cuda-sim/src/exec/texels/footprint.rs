@@ -1,7 +1,8 @@
-//! The level of detail and the samples that the gradients of a fetch select.
+//! The footprint of a fetch from a mipmapped texture: the levels that a level of detail selects, and the level of detail
+//! and the samples that gradients select.
 //!
-//! Measured on an NVIDIA H200 (driver 580.159.04): the hardware computes with few digits, and its lengths are not
-//! Euclidean. Gradients are in texels of the first level.
+//! The rules for gradients were measured on an NVIDIA H200 (driver 580.159.04): the hardware computes with few digits, and
+//! its lengths are not Euclidean. Gradients are in texels of the first level.
 //!
 //! - A length is the largest component, 11/32 of the second and 1/4 of the smallest one. Of both gradients, and of 11/16
 //!   of their sum and of their difference, the longest vector is the major axis.
@@ -19,9 +20,51 @@
 //! others differ by a few 1024ths, as do the weights of two levels. The direction of the samples differs by up to 3
 //! degrees from an H200's.
 
-use super::detail::{Levels, ONE};
 use super::{Geometry, cube};
 use crate::exec::image::{Mipmap, Texture};
+
+/// Fraction bits of a level of detail.
+const FRACTION_BITS: u32 = 8;
+/// The distance between two levels in the unit of a level of detail.
+const ONE: i64 = 1 << FRACTION_BITS;
+
+/// The levels of a fetch, and the weight of the second one in 256ths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Levels {
+    pub first: usize,
+    pub second: usize,
+    pub weight: i64,
+}
+
+impl Levels {
+    /// Returns one level.
+    pub fn only(number: usize) -> Levels {
+        Levels {
+            first: number,
+            second: number,
+            weight: 0,
+        }
+    }
+
+    /// Returns the levels for a level of detail, which includes the bias.
+    pub fn new(mipmap: &Mipmap, detail: f32) -> Levels {
+        let sampling = &mipmap.sampling;
+        let [low, high] = sampling.clamp;
+        let detail = if detail.is_nan() { 0.0 } else { detail };
+        let detail = detail.min(high).max(low);
+        let last = (mipmap.levels.len() - 1) as i64;
+        let detail = ((detail * ONE as f32).floor() as i64).clamp(0, last << FRACTION_BITS);
+        if !sampling.linear_filter {
+            return Levels::only(((detail + ONE / 2) >> FRACTION_BITS) as usize);
+        }
+        let first = detail >> FRACTION_BITS;
+        Levels {
+            first: first as usize,
+            second: (first + 1).min(last) as usize,
+            weight: detail & (ONE - 1),
+        }
+    }
+}
 
 /// A gradient in texels of the first level.
 type Vector = [f64; 3];
@@ -235,8 +278,59 @@ fn texel_size(levels: Levels) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::image::AddressMode;
-    use crate::exec::texels::detail::tests::mipmap;
+    use crate::exec::image::{AddressMode, Channel, Image, LevelSampling, Slices};
+
+    /// Returns five levels, the first of 16 by 16 texels.
+    fn mipmap(linear_filter: bool, bias: f32, clamp: [f32; 2]) -> Mipmap {
+        let image = Image {
+            base: 0,
+            size: [16, 16, 0],
+            slices: Slices::Depth,
+            channel: Channel::F32,
+            channels: 1,
+            pitch: 64,
+            linear: false,
+        };
+        Mipmap {
+            levels: vec![image; 5],
+            sampling: LevelSampling {
+                linear_filter,
+                bias,
+                clamp,
+                max_anisotropy: 16,
+                optimizes_trilinear: true,
+            },
+        }
+    }
+
+    #[test]
+    fn nearest_level_is_rounded_and_clamped() {
+        let select = |clamp, detail| Levels::new(&mipmap(false, 0.0, clamp), detail).first;
+        for (detail, expected) in [(-3.0, 0), (0.25, 0), (0.5, 1), (1.75, 2), (9.0, 4)] {
+            assert_eq!(select([0.0, 9.0], detail), expected, "{detail}");
+        }
+        // The lower end takes precedence.
+        assert_eq!(select([3.0, 1.0], 2.0), 3);
+        assert_eq!(select([2.0, 3.0], 0.0), 2);
+        assert_eq!(select([2.0, 3.0], 4.0), 3);
+        assert_eq!(select([0.0, 9.0], f32::NAN), 0);
+        assert_eq!(select([0.0, 9.0], f32::INFINITY), 4);
+    }
+
+    #[test]
+    fn two_levels_are_interpolated_between_details() {
+        let select = |detail| Levels::new(&mipmap(true, 0.0, [0.0, 9.0]), detail);
+        let expected = |first, second, weight| Levels {
+            first,
+            second,
+            weight,
+        };
+        assert_eq!(select(1.25), expected(1, 2, 64));
+        assert_eq!(select(1.502), expected(1, 2, 128));
+        assert_eq!(select(3.9999), expected(3, 4, 255));
+        assert_eq!(select(4.5), expected(4, 4, 0));
+        assert_eq!(select(f32::NEG_INFINITY), expected(0, 1, 0));
+    }
 
     fn footprint(x: [f32; 2], y: [f32; 2]) -> Footprint {
         let mipmap = mipmap(true, 0.0, [0.0, 9.0]);
