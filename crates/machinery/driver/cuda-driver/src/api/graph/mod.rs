@@ -34,7 +34,6 @@ pub mod exec;
 pub mod nodes;
 pub mod params;
 mod params_in;
-mod params_out;
 
 use crate::types::graph::EdgeData;
 

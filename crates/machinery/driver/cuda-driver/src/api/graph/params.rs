@@ -1,23 +1,28 @@
 //! Queries and changes of node parameters and kernel node attributes.
 
 use std::collections::BTreeMap;
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr::null_mut;
 
-use cuda_sim::driver::{CudaError, Driver, EventId};
+use cuda_sim::driver::{
+    CudaError, Driver, EventId, Memcpy, MemcpyAddress, MemcpyOperand, MemsetValue,
+};
 use cuda_sim::exec::LaunchSpec;
 
 use super::nodes::{existing_event, read_any};
 use super::params_in::{self, check_launch};
-use super::params_out;
 use crate::api::SIMULATOR;
 use crate::api::launch::cluster_size;
 use crate::arguments::{In, InOut, Out, handle};
-use crate::simulator::{Kernel, Node, NodeId, StreamOp};
+use crate::simulator::{HostFunction, Kernel, Node, NodeId, Pointer, StreamOp};
 use crate::status::CallResult;
 use crate::types::graph::{BatchNodeParams, KernelNodeParams, NodeParams};
 use crate::types::{
-    AccessWindow, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS,
-    CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUevent, CUgraph, CUlaunchAttributeValue,
+    AccessWindow, CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_HANDLE_TYPE_NONE,
+    CU_MEM_LOCATION_TYPE_DEVICE, CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST,
+    CU_MEMORYTYPE_UNIFIED, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS,
+    CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUevent,
+    CUgraph, CUlaunchAttributeValue, CUmemLocation, CUmemPoolProps, CUmemorytype,
 };
 
 /// Replaces a node's operation by one of the same type. A kernel node keeps its attributes.
@@ -87,32 +92,144 @@ pub fn kernel(node: NodeId, out: Out<KernelNodeParams>) -> CallResult {
     Ok(())
 }
 
+/// Returns a kernel node's parameters. The list of arguments belongs to the node and is valid until its
+/// parameters change.
 fn kernel_params(node: NodeId) -> Result<KernelNodeParams, CudaError> {
     let driver = SIMULATOR.lock_driver_settled()?;
-    params_out::kernel(&driver, SIMULATOR.graphs().node_mut(node)?)
+    let mut graphs = SIMULATOR.graphs();
+    let node = graphs.node_mut(node)?;
+    let StreamOp::Kernel(kernel) = &node.op else {
+        return Err(CudaError::InvalidValue);
+    };
+    let (function, spec) = (kernel.launch.function(), kernel.launch.spec());
+    let context = driver.module_context(driver.function_module(function)?)?;
+    let (layout, _) = driver.parameters(function)?;
+    let pointer_at = |offset: u32| {
+        spec.parameters[offset as usize..]
+            .as_ptr()
+            .cast_mut()
+            .cast()
+    };
+    node.listed = layout
+        .iter()
+        .map(|parameter| Pointer(pointer_at(parameter.offset)))
+        .collect();
+    let list: *mut Pointer = node.listed.as_mut_ptr();
+    Ok(KernelNodeParams {
+        func: handle(function.0),
+        grid: spec.grid,
+        block: spec.block,
+        shared_mem_bytes: spec.dynamic_shared,
+        // `Pointer` is `repr(transparent)`.
+        kernel_params: list.cast::<*mut c_void>(),
+        extra: null_mut(),
+        kern: null_mut(),
+        ctx: handle(context.0),
+    })
 }
 
 /// `cuGraphMemcpyNodeGetParams`.
 pub fn memcpy(node: NodeId, out: Out<CUDA_MEMCPY3D>) -> CallResult {
-    out.set(params_out::memcpy(SIMULATOR.graphs().node(node)?)?);
+    let graphs = SIMULATOR.graphs();
+    let StreamOp::Memcpy(Memcpy {
+        dst,
+        src,
+        width,
+        height,
+        depth,
+    }) = &graphs.node(node)?.op
+    else {
+        return Err(CudaError::InvalidValue.into());
+    };
+    let (src_kind, src_host, src_device, src_array) = base(src);
+    let (dst_kind, dst_host, dst_device, dst_array) = base(dst);
+    out.set(CUDA_MEMCPY3D {
+        srcXInBytes: src.x as usize,
+        srcY: src.y as usize,
+        srcZ: src.z as usize,
+        srcLOD: 0,
+        srcMemoryType: src_kind,
+        srcHost: src_host,
+        srcDevice: src_device,
+        srcArray: handle(src_array),
+        reserved0: null_mut(),
+        srcPitch: src.pitch as usize,
+        srcHeight: src.height as usize,
+        dstXInBytes: dst.x as usize,
+        dstY: dst.y as usize,
+        dstZ: dst.z as usize,
+        dstLOD: 0,
+        dstMemoryType: dst_kind,
+        dstHost: dst_host,
+        dstDevice: dst_device,
+        dstArray: handle(dst_array),
+        reserved1: null_mut(),
+        dstPitch: dst.pitch as usize,
+        dstHeight: dst.height as usize,
+        WidthInBytes: *width as usize,
+        Height: *height as usize,
+        Depth: *depth as usize,
+    });
     Ok(())
+}
+
+/// Returns the start of one side of a copy: its memory type, which selects the valid one of the host's address, the
+/// device's address and the array.
+fn base(operand: &MemcpyOperand) -> (CUmemorytype, *mut c_void, u64, u64) {
+    match operand.array {
+        MemcpyAddress::Host(host) => (CU_MEMORYTYPE_HOST, host.cast(), 0, 0),
+        MemcpyAddress::Device(device) => (CU_MEMORYTYPE_DEVICE, null_mut(), device, 0),
+        MemcpyAddress::Array(array) => (CU_MEMORYTYPE_ARRAY, null_mut(), 0, array),
+        MemcpyAddress::Unified(device) => (CU_MEMORYTYPE_UNIFIED, null_mut(), device, 0),
+    }
 }
 
 /// `cuGraphMemsetNodeGetParams`.
 pub fn memset(node: NodeId, out: Out<CUDA_MEMSET_NODE_PARAMS>) -> CallResult {
-    out.set(params_out::memset(SIMULATOR.graphs().node(node)?)?);
+    let graphs = SIMULATOR.graphs();
+    let StreamOp::Memset(memset) = &graphs.node(node)?.op else {
+        return Err(CudaError::InvalidValue.into());
+    };
+    let (value, element) = match memset.value {
+        MemsetValue::U8(value) => (value.into(), 1),
+        MemsetValue::U16(value) => (value.into(), 2),
+        MemsetValue::U32(value) => (value, 4),
+    };
+    out.set(CUDA_MEMSET_NODE_PARAMS {
+        dst: memset.address,
+        pitch: memset.pitch as usize,
+        value,
+        elementSize: element,
+        width: memset.width as usize,
+        height: memset.height as usize,
+    });
     Ok(())
 }
 
 /// `cuGraphHostNodeGetParams`.
 pub fn host(node: NodeId, out: Out<CUDA_HOST_NODE_PARAMS>) -> CallResult {
-    out.set(params_out::host(SIMULATOR.graphs().node(node)?)?);
+    match SIMULATOR.graphs().node(node)?.op {
+        StreamOp::Host(HostFunction::Plain { function, data }) => out.set(CUDA_HOST_NODE_PARAMS {
+            fn_: function,
+            userData: data,
+        }),
+        _ => return Err(CudaError::InvalidValue.into()),
+    }
     Ok(())
 }
 
 /// `cuGraphBatchMemOpNodeGetParams`. The list of operations belongs to the node and is valid until its parameters change.
 pub fn batch(node: NodeId, out: Out<BatchNodeParams>) -> CallResult {
-    out.set(params_out::batch(SIMULATOR.graphs().node(node)?)?);
+    let graphs = SIMULATOR.graphs();
+    let StreamOp::Memory(operations) = &graphs.node(node)?.op else {
+        return Err(CudaError::InvalidValue.into());
+    };
+    out.set(BatchNodeParams {
+        ctx: null_mut(),
+        count: operations.len() as c_uint,
+        operations: operations.as_ptr().cast_mut(),
+        flags: 0,
+    });
     Ok(())
 }
 
@@ -148,9 +265,29 @@ fn event(node: NodeId, out: Out<CUevent>, matches: impl Fn(&StreamOp) -> bool) -
     }
 }
 
-/// `cuGraphMemAllocNodeGetParams`.
+/// `cuGraphMemAllocNodeGetParams`. The parameters are those at the node's creation. Access descriptors are not stored,
+/// because graphs allocate only on device 0.
 pub fn alloc(node: NodeId, out: Out<CUDA_MEM_ALLOC_NODE_PARAMS>) -> CallResult {
-    out.set(params_out::allocation(SIMULATOR.graphs().node(node)?)?);
+    let graphs = SIMULATOR.graphs();
+    let StreamOp::Allocate(reserved) = &graphs.node(node)?.op else {
+        return Err(CudaError::InvalidValue.into());
+    };
+    out.set(CUDA_MEM_ALLOC_NODE_PARAMS {
+        poolProps: CUmemPoolProps {
+            allocType: CU_MEM_ALLOCATION_TYPE_PINNED,
+            handleTypes: CU_MEM_HANDLE_TYPE_NONE,
+            location: CUmemLocation {
+                kind: CU_MEM_LOCATION_TYPE_DEVICE,
+                id: 0,
+            },
+            win32SecurityAttributes: null_mut(),
+            reserved: [0; 64],
+        },
+        accessDescs: std::ptr::null(),
+        accessDescCount: 0,
+        bytesize: reserved.bytes as usize,
+        dptr: reserved.address,
+    });
     Ok(())
 }
 
