@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use chapter::lang::Lang;
 use chapter::number::grouped;
 use cuda_driver::{AccessKind, Memory, SourceLine, Traced, coordinates};
-use patterns::draw::lines::{self, Lines};
 use patterns::draw::svg::{Class, Svg};
-use patterns::draw::{Colours, colour, draw_banks, requests, warp};
+use patterns::draw::{Colours, Lines, colour, draw_banks, draw_lines, requests, warp};
 use patterns::language::Language;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +38,6 @@ pub struct Picture {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
-    /// The kernel.
     pub kernel: String,
     /// The line in the student's file; 0 if it is in another file.
     pub line: u32,
@@ -218,7 +216,7 @@ fn draw(svg: &mut Svg, y: f64, access: &Access, language: Language) -> f64 {
                 base: 0,
                 max_lines: MAX_LINES,
             };
-            lines::draw(svg, y, &drawn, language)
+            draw_lines(svg, y, &drawn, language)
         }
         Space::Shared => draw_banks(svg, y, &traced, language),
         Space::Constant => requests(svg, y, &traced, 0, language),

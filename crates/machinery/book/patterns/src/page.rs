@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use crate::draw::lines::{self, Lines};
 use crate::draw::svg::Svg;
-use crate::draw::{Colours, colour, draw_banks, requests, warp};
+use crate::draw::{Colours, Lines, colour, draw_banks, draw_lines, requests, warp};
 use crate::language::Language;
 use crate::outcome::{self, Counter, Outcome, Sums, run};
 use crate::pattern::{Pattern, Problem, Space};
@@ -160,7 +159,7 @@ fn draw(
                     base: outcome.base,
                     max_lines: usize::MAX,
                 };
-                lines::draw(&mut svg, y, &drawn, language);
+                draw_lines(&mut svg, y, &drawn, language);
             }
             Space::Shared => {
                 draw_banks(&mut svg, y, read, language);

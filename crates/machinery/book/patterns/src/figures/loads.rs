@@ -7,9 +7,8 @@ use cuda_sim::exec::Traced;
 use cuda_sim::isa::Memory;
 use sim_machine::{Launch, params};
 
-use crate::draw::lines::{self, Lines};
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
-use crate::draw::{Colours, WIDTH, colour, draw_banks, requests, warp};
+use crate::draw::{Colours, Lines, WIDTH, colour, draw_banks, draw_lines, requests, warp};
 use crate::language::{Language, localize};
 use crate::trace::{load, run};
 
@@ -70,7 +69,7 @@ pub fn swapped(language: Language) -> Result<String> {
                 base,
                 max_lines: 3,
             };
-            y = lines::draw(&mut svg, y, &drawn, language) + 6.0;
+            y = draw_lines(&mut svg, y, &drawn, language) + 6.0;
             descriptions.push(text);
         }
     }
@@ -139,12 +138,12 @@ pub fn scattered(language: Language) -> Result<String> {
             }
             Memory::Global => {
                 let reads = [(load, colour as _)];
-                let drawn = lines::Lines {
+                let drawn = Lines {
                     reads: &reads,
                     base: values,
                     max_lines: 3,
                 };
-                lines::draw(&mut svg, y, &drawn, language)
+                draw_lines(&mut svg, y, &drawn, language)
             }
             _ => draw_banks(&mut svg, y, load, language),
         };

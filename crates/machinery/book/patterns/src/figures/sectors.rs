@@ -7,9 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, anyhow};
 use serde_json::Value;
 
-use crate::draw::lines::{self, Lines};
 use crate::draw::svg::{Class, LINE_SPACING, Svg};
-use crate::draw::{Colours, WIDTH, colour, draw_banks, warp};
+use crate::draw::{Colours, Lines, WIDTH, colour, draw_banks, draw_lines, warp};
 use crate::language::Language;
 use crate::outcome::{self, Outcome, Sums};
 use crate::pattern::{Pattern, Problem};
@@ -31,7 +30,7 @@ pub fn load(svg: &mut Svg, y: f64, outcome: &Outcome, max_lines: usize, language
         base: outcome.base,
         max_lines,
     };
-    lines::draw(svg, y, &drawn, language)
+    draw_lines(svg, y, &drawn, language)
 }
 
 /// Draws a load by one warp: the description, the sectors, and the result. Returns the y coordinate below
@@ -136,7 +135,7 @@ pub fn pitch(language: Language) -> Result<String> {
             base: outcome.base,
             max_lines: usize::MAX,
         };
-        y = lines::draw(&mut svg, y + 4.0, &drawn, language);
+        y = draw_lines(&mut svg, y + 4.0, &drawn, language);
         let result = outcome::describe_result(pattern.space, &outcome.sums, language);
         y = svg.paragraph(y, Class::Bold, &result) + 12.0;
         results.push(result);

@@ -9,9 +9,8 @@ use cuda_sim::isa::Memory;
 use cuda_sim::profile::traffic::SECTOR;
 use sim_machine::{Launch, params};
 
-use crate::draw::lines::ranges;
 use crate::draw::svg::{Class, Svg};
-use crate::draw::{LEFT, ROW, WIDTH};
+use crate::draw::{LEFT, ROW, WIDTH, ranges};
 use crate::language::{Language, localize};
 use crate::trace::{load, run};
 
