@@ -4,15 +4,13 @@
 //! expectation is not met, which fails the calling test.
 
 mod chapter;
-mod process;
 mod profile;
 #[cfg(unix)]
 mod terminal;
 
 #[cfg(target_os = "linux")]
 pub use chapter::available_memory;
-pub use chapter::{Chapter, INVALID_SIZES, Run, check_record};
-pub use process::{output_of, run_child};
+pub use chapter::{Chapter, INVALID_SIZES, Run, check_record, output_of, run_child};
 pub use profile::{body, counter, global, row, rows, variants};
 #[cfg(unix)]
 pub use terminal::Terminal;
