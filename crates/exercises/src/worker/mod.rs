@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use answers::panics::PanicRecorder;
+use answers::protocol::PanicRecorder;
 use anyhow::{Context as _, Result, bail};
 use chapter::interrupt;
 use chapter::lang::{Lang, Text, tr};

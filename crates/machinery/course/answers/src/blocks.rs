@@ -4,8 +4,7 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use crate::panics::with_call;
-use crate::protocol::serve;
+use crate::protocol::{serve, with_call};
 
 /// The arguments of the student's functions.
 #[derive(Debug, Serialize, Deserialize)]

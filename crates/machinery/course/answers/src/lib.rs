@@ -21,6 +21,5 @@ pub use {anyhow, cust};
 pub mod blocks;
 pub mod events;
 pub mod overlap;
-pub mod panics;
 pub mod pitched_copy;
 pub mod protocol;

@@ -1,17 +1,18 @@
 //! The protocol between the grader and the program around a submission, in which each request and each reply is a line
-//! of JSON, and that program's main loop.
+//! of JSON; and that program's main loop, which catches panics in the student's code.
 
+use std::cell::RefCell;
 use std::io::{self, BufRead, Write};
+use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::{env, thread};
 
 use anyhow::Result;
 use common::error::describe;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
-use crate::panics::{CaughtPanic, PanicRecorder};
 
 /// The prefix of lines with replies. Other lines are output of the student's code.
 pub const REPLY: &str = "@reply ";
@@ -122,4 +123,64 @@ fn send_line(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "\n{REPLY}{text}")?;
     Ok(stdout.flush()?)
+}
+
+thread_local! {
+    /// The current call of the student's code, in source form.
+    static CALL: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Calls the student's code, recording `call` for the case that it panics.
+pub(crate) fn with_call<T>(call: String, work: impl FnOnce() -> T) -> T {
+    CALL.set(call);
+    let result = work();
+    CALL.take();
+    result
+}
+
+/// A caught panic.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CaughtPanic {
+    /// The message and the source location.
+    pub message: String,
+    /// The call, such as `blocks(7, 2)`; empty if unknown.
+    pub call: String,
+}
+
+/// A panic hook that records the first message instead of printing it.
+pub struct PanicRecorder(Arc<Mutex<String>>);
+
+impl PanicRecorder {
+    /// Installs the hook.
+    pub fn install() -> PanicRecorder {
+        let message = Arc::new(Mutex::new(String::new()));
+        let recorded = Arc::clone(&message);
+        panic::set_hook(Box::new(move |panic| {
+            let mut message = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+            // Record only the first panic, which causes the others.
+            if message.is_empty() {
+                *message = format_message(panic.payload_as_str(), panic.location());
+            }
+        }));
+        PanicRecorder(message)
+    }
+
+    /// Runs `work`; returns the recorded message if it panics.
+    pub fn catch<T>(&self, work: impl FnOnce() -> T) -> Result<T, CaughtPanic> {
+        panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
+            let mut message = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            CaughtPanic {
+                message: std::mem::take(&mut *message),
+                call: CALL.take(),
+            }
+        })
+    }
+}
+
+fn format_message(message: Option<&str>, location: Option<&panic::Location>) -> String {
+    let message = message.unwrap_or("?");
+    match location {
+        Some(location) => format!("{message}\n  {}:{}", location.file(), location.line()),
+        None => message.to_owned(),
+    }
 }
