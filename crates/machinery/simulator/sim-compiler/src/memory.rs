@@ -278,6 +278,22 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// Emits the slow path of an access, in block `slow`, and continues in block `after`.
+    fn emit_slow_path(
+        &mut self,
+        access: &Access,
+        address: &Values,
+        mask: Value,
+        blends: &Guard,
+        [slow, after]: [Block; 2],
+    ) -> Option<()> {
+        self.b.switch_to_block(slow);
+        self.slow_access(access, address, mask, blends)?;
+        self.b.ins().jump(after, &[]);
+        self.b.switch_to_block(after);
+        Some(())
+    }
+
     /// Emits an access of device memory whose addresses are known at run time only: consecutive, or any in one
     /// allocation.
     fn scattered_device(
@@ -370,12 +386,7 @@ impl Emitter<'_, '_> {
             .collect();
         self.each_element(access, &hosts, blends)?;
         self.b.ins().jump(after, &[]);
-
-        self.b.switch_to_block(slow);
-        self.slow_access(access, address, mask, blends)?;
-        self.b.ins().jump(after, &[]);
-        self.b.switch_to_block(after);
-        Some(())
+        self.emit_slow_path(access, address, mask, blends, [slow, after])
     }
 
     /// Loads or stores the elements of each lane, at its host address.
@@ -508,19 +519,11 @@ impl Emitter<'_, '_> {
             Some(host) => self.load_consecutive(access, host, blends)?,
             None => {
                 self.b.ins().jump(slow, &[]);
-                self.b.switch_to_block(slow);
-                self.slow_access(access, address, mask, blends)?;
-                self.b.ins().jump(after, &[]);
-                self.b.switch_to_block(after);
-                return Some(());
+                return self.emit_slow_path(access, address, mask, blends, [slow, after]);
             }
         }
         self.b.ins().jump(after, &[]);
-        self.b.switch_to_block(slow);
-        self.slow_access(access, address, mask, blends)?;
-        self.b.ins().jump(after, &[]);
-        self.b.switch_to_block(after);
-        Some(())
+        self.emit_slow_path(access, address, mask, blends, [slow, after])
     }
 
     fn load_consecutive(&mut self, access: &Access, host: Value, blends: &Guard) -> Option<()> {
@@ -628,11 +631,7 @@ impl Emitter<'_, '_> {
         }
         self.each_element(access, &hosts, blends)?;
         self.b.ins().jump(after, &[]);
-        self.b.switch_to_block(slow);
-        self.slow_access(access, address, mask, blends)?;
-        self.b.ins().jump(after, &[]);
-        self.b.switch_to_block(after);
-        Some(())
+        self.emit_slow_path(access, address, mask, blends, [slow, after])
     }
 
     /// Stores the lowest `bytes` bytes of a value.

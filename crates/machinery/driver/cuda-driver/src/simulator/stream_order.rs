@@ -297,7 +297,7 @@ impl Executed {
             AccessedAs::Read | AccessedAs::Write => Severity::Error,
             AccessedAs::OrderedRead | AccessedAs::Update => Severity::Warning,
         };
-        let finding = Finding::of_host(FindingKind::HostAccessed, severity, details);
+        let finding = Finding::of_program(FindingKind::HostAccessed, severity, details);
         let cause = view.cause_of(submission);
         Some(
             Finding {

@@ -17,7 +17,6 @@ pub struct Finding {
     pub check: Check,
     /// The kind of bug.
     pub kind: FindingKind,
-    /// The severity.
     pub severity: Severity,
     /// The kernel's name. Empty if the finding does not concern a kernel.
     pub kernel: String,
@@ -173,13 +172,8 @@ impl Finding {
         })
     }
 
-    /// Creates a finding about an access of the host.
-    pub fn of_host(kind: FindingKind, severity: Severity, details: Details) -> Finding {
-        Finding::of_program(kind, severity, details)
-    }
-
     /// Creates a finding that does not concern a kernel.
-    pub(crate) fn of_program(kind: FindingKind, severity: Severity, details: Details) -> Finding {
+    pub fn of_program(kind: FindingKind, severity: Severity, details: Details) -> Finding {
         Finding {
             check: kind.check(),
             kind,

@@ -330,7 +330,7 @@ impl Driver {
         };
         let work = PendingWork::GraphCopy(bytes);
         let details = Details::Host(HostAction::Changed, memory, work);
-        Finding::of_host(FindingKind::HostChanged, Severity::Error, details)
+        Finding::of_program(FindingKind::HostChanged, Severity::Error, details)
     }
 }
 

@@ -100,14 +100,14 @@ impl Timeline {
         let start = self.ready(stream)?.max(self.engines[engine as usize]);
         let end = start.after(seconds);
         self.engines[engine as usize] = end;
-        self.set(stream, end)?;
+        self.set_time(stream, end)?;
         Ok(end)
     }
 
     /// Appends `seconds` to `stream` in which no engine works, and returns their end.
     pub fn delay(&mut self, stream: StreamId, seconds: f64) -> Result<TimePoint, CudaError> {
         let end = self.ready(stream)?.after(seconds);
-        self.set(stream, end)?;
+        self.set_time(stream, end)?;
         Ok(end)
     }
 
@@ -115,20 +115,22 @@ impl Timeline {
     /// now (`cuEventRecord`).
     pub fn record(&mut self, stream: StreamId) -> Result<TimePoint, CudaError> {
         let at = self.ready(stream)?;
-        self.set(stream, at)?;
+        self.set_time(stream, at)?;
         Ok(at)
     }
 
     /// Makes the next work of `stream` start no earlier than `time` (`cuStreamWaitEvent`).
     pub fn wait(&mut self, stream: StreamId, time: TimePoint) -> Result<(), CudaError> {
         let at = self.ready(stream)?.max(time);
-        self.set(stream, at)
+        self.set_time(stream, at)
     }
 
     /// Makes the next work of `stream` start at `time`, which may be before the end of its earlier work:
     /// parallel branches of a graph start at the same time.
     pub fn set_time(&mut self, stream: StreamId, time: TimePoint) -> Result<(), CudaError> {
-        self.set(stream, time)
+        let clock = self.streams.get_mut(&stream);
+        clock.ok_or(CudaError::InvalidHandle)?.now = time;
+        Ok(())
     }
 
     /// Makes the host wait for all work in `stream` (`cuStreamSynchronize`).
@@ -167,13 +169,6 @@ impl Timeline {
         Ok(others
             .map(|(_, clock)| clock.now)
             .fold(earliest, TimePoint::max))
-    }
-
-    /// Sets the clock of `stream`.
-    fn set(&mut self, stream: StreamId, now: TimePoint) -> Result<(), CudaError> {
-        let clock = self.streams.get_mut(&stream);
-        clock.ok_or(CudaError::InvalidHandle)?.now = now;
-        Ok(())
     }
 }
 

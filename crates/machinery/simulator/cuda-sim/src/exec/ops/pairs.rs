@@ -181,67 +181,36 @@ fn nearest<const N: usize>(
     }
 }
 
-/// Selects `add` of `f32x2`.
-pub fn add_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let mode = mode(form, true)?;
-    let run = match mode.direction {
-        RoundingDirection::Nearest => map2_imm(cpu, |a: u64, b: u64, code| {
-            singles([a, b], |pair| {
-                nearest(
-                    pair,
-                    code,
-                    |[a, b]| a + b,
-                    |[a, b]| f64::from(a) + f64::from(b),
-                )
-            })
-        }),
-        _ => map2_imm(cpu, |a: u64, b: u64, code| {
-            singles([a, b], |[a, b]| single(Operation::Add, [a, b, b], code))
-        }),
-    };
-    Ok(op(mode, 2, run))
+/// Generates the functions that select `$name` of `f32x2`. For roundings other than to nearest, `$operation` computes the
+/// result from the first operand and `$second`.
+macro_rules! binary_singles {
+    ($($(#[$doc:meta])* $name:ident $operator:tt, $operation:ident [$b:ident => $second:expr];)+) => {$(
+        $(#[$doc])*
+        pub fn $name(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+            let mode = mode(form, true)?;
+            let run = match mode.direction {
+                RoundingDirection::Nearest => map2_imm(cpu, |a: u64, b: u64, code| {
+                    singles([a, b], |pair| {
+                        let exact = |[a, b]: [f32; 2]| f64::from(a) $operator f64::from(b);
+                        nearest(pair, code, |[a, b]| a $operator b, exact)
+                    })
+                }),
+                _ => map2_imm(cpu, |a: u64, b: u64, code| {
+                    singles([a, b], |[a, $b]| single(Operation::$operation, [a, $second, $b], code))
+                }),
+            };
+            Ok(op(mode, 2, run))
+        }
+    )+};
 }
 
-/// Selects `sub` of `f32x2`.
-pub fn sub_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let mode = mode(form, true)?;
-    let run = match mode.direction {
-        RoundingDirection::Nearest => map2_imm(cpu, |a: u64, b: u64, code| {
-            singles([a, b], |pair| {
-                nearest(
-                    pair,
-                    code,
-                    |[a, b]| a - b,
-                    |[a, b]| f64::from(a) - f64::from(b),
-                )
-            })
-        }),
-        _ => map2_imm(cpu, |a: u64, b: u64, code| {
-            singles([a, b], |[a, b]| single(Operation::Add, [a, -b, b], code))
-        }),
-    };
-    Ok(op(mode, 2, run))
-}
-
-/// Selects `mul` of `f32x2`.
-pub fn mul_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let mode = mode(form, true)?;
-    let run = match mode.direction {
-        RoundingDirection::Nearest => map2_imm(cpu, |a: u64, b: u64, code| {
-            singles([a, b], |pair| {
-                nearest(
-                    pair,
-                    code,
-                    |[a, b]| a * b,
-                    |[a, b]| f64::from(a) * f64::from(b),
-                )
-            })
-        }),
-        _ => map2_imm(cpu, |a: u64, b: u64, code| {
-            singles([a, b], |[a, b]| single(Operation::Mul, [a, b, b], code))
-        }),
-    };
-    Ok(op(mode, 2, run))
+binary_singles! {
+    /// Selects `add` of `f32x2`.
+    add_singles +, Add [b => b];
+    /// Selects `sub` of `f32x2`.
+    sub_singles -, Add [b => -b];
+    /// Selects `mul` of `f32x2`.
+    mul_singles *, Mul [b => b];
 }
 
 /// Selects `fma` of `f32x2`.

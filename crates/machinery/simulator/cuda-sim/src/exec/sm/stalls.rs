@@ -92,21 +92,9 @@ impl Sm {
             }
         };
         let location = warp.zip(split).map(|(warp, split)| {
-            let lane = split.mask.trailing_zeros();
-            Box::new(FaultLocation {
-                kernel: self.grid.kernel_name().to_owned(),
-                block: self.block.id,
-                warp: warp.index,
-                thread: self.grid.dims.thread_index(warp.index * 32 + lane),
-                // The split continues after the barrier, so the barrier is the instruction before.
-                source: self
-                    .grid
-                    .program
-                    .listing
-                    .nearest_source_of(split.pc.saturating_sub(1)),
-                array: None,
-                local_end: self.local.end,
-            })
+            // The split continues after the barrier, so the barrier is the instruction before.
+            let barrier = split.pc.saturating_sub(1);
+            Box::new(self.location(warp.index, split.mask.trailing_zeros(), barrier))
         });
         Fault::new(kind, location)
     }
@@ -198,7 +186,11 @@ impl Sm {
         let entry = || self.grid.program.functions[self.grid.function()].entry;
         let lane = split.map_or(0, |split| split.mask.trailing_zeros());
         let warp = warp.map_or(0, |warp| warp.index);
-        let address = split.map_or_else(entry, |split| split.pc);
+        self.location(warp, lane, split.map_or_else(entry, |split| split.pc))
+    }
+
+    /// Returns the location of a lane of the block at a code address.
+    fn location(&self, warp: u32, lane: u32, address: u32) -> FaultLocation {
         FaultLocation {
             kernel: self.grid.kernel_name().to_owned(),
             block: self.block.id,

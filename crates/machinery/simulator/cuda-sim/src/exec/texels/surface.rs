@@ -77,15 +77,13 @@ impl SurfaceOp {
     ];
 
     fn narrow(self, old: u32, new: u32) -> u32 {
-        match self {
-            SurfaceOp::Add => old.wrapping_add(new),
-            SurfaceOp::MinUnsigned => old.min(new),
-            SurfaceOp::MaxUnsigned => old.max(new),
-            SurfaceOp::MinSigned => old.cast_signed().min(new.cast_signed()).cast_unsigned(),
-            SurfaceOp::MaxSigned => old.cast_signed().max(new.cast_signed()).cast_unsigned(),
-            SurfaceOp::And => old & new,
-            SurfaceOp::Or => old | new,
-        }
+        let extended = |value: u32| match self {
+            SurfaceOp::MinSigned | SurfaceOp::MaxSigned => {
+                i64::from(value.cast_signed()).cast_unsigned()
+            }
+            _ => value.into(),
+        };
+        self.wide(extended(old), extended(new)) as u32
     }
 
     fn wide(self, old: u64, new: u64) -> u64 {

@@ -18,18 +18,6 @@ use crate::isa::Class;
 use crate::ptx::ast::Type;
 use general::convert;
 
-const INTEGERS: [Type; 8] = [
-    Type::U8,
-    Type::S8,
-    Type::U16,
-    Type::S16,
-    Type::U32,
-    Type::S32,
-    Type::U64,
-    Type::S64,
-];
-const FLOATS: [Type; 4] = [Type::F16, Type::BF16, Type::F32, Type::F64];
-
 pub fn cvt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if form.contains("tf32") {
         return to_tf32(form, cpu);
@@ -41,8 +29,7 @@ pub fn cvt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         return pack_halves(form, to, float, cpu);
     }
     let from = form.ty()?;
-    let is_supported = |ty: &Type| INTEGERS.contains(ty) || FLOATS.contains(ty);
-    if let Some(unknown) = [to, from].into_iter().find(|ty| !is_supported(ty)) {
+    if let Some(unknown) = [to, from].into_iter().find(|ty| !TYPES.contains(ty)) {
         return no_such_type(unknown);
     }
     let single = to == Type::F32 || from == Type::F32;
@@ -196,7 +183,7 @@ pub struct Conversion {
     pub register: u32,
 }
 
-/// Types, indexed by their number in the encoding.
+/// The types that can be converted, indexed by their number in the encoding.
 const TYPES: [Type; 12] = [
     Type::U8,
     Type::S8,
