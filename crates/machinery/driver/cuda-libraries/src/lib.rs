@@ -10,6 +10,7 @@
     non_snake_case,
     reason = "each exported function is in a module of its name"
 )]
+#![allow(clippy::too_many_arguments, reason = "the signatures are C's")]
 
 #[macro_use]
 mod functions;

@@ -100,7 +100,6 @@ unsafe fn gemvs<T: Scalar>(
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gemv_array<T: Scalar>(
     handle: Handle,
     trans: c_int,
@@ -134,7 +133,6 @@ pub unsafe fn gemv_array<T: Scalar>(
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gemv_strided<T: Scalar>(
     handle: Handle,
     trans: c_int,
@@ -175,7 +173,6 @@ pub unsafe fn gemv_strided<T: Scalar>(
 ///
 /// # Safety
 /// `alpha` must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn trsm_array<T: Scalar>(
     handle: Handle,
     side: c_int,
@@ -375,7 +372,6 @@ fn pivots(address: u64, order: usize, index: usize) -> Columns {
 ///
 /// # Safety
 /// None: the device's memory is checked.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn getrf<T: Scalar>(
     handle: Handle,
     n: c_int,
@@ -448,7 +444,6 @@ fn read_factors<T: Scalar>(
 ///
 /// # Safety
 /// None: the device's memory is checked.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn getri<T: Scalar>(
     handle: Handle,
     n: c_int,
@@ -488,7 +483,6 @@ pub unsafe fn getri<T: Scalar>(
 ///
 /// # Safety
 /// None: the device's memory is checked.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn matinv<T: Scalar>(
     handle: Handle,
     n: c_int,
@@ -529,7 +523,6 @@ pub unsafe fn matinv<T: Scalar>(
 ///
 /// # Safety
 /// `info` must be writable.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn getrs<T: Scalar>(
     handle: Handle,
     trans: c_int,

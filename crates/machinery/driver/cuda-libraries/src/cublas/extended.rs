@@ -50,7 +50,6 @@ impl AnyVector {
 ///
 /// # Safety
 /// `alpha` must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn axpy(
     handle: Handle,
     n: c_int,
@@ -87,7 +86,6 @@ pub unsafe fn axpy(
 ///
 /// # Safety
 /// `alpha` must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn scal(
     handle: Handle,
     n: c_int,
@@ -148,7 +146,6 @@ macro_rules! dot_products {
         ///
         /// # Safety
         /// `result` must be writable in the pointer mode of the host.
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name(
             handle: Handle, n: c_int, x: *const c_void, x_type: c_int, incx: c_int, y: *const c_void, y_type: c_int, incy: c_int,
             result: *mut c_void, result_type: c_int, execution: c_int,
@@ -175,7 +172,6 @@ dot_products! {
 ///
 /// # Safety
 /// `c` and `s` must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn rot(
     handle: Handle,
     n: c_int,
@@ -219,7 +215,6 @@ macro_rules! rank_k_of_types {
         ///
         /// # Safety
         /// The scalars must be readable in the pointer mode of the host.
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name(
             handle: Handle, uplo: c_int, trans: c_int, n: c_int, k: c_int, alpha: *const $scale, a: *const c_void, a_type: c_int,
             lda: c_int, beta: *const $scale, c: *mut c_void, c_type: c_int, ldc: c_int,
@@ -246,7 +241,6 @@ rank_k_of_types! {
 ///
 /// # Safety
 /// `result` must be writable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn nrm2(
     handle: Handle,
     n: c_int,

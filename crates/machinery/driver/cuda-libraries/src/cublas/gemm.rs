@@ -249,7 +249,6 @@ fn strided(addresses: [u64; 3], strides: [i64; 3], types: Types) -> [Batch; 3] {
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gemm<T: Element>(
     handle: Handle,
     transa: c_int,
@@ -278,7 +277,6 @@ pub unsafe fn gemm<T: Element>(
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gemm_array<T: Element>(
     handle: Handle,
     transa: c_int,
@@ -308,7 +306,6 @@ pub unsafe fn gemm_array<T: Element>(
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gemm_strided<T: Element>(
     handle: Handle,
     transa: c_int,
@@ -345,7 +342,6 @@ pub unsafe fn gemm_strided<T: Element>(
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gemm_ex(
     handle: Handle,
     transa: c_int,
@@ -379,7 +375,6 @@ pub unsafe fn gemm_ex(
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gemm_array_ex(
     handle: Handle,
     transa: c_int,
@@ -414,7 +409,6 @@ pub unsafe fn gemm_array_ex(
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gemm_strided_ex(
     handle: Handle,
     transa: c_int,
@@ -459,7 +453,6 @@ const COMPUTE_32F: c_int = 68;
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gemm_ex_of<T: Element>(
     handle: Handle,
     transa: c_int,

@@ -275,7 +275,6 @@ pub unsafe fn scal<T: Scalar, U: FactorOf<T>>(
 ///
 /// # Safety
 /// `c` and `s` must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn rot<T: Scalar, U: FactorOf<T>>(
     handle: Handle,
     n: c_int,

@@ -123,7 +123,6 @@ fn multiply<T: Scalar>(
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gemv<T: Scalar>(
     handle: Handle,
     trans: c_int,
@@ -154,7 +153,6 @@ pub unsafe fn gemv<T: Scalar>(
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gbmv<T: Scalar>(
     handle: Handle,
     trans: c_int,
@@ -222,7 +220,6 @@ macro_rules! symmetric_products {
         ///
         /// # Safety
         /// The scalars must be readable in the pointer mode of the host.
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name<T: Scalar>(
             handle: Handle, uplo: c_int, n: c_int, $($before: $before_type,)* alpha: *const T, a: *const T, $($after: $after_type,)*
             x: *const T, incx: c_int, beta: *const T, y: *mut T, incy: c_int,
@@ -289,7 +286,6 @@ macro_rules! triangular_functions {
         ///
         /// # Safety
         /// None: the device's memory is checked.
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name<T: Scalar>(
             handle: Handle, uplo: c_int, trans: c_int, diag: c_int, n: c_int, $($before: $before_type,)* a: *const T, $($after: $after_type,)*
             x: *mut T, incx: c_int,
@@ -321,7 +317,6 @@ macro_rules! rank_ones {
         ///
         /// # Safety
         /// `alpha` must be readable in the pointer mode of the host.
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name<T: Scalar>(
             handle: Handle, m: c_int, n: c_int, alpha: *const T, x: *const T, incx: c_int, y: *const T, incy: c_int, a: *mut T,
             lda: c_int,
@@ -408,7 +403,6 @@ macro_rules! self_rank_ones {
         ///
         /// # Safety
         /// `alpha` must be readable in the pointer mode of the host.
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name<T>(
             handle: Handle, uplo: c_int, n: c_int, alpha: *const $alpha, x: *const T, incx: c_int, a: *mut T, $($after: $after_type,)*
         ) -> CallResult
@@ -483,7 +477,6 @@ macro_rules! self_rank_twos {
         ///
         /// # Safety
         /// `alpha` must be readable in the pointer mode of the host.
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name<T: Scalar>(
             handle: Handle, uplo: c_int, n: c_int, alpha: *const T, x: *const T, incx: c_int, y: *const T, incy: c_int, a: *mut T, $($after: $after_type,)*
         ) -> CallResult {

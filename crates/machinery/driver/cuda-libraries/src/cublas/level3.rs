@@ -134,7 +134,6 @@ macro_rules! selfadjoint_products {
         ///
         /// # Safety
         /// The scalars must be readable in the pointer mode of the host.
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name<T: Scalar>(
             handle: Handle, side: c_int, uplo: c_int, m: c_int, n: c_int, alpha: *const T, a: *const T, lda: c_int,
             b: *const T, ldb: c_int, beta: *const T, c: *mut T, ldc: c_int,
@@ -233,7 +232,6 @@ macro_rules! rank_k_of_one {
         ///
         /// # Safety
         /// The scalars must be readable in the pointer mode of the host.
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name<T>(
             handle: Handle, uplo: c_int, trans: c_int, n: c_int, k: c_int, alpha: *const $scale, a: *const T, lda: c_int,
             beta: *const $scale, c: *mut T, ldc: c_int,
@@ -263,7 +261,6 @@ macro_rules! rank_k_of_two {
         ///
         /// # Safety
         /// The scalars must be readable in the pointer mode of the host.
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name<T>(
             handle: Handle, uplo: c_int, trans: c_int, n: c_int, k: c_int, alpha: *const T, a: *const T, lda: c_int,
             b: *const T, ldb: c_int, beta: *const $beta, c: *mut T, ldc: c_int,
@@ -372,7 +369,6 @@ impl Triangular {
 ///
 /// # Safety
 /// `alpha` must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn trmm<T: Scalar>(
     handle: Handle,
     side: c_int,
@@ -422,7 +418,6 @@ pub unsafe fn trmm<T: Scalar>(
 ///
 /// # Safety
 /// `alpha` must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn trsm<T: Scalar>(
     handle: Handle,
     side: c_int,
@@ -462,7 +457,6 @@ fn per_element<T: Scalar>([rows, columns]: [usize; 2], count: f64) -> Operations
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn geam<T: Scalar>(
     handle: Handle,
     transa: c_int,
@@ -524,7 +518,6 @@ pub unsafe fn geam<T: Scalar>(
 ///
 /// # Safety
 /// None: the device's memory is checked.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn dgmm<T: Scalar>(
     handle: Handle,
     side: c_int,

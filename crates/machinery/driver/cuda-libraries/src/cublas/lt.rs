@@ -247,7 +247,6 @@ pub struct Heuristic {
 ///
 /// # Safety
 /// `results` must be null or have room for `requested` results, and `count` must be null or writable.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 unsafe fn heuristic(
     _: usize,
     description: usize,
@@ -634,7 +633,6 @@ impl Multiplication {
 ///
 /// # Safety
 /// The scalars must be readable in the pointer mode of the host.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 unsafe fn matmul(
     _: usize,
     description: usize,

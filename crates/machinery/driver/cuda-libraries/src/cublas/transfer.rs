@@ -94,7 +94,6 @@ pub unsafe fn matrix(
 ///
 /// # Safety
 /// The memory must be valid until the copy is complete.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn matrix_async(
     rows: c_int,
     columns: c_int,

@@ -340,7 +340,6 @@ fn order(side: c_int, [m, n]: [usize; 2]) -> Result<usize, Status> {
 ///
 /// # Safety
 /// The scalars and matrices must be accessible for these sizes, as the documentation of NVIDIA's function requires.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn gemm<T: Element>(
     handle: XtHandle,
     transa: c_int,
@@ -392,7 +391,6 @@ macro_rules! selfadjoint_products {
         ///
         /// # Safety
         /// The requirements are those of [`gemm`].
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name<T: Scalar>(
             handle: XtHandle, side: c_int, uplo: c_int, m: usize, n: usize, alpha: *const T,
             a: *const T, lda: usize, b: *const T, ldb: usize, beta: *const T, c: *mut T, ldc: usize,
@@ -422,7 +420,6 @@ selfadjoint_products! { symm hemm }
 ///
 /// # Safety
 /// The requirements are those of [`gemm`].
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn spmm<T: Scalar>(
     handle: XtHandle,
     side: c_int,
@@ -484,7 +481,6 @@ macro_rules! rank_k_updates {
         ///
         /// # Safety
         /// The requirements are those of [`gemm`].
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name<T: Scalar>(
             handle: XtHandle, uplo: c_int, trans: c_int, n: usize, k: usize, alpha: *const $scale,
             a: *const T, lda: usize, beta: *const $scale, c: *mut T, ldc: usize,
@@ -520,7 +516,6 @@ macro_rules! rank_2k_updates {
         ///
         /// # Safety
         /// The requirements are those of [`gemm`].
-        #[allow(clippy::too_many_arguments, reason = "the signature is C's")]
         pub unsafe fn $name<T: Scalar>(
             handle: XtHandle, uplo: c_int, trans: c_int, n: usize, k: usize, alpha: *const T,
             a: *const T, lda: usize, b: *const T, ldb: usize, beta: *const $scale, c: *mut T, ldc: usize,
@@ -558,7 +553,6 @@ rank_2k_updates! {
 ///
 /// # Safety
 /// The requirements are those of [`gemm`].
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn trmm<T: Scalar>(
     handle: XtHandle,
     side: c_int,
@@ -608,7 +602,6 @@ pub unsafe fn trmm<T: Scalar>(
 ///
 /// # Safety
 /// The requirements are those of [`gemm`].
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn trsm<T: Scalar>(
     handle: XtHandle,
     side: c_int,

@@ -326,7 +326,6 @@ contiguous_plans! {
 ///
 /// # Safety
 /// `plan` must be null or writable, and the arrays must be null or have `rank` elements.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn plan_many(
     plan: *mut Handle,
     rank: c_int,
@@ -352,7 +351,6 @@ pub unsafe fn plan_many(
 ///
 /// # Safety
 /// `size` must be null or writable, and the arrays must be null or have `rank` elements.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn make_many<N: Copy + TryInto<i64>>(
     plan: Handle,
     rank: c_int,
@@ -379,7 +377,6 @@ pub unsafe fn make_many<N: Copy + TryInto<i64>>(
 ///
 /// # Safety
 /// `size` must be null or writable, and the arrays must be null or have `rank` elements.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn estimate_many<N: Copy + TryInto<i64>>(
     rank: c_int,
     n: *mut N,
@@ -405,7 +402,6 @@ pub unsafe fn estimate_many<N: Copy + TryInto<i64>>(
 ///
 /// # Safety
 /// `size` must be null or writable, and the arrays must be null or have `rank` elements.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn size_many<N: Copy + TryInto<i64>>(
     plan: Handle,
     rank: c_int,
@@ -433,7 +429,6 @@ pub unsafe fn size_many<N: Copy + TryInto<i64>>(
 ///
 /// # Safety
 /// `size` must be null or writable, and the arrays must be null or have `rank` elements.
-#[allow(clippy::too_many_arguments, reason = "the signature is C's")]
 pub unsafe fn make_xt(
     plan: Handle,
     rank: c_int,
