@@ -41,38 +41,38 @@ functions! {
         dst: *mut c_void, dst_pitch: usize, src: *const c_void, src_pitch: usize, width: usize,
         height: usize, kind: c_int,
     ) | cudaMemcpy2D_ptds
-        = copy_2d(pitched(dst, dst_pitch), pitched(src, src_pitch), width, height, kind)?.run();
+        = copy_2d(Pitched(dst, dst_pitch), Pitched(src, src_pitch), width, height, kind)?.run();
     cudaMemcpy2DAsync(
         dst: *mut c_void, dst_pitch: usize, src: *const c_void, src_pitch: usize, width: usize,
         height: usize, kind: c_int, stream: CUstream,
     ) | cudaMemcpy2DAsync_ptsz
-        = copy_2d(pitched(dst, dst_pitch), pitched(src, src_pitch), width, height, kind)?
+        = copy_2d(Pitched(dst, dst_pitch), Pitched(src, src_pitch), width, height, kind)?
             .start(stream);
     cudaMemcpy2DToArray(
         dst: CUarray, x: usize, y: usize, src: *const c_void, pitch: usize, width: usize,
         height: usize, kind: c_int,
     ) | cudaMemcpy2DToArray_ptds
-        = copy_2d(array(dst, x, y), pitched(src, pitch), width, height, kind)?.run();
+        = copy_2d(Array(dst, [x, y]), Pitched(src, pitch), width, height, kind)?.run();
     cudaMemcpy2DToArrayAsync(
         dst: CUarray, x: usize, y: usize, src: *const c_void, pitch: usize, width: usize,
         height: usize, kind: c_int, stream: CUstream,
     ) | cudaMemcpy2DToArrayAsync_ptsz
-        = copy_2d(array(dst, x, y), pitched(src, pitch), width, height, kind)?.start(stream);
+        = copy_2d(Array(dst, [x, y]), Pitched(src, pitch), width, height, kind)?.start(stream);
     cudaMemcpy2DFromArray(
         dst: *mut c_void, pitch: usize, src: CUarray, x: usize, y: usize, width: usize,
         height: usize, kind: c_int,
     ) | cudaMemcpy2DFromArray_ptds
-        = copy_2d(pitched(dst, pitch), array(src, x, y), width, height, kind)?.run();
+        = copy_2d(Pitched(dst, pitch), Array(src, [x, y]), width, height, kind)?.run();
     cudaMemcpy2DFromArrayAsync(
         dst: *mut c_void, pitch: usize, src: CUarray, x: usize, y: usize, width: usize,
         height: usize, kind: c_int, stream: CUstream,
     ) | cudaMemcpy2DFromArrayAsync_ptsz
-        = copy_2d(pitched(dst, pitch), array(src, x, y), width, height, kind)?.start(stream);
+        = copy_2d(Pitched(dst, pitch), Array(src, [x, y]), width, height, kind)?.start(stream);
     cudaMemcpy2DArrayToArray(
         dst: CUarray, dst_x: usize, dst_y: usize, src: CUarray, src_x: usize, src_y: usize,
         width: usize, height: usize, kind: c_int,
     ) | cudaMemcpy2DArrayToArray_ptds
-        = copy_2d(array(dst, dst_x, dst_y), array(src, src_x, src_y), width, height, kind)?.run();
+        = copy_2d(Array(dst, [dst_x, dst_y]), Array(src, [src_x, src_y]), width, height, kind)?.run();
     cudaMemcpyToArray(
         dst: CUarray, x: usize, y: usize, src: *const c_void, bytes: usize, kind: c_int,
     ) | cudaMemcpyToArray_ptds
@@ -196,6 +196,8 @@ fn between(dst_device: c_int, src_device: c_int) -> Result<c_int> {
     Ok(4)
 }
 
+use Rows::{Array, Pitched};
+
 /// One end of a copy of rows.
 enum Rows {
     /// Rows in linear memory: the address of the first, and the distance between rows.
@@ -204,24 +206,16 @@ enum Rows {
     Array(CUarray, [usize; 2]),
 }
 
-fn pitched(start: *const c_void, pitch: usize) -> Rows {
-    Rows::Pitched(start, pitch)
-}
-
-fn array(array: CUarray, x: usize, y: usize) -> Rows {
-    Rows::Array(array, [x, y])
-}
-
 impl Rows {
     /// Describes this end of a copy. Fails with `cudaErrorInvalidPitchValue` if a row's `bytes` exceed the
     /// pitch.
     fn endpoint(self, end: CopyEnd, bytes: usize) -> Result<Endpoint> {
         match self {
-            Rows::Pitched(_, pitch) if bytes > pitch => {
+            Pitched(_, pitch) if bytes > pitch => {
                 let reason = Reason::WidthExceedsPitch(end, bytes as u64, pitch as u64);
                 Err(Error::INVALID_PITCH.because(reason))
             }
-            Rows::Pitched(start, pitch) => Ok(Endpoint {
+            Pitched(start, pitch) => Ok(Endpoint {
                 memory: Memory::Linear {
                     start,
                     pitch,
@@ -229,8 +223,8 @@ impl Rows {
                 },
                 offset: [0; 3],
             }),
-            Rows::Array(array, _) if array.is_null() => Err(Error::INVALID_VALUE),
-            Rows::Array(array, [x, y]) => Ok(Endpoint {
+            Array(array, _) if array.is_null() => Err(Error::INVALID_VALUE),
+            Array(array, [x, y]) => Ok(Endpoint {
                 memory: Memory::Array(array),
                 offset: [x, y, 0],
             }),
@@ -298,8 +292,8 @@ fn bytes_to_array(
     segments(dst, start, count)?
         .into_iter()
         .try_for_each(|segment| {
-            let bytes = pitched(src.wrapping_byte_add(segment.offset), segment.bytes);
-            let part = array(dst, segment.x, segment.y);
+            let bytes = Pitched(src.wrapping_byte_add(segment.offset), segment.bytes);
+            let part = Array(dst, [segment.x, segment.y]);
             copy(copy_2d(part, bytes, segment.bytes, segment.rows, kind)?)
         })
 }
@@ -317,8 +311,8 @@ fn bytes_from_array(
     segments(src, start, count)?
         .into_iter()
         .try_for_each(|segment| {
-            let bytes = pitched(dst.wrapping_byte_add(segment.offset), segment.bytes);
-            let part = array(src, segment.x, segment.y);
+            let bytes = Pitched(dst.wrapping_byte_add(segment.offset), segment.bytes);
+            let part = Array(src, [segment.x, segment.y]);
             copy(copy_2d(bytes, part, segment.bytes, segment.rows, kind)?)
         })
 }

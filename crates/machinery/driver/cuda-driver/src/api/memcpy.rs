@@ -5,9 +5,8 @@
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-use cuda_sim::driver::{
-    ContextId, CudaError, Memcpy, MemcpyAddress, MemcpyOperand, Memset, MemsetValue,
-};
+use cuda_sim::driver::MemcpyAddress::{self, Array, Device, Host, Unified};
+use cuda_sim::driver::{ContextId, CudaError, Memcpy, MemcpyOperand, Memset, MemsetValue};
 
 use super::SIMULATOR;
 use super::stream;
@@ -51,28 +50,28 @@ macro_rules! copies {
 
 copies! {
     "cuMemcpy" unified unified_async(to: CUdeviceptr, from: CUdeviceptr, bytes: usize)
-        linear(either(to), either(from), bytes);
+        linear(Unified(to), Unified(from), bytes);
     "cuMemcpyHtoD" host_to_device host_to_device_async(to: CUdeviceptr, from: HostMemory, bytes: usize)
-        linear(device(to), host(from), bytes);
+        linear(Device(to), host(from), bytes);
     "cuMemcpyDtoH" device_to_host device_to_host_async(to: HostMemory, from: CUdeviceptr, bytes: usize)
-        linear(host(to), device(from), bytes);
+        linear(host(to), Device(from), bytes);
     "cuMemcpyDtoD" device_to_device device_to_device_async(to: CUdeviceptr, from: CUdeviceptr, bytes: usize)
-        linear(device(to), device(from), bytes);
+        linear(Device(to), Device(from), bytes);
     "cuMemcpyHtoA" host_to_array host_to_array_async(to: CUarray, offset: usize, from: HostMemory, bytes: usize)
         row(texels(to, offset), MemcpyOperand::linear(host(from)), bytes);
     "cuMemcpyAtoH" array_to_host array_to_host_async(to: HostMemory, from: CUarray, offset: usize, bytes: usize)
         row(MemcpyOperand::linear(host(to)), texels(from, offset), bytes);
     "cuMemcpyDtoA" device_to_array(to: CUarray, offset: usize, from: CUdeviceptr, bytes: usize)
-        row(texels(to, offset), MemcpyOperand::linear(device(from)), bytes);
+        row(texels(to, offset), MemcpyOperand::linear(Device(from)), bytes);
     "cuMemcpyAtoD" array_to_device(to: CUdeviceptr, from: CUarray, offset: usize, bytes: usize)
-        row(MemcpyOperand::linear(device(to)), texels(from, offset), bytes);
+        row(MemcpyOperand::linear(Device(to)), texels(from, offset), bytes);
     "cuMemcpyAtoA" array_to_array(to: CUarray, to_offset: usize, from: CUarray, from_offset: usize, bytes: usize)
         row(texels(to, to_offset), texels(from, from_offset), bytes);
     "cuMemcpyPeer" peer peer_async(
         to: CUdeviceptr, to_context: Option<ContextId>, from: CUdeviceptr, from_context: Option<ContextId>, bytes: usize
     ) {
         check_contexts([to_context, from_context])?;
-        linear(device(to), device(from), bytes)
+        linear(Device(to), Device(from), bytes)
     };
     "cuMemcpy3DPeer" three_d_peer three_d_peer_async(copy: In<CUDA_MEMCPY3D_PEER>) read_peer(copy)?;
     "cuMemcpy2D" two_d two_d_async(copy: In<CUDA_MEMCPY2D>) read_two_d(copy)?;
@@ -107,7 +106,7 @@ fn linear(dst: MemcpyAddress, src: MemcpyAddress, bytes: usize) -> Memcpy {
 fn texels(array: CUarray, offset: usize) -> MemcpyOperand {
     MemcpyOperand {
         x: offset as u64,
-        ..MemcpyOperand::linear(MemcpyAddress::Array(number(array)))
+        ..MemcpyOperand::linear(Array(number(array)))
     }
 }
 
@@ -183,7 +182,7 @@ pub fn batch(
     let copies = copies.map(
         |((to, from), bytes)| match to == 0 || from == 0 || bytes == 0 {
             true => Err(CudaError::InvalidValue),
-            false => Ok(linear(either(to), either(from), bytes)),
+            false => Ok(linear(Unified(to), Unified(from), bytes)),
         },
     );
     run_batch(h_stream, copies.collect::<Result<_, _>>()?)
@@ -286,14 +285,14 @@ fn read_batch_copy(copy: &MemcpyBatchOp) -> Result<Memcpy, CudaError> {
                 Ok(MemcpyOperand {
                     pitch: row * element,
                     height: rows,
-                    ..MemcpyOperand::linear(either(side.base))
+                    ..MemcpyOperand::linear(Unified(side.base))
                 })
             }
             BATCH_ARRAY => Ok(MemcpyOperand {
                 x: first * element,
                 y: second,
                 z: side.rest as u64,
-                ..MemcpyOperand::linear(MemcpyAddress::Array(side.base))
+                ..MemcpyOperand::linear(Array(side.base))
             }),
             _ => Err(CudaError::InvalidValue),
         }
@@ -326,17 +325,7 @@ fn run_batch(h_stream: CUstream, copies: Vec<Memcpy>) -> CallResult {
 
 /// Returns the operand for a host address.
 fn host(memory: HostMemory) -> MemcpyAddress {
-    MemcpyAddress::Host(memory.as_ptr())
-}
-
-/// Returns the operand for a device address.
-fn device(address: CUdeviceptr) -> MemcpyAddress {
-    MemcpyAddress::Device(address)
-}
-
-/// Returns the operand for a unified address, which identifies the memory it belongs to.
-fn either(address: CUdeviceptr) -> MemcpyAddress {
-    MemcpyAddress::Unified(address)
+    Host(memory.as_ptr())
 }
 
 /// Returns the start address of one side of a copy: `memory_type` selects one of the structure's addresses. Returns
@@ -348,10 +337,10 @@ fn array_start(
     array: CUarray,
 ) -> Result<MemcpyAddress, CudaError> {
     match memory_type {
-        CU_MEMORYTYPE_HOST => Ok(MemcpyAddress::Host(host_address.cast_mut().cast())),
-        CU_MEMORYTYPE_DEVICE => Ok(device(device_address)),
-        CU_MEMORYTYPE_UNIFIED => Ok(either(device_address)),
-        CU_MEMORYTYPE_ARRAY => Ok(MemcpyAddress::Array(number(array))),
+        CU_MEMORYTYPE_HOST => Ok(Host(host_address.cast_mut().cast())),
+        CU_MEMORYTYPE_DEVICE => Ok(Device(device_address)),
+        CU_MEMORYTYPE_UNIFIED => Ok(Unified(device_address)),
+        CU_MEMORYTYPE_ARRAY => Ok(Array(number(array))),
         _ => Err(CudaError::InvalidValue),
     }
 }
@@ -414,9 +403,8 @@ pub fn read_three_d(copy: In<CUDA_MEMCPY3D>) -> Result<Memcpy, CudaError> {
         depth: copy.Depth as u64,
     };
     // Arrays have no levels of detail; other memory ignores the level.
-    let has_level = |operand: &MemcpyOperand, level| {
-        level != 0 && matches!(operand.array, MemcpyAddress::Array(_))
-    };
+    let has_level =
+        |operand: &MemcpyOperand, level| level != 0 && matches!(operand.array, Array(_));
     if has_level(&copied.src, copy.srcLOD) || has_level(&copied.dst, copy.dstLOD) {
         return Err(CudaError::InvalidValue);
     }
