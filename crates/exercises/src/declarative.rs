@@ -10,10 +10,10 @@ use anyhow::{Context as _, Error, Result, anyhow};
 use cust::function::Function;
 use cust::memory::bytemuck::Pod;
 use cust::memory::{DeviceBuffer, DeviceCopy};
-use launch_plan::contents::{ElementScope, evaluate};
+use launch_plan::contents::evaluate;
 use launch_plan::devices::{copy_from_device, copy_to_device};
 use launch_plan::execute::PreparedLaunch;
-use launch_plan::expression::{Expression, Operator};
+use launch_plan::expression::{Binding, Expression, Operator};
 use launch_plan::kernels::Parameter;
 use launch_plan::plan::{Fill, FillTable, Number};
 use launch_plan::{
@@ -321,10 +321,7 @@ fn sum_terms(expect: &str, ready: &ResolvedPlan, indices: &[usize]) -> Option<Ve
     let sum = Expression::parse(expect).ok()?;
     let equal = with_equality(&sum);
     let terms_of = |&index: &usize| {
-        let values = ElementScope {
-            index,
-            values: ready,
-        };
+        let values = Binding::of_index(index, ready);
         let terms = sum.terms(&values)?.ok()?;
         let equal = equal.as_ref().and_then(|equal| equal.value(&values).ok());
         Some(Terms {

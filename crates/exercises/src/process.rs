@@ -7,6 +7,7 @@ use std::time::Duration;
 use chapter::lang::Lang;
 use confine::Rules;
 use serde::{Deserialize, Serialize};
+use untrusted::signal;
 
 /// Returns true if `CUDA_BACKEND=gpu` selects a GPU for grading.
 pub fn on_gpu() -> bool {
@@ -191,16 +192,6 @@ fn code(status: ExitStatus, lang: Lang) -> String {
 const SIGXCPU: i32 = 24;
 /// `SIGABRT`, with which a Rust program ends when an allocation fails.
 const SIGABRT: i32 = 6;
-
-#[cfg(unix)]
-fn signal(status: ExitStatus) -> Option<i32> {
-    std::os::unix::process::ExitStatusExt::signal(&status)
-}
-
-#[cfg(not(unix))]
-fn signal(_status: ExitStatus) -> Option<i32> {
-    None
-}
 
 #[cfg(test)]
 mod tests {

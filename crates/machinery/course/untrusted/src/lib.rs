@@ -31,7 +31,6 @@ pub struct UntrustedSource<'a> {
     /// The oldest architecture that must run the code, such as 80 for sm_80; the oldest supported one by
     /// default.
     pub architecture: Option<u32>,
-    /// The optimization level.
     pub optimization: OptimizationLevel,
     /// A directory in which the compiler may write.
     pub scratch: &'a Path,
@@ -336,13 +335,15 @@ pub fn names_missing_resource(message: &str) -> bool {
     SYSTEM_MESSAGES.iter().any(|part| message.contains(part))
 }
 
+/// Returns the signal that ended a process; `None` if it exited.
 #[cfg(unix)]
-fn signal(status: ExitStatus) -> Option<i32> {
+pub fn signal(status: ExitStatus) -> Option<i32> {
     std::os::unix::process::ExitStatusExt::signal(&status)
 }
 
+/// Returns `None`: signals do not end programs on this system.
 #[cfg(not(unix))]
-fn signal(_status: ExitStatus) -> Option<i32> {
+pub fn signal(_status: ExitStatus) -> Option<i32> {
     None
 }
 

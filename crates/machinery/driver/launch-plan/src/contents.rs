@@ -5,7 +5,7 @@ use std::fs;
 use std::num::NonZero;
 use std::path::Path;
 
-use crate::expression::{Expression, Value, Values, hash};
+use crate::expression::{Binding, Expression, Value, Values, hash};
 use crate::plan::{Fill, FillTable, Number, Random, Tolerance};
 use crate::resolve::Buffer;
 
@@ -156,7 +156,7 @@ pub fn initial_bytes(
             expression => {
                 let expression = Expression::parse(expression)?.substitute(values);
                 values.spend((count as u128).saturating_mul(expression.operation_count()))?;
-                fill_with(&|index| expression.value(&ElementScope { index, values }))
+                fill_with(&|index| expression.value(&Binding::of_index(index, values)))
             }
         },
         Some(Fill::Table(FillTable::Random(random))) => {
@@ -198,29 +198,6 @@ pub fn initial_bytes(
         Some(Fill::Table(FillTable::File(name))) => {
             read_file(surroundings, name, count * element.size()).map(Some)
         }
-    }
-}
-
-/// The scope of an element's expression: `i`, its index, in addition to all other values.
-pub struct ElementScope<'a> {
-    pub index: usize,
-    pub values: &'a dyn Values,
-}
-
-impl Values for ElementScope<'_> {
-    fn number(&self, name: &str) -> Option<Value> {
-        match name {
-            "i" => Some(Value::Integer(self.index as i128)),
-            other => self.values.number(other),
-        }
-    }
-
-    fn element(&self, buffer: &str, index: i128) -> Option<Result<Value, String>> {
-        self.values.element(buffer, index)
-    }
-
-    fn spend(&self, steps: u128) -> Result<(), String> {
-        self.values.spend(steps)
     }
 }
 

@@ -175,10 +175,21 @@ pub trait Values {
 }
 
 /// A scope with one additional number.
-struct Binding<'a> {
+pub struct Binding<'a> {
     name: &'a str,
     value: Value,
     values: &'a dyn Values,
+}
+
+impl<'a> Binding<'a> {
+    /// Creates the scope of an element's expression, in which `i` is the element's index.
+    pub fn of_index(index: usize, values: &'a dyn Values) -> Binding<'a> {
+        Binding {
+            name: "i",
+            value: Value::Integer(index as i128),
+            values,
+        }
+    }
 }
 
 impl Values for Binding<'_> {

@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 use crate::PlanError;
-use crate::contents::{
-    Element, ElementScope, Surroundings, evaluate, evaluate_list, initial_bytes, read_file,
-};
-use crate::expression::{Expression, Value, Values};
+use crate::contents::{Element, Surroundings, evaluate, evaluate_list, initial_bytes, read_file};
+use crate::expression::{Binding, Expression, Value, Values};
 use crate::plan::{self as written, Expect, ExpectTable, Number, Plan, Size, Text, Tolerance};
 
 /// A launch plan, ready for execution.
@@ -437,7 +435,7 @@ impl Resolver<'_> {
                         (buffer.count as u128).saturating_mul(expression.operation_count()),
                     )?;
                     let value = |index| {
-                        let value = expression.value(&ElementScope { index, values })?;
+                        let value = expression.value(&Binding::of_index(index, values))?;
                         // Rounded as in memory.
                         Ok(element.value(&element.bytes(value)))
                     };
