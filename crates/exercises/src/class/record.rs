@@ -38,7 +38,6 @@ pub struct StudentResult {
     pub student: String,
     /// The exercise's name.
     pub exercise: String,
-    /// The outcome.
     pub outcome: Outcome,
     /// The step at which the submission was rejected.
     pub step: Option<Step>,

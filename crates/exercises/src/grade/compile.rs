@@ -40,7 +40,6 @@ pub struct Compiler {
     pub lang: Lang,
     /// The folder for temporary files.
     pub scratch: PathBuf,
-    /// The limits.
     pub limits: Limits,
     /// The minimum architecture, 80 for sm_80; `None` for any.
     pub architecture: Option<u32>,

@@ -73,7 +73,6 @@ pub struct Trial<'a> {
     host: &'a dyn Host,
     /// The exercise's data.
     data: &'a Data,
-    /// The submission.
     submission: &'a Submission,
     /// The submission's PTX.
     builds: &'a Builds,

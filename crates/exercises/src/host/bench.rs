@@ -30,7 +30,6 @@ pub struct Bench {
     start_code: OnceCell<Code>,
     /// Loads the course's own kernels.
     load_start_code: Option<Loader>,
-    /// Loads the solution.
     load_solution: Option<Loader>,
     /// The inputs, which kernels must not modify.
     inputs: Inputs,
@@ -56,7 +55,6 @@ pub struct RunResult {
     pub outputs: Vec<Output>,
     /// An input that a kernel modified.
     pub modified: Option<ModifiedInput>,
-    /// The locations of the inputs.
     pub inputs: Vec<InputLocation>,
 }
 

@@ -243,7 +243,6 @@ fn random<const N: usize>() -> [u8; N] {
 struct Line {
     /// The job's token.
     pub token: String,
-    /// The message.
     pub message: Message,
 }
 
@@ -254,7 +253,6 @@ enum Message {
     /// A step starts, at a size.
     #[serde(rename = "at")]
     Progress {
-        /// The step.
         step: Step,
         /// The size, x first; empty if the step does not depend on one.
         size: Vec<u32>,

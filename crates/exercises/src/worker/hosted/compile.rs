@@ -320,7 +320,6 @@ fn listed_files(list: &str) -> impl Iterator<Item = String> {
 
 /// Libraries in a separate folder.
 pub struct Libraries {
-    /// The folder.
     pub folder: PathBuf,
     /// The library `answers` in that folder.
     pub answers: PathBuf,

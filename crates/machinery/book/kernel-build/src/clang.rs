@@ -238,7 +238,6 @@ fn escape_file_name(name: &str) -> String {
 /// A compiled source.
 #[derive(Debug, Clone)]
 pub struct Compiled {
-    /// The PTX.
     pub ptx: String,
     /// The compiler's warnings.
     pub warnings: String,

@@ -30,7 +30,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// The output and the exit status of a program.
 #[derive(Debug)]
 pub struct ProcessOutput {
-    /// The exit status.
     pub status: ExitStatus,
     /// The standard output.
     pub stdout: String,

@@ -35,7 +35,6 @@ pub struct Request<Q> {
 pub struct Reply<R> {
     /// The request's number.
     pub number: u32,
-    /// The outcome.
     pub outcome: Outcome<R>,
 }
 

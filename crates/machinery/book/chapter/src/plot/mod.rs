@@ -36,7 +36,6 @@ pub use destination::Destination;
 /// The data of a picture.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// The title.
     pub title: String,
     /// The GPU, and whether the times are measured or modelled.
     pub gpu: GpuInfo,

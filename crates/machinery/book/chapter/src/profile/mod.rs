@@ -27,7 +27,6 @@ pub struct ProfiledLaunch<'a> {
     pub case: String,
     /// The variant's name in the chapter's table.
     pub variant: &'a str,
-    /// The launch record.
     pub launch: &'a LaunchRecord,
 }
 

@@ -10,9 +10,7 @@ pub struct Region {
     pub base: u64,
     pub bytes: u64,
     pub host: *mut u8,
-    /// The footprint of reads.
     pub reads: FootprintHandle,
-    /// The footprint of writes.
     pub writes: FootprintHandle,
 }
 

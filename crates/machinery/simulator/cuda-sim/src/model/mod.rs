@@ -212,9 +212,7 @@ pub struct Modelled {
 /// The time that a launch needs of one resource.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ResourceTime {
-    /// The resource.
     pub resource: Resource,
-    /// Milliseconds.
     pub milliseconds: f64,
 }
 

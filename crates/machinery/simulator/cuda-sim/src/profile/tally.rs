@@ -136,7 +136,6 @@ mod nonzero {
 pub struct L2Traffic {
     /// Sectors read: those that missed the L1 cache.
     pub read_sectors: u64,
-    /// Sectors written.
     pub written_sectors: u64,
 }
 

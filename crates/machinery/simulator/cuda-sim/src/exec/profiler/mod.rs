@@ -40,7 +40,6 @@ pub struct Profiler {
     pub caches: Box<Caches>,
     /// True while cache accesses are deferred.
     deferring: bool,
-    /// The deferred accesses.
     pub deferred: DeferredAccesses,
     /// The recorded accesses, if the launch is traced.
     pub trace: Option<Box<Trace>>,
