@@ -33,7 +33,7 @@ pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
         let mut limits = HashMap::new();
         for sums in flags.sums() {
             let bytes = sums as usize * size_of::<i32>();
-            limits.insert(sums, limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
+            limits.insert(sums, limit::copy_of(&chapter.gpu, chapter.repeat(), bytes));
         }
         chapter.limit_of(move |_, addition: &Addition| limits[&addition.sums].clone());
     }

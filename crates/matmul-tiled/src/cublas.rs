@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use chapter::{Chapter, Limit};
 use common::PitchedBuffer;
 use common::error::note;
@@ -99,27 +99,22 @@ pub fn find(gpu: &Gpu) -> Option<&'static Library> {
 
 /// Times C = A·B by cuBLAS, with pauses if the kernels it is compared with are timed with pauses (see
 /// [`chapter::Chapter::measure_with_pauses`]).
-///
-/// # Errors
-///
-/// Fails if cuBLAS does not start or returns an error, or CUDA reports an error.
 pub fn sgemm(
     library: &Library,
     math: Math,
     chapter: &Chapter,
     [a, b, c]: &[PitchedBuffer<f32>; 3],
-) -> Result<Limit> {
-    let cannot = "cannot time cuBLAS";
-    let cublas = Cublas::start(library, math, &chapter.gpu.stream).context(cannot)?;
-    let product = || cublas.product(a, b, c);
-    let measured = match math {
-        Math::Fp32 => chapter.measure(math.name(), product),
-        Math::Tf32 => chapter.measure_with_pauses(math.name(), product),
+) -> Limit {
+    let time = || {
+        let cublas = Cublas::start(library, math, &chapter.gpu.stream)?;
+        let product = || cublas.product(a, b, c);
+        let measured = match math {
+            Math::Fp32 => chapter.measure(math.name(), product),
+            Math::Tf32 => chapter.measure_with_pauses(math.name(), product),
+        };
+        Ok(measured?.timing)
     };
-    Ok(Limit {
-        name: math.name(),
-        timing: measured.context(cannot)?.timing,
-    })
+    Limit::new(math.name(), time())
 }
 
 /// An initialized cuBLAS.

@@ -1,6 +1,6 @@
 //! Measurements beyond the note: the hardware's limit, and the rungs towards it.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use chapter::limit::Fp32;
 use chapter::{Chapter, Entry, Limit, launch};
 use common::module;
@@ -41,19 +41,21 @@ fn limits(flags: &Flags, chapter: &Chapter) -> Result<()> {
     let written = chapter.measure("writing the picture", || {
         // SAFETY: the image outlives the asynchronous memset, which `measure` waits for.
         unsafe { image.set_8_async(POISON, &chapter.gpu.stream) }
-    })?;
-    let writing = Limit {
-        name: "writing the picture",
-        timing: written.timing,
-    };
+    });
+    let writing = Limit::new("writing the picture", written.map(|written| written.timing));
     let tests = f64::from(flags.width) * f64::from(flags.height) * f64::from(flags.spheres);
-    let rate = Fp32::measure(&chapter.gpu, chapter.repeat())?;
+    let rate = Fp32::measure(&chapter.gpu, chapter.repeat());
     let longer = |name, instructions| {
-        let timing = rate.time(instructions);
-        if writing.timing.median_ms > timing.median_ms {
-            writing.clone()
-        } else {
-            Limit { name, timing }
+        let time = match &rate {
+            Ok(rate) => Ok(rate.time(instructions)),
+            Err(error) => Err(anyhow!("{error:#}")),
+        };
+        let tests = Limit::new(name, time);
+        match (&writing.timing, &tests.timing) {
+            (Some(writing_time), Some(time)) if writing_time.median_ms > time.median_ms => {
+                writing.clone()
+            }
+            _ => tests,
         }
     };
     let pixels = longer("multiply-adds and comparisons", 2.0 * tests);

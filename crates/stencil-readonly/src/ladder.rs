@@ -22,7 +22,7 @@ use crate::variant::Coefficients;
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     if chapter.with_ladder(&flags.variants()) {
         let bytes = (flags.size as usize + 2 * RADIUS) * size_of::<f32>();
-        chapter.limit(limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
+        chapter.limit(limit::copy_of(&chapter.gpu, chapter.repeat(), bytes));
     }
     Ok(())
 }

@@ -106,14 +106,20 @@ def ladder(record):
     measured, has_model = record["measured"], verdict.is_modelled(record)
     twins = dict(limits_and_rungs(record["modelled"])) if has_model else {}
     distinguishing = [key for key in DISTINGUISHING if len({result.get(key) for result in measured["results"]}) > 1]
-    header = ["rung", *distinguishing, "measured, ms", "share of limit"] + ["modelled / measured"] * has_model
+    has_variants = any("variant" in limit for limit in measured["limits"])
+    header = ["rung", *distinguishing, "measured, ms", "share of limit"]
+    header += ["limit measured with"] * has_variants + ["modelled / measured"] * has_model
     rows = []
     for key, result in limits_and_rungs(measured):
         share = result["limit"]["share"] if "limit" in result else None
         percent = "*limit*" if "results_before" in result else number(share, ".0%").replace("%", " %")
-        row = [key[0], *(number(result.get(field)) for field in distinguishing), number(result["median_ms"]), percent]
+        is_unknown = "median_ms" not in result
+        time = "unknown" if is_unknown else number(result["median_ms"])
+        row = [key[0], *(number(result.get(field)) for field in distinguishing), time, percent]
+        if has_variants:
+            row.append(number(result.get("variant") if "results_before" in result else None))
         if has_model:
-            ratio = twins[key]["median_ms"] / result["median_ms"] if key in twins else None
+            ratio = None if is_unknown or key not in twins else twins[key]["median_ms"] / result["median_ms"]
             row.append(number(ratio, ".2f"))
         rows.append(row)
     return table(header, rows)

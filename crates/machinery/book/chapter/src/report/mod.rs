@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, bail};
-use common::error::note;
+use common::error::{describe, note};
 use common::gpu::{Clock, GpuInfo};
 use common::timing::{Measured, Timing};
 use common::verify::Verdict;
@@ -63,7 +63,7 @@ const SCHEMA: u32 = 1;
 ///   },
 ///   "limits": [                      // what the hardware allows, where it was measured
 ///     { "name": "copy on the device", "results_before": 0, "median_ms": 0.0192, … }
-///   ]
+///   ]                              // without times if it could not be measured
 /// }
 /// ```
 ///
@@ -128,8 +128,10 @@ struct LimitRow {
     name: &'static str,
     /// Number of results before it: it is the limit of the results that follow.
     results_before: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<String>,
     #[serde(flatten)]
-    timing: Timing,
+    timing: Option<Timing>,
 }
 
 impl Report {
@@ -198,10 +200,8 @@ impl Report {
     /// Adds a hardware limit. It gets a row in the table, and the results that follow it are related to it
     /// until another limit is added.
     pub fn limit(&mut self, limit: Limit) {
-        if self.limit.as_ref() != Some(&limit) {
-            self.add_limit_row(&limit);
-            self.limit = Some(limit);
-        }
+        self.add_limit_row(&limit);
+        self.limit = Some(limit);
     }
 
     /// Sets the chapter's additional tables and record fields.
@@ -233,12 +233,17 @@ impl Report {
         }
     }
 
+    /// Adds a row for a limit, unless the last row already shows it.
     fn add_limit_row(&mut self, limit: &Limit) {
-        self.limits.push(LimitRow {
-            name: limit.name,
-            results_before: self.results.len(),
-            timing: limit.timing,
-        });
+        let is_same = |row: &LimitRow| row.name == limit.name && row.timing == limit.timing;
+        if !self.limits.last().is_some_and(is_same) {
+            self.limits.push(LimitRow {
+                name: limit.name,
+                results_before: self.results.len(),
+                variant: limit.variant.clone(),
+                timing: limit.timing,
+            });
+        }
     }
 
     /// Returns how many times as fast as its baseline a result is.
@@ -346,14 +351,32 @@ impl Details for () {
 pub struct Limit {
     /// The name of the measurement, such as `copy on the device`.
     pub name: &'static str,
-    /// The time that the hardware needs at least.
-    pub timing: Timing,
+    /// The variant that was the fastest, if several were measured, such as `packed, pedantic`.
+    pub variant: Option<String>,
+    /// The time that the hardware needs at least; `None` if it could not be measured.
+    pub timing: Option<Timing>,
 }
 
 impl Limit {
-    /// Relates a result's time to the limit; `None` if the time is 0.
+    /// Creates a limit from its measurement. A limit that cannot be measured is unknown, which is noted on
+    /// standard error; the results do not depend on it.
+    pub fn new(name: &'static str, measured: Result<Timing>) -> Self {
+        let unknown = |error| {
+            note(format_args!(
+                "the limit '{name}' is unknown: {}",
+                describe(&error)
+            ))
+        };
+        Limit {
+            name,
+            variant: None,
+            timing: measured.map_err(unknown).ok(),
+        }
+    }
+
+    /// Relates a result's time to the limit; `None` if the limit is unknown or the time is 0.
     pub(super) fn bound(&self, timing: &Timing) -> Option<Bound> {
-        let median_ms = self.timing.median_ms;
+        let median_ms = self.timing?.median_ms;
         let share = median_ms / timing.median_ms;
         share.is_finite().then_some(Bound {
             name: self.name,
@@ -465,8 +488,13 @@ impl Report {
         } else {
             lang.pick(&["of limit"], &["达到极限的比例"])
         };
+        let limit_variant: &[&str] = if self.has_limit_variants() {
+            lang.pick(&["limit measured with"], &["极限的测量方式"])
+        } else {
+            &[]
+        };
         let [first, last] = lang.pick([["variant"], ["check"]], [["变体"], ["验证"]]);
-        let headers = [&first, self.columns(), timing, bound, &last].concat();
+        let headers = [&first, self.columns(), timing, bound, limit_variant, &last].concat();
         let mut rows: Vec<Vec<String>> = self
             .results
             .iter()
@@ -517,6 +545,7 @@ impl Report {
         row.extend(self.times(&outcome.timing));
         row.push(or_dash(speedup));
         row.extend((!self.limits.is_empty()).then(|| or_dash(share)));
+        row.extend(self.has_limit_variants().then(|| or_dash(None)));
         row.push(check.to_owned());
         row
     }
@@ -525,13 +554,26 @@ impl Report {
         let dash = || or_dash(None);
         let mut row = vec![limit.name.to_owned()];
         row.extend(self.columns().iter().map(|_| dash()));
-        row.extend(self.times(&limit.timing));
-        row.extend([
-            dash(),
-            percent(1.0),
-            self.lang().pick("limit", "极限").to_owned(),
-        ]);
+        match &limit.timing {
+            Some(timing) => row.extend(self.times(timing)),
+            None => row.extend(
+                self.times(&Timing::once(0.0))
+                    .iter()
+                    .map(|_| self.lang().pick("unknown", "未知").to_owned()),
+            ),
+        }
+        row.extend([dash(), or_dash(limit.timing.map(|_| percent(1.0)))]);
+        row.extend(
+            self.has_limit_variants()
+                .then(|| or_dash(limit.variant.clone())),
+        );
+        row.push(self.lang().pick("limit", "极限").to_owned());
         row
+    }
+
+    /// Returns true if one of the limits was measured in several ways: then a column names the fastest.
+    fn has_limit_variants(&self) -> bool {
+        self.limits.iter().any(|limit| limit.variant.is_some())
     }
 
     fn times(&self, timing: &Timing) -> Vec<String> {

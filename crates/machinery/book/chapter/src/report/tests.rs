@@ -1,6 +1,7 @@
 //! Tests with hand-made results.
 
 use super::*;
+use anyhow::anyhow;
 use clap::Parser;
 use common::gpu::Capability;
 use common::timing::Measured;
@@ -47,10 +48,7 @@ fn entry(variant: &str, ms: f64) -> Entry {
 }
 
 fn limit(name: &'static str, ms: f64) -> Limit {
-    Limit {
-        name,
-        timing: timing(ms),
-    }
+    Limit::new(name, Ok(timing(ms)))
 }
 
 fn report(time: Clock) -> Report {
@@ -216,6 +214,51 @@ fn the_last_of_consecutive_limits_applies() {
     let record = record(&report);
     assert_eq!(record["results"][0]["limit"]["share"], 0.5);
     assert_eq!(record["limits"][1]["results_before"], 0);
+}
+
+#[test]
+fn an_unknown_limit_has_a_row_and_no_share() {
+    let mut report = report(Clock::Measured);
+    report.limit(Limit::new("copy", Err(anyhow!("the times differ"))));
+    report.add(entry("global", 4.0));
+    let table = report.table();
+    let cells: Vec<Vec<_>> = table
+        .lines()
+        .skip(2)
+        .map(|row| row.split('|').map(str::trim).collect())
+        .collect();
+    assert_eq!(
+        cells[0][1..7],
+        ["copy", "unknown", "unknown", "–", "–", "limit"]
+    );
+    assert_eq!(cells[1][5], "–");
+    let record = record(&report);
+    assert_eq!(
+        record["limits"][0],
+        json!({ "name": "copy", "results_before": 0 })
+    );
+    assert!(record["results"][0].get("limit").is_none());
+}
+
+#[test]
+fn the_fastest_variant_of_a_limit_has_a_column() {
+    let mut report = report(Clock::Measured);
+    let library = Limit {
+        variant: Some("packed, pedantic".to_owned()),
+        ..limit("library", 1.0)
+    };
+    report.add(entry("global", 4.0).limit(Some(library.clone())));
+    report.add(entry("tiled", 2.0).limit(Some(library)));
+    let table = report.table();
+    let column = table
+        .lines()
+        .map(|row| row.split('|').rev().nth(2).unwrap().trim());
+    let expected = ["limit measured with", "packed, pedantic", "–", "–"];
+    assert!(
+        column.filter(|cell| !cell.starts_with("--")).eq(expected),
+        "{table}"
+    );
+    assert_eq!(record(&report)["limits"][0]["variant"], "packed, pedantic");
 }
 
 #[test]
