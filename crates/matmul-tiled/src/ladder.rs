@@ -11,7 +11,7 @@ use matmul_pitched::flags::ProductFlags;
 use matmul_pitched::{Matrix, matrix};
 
 use crate::accesses::Accesses;
-use crate::cublas::{self, Math};
+use crate::cublas::{self, Precision};
 use crate::flags::Flags;
 use crate::plan::{Between, Launched, Plan};
 use crate::tf32;
@@ -27,14 +27,16 @@ pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     if !chapter.with_ladder(&flags.variants()) {
         return Ok(());
     }
+    chapter.time_in_graphs();
     let product = &flags.product;
     let fp32 = Fp32::measure(&chapter.gpu, chapter.repeat());
     let time = fp32.map(|fp32| fp32.time(product.multiply_adds()));
     chapter.limit(Limit::new("multiply-adds alone", time));
     if let Some(library) = cublas::find(&chapter.gpu) {
         let (host_a, host_b) = matrix::factors(product);
-        let matrices = allocate(product, &host_a, &host_b)?;
-        chapter.limit(cublas::sgemm(library, Math::Fp32, chapter, &matrices));
+        let (host, matrices) = ([&host_a[..], &host_b], allocate(product, &host_a, &host_b)?);
+        let precision = Precision::Fp32;
+        chapter.limit(cublas::sgemm(library, precision, chapter, &matrices, host));
     }
     Ok(())
 }
@@ -63,17 +65,16 @@ pub fn run(
     let mut host_c = vec![0.0; expected.len()];
 
     let stream = &gpu.stream;
+    let mut tf32_limit = None;
     for variant in rungs {
         let launched = Launched::by(variant, chapter, flags)?;
         let plan = Plan::new(chapter, flags, &launched)?;
-        // The limit of a tensor core rung is measured right before it, with pauses, like the rung itself.
-        let library = if variant.tf32.is_some() && flags.common.is_timed() {
-            cublas::find(gpu)
-        } else {
-            None
-        };
-        let in_tf32 = |library| cublas::sgemm(library, Math::Tf32, chapter, &matrices);
-        let cublas = library.map(in_tf32);
+        // The limit of the tensor core rungs is measured right before the first, with pauses, like the rungs.
+        if variant.tf32.is_some() && tf32_limit.is_none() && flags.common.is_timed() {
+            let (precision, host) = (Precision::Tf32, [host_a, host_b]);
+            let time = |library| cublas::sgemm(library, precision, chapter, &matrices, host);
+            tf32_limit = cublas::find(gpu).map(time);
+        }
 
         let [a, b, c] = &mut matrices;
         c.set_8(POISON)?;
@@ -129,7 +130,7 @@ pub fn run(
             }
         });
         chapter.add(match variant.tf32 {
-            Some(_) => entry.limit(cublas),
+            Some(_) => entry.limit(tf32_limit.clone()),
             None => entry,
         });
     }
