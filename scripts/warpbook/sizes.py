@@ -34,23 +34,24 @@ def measured(flags):
 
 
 def table(lines):
-    """Returns a table with a row per size: cuBLAS's time, and each rung's time and share of cuBLAS's speed."""
+    """Returns a table with a row per size: cuBLAS's time and variant, and each rung's time and share of cuBLAS's speed."""
     header = ["M×N×P"]
     for limit, rungs in RUNGS.items():
-        header += [f"{limit}, ms"]
+        header += [f"{limit}, ms", "variant"]
         header += [cell for rung in rungs for cell in (f"`{rung}`, ms", "share")]
     return tables.table(header, [row(record) for record in lines])
 
 
 def row(record):
     inputs = record["inputs"]
-    limits = {limit["name"]: limit["median_ms"] for limit in record["limits"]}
+    limits = {limit["name"]: limit for limit in record["limits"]}
     results = {result["variant"]: result for result in record["results"]}
     cells = ["×".join(str(inputs[side]) for side in "mnp")]
     for limit, rungs in RUNGS.items():
-        cells.append(pages.number(limits[limit]))
+        library = limits[limit]
+        cells += [pages.number(library["median_ms"]), library["variant"]]
         for rung in rungs:
             pages.require_verified(record, results[rung])
             time = results[rung]["median_ms"]
-            cells += [pages.number(time), f"{100 * limits[limit] / time:.0f} %"]
+            cells += [pages.number(time), f"{100 * library['median_ms'] / time:.0f} %"]
     return cells
