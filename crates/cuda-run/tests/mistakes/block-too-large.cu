@@ -13,7 +13,7 @@ int main() {
 #ifdef GOOD
     pointers<<<dim3(4, 2), dim3(16, 16)>>>(out, columns, rows);
 #else
-    pointers<<<1, dim3(columns, rows)>>>(out, columns, rows); //~ cudaErrorInvalidConfiguration | a block has 2048 threads, at most 1024 are allowed
+    pointers<<<1, dim3(columns, rows)>>>(out, columns, rows); //~ cudaErrorInvalidValue | a block has 2048 threads, at most 1024 are allowed
 #endif
     cudaDeviceSynchronize();
     cudaFree(out);

@@ -10,7 +10,7 @@ int main() {
 #ifdef GOOD
     touch<<<dim3(1, 65535), 1>>>(count);
 #else
-    touch<<<dim3(1, 65536), 1>>>(count); //~ cudaErrorInvalidConfiguration | the grid is 1 x 65536 x 1, at most 2147483647 x 65535 x 65535 is allowed
+    touch<<<dim3(1, 65536), 1>>>(count); //~ cudaErrorInvalidValue | the grid is 1 x 65536 x 1, at most 2147483647 x 65535 x 65535 is allowed
 #endif
     cudaDeviceSynchronize();
     cudaFree(count);

@@ -11,7 +11,7 @@ const PROGRAM: &str = "failures.cu";
 const FAILURES: [(&str, &str, &str); 14] = [
     (
         "launch",
-        "launch of k (cudaLaunchKernel) failed with cudaErrorInvalidConfiguration",
+        "launch of k (cudaLaunchKernel) failed with cudaErrorInvalidValue",
         "the block is 0 x 1 x 1",
     ),
     (
@@ -20,7 +20,7 @@ const FAILURES: [(&str, &str, &str); 14] = [
         "at most 64 by __launch_bounds__",
     ),
     (
-        "launch",
+        "shared",
         "launch of k (cudaLaunchKernel) failed with cudaErrorInvalidValue",
         "MaxDynamicSharedMemorySize, 50000)",
     ),
@@ -144,10 +144,8 @@ pub fn launches_of_one_line() -> Result<(), Failed> {
     run.assert_exit(
         0,
         &[
-            "launch of first (cudaLaunchKernel) failed with cudaErrorInvalidConfiguration (invalid configuration \
-             argument), and the program ignored it\n  at line.cu:3",
-            "launch of second (cudaLaunchKernel) failed with cudaErrorInvalidConfiguration (invalid configuration \
-             argument) 2 times, and the program ignored it\n  at line.cu:3",
+            "launch of first (cudaLaunchKernel) failed with cudaErrorInvalidValue (invalid argument), and the program ignored it\n  at line.cu:3",
+            "launch of second (cudaLaunchKernel) failed with cudaErrorInvalidValue (invalid argument) 2 times, and the program ignored it\n  at line.cu:3",
         ],
     )
 }

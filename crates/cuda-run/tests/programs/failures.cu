@@ -19,7 +19,7 @@ int main(int argc, char **) {
     cudaMalloc(&p, 4096);
     launch(p, 0, 4096);
     bounded<<<1, 128>>>(); handled(); // bounds
-    launch(p, 32, 50000);
+    k<<<1, 32, 50000>>>(p); handled(); // shared
     cudaMemcpyToSymbol("total", host, 4); handled(); // symbol
     cudaMemcpyToSymbol(total, host, 16); handled(); // size
     cudaMemcpy(host, p, 4, cudaMemcpyHostToDevice); handled(); // direction

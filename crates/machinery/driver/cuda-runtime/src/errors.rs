@@ -23,7 +23,6 @@ impl Error {
 
     pub const INVALID_VALUE: Self = Self(1);
     pub const INITIALIZATION: Self = Self(3);
-    pub const INVALID_CONFIGURATION: Self = Self(9);
     pub const INVALID_PITCH: Self = Self(12);
     pub const INVALID_SYMBOL: Self = Self(13);
     pub const INVALID_CHANNEL: Self = Self(20);

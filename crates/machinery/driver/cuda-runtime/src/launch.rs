@@ -13,11 +13,10 @@ use cuda_driver::types::{CUevent, CUfunction, CUlaunchConfig, CUstream};
 use cuda_driver::{TimedLaunch, functions as cu, in_child};
 use parking_lot::Mutex;
 
-use crate::context::{Context, context, current_device};
+use crate::context::{Context, context};
 use crate::errors::{Error, Result, SUCCESS, check};
 use crate::functions::{driver_stream, read};
 use crate::program;
-use crate::properties::attribute;
 use crate::registration::{CallConfiguration, pop, push};
 use crate::types::{Dim3, LaunchConfig};
 
@@ -43,12 +42,6 @@ functions! {
     cudaSetupArgument(value: *const c_void, bytes: usize, offset: usize) => setup_argument;
     cudaLaunch(function: *const c_void) | cudaLaunch_ptsz => launch_configured;
 }
-
-/// The first of six consecutive numbers of `CUdevice_attribute`: the maximum block dimensions x, y and z,
-/// followed by the maximum grid dimensions.
-const MAX_BLOCK_DIM_X: c_int = 2;
-/// `CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK`.
-const MAX_THREADS_PER_BLOCK: c_int = 1;
 
 /// `cudaLaunchKernelExC`.
 unsafe fn launch_with_config(
@@ -140,38 +133,11 @@ impl Launch {
         let shared = c_uint::try_from(self.dynamic_shared).map_err(|_| Error::INVALID_VALUE)?;
         let stream = driver_stream(self.stream);
         let kernel_info = || Ok((self.symbol()?, context()?));
-        let result = run_timed(kernel_info, (self.grid, self.block, stream), || {
-            launch(function, shared, stream)
-        });
-        self.map_error(result)
-    }
-
-    /// Converts the driver's result. For a grid or block that exceeds the device's limits the driver returns
-    /// `CUDA_ERROR_INVALID_VALUE`, but the runtime must return `cudaErrorInvalidConfiguration`.
-    fn map_error(&self, result: c_int) -> Result {
-        if result == SUCCESS {
-            return Ok(());
-        }
-        let error = check(result);
-        if error == Err(Error::INVALID_VALUE) && !self.fits_device()? {
-            return Err(Error::INVALID_CONFIGURATION);
-        }
-        error
-    }
-
-    /// Returns true if the grid and the block are within the device's limits.
-    fn fits_device(&self) -> Result<bool> {
-        let device = current_device()?;
-        let (grid, block) = (self.grid, self.block);
-        let sizes = [block.x, block.y, block.z, grid.x, grid.y, grid.z];
-        for (attribute_id, size) in (MAX_BLOCK_DIM_X..).zip(sizes) {
-            let limit = attribute(attribute_id, device)?;
-            if size == 0 || i64::from(size) > i64::from(limit) {
-                return Ok(false);
-            }
-        }
-        let threads = u64::from(block.x) * u64::from(block.y) * u64::from(block.z);
-        Ok(threads <= attribute(MAX_THREADS_PER_BLOCK, device)? as u64)
+        check(run_timed(
+            kernel_info,
+            (self.grid, self.block, stream),
+            || launch(function, shared, stream),
+        ))
     }
 }
 

@@ -206,7 +206,7 @@ impl Driver {
         self.context_mut(context)?.timeline.record(stream)?;
         let (function, module) = self.loaded_function(checked.function)?;
         let (kernel, program) = (function.kernel, module.program.clone());
-        let resources = self.resources(context, checked, &program)?;
+        let resources = self.resources(context, checked, (kernel, &program))?;
         self.global_of(context)?;
         if !self.options.checks.unused {
             // The reads of this launch are not recorded.
@@ -243,20 +243,29 @@ impl Driver {
 const WORKSPACE: u64 = 8;
 
 impl Driver {
-    /// Returns the resources of `context` that a launch of a kernel of `program` uses.
+    /// Returns the resources of `context` that a launch of a kernel uses, given by its index in the program.
     fn resources(
         &mut self,
         context: ContextId,
         checked: &CheckedLaunch,
-        program: &Program,
+        (kernel, program): (usize, &Program),
     ) -> Result<Resources, CudaError> {
+        // A kernel that launches others may launch any kernel of the program.
+        let launched = if program.launches_kernels {
+            0..program.listing.kernels.len()
+        } else {
+            kernel..kernel + 1
+        };
+        let uses_heap = program.listing.kernels[launched]
+            .iter()
+            .any(|kernel| kernel.uses_heap);
         let runtime = program
             .launches_kernels
             .then(|| self.device_runtime(context, checked.function));
         let stack = self.limit(context, Limit::StackSize)?;
         Ok(Resources {
             stack_limit: u32::try_from(stack).unwrap_or(u32::MAX),
-            heap: program.uses_heap.then(|| self.heap(context)).transpose()?,
+            heap: uses_heap.then(|| self.heap(context)).transpose()?,
             grid_barrier: checked
                 .spec
                 .cooperative

@@ -61,6 +61,8 @@ pub struct Kernel {
     /// True if the kernel has volatile or ordered loads or stores of device memory, through which its blocks
     /// may wait for each other.
     pub volatile: bool,
+    /// True if the kernel calls `malloc` or `free`.
+    pub uses_heap: bool,
     /// True if the kernel has recursion or calls through pointers, so that its stack has no static bound.
     pub(crate) unbounded: bool,
 }

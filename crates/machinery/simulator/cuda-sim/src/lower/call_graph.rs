@@ -41,6 +41,7 @@ pub fn kernel(
         extern_arrays: layout.extern_arrays.get(function.name).cloned(),
         ordered: resources.ordered,
         volatile: resources.volatile,
+        uses_heap: resources.uses_heap,
         unbounded: resources.unbounded,
     })
 }
@@ -77,6 +78,8 @@ pub struct Resources {
     ordered: bool,
     /// True if any of them has volatile or ordered loads or stores of device memory.
     volatile: bool,
+    /// True if any of them calls `malloc` or `free`.
+    uses_heap: bool,
     /// True if the call depth is unknown, because of recursion or calls through pointers.
     unbounded: bool,
 }
@@ -87,6 +90,7 @@ impl Resources {
         self.registers = self.registers.max(other.registers);
         self.ordered |= other.ordered;
         self.volatile |= other.volatile;
+        self.uses_heap |= other.uses_heap;
         self.unbounded |= other.unbounded;
     }
 }
@@ -120,6 +124,7 @@ pub fn resources(program: &Program) -> Vec<Resources> {
                 registers: function.registers,
                 ordered: function.ordered,
                 volatile: function.volatile,
+                uses_heap: function.uses_heap,
                 unbounded: function.calls_pointers,
             });
             for &callee in &function.calls {
@@ -139,6 +144,7 @@ pub fn resources(program: &Program) -> Vec<Resources> {
     for function in functions.iter().filter(|function| !function.is_kernel) {
         any_function.ordered |= function.ordered;
         any_function.volatile |= function.volatile;
+        any_function.uses_heap |= function.uses_heap;
         any_function.registers = any_function.registers.max(function.registers);
     }
     for resources in all.iter_mut().filter(|resources| resources.unbounded) {

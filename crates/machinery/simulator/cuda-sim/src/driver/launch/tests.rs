@@ -373,6 +373,9 @@ const HEAP: &str = "
     { .param .b64 p; st.param.b64 [p], %rd4; call.uni free, (p); }
     ret;
 }
+.visible .entry idle() {
+    ret;
+}
 ";
 
 struct HeapTest {
@@ -446,6 +449,20 @@ fn malloc_respects_the_heap_limit_and_reuses_freed_memory() {
     first.sort_unstable();
     second.sort_unstable();
     assert_eq!(second, first);
+}
+
+#[test]
+fn heap_limit_can_change_until_a_kernel_uses_the_heap() {
+    let mut test = HeapTest::new();
+    let (context, limit) = (test.context, Limit::MallocHeapSize);
+    let module = test.driver.load_module(context, HEAP).unwrap();
+    let idle = test.driver.function(context, module, "idle").unwrap();
+    assert_eq!(test.launch(idle, &[]), None);
+    test.driver.set_limit(context, limit, 16 << 20).unwrap();
+    assert_eq!(test.driver.limit(context, limit), Ok(16 << 20));
+    test.take(8);
+    let set = test.driver.set_limit(context, limit, 32 << 20);
+    assert_eq!(set, Err(InvalidValue));
 }
 
 #[test]

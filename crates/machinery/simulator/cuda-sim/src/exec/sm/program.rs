@@ -25,8 +25,6 @@ pub struct Program {
     /// Frame offsets of the operands of instructions that have more than an [`Inst`] holds.
     pub operand_lists: Vec<Vec<u32>>,
     pub call_sites: Vec<CallSite>,
-    /// True if its functions call `malloc` or `free`.
-    pub uses_heap: bool,
     /// True if its functions launch kernels, or copy or fill memory with the device runtime.
     pub launches_kernels: bool,
     /// Device address and size in bytes of constant memory.

@@ -225,6 +225,8 @@ pub struct Function {
     pub ordered: bool,
     /// True if it has volatile or ordered loads or stores of device memory.
     pub volatile: bool,
+    /// True if it calls `malloc` or `free`.
+    pub uses_heap: bool,
 }
 
 /// The row of a constant operand.

@@ -231,7 +231,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         if arguments.len() != expected {
             return Err(self.error(format!("`{name}` takes {expected} arguments")));
         }
-        self.program.uses_heap |= function.uses_heap;
+        self.effects.uses_heap |= function.uses_heap;
         self.program.launches_kernels |= name.starts_with("cuda");
         let result = results.first().copied();
         self.calls.sites.push(CallSite {

@@ -373,6 +373,7 @@ impl FunctionLowering<'_, '_> {
             calls_pointers: self.calls.through_pointers,
             ordered: self.effects.ordered || reads_old,
             volatile: self.effects.volatile,
+            uses_heap: self.effects.uses_heap,
         });
     }
 

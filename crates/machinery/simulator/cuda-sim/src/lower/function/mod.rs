@@ -136,6 +136,8 @@ struct Effects {
     ordered: bool,
     /// True if the function has volatile or ordered loads or stores of device memory.
     volatile: bool,
+    /// True if the function calls `malloc` or `free`.
+    uses_heap: bool,
     /// True if the function reads a clock register.
     reads_clock: bool,
     /// True if the function contains `wgmma` instructions.
