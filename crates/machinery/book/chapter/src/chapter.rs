@@ -70,7 +70,7 @@ impl Chapter {
     /// Makes [`Self::measure`] time CUDA graphs on a GPU: the repetitions of a sample are captured once, and the
     /// GPU runs them without the host. A ladder needs this if a library is one of its limits, because a stream
     /// would measure the time that the library takes to enqueue its kernels: at 480×640×320, cuBLAS enqueues a
-    /// product in 17 µs, and the GPU computes it in 12 µs.
+    /// product in 17 µs, and an H200 computes it in 12 µs.
     pub fn time_in_graphs(&self) {
         self.in_graphs.set(true);
     }

@@ -11,6 +11,7 @@ use cuda_driver::types::{
 };
 use cuda_driver::{Reason, functions as cu};
 
+use self::Rows::{Array, Pitched};
 use crate::arrays::array_info;
 use crate::context::{context, device};
 use crate::errors::{Error, Result, check};
@@ -195,8 +196,6 @@ fn between(dst_device: c_int, src_device: c_int) -> Result<c_int> {
     device(src_device)?;
     Ok(4)
 }
-
-use Rows::{Array, Pitched};
 
 /// One end of a copy of rows.
 enum Rows {

@@ -63,7 +63,7 @@ pub struct Ordered {
     pub only_stores: bool,
     /// True for a volatile access or one of system scope, which the host may observe.
     pub is_system: bool,
-    /// True for an access of block scope, such as `atom.cta`: other blocks may see it torn or not at all.
+    /// True for an access of block scope, such as `atom.cta`, which is atomic and ordered only for threads of its block.
     pub is_block: bool,
     /// True if the instruction names a memory order, as those of `cuda::atomic` do: `ld.relaxed`, `atom.acq_rel`.
     pub names_order: bool,
